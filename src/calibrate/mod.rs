@@ -20,9 +20,10 @@ mod similarity;
 mod sweep;
 
 pub use fidelity::{
-    FIDELITY_SCHEMA, FidelityReport, GroupReport, LabelledSource, LabelledSourceError, PairFile,
-    PairFileError, PairReport, ReliabilityReport, TestPair, TrainingReport, Trial, adapt, area_under_curve,
-    brier_score, calibration_error, cosine_trial, evidence, pair_files, train_anew, typed_trial,
+    AskedPair, AskedReport, Band, DoubtfulPair, FIDELITY_SCHEMA, FidelityReport, GroupReport, LabelledSource,
+    LabelledSourceError, PairFile, PairFileError, PairReport, ReliabilityReport, SAID_DIFFERENT, SAID_SAME,
+    TestPair, TrainingReport, Trial, adapt, area_under_curve, brier_score, calibration_error, cosine_trial,
+    evidence, pair_files, train_anew, typed_trial,
 };
 pub use pairs::{LabelSummary, LabelledArguments, MajorityError, MajorityLabels};
 pub use report::{

@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use m3_llm::{Model, Retry};
 use m3_outcomes::{Asked, ClassifiedTrajectory, ask, is_open};
-use m3_support::text::{on_one_line, shortened};
 use tokio::runtime::Runtime;
 
 use super::failure::Failure;
 use super::hosting::{Signals, interrupted, runtime};
-use super::llm::{check_record, open_model, record};
+use super::llm::{check_record, open_model, record, said_of_retry};
 use super::printer::Printer;
 
 /// How many calls are collected before the model is asked about them.
@@ -18,9 +17,6 @@ const GATHERED: usize = 64;
 
 /// The most trajectories that wait for decisions.
 const HELD: usize = 256;
-
-/// The longest reason of a failed try that is shown, in columns.
-const REASON: usize = 300;
 
 /// Options of asking.
 #[derive(Debug, Args)]
@@ -84,10 +80,7 @@ impl Asking {
         let mut held = std::mem::take(&mut self.held);
         self.open = 0;
         let printer = self.printer;
-        let told = |retry: Retry| {
-            let reason = shortened(&on_one_line(&retry.reason), REASON);
-            printer.note(&format!("asks the model again in {:.1} s: {reason}", retry.wait.as_secs_f64()));
-        };
+        let told = |retry: Retry| printer.note(&said_of_retry("the model", &retry));
         let asking = async {
             tokio::select! {
                 () = self.signals.first.cancelled() => Err(interrupted()),

@@ -12,6 +12,7 @@ use m3_trajectory::catalog::Catalog;
 use super::Common;
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
+use super::fidelity_ask::FidelityAskArgs;
 use super::fidelity_model::{MODEL_FILE, ModelArg};
 use super::printer::{Printer, Unit};
 use super::results::FormArgs;
@@ -55,6 +56,8 @@ pub(super) struct FidelityArgs {
     #[command(flatten)]
     by: ModelArg,
     #[command(flatten)]
+    ask: FidelityAskArgs,
+    #[command(flatten)]
     form: FormArgs,
     #[command(flatten)]
     encoder: EncoderArgs,
@@ -66,6 +69,8 @@ Examples:
   m3 fidelity labels.json
   m3 fidelity pairs.json --similarity cosine --threshold 0.6
   m3 fidelity pairs.json --tools catalog.json --out fidelity.json
+  m3 fidelity pairs.json --ask openai:gpt-5 --ask-record asked.tape
+  m3 fidelity pairs.json --ask replay:asked.tape
   m3 fidelity --train labels.json -o our-model
   m3 score predictions.json references.json --fidelity-model our-model
 
@@ -109,12 +114,14 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
         ));
     }
     let inputs = args.pairs.iter().chain(&args.tools);
-    let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
+    let mut inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
+    let asking = args.ask.open(args.similarity, &inputs, printer)?;
+    inputs.extend(args.ask.record_to());
     let mut output = args.form.open(&inputs, printer)?;
     let mut embedder = args.encoder.open(common.assets()?, printer)?;
     let mut bar = printer.bar(Unit::Progress);
     let mut progress = |done: usize, total: usize| bar.set("embedding", done as u64, total as u64);
-    let trial = match args.similarity {
+    let mut trial = match args.similarity {
         SimilarityArg::Typed => {
             let fidelity = Fidelity::new(catalog.as_ref()).by_model(args.by.open()?);
             typed_trial(&pairs, fidelity, &mut embedder, &mut progress)?
@@ -125,11 +132,14 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
         }
     };
     drop(bar);
-    let report = FidelityReport::new(trial, threshold, embedder.identity());
+    let asked =
+        asking.map(|asking| asking.settle(&mut trial, &pairs, catalog.as_ref(), printer)).transpose()?;
+    let mut report = FidelityReport::new(trial, threshold, embedder.identity());
+    report.asked = asked.as_ref().map(|asked| asked.report.clone());
     embedder.take_warnings().iter().for_each(|warning| printer.warn(warning));
     args.form.write(&report, || fidelity_sheets(&report), &mut output, printer)?;
     output.commit()?;
-    Ok(())
+    asked.map_or(Ok(()), |asked| asked.end(printer))
 }
 
 /// Makes a model from labelled pairs, and says what it reaches on pairs that it has not seen.

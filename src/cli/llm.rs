@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use m3_llm::{Cassette, CassetteError, Header, Model, ModelName, ModelOptions, Recorder, Settings, key_from};
-use m3_support::text::{counted, shortened};
+use m3_llm::{
+    Cassette, CassetteError, Header, Model, ModelName, ModelOptions, Recorder, Retry, Settings, key_from,
+};
+use m3_support::text::{counted, on_one_line, shortened};
 
 use super::failure::{Failure, code};
 use super::printer::Printer;
@@ -35,6 +37,15 @@ fn parse_temperature(text: &str) -> Result<f64, String> {
     } else {
         Err("it should be in [0, 10]".to_owned())
     }
+}
+
+/// The longest reason of a failed try that is shown, in columns.
+const REASON: usize = 300;
+
+/// What is said before `who` is asked again.
+pub(super) fn said_of_retry(who: &str, retry: &Retry) -> String {
+    let reason = shortened(&on_one_line(&retry.reason), REASON);
+    format!("asks {who} again in {:.1} s: {reason}", retry.wait.as_secs_f64())
 }
 
 /// The prefix of a cassette's file in place of a model's name.

@@ -9,6 +9,7 @@ mod compare;
 mod encoder;
 mod failure;
 mod fidelity;
+mod fidelity_ask;
 mod fidelity_model;
 mod file_size;
 mod grade;

@@ -3,7 +3,7 @@
 use m3_report::{Cell, Column, Sheet};
 use m3_support::text::{counted, shortened};
 
-use crate::calibrate::{FidelityReport, GroupReport, PairReport, TrainingReport};
+use crate::calibrate::{AskedReport, FidelityReport, GroupReport, PairReport, TrainingReport};
 
 /// The most pairs that are listed.
 const LISTED: usize = 30;
@@ -21,6 +21,7 @@ pub fn fidelity_sheets(report: &FidelityReport) -> Vec<Sheet> {
     if let (Some(brier), Some(error)) = (report.brier_score, report.calibration_error) {
         notes.push(format!("Brier score {brier:.3}, calibration error {error:.3}"));
     }
+    notes.extend(report.asked.as_ref().map(asked));
     let edits: Vec<&GroupReport> = std::iter::once(&report.all).chain(&report.by_edit).collect();
     let tools: Vec<&GroupReport> = report.by_tool.iter().collect();
     let mut sheets = vec![
@@ -51,6 +52,25 @@ pub fn training_sheets(report: &TrainingReport) -> Vec<Sheet> {
     };
     let figures: Vec<&GroupReport> = report.figures.iter().collect();
     vec![groups(title, of, vec![note.to_owned()], &figures)]
+}
+
+/// What a language model was asked, in a sentence.
+fn asked(asked: &AskedReport) -> String {
+    let AskedReport { disagreement, unreadable, no_reply, .. } = asked;
+    let reasons = [(disagreement, "disagreement"), (unreadable, "unreadable"), (no_reply, "no reply")];
+    let reasons = reasons.into_iter().filter(|(count, _)| **count > 0);
+    let reasons: Vec<String> = reasons.map(|(count, reason)| format!("{count} {reason}")).collect();
+    let why = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
+    format!(
+        "{} with scores from {} to {} put to {} in both orders: {} the same, {} different, {} uncertain{why}",
+        counted(asked.asked, "pair"),
+        asked.band.low,
+        asked.band.high,
+        shortened(&asked.model, 100),
+        asked.same,
+        asked.different,
+        asked.uncertain,
+    )
 }
 
 fn share(value: Option<f64>) -> Cell {

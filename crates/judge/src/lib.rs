@@ -4,6 +4,7 @@
 //! recorded run -> Chain -> dependencies -> Reconstruction (by rules, or a model's proposal that keeps them) -> reference
 //! prediction (+ reference) -> grade (a panel of models) -> grades
 //! reference -> review (a person) -> reference
+//! two calls of a tool -> same (a model, in both orders) -> the same, different, or uncertain
 //! ```
 //!
 //! | part | what it does |
@@ -13,6 +14,7 @@
 //! | [`reconstruct`] | the optimal trajectory (M³-Bench, section 3.1), and whether a proposal of one keeps the rules |
 //! | [`mod@reference`] | from all runs of a task to its reference: verdict, proposal, replay, provenance |
 //! | [`grade`] | what a panel of models says of predictions (section 4.4) |
+//! | [`same`] | what a model says of two calls: whether they ask for the same |
 //! | [`labels`] | pairs of calls that people have labelled |
 //! | [`review`] | what people decide of references, in a page or a table |
 //!
@@ -52,6 +54,8 @@ mod patience;
 pub mod reconstruct;
 pub mod reference;
 pub mod review;
+pub mod same;
 mod spreadsheet;
+mod strict;
 
 pub use chain::{CallPlace, Chain, ChainCall, Standing};

@@ -4,12 +4,16 @@
 //! labelled pairs -> score of each (typed, or cosine) -> area under the curve, errors at a threshold, calibration
 //! ```
 
+mod asked;
+mod doubtful;
 mod measure;
 mod pairs;
 mod report;
 mod sources;
 mod training;
 
+pub use asked::{AskedPair, AskedReport, Band, SAID_DIFFERENT, SAID_SAME};
+pub use doubtful::DoubtfulPair;
 pub use measure::{area_under_curve, brier_score, calibration_error};
 pub use pairs::{PairFile, PairFileError, TestPair};
 pub use report::{

@@ -8,6 +8,7 @@ use m3_score::fidelity::Fidelity;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::asked::{AskedPair, AskedReport};
 use super::measure::{
     BINS, Scored, area_under_curve, brier_score, calibration_error, mean_and_share, of_bin,
 };
@@ -43,6 +44,9 @@ pub struct FidelityReport {
     pub by_edit: Vec<GroupReport>,
     /// Pairs by tool.
     pub by_tool: Vec<GroupReport>,
+    /// What a language model was asked about pairs that the similarity is not sure of; only if one was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<AskedReport>,
     /// Every pair, in the order of the files.
     pub pairs: Vec<PairReport>,
 }
@@ -103,6 +107,9 @@ pub struct PairReport {
     /// Why it does harm.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What a language model says of it, if it was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<AskedPair>,
 }
 
 /// The scores of pairs, by a similarity.
@@ -124,6 +131,7 @@ fn unscored(pairs: &[TestPair]) -> impl Iterator<Item = PairReport> {
         argument: None,
         kind: None,
         reason: None,
+        asked: None,
     })
 }
 
@@ -198,6 +206,7 @@ impl FidelityReport {
             reliability: reliability.collect(),
             by_edit: by(|pair| &pair.edit),
             by_tool: by(|pair| &pair.tool),
+            asked: None,
             pairs,
         }
     }

@@ -18,7 +18,7 @@ use m3_judge::grade::{
 };
 use m3_llm::Retry;
 use m3_report::OTHER_GRADES;
-use m3_support::text::{counted, on_one_line, shortened};
+use m3_support::text::counted;
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Trajectory, TrajectoryFile};
 use sources::Sources;
@@ -26,14 +26,11 @@ use sources::Sources;
 use super::failure::{Failure, code};
 use super::hosting::{Signals, interrupted, runtime};
 use super::input;
-use super::llm::ReplyArgs;
+use super::llm::{ReplyArgs, said_of_retry};
 use super::output::{Output, refuse_equal};
 use super::printer::{Printer, Unit};
 use super::results::TablesArgs;
 use crate::report::grade_sheets;
-
-/// The longest reason of a failed try that is shown, in columns.
-const REASON: usize = 300;
 
 /// Options of `m3 grade`.
 #[derive(Debug, Args)]
@@ -246,9 +243,7 @@ fn ask(
         }
     };
     let retry = |judge: &str, retry: Retry| {
-        let reason = shortened(&on_one_line(&retry.reason), REASON);
-        let seconds = retry.wait.as_secs_f64();
-        let say = || printer.note(&format!("asks {judge} again in {seconds:.1} s: {reason}"));
+        let say = || printer.note(&said_of_retry(judge, &retry));
         match bar.lock() {
             Ok(bar) => bar.aside(say),
             Err(_) => say(),

@@ -20,7 +20,6 @@ use m3_llm::{Model, Pictures, Recorder, Retry, Settings};
 use m3_mcp::config::HostConfig;
 use m3_mcp::{HostOptions, ToolCatalog};
 use m3_outcomes::{KnownTools, Replay, ReplayOptions};
-use m3_support::text::{on_one_line, shortened};
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::Keys;
 use tokio::sync::mpsc;
@@ -29,13 +28,10 @@ use tokio_util::sync::CancellationToken;
 use super::Common;
 use super::failure::{Failure, code};
 use super::hosting::{Signals, interrupted, redactor, runtime};
-use super::llm::{check_record, open_model, record};
+use super::llm::{check_record, open_model, record, said_of_retry};
 use super::output::{Output, commit_all};
 use super::printer::{Printer, Unit};
 use super::replay;
-
-/// The longest reason of a failed try that is shown, in columns.
-const REASON: usize = 300;
 
 /// Everything that is prepared before anything is started.
 struct Ready {
@@ -263,10 +259,9 @@ impl View {
     fn show(&mut self, said: &JudgeEvent) {
         let printer = self.printer;
         match said {
-            JudgeEvent::Retry(retry) => self.bar.aside(|| {
-                let reason = shortened(&on_one_line(&retry.reason), REASON);
-                printer.note(&format!("asks the judge again in {:.1} s: {reason}", retry.wait.as_secs_f64()));
-            }),
+            JudgeEvent::Retry(retry) => {
+                self.bar.aside(|| printer.note(&said_of_retry("the judge", retry)));
+            }
             JudgeEvent::Done(line) => {
                 self.done += 1;
                 if !printer.is_watched() {

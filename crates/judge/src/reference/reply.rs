@@ -1,5 +1,4 @@
-//! Reads the judge's replies strictly: one JSON object, or the agreed word. The only liberty allowed is a code fence
-//! around it.
+//! Reads the judge's replies strictly: one JSON object, or the agreed word.
 
 use m3_support::text::shortened;
 use m3_trajectory::json::{self, Json};
@@ -7,12 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::reconstruct::{Proposal, ProposedCall};
-
-/// Longer replies are not read, in bytes.
-const LONGEST: usize = 1 << 20;
-
-/// The longest reason that is kept, in columns.
-const REASON: usize = 1000;
+use crate::strict::{bare, object, reason};
 
 /// Whether a run may become a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -36,19 +30,8 @@ pub struct Opinion {
 
 /// Reads a verdict; `Err` says what is wrong with the reply.
 pub(super) fn opinion(reply: &str) -> Result<Opinion, String> {
-    let text = bare(reply)?;
-    // serde would accept a list with the fields in order.
-    if !text.starts_with('{') {
-        return Err("it is not the JSON object that was asked for".to_owned());
-    }
-    let mut opinion: Opinion = serde_json::from_str(text).map_err(|error| {
-        format!("it is not the JSON object that was asked for: {}", shortened(&error.to_string(), 200))
-    })?;
-    if opinion.reason.trim().is_empty() {
-        return Err("`reason` is empty".to_owned());
-    }
-    opinion.reason = shortened(opinion.reason.trim(), REASON);
-    Ok(opinion)
+    let Opinion { verdict, reason: said } = object(reply)?;
+    Ok(Opinion { verdict, reason: reason(&said)? })
 }
 
 /// Reads a proposal; `None` if the judge says that there is none.
@@ -104,24 +87,10 @@ fn only_list<'j>(value: &'j Json, key: &str, allowed: &[&str], place: &str) -> R
     }
 }
 
-/// The reply without white space and one code fence around it.
-fn bare(reply: &str) -> Result<&str, String> {
-    if reply.len() > LONGEST {
-        return Err(format!("it has {} bytes, and at most {LONGEST} are read", reply.len()));
-    }
-    let text = reply.trim();
-    let inside = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));
-    let inside = inside.and_then(|inside| inside.split_once('\n'));
-    let text = match inside {
-        Some((language, inside)) if matches!(language.trim(), "" | "json" | "JSON" | "text") => inside.trim(),
-        _ => text,
-    };
-    if text.is_empty() { Err("it is empty".to_owned()) } else { Ok(text) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::strict::{LONGEST, REASON};
 
     #[test]
     fn a_verdict_is_read_from_one_object_and_from_nothing_else() {

@@ -1,0 +1,167 @@
+//! Asks a model about pairs of calls: [`SameAsker`].
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures_util::stream::{self, StreamExt as _};
+use m3_executor::{Fate, RunBlocker, TASKS};
+use m3_llm::{Message, Model, Part, Request, Retry, Scope, Settings, Usage};
+use m3_support::redact::Redactor;
+use m3_support::text::{error_with_causes, on_one_line, shortened};
+use tokio_util::sync::CancellationToken;
+
+use super::question::{CallsToCompare, Question, instructions};
+use super::reply::{PairReplies, Said, opinion};
+use crate::patience::ask_until_stopped;
+
+/// The longest reason of a problem, in columns.
+const REASON: usize = 300;
+
+/// Asks a model whether calls ask for the same.
+pub struct SameAsker<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// How it replies.
+    pub settings: &'a Settings,
+    /// Requests at once; the model's own limit may be lower.
+    pub workers: usize,
+    /// Once it is cancelled nothing more is asked, and replies under way are waited for, 30 s at most.
+    pub stop: &'a CancellationToken,
+    /// Gets each failed try.
+    pub told: &'a (dyn Fn(Retry) + Send + Sync),
+    /// Gets how many questions are done, of how many.
+    pub done: &'a (dyn Fn(usize, usize) + Sync),
+}
+
+/// What came of all pairs.
+#[derive(Debug, Default)]
+pub struct AskedPairs {
+    /// The replies to each pair, in the order of the pairs.
+    pub replies: Vec<PairReplies>,
+    /// How many requests were answered.
+    pub answered: usize,
+    /// The tokens that this took.
+    pub usage: Usage,
+    /// Why requests got no reply or one that cannot be read, each reason once, in the order of the pairs.
+    pub problems: Vec<String>,
+    /// Whether asking was stopped before everything was asked.
+    pub is_interrupted: bool,
+}
+
+/// What came of a question.
+struct Outcome {
+    said: Said,
+    usage: Usage,
+    problem: Option<String>,
+}
+
+impl SameAsker<'_> {
+    /// Asks about all pairs, each in both orders; equal questions are asked once. A question without a reply leaves its
+    /// pair open and the rest goes on.
+    pub async fn ask(&self, pairs: &[CallsToCompare<'_>]) -> AskedPairs {
+        let mut questions = Questions::default();
+        let places: Vec<Option<[usize; 2]>> = pairs.iter().map(|pair| questions.add(pair)).collect();
+        let total = questions.all.len();
+        // The key may be repeated by a reply, and is hidden before anything of the reply is kept. Making this can fail
+        // only for hundreds of megabytes of secrets, which no header would hold.
+        let redactor = self.model.redactor_with([]).unwrap_or_default();
+        let (fate, system, redactor) = (&Fate::of_many(), &instructions(), &redactor);
+        let replies =
+            stream::iter(questions.all.iter().enumerate())
+                .map(|(index, question)| async move {
+                    (index, self.outcome(question, system, fate, redactor).await)
+                })
+                .buffer_unordered(self.workers.max(1));
+        let mut replies = std::pin::pin!(replies);
+        let mut outcomes: Vec<Option<Outcome>> = (0..total).map(|_| None).collect();
+        let mut done = 0;
+        while let Some((index, outcome)) = replies.next().await {
+            outcomes[index] = outcome;
+            done += 1;
+            (self.done)(done, total);
+        }
+        let mut asked = AskedPairs { is_interrupted: self.stop.is_cancelled(), ..AskedPairs::default() };
+        for outcome in outcomes.iter().flatten() {
+            asked.answered += usize::from(outcome.said != Said::Nothing);
+            asked.usage = asked.usage.plus(outcome.usage);
+            asked
+                .problems
+                .extend(outcome.problem.clone().filter(|problem| !asked.problems.contains(problem)));
+        }
+        let said =
+            |index: usize| outcomes[index].as_ref().map_or(Said::Nothing, |outcome| outcome.said.clone());
+        let replies = places.into_iter().map(|places| match places {
+            Some(places) => PairReplies::of(places.map(said)),
+            None => PairReplies::TOO_LONG,
+        });
+        asked.replies = replies.collect();
+        asked
+    }
+
+    /// What comes of one question; none if asking was stopped.
+    async fn outcome(
+        &self,
+        question: &Question,
+        system: &str,
+        fate: &Fate,
+        redactor: &Redactor,
+    ) -> Option<Outcome> {
+        let nothing =
+            |reason: String| Outcome { said: Said::Nothing, usage: Usage::default(), problem: Some(reason) };
+        if fate.is_given_up() {
+            let reason =
+                format!("not asked any more: it cannot be asked, or failed at {TASKS} questions in a row");
+            return Some(nothing(reason));
+        }
+        let request = Request {
+            system: system.to_owned(),
+            messages: vec![Arc::new(Message::User(vec![Part::Text(question.text.clone())]))],
+            settings: self.settings.clone(),
+            ..Request::default()
+        };
+        // The mark stands for what is shown, so a recording that is continued with other pairs keeps those of before.
+        let scope = Scope { task: question.mark.clone(), repeat: 1, attempt: 1, workspace: None };
+        match ask_until_stopped(self.model, &request, &scope, self.told, self.stop).await? {
+            Ok(answered) => {
+                fate.replied();
+                let usage = answered.reply.usage;
+                Some(match opinion(&redactor.text(&answered.reply.text)) {
+                    Ok(opinion) => Outcome { said: Said::Opinion(opinion), usage, problem: None },
+                    Err(problem) => {
+                        let problem = Some(format!("a reply cannot be read: {problem}"));
+                        Outcome { said: Said::Unreadable, usage, problem }
+                    }
+                })
+            }
+            Err(error) => {
+                let reason = shortened(&on_one_line(&error_with_causes(&error)), REASON);
+                if let Ok(blocker) = RunBlocker::of_model(error, true) {
+                    fate.failed(&question.mark, &blocker);
+                }
+                Some(nothing(reason))
+            }
+        }
+    }
+}
+
+/// All questions, each once.
+#[derive(Default)]
+struct Questions {
+    all: Vec<Question>,
+    places: HashMap<Question, usize>,
+}
+
+impl Questions {
+    /// The places of the questions about a pair in both orders; none if they are too long.
+    fn add(&mut self, pair: &CallsToCompare<'_>) -> Option<[usize; 2]> {
+        let [first, second] = [pair.question(false)?, pair.question(true)?];
+        Some([first, second].map(|question| {
+            let next = self.all.len();
+            let place = *self.places.entry(question.clone()).or_insert(next);
+            if place == next {
+                self.all.push(question);
+            }
+            place
+        }))
+    }
+}

@@ -1,0 +1,130 @@
+//! What a model says of a pair of calls, read strictly, and what both orders come to.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::strict::{object, reason};
+
+/// What a model says of two calls in one order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SameOpinion {
+    /// Whether they ask for the same.
+    pub same: bool,
+    /// Why, as the model says it.
+    pub reason: String,
+}
+
+/// What a model says of a pair of calls in both orders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PairAnswer {
+    /// In both orders that they ask for the same.
+    Same,
+    /// In both orders that they do not.
+    Different,
+    /// One thing in one order and the other in the other.
+    Disagreement,
+    /// At least one reply cannot be read.
+    Unreadable,
+    /// At least one request got no reply.
+    NoReply,
+    /// Nothing: the calls are too long to be shown.
+    TooLong,
+}
+
+/// The replies to a pair in both orders.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PairReplies {
+    /// What they come to.
+    pub answer: PairAnswer,
+    /// What was said in each order, the given one first; none where there is no reply that can be read.
+    pub opinions: [Option<SameOpinion>; 2],
+}
+
+/// What came of one question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Said {
+    /// An opinion.
+    Opinion(SameOpinion),
+    /// A reply that cannot be read.
+    Unreadable,
+    /// No reply.
+    Nothing,
+}
+
+/// Reads a reply; `Err` says what is wrong with it.
+pub(super) fn opinion(reply: &str) -> Result<SameOpinion, String> {
+    let SameOpinion { same, reason: said } = object(reply)?;
+    Ok(SameOpinion { same, reason: reason(&said)? })
+}
+
+impl PairReplies {
+    /// What the replies in both orders come to.
+    pub(super) fn of(said: [Said; 2]) -> Self {
+        let answer = match &said {
+            [Said::Nothing, _] | [_, Said::Nothing] => PairAnswer::NoReply,
+            [Said::Unreadable, _] | [_, Said::Unreadable] => PairAnswer::Unreadable,
+            [Said::Opinion(first), Said::Opinion(second)] => match (first.same, second.same) {
+                (true, true) => PairAnswer::Same,
+                (false, false) => PairAnswer::Different,
+                _ => PairAnswer::Disagreement,
+            },
+        };
+        let opinions = said.map(|said| if let Said::Opinion(opinion) = said { Some(opinion) } else { None });
+        Self { answer, opinions }
+    }
+
+    /// A pair that was not asked, because it is too long.
+    pub(super) const TOO_LONG: Self = Self { answer: PairAnswer::TooLong, opinions: [None, None] };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_opinion_is_read_from_one_object_and_from_nothing_else() {
+        for reply in [
+            r#"{"same": true, "reason": "Berne is Bern."}"#,
+            "```json\n{\"reason\": \" Berne is Bern. \", \"same\": true}\n```",
+        ] {
+            let expected = SameOpinion { same: true, reason: "Berne is Bern.".to_owned() };
+            assert_eq!(opinion(reply), Ok(expected), "{reply}");
+        }
+        for (reply, problem) in [
+            ("", "it is empty"),
+            ("true", "it is not the JSON object"),
+            (r#"{"same": "true", "reason": "x"}"#, "invalid type"),
+            (r#"{"same": 1, "reason": "x"}"#, "invalid type"),
+            (r#"{"same": true}"#, "missing field `reason`"),
+            (r#"{"same": true, "reason": " "}"#, "`reason` is empty"),
+            (r#"{"same": true, "same": false, "reason": "x"}"#, "duplicate field"),
+            (r#"{"same": true, "reason": "x", "score": 1}"#, "unknown field"),
+            (r#"{"same": false, "reason": "x"} {"same": true, "reason": "x"}"#, "trailing"),
+            (r#"They are {"same": true, "reason": "x"}"#, "it is not the JSON object"),
+            (r#"[true, "x"]"#, "it is not the JSON object"),
+        ] {
+            assert!(opinion(reply).unwrap_err().contains(problem), "{reply}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_said_in_both_orders_counts() {
+        let said = |same| Said::Opinion(SameOpinion { same, reason: "x".to_owned() });
+        for (first, second, expected) in [
+            (said(true), said(true), PairAnswer::Same),
+            (said(false), said(false), PairAnswer::Different),
+            (said(true), said(false), PairAnswer::Disagreement),
+            (said(true), Said::Unreadable, PairAnswer::Unreadable),
+            (Said::Unreadable, Said::Nothing, PairAnswer::NoReply),
+            (Said::Nothing, said(false), PairAnswer::NoReply),
+        ] {
+            for both in [[first.clone(), second.clone()], [second.clone(), first.clone()]] {
+                assert_eq!(PairReplies::of(both).answer, expected);
+            }
+        }
+        let replies = PairReplies::of([Said::Unreadable, said(true)]);
+        assert!(replies.opinions[0].is_none() && replies.opinions[1].as_ref().unwrap().same);
+    }
+}

@@ -1,0 +1,159 @@
+//! Which pairs are put to a language model, and what its replies change.
+//!
+//! ```text
+//! scores -> pairs in the band -> a model, in both orders -> sure where both agree, else as before
+//! ```
+
+use std::borrow::Cow;
+
+use m3_judge::same::{CallsToCompare, PairAnswer, PairReplies};
+use m3_support::pointer::segments;
+use m3_trajectory::catalog::Catalog;
+use m3_trajectory::json::Json;
+
+use super::asked::{AskedPair, AskedReport, Band, SAID_DIFFERENT, SAID_SAME};
+use super::pairs::TestPair;
+use super::report::{PairReport, Trial};
+
+/// A pair of a trial that is to be put to a model.
+#[derive(Debug)]
+pub struct DoubtfulPair<'p> {
+    /// Its index in the trial.
+    index: usize,
+    pair: &'p TestPair,
+    /// The name of the argument that differs most, at the top of the arguments.
+    argument: Option<String>,
+    schema: Option<&'p Json>,
+}
+
+impl<'p> DoubtfulPair<'p> {
+    /// The pairs of a trial whose scores are in the band. Schemas are the pairs' own, or those of the catalog.
+    #[must_use]
+    pub fn of(trial: &Trial, pairs: &'p [TestPair], catalog: Option<&'p Catalog>, band: Band) -> Vec<Self> {
+        let scored = trial.pairs.iter().zip(pairs).enumerate();
+        let doubtful = scored.filter(|(_, (report, _))| band.holds(report.score));
+        let of = |(index, (report, pair)): (usize, (&PairReport, &'p TestPair))| {
+            let argument =
+                report.argument.as_deref().and_then(|path| segments(path).next().map(Cow::into_owned));
+            let schema = pair.schema.as_ref().or_else(|| catalog?.input_schema(&pair.tool));
+            let properties = schema.and_then(|schema| schema.get("properties"));
+            let schema = argument.as_deref().and_then(|argument| properties?.get(argument));
+            Self { index, pair, argument, schema }
+        };
+        doubtful.map(of).collect()
+    }
+
+    /// As the model is asked.
+    #[must_use]
+    pub fn calls(&self) -> CallsToCompare<'_> {
+        CallsToCompare {
+            tool: &self.pair.tool,
+            arguments: [&self.pair.a, &self.pair.b],
+            question: self.pair.question.as_deref(),
+            argument: self.argument.as_deref(),
+            schema: self.schema,
+        }
+    }
+}
+
+impl Trial {
+    /// Gives pairs whose replies agree the score of what they say, and counts what became of all.
+    #[must_use]
+    pub fn settle(
+        &mut self,
+        doubtful: &[DoubtfulPair<'_>],
+        replies: Vec<PairReplies>,
+        (model, band): (String, Band),
+    ) -> AskedReport {
+        let count = |answer: PairAnswer| replies.iter().filter(|replies| replies.answer == answer).count();
+        let [disagreement, unreadable, no_reply] =
+            [PairAnswer::Disagreement, PairAnswer::Unreadable, PairAnswer::NoReply].map(count);
+        let (same, different) = (count(PairAnswer::Same), count(PairAnswer::Different));
+        let too_long = count(PairAnswer::TooLong);
+        let uncertain = disagreement + unreadable + no_reply;
+        let asked = same + different + uncertain;
+        for (doubtful, PairReplies { answer, opinions }) in doubtful.iter().zip(replies) {
+            let Some(report) = self.pairs.get_mut(doubtful.index) else { continue };
+            let before = report.score;
+            report.score = match answer {
+                PairAnswer::Same => SAID_SAME,
+                PairAnswer::Different => SAID_DIFFERENT,
+                _ => before,
+            };
+            report.asked = Some(AskedPair { before, answer, opinions });
+        }
+        AskedReport {
+            model,
+            band,
+            asked,
+            same,
+            different,
+            uncertain,
+            disagreement,
+            unreadable,
+            no_reply,
+            too_long,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use m3_trajectory::json::parse;
+
+    use super::*;
+
+    fn json(text: &str) -> Json {
+        parse(text.as_bytes()).unwrap().0
+    }
+
+    fn trial(scores: &[f64]) -> Trial {
+        let report = |(index, score): (usize, &f64)| PairReport {
+            index,
+            tool: "s/t".to_owned(),
+            edit: String::new(),
+            same: true,
+            score: *score,
+            argument: Some("/place/lat".to_owned()),
+            kind: None,
+            reason: None,
+            asked: None,
+        };
+        Trial { similarity: "typed", pairs: scores.iter().enumerate().map(report).collect() }
+    }
+
+    #[test]
+    fn pairs_in_the_band_are_asked_and_only_agreement_changes_scores() {
+        let pair = TestPair {
+            tool: "s/t".to_owned(),
+            a: json("{}"),
+            b: json("{}"),
+            is_same: true,
+            edit: String::new(),
+            question: None,
+            schema: Some(json(r#"{"properties": {"place": {"type": "object"}}}"#)),
+            is_doubtful: false,
+        };
+        let scores = [0.2, 0.25, 0.5, 0.75, 0.6, 0.4, 0.8];
+        let (mut trial, pairs) = (trial(&scores), vec![pair; scores.len()]);
+        let doubtful = DoubtfulPair::of(&trial, &pairs, None, Band::default());
+        assert_eq!(doubtful.iter().map(|pair| pair.index).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+        let calls = doubtful[0].calls();
+        assert_eq!((calls.argument, calls.schema), (Some("place"), Some(&json(r#"{"type": "object"}"#))));
+        let answers = [
+            PairAnswer::Same,
+            PairAnswer::Different,
+            PairAnswer::Disagreement,
+            PairAnswer::NoReply,
+            PairAnswer::TooLong,
+        ];
+        let replies = answers.map(|answer| PairReplies { answer, opinions: [None, None] }).into();
+        let report = trial.settle(&doubtful, replies, ("m".to_owned(), Band::default()));
+        assert_eq!((report.asked, report.same, report.different, report.uncertain), (4, 1, 1, 2));
+        assert_eq!((report.disagreement, report.unreadable, report.no_reply, report.too_long), (1, 0, 1, 1));
+        let found: Vec<f64> = trial.pairs.iter().map(|pair| pair.score).collect();
+        assert_eq!(found, [0.2, SAID_SAME, SAID_DIFFERENT, 0.75, 0.6, 0.4, 0.8]);
+        assert!(trial.pairs[0].asked.is_none());
+        assert_eq!(trial.pairs[2].asked.as_ref().unwrap().before, 0.5);
+    }
+}
