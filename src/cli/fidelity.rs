@@ -78,6 +78,7 @@ docs/fidelity.md explains how arguments are compared and what that reaches.";
 
 /// Scores labelled pairs.
 pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+    args.ask.check(args.similarity)?;
     let mut files = Vec::new();
     for path in &args.pairs {
         let found = pair_files(std::slice::from_ref(path)).map_err(|error| {
@@ -115,7 +116,7 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
     }
     let inputs = args.pairs.iter().chain(&args.tools);
     let mut inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
-    let asking = args.ask.open(args.similarity, &inputs, printer)?;
+    let asking = args.ask.open(&inputs, printer)?;
     inputs.extend(args.ask.record_to());
     let mut output = args.form.open(&inputs, printer)?;
     let mut embedder = args.encoder.open(common.assets()?, printer)?;

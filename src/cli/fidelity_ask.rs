@@ -73,31 +73,30 @@ pub(super) struct FidelityAsked {
 }
 
 impl FidelityAskArgs {
-    /// Opens the model, if one is to be asked. Nothing is sent yet; what cannot be done is refused now.
-    pub(super) fn open(
-        &self,
-        similarity: SimilarityArg,
-        inputs: &[&Path],
-        printer: Printer,
-    ) -> Result<Option<FidelityAsking>, Failure> {
-        let settings = self.replies.settings();
-        let Some(llm) = &self.ask else {
-            if settings == Settings::default() {
-                return Ok(None);
+    /// Refuses options that do nothing here, and a similarity whose scores are no probabilities.
+    pub(super) fn check(&self, similarity: SimilarityArg) -> Result<(), Failure> {
+        let message = match (&self.ask, similarity) {
+            (None, _) if self.replies.settings() != Settings::default() => {
+                "`--temperature` and `--max-output-tokens` are for a model that is asked, and none is\n\
+                 hint: `--ask MODEL` names one"
             }
-            let message = "`--temperature` and `--max-output-tokens` are for a model that is asked, and none is\n\
-                           hint: `--ask MODEL` names one";
-            return Err(Failure::new(code::INPUT, message));
+            (Some(_), SimilarityArg::Cosine) => {
+                "`--ask` is for pairs that fidelity is not sure of, and cosines are no probabilities\n\
+                 hint: leave out `--similarity cosine`"
+            }
+            _ => return Ok(()),
         };
-        if matches!(similarity, SimilarityArg::Cosine) {
-            let message = "`--ask` is for pairs that fidelity is not sure of, and cosines are no probabilities\n\
-                           hint: leave out `--similarity cosine`";
-            return Err(Failure::new(code::INPUT, message));
-        }
+        Err(Failure::new(code::INPUT, message))
+    }
+
+    /// Opens the model, if one is to be asked. Nothing is sent yet; `inputs` are files that are read.
+    pub(super) fn open(&self, inputs: &[&Path], printer: Printer) -> Result<Option<FidelityAsking>, Failure> {
+        let Some(llm) = &self.ask else { return Ok(None) };
         refuse_equal(inputs, &self.record_to())?;
         let (model, played) = open_model(llm, self.ask_key_from.as_deref(), AT_ONCE, printer)?;
         check_record(self.ask_record.as_ref(), played.as_deref())?;
         let (model, recorder) = record(model, self.ask_record.as_ref())?;
+        let settings = self.replies.settings();
         Ok(Some(FidelityAsking { model, recorder, settings, band: self.ask_band.unwrap_or_default() }))
     }
 

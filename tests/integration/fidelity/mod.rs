@@ -3,6 +3,8 @@
 //! `held-out.json` is not among the pairs that the model is made from, and was scored for the first time when the rules
 //! were finished; `multilingual.json` is not English.
 
+mod asking;
+
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
