@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use m3_judge::same::{AskedPairs, CallsToCompare, SameAsker};
 use m3_llm::{Model, Recorder, Retry, Settings};
-use m3_support::text::{counted, shortened};
+use m3_support::text::counted;
 use m3_trajectory::catalog::Catalog;
 
 use super::failure::{Failure, code};
@@ -188,7 +188,7 @@ impl FidelityAsked {
     /// Tells what went wrong, when the report is written. Fails if requests got no reply.
     pub(super) fn end(&self, printer: Printer) -> Result<(), Failure> {
         for problem in self.problems.iter().take(TOLD) {
-            printer.warn(&format!("{}: {}", shortened(&self.report.model, 200), problem));
+            printer.warn(problem);
         }
         if self.problems.len() > TOLD {
             printer.warn(&format!("and {} of other kinds", counted(self.problems.len() - TOLD, "problem")));

@@ -106,11 +106,13 @@ impl SameAsker<'_> {
         fate: &Fate,
         redactor: &Redactor,
     ) -> Option<Outcome> {
+        let name = self.model.name();
         let nothing =
             |reason: String| Outcome { said: Said::Nothing, usage: Usage::default(), problem: Some(reason) };
         if fate.is_given_up() {
-            let reason =
-                format!("not asked any more: it cannot be asked, or failed at {TASKS} questions in a row");
+            let reason = format!(
+                "`{name}` is not asked any more: it cannot be asked, or failed at {TASKS} questions in a row"
+            );
             return Some(nothing(reason));
         }
         let request = Request {
@@ -128,7 +130,7 @@ impl SameAsker<'_> {
                 Some(match opinion(&redactor.text(&answered.reply.text)) {
                     Ok(opinion) => Outcome { said: Said::Opinion(opinion), usage, problem: None },
                     Err(problem) => {
-                        let problem = Some(format!("a reply cannot be read: {problem}"));
+                        let problem = Some(format!("a reply of `{name}` cannot be read: {problem}"));
                         Outcome { said: Said::Unreadable, usage, problem }
                     }
                 })
