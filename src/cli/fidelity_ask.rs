@@ -170,17 +170,17 @@ impl FidelityAsking {
             told: &told,
             done: &done,
         };
-        let asked = runtime.block_on(async {
+        let ended = runtime.block_on(async {
             tokio::select! {
                 // A second interruption should end everything at once.
                 biased;
                 () = signals.second.cancelled() => None,
-                asked = asker.ask(calls) => Some(asked),
+                ended = asker.ask(calls) => Some(ended),
             }
         });
         // Requests that still wait for a provider are not waited for.
         runtime.shutdown_timeout(Duration::from_secs(1));
-        asked.ok_or_else(interrupted)
+        ended.ok_or_else(interrupted)
     }
 }
 
