@@ -115,10 +115,9 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
         ));
     }
     let inputs = args.pairs.iter().chain(&args.tools);
-    let mut inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
+    let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
+    let mut output = args.form.open(&[inputs.as_slice(), &args.ask.record_to()].concat(), printer)?;
     let asking = args.ask.open(&inputs, printer)?;
-    inputs.extend(args.ask.record_to());
-    let mut output = args.form.open(&inputs, printer)?;
     let mut embedder = args.encoder.open(common.assets()?, printer)?;
     let mut bar = printer.bar(Unit::Progress);
     let mut progress = |done: usize, total: usize| bar.set("embedding", done as u64, total as u64);

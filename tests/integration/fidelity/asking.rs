@@ -256,6 +256,7 @@ fn what_cannot_be_asked_is_refused_before_anything_is_done() {
         let (code, said) = refused(options);
         assert!(code == 2 && said.contains(expected), "{options:?}: {said}");
     }
+    assert!(!folder.path().join("x").exists(), "no recording was begun");
     let (code, said) = refused(&["--ask", "openai:gpt-5"]);
     assert!(code == 4 && said.contains("OPENAI_API_KEY"), "{said}");
 }
