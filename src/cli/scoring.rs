@@ -286,6 +286,7 @@ impl Scoring {
             profile: self.profile,
             thresholds: self.thresholds,
             similarity: self.similarity,
+            model: Some(&self.model),
             ..ScoreOptions::default()
         };
         let (inputs, tool_names) = (self.inputs()?, self.tool_names.clone());

@@ -68,8 +68,8 @@ pub use unusable::UnusableFile;
 pub use validation::{FileReport, ProblemReport, ValidationReport};
 pub use wire::{
     AggregateReport, ArgumentReport, BestPrediction, BestReference, CostReport, CostToolReport,
-    CoverageReport, EncoderReport, InputReport, InputsReport, LedgerReport, MatchReport, PassRateReport,
-    PlaceReport, RejectedMatchReport, RejectedMatchesReport, RepeatsReport, RepetitionReport,
+    CoverageReport, EncoderReport, FidelityModelReport, InputReport, InputsReport, LedgerReport, MatchReport,
+    PassRateReport, PlaceReport, RejectedMatchReport, RejectedMatchesReport, RepeatsReport, RepetitionReport,
     ReplacementReport, SCORE_SCHEMA, ScoreReport, ScoreSummary, SpreadReport, TaskTrialsReport,
     ThresholdsReport, ToolReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport,
     WrongArgumentReport,

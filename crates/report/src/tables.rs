@@ -92,6 +92,8 @@ fn provenance_parts(summary: &ScoreSummary) -> Vec<String> {
     let digest = start(encoder.fingerprint.trim_start_matches("sha256:"));
     let name = shortened(&encoder.name, NAME_WIDTH);
     let mut parts = vec![format!("profile {}", summary.profile), format!("encoder {name} ({digest})")];
+    let own_model = summary.fidelity_model.iter().filter(|model| !model.built_in);
+    parts.extend(own_model.map(|model| format!("fidelity model {}", start(&model.fingerprint))));
     if is_typed(summary) {
         parts.push("similarity typed".to_owned());
     }

@@ -2,6 +2,7 @@
 //! with. `m3 schema score` prints their JSON Schema.
 
 mod by_tool;
+mod conditions;
 mod findings;
 mod from_scores;
 mod ledger;
@@ -16,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub use by_tool::{CostReport, CostToolReport, ReplacementReport, ToolReport};
+pub use conditions::{EncoderReport, FidelityModelReport, ThresholdsReport};
 pub use findings::{ArgumentReport, RejectedMatchReport, RejectedMatchesReport, WrongArgumentReport};
 pub use ledger::{CoverageReport, LedgerReport};
 pub use repeats::{PassRateReport, RepeatsReport, RepetitionReport, SpreadReport, TaskTrialsReport};
@@ -50,7 +52,7 @@ pub struct ScoreSummary {
     #[schemars(!skip_deserializing)]
     pub version: String,
     /// One line that says all that decides the numbers, `m3|v:..|profile:..|sim:..|enc:..|tau:..|refs:..|preds:..`;
-    /// hashes by their first eight digits.
+    /// hashes by their first eight digits; `fid:..` is the model of fidelity if it is not the built-in one.
     #[serde(default)]
     #[schemars(!default)]
     pub signature: String,
@@ -66,6 +68,10 @@ pub struct ScoreSummary {
     #[serde(default)]
     #[schemars(!default)]
     pub encoder: EncoderReport,
+    /// The model that argument fidelity comes from. Scores of earlier versions do not say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(required)]
+    pub fidelity_model: Option<FidelityModelReport>,
     /// What calls are aligned by: `cosine` or `typed`.
     #[serde(default = "cosine")]
     #[schemars(!default, extend("enum" = ["cosine", "typed"]))]
@@ -121,34 +127,6 @@ pub struct ScoreSummary {
     #[serde(default, skip_serializing)]
     #[schemars(skip)]
     pub trajectories: Vec<TrajectoryReport>,
-}
-
-/// The encoder that the similarities come from.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(expecting = "an object")]
-pub struct EncoderReport {
-    /// The name people know it by.
-    pub name: String,
-    /// Digest of weights, graph, tokenizer, maximum length and pooling.
-    pub fingerprint: String,
-    /// The length of an embedding.
-    #[serde(skip_deserializing)]
-    #[schemars(!skip_deserializing)]
-    pub dimensions: usize,
-    /// Longer texts were cut to so many tokens.
-    #[serde(skip_deserializing)]
-    #[schemars(!skip_deserializing)]
-    pub max_tokens: usize,
-}
-
-/// tau_weak and tau_strong, each in [0, 1].
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(expecting = "an object")]
-pub struct ThresholdsReport {
-    /// Pairs below it are not matched.
-    pub weak: f64,
-    /// Pairs from here on are matched with confidence.
-    pub strong: f64,
 }
 
 /// Counts and metrics of a set of trajectories. Metrics are in [0, 1].
@@ -352,18 +330,6 @@ fn not_known() -> f64 {
 /// What calls were aligned by before there was a choice.
 fn cosine() -> String {
     Similarity::Cosine.name().to_owned()
-}
-
-impl ThresholdsReport {
-    /// Stands for thresholds that a score does not say.
-    fn unknown() -> Self {
-        Self { weak: not_known(), strong: not_known() }
-    }
-
-    /// Whether they are said.
-    pub(crate) fn is_known(&self) -> bool {
-        !self.weak.is_nan()
-    }
 }
 
 /// Counts from 1: step 1, call 2 is `1.2`.

@@ -29,7 +29,7 @@ impl Origin {
         let failures = ledger.failures.map(|failures| (failures, ledger.references.saturating_mul(times)));
         let signature = Some(signature).filter(|signature| !signature.is_empty());
         let references = Some(inputs.references).filter(|file| !file.sha256.is_empty());
-        Self { signature, references, tools: inputs.tools, failures, repeats }
+        Self { signature, fidelity_model: None, references, tools: inputs.tools, failures, repeats }
     }
 }
 
@@ -39,8 +39,7 @@ pub(super) fn check_references(
     models: &[Scored<'_>],
     allows_different: bool,
 ) -> Result<Vec<String>, SelectionError> {
-    let named = |model: &Scored<'_>| model.origin.references.is_some();
-    let (mut notes, silent) = (Vec::new(), models.iter().filter(|model| !named(model)).count());
+    let mut notes = Vec::new();
     let mut known = models.iter().filter_map(|model| Some((model, model.origin.references.as_ref()?)));
     if let Some((first, expected)) = known.next()
         && let Some((other, found)) = known.find(|(_, found)| found.sha256 != expected.sha256)
@@ -51,13 +50,29 @@ pub(super) fn check_references(
         }
         notes.push(format!("Scored against different references, {difference}: differences may be theirs"));
     }
-    if silent > 0 && silent < models.len() {
-        notes.push(format!(
-            "{silent} of {} do not say which references they were scored against",
-            counted(models.len(), "result")
-        ));
-    }
+    let is_silent = |origin: &Origin| origin.references.is_none();
+    notes.extend(silent_note(models, is_silent, "which references they were scored against"));
     Ok(notes)
+}
+
+/// Checks whether argument fidelity comes from the same model in all scores. Returns a note on scores that do not say
+/// their model, as those of earlier versions.
+pub(super) fn check_fidelity_models(models: &[Scored<'_>]) -> Result<Option<String>, SelectionError> {
+    let mut known = models.iter().filter_map(|model| Some((model, model.origin.fidelity_model.as_ref()?)));
+    if let Some((first, expected)) = known.next()
+        && let Some((other, _)) = known.find(|(_, found)| found.fingerprint != expected.fingerprint)
+    {
+        return Err(first.differs_in_conditions(other));
+    }
+    let is_silent = |origin: &Origin| origin.fidelity_model.is_none();
+    Ok(silent_note(models, is_silent, "by which model their argument fidelity was computed"))
+}
+
+/// The note if some of the results do not say something that others do.
+fn silent_note(models: &[Scored<'_>], is_silent: fn(&Origin) -> bool, what: &str) -> Option<String> {
+    let silent = models.iter().filter(|model| is_silent(model.origin)).count();
+    let is_partial = silent > 0 && silent < models.len();
+    is_partial.then(|| format!("{silent} of {} do not say {what}", counted(models.len(), "result")))
 }
 
 fn said(file: &InputReport) -> String {

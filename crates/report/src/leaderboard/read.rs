@@ -107,7 +107,10 @@ fn numbers(head: ScoreSummary, trajectories: Vec<TrajectoryReport>) -> Result<Nu
         similarity.name(),
         head.tool_names.condition()
     );
-    let origin = Origin::new(head.signature, head.inputs, head.ledger, repeats);
+    let origin = Origin {
+        fidelity_model: head.fidelity_model,
+        ..Origin::new(head.signature, head.inputs, head.ledger, repeats)
+    };
     let (thresholds, no_images) = ((weak, strong), head.no_images);
     Ok(Numbers::Trajectories { profile, similarity, no_images, conditions, thresholds, trajectories, origin })
 }

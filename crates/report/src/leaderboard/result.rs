@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use m3_score::{Metric, Profile, Similarity, WeightedSums};
 use m3_stats::Trials;
 
-use crate::{InputReport, TaskOutcomes};
+use crate::{FidelityModelReport, InputReport, TaskOutcomes};
 
 /// The result of one model.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,11 +43,13 @@ pub enum Numbers {
     Row([Option<f64>; Metric::COUNT]),
 }
 
-/// The files behind a score, as far as it names them; earlier scores do not.
+/// The files and the model behind a score, as far as it names them; earlier scores do not.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Origin {
     /// One line with everything that decides the numbers; parts are separated by `|`.
     pub signature: Option<String>,
+    /// The model that argument fidelity comes from.
+    pub fidelity_model: Option<FidelityModelReport>,
     /// The file of the references.
     pub references: Option<InputReport>,
     /// The file of the catalog of tools.

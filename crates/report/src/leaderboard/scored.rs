@@ -13,7 +13,8 @@ pub enum SelectionError {
     /// They were scored in different ways.
     #[error(
         "`{}` and `{}` were not scored in the same way: {first} and {second}\n\
-         hint: score all models with the same profile, encoder, similarity, thresholds and `--tool-names`", .files.0, .files.1
+         hint: score all models by the same m3, with the same profile, encoder, similarity, thresholds, `--tool-names` \
+         and `--fidelity-model`", .files.0, .files.1
     )]
     Conditions {
         /// The two files.
@@ -90,9 +91,17 @@ impl<'a> Scored<'a> {
         if (self.profile, self.conditions) == (other.profile, other.conditions) {
             return Ok(());
         }
-        let said = |model: &Self| format!("profile {}, {}", model.profile.name(), model.conditions);
-        let (first, second) = (said(self), said(other));
-        Err(SelectionError::Conditions { files: self.files(other), first, second })
+        Err(self.differs_in_conditions(other))
+    }
+
+    /// The error for two models that were scored in different ways.
+    pub(super) fn differs_in_conditions(&self, other: &Self) -> SelectionError {
+        let said = |model: &Self| {
+            let fidelity = model.origin.fidelity_model.as_ref();
+            let fidelity = fidelity.map(|found| format!(", fidelity model {found}")).unwrap_or_default();
+            format!("profile {}, {}{fidelity}", model.profile.name(), model.conditions)
+        };
+        SelectionError::Conditions { files: self.files(other), first: said(self), second: said(other) }
     }
 
     pub(super) fn check_ids(&self, other: &Self, intersects: bool) -> Result<(), SelectionError> {

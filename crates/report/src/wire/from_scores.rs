@@ -1,12 +1,16 @@
 //! Builds the JSON of a score from the scorer's results.
 
+use std::sync::Arc;
+
 use m3_embedding::Identity;
 use m3_score::fidelity::CallFidelity;
+use m3_score::fidelity::model::Model;
 use m3_score::{CallPlace, ExactSums, Profile, ScoreOptions};
 
 use super::{
-    AggregateReport, BestPrediction, BestReference, EncoderReport, MatchReport, PlaceReport, SCORE_SCHEMA,
-    ScoreSummary, ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport,
+    AggregateReport, BestPrediction, BestReference, EncoderReport, FidelityModelReport, MatchReport,
+    PlaceReport, SCORE_SCHEMA, ScoreSummary, ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport,
+    UnmatchedReferenceReport,
 };
 use super::{
     ArgumentReport, CoverageReport, InputsReport, RejectedMatchesReport, WrongArgumentReport, by_tool,
@@ -25,7 +29,8 @@ impl ScoreSummary {
         inputs: InputsReport,
         tool_names: ToolNamesReport,
     ) -> Self {
-        let ScoreOptions { profile, similarity, thresholds, .. } = *options;
+        let ScoreOptions { profile, similarity, thresholds, model, .. } = *options;
+        let model = model.map_or_else(Model::built_in, Arc::clone);
         let by_type = summary.by_type.iter();
         let wrong_arguments = summary.findings.wrong_arguments().into_iter();
         let unsigned = Self {
@@ -40,6 +45,7 @@ impl ScoreSummary {
                 dimensions: encoder.dimensions,
                 max_tokens: encoder.max_tokens,
             },
+            fidelity_model: Some(FidelityModelReport::from(&*model)),
             similarity: similarity.name().to_owned(),
             thresholds: ThresholdsReport { weak: thresholds.weak(), strong: thresholds.strong() },
             tool_names,

@@ -55,6 +55,9 @@ pub(crate) fn signature(summary: &ScoreSummary) -> String {
         format!("enc:{}", start(summary.encoder.fingerprint.trim_start_matches("sha256:"))),
         format!("tau:{}/{}", summary.thresholds.weak, summary.thresholds.strong),
     ];
+    // The version says which model is built in.
+    let own_model = summary.fidelity_model.iter().filter(|model| !model.built_in);
+    parts.extend(own_model.map(|model| format!("fid:{}", start(&model.fingerprint))));
     parts.extend(names(&summary.tool_names));
     parts.extend([format!("refs:{}", start(&references.sha256)), format!("preds:{}", predictions.join("+"))]);
     parts.extend(tools.as_ref().map(|tools| format!("tools:{}", start(&tools.sha256))));
