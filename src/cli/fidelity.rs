@@ -1,8 +1,11 @@
 //! `m3 fidelity`
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
+use m3_report::FidelityModelReport;
+use m3_score::fidelity::model::Model;
 use m3_score::fidelity::{Fidelity, constants};
 use m3_score::{Profile, Serializer, Thresholds};
 use m3_support::files::write_atomically;
@@ -18,10 +21,11 @@ use super::printer::{Printer, Unit};
 use super::results::FormArgs;
 use super::scoring::{ProfileArg, SimilarityArg};
 use crate::calibrate::{
-    FidelityReport, LabelledSource, LabelledSourceError, PairFileError, TestPair, TrainingReport, adapt,
-    cosine_trial, evidence, pair_files, train_anew, typed_trial,
+    FidelityReport, LabelledSource, LabelledSourceError, PairFileError, SourcesReport, TestPair,
+    TrainingReport, adapt, adapted_to, cosine_trial, evidence, file_labels, pair_files, train_anew,
+    typed_trial,
 };
-use crate::report::{fidelity_sheets, training_sheets};
+use crate::report::{fidelity_sheets, sources_sheets, training_sheets};
 
 /// Options of `m3 fidelity`.
 #[derive(Debug, Args)]
@@ -30,7 +34,7 @@ pub(super) struct FidelityArgs {
     /// Labelled pairs of arguments, each {"tool", "a", "b", "same": 1 or 0, "edit", "question", "schema"}, in a list or a
     /// line each; or labels as `m3 review --label` writes them: strong is the same, weak is not, medium is left out; or
     /// a folder of such files. `NAME.tools.json` beside `NAME.json` is its catalog
-    #[arg(required = true)]
+    #[arg(required_unless_present = "sources")]
     pairs: Vec<PathBuf>,
     /// How arguments are compared
     #[arg(long, value_enum, default_value_t = SimilarityArg::Typed)]
@@ -53,6 +57,9 @@ pub(super) struct FidelityArgs {
     /// The folder for the model
     #[arg(short = 'o', long = "model-out", value_name = "DIR", requires = "train")]
     model: Option<PathBuf>,
+    /// Say what the model was made from, and what the model of all other sources reaches on each; compares no pairs
+    #[arg(long, conflicts_with_all = ["pairs", "similarity", "threshold", "tools", "profile", "train", "encoder", "threads", "batch_size", "no_cache"])]
+    sources: bool,
     #[command(flatten)]
     by: ModelArg,
     #[command(flatten)]
@@ -72,6 +79,7 @@ Examples:
   m3 fidelity pairs.json --ask openai:gpt-5 --ask-record asked.tape
   m3 fidelity pairs.json --ask replay:asked.tape
   m3 fidelity --train labels.json -o our-model
+  m3 fidelity --sources
   m3 score predictions.json references.json --fidelity-model our-model
 
 docs/fidelity.md explains how arguments are compared and what that reaches.";
@@ -79,28 +87,19 @@ docs/fidelity.md explains how arguments are compared and what that reaches.";
 /// Scores labelled pairs.
 pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     args.ask.check(args.similarity)?;
-    let mut files = Vec::new();
-    for path in &args.pairs {
-        let found = pair_files(std::slice::from_ref(path)).map_err(|error| {
-            let name = shortened(&path.display().to_string(), 300);
-            Failure::new(code::INPUT, format!("the folder `{name}` has no pairs to read: {error}"))
-        })?;
-        files.extend(found);
+    if args.sources {
+        return sources(args, printer);
     }
-    let mut sources = Vec::new();
-    for path in &files {
-        let (source, left_out) = LabelledSource::read(path)?;
-        if left_out > 0 {
-            printer.note(&format!(
-                "{} of `{}` left out: their labels say neither same nor different",
-                counted(left_out, "pair"),
-                shortened(&path.display().to_string(), 300)
-            ));
-        }
-        sources.push(source);
-    }
+    let (sources, labels) = read_sources(args, printer)?;
     if args.train {
-        return train(args, &sources, common, printer);
+        return train(args, &sources, &labels, common, printer);
+    }
+    let of_sources: Vec<(String, usize)> =
+        labels.iter().cloned().zip(sources.iter().map(|source| source.pairs.len())).collect();
+    let model = args.by.open()?;
+    let is_typed = args.similarity == SimilarityArg::Typed;
+    if is_typed {
+        note_learned(&model, &sources, &labels, printer);
     }
     let pairs: Vec<TestPair> = sources.into_iter().flat_map(|source| source.pairs).collect();
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
@@ -123,7 +122,7 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
     let mut progress = |done: usize, total: usize| bar.set("embedding", done as u64, total as u64);
     let mut trial = match args.similarity {
         SimilarityArg::Typed => {
-            let fidelity = Fidelity::new(catalog.as_ref()).by_model(args.by.open()?);
+            let fidelity = Fidelity::new(catalog.as_ref()).by_model(Arc::clone(&model));
             typed_trial(&pairs, fidelity, &mut embedder, &mut progress)?
         }
         SimilarityArg::Cosine => {
@@ -134,24 +133,79 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
     drop(bar);
     let asked =
         asking.map(|asking| asking.settle(&mut trial, &pairs, catalog.as_ref(), printer)).transpose()?;
-    let mut report = FidelityReport::new(trial, threshold, embedder.identity());
-    report.asked = asked.as_ref().map(|asked| asked.report.clone());
+    let report = FidelityReport {
+        fidelity_model: is_typed.then(|| FidelityModelReport::from(&*model)),
+        asked: asked.as_ref().map(|asked| asked.report.clone()),
+        ..FidelityReport::new(trial, threshold, embedder.identity()).with_sources(&of_sources)
+    };
     embedder.take_warnings().iter().for_each(|warning| printer.warn(warning));
     args.form.write(&report, || fidelity_sheets(&report), &mut output, printer)?;
     output.commit()?;
     asked.map_or(Ok(()), |asked| asked.end(printer))
 }
 
+/// Reads the files of pairs, each with the name that tables call it.
+fn read_sources(
+    args: &FidelityArgs,
+    printer: Printer,
+) -> Result<(Vec<LabelledSource>, Vec<String>), Failure> {
+    let mut files = Vec::new();
+    for path in &args.pairs {
+        let found = pair_files(std::slice::from_ref(path)).map_err(|error| {
+            let name = shortened(&path.display().to_string(), 300);
+            Failure::new(code::INPUT, format!("the folder `{name}` has no pairs to read: {error}"))
+        })?;
+        files.extend(found);
+    }
+    let mut sources = Vec::new();
+    for path in &files {
+        let (source, left_out) = LabelledSource::read(path)?;
+        if left_out > 0 {
+            printer.note(&format!(
+                "{} of `{}` left out: their labels say neither same nor different",
+                counted(left_out, "pair"),
+                shortened(&path.display().to_string(), 300)
+            ));
+        }
+        sources.push(source);
+    }
+    Ok((sources, file_labels(&files)))
+}
+
+/// Says which files the model has learned from, if any: what it reaches on them is no measure of it.
+fn note_learned(model: &Model, sources: &[LabelledSource], labels: &[String], printer: Printer) {
+    let learned = sources.iter().zip(labels).filter(|(source, _)| source.is_learned_by(model));
+    let names: Vec<String> = learned.map(|(_, label)| format!("`{}`", shortened(label, 100))).collect();
+    if !names.is_empty() {
+        printer.note(&format!(
+            "the model has learned from {}: the figures say nothing of new data",
+            names.join(", ")
+        ));
+    }
+}
+
+/// Says what a model was made from.
+fn sources(args: &FidelityArgs, printer: Printer) -> Result<(), Failure> {
+    let report = SourcesReport::new(&*args.by.open()?);
+    let mut output = args.form.open(&[], printer)?;
+    args.form.write(&report, || sources_sheets(&report), &mut output, printer)?;
+    output.commit()
+}
+
 /// Makes a model from labelled pairs, and says what it reaches on pairs that it has not seen.
 fn train(
     args: &FidelityArgs,
     sources: &[LabelledSource],
+    labels: &[String],
     common: &Common,
     printer: Printer,
 ) -> Result<(), Failure> {
     let base = args.by.open()?;
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
     check_labels(args, sources)?;
+    if !args.anew {
+        note_learned(&base, sources, labels, printer);
+    }
     let files: Vec<&Path> = args.pairs.iter().map(PathBuf::as_path).collect();
     let mut output = args.form.open(&files, printer)?;
     let mut embedder = args.encoder.open(common.assets()?, printer)?;
@@ -167,14 +221,18 @@ fn train(
     } else {
         let pairs: Vec<TestPair> = sources.iter().flat_map(|source| source.pairs.iter().cloned()).collect();
         let (model, figures) = adapt(&pairs, all.into_iter().flatten().collect(), &base);
-        (model, figures.to_vec())
+        (adapted_to(model, sources), figures.to_vec())
     };
     drop(bar);
     embedder.take_warnings().iter().for_each(|warning| printer.warn(warning));
     let report = TrainingReport::new(!args.anew, figures);
     args.form.write(&report, || training_sheets(&report), &mut output, printer)?;
     output.commit()?;
-    let Some(folder) = &args.model else { return Ok(()) };
+    args.model.as_deref().map_or(Ok(()), |folder| write_model(&model, folder, printer))
+}
+
+/// Writes a model into its folder.
+fn write_model(model: &Model, folder: &Path, printer: Printer) -> Result<(), Failure> {
     let path = folder.join(MODEL_FILE);
     let name = shortened(&path.display().to_string(), 300);
     let written =

@@ -15,7 +15,7 @@ use m3_report::{ScoreReport, ValidationReport};
 
 use super::failure::Failure;
 use super::printer::Printer;
-use crate::calibrate::{CalibrationReport, FidelityReport};
+use crate::calibrate::{CalibrationReport, FidelityReport, SourcesReport, TrainingReport};
 use crate::report::{HealthReport, OutcomesReport, SearchReport};
 
 /// Options of `m3 schema`.
@@ -51,6 +51,10 @@ enum Name {
     Calibration,
     /// What `m3 fidelity --format json` writes
     Fidelity,
+    /// What `m3 fidelity --train --format json` writes
+    FidelityTraining,
+    /// What `m3 fidelity --sources --format json` writes
+    FidelitySources,
     /// What `m3 tools --health --format json` writes
     Health,
     /// What `m3 tools --search TEXT --format json` writes
@@ -89,6 +93,8 @@ pub(super) fn run(args: &SchemaArgs) -> Result<(), Failure> {
         Name::Answers => schemars::schema_for!(KeptAnswer),
         Name::Calibration => schemars::schema_for!(CalibrationReport),
         Name::Fidelity => schemars::schema_for!(FidelityReport),
+        Name::FidelityTraining => schemars::schema_for!(TrainingReport),
+        Name::FidelitySources => schemars::schema_for!(SourcesReport),
         Name::Health => schemars::schema_for!(HealthReport),
         Name::Search => schemars::schema_for!(SearchReport),
         Name::Result => schemars::schema_for!(ResultRecord),

@@ -3,7 +3,9 @@
 use m3_report::{Cell, Column, Sheet};
 use m3_support::text::{counted, shortened};
 
-use crate::calibrate::{AskedReport, FidelityReport, GroupReport, PairReport, TrainingReport};
+use crate::calibrate::{
+    AskedReport, FidelityReport, GroupReport, PairReport, SourceReport, SourcesReport, TrainingReport,
+};
 
 /// The most pairs that are listed.
 const LISTED: usize = 30;
@@ -11,25 +13,33 @@ const LISTED: usize = 30;
 /// The tables of a report.
 #[must_use]
 pub fn fidelity_sheets(report: &FidelityReport) -> Vec<Sheet> {
+    let own_model = report.fidelity_model.as_ref().filter(|model| !model.built_in);
     let mut notes = vec![format!(
-        "{}, similarity {}, accepted from {} on, encoder {}",
+        "{}, similarity {}, accepted from {} on, encoder {}{}",
         counted(report.pairs.len(), "pair"),
         report.similarity,
         report.threshold,
-        report.encoder
+        report.encoder,
+        own_model.map(|model| format!(", fidelity model {model}")).unwrap_or_default()
     )];
     if let (Some(brier), Some(error)) = (report.brier_score, report.calibration_error) {
         notes.push(format!("Brier score {brier:.3}, calibration error {error:.3}"));
     }
     notes.extend(report.asked.as_ref().map(asked));
-    let edits: Vec<&GroupReport> = std::iter::once(&report.all).chain(&report.by_edit).collect();
+    let with_all = |groups| std::iter::once(&report.all).chain(groups).collect::<Vec<_>>();
+    let mut sheets = Vec::new();
+    // What is said of all tables stands above the first.
+    if !report.by_source.is_empty() {
+        let notes = std::mem::take(&mut notes);
+        sheets.push(groups("Fidelity by source", "source", notes, &with_all(&report.by_source)));
+    }
     let tools: Vec<&GroupReport> = report.by_tool.iter().collect();
-    let mut sheets = vec![
-        groups("Fidelity by kind of edit", "edit", notes, &edits),
+    sheets.extend([
+        groups("Fidelity by kind of edit", "edit", notes, &with_all(&report.by_edit)),
         groups("Fidelity by tool", "tool", Vec::new(), &tools),
         reliability(report),
         wrong(report),
-    ];
+    ]);
     sheets.retain(|sheet| !sheet.rows.is_empty());
     sheets
 }
@@ -44,11 +54,7 @@ pub fn training_sheets(report: &TrainingReport) -> Vec<Sheet> {
             "adapted: each fifth of the pairs by a model adapted to the others; pairs of one question stay together",
         )
     } else {
-        (
-            "On sources it has not seen",
-            "source",
-            "each source by the model of all others; accepted from 0.5 on",
-        )
+        (NOT_SEEN, "source", "each source by the model of all others; accepted from 0.5 on")
     };
     let figures: Vec<&GroupReport> = report.figures.iter().collect();
     vec![groups(title, of, vec![note.to_owned()], &figures)]
@@ -73,6 +79,51 @@ fn asked(asked: &AskedReport) -> String {
     )
 }
 
+/// The table of what a model was made from.
+#[must_use]
+pub fn sources_sheets(report: &SourcesReport) -> Vec<Sheet> {
+    let pairs: usize = report.sources.iter().map(|source| source.pairs).sum();
+    let mut notes = vec![
+        format!(
+            "model {}, made from {} of {}",
+            report.fidelity_model,
+            counted(pairs, "pair"),
+            counted(report.sources.len(), "source")
+        ),
+        "each source by the model of all others; accepted from 0.5 on".to_owned(),
+    ];
+    if !report.sources.iter().all(SourceReport::has_figures) {
+        notes.push("without figures: the model was adapted to it".to_owned());
+    }
+    let rows = report.sources.iter().map(|source| {
+        vec![
+            Cell::new(shortened(&source.name, 40)),
+            Cell::new(source.pairs.to_string()),
+            Cell::number(source.area_under_curve),
+            share(source.different_accepted),
+            share(source.same_rejected),
+        ]
+    });
+    let mut columns = vec![Column::text("source"), Column::number("pairs", "pairs")];
+    columns.push(area_column());
+    columns.extend(error_columns());
+    vec![Sheet { title: NOT_SEEN.to_owned(), notes, columns, rows: rows.collect() }]
+}
+
+/// The title of figures of sources, each left out.
+const NOT_SEEN: &str = "On sources it has not seen";
+
+fn area_column() -> Column {
+    Column::number("area under the curve", "area")
+}
+
+fn error_columns() -> [Column; 2] {
+    [
+        Column::number("different accepted in percent", "accepted"),
+        Column::number("same rejected in percent", "rejected"),
+    ]
+}
+
 fn share(value: Option<f64>) -> Cell {
     Cell::new(value.map_or_else(|| "-".to_owned(), |value| format!("{:.1}", 100.0 * value)))
 }
@@ -89,20 +140,11 @@ fn groups(title: &str, of: &str, notes: Vec<String>, groups: &[&GroupReport]) ->
             share(group.same_rejected),
         ]
     });
-    Sheet {
-        title: title.to_owned(),
-        notes,
-        columns: vec![
-            Column::text(of),
-            Column::number("same", "same"),
-            Column::number("different", "diff."),
-            Column::number("area under the curve", "area"),
-            Column::number("right in percent", "right"),
-            Column::number("different accepted in percent", "accepted"),
-            Column::number("same rejected in percent", "rejected"),
-        ],
-        rows: rows.collect(),
-    }
+    let mut columns =
+        vec![Column::text(of), Column::number("same", "same"), Column::number("different", "diff.")];
+    columns.extend([area_column(), Column::number("right in percent", "right")]);
+    columns.extend(error_columns());
+    Sheet { title: title.to_owned(), notes, columns, rows: rows.collect() }
 }
 
 fn reliability(report: &FidelityReport) -> Sheet {

@@ -7,7 +7,7 @@ mod outcomes;
 mod tools;
 
 pub use calibration::{calibration_picture, calibration_sheets};
-pub use fidelity::{fidelity_sheets, training_sheets};
+pub use fidelity::{fidelity_sheets, sources_sheets, training_sheets};
 pub use grades::grade_sheets;
 pub use outcomes::{
     ArgumentProblemReport, CallOutcomeReport, NotJudgedCounts, OutcomesGatherer, OutcomesRenderer,

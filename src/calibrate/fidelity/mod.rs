@@ -6,6 +6,7 @@
 
 mod asked;
 mod doubtful;
+mod learned;
 mod measure;
 mod pairs;
 mod report;
@@ -14,11 +15,12 @@ mod training;
 
 pub use asked::{AskedPair, AskedReport, Band, SAID_DIFFERENT, SAID_SAME};
 pub use doubtful::DoubtfulPair;
+pub use learned::{SourceReport, SourcesReport, adapted_to};
 pub use measure::{area_under_curve, brier_score, calibration_error};
 pub use pairs::{PairFile, PairFileError, TestPair};
 pub use report::{
     FIDELITY_SCHEMA, FidelityReport, GroupReport, PairReport, ReliabilityReport, Trial, cosine_trial,
     typed_trial,
 };
-pub use sources::{LabelledSourceError, pair_files};
+pub use sources::{LabelledSourceError, file_labels, pair_files};
 pub use training::{LabelledSource, TrainingReport, adapt, evidence, train_anew};

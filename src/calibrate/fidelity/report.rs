@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use m3_embedding::{Embedder, EncoderError};
+use m3_report::FidelityModelReport;
 use m3_score::Serializer;
 use m3_score::fidelity::Fidelity;
 use schemars::JsonSchema;
@@ -30,6 +31,9 @@ pub struct FidelityReport {
     pub encoder: String,
     /// The encoder's fingerprint.
     pub fingerprint: String,
+    /// The model of fidelity; left out for cosines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fidelity_model: Option<FidelityModelReport>,
     /// From this score on a pair is accepted.
     pub threshold: f64,
     /// All pairs.
@@ -40,6 +44,9 @@ pub struct FidelityReport {
     pub calibration_error: Option<f64>,
     /// Scores against shares of the same, by tenths that have pairs.
     pub reliability: Vec<ReliabilityReport>,
+    /// Pairs by the file that they are from; left out where there is one file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_source: Vec<GroupReport>,
     /// Pairs by what was done to the first call to make the second.
     pub by_edit: Vec<GroupReport>,
     /// Pairs by tool.
@@ -54,7 +61,7 @@ pub struct FidelityReport {
 /// How pairs of a group fare.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct GroupReport {
-    /// The edit or the tool; `all` for all.
+    /// The file, the edit or the tool; `all` for all.
     pub name: String,
     /// Pairs of the same.
     pub same: usize,
@@ -199,16 +206,34 @@ impl FidelityReport {
             similarity: trial.similarity.to_owned(),
             encoder: encoder.name.clone(),
             fingerprint: encoder.fingerprint.clone(),
+            fidelity_model: None,
             threshold,
             all: GroupReport::new("all", &scored, threshold),
             brier_score: brier_score(&scored),
             calibration_error: calibration_error(&scored),
             reliability: reliability.collect(),
+            by_source: Vec::new(),
             by_edit: by(|pair| &pair.edit),
             by_tool: by(|pair| &pair.tool),
             asked: None,
             pairs,
         }
+    }
+
+    /// The report with figures of each file, if there are several: their names, and how many of the pairs are from each,
+    /// in the order of the pairs.
+    #[must_use]
+    pub fn with_sources(self, sources: &[(String, usize)]) -> Self {
+        if sources.len() < 2 {
+            return self;
+        }
+        let mut scored = self.pairs.iter().map(|pair| (pair.score, pair.same));
+        let group = |(name, count): &(String, usize)| {
+            let of_source: Vec<Scored> = scored.by_ref().take(*count).collect();
+            GroupReport::new(name, &of_source, self.threshold)
+        };
+        let by_source = sources.iter().map(group).collect();
+        Self { by_source, ..self }
     }
 }
 

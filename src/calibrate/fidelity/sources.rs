@@ -47,6 +47,18 @@ pub fn pair_files(paths: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
+/// A name for each file, for tables: without its ending, or as the user named it where two would have the same name.
+#[must_use]
+pub fn file_labels(files: &[PathBuf]) -> Vec<String> {
+    let stem = |file: &Path| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let is_taken = |name: &str| files.iter().filter(|file| stem(file) == name).count() > 1;
+    let label = |file: &PathBuf| {
+        let name = stem(file);
+        if is_taken(&name) { file.display().to_string() } else { name }
+    };
+    files.iter().map(label).collect()
+}
+
 /// Why a source cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LabelledSourceError {

@@ -3,6 +3,7 @@
 use m3_embedding::{Embedder, EncoderError};
 use m3_score::fidelity::model::{Example, Model, Source, SourceFigures, train};
 use m3_score::fidelity::{CallPair, Evidence, Fidelity};
+use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
@@ -22,7 +23,8 @@ pub struct LabelledSource {
 }
 
 /// What a model that was just made reaches on pairs that it has not seen.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(title = "m3.fidelity-training/1")]
 pub struct TrainingReport {
     /// `m3.fidelity-training/1`.
     pub schema: String,

@@ -1,0 +1,96 @@
+//! What a model of fidelity has learned from: `m3.fidelity-sources/1`.
+
+use m3_report::FidelityModelReport;
+use m3_score::fidelity::model::{Model, SourceFigures};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::training::LabelledSource;
+
+/// What a model was made from.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(title = "m3.fidelity-sources/1")]
+pub struct SourcesReport {
+    /// `m3.fidelity-sources/1`.
+    pub schema: String,
+    /// The model.
+    pub fidelity_model: FidelityModelReport,
+    /// Its sources, in the order in which they were given.
+    pub sources: Vec<SourceReport>,
+}
+
+/// A file of labelled pairs that a model has learned from, and what the model of all other sources reaches on it. All
+/// figures are null where the model was adapted to the file, because no model was made without it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SourceReport {
+    /// Its name.
+    pub name: String,
+    /// Its pairs.
+    pub pairs: usize,
+    /// The SHA-256 of the file.
+    pub sha256: String,
+    /// The area under the curve; null where all pairs have one label.
+    pub area_under_curve: Option<f64>,
+    /// The share of different pairs that are accepted, from 0.5 on; null without such pairs.
+    pub different_accepted: Option<f64>,
+    /// The share of same pairs that are rejected; null without such pairs.
+    pub same_rejected: Option<f64>,
+}
+
+impl SourcesReport {
+    /// The report of a model.
+    #[must_use]
+    pub fn new(model: &Model) -> Self {
+        Self {
+            schema: "m3.fidelity-sources/1".to_owned(),
+            fidelity_model: model.into(),
+            sources: model.sources().iter().map(SourceReport::from).collect(),
+        }
+    }
+}
+
+impl SourceReport {
+    /// Whether it says what the model of the other sources reaches on it.
+    #[must_use]
+    pub fn has_figures(&self) -> bool {
+        self.different_accepted.is_some() || self.same_rejected.is_some()
+    }
+}
+
+impl From<&SourceFigures> for SourceReport {
+    fn from(source: &SourceFigures) -> Self {
+        Self {
+            name: source.name.clone(),
+            pairs: source.pairs,
+            sha256: source.sha256.clone(),
+            area_under_curve: source.area_under_curve,
+            different_accepted: source.different_accepted,
+            same_rejected: source.same_rejected,
+        }
+    }
+}
+
+impl LabelledSource {
+    /// Whether a model has learned from this file.
+    #[must_use]
+    pub fn is_learned_by(&self, model: &Model) -> bool {
+        model.sources().iter().any(|learned| learned.sha256 == self.sha256)
+    }
+}
+
+/// The adapted model with the files that it was adapted to among its sources. They have no figures, and a file that was a
+/// source before has them no longer: they were those of a model that had not seen it.
+#[must_use]
+pub fn adapted_to(model: Model, sources: &[LabelledSource]) -> Model {
+    let is_given = |of: &SourceFigures| sources.iter().any(|given| given.sha256 == of.sha256);
+    let mut all: Vec<SourceFigures> = model.sources().iter().filter(|of| !is_given(of)).cloned().collect();
+    all.extend(sources.iter().map(|given| SourceFigures {
+        name: given.name.clone(),
+        pairs: given.pairs.len(),
+        sha256: given.sha256.clone(),
+        area_under_curve: None,
+        different_accepted: None,
+        same_rejected: None,
+    }));
+    model.with_sources(all)
+}
