@@ -28,7 +28,7 @@ pub fn fidelity_sheets(report: &FidelityReport) -> Vec<Sheet> {
     notes.extend(report.asked.as_ref().map(asked));
     let with_all = |groups| std::iter::once(&report.all).chain(groups).collect::<Vec<_>>();
     let mut sheets = Vec::new();
-    // What is said of all tables stands above the first.
+    // What is said of all pairs stands beside the first table.
     if !report.by_source.is_empty() {
         let notes = std::mem::take(&mut notes);
         sheets.push(groups("Fidelity by source", "source", notes, &with_all(&report.by_source)));

@@ -128,6 +128,46 @@ fn other_tool_names_are_other_conditions() {
     assert!(message.contains("hint: ") && message.contains("`--tool-names`"), "{message}");
 }
 
+/// Argument fidelities by different models mean different things; scores of earlier versions do not say theirs.
+#[test]
+fn other_models_of_fidelity_are_other_conditions() {
+    let folder = Folder::new();
+    let by = |name: &str, built_in: bool, fingerprint: &str| {
+        small_score(&folder, name, 3, |score| {
+            score["fidelity_model"] = json!({"built_in": built_in, "fingerprint": fingerprint});
+        })
+    };
+    let built_in = by("built-in.json", true, "aaaa000000000000");
+    let later = by("later.json", true, "bbbb000000000000");
+    let own = by("own.json", false, "cccc000000000000");
+    let same = by("same.json", false, "cccc000000000000");
+    let silent = small_score(&folder, "silent.json", 3, |_| ());
+    let m3 = |command: &str, files: &[&PathBuf]| {
+        let mut m3 = m3_bare(folder.path());
+        m3.arg(command).args(files);
+        m3
+    };
+    for command in ["leaderboard", "compare"] {
+        for (other, said) in
+            [(&own, "fidelity model cccc000000000000"), (&later, "built-in (bbbb000000000000)")]
+        {
+            let (code, message) = failure(&mut m3(command, &[&built_in, other]));
+            assert_eq!(code, 2, "{message}");
+            assert!(message.contains("fidelity model built-in (aaaa000000000000)"), "{message}");
+            assert!(message.contains(said) && message.contains("`--fidelity-model`"), "{message}");
+        }
+        assert_eq!(report(&mut m3(command, &[&own, &same]))["notes"], json!([]));
+        let notes = report(&mut m3(command, &[&silent, &own]))["notes"].clone();
+        assert_eq!(
+            notes,
+            json!(["1 of 2 results do not say by which model their argument fidelity was computed"])
+        );
+    }
+    // A result that does not say it hides no difference between the others.
+    let (code, message) = failure(&mut m3("leaderboard", &[&silent, &own, &built_in]));
+    assert!(code == 2 && message.contains("own.json` and `"), "{message}");
+}
+
 #[test]
 fn failures_stand_beside_scores() {
     let folder = Folder::new();

@@ -45,7 +45,7 @@ pub struct FidelityReport {
     /// Scores against shares of the same, by tenths that have pairs.
     pub reliability: Vec<ReliabilityReport>,
     /// Pairs by the file that they are from; left out where there is one file.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_source: Vec<GroupReport>,
     /// Pairs by what was done to the first call to make the second.
     pub by_edit: Vec<GroupReport>,

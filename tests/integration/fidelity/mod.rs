@@ -4,6 +4,7 @@
 //! were finished; `multilingual.json` is not English.
 
 mod asking;
+mod sources;
 
 use std::path::PathBuf;
 
@@ -215,6 +216,7 @@ fn a_model_is_made_from_labelled_pairs() {
     let Some((trained, model)) = train("one") else { return };
     assert_eq!(train("two").unwrap().1, model);
     assert_eq!(trained["schema"], "m3.fidelity-training/1");
+    follows_kept_schema("fidelity-training", &trained);
     assert_eq!(trained["figures"][0]["name"], "before");
     let used = folder.path().join("one");
     let scores = |arguments: &[&str]| fidelity(&pairs, arguments).unwrap()["pairs"].clone();
@@ -228,6 +230,7 @@ fn a_model_is_made_from_labelled_pairs() {
     let out = folder.path().join("anew");
     let anew =
         report(m3().unwrap().args(["fidelity", "--train", "--anew"]).arg(&sources).arg("-o").arg(&out));
+    follows_kept_schema("fidelity-training", &anew);
     assert_eq!([&anew["figures"][0]["name"], &anew["figures"][1]["name"]], ["first", "second"]);
 }
 
