@@ -133,7 +133,7 @@ fn other_tool_names_are_other_conditions() {
 fn other_models_of_fidelity_are_other_conditions() {
     let folder = Folder::new();
     let by = |name: &str, built_in: bool, fingerprint: &str| {
-        small_score(&folder, name, 3, |score| {
+        small_score(&folder, name, 6, |score| {
             score["fidelity_model"] = json!({"built_in": built_in, "fingerprint": fingerprint});
         })
     };
@@ -141,7 +141,7 @@ fn other_models_of_fidelity_are_other_conditions() {
     let later = by("later.json", true, "bbbb000000000000");
     let own = by("own.json", false, "cccc000000000000");
     let same = by("same.json", false, "cccc000000000000");
-    let silent = small_score(&folder, "silent.json", 3, |_| ());
+    let silent = small_score(&folder, "silent.json", 6, |_| ());
     let m3 = |command: &str, files: &[&PathBuf]| {
         let mut m3 = m3_bare(folder.path());
         m3.arg(command).args(files);
