@@ -119,9 +119,6 @@ pub const COUSIN_COSINE: [(f64, f64); 3] = [(0.3, 0.0), (0.8, 0.3), (0.95, 0.6)]
 /// Cosine of two words of texts that are not English, of whose words the thesaurus and the encoder know little.
 pub const FOREIGN_WORD_COSINE: [(f64, f64); 4] = [(0.66, 0.0), (0.76, 0.45), (0.84, 0.75), (0.95, 0.95)];
 
-/// Cosine of two phrases, of which one has several words.
-pub const PHRASE_COSINE: [(f64, f64); 4] = [(0.3, 0.0), (0.6, 0.35), (0.75, 0.6), (0.95, 0.9)];
-
 /// From this similarity of spelling on (1 less the share of letters that differ) two known words look alike.
 pub const LOOK_ALIKE: f64 = 0.5;
 
@@ -154,9 +151,6 @@ pub const SHORT_TEXT: f64 = 8.0;
 
 /// Origin and destination have changed places, or what numbers count.
 pub const EXCHANGED: f64 = 0.08;
-
-/// Cosine of whole texts against score, for texts that are not English.
-pub const TEXT_COSINE: [(f64, f64); 5] = [(0.3, 0.02), (0.6, 0.25), (0.8, 0.5), (0.92, 0.8), (1.0, 0.97)];
 
 // Bounds.
 

@@ -66,6 +66,8 @@ pub enum Kind {
     Number,
     /// A latitude or longitude, in degrees.
     Coordinate,
+    /// A side of a box, in pixels or whatever the other sides are in.
+    BoxSide,
     /// A date, a time of day, or both.
     Moment,
     /// A duration, or a number with a unit.
@@ -99,6 +101,7 @@ impl Kind {
         match self {
             Self::Number => "number",
             Self::Coordinate => "coordinate",
+            Self::BoxSide => "box_side",
             Self::Moment => "moment",
             Self::Quantity => "quantity",
             Self::Boolean => "boolean",

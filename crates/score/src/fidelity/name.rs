@@ -99,6 +99,11 @@ impl Name {
         self.is_of("degrees") || self.said() == "long"
     }
 
+    /// The axis of a box's side, 0 or 1.
+    pub(super) fn side(&self) -> Option<usize> {
+        ["sides_x", "sides_y"].iter().position(|sides| self.words.len() <= 2 && self.is_of(sides))
+    }
+
     /// Whether values are codes: `language_code` is none of its own.
     pub(super) fn is_code(&self) -> bool {
         self.is_of("codes") && !self.is_of("languages") && !self.is_of("regions")

@@ -8,7 +8,7 @@ use super::super::constants::{
 };
 use super::super::readers::ArgumentContext;
 use super::super::{ArgumentComparison, Finding, Kind, Verdict};
-use super::{Alignment, Presence, ValueLocation};
+use super::{Alignment, Presence, ValueLocation, boxes};
 use crate::hungarian::cheapest;
 use crate::schema::Schema;
 
@@ -55,8 +55,10 @@ impl Alignment<'_> {
     }
 
     fn tuple(&mut self, at: &ValueLocation<'_>, below: &ValueLocation<'_>, a: &[Json], b: &[Json]) {
+        let spans = boxes::of_lists(&at.context.name, a, b);
         for index in 0..a.len().max(b.len()) {
-            let of_item = ValueLocation { path: pointer_to(&at.path, index), ..below.clone() };
+            let mut of_item = ValueLocation { path: pointer_to(&at.path, index), ..below.clone() };
+            of_item.context.span = spans[index % 2];
             match (a.get(index), b.get(index)) {
                 (Some(a), Some(b)) => self.value(&of_item, a, b),
                 (Some(item), None) => self.absent(&of_item, item, Presence::Required, Verdict::Missing),

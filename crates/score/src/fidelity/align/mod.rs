@@ -1,6 +1,7 @@
 //! Who is compared with whom: members by their keys, items of lists by their place or as sets, texts that hold JSON or
 //! lists as what they hold.
 
+mod boxes;
 mod lists;
 mod members;
 
@@ -162,10 +163,12 @@ impl<'a> Alignment<'a> {
             }
         }
         let theirs: HashMap<&str, &str> = renamed.into_iter().map(|(theirs, own)| (own, theirs)).collect();
+        let spans = boxes::of_objects(a, b);
         for (key, value) in a {
             let there = theirs.get(key.as_str()).copied();
             let name = there.map_or(key.as_str(), |there| members::telling(key, there, schema));
-            let below = ValueLocation { path: pointer_to(&at.path, key), ..below(at, name) };
+            let mut below = ValueLocation { path: pointer_to(&at.path, key), ..below(at, name) };
+            below.context.span = below.context.name.side().and_then(|axis| spans[axis]);
             let before = self.found.len();
             match (in_b.get(key.as_str()), there) {
                 (Some(other), Some(there)) => {
@@ -289,6 +292,7 @@ fn below<'a>(at: &ValueLocation<'a>, key: &str) -> ValueLocation<'a> {
         schema: parent.and_then(|schema| schema.property(key)),
         is_required: parent.is_some_and(|schema| schema.required().contains(&key)),
         name: Name::new(key),
+        span: None,
     };
     ValueLocation { path: pointer_to(&at.path, key), depth: at.depth + 1, context }
 }

@@ -174,7 +174,8 @@ impl Model {
             }));
         }
         let base: Vec<f64> = rows.iter().map(|row| self.log_odds(row.numbers)).collect();
-        let more = boost::boost(&rows, &base, MORE, 1);
+        // What it was adapted to before stays.
+        let more = [self.more.clone(), boost::boost(&rows, &base, MORE, 1)].concat();
         Self { more, ..self.clone() }
     }
 

@@ -27,6 +27,8 @@ pub(super) struct ArgumentContext<'a> {
     pub(super) name: Name,
     pub(super) schema: Option<Schema<'a>>,
     pub(super) is_required: bool,
+    /// The length of the box that they are sides of.
+    pub(super) span: Option<f64>,
 }
 
 /// Two values that are not equal, and neither lists nor objects both.

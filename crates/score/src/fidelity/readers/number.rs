@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use m3_trajectory::json::Json;
 
 use super::super::constants::{
-    DEGREES, LEAST_DIGITS, LEAST_MEASURE, NOTHING, OTHER_COUNT, RELATIVE_DIFFERENCE, SAME_OTHERWISE,
-    UNROUNDED, on_log_curve,
+    BOX_SHIFT, DEGREES, LEAST_DIGITS, LEAST_MEASURE, NOTHING, OTHER_COUNT, RELATIVE_DIFFERENCE,
+    SAME_OTHERWISE, UNROUNDED, on_curve, on_log_curve,
 };
 use super::super::language::fold;
 use super::super::language::numerals::number_in_words;
@@ -62,6 +62,8 @@ fn values_of(context: &ArgumentContext<'_>, a: &Json, b: &Json, x: f64, y: f64) 
         verdict(super::text_of(a) == super::text_of(b), NUMBER)
     } else if context.name.is_degrees() {
         degrees(x, y)
+    } else if let Some(span) = context.span {
+        box_sides(x, y, span)
     } else {
         numbers(x, y, context.name.is_of("exact"))
     }
@@ -334,6 +336,16 @@ fn degrees(x: f64, y: f64) -> Finding {
         "another place"
     };
     Finding::new(Kind::Coordinate, on_log_curve(&DEGREES, difference), reason)
+}
+
+/// Compares sides of two boxes of this length.
+fn box_sides(x: f64, y: f64, span: f64) -> Finding {
+    if x * y < 0.0 {
+        return Finding::new(Kind::BoxSide, NOTHING, "the sign differs");
+    }
+    let shift = (x - y).abs() / span;
+    let reason = if shift < 0.06 { "nearly the same box" } else { "another box" };
+    Finding::new(Kind::BoxSide, on_curve(&BOX_SHIFT, shift), reason)
 }
 
 #[cfg(test)]
