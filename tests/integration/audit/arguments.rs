@@ -57,7 +57,10 @@ fn a_flipped_sign_is_marked_with_its_reason_everywhere() {
     // Similar enough for a strong match by the paper, but another call.
     assert!(found["matches"][0]["similarity"].as_f64().unwrap() >= 0.8);
     assert!(found["matches"][0]["argument_fidelity"].as_f64().unwrap() < 0.5);
-    assert!(printed.contains(&format!("    ≠ lat: 52.08 -> -52.08   different: {reason}\n")), "{printed}");
+    assert!(
+        printed.contains(&format!("    ≠ lat: 52.08 -> -52.08   different coordinate: {reason}\n")),
+        "{printed}"
+    );
     assert!(
         printed.contains("    ! similar, but another call\n") && printed.contains("    2 equal\n"),
         "{printed}"
@@ -92,7 +95,8 @@ fn sets_in_another_order_are_equivalent_everywhere() {
     assert_eq!((&tags["argument"], &tags["verdict"]), (&json!("tags"), &json!("equivalent")));
     assert!(found["matches"][0]["argument_fidelity"].as_f64().unwrap() >= 0.9);
     assert!(
-        printed.contains("    ≈ tags: ") && printed.contains("equivalent: the same items in another order")
+        printed.contains("    ≈ tags: ")
+            && printed.contains("equivalent list: the same items in another order")
     );
     assert!(!printed.contains("another call"), "{printed}");
     assert!(page.contains(">≈ equivalent</span>") && !page.contains("class=\"rejected\""));
