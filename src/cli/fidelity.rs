@@ -262,7 +262,7 @@ fn check_labels(args: &FidelityArgs, sources: &[LabelledSource]) -> Result<(), F
             ),
         ));
     }
-    if args.anew && sources.iter().all(|source| source.name == sources[0].name) {
+    if args.anew && sources.iter().all(|source| source.group() == sources[0].group()) {
         let message = "`--anew` needs two files of pairs or more: what it reaches on each is told by the model of the others";
         return Err(Failure::new(code::INPUT, message));
     }

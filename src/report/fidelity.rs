@@ -175,6 +175,7 @@ fn wrong(report: &FidelityReport) -> Sheet {
     let far = |pair: &PairReport| (pair.score - report.threshold).abs();
     found.sort_by(|a, b| far(b).total_cmp(&far(a)));
     let rows = found.iter().take(LISTED).map(|pair| {
+        let why = pair.kind.iter().zip(&pair.reason).map(|(kind, reason)| format!("{kind}: {reason}")).next();
         let text = |text: &Option<String>, width| Cell::new(shortened(text.as_deref().unwrap_or("-"), width));
         vec![
             Cell::new(pair.index.to_string()),
@@ -183,7 +184,7 @@ fn wrong(report: &FidelityReport) -> Sheet {
             Cell::new(if pair.same { "same" } else { "different" }),
             Cell::new(format!("{:.3}", pair.score)),
             text(&pair.argument, 24),
-            text(&pair.reason, 60),
+            text(&why, 60),
         ]
     });
     Sheet {

@@ -116,6 +116,7 @@ mod tests {
             score: *score,
             argument: Some("/place/lat".to_owned()),
             kind: None,
+            verdict: None,
             reason: None,
             asked: None,
         };

@@ -108,10 +108,13 @@ pub struct PairReport {
     /// The argument that does most harm, as a JSON pointer; none for cosines and equal arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argument: Option<String>,
-    /// What it is compared as.
+    /// What it is compared as, which is the reader's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Why it does harm.
+    /// What became of it: `equivalent`, `close`, `different`, `missing` or `extra`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
+    /// Why it does harm; of an argument that one call lacks, whether it restricts what is asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// What a language model says of it, if it was asked.
@@ -137,6 +140,7 @@ fn unscored(pairs: &[TestPair]) -> impl Iterator<Item = PairReport> {
         score: 0.0,
         argument: None,
         kind: None,
+        verdict: None,
         reason: None,
         asked: None,
     })
@@ -160,6 +164,7 @@ pub fn typed_trial(
         report.score = found.score;
         report.argument = worst.map(|worst| worst.path.clone());
         report.kind = worst.map(|worst| worst.kind.name().to_owned());
+        report.verdict = worst.map(|worst| worst.verdict.name().to_owned());
         report.reason = worst.map(|worst| worst.reason.to_string());
     })?;
     Ok(Trial { similarity: "typed", pairs: reports })

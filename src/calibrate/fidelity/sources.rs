@@ -80,8 +80,7 @@ impl LabelledSource {
         let PairFile { mut pairs, left_out, sha256 } = PairFile::read(path)?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let beside = path.with_file_name(format!("{stem}{CATALOG}"));
-        // `text.json` and `text.with-schemas.json` are one source, of which no part is learned when it is left out.
-        let name = stem.split('.').next().unwrap_or_default().to_owned();
+        let name = stem.clone().into_owned();
         if beside.is_file() {
             let catalog = Catalog::open(&beside)?;
             for pair in pairs.iter_mut().filter(|pair| pair.schema.is_none()) {
@@ -89,5 +88,12 @@ impl LabelledSource {
             }
         }
         Ok((Self { name, sha256, pairs }, left_out))
+    }
+
+    /// What is left out together with it: `text` and `text.in-context` have the same pairs, so that neither may be learned
+    /// when the other is measured.
+    #[must_use]
+    pub fn group(&self) -> &str {
+        self.name.split('.').next().unwrap_or_default()
     }
 }

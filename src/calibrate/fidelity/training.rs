@@ -72,7 +72,7 @@ pub fn train_anew(
         .iter()
         .zip(evidence)
         .map(|(source, evidence)| Source {
-            name: source.name.clone(),
+            name: source.group().to_owned(),
             examples: examples(&source.pairs, evidence),
         })
         .collect();
