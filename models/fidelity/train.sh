@@ -6,8 +6,9 @@
 # for byte as it is here.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-given=${1:?the folder with the pairs of other projects}
-benchmark=${2:?the folder with references.json and tools.json of Open-M3-Bench}
+given=$(cd "${1:?the folder with the pairs of other projects}" && pwd)
+benchmark=$(cd "${2:?the folder with references.json and tools.json of Open-M3-Bench}" && pwd)
+cd "$here/../.."
 context=$(mktemp -d)
 trap 'rm -r "$context"' EXIT
 python3 "$here/in_context.py" "$given/text.json" "$benchmark" "$context/text.in-context.json"

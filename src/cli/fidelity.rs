@@ -58,7 +58,7 @@ pub(super) struct FidelityArgs {
     #[arg(short = 'o', long = "model-out", value_name = "DIR", requires = "train")]
     model: Option<PathBuf>,
     /// Say what the model was made from, and what the model of all other sources reaches on each; compares no pairs
-    #[arg(long, conflicts_with_all = ["pairs", "similarity", "threshold", "tools", "profile", "train", "encoder", "threads", "batch_size", "no_cache"])]
+    #[arg(long, conflicts_with_all = ["pairs", "similarity", "threshold", "tools", "profile", "train", "ask", "encoder", "threads", "batch_size", "no_cache"])]
     sources: bool,
     #[command(flatten)]
     by: ModelArg,

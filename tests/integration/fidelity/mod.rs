@@ -143,8 +143,7 @@ fn a_threshold_below_zero_is_told_and_nothing_is_offered_that_does_nothing() {
     assert!(!help.contains("--resamples") && !help.contains("--seed") && help.contains("--format"), "{help}");
 }
 
-/// Real calls of twelve models, none of which the built-in model is made from. The figures of `docs/fidelity.md` are 0.899,
-/// 0.208 and 0.159.
+/// Real calls of twelve models, none of which the built-in model is made from. `docs/fidelity.md` has the figures.
 #[test]
 fn real_calls_of_models_are_told_apart() {
     let Some(folder) = shared("argument-pairs") else { return };

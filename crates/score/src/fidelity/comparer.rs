@@ -13,7 +13,7 @@ use m3_trajectory::json::{Json, is_same};
 
 use super::align::{Alignment, ONLY_ONE};
 use super::comparison_cache::schema_key;
-use super::constants::{CLOSE, EQUIVALENT, SAME_OTHERWISE};
+use super::constants::{CLOSE, EQUIVALENT, SAME_OTHERWISE, TOO_LONG};
 use super::evidence::{self, Context, Question};
 use super::model::Model;
 use super::words::{Cosines, TextPair, Words};
@@ -23,8 +23,8 @@ use crate::schema::Schema;
 /// Pairs of calls that are compared, by their index.
 type Pairs<'p, 'c> = dyn Fn(usize) -> CallPair<'c> + Sync + 'p;
 
-/// Compares arguments. Deterministic: the same calls, catalog and encoder give the same numbers on any machine,
-/// whatever is compared beside them and on however many cores.
+/// Compares arguments. Deterministic: the same calls, catalog and embeddings give the same numbers, whatever is compared
+/// beside them and on however many cores.
 ///
 /// [`Fidelity::compare_all`] is what scores are made of. [`Fidelity::compare`] knows of words only their spelling and
 /// the lexicon.
@@ -289,8 +289,9 @@ impl<'a> Fidelity<'a> {
         let mut all = Vec::new();
         for argument in arguments.iter_mut().filter(|argument| argument.verdict != Verdict::Equal) {
             let evidence = evidence::of(&context, argument);
-            // Only equal values have 1.
-            argument.score = self.model.probability(&evidence).min(SAME_OTHERWISE);
+            // Only equal values have 1, and what was not read to its end is not accepted.
+            let most = if evidence.is_cut() { TOO_LONG } else { SAME_OTHERWISE };
+            argument.score = self.model.probability(&evidence).min(most);
             argument.verdict = match argument.verdict {
                 Verdict::Equivalent | Verdict::Close | Verdict::Different => match argument.score {
                     EQUIVALENT.. => Verdict::Equivalent,

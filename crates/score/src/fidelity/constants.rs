@@ -158,7 +158,7 @@ pub const EXCHANGED: f64 = 0.08;
 pub const MAX_DEPTH: usize = 48;
 
 /// Values compared in one pair of calls; what comes after is equal or different as it stands.
-pub const MAX_VALUES: usize = 4096;
+pub const MAX_VALUES: usize = 1024;
 
 /// Cosines of words in one pair of calls; further words are compared by spelling and lexicon.
 pub const MAX_ASKED: usize = 65_536;

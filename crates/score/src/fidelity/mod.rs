@@ -76,6 +76,12 @@ pub enum Kind {
     Boolean,
     /// One of some choices.
     Choice,
+    /// A name or code that a standard lists: a country, a currency, a time zone.
+    Standard,
+    /// A colour.
+    Color,
+    /// A password, a pattern or a program, in which every sign counts.
+    Verbatim,
     /// An identifier or a code.
     Code,
     /// A path or the name of a file.
@@ -106,6 +112,9 @@ impl Kind {
             Self::Quantity => "quantity",
             Self::Boolean => "boolean",
             Self::Choice => "choice",
+            Self::Standard => "standard",
+            Self::Color => "color",
+            Self::Verbatim => "verbatim",
             Self::Code => "code",
             Self::Path => "path",
             Self::Url => "url",

@@ -3,16 +3,14 @@
 
 use m3_trajectory::json::{Json, Keys, pointer_to};
 
-use super::super::constants::{
-    MAX_ITEM_PAIRS, MAX_ITEM_VALUES, MAX_TEXT, MAX_VALUES, NORM, NOTHING, SAME_OTHERWISE,
-};
+use super::super::constants::{MAX_ITEM_PAIRS, MAX_ITEM_VALUES, MAX_TEXT, MAX_VALUES, NORM, SAME_OTHERWISE};
 use super::super::readers::ArgumentContext;
 use super::super::{ArgumentComparison, Finding, Kind, Verdict};
 use super::{Alignment, Presence, ValueLocation, boxes};
 use crate::hungarian::cheapest;
 use crate::schema::Schema;
 
-/// Units of cost in an assignment: losses to six digits of the power of the norm.
+/// Units of cost in an assignment: powers of losses to nine digits.
 const COST_UNITS: f64 = 1e9;
 
 /// Tools that put what they take one after another.
@@ -66,8 +64,7 @@ impl Alignment<'_> {
                 (None, None) => {}
             }
             if self.values > MAX_VALUES {
-                let finding = Finding::new(Kind::List, NOTHING, "different, and too much to compare");
-                return self.push(&at.path, finding);
+                return self.give_up(at, Kind::List);
             }
         }
     }
@@ -93,7 +90,13 @@ impl Alignment<'_> {
         }
         // What was only tried is not counted.
         self.values = before + left_a.len().max(left_b.len());
-        let pairs = assigned(&found, left_a.len(), left_b.len());
+        // Of several pairings that lose as little, the same one whichever call is the first.
+        let text = |items: &[Json], left: &[usize]| -> Vec<String> {
+            left.iter().map(|&index| items[index].to_text(Keys::Sorted)).collect()
+        };
+        let (rows, columns) = (left_a.len(), left_b.len());
+        let rows_first = rows < columns || rows == columns && text(a, &left_a) <= text(b, &left_b);
+        let pairs = assigned(&found, rows, columns, rows_first);
         for (row, &index) in left_a.iter().enumerate() {
             let of_item = ValueLocation { path: pointer_to(&at.path, index), ..below.clone() };
             match pairs.iter().find(|pair| pair.0 == row) {
@@ -185,7 +188,12 @@ fn left_over(a: &[Json], b: &[Json]) -> (Vec<usize>, Vec<usize>) {
 }
 
 /// The pairs of rows and columns that lose least, in the norm in which losses are added.
-fn assigned(found: &[Vec<Vec<ArgumentComparison>>], rows: usize, columns: usize) -> Vec<(usize, usize)> {
+fn assigned(
+    found: &[Vec<Vec<ArgumentComparison>>],
+    rows: usize,
+    columns: usize,
+    rows_first: bool,
+) -> Vec<(usize, usize)> {
     if rows == 0 || columns == 0 {
         return Vec::new();
     }
@@ -199,7 +207,7 @@ fn assigned(found: &[Vec<Vec<ArgumentComparison>>], rows: usize, columns: usize)
     };
     let costs: Vec<Vec<i128>> =
         (0..rows).map(|row| (0..columns).map(|column| cost(row, column)).collect()).collect();
-    if rows <= columns {
+    if rows_first {
         cheapest(rows, columns, |row, column| costs[row][column]).into_iter().enumerate().collect()
     } else {
         let rows = cheapest(columns, rows, |column, row| costs[row][column]);

@@ -1,4 +1,4 @@
-//! What tells whether two values of an argument ask for the same: fifty-three numbers for each argument that differs,
+//! What tells whether two values of an argument ask for the same: forty-three numbers for each argument that differs,
 //! of which the model makes a probability.
 //!
 //! What says which call is the reference counts only where the question is known: without it, no role is given, and both
@@ -14,6 +14,7 @@ use m3_trajectory::json::{Json, Keys};
 
 use spelling::spelling;
 
+use super::constants::MAX_TEXT;
 use super::name::Name;
 use super::text::{self, Rest};
 use super::words::Words;
@@ -34,30 +35,22 @@ pub(super) enum Sign {
 use Sign::{Down, Free, Up};
 
 /// The numbers of an argument, by name. `_least` and `_most` are the smaller and the larger of both values.
-pub(super) const SIGNS: [(&str, Sign); 53] = [
+pub(super) const SIGNS: [(&str, Sign); 43] = [
     // What the rules make of it, and as what.
     ("rule", Up),
     ("is_text", Free),
     ("is_place", Free),
     ("is_number", Free),
     ("is_moment", Free),
-    ("is_quantity", Free),
     ("is_code", Free),
-    ("is_path", Free),
-    ("is_url", Free),
     ("is_position", Free),
     ("is_choice", Free),
     ("is_boolean", Free),
-    ("is_list", Free),
-    ("is_object", Free),
     // Where it is: in one call only, within a list; what the schema says of it.
     ("one_sided", Free),
     ("missing", Free),
     ("extra", Free),
     ("in_list", Free),
-    ("has_schema", Free),
-    ("required", Free),
-    ("known", Free),
     ("has_choices", Free),
     ("has_question", Free),
     // What its name says: that of a thing, or words that are searched or written.
@@ -66,10 +59,8 @@ pub(super) const SIGNS: [(&str, Sign); 53] = [
     // Spelling.
     ("folded_equal", Up),
     ("spelling", Up),
-    ("initials", Up),
     ("length_ratio", Free),
     ("contains", Free),
-    ("latin", Free),
     // Words that are left over when both texts are aligned: their weight, their share of the text, how rare they are.
     ("lost_least", Down),
     ("lost_most", Down),
@@ -102,6 +93,8 @@ pub(super) const SIGNS: [(&str, Sign); 53] = [
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Evidence {
     numbers: Vec<f64>,
+    /// Whether a text was too long to be read to its end.
+    is_cut: bool,
 }
 
 /// What does not apply.
@@ -127,6 +120,11 @@ impl Evidence {
     pub(super) fn is_extra(&self) -> bool {
         let place = SIGNS.iter().position(|(name, _)| *name == "extra");
         place.and_then(|place| self.numbers.get(place)) == Some(&1.0)
+    }
+
+    /// Whether a text was too long to be read to its end, so that nothing says that it is the same.
+    pub(super) fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// The score by the rules alone, in [0, 1].
@@ -178,7 +176,7 @@ fn value_at<'j>(json: Option<&'j Json>, path: &str) -> Option<&'j Json> {
 }
 
 /// Longer texts are cut, in bytes.
-const LONGEST: usize = 1 << 14;
+const LONGEST: usize = MAX_TEXT;
 
 /// A value as a text. One value may stand for thousands of others around it, so that only its start is read, and nothing of
 /// large objects.
@@ -219,7 +217,7 @@ fn last_key<'p>(parts: &'p [Cow<'_, str>]) -> &'p str {
 
 /// The numbers of one argument.
 pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence {
-    let mut e = Evidence { numbers: Vec::with_capacity(SIGNS.len()) };
+    let mut e = Evidence { numbers: Vec::with_capacity(SIGNS.len()), is_cut: false };
     let other_path = found.other_path.as_deref().unwrap_or(&found.path);
     let (is_missing, is_extra) = (found.verdict == Verdict::Missing, found.verdict == Verdict::Extra);
     let a = if is_extra { None } else { value_at(context.pair.a, &found.path) };
@@ -229,22 +227,22 @@ pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence 
     let name = Name::new(last_key(&parts).min(last_key(&others)));
     let said = name.said();
     e.push("rule", found.score);
-    for (label, kind) in [
+    let kind = match found.kind {
+        Kind::Standard | Kind::Color => Kind::Choice,
+        Kind::Verbatim => Kind::Code,
+        kind => kind,
+    };
+    for (label, of) in [
         ("is_text", Kind::Text),
         ("is_place", Kind::Place),
         ("is_number", Kind::Number),
         ("is_moment", Kind::Moment),
-        ("is_quantity", Kind::Quantity),
         ("is_code", Kind::Code),
-        ("is_path", Kind::Path),
-        ("is_url", Kind::Url),
         ("is_position", Kind::Coordinate),
         ("is_choice", Kind::Choice),
         ("is_boolean", Kind::Boolean),
-        ("is_list", Kind::List),
-        ("is_object", Kind::Object),
     ] {
-        e.push(label, flag(found.kind == kind));
+        e.push(label, flag(kind == of));
     }
     let of_role = |value: bool| if context.question.is_some() { flag(value) } else { NONE };
     e.push("one_sided", flag(is_missing || is_extra));
@@ -252,24 +250,20 @@ pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence 
     e.push("extra", of_role(is_extra));
     e.push("in_list", flag(parts.iter().chain(&others).any(|part| is_index(part))));
     let top = parts.first().min(others.first()).map(|part| &**part).unwrap_or_default();
-    let schema = context.schema;
-    let property = schema.and_then(|schema| schema.property(top));
-    // What may be left out says nothing of a value that both have.
-    let of_one = |value: bool| if is_missing || is_extra { flag(value) } else { NONE };
-    let of_schema = |value: bool| if schema.is_some() { of_one(value) } else { NONE };
-    e.push("has_schema", of_one(schema.is_some()));
-    e.push("required", of_schema(schema.is_some_and(|schema| schema.required().contains(&top))));
-    e.push("known", of_schema(property.is_some()));
+    let property = context.schema.and_then(|schema| schema.property(top));
     let has_choices = flag(property.is_some_and(Schema::has_choices));
     e.push("has_choices", property.map_or(NONE, |_| has_choices));
     e.push("has_question", flag(context.question.is_some()));
     e.push("names_a_thing", flag(name.is_of_a_thing()));
     e.push("holds_words", flag(name.is_of("words")));
+    let is_long =
+        |value: Option<&Json>| value.and_then(Json::as_str).is_some_and(|text| text.len() > LONGEST);
+    e.is_cut = is_long(a) || is_long(b);
     let texts = a.zip(b).map(|(a, b)| (written(a), written(b)));
     spelling(&mut e, texts.as_ref());
     let is_place = name.is_of("places") || found.kind == Kind::Place;
     // What a reader could read has no meaning beyond that: it is worth no embedding.
-    let is_worded = matches!(found.kind, Kind::Text | Kind::Place | Kind::Choice | Kind::List | Kind::Object);
+    let is_worded = matches!(kind, Kind::Text | Kind::Place | Kind::Choice | Kind::List | Kind::Object);
     let by_spelling = Words::default();
     let words = if is_worded { context.words } else { &by_spelling };
     let rests = texts.as_ref().map(|(a, b)| text::rests(words, a, b, is_place));

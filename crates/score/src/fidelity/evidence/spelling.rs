@@ -9,20 +9,8 @@ pub(super) fn spelling(e: &mut Evidence, texts: Option<&(String, String)>) {
     // Letters are compared at the start of a text.
     let start = |text: &str| text[..text.floor_char_boundary(512)].to_owned();
     let holds = |long: &str, short: &str| format!(" {long} ").contains(&format!(" {short} "));
-    let is_latin = |text: &str| text.chars().filter(|c| c.is_alphabetic()).all(|c| c < '\u{250}');
     e.push("folded_equal", of(&|a, b| flag(a == b)));
     e.push("spelling", of(&|a, b| strsim::normalized_levenshtein(&start(a), &start(b))));
-    e.push("initials", of(&|a, b| flag(are_initials(a, b) || are_initials(b, a))));
     e.push("length_ratio", of(&|a, b| a.len().min(b.len()) as f64 / a.len().max(b.len()).max(1) as f64));
     e.push("contains", of(&|a, b| flag(holds(a, b) || holds(b, a))));
-    e.push("latin", texts.map_or(NONE, |(a, b)| flag(is_latin(a) && is_latin(b))));
-}
-
-/// Whether a text has the initials of the words of another.
-fn are_initials(short: &str, long: &str) -> bool {
-    let words: Vec<&str> =
-        long.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let initials: String = words.iter().filter_map(|word| word.chars().next()).collect();
-    let short: String = short.chars().filter(|c| c.is_alphanumeric()).collect();
-    words.len() > 1 && short.len() > 1 && short == initials
 }

@@ -9,15 +9,34 @@ pub(in crate::fidelity) fn fold(text: &str) -> String {
     if text.is_ascii() {
         text.chars().for_each(|c| push(&mut folded, c.to_ascii_lowercase()));
     } else {
-        // `1½` is `1 1/2`.
-        let is_fraction = |c: char| matches!(c, '¼'..='¾' | '⅐'..='⅞');
-        let apart = text.chars().flat_map(|c| is_fraction(c).then_some(' ').into_iter().chain([c]));
-        // Compatible forms apart from their accents, which are left out; what is left is put together again.
-        let apart = apart.nfkd().filter(|c| !matches!(c, '\u{300}'..='\u{36f}'));
+        let mut before = ' ';
+        let parted = text.chars().flat_map(|c| {
+            let sign = match c {
+                // `1½` is `1 1/2`, and `10²` is `10^2`, but `m²` is `m2`.
+                '¼'..='¾' | '⅐'..='⅞' => Some(' '),
+                '²' | '³' | '¹' | '⁰'..='⁹' if before.is_ascii_digit() => Some('^'),
+                _ => None,
+            };
+            before = c;
+            // Signs that would come apart into two.
+            let c = match c {
+                '´' => '\'',
+                '″' => '"',
+                c => c,
+            };
+            sign.into_iter().chain([c])
+        });
+        // Compatible forms apart from their accents, which are left out, but the stroke of `≠`; what is left is put
+        // together again.
+        let apart = parted.nfkd().filter(|c| !is_accent(*c));
         apart.nfc().flat_map(char::to_lowercase).for_each(|c| push(&mut folded, c));
     }
     folded.truncate(folded.trim_end().len());
     folded
+}
+
+fn is_accent(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{337}' | '\u{339}'..='\u{36f}')
 }
 
 fn push(folded: &mut String, c: char) {
@@ -28,9 +47,10 @@ fn push(folded: &mut String, c: char) {
             }
         }
         // Accents that lower case leaves, soft hyphens, joiners, marks of direction.
-        '\u{300}'..='\u{36f}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' => {}
-        '\u{2018}' | '\u{2019}' | '\u{2032}' | '`' | '\u{b4}' => folded.push('\''),
-        '\u{201c}' | '\u{201d}' | '\u{ab}' | '\u{bb}' | '\u{201e}' | '\u{2033}' => folded.push('"'),
+        _ if is_accent(c) => {}
+        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' => {}
+        '\u{2018}' | '\u{2019}' | '\u{2032}' | '`' => folded.push('\''),
+        '\u{201c}' | '\u{201d}' | '\u{ab}' | '\u{bb}' | '\u{201e}' => folded.push('"'),
         '\u{2010}'..='\u{2015}' | '\u{2212}' => folded.push('-'),
         '\u{2044}' => folded.push('/'),
         _ => {

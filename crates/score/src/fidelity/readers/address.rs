@@ -137,16 +137,15 @@ fn url(text: &str) -> Option<Url> {
     if text.len() > LONGEST {
         return None;
     }
+    let has_scheme = text.contains("://");
     let text = match text.strip_prefix("git@").and_then(|rest| rest.split_once(':')) {
         Some((host, path)) => format!("https://{host}/{path}"),
-        None if text.contains("://") => text.to_owned(),
+        None if has_scheme => text.to_owned(),
         None if text.contains(char::is_whitespace) => return None,
         None => format!("https://{text}"),
     };
-    // A host without a point is another name.
-    Url::parse(&text)
-        .ok()
-        .filter(|url| url.host_str().is_some_and(|host| host.contains('.') || text.contains("localhost")))
+    // Without a scheme, a host without a point is another name.
+    Url::parse(&text).ok().filter(|url| has_scheme || url.host_str().is_some_and(|host| host.contains('.')))
 }
 
 fn compare_urls(a: &Url, b: &Url) -> Finding {
@@ -154,7 +153,7 @@ fn compare_urls(a: &Url, b: &Url) -> Finding {
         let host = url.host_str().unwrap_or_default();
         let host = host.strip_prefix("www.").unwrap_or(host).trim_end_matches('.').to_owned();
         // Both schemes of the web have a port of their own.
-        (host, url.port())
+        (url.username().to_owned(), host, url.port())
     };
     let path = |url: &Url| {
         let path = percent_decode_str(url.path()).decode_utf8_lossy().into_owned();

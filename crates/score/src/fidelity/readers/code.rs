@@ -24,12 +24,12 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
         Some(Finding::new(Kind::Code, score, reason))
     };
     if is_formula(a) || is_formula(b) {
-        let signs = |text: &str| fold(text).replace("**", "^").replace(['×', '*'], "*").replace(' ', "");
+        let signs = |text: &str| fold(&text.replace('×', "*")).replace("**", "^").replace(' ', "");
         return found(signs(a) == signs(b), "the same formula", "another formula");
     }
     let plain = |text: &str| -> String { fold(text).chars().filter(|c| c.is_alphanumeric()).collect() };
     let (x, y) = (plain(unversioned(a)), plain(unversioned(b)));
-    if x == y && is_encoded(a) && is_encoded(b) && !a.contains(char::is_whitespace) && a != b {
+    if x == y && is_encoded(a) && is_encoded(b) {
         let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
         return found(letters(a) == letters(b), "the same code", "the case of letters differs in a code");
     }

@@ -1,5 +1,6 @@
 //! Readers of single values. One table says who answers: the first reader that can read both values compares what it read
-//! and says why; the kind of its finding is its name in explanations. What no reader can read is free text.
+//! and says why. The kind of its finding is its name in explanations (those of numbers are `number`, `coordinate` and
+//! `box_side`). What no reader can read is free text.
 
 mod address;
 mod code;
@@ -119,15 +120,17 @@ fn truth(value: &Json) -> Option<bool> {
 fn choice(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
     let [a, b] = values.texts.as_ref()?;
     let schema = context.schema.filter(|schema| schema.has_choices())?;
-    // Two values that one tool lists are two; a name of one of them may be known elsewhere.
-    if !(schema.has_choice(a) && schema.has_choice(b))
-        && let Some(finding) = standard::compare(context, values)
-    {
+    // Two values that one tool lists are two.
+    if schema.has_choice(a) && schema.has_choice(b) {
+        return Some(Finding::new(Kind::Choice, NOTHING, "another choice"));
+    }
+    if let Some(finding) = standard::compare(context, values) {
         return Some(finding);
     }
     let plain = |text: &str| -> String { fold(text).chars().filter(|c| c.is_alphanumeric()).collect() };
+    let is_same = plain(a) == plain(b) && !plain(a).is_empty();
     let (score, reason) =
-        if plain(a) == plain(b) { (SAME_OTHERWISE, "the same choice") } else { (NOTHING, "another choice") };
+        if is_same { (SAME_OTHERWISE, "the same choice") } else { (NOTHING, "another choice") };
     Some(Finding::new(Kind::Choice, score, reason))
 }
 
@@ -135,7 +138,7 @@ fn choice(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding>
 fn verbatim(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
     let [a, b] = values.texts.as_ref()?;
     if context.name.is_of("verbatim") && !a.contains(' ') && !b.contains(' ') {
-        return Some(Finding::new(Kind::Code, NOTHING, "every letter of it counts"));
+        return Some(Finding::new(Kind::Verbatim, NOTHING, "every letter of it counts"));
     }
     // A code is one word.
     let is_program = |text: &str| text.trim().contains([' ', '(', '=', ';', '\n', '+', '*', '^']);
@@ -150,11 +153,11 @@ fn verbatim(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Findin
     let (mut x, mut y) = (plain(a), plain(b));
     if x == y {
         let reason = "the same but for white space and quotation marks";
-        return Some(Finding::new(Kind::Code, SAME_OTHERWISE, reason));
+        return Some(Finding::new(Kind::Verbatim, SAME_OTHERWISE, reason));
     }
     x.sort_unstable();
     y.sort_unstable();
-    (x == y).then(|| Finding::new(Kind::Code, NOTHING, "the same signs in another order"))
+    (x == y).then(|| Finding::new(Kind::Verbatim, NOTHING, "the same signs in another order"))
 }
 
 /// Colours in any writing of CSS; words alone are colours only where the argument's name says so.
@@ -167,7 +170,7 @@ fn color(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> 
     let read = |text: &str| svgtypes::Color::from_str(&text.trim().to_ascii_lowercase()).ok();
     let (score, reason) =
         if read(a)? == read(b)? { (SAME_OTHERWISE, "the same colour") } else { (NOTHING, "another colour") };
-    Some(Finding::new(Kind::Choice, score, reason))
+    Some(Finding::new(Kind::Color, score, reason))
 }
 
 /// A text, or a number as one.

@@ -77,6 +77,9 @@ fn is_near(x: f64, y: f64) -> bool {
 fn is_long(value: &Json) -> bool {
     match value {
         Json::LongInteger(_) => true,
+        Json::String(text) => {
+            text.bytes().filter(u8::is_ascii_digit).count() > 15 && !text.contains(['.', 'e', 'E'])
+        }
         Json::Integer(value) => value.unsigned_abs() > 1 << 53,
         _ => false,
     }
@@ -128,10 +131,8 @@ fn range(text: &str) -> Option<(f64, f64)> {
 
 /// The number that a text says, in digits or in words.
 pub(super) fn said(text: &str) -> Option<f64> {
-    match text {
-        "half" => return Some(0.5),
-        "quarter" => return Some(0.25),
-        _ => {}
+    if text.eq_ignore_ascii_case("half") {
+        return Some(0.5);
     }
     in_text(text).or_else(|| written(text)).or_else(|| {
         (text.len() <= LONGEST && text.starts_with(|c: char| c.is_ascii_alphabetic()))
@@ -328,7 +329,7 @@ fn degrees(x: f64, y: f64) -> Finding {
     let difference = if is_round { (360.0 - difference).abs() } else { difference };
     let reason = if difference < 1e-3 {
         "less than a hundred metres away"
-    } else if x * y < 0.0 && (x + y).abs() < 0.01 * x.abs() {
+    } else if x * y < 0.0 && (x + y).abs() < 0.01 * x.abs().max(y.abs()) {
         "the sign differs"
     } else if difference < 1e-2 {
         "about a kilometre away"

@@ -36,7 +36,8 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
     }
     let (x, y) = (readings(a), readings(b));
     // `5 mW` and `5 MW`.
-    let is_million = |text: &str| text.trim_start_matches(|c: char| !c.is_alphabetic()).starts_with('M');
+    let unit = |text: &str| text.trim_start_matches(|c: char| !c.is_alphabetic()).to_owned();
+    let is_million = |text: &str| matches!(&*unit(text), "M" | "MW" | "MV" | "MHz" | "MJ");
     if a.eq_ignore_ascii_case(b) && is_million(a) != is_million(b) && x[0].is_some() {
         return Some(Finding::new(Kind::Quantity, NOTHING, "a unit of another case"));
     }
@@ -95,7 +96,7 @@ fn beside(name: &Name, quantity: &Readings, other: &str) -> Option<Finding> {
 }
 
 fn readings(text: &str) -> Readings {
-    let folded = fold(text).replace('−', "-");
+    let folded = fold(text);
     let folded = folded.trim();
     let first = money(folded).or_else(|| measured(folded));
     let is_other = |second: &Quantity| first.is_none_or(|first| first.dimension != second.dimension);
@@ -104,7 +105,7 @@ fn readings(text: &str) -> Readings {
 
 /// `2.5 km`, `1 1/2 cups`, `25 %`, `20 °C`.
 fn measured(text: &str) -> Option<Quantity> {
-    let end = text.find(|c: char| c.is_alphabetic() || matches!(c, '%' | '％' | '°' | '\'' | '"'))?;
+    let end = text.find(|c: char| c.is_alphabetic() || matches!(c, '%' | '°' | '\'' | '"'))?;
     let (amount, name) = text.split_at(end);
     let written = number::said(amount.trim().trim_end_matches('-'))?;
     let unit = named(name)?;

@@ -33,13 +33,13 @@ static TIME_ZONES: Table = LazyLock::new(|| table(include_str!("../tables/time_z
 /// Large airports by their codes of IATA.
 static AIRPORTS: Table = LazyLock::new(|| table(include_str!("../tables/airports.txt")));
 
-/// Abbreviations of time zones: the zone that is usually meant, and minutes ahead of UTC, 0 where it has two offsets.
-static ABBREVIATIONS: LazyLock<HashMap<&str, (&str, i64)>> = LazyLock::new(|| {
+/// Abbreviations of time zones: the zone that is usually meant, and minutes ahead of UTC, `-` where it has two offsets.
+static ABBREVIATIONS: LazyLock<HashMap<&str, (&str, Option<i64>)>> = LazyLock::new(|| {
     let lines = include_str!("../tables/zone_abbreviations.txt").lines();
     let parts = lines.filter_map(|line| {
         let (short, rest) = line.split_once('|')?;
         let (zone, minutes) = rest.split_once('|')?;
-        Some((short, (zone, minutes.parse().ok()?)))
+        Some((short, (zone, minutes.parse().ok())))
     });
     parts.collect()
 });
@@ -56,7 +56,7 @@ pub(super) fn currency(text: &str) -> Option<usize> {
 
 /// Minutes ahead of UTC of an abbreviation that names an offset.
 pub(super) fn zone_offset(word: &str) -> Option<i64> {
-    ABBREVIATIONS.get(word).map(|found| found.1).filter(|minutes| *minutes != 0)
+    ABBREVIATIONS.get(word)?.1
 }
 
 /// Compares two names that a standard may list. Where the argument's name says which standard, two entries are another
@@ -71,7 +71,7 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
     let (x, y) = (x.trim(), y.trim());
     // Both signs part a language from its region.
     if x.replace('_', "-") == y.replace('_', "-") && name.is_of("languages") {
-        return Some(Finding::new(Kind::Choice, SAME_OTHERWISE, "the same in another writing"));
+        return Some(Finding::new(Kind::Standard, SAME_OTHERWISE, "the same in another writing"));
     }
     if (name.is_time_zone() || (x.contains('/') && y.contains('/')))
         && let Some(finding) = time_zones(x, y, name.is_time_zone())
@@ -93,7 +93,7 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
 fn entries(table: &Table, x: &str, y: &str, is_named: bool) -> Option<Finding> {
     // `en-US` is English, as it is spoken there.
     let base = |text: &str| table.get(text).or_else(|| table.get(text.split(['-', '_']).next()?)).copied();
-    let found = |score: f64, reason: &'static str| Some(Finding::new(Kind::Choice, score, reason));
+    let found = |score: f64, reason: &'static str| Some(Finding::new(Kind::Standard, score, reason));
     if is_named {
         let (of_x, of_y) = (base(x), base(y));
         let has_region = |text: &str| !table.contains_key(text);
@@ -134,7 +134,7 @@ fn airports(name: &Name, a: &str, b: &str) -> Option<Finding> {
     let is_same = is_said || of(a)? == of(b)?;
     let (score, reason) =
         if is_same { (0.93, "an airport and its code") } else { (NOTHING, "another airport") };
-    Some(Finding::new(Kind::Place, score, reason))
+    Some(Finding::new(Kind::Standard, score, reason))
 }
 
 /// Compares two time zones by their names, former names, abbreviations or offsets; `is_named` where the argument's name
@@ -157,7 +157,7 @@ fn time_zones(a: &str, b: &str, is_named: bool) -> Option<Finding> {
     if !is_zone(a, &x) || !is_zone(b, &y) {
         return None;
     }
-    let found = |score: f64, reason: &'static str| Some(Finding::new(Kind::Choice, score, reason));
+    let found = |score: f64, reason: &'static str| Some(Finding::new(Kind::Standard, score, reason));
     if let (Some(x), Some(y)) = (minutes(a), minutes(b)) {
         return if x == y {
             found(SAME_OTHERWISE, "the same time zone")
@@ -166,7 +166,6 @@ fn time_zones(a: &str, b: &str, is_named: bool) -> Option<Finding> {
         };
     }
     let is_short = [a, b].iter().any(|text| ABBREVIATIONS.contains_key(text));
-    let city = |text: &str| text.rsplit('/').next().unwrap_or_default().to_owned();
     if x == y || known(&x).is_some() && known(&x) == known(&y) {
         let score = if is_short { 0.7 } else { SAME_OTHERWISE };
         return found(
@@ -174,11 +173,7 @@ fn time_zones(a: &str, b: &str, is_named: bool) -> Option<Finding> {
             if is_short { "a time zone and its abbreviation" } else { "the same time zone" },
         );
     }
-    match is_named {
-        true if city(&x) == city(&y) => found(0.7, "a time zone and its city"),
-        true => found(NOTHING, "another time zone"),
-        false => None,
-    }
+    if is_named { found(NOTHING, "another time zone") } else { None }
 }
 
 /// Minutes ahead of UTC of `UTC+2`, `GMT-05:30`, `+0200`.
@@ -196,4 +191,27 @@ fn offset(text: &str) -> Option<i64> {
     };
     let (hours, minutes): (i64, i64) = (hours.parse().ok()?, minutes.parse().ok()?);
     ((0..=14).contains(&hours) && (0..60).contains(&minutes)).then_some(sign * (hours * 60 + minutes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_folded_and_name_nothing_twice() {
+        for text in [
+            include_str!("../tables/countries.txt"),
+            include_str!("../tables/states.txt"),
+            include_str!("../tables/currencies.txt"),
+            include_str!("../tables/languages.txt"),
+            include_str!("../tables/time_zones.txt"),
+            include_str!("../tables/airports.txt"),
+        ] {
+            let names: Vec<&str> = text.lines().flat_map(|line| line.split('|')).collect();
+            assert_eq!(table(text).len(), names.len());
+            for name in names {
+                assert_eq!(fold(name), name);
+            }
+        }
+    }
 }

@@ -57,7 +57,7 @@ pub(in crate::fidelity) fn unit(word: &str) -> Option<(usize, f64)> {
 pub(super) fn named(name: &str) -> Option<Unit> {
     let name = match name.trim() {
         "°" => "degree",
-        "%" | "％" => "percent",
+        "%" => "percent",
         name => name.trim_start_matches('°').trim_end_matches('.'),
     };
     let bare = ["degrees ", "degree ", "deg "].iter().find_map(|before| name.strip_prefix(before));

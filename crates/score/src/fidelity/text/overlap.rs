@@ -37,7 +37,9 @@ fn differing_parts<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
     let (before, behind) = (before.saturating_sub(AROUND), behind.saturating_sub(AROUND));
     let part = |text: &'t str, words: &[&'t str]| {
         let place = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
-        let (Some(first), Some(last)) = (words.get(before), words.get(words.len() - behind - 1)) else {
+        let (Some(first), Some(last)) =
+            (words.get(before), words.len().checked_sub(behind + 1).and_then(|last| words.get(last)))
+        else {
             return text;
         };
         &text[place(first)..place(last) + last.len()]

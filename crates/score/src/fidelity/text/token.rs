@@ -104,11 +104,12 @@ fn weight_of(word: &str, is_foreign: bool) -> f64 {
 /// A run of characters as a word, the number it says, and its key.
 fn read(run: &str) -> (String, Option<f64>, String) {
     let is_padded = run.len() > 1 && run.starts_with('0') && !run.starts_with("0.");
-    let said = lexicon::number_word(run);
-    let number = if run.starts_with(|c: char| c.is_ascii_digit()) && !is_padded {
+    // Of more digits a double does not tell all apart.
+    let is_digits = run.starts_with(|c: char| c.is_ascii_digit());
+    let number = if is_digits && !is_padded && run.len() <= 15 {
         without_thousands(run).parse::<f64>().ok()
     } else {
-        said
+        lexicon::number_word(run)
     };
     match number {
         Some(number) => (run.to_owned(), Some(number), format!("{number}")),

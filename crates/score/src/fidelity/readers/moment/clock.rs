@@ -77,7 +77,7 @@ pub(super) fn take_time(
             Some(Half::Night) if clock.hour == 12 => clock.hour = 0,
             _ => {}
         }
-        if clock.hour > 24 || clock.minute > 59 {
+        if clock.hour > 24 || clock.minute > 59 || clock.second > 59 {
             return Err(());
         }
         let (offset, end) = offset(tokens, end);
@@ -118,7 +118,7 @@ fn clock(tokens: &[Token], may_be_bare: bool) -> Option<(Clock, usize)> {
         && (1..60).contains(&minutes)
     {
         match word.as_str() {
-            "past" | "after" => return Some((Clock { is_certain: true, ..of(hour, minutes, 0) }, after + 2)),
+            "past" | "after" => return Some((of(hour, minutes, 0), after + 2)),
             "to" | "till" | "before" if hour > 0 => return Some((of(hour - 1, 60 - minutes, 0), after + 2)),
             _ => {}
         }
