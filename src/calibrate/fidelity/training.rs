@@ -28,7 +28,7 @@ pub struct LabelledSource {
 pub struct TrainingReport {
     /// `m3.fidelity-training/1`.
     pub schema: String,
-    /// Whether the built-in model was adapted, rather than one made anew.
+    /// Whether a model was adapted, the built-in one or that of `--fidelity-model`, rather than one made anew.
     pub is_adapted: bool,
     /// Made anew: each source, by the model of all others. Adapted: all pairs by the model before, and by models adapted to
     /// four fifths of the pairs, each on the rest.
@@ -100,7 +100,7 @@ pub fn train_anew(
 /// The parts that pairs are divided into, each scored by a model that has not seen it.
 const FOLDS: usize = 5;
 
-/// The built-in model adapted to pairs, and how it and the built-in one fare on pairs that they have not seen: pairs of
+/// A model adapted to pairs, and how it and the one of before fare on pairs that they have not seen: pairs of
 /// one question, or without questions of one tool, stay together.
 #[must_use]
 pub fn adapt(pairs: &[TestPair], evidence: Vec<Vec<Evidence>>, base: &Model) -> (Model, [GroupReport; 2]) {

@@ -1,4 +1,4 @@
-//! Every constant of the fidelity, with its reason or the fit that made it. `docs/fidelity.md` says how they
+//! Constants of the fidelity, with their reason or the fit that made them. `docs/fidelity.md` says how they
 //! were chosen and what they reach.
 
 /// The recommended threshold: the errors of both kinds are balanced over the sources that the model was made from.
@@ -124,6 +124,9 @@ pub const LOOK_ALIKE: f64 = 0.5;
 
 /// The cosine from which on words that share only a rare sense are synonyms; words of one field have 0.3 to 0.5.
 pub const RARE_SENSE: f64 = 0.45;
+
+/// From this cosine on the encoder reads two texts as the same: if they differ, it cannot read them.
+pub const UNREADABLE: f64 = 0.99999;
 
 /// How far words with a letter more, less or changed mean the same.
 pub const MISSPELT: f64 = 0.75;

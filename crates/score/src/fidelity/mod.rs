@@ -4,7 +4,7 @@
 //! value is compared as what it is:
 //!
 //! ```text
-//! arguments x 2 -> align (keys, items of lists) -> kind of each value -> rules -> evidence -> model -> CallFidelity
+//! arguments x 2 -> align (keys, items of lists) -> readers, else text -> evidence -> model -> CallFidelity
 //! ```
 //!
 //! | part | what it does |
@@ -17,7 +17,8 @@
 //! | `words` | the cosines of words, of many calls at once |
 //! | `comparer`, `comparison_cache` | many pairs of calls at once, on all cores, each once for all |
 //! | `evidence`, `model` | from what tells two values apart to the probability that they ask for the same |
-//! | [`constants`] | every number that was chosen or fitted |
+//! | [`constants`] | numbers that were chosen or fitted and are used in several places |
+//! | [`place`] | where a pointer leads, for whoever shows a comparison |
 //!
 //! `docs/fidelity.md` explains it with examples and says what it reaches.
 

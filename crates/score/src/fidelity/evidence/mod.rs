@@ -14,7 +14,8 @@ use m3_trajectory::json::{Json, Keys};
 
 use spelling::spelling;
 
-use super::constants::MAX_TEXT;
+use super::constants::{MAX_TEXT, UNREADABLE};
+use super::language::fold;
 use super::name::Name;
 use super::text::{self, Rest};
 use super::words::Words;
@@ -305,7 +306,11 @@ fn meaning(
     let has_letters = |text: &str| text.len() <= 2000 && text.chars().any(char::is_alphabetic);
     let worded = texts.filter(|(a, b)| has_letters(a) && has_letters(b));
     let named = |text: &str| format!("{said}: {text}");
-    let cosine = worded.and_then(|(a, b)| context.words.cosine(&named(a), &named(b)));
+    let cosine = worded.and_then(|(a, b)| {
+        // Different texts of one embedding are texts that the encoder cannot read.
+        let cosine = context.words.cosine(&named(a), &named(b))?;
+        (cosine < UNREADABLE || fold(a) == fold(b)).then_some(cosine)
+    });
     e.push("cosine_named", cosine.unwrap_or(NONE));
     let asked = context.question.zip(rests);
     let of = |value: &dyn Fn(&Question, &Rest, &Rest) -> f64| {

@@ -115,12 +115,14 @@ pub(in crate::fidelity) fn roman(word: &str) -> Option<f64> {
         'm' => Some(1000.0),
         _ => None,
     };
-    if word.is_empty() || word.len() > 9 {
+    // One letter is mostly a name, and so are large numbers: `c`, `x`, `mix`.
+    if !(2..=6).contains(&word.len()) {
         return None;
     }
     let digits: Vec<f64> = word.chars().map(value).collect::<Option<_>>()?;
     let signed = digits.iter().zip(digits.iter().skip(1).chain([&0.0]));
-    Some(signed.map(|(digit, next)| if digit < next { -digit } else { *digit }).sum())
+    let number = signed.map(|(digit, next)| if digit < next { -digit } else { *digit }).sum::<f64>();
+    (number <= 30.0).then_some(number)
 }
 
 #[cfg(test)]

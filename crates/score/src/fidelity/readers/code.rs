@@ -33,6 +33,12 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
         let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
         return found(letters(a) == letters(b), "the same code", "the case of letters differs in a code");
     }
+    let signs = |text: &str| text.chars().filter(|c| "<>=!+*&|^%~#".contains(*c)).collect::<String>();
+    let (of_a, of_b) = (signs(a), signs(b));
+    // `#5` and `+49 ..` are told by one sign.
+    if x == y && of_a.trim_matches(['#', '+']) != of_b.trim_matches(['#', '+']) {
+        return found(false, "", "a sign differs in a code");
+    }
     if x == y && !x.is_empty() && are_pointed_otherwise(a, b) {
         return found(false, "", "the points are in other places");
     }

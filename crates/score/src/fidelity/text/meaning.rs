@@ -3,7 +3,7 @@
 
 use super::super::constants::{
     COUSIN_COSINE, FOREIGN_WORD_COSINE, INFLECTED, KNOWN_WORD_COSINE, LOOK_ALIKE, MISSPELT, RARE_SENSE,
-    SYNONYM, WORD_COSINE, on_curve,
+    SYNONYM, UNREADABLE, WORD_COSINE, on_curve,
 };
 use super::super::language::numerals;
 use super::super::readers::unit;
@@ -100,10 +100,12 @@ fn alike(words: &Words, x: &Token, y: &Token, is_foreign: bool) -> f64 {
 /// How far two words mean the same by what the thesaurus knows of them, their spelling and their embeddings.
 fn by_thesaurus(words: &Words, a: &str, b: &str, is_foreign: bool) -> f64 {
     let (of_a, of_b) = (thesaurus::meanings(a), thesaurus::meanings(b));
-    let by_cosine = |curve: &[(f64, f64)]| words.cosine(a, b).map_or(0.0, |cosine| on_curve(curve, cosine));
+    // Different words of one embedding are words that the encoder cannot read.
+    let cosine = || words.cosine(a, b).filter(|cosine| *cosine < UNREADABLE);
+    let by_cosine = |curve: &[(f64, f64)]| cosine().map_or(0.0, |cosine| on_curve(curve, cosine));
     let known = usize::from(!of_a.is_empty()) + usize::from(!of_b.is_empty());
     match thesaurus::relation(&of_a, &of_b) {
-        Relation::Same(0) if !words.cosine(a, b).is_some_and(|cosine| cosine >= RARE_SENSE) => 0.0,
+        Relation::Same(0) if !cosine().is_some_and(|cosine| cosine >= RARE_SENSE) => 0.0,
         Relation::Same(_) => SYNONYM,
         Relation::Derived if have_one_root(a, b) => INFLECTED,
         Relation::Opposite | Relation::Siblings => 0.0,

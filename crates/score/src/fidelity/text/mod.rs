@@ -52,7 +52,7 @@ pub(super) struct Rest {
     pub(super) words: Vec<(String, f64)>,
     /// The words that are not, likewise.
     pub(super) common: Vec<(String, f64)>,
-    /// Whether a negation is left over.
+    /// Whether a negation is left over, or signs tell both texts apart.
     pub(super) is_negated: bool,
 }
 
@@ -88,7 +88,9 @@ pub(super) fn rests(words: &Words, a: &str, b: &str, is_place: bool) -> [Rest; 2
     let (a, b) = (cut(a), cut(b));
     let is_foreign = are_foreign(&fold(a), &fold(b), is_place);
     let found = overlap::align(words, without_sign(a), without_sign(b), is_foreign);
-    let (a, b) = (Rest::of(&found.a), Rest::of(&found.b));
+    let (mut a, mut b) = (Rest::of(&found.a), Rest::of(&found.b));
+    a.is_negated |= found.has_other_signs;
+    b.is_negated |= found.has_other_signs;
     if found.is_turned { [b, a] } else { [a, b] }
 }
 

@@ -1,4 +1,4 @@
-//! When the same words in another order say something else. Words that are only listed, as queries do, may stand in any
+//! When the same words in another order, or with other signs, say something else. Words that are only listed, as queries do, may stand in any
 //! order.
 
 use super::side::Side;
@@ -51,4 +51,24 @@ fn is_direction(side: &Side, at: usize) -> bool {
     DIRECTIONS.contains(&word)
         || meanings.first().is_some_and(is_verb)
         || (word.ends_with("ing") && meanings.iter().any(is_verb))
+}
+
+/// Whether two texts differ in signs that are no words and make another one: operators, words that a search is to leave
+/// out, and, where both have some, pictures and signs of mathematics.
+pub(super) fn have_other_signs(a: &str, b: &str) -> bool {
+    let signs = |text: &str, is: &dyn Fn(&[char]) -> bool| -> Vec<char> {
+        let spaced: Vec<char> = std::iter::once(' ').chain(text.chars()).chain([' ']).collect();
+        let mut found: Vec<char> =
+            spaced.windows(3).filter(|three| is(three)).map(|three| three[1]).collect();
+        found.sort_unstable();
+        found
+    };
+    let is_operator = |three: &[char]| match *three {
+        [_, '<' | '>' | '=' | '*' | '^', _] | [' ', '+', ' '] | [_, '!', '='] => true,
+        [' ', '-', next] => next.is_alphabetic(),
+        _ => false,
+    };
+    let is_picture = |three: &[char]| matches!(three[1], '\u{2200}'..='\u{22ff}' | '\u{2600}'..='\u{27bf}' | '\u{1f000}'..);
+    let (x, y) = (signs(a, &is_picture), signs(b, &is_picture));
+    signs(a, &is_operator) != signs(b, &is_operator) || x != y && !x.is_empty() && !y.is_empty()
 }

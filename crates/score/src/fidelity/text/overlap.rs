@@ -53,6 +53,8 @@ pub(super) struct Aligned {
     pub(super) b: Side,
     /// Whether `a` is the second of the texts that were given.
     pub(super) is_turned: bool,
+    /// Whether signs that words do not have tell them apart.
+    pub(super) has_other_signs: bool,
     is_cut: bool,
 }
 
@@ -61,6 +63,7 @@ pub(super) struct Aligned {
 pub(super) fn align(words: &Words, a: &str, b: &str, is_foreign: bool) -> Aligned {
     let is_turned = a > b;
     let (a, b) = if is_turned { (b, a) } else { (a, b) };
+    let has_other_signs = order::have_other_signs(a, b);
     let (a, b) = differing_parts(a, b);
     let ((tokens_a, cut_a), (tokens_b, cut_b)) = (tokens(a, is_foreign), tokens(b, is_foreign));
     let (mut a, mut b) = (Side::new(tokens_a), Side::new(tokens_b));
@@ -70,12 +73,12 @@ pub(super) fn align(words: &Words, a: &str, b: &str, is_foreign: bool) -> Aligne
     }
     forgive_implied(&mut a, &b);
     forgive_implied(&mut b, &a);
-    Aligned { a, b, is_turned, is_cut: cut_a || cut_b }
+    Aligned { a, b, is_turned, has_other_signs, is_cut: cut_a || cut_b }
 }
 
 /// Compares two texts: how far they say the same, in [0, 1], and why not.
 pub(super) fn compare(words: &Words, a: &str, b: &str, is_foreign: bool) -> (f64, Cow<'static, str>) {
-    let Aligned { a, b, is_turned, is_cut } = align(words, a, b, is_foreign);
+    let Aligned { a, b, is_turned, has_other_signs, is_cut } = align(words, a, b, is_foreign);
     let (loss_a, loss_b) = (a.loss(), b.loss());
     let loss = loss_a.max(loss_b) + 0.25 * loss_a.min(loss_b);
     let says = |side: &Side, word: &str| side.left_over().iter().any(|&at| side.tokens[at].word == word);
@@ -83,7 +86,8 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_foreign: bool) -> (f64
     // A negation turns a text round, however long it is.
     let is_negated =
         [&a, &b].iter().any(|side| side.left_over().iter().any(|&at| side.tokens[at].key == "not"));
-    let loss = if is_negated || is_other_logic { loss + 1.0 } else { loss };
+    let is_told_apart = loss < 0.1 && (has_other_signs || is_other_logic);
+    let loss = if is_negated || is_other_logic || has_other_signs { loss + 1.0 } else { loss };
     let content = a.content().min(b.content());
     let halving = HALVING_LOSS * (content / SHORT_TEXT).max(1.0).powf(LENGTH_POWER);
     let mut score = SAME_OTHERWISE / (1.0 + (loss / halving).powi(2));
@@ -92,6 +96,9 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_foreign: bool) -> (f64
         score = 0.0;
     }
     let mut reason = if is_turned { reason(&b, &a) } else { reason(&a, &b) };
+    if is_told_apart {
+        reason = Cow::Borrowed("a sign or a small word differs that tells them apart");
+    }
     if order::is_turned(&a, &b) {
         (score, reason) =
             (score.min(EXCHANGED), Cow::Borrowed("what comes before and behind have changed places"));

@@ -81,6 +81,9 @@ pub(super) fn take_time(
             return Err(());
         }
         let (offset, end) = offset(tokens, end);
+        if offset.is_some_and(|minutes| minutes.abs() > 14 * 60) {
+            return Err(());
+        }
         tokens.drain(start..end);
         let seconds = (clock.hour % 24) * 3600 + clock.minute * 60 + clock.second;
         return Ok(Some(Time { seconds, is_open, offset }));
