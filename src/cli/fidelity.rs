@@ -58,7 +58,7 @@ pub(super) struct FidelityArgs {
     #[arg(short = 'o', long = "model-out", value_name = "DIR", requires = "train")]
     model: Option<PathBuf>,
     /// Say what the model was made from, and what the model of all other sources reaches on each; compares no pairs
-    #[arg(long, conflicts_with_all = ["pairs", "similarity", "threshold", "tools", "profile", "train", "ask", "encoder", "threads", "batch_size", "no_cache"])]
+    #[arg(long, conflicts_with_all = ["pairs", "similarity", "threshold", "tools", "profile", "train", "model", "ask", "encoder", "threads", "batch_size", "no_cache"])]
     sources: bool,
     #[command(flatten)]
     by: ModelArg,
@@ -261,6 +261,14 @@ fn check_labels(args: &FidelityArgs, sources: &[LabelledSource]) -> Result<(), F
                 "there are {same} pairs of the same and {different} of different, and at least {FEWEST} of each are needed\n{hint}"
             ),
         ));
+    }
+    for (at, source) in sources.iter().enumerate() {
+        if sources[..at].iter().any(|other| other.sha256 == source.sha256) {
+            let name = shortened(&source.name, 200);
+            let message =
+                format!("the pairs of `{name}` are given twice, and would be learned and measured at once");
+            return Err(Failure::new(code::INPUT, message));
+        }
     }
     if args.anew && sources.iter().all(|source| source.group() == sources[0].group()) {
         let message = "`--anew` needs two files of pairs or more: what it reaches on each is told by the model of the others";

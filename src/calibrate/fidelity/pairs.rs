@@ -126,6 +126,12 @@ fn pair(item: &Json) -> Result<TestPair, String> {
         None => return Err("it has no `same`".to_owned()),
     };
     let edit = item.get("edit").and_then(Json::as_str).unwrap_or_default();
+    if item.get("question").is_some_and(|question| !matches!(question, Json::String(_) | Json::Null)) {
+        return Err("its `question` should be a text".to_owned());
+    }
+    if item.get("schema").is_some_and(|schema| !matches!(schema, Json::Object(_) | Json::Null)) {
+        return Err("its `schema` should be an object".to_owned());
+    }
     let text = |key: &str| item.get(key).and_then(Json::as_str).filter(|text| !text.is_empty());
     Ok(TestPair {
         tool: tool.to_owned(),
@@ -157,9 +163,15 @@ mod tests {
         let pairs = found.unwrap().pairs;
         assert_eq!((pairs[0].is_same, pairs[0].edit.as_str()), (false, "drop"));
         assert_eq!((pairs[1].is_same, pairs[1].edit.as_str()), (true, ""));
-        for text in
-            ["{}", "[]", r#"[{"tool": "s/t"}]"#, r#"[{"tool": "s/t", "a": 1, "b": 1, "same": 2}]"#, "[3]"]
-        {
+        for text in [
+            "{}",
+            "[]",
+            r#"[{"tool": "s/t"}]"#,
+            r#"[{"tool": "s/t", "a": 1, "b": 1, "same": 2}]"#,
+            r#"[{"tool": "s/t", "a": 1, "b": 1, "same": 1, "question": 4}]"#,
+            r#"[{"tool": "s/t", "a": 1, "b": 1, "same": 1, "schema": "no"}]"#,
+            "[3]",
+        ] {
             assert!(file(text).is_err(), "{text}");
         }
         assert!(

@@ -224,14 +224,20 @@ fn a_model_is_made_from_labelled_pairs() {
     // Each file is a source, and a folder is all of its files.
     let sources = folder.path().join("sources");
     std::fs::create_dir(&sources).unwrap();
-    for name in ["first.json", "second.json"] {
-        std::fs::copy(&pairs, sources.join(name)).unwrap();
+    for (name, from) in [("first", 0), ("second", 60)] {
+        folder.json(&format!("sources/{name}.json"), &json!((from..from + 60).map(pair).collect::<Vec<_>>()));
     }
     let out = folder.path().join("anew");
     let anew =
         report(m3().unwrap().args(["fidelity", "--train", "--anew"]).arg(&sources).arg("-o").arg(&out));
     follows_kept_schema("fidelity-training", &anew);
     assert_eq!([&anew["figures"][0]["name"], &anew["figures"][1]["name"]], ["first", "second"]);
+    // What is given twice would be learned and measured at once.
+    let again =
+        m3().unwrap().args(["fidelity", "--train"]).args([&pairs, &pairs]).arg("-o").arg(&out).output();
+    let again = again.unwrap();
+    assert_eq!(again.status.code(), Some(2));
+    assert!(text(&again.stderr).contains("`pairs` are given twice"), "{}", text(&again.stderr));
 }
 
 #[test]

