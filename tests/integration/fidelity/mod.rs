@@ -98,6 +98,25 @@ fn every_pair_has_its_score_and_the_report_follows_its_schema() {
     assert!(table.contains("Fidelity by kind of edit") && table.contains("Reliability"), "{table}");
 }
 
+/// The encoder has one embedding for all words that it cannot read, which says nothing of them.
+#[test]
+fn words_that_the_encoder_cannot_read_are_not_all_the_same() {
+    let folder = Folder::new();
+    let pair = |a: &str, b: &str| json!({"tool": "s/t", "a": {"q": a}, "b": {"q": b}, "same": 0});
+    let long = |end: &str| format!("find {}{end} now", "ab".repeat(60));
+    let pairs = [
+        pair("አዲስ አበባ", "ድሬ ዳዋ"),
+        pair("김치찌개", "된장찌개"),
+        pair("パリ", "バリ"),
+        pair(&long("xkcd"), &long("quux")),
+        pair("c tutorial", "100 tutorial"),
+    ];
+    let Some(found) = fidelity(&folder.json("pairs.json", &json!(pairs)), &[]) else { return };
+    for pair in found["pairs"].as_array().unwrap() {
+        assert!(pair["score"].as_f64().unwrap() < 0.5, "{pair}");
+    }
+}
+
 #[test]
 fn what_is_no_file_of_pairs_is_said() {
     let folder = Folder::new();
@@ -221,6 +240,24 @@ fn a_model_is_made_from_labelled_pairs() {
     let used = folder.path().join("one");
     let scores = |arguments: &[&str]| fidelity(&pairs, arguments).unwrap()["pairs"].clone();
     assert_ne!(scores(&[]), scores(&["--fidelity-model", used.to_str().unwrap()]));
+    // What a model was adapted to before stays when it is adapted once more.
+    let twice = folder.path().join("twice");
+    let mut m3_again = m3().unwrap();
+    m3_again
+        .args(["fidelity", "--train"])
+        .arg(&pairs)
+        .arg("--fidelity-model")
+        .arg(&used)
+        .arg("-o")
+        .arg(&twice);
+    report(&mut m3_again);
+    let added = |folder: &std::path::Path| {
+        let model: Value =
+            serde_json::from_slice(&std::fs::read(folder.join("model.json")).unwrap()).unwrap();
+        model["more"].as_array().unwrap().clone()
+    };
+    let (once, twice) = (added(&used), added(&twice));
+    assert!(twice.len() > once.len() && twice.starts_with(&once), "{} {}", once.len(), twice.len());
     // Each file is a source, and a folder is all of its files.
     let sources = folder.path().join("sources");
     std::fs::create_dir(&sources).unwrap();

@@ -317,6 +317,30 @@ fn long_texts_and_large_lists_end_soon() {
     assert!(fidelity(&deep("1"), &deep("2")) < THRESHOLD);
 }
 
+/// Of more members than are looked at, which ones are does not depend on their order.
+#[test]
+fn of_too_many_differences_the_order_says_nothing() {
+    let call = |n: i64, turned: bool| {
+        let mut members: Vec<(String, Json)> =
+            (0..3000).map(|at| (format!("k{at}"), Json::Integer(if at == 1999 { 5 } else { n }))).collect();
+        if turned {
+            members.reverse();
+        }
+        Json::Object(members)
+    };
+    let found = compare(&Fidelity::new(None), &call(1, false), &call(2, false));
+    assert!(found.score < THRESHOLD && found.arguments.len() < 2000, "{}", found.arguments.len());
+    assert_eq!(found.score, compare(&Fidelity::new(None), &call(1, true), &call(2, false)).score);
+}
+
+#[test]
+fn a_text_that_is_not_read_to_its_end_is_not_accepted() {
+    let call = |end: &str| read(&json!({"q": format!("{}{end}", "9".repeat(70_000))}).to_string());
+    assert!(fidelity(&call("1"), &call("2")) < THRESHOLD);
+    let blank = |text: String| read(&json!({"q": [text]}).to_string());
+    assert!(fidelity(&blank(" ".to_owned()), &blank("a b c d e f g ".repeat(5000))) < THRESHOLD);
+}
+
 #[test]
 fn many_differences_within_one_long_text_end_soon() {
     // Every difference within the text stands for the whole text: a few megabytes, a thousand times.

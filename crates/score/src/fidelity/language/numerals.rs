@@ -156,5 +156,7 @@ mod tests {
         assert_eq!(roman("xvi"), Some(16.0));
         assert_eq!(roman("ix"), Some(9.0));
         assert_eq!(roman("six"), None);
+        // Names, not numbers.
+        assert_eq!([roman("c"), roman("cd"), roman("mix")], [None; 3]);
     }
 }

@@ -8,6 +8,8 @@ mod moment;
 pub(super) mod number;
 mod quantity;
 mod standard;
+#[cfg(test)]
+mod tests;
 mod units;
 
 use std::borrow::Cow;

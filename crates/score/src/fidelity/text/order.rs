@@ -1,5 +1,5 @@
-//! When the same words in another order, or with other signs, say something else. Words that are only listed, as queries do, may stand in any
-//! order.
+//! When the same words in another order, or with other signs, say something else. Words that are only listed, as queries
+//! do, may stand in any order.
 
 use super::side::Side;
 use super::thesaurus::{self, Sense};
@@ -71,4 +71,25 @@ pub(super) fn have_other_signs(a: &str, b: &str) -> bool {
     let is_picture = |three: &[char]| matches!(three[1], '\u{2200}'..='\u{22ff}' | '\u{2600}'..='\u{27bf}' | '\u{1f000}'..);
     let (x, y) = (signs(a, &is_picture), signs(b, &is_picture));
     signs(a, &is_operator) != signs(b, &is_operator) || x != y && !x.is_empty() && !y.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_that_are_no_words_tell_texts_apart() {
+        for (a, b) in [
+            ("status != 'x'", "status = 'x'"),
+            ("age < 5", "age > 5"),
+            ("cats -dogs", "cats dogs"),
+            ("return a + b", "return a b"),
+            ("send \u{1f44d}", "send \u{1f44e}"),
+        ] {
+            assert!(have_other_signs(a, b) && have_other_signs(b, a), "{a} {b}");
+        }
+        for (a, b) in [("wi-fi", "wifi"), ("wow!", "wow"), ("well done \u{1f44d}", "well done"), ("", "")] {
+            assert!(!have_other_signs(a, b), "{a} {b}");
+        }
+    }
 }

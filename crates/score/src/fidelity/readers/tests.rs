@@ -1,0 +1,102 @@
+//! What each reader makes of two values, without the model: which reader answers, and whether it takes them for one.
+
+use serde_json::json;
+
+use super::super::constants::EQUIVALENT;
+use super::*;
+
+/// The kind and the score of two values of an argument of this name.
+fn found(name: &str, a: &serde_json::Value, b: &serde_json::Value) -> Option<(&'static str, f64)> {
+    let context = ArgumentContext { name: Name::new(name), ..ArgumentContext::default() };
+    let (there, back) = [(a, b), (b, a)].map(|(a, b)| read(&context, &Json::from(a), &Json::from(b))).into();
+    assert_eq!(there.as_ref().map(|found| found.score), back.map(|found| found.score), "{name}: {a} {b}");
+    there.map(|found| (found.kind.name(), found.score))
+}
+
+#[test]
+fn values_in_other_writings_are_one_to_their_reader() {
+    for (name, a, b, kind) in [
+        ("flag", json!(true), json!("yes"), "boolean"),
+        ("n", json!(5), json!("5.0"), "number"),
+        ("n", json!("1,200"), json!(1200), "number"),
+        ("n", json!("1½"), json!(1.5), "number"),
+        ("lng", json!(179.999_999), json!(-180.0), "coordinate"),
+        ("query", json!("1½ cups"), json!("1.5 cup"), "quantity"),
+        ("wait", json!("1h30m"), json!("PT90M"), "quantity"),
+        ("wait", json!("90 Minutes"), json!("90 minutes"), "quantity"),
+        ("temperature", json!("68 °F"), json!("20 C"), "quantity"),
+        ("budget", json!("€1,200"), json!("1200 EUR"), "quantity"),
+        ("timeout_seconds", json!("2 min"), json!("120"), "quantity"),
+        ("country", json!("DE"), json!("Germany"), "standard"),
+        ("currency", json!("zł"), json!("PLN"), "standard"),
+        ("language", json!("en_US"), json!("en-US"), "standard"),
+        ("timezone", json!("Asia/Calcutta"), json!("Asia/Kolkata"), "standard"),
+        ("timezone", json!("UTC+2"), json!("GMT+02:00"), "standard"),
+        ("origin", json!("LHR"), json!("Heathrow"), "standard"),
+        ("color", json!("#ff0000"), json!("red"), "color"),
+        ("url", json!("http://www.example.org:80/a/"), json!("example.org/a"), "url"),
+        ("repo", json!("git@example.org:a/b.git"), json!("https://example.org/a/b"), "url"),
+        ("date", json!("5 Mar 2024"), json!("2024-03-05"), "moment"),
+        ("since", json!(1_714_564_800), json!("2024-05-01T12:00:00Z"), "moment"),
+        ("file", json!("./a//b/../c.png"), json!("a/c.png"), "path"),
+        ("isbn", json!("978-3-16-148410-0"), json!("978 3 16 148410 0"), "code"),
+        ("value", json!("2×3"), json!("2 * 3"), "code"),
+        ("sql", json!("select  a from \"t\";"), json!("select a from 't'"), "verbatim"),
+    ] {
+        let (of, score) = found(name, &a, &b).unwrap_or(("text", 0.0));
+        assert!(of == kind && score >= EQUIVALENT, "{name}: {a} {b}: {of} {score}");
+    }
+}
+
+#[test]
+fn what_looks_alike_and_is_another_one_is_not_taken_for_it() {
+    for (name, a, b, kind) in [
+        ("flag", json!(true), json!("off"), "boolean"),
+        // More digits than a double tells apart, in a text too.
+        ("tracking", json!("9400111899223197428490"), json!("9400111899223197428491"), "number"),
+        ("zip", json!("01234"), json!("1234"), "code"),
+        ("lat", json!(52.1), json!(-52.1), "coordinate"),
+        ("power", json!("5 mW"), json!("5 MW"), "quantity"),
+        ("wait", json!("1h30m"), json!("1h31m"), "quantity"),
+        ("max_distance_km", json!("5000 m"), json!("5000"), "quantity"),
+        ("country", json!("AT"), json!("AU"), "standard"),
+        ("color", json!("#ff0000"), json!("blue"), "color"),
+        ("url", json!("https://example.org/a?b=1"), json!("https://example.org/a?b=2"), "url"),
+        ("date", json!("2024-03-05"), json!("5 April 2024"), "moment"),
+        ("file", json!("a/b.png"), json!("a/c.png"), "path"),
+        ("video_id", json!("dQw4w9WgXcQ"), json!("dQw4w9WgXcq"), "code"),
+        ("filter", json!("age<5"), json!("age>5"), "code"),
+        ("version", json!("1.9.0"), json!("1.90"), "code"),
+        ("password", json!("Secret"), json!("secret"), "verbatim"),
+        ("expression", json!("(a - b)"), json!("(b - a)"), "verbatim"),
+    ] {
+        let (of, score) = found(name, &a, &b).unwrap_or(("text", 1.0));
+        assert!(of == kind && score < 0.5, "{name}: {a} {b}: {of} {score}");
+    }
+}
+
+#[test]
+fn what_a_reader_cannot_read_is_left_to_text() {
+    for (name, a, b) in [
+        ("day", json!("7"), json!("2019-03-07")),
+        ("link", json!("https://example.org/a/b"), json!("a page about eels")),
+        ("size", json!("M"), json!("L")),
+    ] {
+        assert_eq!(found(name, &a, &b), None, "{name}: {a} {b}");
+    }
+    // Neither offsets nor seconds go to 99.
+    for (a, b) in [("2024-01-01T00:00:00+99:99", "2024-01-01"), ("12:30:99", "12:30")] {
+        let of = found("at", &json!(a), &json!(b)).map(|found| found.0);
+        assert_ne!(of, Some("moment"), "{a} {b}");
+    }
+}
+
+#[test]
+fn choices_that_differ_in_signs_alone_are_two() {
+    let schema = Json::from(&json!({"enum": ["C", "C++", "created", "-created"]}));
+    let context = ArgumentContext { schema: Some(Schema::new(&schema)), ..ArgumentContext::default() };
+    let text = |text: &str| Json::String(text.to_owned());
+    let score = |a: &str, b: &str| read(&context, &text(a), &text(b)).map(|found| found.score).unwrap();
+    assert!(score("C", "C++") < 0.5 && score("created", "-created") < 0.5);
+    assert!(score("Created", "created") >= EQUIVALENT);
+}
