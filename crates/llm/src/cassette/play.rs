@@ -17,8 +17,7 @@ use super::{
 use crate::Scope;
 
 /// What to do about a request that was not recorded.
-const HINT_CHANGED: &str =
-    "hint: what is asked has changed since it was recorded; record it again with `--record`";
+const HINT_CHANGED: &str = "hint: what is asked has changed since it was recorded; record it again with `--record` (`--ask-record` in `m3 fidelity`)";
 
 /// A cassette that is replayed.
 #[derive(Debug)]
