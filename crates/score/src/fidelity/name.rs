@@ -21,6 +21,17 @@ fn table(text: &'static str) -> HashMap<&'static str, Vec<&'static str>> {
     lines.map(|(name, words)| (name, words.split_whitespace().collect())).collect()
 }
 
+/// What texts name, as their argument's name says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Named {
+    /// Places and addresses, whose streets have abbreviations.
+    Places,
+    /// People, whose given names may be initials.
+    People,
+    /// Anything else.
+    Other,
+}
+
 /// The words of a name, in lower case: `maxResultCount` and `max_result_count` are `max`, `result`, `count`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Name {
@@ -114,9 +125,23 @@ impl Name {
         self.is_of("zones") || self.said().contains("time zone")
     }
 
+    /// What texts name.
+    pub(super) fn named(&self) -> Named {
+        match (self.is_of_a_place(), self.is_of("people")) {
+            (true, _) => Named::Places,
+            (_, true) => Named::People,
+            _ => Named::Other,
+        }
+    }
+
     /// Whether values are names of things, places or people.
     pub(super) fn is_of_a_thing(&self) -> bool {
-        self.is_of("places") || self.is_of("things")
+        self.is_of_a_place() || self.is_of("things")
+    }
+
+    /// Whether values are places: `from` and `to` say so alone, but not of `from_unit`.
+    fn is_of_a_place(&self) -> bool {
+        self.is_of("places") || matches!(&*self.said(), "from" | "to")
     }
 
     /// Whether most tools have this value, in small letters, as the default of an argument of this name.

@@ -264,7 +264,7 @@ fn in_order(members: &[(String, Json)]) -> Vec<&(String, Json)> {
 fn compare(context: &ArgumentContext<'_>, words: &Words, a: &Json, b: &Json) -> Finding {
     let texts = || readers::written(a).zip(readers::written(b));
     readers::read(context, a, b).unwrap_or_else(|| match texts() {
-        Some((a, b)) => text::compare(words, &a, &b, context.name.is_of("places")),
+        Some((a, b)) => text::compare(words, &a, &b, context.name.named()),
         None => Finding::new(readers::kind_of_both(a, b), NOTHING, "values of different types"),
     })
 }

@@ -1,22 +1,23 @@
-//! What tells whether two values of an argument ask for the same: forty-three numbers for each argument that differs,
+//! What tells whether two values of an argument ask for the same: forty-six numbers for each argument that differs,
 //! of which the model makes a probability.
 //!
 //! What says which call is the reference counts only where the question is known: without it, no role is given, and both
 //! orders of a pair have the same evidence.
 
+mod question;
 mod spelling;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use m3_support::pointer::segments;
 use m3_trajectory::json::{Json, Keys};
 
+pub(super) use question::Question;
 use spelling::spelling;
 
 use super::constants::{MAX_TEXT, UNREADABLE};
-use super::language::fold;
-use super::name::Name;
+use super::language::{fold, lexicon};
+use super::name::{Name, Named};
 use super::text::{self, Rest};
 use super::words::Words;
 use super::{ArgumentComparison, CallPair, Kind, Verdict};
@@ -36,7 +37,7 @@ pub(super) enum Sign {
 use Sign::{Down, Free, Up};
 
 /// The numbers of an argument, by name. `_least` and `_most` are the smaller and the larger of both values.
-pub(super) const SIGNS: [(&str, Sign); 43] = [
+pub(super) const SIGNS: [(&str, Sign); 46] = [
     // What the rules make of it, and as what.
     ("rule", Up),
     ("is_text", Free),
@@ -74,6 +75,8 @@ pub(super) const SIGNS: [(&str, Sign); 43] = [
     ("digits_least", Down),
     ("digits_most", Down),
     ("negated", Down),
+    // The share of what is left over that says of what kind a named thing is.
+    ("kinds_share", Up),
     // Embeddings.
     ("cosine_named", Up),
     // What the question says of the words that only one has, and of all.
@@ -82,6 +85,9 @@ pub(super) const SIGNS: [(&str, Sign); 43] = [
     ("asked_added", Free),
     ("unasked_left_out", Free),
     ("unasked_added", Free),
+    // Whether the question has one value as it stands and the other not.
+    ("quoted_missed", Down),
+    ("quoted_instead", Free),
     // A value that only one call has.
     ("one_words", Free),
     ("one_number", Free),
@@ -131,29 +137,6 @@ impl Evidence {
     /// The score by the rules alone, in [0, 1].
     pub(super) fn rule(&self) -> f64 {
         self.numbers.first().copied().unwrap_or(1.0)
-    }
-}
-
-/// The question of a pair of calls, as its words.
-pub(super) struct Question {
-    keys: HashSet<String>,
-}
-
-impl Question {
-    pub(super) fn new(text: &str) -> Self {
-        Self { keys: text::keys(text).into_iter().map(|found| found.0).collect() }
-    }
-
-    /// The weight of words that it has.
-    fn weight(&self, words: &[(String, f64)]) -> f64 {
-        words.iter().filter(|(word, _)| self.keys.contains(&text::key(word))).map(|word| word.1).sum()
-    }
-
-    /// The share of a text's words that it has, by weight.
-    fn share(&self, text: &str) -> f64 {
-        let keys = text::keys(text);
-        let all: f64 = keys.iter().map(|key| key.1).sum();
-        keys.iter().filter(|key| self.keys.contains(&key.0)).map(|key| key.1).sum::<f64>() / all.max(1e-9)
     }
 }
 
@@ -230,7 +213,7 @@ pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence 
     e.push("rule", found.score);
     let kind = match found.kind {
         Kind::Standard | Kind::Color => Kind::Choice,
-        Kind::Verbatim => Kind::Code,
+        Kind::Verbatim | Kind::Path | Kind::Url => Kind::Code,
         kind => kind,
     };
     for (label, of) in [
@@ -261,15 +244,20 @@ pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence 
         |value: Option<&Json>| value.and_then(Json::as_str).is_some_and(|text| text.len() > LONGEST);
     e.is_cut = is_long(a) || is_long(b);
     let texts = a.zip(b).map(|(a, b)| (written(a), written(b)));
-    spelling(&mut e, texts.as_ref());
-    let is_place = name.is_of("places") || found.kind == Kind::Place;
+    // What a reader understood is not judged by its letters.
+    let is_read = matches!(
+        kind,
+        Kind::Number | Kind::Moment | Kind::Quantity | Kind::Boolean | Kind::Coordinate | Kind::BoxSide
+    );
+    spelling(&mut e, texts.as_ref().filter(|_| !is_read));
+    let named = if found.kind == Kind::Place { Named::Places } else { name.named() };
     // What a reader could read has no meaning beyond that: it is worth no embedding.
     let is_worded = matches!(kind, Kind::Text | Kind::Place | Kind::Choice | Kind::List | Kind::Object);
     let by_spelling = Words::default();
     let words = if is_worded { context.words } else { &by_spelling };
-    let rests = texts.as_ref().map(|(a, b)| text::rests(words, a, b, is_place));
-    left_over(&mut e, rests.as_ref());
-    meaning(&mut e, context, &said, texts.as_ref().filter(|_| is_worded), rests.as_ref());
+    let rests = texts.as_ref().map(|(a, b)| text::rests(words, a, b, named));
+    left_over(&mut e, rests.as_ref().filter(|_| !is_read));
+    meaning(&mut e, context, &said, texts.as_ref().filter(|_| is_worded), rests.as_ref(), texts.as_ref());
     one_sided(&mut e, context, &said, a.xor(b).map(|value| (value, is_extra)));
     debug_assert_eq!(e.numbers.len(), SIGNS.len(), "evidence is complete");
     e
@@ -293,6 +281,11 @@ fn left_over(e: &mut Evidence, rests: Option<&[Rest; 2]>) {
         rest.words.iter().filter(|word| word.0.starts_with(|c: char| c.is_ascii_digit())).count() as f64
     });
     both("", "negated", &|rest| flag(rest.is_negated));
+    let kinds = |rest: &Rest| {
+        rest.words.iter().filter(|word| lexicon::is_of_kind(&word.0)).map(|word| word.1).sum::<f64>()
+    };
+    let share = rests.map(|[a, b]| (kinds(a) + kinds(b)) / (a.lost() + b.lost()).max(1e-9));
+    e.push("kinds_share", share.unwrap_or(NONE));
 }
 
 /// What embeddings and the question say.
@@ -302,6 +295,7 @@ fn meaning(
     said: &str,
     texts: Option<&(String, String)>,
     rests: Option<&[Rest; 2]>,
+    both: Option<&(String, String)>,
 ) {
     let has_letters = |text: &str| text.len() <= 2000 && text.chars().any(char::is_alphabetic);
     let worded = texts.filter(|(a, b)| has_letters(a) && has_letters(b));
@@ -322,6 +316,10 @@ fn meaning(
     e.push("asked_added", of(&|question, _, b| question.weight(&b.words)));
     e.push("unasked_left_out", of(&|question, a, _| unasked(question, a)));
     e.push("unasked_added", of(&|question, _, b| unasked(question, b)));
+    let quoted =
+        context.question.zip(both).map(|(question, (a, b))| (question.quotes(a), question.quotes(b)));
+    e.push("quoted_missed", quoted.map_or(NONE, |(a, b)| flag(a && !b)));
+    e.push("quoted_instead", quoted.map_or(NONE, |(a, b)| flag(b && !a)));
 }
 
 /// A value that one call has, and whether that is the second.

@@ -47,6 +47,24 @@ pub(in crate::fidelity) fn irregular(word: &str) -> &str {
     WORDS.get(word).copied().unwrap_or(word)
 }
 
+/// The abbreviation that addresses have for a word.
+pub(in crate::fidelity) fn in_addresses(word: &str) -> Option<&'static str> {
+    static WORDS: List = LazyLock::new(|| list("addresses"));
+    WORDS.get(word).copied()
+}
+
+/// Whether a word behind a company's name says its legal form.
+pub(in crate::fidelity) fn is_legal_form(word: &str) -> bool {
+    static WORDS: List = LazyLock::new(|| list("legal"));
+    WORDS.contains_key(word)
+}
+
+/// Whether a word says of what kind a named thing is, which its name is often said without.
+pub(in crate::fidelity) fn is_of_kind(word: &str) -> bool {
+    static WORDS: List = LazyLock::new(|| list("kinds"));
+    WORDS.contains_key(word) || is_legal_form(word)
+}
+
 /// The number that a word says.
 pub(in crate::fidelity) fn number_word(word: &str) -> Option<f64> {
     static WORDS: List = LazyLock::new(|| list("numbers"));

@@ -1,5 +1,7 @@
 //! Makes a model from labelled pairs of several sources.
 
+use std::collections::BTreeMap;
+
 use super::boost::{self, Growth, Row};
 use super::calibrate::{Weighed, balanced_threshold, isotonic, on_curve};
 use super::file::SourceFigures;
@@ -62,24 +64,22 @@ pub fn train(sources: &[Source], progress: &mut dyn FnMut(usize, usize)) -> (Mod
 /// The curve from sums to probabilities: of all sources alike, then moved so that at one half the errors of both kinds
 /// are balanced.
 fn calibration(sources: &[Source], sums: &[Vec<f64>]) -> Vec<(f64, f64)> {
-    let mut weighed: Vec<Weighed> = Vec::new();
-    let mut scored: Vec<Vec<(f64, bool)>> = Vec::new();
+    let mut scored: BTreeMap<&str, Vec<(f64, bool)>> = BTreeMap::new();
     for (source, sums) in sources.iter().zip(sums) {
-        let pairs: Vec<(f64, bool)> = source
-            .examples
-            .iter()
-            .zip(sums)
-            .filter(|(example, sum)| !example.is_doubtful && sum.is_finite())
-            .map(|(example, &sum)| (sum, example.is_same))
-            .collect();
+        let pairs = source.examples.iter().zip(sums);
+        let sure = pairs.filter(|(example, sum)| !example.is_doubtful && sum.is_finite());
+        // The same pairs in another context are no further source.
+        scored.entry(&source.name).or_default().extend(sure.map(|(example, &sum)| (sum, example.is_same)));
+    }
+    let mut weighed: Vec<Weighed> = Vec::new();
+    for pairs in scored.values() {
         let count = |label: bool| pairs.iter().filter(|pair| pair.1 == label).count().max(1) as f64;
         let weights = [1.0 / count(false), 1.0 / count(true)];
         weighed.extend(pairs.iter().map(|&(sum, label)| (sum, label, 100.0 * weights[usize::from(label)])));
-        scored.push(pairs);
     }
     let curve = isotonic(&weighed);
     let probabilities: Vec<Vec<(f64, bool)>> = scored
-        .iter()
+        .values()
         .map(|pairs| pairs.iter().map(|&(sum, label)| (sigmoid(on_curve(&curve, sum)), label)).collect())
         .collect();
     let threshold = balanced_threshold(&probabilities);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use super::super::constants::{NOTHING, SAME_OTHERWISE};
+use super::super::constants::{NOTHING, SAME_OTHERWISE, UNIT_SAID_ONCE};
 use super::super::{Finding, Kind};
 use super::{ArgumentContext, Values};
 
@@ -94,7 +94,7 @@ fn compare_paths(a: &str, b: &str) -> Finding {
         return if short.len() > 1 || a.len() == b.len() {
             Finding::new(kind, 0.7, "the same path from another folder")
         } else {
-            Finding::new(kind, 0.6, "the same file, the folder said once")
+            Finding::new(kind, 0.4, "a file of this name, the folder said once")
         };
     }
     if stem_a == stem_b
@@ -152,8 +152,7 @@ fn compare_urls(a: &Url, b: &Url) -> Finding {
     let host = |url: &Url| {
         let host = url.host_str().unwrap_or_default();
         let host = host.strip_prefix("www.").unwrap_or(host).trim_end_matches('.').to_owned();
-        // Both schemes of the web have a port of their own.
-        (url.username().to_owned(), host, url.port())
+        (url.username().to_owned(), host)
     };
     let path = |url: &Url| {
         let path = percent_decode_str(url.path()).decode_utf8_lossy().into_owned();
@@ -168,6 +167,8 @@ fn compare_urls(a: &Url, b: &Url) -> Finding {
     let is_web = |url: &Url| matches!(url.scheme(), "http" | "https");
     let (score, reason) = if host(a) != host(b) {
         (NOTHING, "another host")
+    } else if a.port().is_some_and(|port| b.port().is_some_and(|other| port != other)) {
+        (NOTHING, "another port")
     } else if path(a) != path(b) {
         let is_case = path(a).to_lowercase() == path(b).to_lowercase();
         if is_case { (0.5, "the path differs in the case of letters") } else { (NOTHING, "another page") }
@@ -178,6 +179,9 @@ fn compare_urls(a: &Url, b: &Url) -> Finding {
         (if is_once { 0.9 } else { 0.4 }, "another part of the page")
     } else if a.scheme() != b.scheme() && !(is_web(a) && is_web(b)) {
         (0.1, "another protocol")
+    } else if a.port() != b.port() {
+        // Both schemes of the web have a port of their own, which `url` leaves out; others are not known here.
+        (if is_web(a) { NOTHING } else { UNIT_SAID_ONCE }, "the port said once")
     } else {
         (SAME_OTHERWISE, "the same address")
     };

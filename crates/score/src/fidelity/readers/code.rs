@@ -39,7 +39,7 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
     if x == y && of_a.trim_matches(['#', '+']) != of_b.trim_matches(['#', '+']) {
         return found(false, "", "a sign differs in a code");
     }
-    if x == y && !x.is_empty() && are_pointed_otherwise(a, b) {
+    if x == y && !x.is_empty() && are_pointed_otherwise(unversioned(a), unversioned(b)) {
         return found(false, "", "the points are in other places");
     }
     found(x == y && !x.is_empty(), "the same code", "another code")
@@ -59,7 +59,7 @@ fn is_encoded(text: &str) -> bool {
 
 /// Whether both have points, which make other groups: `1.9.0` and `1.90`.
 fn are_pointed_otherwise(a: &str, b: &str) -> bool {
-    let groups = |text: &str| text.split('.').map(str::len).collect::<Vec<_>>();
+    let groups = |text: &str| text.trim_matches('.').split('.').map(str::len).collect::<Vec<_>>();
     a.contains('.') && b.contains('.') && groups(a) != groups(b)
 }
 

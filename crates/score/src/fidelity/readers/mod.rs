@@ -130,7 +130,8 @@ fn choice(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding>
         return Some(finding);
     }
     let plain = |text: &str| -> String { fold(text).chars().filter(|c| c.is_alphanumeric()).collect() };
-    let is_same = plain(a) == plain(b) && !plain(a).is_empty();
+    let is_unit = |a: &str, b: &str| units::named(a).is_some_and(|unit| Some(unit) == units::named(b));
+    let is_same = plain(a) == plain(b) && !plain(a).is_empty() || is_unit(&fold(a), &fold(b));
     let (score, reason) =
         if is_same { (SAME_OTHERWISE, "the same choice") } else { (NOTHING, "another choice") };
     Some(Finding::new(Kind::Choice, score, reason))

@@ -1,10 +1,10 @@
-//! Names and codes that a standard lists: countries, states, currencies, languages, time zones, airports.
+//! Names and codes that a standard lists: countries, states, currencies, languages, time zones, airports, companies.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::super::constants::{NOTHING, SAME_OTHERWISE};
-use super::super::language::fold;
+use super::super::language::{fold, lexicon};
 use super::super::name::Name;
 use super::super::{Finding, Kind};
 use super::{ArgumentContext, Values};
@@ -32,6 +32,9 @@ static TIME_ZONES: Table = LazyLock::new(|| table(include_str!("../tables/time_z
 
 /// Large airports by their codes of IATA.
 static AIRPORTS: Table = LazyLock::new(|| table(include_str!("../tables/airports.txt")));
+
+/// Companies of large indices by their tickers (names and symbols of `pytickersymbols` 1.17, MIT).
+static COMPANIES: Table = LazyLock::new(|| table(include_str!("../tables/companies.txt")));
 
 /// Abbreviations of time zones: the zone that is usually meant, and minutes ahead of UTC, `-` where it has two offsets.
 static ABBREVIATIONS: LazyLock<HashMap<&str, (&str, Option<i64>)>> = LazyLock::new(|| {
@@ -67,7 +70,7 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
         return None;
     }
     let name = &context.name;
-    let (x, y) = (fold(a), fold(b));
+    let (x, y) = (without_points(&fold(a)), without_points(&fold(b)));
     let (x, y) = (x.trim(), y.trim());
     // Both signs part a language from its region.
     if x.replace('_', "-") == y.replace('_', "-") && name.is_of("languages") {
@@ -86,7 +89,7 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
         (is_language, &LANGUAGES),
     ];
     let found = tables.iter().find_map(|(is_named, table)| entries(table, x, y, *is_named));
-    found.or_else(|| airports(name, a, b))
+    found.or_else(|| airports(name, a, b)).or_else(|| companies(name, a, b))
 }
 
 /// Compares two entries of a table; `is_named` where the argument's name says that they are.
@@ -113,6 +116,36 @@ fn entries(table: &Table, x: &str, y: &str, is_named: bool) -> Option<Finding> {
     let is_code = |text: &str| text.len() <= 3 || !text.is_ascii();
     let is_pair = x != y && is_code(x) != is_code(y) && table.get(x)? == table.get(y)?;
     if is_pair { found(SAME_OTHERWISE, "a name and its code") } else { None }
+}
+
+/// Initials without their points: `U.S.A.`
+fn without_points(text: &str) -> String {
+    let is_of_initials = text.contains('.') && text.split('.').all(|part| part.trim().len() <= 1);
+    if is_of_initials { text.replace(['.', ' '], "") } else { text.to_owned() }
+}
+
+/// Compares a company's ticker with its name.
+fn companies(name: &Name, a: &str, b: &str) -> Option<Finding> {
+    // In small letters it would be a word.
+    let is_ticker =
+        |text: &str| text.len() <= 5 && text.bytes().all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9'));
+    if is_ticker(a) == is_ticker(b) {
+        return None;
+    }
+    let of = |text: &str| {
+        let folded = fold(text);
+        let mut words: Vec<&str> = folded.split(' ').map(|word| word.trim_matches(['.', ','])).collect();
+        while words.len() > 1 && words.last().is_some_and(|word| lexicon::is_legal_form(word)) {
+            words.pop();
+        }
+        COMPANIES.get(words.join(" ").as_str()).copied()
+    };
+    let (score, reason) = match of(a)? == of(b)? {
+        true => (SAME_OTHERWISE, "a company and its ticker"),
+        false if name.is_of("companies") => (NOTHING, "another company"),
+        false => return None,
+    };
+    Some(Finding::new(Kind::Standard, score, reason))
 }
 
 /// Compares an airport's code with its name.
@@ -206,6 +239,7 @@ mod tests {
             include_str!("../tables/languages.txt"),
             include_str!("../tables/time_zones.txt"),
             include_str!("../tables/airports.txt"),
+            include_str!("../tables/companies.txt"),
         ] {
             let names: Vec<&str> = text.lines().flat_map(|line| line.split('|')).collect();
             assert_eq!(table(text).len(), names.len());

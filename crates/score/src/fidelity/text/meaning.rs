@@ -6,18 +6,20 @@ use super::super::constants::{
     SYNONYM, UNREADABLE, WORD_COSINE, on_curve,
 };
 use super::super::language::numerals;
+use super::super::name::Named;
 use super::super::readers::unit;
 use super::super::words::Words;
+use super::Manner;
 use super::phrases;
 use super::side::Side;
 use super::thesaurus::{self, Relation};
 use super::token::Token;
 
 /// Aligns what is left over.
-pub(super) fn align(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool) {
+pub(super) fn align(words: &Words, a: &mut Side, b: &mut Side, manner: Manner) {
     phrases::align(a, b);
     quantities(a, b);
-    single_words(words, a, b, is_foreign);
+    single_words(words, a, b, manner);
 }
 
 /// Numbers with their units: `2 km` and `2000 m`.
@@ -46,12 +48,12 @@ fn quantities(a: &mut Side, b: &mut Side) {
 }
 
 /// Single words, the most alike first.
-fn single_words(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool) {
+fn single_words(words: &Words, a: &mut Side, b: &mut Side, manner: Manner) {
     let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
     for &x in &a.left_over() {
         for &y in &b.left_over() {
             let (first, second) = (&a.tokens[x], &b.tokens[y]);
-            let alike = alike(words, first, second, is_foreign);
+            let alike = alike(words, first, second, manner);
             if alike > 0.0 {
                 pairs.push((alike, x, y));
             }
@@ -72,7 +74,7 @@ fn single_words(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool) {
 }
 
 /// How far two words mean the same, in [0, 1].
-fn alike(words: &Words, x: &Token, y: &Token, is_foreign: bool) -> f64 {
+fn alike(words: &Words, x: &Token, y: &Token, manner: Manner) -> f64 {
     let is_digits = |token: &Token| token.word.starts_with(|c: char| c.is_ascii_digit());
     if is_digits(x) || is_digits(y) || x.number.is_some() || y.number.is_some() {
         let is_same = x.number.is_some() && x.number == numerals::roman(&y.word)
@@ -88,10 +90,11 @@ fn alike(words: &Words, x: &Token, y: &Token, is_foreign: bool) -> f64 {
         // Two names of one unit, or two units.
         return if a == b { SYNONYM } else { 0.0 };
     }
-    if are_inflected(a, b) {
+    let is_shortened = manner.named == Named::People && (is_initial(a, b) || is_initial(b, a));
+    if is_shortened || are_inflected(a, b) {
         return INFLECTED;
     }
-    if is_foreign {
+    if manner.is_foreign {
         return by_thesaurus(words, a, b, true);
     }
     words.settle(a, b, || by_thesaurus(words, a, b, false))
@@ -134,6 +137,11 @@ fn by_thesaurus(words: &Words, a: &str, b: &str, is_foreign: bool) -> f64 {
         _ if a.chars().count() < 2 || b.chars().count() < 2 => 0.0,
         _ => by_cosine(&WORD_COSINE),
     }
+}
+
+/// Whether a name is the first letter of another.
+fn is_initial(short: &str, long: &str) -> bool {
+    short.chars().count() == 1 && long.starts_with(short)
 }
 
 /// Forms of one word, even of names that only look like plurals; of one verb, by their endings: `drive`, `drives`, `driving`; `book`, `booked`.

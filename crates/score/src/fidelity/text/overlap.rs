@@ -10,11 +10,15 @@ use super::super::constants::{
     EXCHANGED, HALVING_LOSS, IMPLIED, LENGTH_POWER, MAX_LEFT_OVER, MAX_NAMED, MAX_WORDS, MOST_IMPLIED,
     REQUEST_WORD, SAME_OTHERWISE, SHORT_TEXT, TOO_LONG,
 };
+use super::super::name::Named;
 use super::super::words::Words;
 use super::side::Side;
 use super::thesaurus::{self, Sense};
-use super::token::tokens;
-use super::{meaning, order};
+use super::token::{Token, tokens};
+use super::{Manner, meaning, order};
+
+/// The keys of directions in addresses.
+const DIRECTIONS: [&str; 8] = ["n", "s", "e", "w", "ne", "nw", "se", "sw"];
 
 /// Words around the difference of two long texts that are compared with it.
 const AROUND: usize = 64;
@@ -60,25 +64,27 @@ pub(super) struct Aligned {
 
 /// Aligns the words of two texts. What is aligned first is taken, so that they are taken in an order of their own: which
 /// of them is the reference must not matter.
-pub(super) fn align(words: &Words, a: &str, b: &str, is_foreign: bool) -> Aligned {
+pub(super) fn align(words: &Words, a: &str, b: &str, manner: Manner) -> Aligned {
     let is_turned = a > b;
     let (a, b) = if is_turned { (b, a) } else { (a, b) };
     let has_other_signs = order::have_other_signs(a, b);
     let (a, b) = differing_parts(a, b);
-    let ((tokens_a, cut_a), (tokens_b, cut_b)) = (tokens(a, is_foreign), tokens(b, is_foreign));
+    let ((tokens_a, cut_a), (tokens_b, cut_b)) = (tokens(a, manner), tokens(b, manner));
     let (mut a, mut b) = (Side::new(tokens_a), Side::new(tokens_b));
     equal_keys(&mut a, &mut b);
     if a.left_over().len().max(b.left_over().len()) <= MAX_LEFT_OVER {
-        meaning::align(words, &mut a, &mut b, is_foreign);
+        meaning::align(words, &mut a, &mut b, manner);
     }
     forgive_implied(&mut a, &b);
     forgive_implied(&mut b, &a);
+    forgive_short(&mut a, &b, manner.named);
+    forgive_short(&mut b, &a, manner.named);
     Aligned { a, b, is_turned, has_other_signs, is_cut: cut_a || cut_b }
 }
 
 /// Compares two texts: how far they say the same, in [0, 1], and why not.
-pub(super) fn compare(words: &Words, a: &str, b: &str, is_foreign: bool) -> (f64, Cow<'static, str>) {
-    let Aligned { a, b, is_turned, has_other_signs, is_cut } = align(words, a, b, is_foreign);
+pub(super) fn compare(words: &Words, a: &str, b: &str, manner: Manner) -> (f64, Cow<'static, str>) {
+    let Aligned { a, b, is_turned, has_other_signs, is_cut } = align(words, a, b, manner);
     let (loss_a, loss_b) = (a.loss(), b.loss());
     let loss = loss_a.max(loss_b) + 0.25 * loss_a.min(loss_b);
     let says = |side: &Side, word: &str| side.left_over().iter().any(|&at| side.tokens[at].word == word);
@@ -128,6 +134,24 @@ fn equal_keys(a: &mut Side, b: &mut Side) {
                 (a.left[at], b.left[other]) = (0.0, 0.0);
                 (a.partner[at], b.partner[other]) = (Some(other), Some(at));
             }
+        }
+    }
+}
+
+/// Takes most of the weight from initials of people and directions of streets that only one text has: `Michael J. Franklin`,
+/// `3000 W. Paradise Rd.`
+fn forgive_short(side: &mut Side, other: &Side, named: Named) {
+    // `West Virginia` is another place.
+    let is_address = named == Named::Places && side.tokens.iter().any(|token| token.number.is_some());
+    let is_short = |token: &Token| match named {
+        Named::People => token.number.is_none() && token.word.chars().count() == 1,
+        Named::Places => is_address && DIRECTIONS.contains(&token.key.as_str()),
+        Named::Other => false,
+    };
+    let is_beside = other.left_over().iter().any(|&at| is_short(&other.tokens[at]));
+    for at in 0..side.tokens.len() {
+        if !is_beside && side.left[at] >= 1.0 && is_short(&side.tokens[at]) {
+            side.left[at] = IMPLIED;
         }
     }
 }

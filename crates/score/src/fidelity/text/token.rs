@@ -3,7 +3,9 @@
 use super::super::constants::{FUNCTION_WORD, MAX_WORDS, REQUEST_WORD};
 use super::super::language::numerals::merged;
 use super::super::language::{fold, lexicon};
+use super::super::name::Named;
 use super::super::readers::number::without_thousands;
+use super::Manner;
 
 /// A word or a number.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +43,7 @@ pub(super) enum Role {
 }
 
 /// The words of a text, the first [`MAX_WORDS`] of them, and whether there are more.
-pub(super) fn tokens(text: &str, is_foreign: bool) -> (Vec<Token>, bool) {
+pub(super) fn tokens(text: &str, manner: Manner) -> (Vec<Token>, bool) {
     let folded = fold(text);
     let mut runs = merged(runs(&folded));
     let is_cut = runs.len() > MAX_WORDS;
@@ -50,8 +52,7 @@ pub(super) fn tokens(text: &str, is_foreign: bool) -> (Vec<Token>, bool) {
     let mut role = None;
     let mut before: Option<String> = None;
     for (run, part) in runs {
-        let is_ordinal = matches!(run.as_str(), "st" | "nd" | "rd" | "th")
-            && before.as_deref().is_some_and(|before| before.bytes().all(|byte| byte.is_ascii_digit()));
+        let is_ordinal = before.as_deref().is_some_and(|before| is_end_of_ordinal(&run, before));
         if !is_ordinal {
             role = match run.as_str() {
                 "from" => Some(Role::From),
@@ -59,7 +60,12 @@ pub(super) fn tokens(text: &str, is_foreign: bool) -> (Vec<Token>, bool) {
                 word if lexicon::is_preposition(word) => None,
                 _ => role,
             };
-            let (word, number, key) = read(&run);
+            let (word, number, mut key) = read(&run);
+            if manner.named == Named::Places
+                && let Some(abbreviation) = lexicon::in_addresses(&word)
+            {
+                key = abbreviation.to_owned();
+            }
             // `No. 5`, `number five` and `#5`.
             if number.is_some()
                 && let Some(sign) = found.last_mut()
@@ -68,7 +74,7 @@ pub(super) fn tokens(text: &str, is_foreign: bool) -> (Vec<Token>, bool) {
                 (sign.weight, sign.key) = (REQUEST_WORD, "number".to_owned());
             }
             let is_content = number.is_some() || part > 0 && is_state(&word, text);
-            let weight = if is_content { 1.0 } else { weight_of(&word, is_foreign) };
+            let weight = if is_content { 1.0 } else { weight_of(&word, manner.is_foreign) };
             found.push(Token { word, key, number, weight, role, part });
         }
         before = Some(run);
@@ -80,6 +86,18 @@ pub(super) fn tokens(text: &str, is_foreign: bool) -> (Vec<Token>, bool) {
         }
     }
     (found, is_cut)
+}
+
+/// Whether letters behind digits make an ordinal number of them: `65th`, but not `65 St`.
+fn is_end_of_ordinal(letters: &str, digits: &str) -> bool {
+    let end = match digits.as_bytes() {
+        [.., b'1', _] => "th",
+        [.., b'1'] => "st",
+        [.., b'2'] => "nd",
+        [.., b'3'] => "rd",
+        _ => "th",
+    };
+    letters == end && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a word that looks like a function word is the code of a state: `Portland, OR`.
@@ -299,7 +317,11 @@ mod tests {
     #[test]
     fn words_numbers_and_parts() {
         let words = |text: &str| -> Vec<String> {
-            tokens(text, false).0.into_iter().map(|token| token.key).collect()
+            tokens(text, Manner { named: Named::Other, is_foreign: false })
+                .0
+                .into_iter()
+                .map(|token| token.key)
+                .collect()
         };
         assert_eq!(words("RTX4080, 1,000 km"), ["rtx", "4080", "1000", "km"]);
         assert_eq!(words("Lay's 13th Ｃａｆé"), ["lay", "13", "cafe"]);

@@ -104,7 +104,7 @@ fn relation(a: Moment, b: Moment) -> (f64, &'static str) {
         } else if a.month.is_some() != b.month.is_some() || a.day.is_some() != b.day.is_some() {
             (score, reason) = (0.6, "one of them says more of the date");
         } else if a.year.is_some() != b.year.is_some() {
-            (score, reason) = (0.6, "only one of them has a year");
+            (score, reason) = (0.8, "only one of them has a year");
         }
     }
     let (by_time, why) = match (a.time, b.time) {
