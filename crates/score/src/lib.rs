@@ -89,7 +89,9 @@ pub use matrix::Matrix;
 pub use metric::{Averaged, MatchedPair, Metric, Metrics, Noted, Sum};
 pub use options::ScoreOptions;
 pub use pass::{PassCriterion, PassMetric};
-pub use pipeline::{Progress, ScoreError, Sink, Summary, TrajectoryScore, score, score_chosen};
+pub use pipeline::{
+    Progress, ScoreError, Sink, Summary, TrajectoryScore, find_doubtful, score, score_chosen,
+};
 pub use profile::{Profile, ThresholdError, Thresholds, is_strong};
 pub use serialize::Serializer;
 pub use similarity::Similarity;

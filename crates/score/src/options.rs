@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use m3_trajectory::catalog::Catalog;
 
+use super::fidelity::Answers;
 use super::fidelity::model::Model;
 use super::{Profile, Similarity, Thresholds};
 
@@ -20,6 +21,8 @@ pub struct ScoreOptions<'a> {
     pub catalog: Option<&'a Catalog>,
     /// The model of fidelity; the built-in one if there is none.
     pub model: Option<&'a Arc<Model>>,
+    /// What is said of pairs of calls, laid over the comparisons of matched ones; it never decides which are matched.
+    pub answers: Option<&'a Answers>,
     /// Whether to fill [`Matching::similarities`](super::Matching::similarities), which explain an alignment.
     pub keeps_similarities: bool,
 }

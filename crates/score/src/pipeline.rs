@@ -12,7 +12,7 @@ use m3_support::text::shortened;
 use m3_trajectory::{FailureClass, SourceError, Trajectory, TrajectoryFile};
 
 use super::chunk::{Chunk, Prepared};
-use super::fidelity::{CallFidelity, CallPair, Fidelity};
+use super::fidelity::{CallFidelity, CallPair, DoubtfulPairs, Fidelity};
 use super::findings::Findings;
 use super::matching::{Matching, align, calls_to_embed, cosine_of_calls};
 use super::transport::TooLarge;
@@ -121,12 +121,32 @@ pub fn score_chosen(
     Run::start(predictions, references, options)?.score_all(chosen.iter().copied(), embedder, sink, progress)
 }
 
+/// Scores predictions for the matched pairs that are in doubt alone: `doubtful` takes them, in the order of the references.
+/// [`ScoreOptions::answers`] takes what is said of them.
+///
+/// # Errors
+/// [`ScoreError`].
+pub fn find_doubtful(
+    predictions: &TrajectoryFile,
+    references: &TrajectoryFile,
+    options: ScoreOptions<'_>,
+    embedder: &mut Embedder,
+    doubtful: &mut DoubtfulPairs,
+    progress: &mut Progress<'_>,
+) -> Result<(), ScoreError> {
+    let mut run = Run::start(predictions, references, options)?;
+    run.doubtful = Some(doubtful);
+    run.score_all(0..references.len(), embedder, &mut |_| Ok(()), progress)
+}
+
 struct Run<'a> {
     predictions: &'a TrajectoryFile,
     references: &'a TrajectoryFile,
     options: ScoreOptions<'a>,
     serializer: Serializer<'a>,
     fidelity: Fidelity<'a>,
+    /// Takes the matched pairs that are in doubt, if they are wanted.
+    doubtful: Option<&'a mut DoubtfulPairs>,
     summary: Summary,
     /// Which predictions have a reference that was read.
     is_seen: Vec<bool>,
@@ -176,6 +196,7 @@ impl<'a> Run<'a> {
             options,
             serializer: Serializer::new(options.profile, options.catalog),
             fidelity,
+            doubtful: None,
             summary,
             is_seen: vec![false; predictions.len()],
             done: 0,
@@ -349,7 +370,16 @@ impl<'a> Run<'a> {
                 found[index] = Some(fidelity);
             },
         )?;
-        let mut found = found.into_iter().flatten();
+        let (answers, mut doubtful) = (self.options.answers, self.doubtful.as_deref_mut());
+        let mut found = pairs.iter().zip(found.into_iter().flatten()).map(|(&pair, fidelity)| {
+            if let Some(doubtful) = &mut doubtful {
+                doubtful.add(pair, &fidelity);
+            }
+            match answers {
+                Some(answers) => answers.laid_over(pair, fidelity),
+                None => fidelity,
+            }
+        });
         Ok(matchings.iter().map(|matching| found.by_ref().take(matching.matches.len()).collect()).collect())
     }
 

@@ -24,12 +24,15 @@ pub(super) fn key(pair: CallPair<'_>, schema: &InputKey, model: &Model) -> Input
     let mut digest = Sha256::new();
     digest.update(RULES);
     feed_text(&mut digest, model.digest());
-    feed_text(&mut digest, pair.question.unwrap_or_default());
     digest.update(schema);
-    feed_text(&mut digest, pair.tool);
-    for side in [pair.a, pair.b] {
-        feed(&mut digest, side.unwrap_or(&Json::Object(Vec::new())));
-    }
+    feed_calls(&mut digest, pair);
+    shortened(digest)
+}
+
+/// What tells a pair of calls from all others, by whatever they are compared: the tool, the question, both arguments.
+pub(super) fn calls_key(pair: CallPair<'_>) -> InputKey {
+    let mut digest = Sha256::new();
+    feed_calls(&mut digest, pair);
     shortened(digest)
 }
 
@@ -46,6 +49,14 @@ fn shortened(digest: Sha256) -> InputKey {
     let mut key = InputKey::default();
     key.copy_from_slice(&digest.finalize()[..16]);
     key
+}
+
+fn feed_calls(digest: &mut Sha256, pair: CallPair<'_>) {
+    feed_text(digest, pair.question.unwrap_or_default());
+    feed_text(digest, pair.tool);
+    for side in [pair.a, pair.b] {
+        feed(digest, side.unwrap_or(&Json::Object(Vec::new())));
+    }
 }
 
 fn feed_text(digest: &mut Sha256, text: &str) {

@@ -17,12 +17,14 @@
 //! | `words` | the cosines of words, of many calls at once |
 //! | `comparer`, `comparison_cache` | many pairs of calls at once, on all cores, each once for all |
 //! | `evidence`, `model` | from what tells two values apart to the probability that they ask for the same |
+//! | `answers` | pairs that are in doubt, and what somebody who was asked says of them |
 //! | [`constants`] | numbers that were chosen or fitted and are used in several places |
 //! | [`place`] | where a pointer leads, for whoever shows a comparison |
 //!
 //! `docs/fidelity.md` explains it with examples and says what it reaches.
 
 mod align;
+mod answers;
 mod comparer;
 mod comparison_cache;
 pub mod constants;
@@ -39,6 +41,7 @@ mod words;
 
 use std::borrow::Cow;
 
+pub use answers::{Answers, DoubtfulPair, DoubtfulPairs, SAID_DIFFERENT, SAID_SAME};
 pub use comparer::Fidelity;
 pub use evidence::Evidence;
 use m3_support::pointer::segments;
@@ -215,9 +218,14 @@ impl CallFidelity {
     /// The argument that does most harm, if any does.
     #[must_use]
     pub fn worst(&self) -> Option<&ArgumentComparison> {
-        let harmful = self.arguments.iter().filter(|argument| argument.score < 1.0);
+        self.worst_index().map(|index| &self.arguments[index])
+    }
+
+    /// Its index among the arguments.
+    fn worst_index(&self) -> Option<usize> {
+        let harmful = self.arguments.iter().enumerate().filter(|(_, argument)| argument.score < 1.0);
         // The first of several.
-        harmful.min_by(|a, b| a.score.total_cmp(&b.score))
+        harmful.min_by(|(_, a), (_, b)| a.score.total_cmp(&b.score)).map(|(index, _)| index)
     }
 }
 
