@@ -1,22 +1,24 @@
-//! The part of `m3 fidelity` that puts pairs whose score is uncertain to a language model.
+//! Pairs of calls whose score is uncertain are put to a language model: shared by all commands that do so.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clap::Args;
-use m3_judge::same::{AskedPairs, CallsToCompare, SameAsker};
+use m3_judge::same::{AskedPairs, CallsToCompare, PairAnswer, PairReplies, SameAsker};
 use m3_llm::{Model, Recorder, Retry, Settings};
-use m3_support::text::counted;
+use m3_report::{AskedReport, Band};
+use m3_score::fidelity::{Answers, CallPair, DoubtfulPair, DoubtfulPairs};
+use m3_support::text::{counted, hexadecimal};
 use m3_trajectory::catalog::Catalog;
+use m3_trajectory::json::Json;
+use sha2::{Digest as _, Sha256};
 
 use super::failure::{Failure, code};
 use super::hosting::{Signals, interrupted, runtime};
-use super::llm::{ReplyArgs, check_record, open_model, record, said_of_retry};
+use super::llm::{ReplyArgs, check_record, open_model, played, record, said_of_retry};
 use super::output::refuse_equal;
 use super::printer::{Printer, Unit};
-use super::scoring::SimilarityArg;
-use crate::calibrate::{AskedReport, Band, DoubtfulPair, TestPair, Trial};
 
 /// The most questions at once; the model's own limit may be lower.
 const AT_ONCE: usize = 8;
@@ -24,12 +26,15 @@ const AT_ONCE: usize = 8;
 /// The most problems that are told one by one.
 const TOLD: usize = 3;
 
+/// The number of digits of the fingerprint of what was asked.
+const DIGITS: usize = 16;
+
 /// Options of asking.
 #[derive(Debug, Args)]
-pub(super) struct FidelityAskArgs {
+pub(super) struct AskSameArgs {
     /// Put pairs whose score is uncertain to a language model, such as openai:gpt-5 or replay:FILE, in both orders;
     /// where both answers agree the pair is sure (docs/fidelity.md, docs/models.md)
-    #[arg(long, value_name = "MODEL", conflicts_with = "train")]
+    #[arg(long, value_name = "MODEL")]
     ask: Option<String>,
     /// The scores that are uncertain [default: 0.25..0.75]
     #[arg(long, value_name = "LOW..HIGH", requires = "ask", value_parser = parse_band)]
@@ -55,7 +60,7 @@ fn parse_band(text: &str) -> Result<Band, String> {
 }
 
 /// A model that is to be asked.
-pub(super) struct FidelityAsking {
+pub(super) struct AskingSame {
     model: Model,
     recorder: Option<Arc<Recorder>>,
     settings: Settings,
@@ -63,7 +68,7 @@ pub(super) struct FidelityAsking {
 }
 
 /// What asking came to.
-pub(super) struct FidelityAsked {
+pub(super) struct AskedSame {
     /// For the report.
     pub(super) report: AskedReport,
     /// Why requests got no reply, or one that cannot be read.
@@ -72,52 +77,53 @@ pub(super) struct FidelityAsked {
     answered: usize,
 }
 
-impl FidelityAskArgs {
-    /// Refuses options that do nothing here, and a similarity whose scores are no probabilities.
-    pub(super) fn check(&self, similarity: SimilarityArg) -> Result<(), Failure> {
-        let message = match (&self.ask, similarity) {
-            (None, _) if self.replies.settings() != Settings::default() => {
-                "`--temperature` and `--max-output-tokens` are for a model that is asked, and none is\n\
-                 hint: `--ask MODEL` names one"
-            }
-            (Some(_), SimilarityArg::Cosine) => {
-                "`--ask` is for pairs that fidelity is not sure of, and cosines are no probabilities\n\
-                 hint: leave out `--similarity cosine`"
-            }
-            _ => return Ok(()),
-        };
+impl AskSameArgs {
+    /// Whether a model is to be asked.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.ask.is_some()
+    }
+
+    /// Refuses options that do nothing where no model is asked.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        if self.is_wanted() || self.replies.settings() == Settings::default() {
+            return Ok(());
+        }
+        let message = "`--temperature` and `--max-output-tokens` are for a model that is asked, and none is\n\
+                       hint: `--ask MODEL` names one";
         Err(Failure::new(code::INPUT, message))
     }
 
     /// Opens the model, if one is to be asked. Nothing is sent yet; `inputs` are files that are read.
-    pub(super) fn open(&self, inputs: &[&Path], printer: Printer) -> Result<Option<FidelityAsking>, Failure> {
+    pub(super) fn open(&self, inputs: &[&Path], printer: Printer) -> Result<Option<AskingSame>, Failure> {
         let Some(llm) = &self.ask else { return Ok(None) };
-        refuse_equal(inputs, &self.record_to())?;
-        let (model, played) = open_model(llm, self.ask_key_from.as_deref(), AT_ONCE, printer)?;
-        check_record(self.ask_record.as_ref(), played.as_deref())?;
+        let written: Vec<&Path> = self.ask_record.iter().map(PathBuf::as_path).collect();
+        refuse_equal(inputs, &written)?;
+        let (model, cassette) = open_model(llm, self.ask_key_from.as_deref(), AT_ONCE, printer)?;
+        check_record(self.ask_record.as_ref(), cassette.as_deref())?;
         let (model, recorder) = record(model, self.ask_record.as_ref())?;
         let settings = self.replies.settings();
-        Ok(Some(FidelityAsking { model, recorder, settings, band: self.ask_band.unwrap_or_default() }))
+        Ok(Some(AskingSame { model, recorder, settings, band: self.ask_band.unwrap_or_default() }))
     }
 
-    /// The file that is recorded into, which no report may replace.
-    pub(super) fn record_to(&self) -> Vec<&Path> {
-        self.ask_record.iter().map(PathBuf::as_path).collect()
+    /// The cassettes that are recorded into or played, which no report may replace.
+    pub(super) fn cassettes(&self) -> impl Iterator<Item = &Path> {
+        self.ask_record.as_deref().into_iter().chain(self.ask.as_deref().and_then(played))
     }
 }
 
-impl FidelityAsking {
-    /// Asks about the pairs of a trial that are uncertain, and gives those that are sure now their score.
-    pub(super) fn settle(
+impl AskingSame {
+    /// The scores that are uncertain.
+    pub(super) fn band(&self) -> Band {
+        self.band
+    }
+
+    /// Asks about pairs, and tells what came of it. The replies are in the order of the pairs.
+    pub(super) fn ask(
         &self,
-        trial: &mut Trial,
-        pairs: &[TestPair],
-        catalog: Option<&Catalog>,
+        calls: &[CallsToCompare<'_>],
         printer: Printer,
-    ) -> Result<FidelityAsked, Failure> {
-        let doubtful = DoubtfulPair::of(trial, pairs, catalog, self.band);
-        let calls: Vec<CallsToCompare<'_>> = doubtful.iter().map(DoubtfulPair::calls).collect();
-        let asked = self.ask(&calls, printer)?;
+    ) -> Result<(Vec<PairReplies>, AskedSame), Failure> {
+        let asked = self.ask_all(calls, printer)?;
         if let Some(error) = self.recorder.as_deref().and_then(Recorder::failure) {
             return Err(error.into());
         }
@@ -126,27 +132,43 @@ impl FidelityAsking {
             return Err(interrupted());
         }
         let AskedPairs { replies, answered, usage, problems, .. } = asked;
-        let report = trial.settle(&doubtful, replies, (self.model.name().to_string(), self.band));
+        let report = report(&replies, self.model.name().to_string(), self.band);
         let tokens = match usage.total() {
             0 => String::new(),
             tokens => format!(", {tokens} tokens{}", usage.partial_mark()),
         };
         printer.note(&format!(
-            "{} asked about {}: {} the same, {} different, {} still uncertain ({}{tokens})",
-            report.model,
-            counted(report.asked, "pair"),
-            report.same,
-            report.different,
-            report.uncertain,
+            "{report} ({}{tokens})",
             if answered == 1 { "1 reply".to_owned() } else { format!("{answered} replies") },
         ));
         if report.too_long > 0 {
             printer.warn(&format!("{} too long to be shown to a model", counted(report.too_long, "pair")));
         }
-        Ok(FidelityAsked { report, problems, answered })
+        Ok((replies, AskedSame { report, problems, answered }))
     }
 
-    fn ask(&self, calls: &[CallsToCompare<'_>], printer: Printer) -> Result<AskedPairs, Failure> {
+    /// Asks about pairs of a score. Where both replies agree they are an answer.
+    pub(super) fn answers(
+        &self,
+        doubtful: &DoubtfulPairs,
+        catalog: Option<&Catalog>,
+        printer: Printer,
+    ) -> Result<(Answers, AskedSame), Failure> {
+        let none = Json::Object(Vec::new());
+        let calls: Vec<_> = doubtful.iter().map(|pair| calls_to_compare(pair, catalog, &none)).collect();
+        let (replies, asked) = self.ask(&calls, printer)?;
+        let mut answers = Answers::default();
+        for (pair, replies) in doubtful.iter().zip(replies) {
+            match replies.answer {
+                PairAnswer::Same => answers.add(pair.calls(), true),
+                PairAnswer::Different => answers.add(pair.calls(), false),
+                _ => {}
+            }
+        }
+        Ok((answers, asked))
+    }
+
+    fn ask_all(&self, calls: &[CallsToCompare<'_>], printer: Printer) -> Result<AskedPairs, Failure> {
         let runtime = runtime()?;
         let signals = Signals::listen(&runtime);
         let bar = Mutex::new(printer.bar(Unit::Progress));
@@ -180,11 +202,52 @@ impl FidelityAsking {
         });
         // Requests that still wait for a provider are not waited for.
         runtime.shutdown_timeout(Duration::from_secs(1));
-        ended.ok_or_else(interrupted)
+        let is_interrupted = signals.release();
+        let ended = ended.ok_or_else(interrupted)?;
+        Ok(AskedPairs { is_interrupted: ended.is_interrupted || is_interrupted, ..ended })
     }
 }
 
-impl FidelityAsked {
+/// A pair as a model is asked about it; `none` are the arguments of a call without any.
+fn calls_to_compare<'p>(
+    pair: &'p DoubtfulPair,
+    catalog: Option<&'p Catalog>,
+    none: &'p Json,
+) -> CallsToCompare<'p> {
+    let CallPair { tool, a, b, question, .. } = pair.calls();
+    let schema = catalog.and_then(|catalog| catalog.input_schema(tool));
+    let arguments = [a, b].map(|arguments| arguments.unwrap_or(none));
+    CallsToCompare { tool, arguments, question, argument: pair.argument.as_deref(), schema }
+}
+
+/// Counts what became of pairs.
+fn report(replies: &[PairReplies], model: String, band: Band) -> AskedReport {
+    let count = |answer: PairAnswer| replies.iter().filter(|replies| replies.answer == answer).count();
+    let [disagreement, unreadable, no_reply] =
+        [PairAnswer::Disagreement, PairAnswer::Unreadable, PairAnswer::NoReply].map(count);
+    let (same, different) = (count(PairAnswer::Same), count(PairAnswer::Different));
+    let uncertain = disagreement + unreadable + no_reply;
+    let mut digest = Sha256::new().chain_update(&model).chain_update([0]);
+    digest.update([band.low, band.high].map(f64::to_le_bytes).concat());
+    digest.update(replies.iter().map(|replies| replies.answer as u8).collect::<Vec<u8>>());
+    let mut fingerprint = hexadecimal(&digest.finalize());
+    fingerprint.truncate(DIGITS);
+    AskedReport {
+        model,
+        band,
+        fingerprint,
+        asked: same + different + uncertain,
+        same,
+        different,
+        uncertain,
+        disagreement,
+        unreadable,
+        no_reply,
+        too_long: count(PairAnswer::TooLong),
+    }
+}
+
+impl AskedSame {
     /// Tells what went wrong, when the report is written. Fails if requests got no reply.
     pub(super) fn end(&self, printer: Printer) -> Result<(), Failure> {
         for problem in self.problems.iter().take(TOLD) {
@@ -201,13 +264,46 @@ impl FidelityAsked {
             self.report.no_reply,
             counted(self.report.asked, "pair"),
         );
-        Err(Failure::new(if self.answered == 0 { code::UNAVAILABLE } else { code::FAILED }, message))
+        // Said here, because the command may fail for another reason too.
+        Printer::error(&message);
+        Err(Failure::silent(if self.answered == 0 { code::UNAVAILABLE } else { code::FAILED }))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_became_of_pairs_is_counted_and_told_apart() {
+        let replies = |answers: &[PairAnswer]| -> Vec<PairReplies> {
+            answers.iter().map(|&answer| PairReplies { answer, opinions: [None, None] }).collect()
+        };
+        let all = [
+            PairAnswer::Same,
+            PairAnswer::Different,
+            PairAnswer::Disagreement,
+            PairAnswer::NoReply,
+            PairAnswer::TooLong,
+        ];
+        let of =
+            |answers: &[PairAnswer], model: &str, band| report(&replies(answers), model.to_owned(), band);
+        let found = of(&all, "m", Band::default());
+        assert_eq!((found.asked, found.same, found.different, found.uncertain), (4, 1, 1, 2));
+        assert_eq!((found.disagreement, found.unreadable, found.no_reply, found.too_long), (1, 0, 1, 1));
+        assert_eq!(
+            found.to_string(),
+            "m was asked about 4 pairs: 1 the same, 1 different, 2 still uncertain"
+        );
+        let mut fingerprints = vec![found.fingerprint];
+        let (turned, wide) = (all.into_iter().rev().collect::<Vec<_>>(), Band { low: 0.0, high: 1.0 });
+        for other in [of(&turned, "m", Band::default()), of(&all, "n", Band::default()), of(&all, "m", wide)]
+        {
+            assert!(other.fingerprint.len() == 16 && !fingerprints.contains(&other.fingerprint));
+            fingerprints.push(other.fingerprint);
+        }
+        assert_eq!(fingerprints[0], of(&all, "m", Band::default()).fingerprint);
+    }
 
     #[test]
     fn a_band_is_two_scores_in_order() {

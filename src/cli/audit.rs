@@ -54,6 +54,7 @@ Examples:
   m3 audit predictions.json references.json
   m3 audit predictions.json references.json --id 00050000
   m3 audit predictions.json references.json --worst 10 | less
+  m3 audit predictions.json references.json --ask openai:gpt-5
   m3 audit predictions.json references.json --html audit.html
   m3 audit predictions.json references.json --html audit.html \\
       --images benchmark/
@@ -94,26 +95,30 @@ struct Findings {
 /// Shows where the numbers of two files come from.
 pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     args.check_targets()?;
+    args.scoring.ask().check()?;
     let format = form(args.format, args.out.as_deref())?;
     let images = input::image_folders(args.images.as_ref(), || image_folders(args.scoring.references()))?;
+    let inputs = args.scoring.inputs();
+    let kept: Vec<&Path> = inputs.iter().copied().chain(args.scoring.ask().cassettes()).collect();
+    let page = args.html.as_deref().map(|path| Output::open(Some(path), &kept, printer)).transpose()?;
+    let output = args.prints().then(|| Output::open(args.out.as_deref(), &kept, printer)).transpose()?;
+    let asking = args.scoring.ask().open(&inputs, printer)?;
     let mut scoring = args.scoring.open(&[], common, printer)?;
     check_ids(&args.id, &scoring)?;
-    let inputs = args.scoring.inputs();
     if let Some(next) = args.scoring.predictions().further().first() {
         let (shown, next) = (args.scoring.predictions().as_path().display(), next.display());
         printer.note(&format!(
             "shows `{shown}` alone; of the other repetitions name the file, such as `{next}`"
         ));
     }
-    let page = args.html.as_deref().map(|path| Output::open(Some(path), &inputs, printer)).transpose()?;
-    let output = args.prints().then(|| Output::open(args.out.as_deref(), &inputs, printer)).transpose()?;
+    let asked = asking.map(|asking| scoring.ask(&asking)).transpose()?;
     let (trajectories, mut findings, set) = score(&mut scoring)?;
     if page.is_some() {
         findings.intervals = intervals(&trajectories, scoring.profile)?;
     }
     let chosen = args.choose(trajectories, printer)?;
     let mut page = page.map(|output| PageTarget::new(output, &images, chosen.len(), &findings));
-    let mut printed_to = output.map(|output| Printed::new(output, format));
+    let mut printed_to = output.map(|output| Printed::new(output, format, &findings.summary)).transpose()?;
     let indices: Vec<usize> = chosen.iter().filter_map(|found| scoring.references.find(&found.id)).collect();
     let mut costs = chosen.iter().map(|found| found.cost);
     let profile = scoring.profile;
@@ -132,7 +137,9 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
         printer.note(&format!("{trajectories} in `{}`", path.display()));
     }
     printed_to.map_or(Ok(()), |target| target.finish(findings))?;
-    check_aligned(&set)
+    let are_aligned = check_aligned(&set);
+    let are_asked = asked.map_or(Ok(()), |asked| asked.end(printer));
+    are_aligned.and(are_asked)
 }
 
 /// Scores the set, and sorts its trajectories by cost.
@@ -227,11 +234,16 @@ enum Printed {
 }
 
 impl Printed {
-    fn new(output: Output, format: FormatArg) -> Self {
+    fn new(output: Output, format: FormatArg, summary: &ScoreSummary) -> Result<Self, Failure> {
         let is_styled = output.is_styled();
         match format {
-            FormatArg::Table => Self::Table(AuditTerminal::new(output, is_styled)),
-            FormatArg::Json => Self::Json(output, Vec::new()),
+            FormatArg::Table => {
+                let mut terminal = AuditTerminal::new(output, is_styled);
+                let begun = terminal.begin(summary);
+                begun.map_err(|cause| Failure::written(&cause))?;
+                Ok(Self::Table(terminal))
+            }
+            FormatArg::Json => Ok(Self::Json(output, Vec::new())),
         }
     }
 

@@ -13,16 +13,16 @@ use m3_support::text::{counted, shortened};
 use m3_trajectory::catalog::Catalog;
 
 use super::Common;
+use super::ask_same::AskSameArgs;
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
-use super::fidelity_ask::FidelityAskArgs;
 use super::fidelity_model::{MODEL_FILE, ModelArg};
 use super::printer::{Printer, Unit};
 use super::results::FormArgs;
 use super::scoring::{ProfileArg, SimilarityArg};
 use crate::calibrate::{
-    FidelityReport, LabelledSource, LabelledSourceError, PairFileError, SourcesReport, TestPair,
-    TrainingReport, adapt, adapted_to, cosine_trial, evidence, file_labels, pair_files, train_anew,
+    DoubtfulPair, FidelityReport, LabelledSource, LabelledSourceError, PairFileError, SourcesReport,
+    TestPair, TrainingReport, adapt, adapted_to, cosine_trial, evidence, file_labels, pair_files, train_anew,
     typed_trial,
 };
 use crate::report::{fidelity_sheets, sources_sheets, training_sheets};
@@ -49,7 +49,7 @@ pub(super) struct FidelityArgs {
     #[arg(long, value_enum, default_value_t = ProfileArg::Paper)]
     profile: ProfileArg,
     /// Adapt the model to the pairs, and say on pairs that it has not seen whether that is better
-    #[arg(long, requires = "model", conflicts_with_all = ["similarity", "threshold", "profile"])]
+    #[arg(long, requires = "model", conflicts_with_all = ["similarity", "threshold", "profile", "ask"])]
     train: bool,
     /// Make a model of these pairs alone instead, each file a source, and say what the model of all others reaches on each
     #[arg(long, requires = "train")]
@@ -63,7 +63,7 @@ pub(super) struct FidelityArgs {
     #[command(flatten)]
     by: ModelArg,
     #[command(flatten)]
-    ask: FidelityAskArgs,
+    ask: AskSameArgs,
     #[command(flatten)]
     form: FormArgs,
     #[command(flatten)]
@@ -86,7 +86,7 @@ docs/fidelity.md explains how arguments are compared and what that reaches.";
 
 /// Scores labelled pairs.
 pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
-    args.ask.check(args.similarity)?;
+    check_ask(args)?;
     if args.sources {
         return sources(args, printer);
     }
@@ -115,7 +115,8 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
     }
     let inputs = args.pairs.iter().chain(&args.tools);
     let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
-    let mut output = args.form.open(&[inputs.as_slice(), &args.ask.record_to()].concat(), printer)?;
+    let kept: Vec<&Path> = inputs.iter().copied().chain(args.ask.cassettes()).collect();
+    let mut output = args.form.open(&kept, printer)?;
     let asking = args.ask.open(&inputs, printer)?;
     let mut embedder = args.encoder.open(common.assets()?, printer)?;
     let mut bar = printer.bar(Unit::Progress);
@@ -131,8 +132,14 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
         }
     };
     drop(bar);
-    let asked =
-        asking.map(|asking| asking.settle(&mut trial, &pairs, catalog.as_ref(), printer)).transpose()?;
+    let mut asked = None;
+    if let Some(asking) = asking {
+        let doubtful = DoubtfulPair::of(&trial, &pairs, catalog.as_ref(), asking.band());
+        let calls: Vec<_> = doubtful.iter().map(DoubtfulPair::calls).collect();
+        let (replies, found) = asking.ask(&calls, printer)?;
+        trial.settle(&doubtful, replies);
+        asked = Some(found);
+    }
     let report = FidelityReport {
         fidelity_model: is_typed.then(|| FidelityModelReport::from(&*model)),
         asked: asked.as_ref().map(|asked| asked.report.clone()),
@@ -142,6 +149,16 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
     args.form.write(&report, || fidelity_sheets(&report), &mut output, printer)?;
     output.commit()?;
     asked.map_or(Ok(()), |asked| asked.end(printer))
+}
+
+/// Refuses to ask a model about scores that are no probabilities, and options that do nothing.
+fn check_ask(args: &FidelityArgs) -> Result<(), Failure> {
+    if args.ask.is_wanted() && args.similarity == SimilarityArg::Cosine {
+        let message = "`--ask` is for pairs that fidelity is not sure of, and cosines are no probabilities\n\
+                       hint: leave out `--similarity cosine`";
+        return Err(Failure::new(code::INPUT, message));
+    }
+    args.ask.check()
 }
 
 /// Reads the files of pairs, each with the name that tables call it.

@@ -143,16 +143,11 @@ impl Signals {
     /// Handles Ctrl-C, `SIGTERM` and `SIGHUP` from now on. They no longer end the process at once: servers are closed
     /// and temporary folders removed first, which takes 8 s at most.
     pub(super) fn listen(runtime: &Runtime) -> Self {
-        let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
-        // A program started by `nohup` should go on.
-        if !ignores_hangup() {
-            kinds.push(SignalKind::hangup());
-        }
         // Registered now, not when the task first runs.
         let _entered = runtime.enter();
         // Signals that cannot be handled end the process as usual.
         let heard = |kind: SignalKind| Some((signal(kind).ok()?, kind));
-        let heard: Vec<(Signal, SignalKind)> = kinds.into_iter().filter_map(heard).collect();
+        let heard: Vec<(Signal, SignalKind)> = ending().into_iter().filter_map(heard).collect();
         let arrived = Arc::<AtomicBool>::default();
         for (_, kind) in &heard {
             // If this fails, the flag is set together with the token, a little later.
@@ -172,6 +167,16 @@ impl Signals {
         signals
     }
 
+    /// Lets signals end the process at once again, when nothing is left that has to be closed. Whether one has arrived.
+    pub(super) fn release(self) -> bool {
+        for kind in ending() {
+            let always = Arc::new(AtomicBool::new(true));
+            // If this fails, the command cannot be interrupted any more, and ends as it would have.
+            let _ = signal_hook::flag::register_conditional_default(kind.as_raw_value(), always);
+        }
+        self.arrived.load(Ordering::SeqCst)
+    }
+
     /// The result, unless a signal has arrived: then anything it says about servers may be caused by the signal and
     /// is not used. To be called after the servers have ended.
     pub(super) fn settle<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
@@ -186,6 +191,16 @@ impl Signals {
             |failure| if is_interrupted { Failure { code: code::INTERRUPTED, ..failure } } else { failure },
         )
     }
+}
+
+/// The signals that end a command.
+fn ending() -> Vec<SignalKind> {
+    let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
+    // A program started by `nohup` should go on.
+    if !ignores_hangup() {
+        kinds.push(SignalKind::hangup());
+    }
+    kinds
 }
 
 /// Waits for the next signal of any kind.

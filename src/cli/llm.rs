@@ -51,6 +51,11 @@ pub(super) fn said_of_retry(who: &str, retry: &Retry) -> String {
 /// The prefix of a cassette's file in place of a model's name.
 const REPLAY: &str = "replay:";
 
+/// The file of the cassette that is replayed in place of a model.
+pub(super) fn played(llm: &str) -> Option<&Path> {
+    llm.strip_prefix(REPLAY).map(Path::new)
+}
+
 /// The model that `--llm` names, and its cassette if it is replayed. Up to `workers` requests may be made at once.
 pub(super) fn open_model(
     llm: &str,
@@ -68,8 +73,8 @@ pub(super) fn open_model_with(
     (workers, tries): (usize, u32),
     printer: Printer,
 ) -> Result<(Model, Option<Arc<Cassette>>), Failure> {
-    let (model, cassette) = if let Some(path) = llm.strip_prefix(REPLAY) {
-        let cassette = Arc::new(Cassette::open(Path::new(path))?);
+    let (model, cassette) = if let Some(path) = played(llm) {
+        let cassette = Arc::new(Cassette::open(path)?);
         warn_of_cut_lines(path, &cassette, printer);
         (Model::replay(Arc::clone(&cassette))?, Some(cassette))
     } else {
@@ -87,13 +92,13 @@ pub(super) fn open_model_with(
 }
 
 /// Warns if lines of a cassette are cut off, because its recording was killed or it is damaged.
-fn warn_of_cut_lines(path: &str, cassette: &Cassette, printer: Printer) {
+fn warn_of_cut_lines(path: &Path, cassette: &Cassette, printer: Printer) {
     let cut = &cassette.summary().cut_lines;
     let Some(first) = cut.first() else { return };
     printer.warn(&format!(
         "`{}` has {} that {} before {} whole, the first is line {first}: the recording was interrupted there, or the \
          file is damaged; nothing of it is played",
-        shortened(path, 200),
+        shortened(&path.display().to_string(), 200),
         counted(cut.len(), "line"),
         if cut.len() == 1 { "ends" } else { "end" },
         if cut.len() == 1 { "it is" } else { "they are" },

@@ -1,5 +1,6 @@
 //! The command line: one file for each subcommand.
 
+mod ask_same;
 mod asking;
 mod audit;
 mod cache;
@@ -9,7 +10,6 @@ mod compare;
 mod encoder;
 mod failure;
 mod fidelity;
-mod fidelity_ask;
 mod fidelity_model;
 mod file_size;
 mod grade;

@@ -1,6 +1,6 @@
 //! `m3 score`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use m3_report::{
@@ -51,6 +51,7 @@ Examples:
   m3 score predictions.json references.json --profile open-m3-bench
   m3 score predictions.json references.json --tool-names auto
   m3 score predictions.json references.json --similarity typed --tools catalog.json
+  m3 score predictions.json references.json --ask openai:gpt-5 --ask-record asked.tape
   m3 score runs/gpt-5 references.json --out gpt-5.json
   m3 score first.json references.json --repeat second.json --repeat third.json \\
       --pass recall=1 --pass precision=1
@@ -104,6 +105,7 @@ impl Beside {
 
 /// Scores predictions, and further repetitions of them.
 pub(super) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+    args.scoring.ask().check()?;
     let files = args.repeats.files(&args.scoring);
     let beside = Beside::read(args, files.len() + 1)?;
     let format = Format::from(form(args.format, args.out.as_deref())?);
@@ -117,8 +119,11 @@ pub(super) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result
     args.repeats.check(&files, &args.scoring, printer)?;
     let mut inputs = args.scoring.inputs();
     inputs.extend(files.iter().chain(&args.outcomes).chain(&args.grades).map(PathBuf::as_path));
-    let mut output = Output::open(args.out.as_deref(), &inputs, printer)?;
+    let kept: Vec<&Path> = inputs.iter().copied().chain(args.scoring.ask().cassettes()).collect();
+    let mut output = Output::open(args.out.as_deref(), &kept, printer)?;
+    let asking = args.scoring.ask().open(&inputs, printer)?;
     let mut scoring = args.scoring.open(&files, common, printer)?;
+    let asked = asking.map(|asking| scoring.ask(&asking)).transpose()?;
     if !args.fail_under.is_empty() {
         output = output.outliving_its_reader();
     }
@@ -137,7 +142,9 @@ pub(super) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result
     drop(renderer);
     output.commit()?;
     let are_aligned = check_aligned(&summary);
-    check_floors(&args.fail_under, &summary.aggregate.metrics(scoring.profile)).and(are_aligned)
+    let are_asked = asked.map_or(Ok(()), |asked| asked.end(printer));
+    let are_met = check_floors(&args.fail_under, &summary.aggregate.metrics(scoring.profile));
+    are_met.and(are_aligned).and(are_asked)
 }
 
 /// Scores the next repetition.

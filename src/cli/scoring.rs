@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::{Args, ValueEnum};
 use m3_embedding::Embedder;
-use m3_report::{InputReport, InputsReport, RepeatsReport, ScoreSummary, ToolNamesReport};
+use m3_report::{AskedReport, InputReport, InputsReport, RepeatsReport, ScoreSummary, ToolNamesReport};
 use m3_score::fidelity::model::Model;
+use m3_score::fidelity::{Answers, DoubtfulPairs};
 use m3_score::{Profile, ScoreOptions, Similarity, Sink, Summary, Thresholds, TrajectoryScore};
 use m3_support::text::shortened;
 use m3_trajectory::catalog::Catalog;
@@ -15,6 +16,7 @@ use m3_trajectory::tool_names::Vocabulary;
 use m3_trajectory::{CallForms, Duplicates, SourceError, Trajectory, TrajectoryFile};
 
 use super::Common;
+use super::ask_same::{AskSameArgs, AskedSame, AskingSame};
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
 use super::fidelity_model::ModelArg;
@@ -56,6 +58,8 @@ pub(super) struct ScoringArgs {
     duplicates: Option<DuplicatesArg>,
     #[command(flatten)]
     model: ModelArg,
+    #[command(flatten)]
+    ask: AskSameArgs,
     #[command(flatten)]
     encoder: EncoderArgs,
 }
@@ -107,15 +111,37 @@ pub(super) struct Scoring {
     pub(super) further: Vec<TrajectoryFile>,
     pub(super) references: TrajectoryFile,
     pub(super) profile: Profile,
-    similarity: Similarity,
-    thresholds: Thresholds,
-    catalog: Option<Catalog>,
-    model: Arc<Model>,
+    conditions: Conditions,
+    /// What a language model was asked, if one was.
+    asked: Option<AskedReport>,
     tool_names: ToolNamesReport,
     /// Whether the models of all predictions were shown no images.
     no_images: bool,
     embedder: Embedder,
     printer: Printer,
+}
+
+/// How calls are compared.
+struct Conditions {
+    similarity: Similarity,
+    thresholds: Thresholds,
+    catalog: Option<Catalog>,
+    model: Arc<Model>,
+    answers: Answers,
+}
+
+impl Conditions {
+    fn options(&self, profile: Profile, keeps_similarities: bool) -> ScoreOptions<'_> {
+        ScoreOptions {
+            profile,
+            thresholds: self.thresholds,
+            similarity: self.similarity,
+            catalog: self.catalog.as_ref(),
+            model: Some(&self.model),
+            answers: Some(&self.answers),
+            keeps_similarities,
+        }
+    }
 }
 
 impl ScoringArgs {
@@ -159,16 +185,14 @@ impl ScoringArgs {
             printer,
         )?;
         let embedder = self.encoder.open(common.assets()?, printer)?;
-        let profile = self.profile();
+        let answers = Answers::default();
         Ok(Scoring {
             predictions,
             further,
             references,
-            profile,
-            similarity,
-            thresholds,
-            catalog,
-            model,
+            profile: self.profile(),
+            conditions: Conditions { similarity, thresholds, catalog, model, answers },
+            asked: None,
             tool_names,
             no_images: of_predictions.are_blind(),
             embedder,
@@ -179,6 +203,11 @@ impl ScoringArgs {
     /// The predictions as the user named them.
     pub(super) fn predictions(&self) -> &PredictionsArg {
         &self.predictions
+    }
+
+    /// Whether and how a language model is asked.
+    pub(super) fn ask(&self) -> &AskSameArgs {
+        &self.ask
     }
 
     /// The file of references, as the user named it.
@@ -233,6 +262,24 @@ pub(super) type ChosenSink<'a> =
     dyn FnMut(TrajectoryScore, &Trajectory, &Trajectory) -> Result<(), Failure> + 'a;
 
 impl Scoring {
+    /// Puts the matched pairs of all repetitions whose fidelity is uncertain to a language model. What is scored from now on
+    /// has its answers.
+    pub(super) fn ask(&mut self, asking: &AskingSame) -> Result<AskedSame, Failure> {
+        let Self { predictions, further, references, conditions, embedder, printer, .. } = self;
+        let mut doubtful = DoubtfulPairs::new(asking.band().scores());
+        for predictions in std::iter::once(&*predictions).chain(&*further) {
+            let options = conditions.options(self.profile, false);
+            let mut bar = printer.bar(Unit::Trajectories);
+            let mut progress = |done: usize, total: usize| bar.set("comparing", done as u64, total as u64);
+            let found = &mut doubtful;
+            m3_score::find_doubtful(predictions, references, options, embedder, found, &mut progress)?;
+        }
+        let (answers, asked) = asking.answers(&doubtful, conditions.catalog.as_ref(), *printer)?;
+        conditions.answers = answers;
+        self.asked = Some(asked.report.clone());
+        Ok(asked)
+    }
+
     /// Scores with a progress bar. `sink` gets each trajectory.
     pub(super) fn run(
         &mut self,
@@ -251,16 +298,9 @@ impl Scoring {
         keeps_similarities: bool,
         sink: &mut Sink<'_>,
     ) -> Result<Summary, Failure> {
-        let Self { predictions, further, references, catalog, model, embedder, .. } = self;
+        let Self { predictions, further, references, conditions, embedder, .. } = self;
         let predictions = repeat.checked_sub(2).and_then(|index| further.get(index)).unwrap_or(predictions);
-        let options = ScoreOptions {
-            profile: self.profile,
-            thresholds: self.thresholds,
-            similarity: self.similarity,
-            catalog: catalog.as_ref(),
-            model: Some(model),
-            keeps_similarities,
-        };
+        let options = conditions.options(self.profile, keeps_similarities);
         let mut bar = self.printer.bar(Unit::Trajectories);
         let summary =
             m3_score::score(predictions, references, options, embedder, sink, &mut |done, total| {
@@ -277,21 +317,16 @@ impl Scoring {
         summary: &Summary,
         repeats: Option<RepeatsReport>,
     ) -> Result<ScoreSummary, Failure> {
-        if self.catalog.as_ref().is_some_and(|catalog| !catalog.is_used()) {
+        if self.conditions.catalog.as_ref().is_some_and(|catalog| !catalog.is_used()) {
             self.printer.warn(
                 "the catalog of `--tools` has no schema of any tool that both sides call: it changed nothing",
             );
         }
-        let options = ScoreOptions {
-            profile: self.profile,
-            thresholds: self.thresholds,
-            similarity: self.similarity,
-            model: Some(&self.model),
-            ..ScoreOptions::default()
-        };
+        let options = self.conditions.options(self.profile, false);
         let (inputs, tool_names) = (self.inputs()?, self.tool_names.clone());
         let report = ScoreSummary::new(summary, self.embedder.identity(), &options, inputs, tool_names);
-        Ok(ScoreSummary { no_images: self.no_images, ..report }.with_repeats(repeats))
+        let asked = self.asked.clone();
+        Ok(ScoreSummary { no_images: self.no_images, asked, ..report }.with_repeats(repeats))
     }
 
     /// The scored files by name and hash.
@@ -299,7 +334,7 @@ impl Scoring {
         let input = |file: &TrajectoryFile| {
             Ok::<_, SourceError>(InputReport { name: file.name().to_owned(), sha256: file.digest()? })
         };
-        let tools = self.catalog.as_ref();
+        let tools = self.conditions.catalog.as_ref();
         Ok(InputsReport {
             predictions: input(&self.predictions)?,
             repeats: self.further.iter().map(input).collect::<Result<_, _>>()?,
@@ -319,10 +354,8 @@ impl Scoring {
         has_bar: bool,
         sink: &mut ChosenSink<'_>,
     ) -> Result<(), Failure> {
-        let Self { profile, similarity, thresholds, ref predictions, ref references, .. } = *self;
-        let (catalog, model) = (self.catalog.as_ref(), Some(&self.model));
-        let options =
-            ScoreOptions { profile, thresholds, similarity, catalog, model, keeps_similarities: true };
+        let Self { ref predictions, ref references, .. } = *self;
+        let options = self.conditions.options(self.profile, true);
         let mut bar = has_bar.then(|| self.printer.bar(Unit::Trajectories));
         // Scoring keeps no trajectories, so they are read once more.
         let mut show = |scored: TrajectoryScore| {

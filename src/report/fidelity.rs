@@ -1,10 +1,10 @@
 //! The scores of labelled pairs by a similarity, as tables.
 
-use m3_report::{Cell, Column, Sheet};
+use m3_report::{AskedReport, Cell, Column, Sheet};
 use m3_support::text::{counted, shortened};
 
 use crate::calibrate::{
-    AskedReport, FidelityReport, GroupReport, PairReport, SourceReport, SourcesReport, TrainingReport,
+    FidelityReport, GroupReport, PairReport, SourceReport, SourcesReport, TrainingReport,
 };
 
 /// The most pairs that are listed.

@@ -67,12 +67,12 @@ pub use tool_names::ToolNamesReport;
 pub use unusable::UnusableFile;
 pub use validation::{FileReport, ProblemReport, ValidationReport};
 pub use wire::{
-    AggregateReport, ArgumentReport, BestPrediction, BestReference, CostReport, CostToolReport,
-    CoverageReport, EncoderReport, FidelityModelReport, InputReport, InputsReport, LedgerReport, MatchReport,
-    PassRateReport, PlaceReport, RejectedMatchReport, RejectedMatchesReport, RepeatsReport, RepetitionReport,
-    ReplacementReport, SCORE_SCHEMA, ScoreReport, ScoreSummary, SpreadReport, TaskTrialsReport,
-    ThresholdsReport, ToolReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport,
-    WrongArgumentReport,
+    AggregateReport, ArgumentReport, AskedReport, Band, BestPrediction, BestReference, CostReport,
+    CostToolReport, CoverageReport, EncoderReport, FidelityModelReport, InputReport, InputsReport,
+    LedgerReport, MatchReport, PassRateReport, PlaceReport, RejectedMatchReport, RejectedMatchesReport,
+    RepeatsReport, RepetitionReport, ReplacementReport, SCORE_SCHEMA, ScoreReport, ScoreSummary,
+    SpreadReport, TaskTrialsReport, ThresholdsReport, ToolReport, TrajectoryReport,
+    UnmatchedPredictionReport, UnmatchedReferenceReport, WrongArgumentReport,
 };
 
 /// Writes a score in one form.

@@ -51,6 +51,9 @@ impl<W: Write> ScoreRenderer for Markdown<W> {
 
     fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()> {
         writeln!(self.writer, "**m3 score**: {}\n", escape(&tables::provenance(summary)))?;
+        if let Some(asked) = tables::asked(summary) {
+            writeln!(self.writer, "{}\n", escape(&asked))?;
+        }
         let warnings = ledger::warnings(summary);
         for line in &warnings {
             writeln!(self.writer, "> **Warning**: {}\n", escape(&line.replace("\n ", "")))?;

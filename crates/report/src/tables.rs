@@ -105,6 +105,11 @@ fn provenance_parts(summary: &ScoreSummary) -> Vec<String> {
     parts
 }
 
+/// What a language model was asked, if one was.
+pub(super) fn asked(summary: &ScoreSummary) -> Option<String> {
+    summary.asked.as_ref().map(ToString::to_string)
+}
+
 /// Whether calls are aligned by their fidelity.
 fn is_typed(summary: &ScoreSummary) -> bool {
     summary.similarity == Similarity::Typed.name()

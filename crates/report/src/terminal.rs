@@ -58,6 +58,9 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
         for line in tables::provenance_lines(summary, WIDTH) {
             writeln!(out, "{line}")?;
         }
+        for line in tables::asked(summary).iter().flat_map(|asked| wrapped(asked, WIDTH)) {
+            writeln!(out, "{line}")?;
+        }
         writeln!(out)?;
         warnings(out, *warning, &ledger::warnings(summary), columns)?;
         for row in tables::metrics(summary) {

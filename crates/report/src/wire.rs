@@ -1,6 +1,7 @@
 //! The JSON of a score, `m3.score/1`: the types for writing and reading, separate from those that the scorer computes
 //! with. `m3 schema score` prints their JSON Schema.
 
+mod asked;
 mod by_tool;
 mod conditions;
 mod findings;
@@ -16,6 +17,7 @@ use m3_score::Similarity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
+pub use asked::{AskedReport, Band};
 pub use by_tool::{CostReport, CostToolReport, ReplacementReport, ToolReport};
 pub use conditions::{EncoderReport, FidelityModelReport, ThresholdsReport};
 pub use findings::{ArgumentReport, RejectedMatchReport, RejectedMatchesReport, WrongArgumentReport};
@@ -52,7 +54,8 @@ pub struct ScoreSummary {
     #[schemars(!skip_deserializing)]
     pub version: String,
     /// One line that says all that decides the numbers, `m3|v:..|profile:..|sim:..|enc:..|tau:..|refs:..|preds:..`;
-    /// hashes by their first eight digits; `fid:..` is the model of fidelity if it is not the built-in one.
+    /// hashes by their first eight digits; `fid:..` is the model of fidelity if it is not the built-in one, `ask:..` what a
+    /// language model was asked and said.
     #[serde(default)]
     #[schemars(!default)]
     pub signature: String,
@@ -72,6 +75,9 @@ pub struct ScoreSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(required)]
     pub fidelity_model: Option<FidelityModelReport>,
+    /// What a language model was asked about matched pairs whose fidelity is uncertain, with `--ask`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<AskedReport>,
     /// What calls are aligned by: `cosine` or `typed`.
     #[serde(default = "cosine")]
     #[schemars(!default, extend("enum" = ["cosine", "typed"]))]

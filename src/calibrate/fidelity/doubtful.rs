@@ -7,11 +7,13 @@
 use std::borrow::Cow;
 
 use m3_judge::same::{CallsToCompare, PairAnswer, PairReplies};
+use m3_report::Band;
+use m3_score::fidelity::{SAID_DIFFERENT, SAID_SAME};
 use m3_support::pointer::segments;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::Json;
 
-use super::asked::{AskedPair, AskedReport, Band, SAID_DIFFERENT, SAID_SAME};
+use super::asked::AskedPair;
 use super::pairs::TestPair;
 use super::report::{PairReport, Trial};
 
@@ -23,6 +25,7 @@ pub struct DoubtfulPair<'p> {
     pair: &'p TestPair,
     /// The name of the argument that differs most, at the top of the arguments.
     argument: Option<String>,
+    /// The schema of the tool's arguments.
     schema: Option<&'p Json>,
 }
 
@@ -31,13 +34,11 @@ impl<'p> DoubtfulPair<'p> {
     #[must_use]
     pub fn of(trial: &Trial, pairs: &'p [TestPair], catalog: Option<&'p Catalog>, band: Band) -> Vec<Self> {
         let scored = trial.pairs.iter().zip(pairs).enumerate();
-        let doubtful = scored.filter(|(_, (report, _))| band.holds(report.score));
+        let doubtful = scored.filter(|(_, (report, _))| band.scores().contains(&report.score));
         let of = |(index, (report, pair)): (usize, (&PairReport, &'p TestPair))| {
             let argument =
                 report.argument.as_deref().and_then(|path| segments(path).next().map(Cow::into_owned));
             let schema = pair.schema.as_ref().or_else(|| catalog?.input_schema(&pair.tool));
-            let properties = schema.and_then(|schema| schema.get("properties"));
-            let schema = argument.as_deref().and_then(|argument| properties?.get(argument));
             Self { index, pair, argument, schema }
         };
         doubtful.map(of).collect()
@@ -57,21 +58,8 @@ impl<'p> DoubtfulPair<'p> {
 }
 
 impl Trial {
-    /// Gives pairs whose replies agree the score of what they say, and counts what became of all.
-    #[must_use]
-    pub fn settle(
-        &mut self,
-        doubtful: &[DoubtfulPair<'_>],
-        replies: Vec<PairReplies>,
-        (model, band): (String, Band),
-    ) -> AskedReport {
-        let count = |answer: PairAnswer| replies.iter().filter(|replies| replies.answer == answer).count();
-        let [disagreement, unreadable, no_reply] =
-            [PairAnswer::Disagreement, PairAnswer::Unreadable, PairAnswer::NoReply].map(count);
-        let (same, different) = (count(PairAnswer::Same), count(PairAnswer::Different));
-        let too_long = count(PairAnswer::TooLong);
-        let uncertain = disagreement + unreadable + no_reply;
-        let asked = same + different + uncertain;
+    /// Gives pairs whose replies agree the score of what they say.
+    pub fn settle(&mut self, doubtful: &[DoubtfulPair<'_>], replies: Vec<PairReplies>) {
         for (doubtful, PairReplies { answer, opinions }) in doubtful.iter().zip(replies) {
             let Some(report) = self.pairs.get_mut(doubtful.index) else { continue };
             let before = report.score;
@@ -81,18 +69,6 @@ impl Trial {
                 _ => before,
             };
             report.asked = Some(AskedPair { before, answer, opinions });
-        }
-        AskedReport {
-            model,
-            band,
-            asked,
-            same,
-            different,
-            uncertain,
-            disagreement,
-            unreadable,
-            no_reply,
-            too_long,
         }
     }
 }
@@ -140,7 +116,7 @@ mod tests {
         let doubtful = DoubtfulPair::of(&trial, &pairs, None, Band::default());
         assert_eq!(doubtful.iter().map(|pair| pair.index).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
         let calls = doubtful[0].calls();
-        assert_eq!((calls.argument, calls.schema), (Some("place"), Some(&json(r#"{"type": "object"}"#))));
+        assert_eq!((calls.argument, calls.schema), (Some("place"), pairs[1].schema.as_ref()));
         let answers = [
             PairAnswer::Same,
             PairAnswer::Different,
@@ -149,9 +125,7 @@ mod tests {
             PairAnswer::TooLong,
         ];
         let replies = answers.map(|answer| PairReplies { answer, opinions: [None, None] }).into();
-        let report = trial.settle(&doubtful, replies, ("m".to_owned(), Band::default()));
-        assert_eq!((report.asked, report.same, report.different, report.uncertain), (4, 1, 1, 2));
-        assert_eq!((report.disagreement, report.unreadable, report.no_reply, report.too_long), (1, 0, 1, 1));
+        trial.settle(&doubtful, replies);
         let found: Vec<f64> = trial.pairs.iter().map(|pair| pair.score).collect();
         assert_eq!(found, [0.2, SAID_SAME, SAID_DIFFERENT, 0.75, 0.6, 0.4, 0.8]);
         assert!(trial.pairs[0].asked.is_none());

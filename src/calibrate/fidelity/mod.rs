@@ -13,7 +13,7 @@ mod report;
 mod sources;
 mod training;
 
-pub use asked::{AskedPair, AskedReport, Band, SAID_DIFFERENT, SAID_SAME};
+pub use asked::AskedPair;
 pub use doubtful::DoubtfulPair;
 pub use learned::{SourceReport, SourcesReport, adapted_to};
 pub use measure::{area_under_curve, brier_score, calibration_error};

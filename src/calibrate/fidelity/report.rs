@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use m3_embedding::{Embedder, EncoderError};
-use m3_report::FidelityModelReport;
+use m3_report::{AskedReport, FidelityModelReport};
 use m3_score::Serializer;
 use m3_score::fidelity::Fidelity;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::asked::{AskedPair, AskedReport};
+use super::asked::AskedPair;
 use super::measure::{
     BINS, Scored, area_under_curve, brier_score, calibration_error, mean_and_share, of_bin,
 };

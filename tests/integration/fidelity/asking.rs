@@ -10,7 +10,7 @@ use super::fidelity;
 use crate::support::{Folder, failure, follows_kept_schema, m3, m3_bare, report, run, stdout, text};
 
 /// Every score but that of equal arguments.
-const ALL_BUT_EQUAL: [&str; 2] = ["--ask-band", "0..0.99"];
+pub(super) const ALL_BUT_EQUAL: [&str; 2] = ["--ask-band", "0..0.99"];
 
 /// Pairs that differ in one word; the tool's name tells the scripted model what to say.
 fn pairs(folder: &Folder, tools: &[&str]) -> PathBuf {
@@ -29,7 +29,7 @@ fn is_in_order(text: &str) -> bool {
 }
 
 /// What a pair's tool says: the same, different, what comes first, or nothing that can be read.
-fn answer(seen: &SeenRequest) -> Scripted {
+pub(super) fn answer(seen: &SeenRequest) -> Scripted {
     let asked = &seen.last_user_text;
     let says = |same: bool| Scripted::Say(json!({"same": same, "reason": "because of the eel"}).to_string());
     if asked.contains("s/same") {
@@ -50,7 +50,7 @@ fn answer(seen: &SeenRequest) -> Scripted {
     }
 }
 
-fn name(model: &ScriptedModel) -> String {
+pub(super) fn name(model: &ScriptedModel) -> String {
     format!("openai@{}:scripted", model.base_url())
 }
 
@@ -81,10 +81,12 @@ fn each_pair_is_asked_in_both_orders_and_only_agreement_makes_it_sure() {
     let found = report(&mut ask(&pairs, &name(&model), &ALL_BUT_EQUAL).unwrap());
     follows_kept_schema("fidelity", &found);
     assert_eq!(model.problems(), Vec::<String>::new());
+    let fingerprint = &found["asked"]["fingerprint"];
+    assert_eq!(fingerprint.as_str().unwrap().len(), 16);
     assert_eq!(
         found["asked"],
-        json!({"model": name(&model), "band": {"low": 0.0, "high": 0.99}, "asked": 4, "same": 1, "different": 1,
-            "uncertain": 2, "disagreement": 1, "unreadable": 1, "no_reply": 0, "too_long": 0})
+        json!({"model": name(&model), "band": {"low": 0.0, "high": 0.99}, "fingerprint": fingerprint, "asked": 4,
+            "same": 1, "different": 1, "uncertain": 2, "disagreement": 1, "unreadable": 1, "no_reply": 0, "too_long": 0})
     );
     let before = |index: usize| plain["pairs"][index]["score"].clone();
     let pair = |index: usize| &found["pairs"][index];
@@ -250,6 +252,7 @@ fn what_cannot_be_asked_is_refused_before_anything_is_done() {
         (&["--ask", model, "--ask-band", "0.9..0.1"], "should not be above"),
         (&["--ask", model, "--ask-record", "pairs.json"], "name another one"),
         (&["--ask", model, "--ask-record", "x", "--out", "x"], "name another one"),
+        (&["--ask", "replay:played.tape", "--out", "played.tape"], "name another one"),
         (&["--ask", "gpt"], "hint:"),
         (&["--ask", "replay:none.tape"], "none.tape"),
     ] {

@@ -4,6 +4,7 @@
 //! were finished; `multilingual.json` is not English.
 
 mod asking;
+mod asking_scores;
 mod sources;
 
 use std::path::PathBuf;

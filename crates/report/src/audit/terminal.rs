@@ -10,7 +10,7 @@ use super::limits::{TERMINAL, more};
 use super::text::{around_difference, cut_middle, headline, line, padded, width, wrapped};
 use super::words::{self, CallView};
 use super::{ArgumentAudit, MatchArguments, TrajectoryAudit};
-use crate::MatchReport;
+use crate::{MatchReport, ScoreSummary, tables};
 
 /// The width of everything, in columns.
 const WIDTH: usize = 80;
@@ -39,6 +39,18 @@ impl<W: Write> AuditTerminal<W> {
     pub fn new(writer: W, is_styled: bool) -> Self {
         let bold = if is_styled { Style::new().bold() } else { Style::new() };
         Self { writer, bold, is_first: true }
+    }
+
+    /// Writes what a language model was asked, if one was, before all audits.
+    ///
+    /// # Errors
+    /// The writer's reason.
+    pub fn begin(&mut self, summary: &ScoreSummary) -> io::Result<()> {
+        let Some(asked) = tables::asked(summary) else { return Ok(()) };
+        for text in wrapped(&asked, WIDTH) {
+            writeln!(self.writer, "{text}")?;
+        }
+        writeln!(self.writer)
     }
 
     /// The writer, after everything has been written.

@@ -5,7 +5,7 @@ use m3_support::text::{counted, shortened};
 use super::scored::{Scored, SelectionError};
 use super::{Origin, Repeats, TrajectoryResult};
 
-use crate::{InputReport, InputsReport, LedgerReport, ToolNamesReport};
+use crate::{Band, InputReport, InputsReport, LedgerReport, ToolNamesReport};
 
 /// The number of digits of a hash that are shown.
 const DIGITS: usize = 8;
@@ -29,7 +29,8 @@ impl Origin {
         let failures = ledger.failures.map(|failures| (failures, ledger.references.saturating_mul(times)));
         let signature = Some(signature).filter(|signature| !signature.is_empty());
         let references = Some(inputs.references).filter(|file| !file.sha256.is_empty());
-        Self { signature, fidelity_model: None, references, tools: inputs.tools, failures, repeats }
+        let tools = inputs.tools;
+        Self { signature, fidelity_model: None, asked: None, references, tools, failures, repeats }
     }
 }
 
@@ -55,12 +56,19 @@ pub(super) fn check_references(
     Ok(notes)
 }
 
-/// Checks whether argument fidelity comes from the same model in all scores. Returns a note on scores that do not say
+/// Where argument fidelity comes from: the model, and the language model that was asked about a band of scores, if one was.
+/// `None` if the score does not say it.
+fn fidelity_source(origin: &Origin) -> Option<(&str, Option<(&str, Band)>)> {
+    let model = origin.fidelity_model.as_ref()?;
+    Some((&model.fingerprint, origin.asked.as_ref().map(|asked| (&*asked.model, asked.band))))
+}
+
+/// Checks whether argument fidelity comes from the same models in all scores. Returns a note on scores that do not say
 /// their model, as those of earlier versions.
 pub(super) fn check_fidelity_models(models: &[Scored<'_>]) -> Result<Option<String>, SelectionError> {
-    let mut known = models.iter().filter_map(|model| Some((model, model.origin.fidelity_model.as_ref()?)));
+    let mut known = models.iter().filter_map(|model| Some((model, fidelity_source(model.origin)?)));
     if let Some((first, expected)) = known.next()
-        && let Some((other, _)) = known.find(|(_, found)| found.fingerprint != expected.fingerprint)
+        && let Some((other, _)) = known.find(|(_, found)| *found != expected)
     {
         return Err(first.differs_in_conditions(other));
     }

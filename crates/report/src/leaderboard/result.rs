@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use m3_score::{Metric, Profile, Similarity, WeightedSums};
 use m3_stats::Trials;
 
-use crate::{FidelityModelReport, InputReport, TaskOutcomes};
+use crate::{AskedReport, FidelityModelReport, InputReport, TaskOutcomes};
 
 /// The result of one model.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +50,8 @@ pub struct Origin {
     pub signature: Option<String>,
     /// The model that argument fidelity comes from.
     pub fidelity_model: Option<FidelityModelReport>,
+    /// The language model that was asked about what fidelity is not sure of, if any.
+    pub asked: Option<Box<AskedReport>>,
     /// The file of the references.
     pub references: Option<InputReport>,
     /// The file of the catalog of tools.

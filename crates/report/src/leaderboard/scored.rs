@@ -13,8 +13,8 @@ pub enum SelectionError {
     /// They were scored in different ways.
     #[error(
         "`{}` and `{}` were not scored in the same way: {first} and {second}\n\
-         hint: score all models by the same m3, with the same profile, encoder, similarity, thresholds, `--tool-names` \
-         and `--fidelity-model`", .files.0, .files.1
+         hint: score all models by the same m3, with the same profile, encoder, similarity, thresholds, `--tool-names`, \
+         `--fidelity-model` and `--ask`", .files.0, .files.1
     )]
     Conditions {
         /// The two files.
@@ -99,7 +99,9 @@ impl<'a> Scored<'a> {
         let said = |model: &Self| {
             let fidelity = model.origin.fidelity_model.as_ref();
             let fidelity = fidelity.map(|found| format!(", fidelity model {found}")).unwrap_or_default();
-            format!("profile {}, {}{fidelity}", model.profile.name(), model.conditions)
+            let asked = model.origin.asked.as_ref();
+            let asked = asked.map(|asked| format!(", {}", asked.condition())).unwrap_or_default();
+            format!("profile {}, {}{fidelity}{asked}", model.profile.name(), model.conditions)
         };
         SelectionError::Conditions { files: self.files(other), first: said(self), second: said(other) }
     }

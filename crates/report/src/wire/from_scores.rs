@@ -46,6 +46,7 @@ impl ScoreSummary {
                 max_tokens: encoder.max_tokens,
             },
             fidelity_model: Some(FidelityModelReport::from(&*model)),
+            asked: None,
             similarity: similarity.name().to_owned(),
             thresholds: ThresholdsReport { weak: thresholds.weak(), strong: thresholds.strong() },
             tool_names,

@@ -58,6 +58,7 @@ pub(crate) fn signature(summary: &ScoreSummary) -> String {
     // The version says which model is built in.
     let own_model = summary.fidelity_model.iter().filter(|model| !model.built_in);
     parts.extend(own_model.map(|model| format!("fid:{}", start(&model.fingerprint))));
+    parts.extend(summary.asked.as_ref().map(|asked| format!("ask:{}", start(&asked.fingerprint))));
     parts.extend(names(&summary.tool_names));
     parts.extend([format!("refs:{}", start(&references.sha256)), format!("preds:{}", predictions.join("+"))]);
     parts.extend(tools.as_ref().map(|tools| format!("tools:{}", start(&tools.sha256))));

