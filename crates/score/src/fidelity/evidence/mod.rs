@@ -9,6 +9,7 @@ mod spelling;
 
 use std::borrow::Cow;
 
+use m3_boost::Sign::{self, Down, Free, Up};
 use m3_support::pointer::segments;
 use m3_trajectory::json::{Json, Keys};
 
@@ -22,19 +23,6 @@ use super::text::{self, Rest};
 use super::words::Words;
 use super::{ArgumentComparison, CallPair, Kind, Verdict};
 use crate::schema::Schema;
-
-/// How a number may move the probability of "the same" when it grows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sign {
-    /// Up or not at all.
-    Up,
-    /// Down or not at all.
-    Down,
-    /// Either way.
-    Free,
-}
-
-use Sign::{Down, Free, Up};
 
 /// The numbers of an argument, by name. `_least` and `_most` are the smaller and the larger of both values.
 pub(super) const SIGNS: [(&str, Sign); 46] = [

@@ -1,10 +1,11 @@
 //! The file of a model: JSON of one line a tree.
 
+use m3_boost::Tree;
 use m3_support::text::hexadecimal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{Model, Node, Tree};
+use super::Model;
 use crate::fidelity::evidence::SIGNS;
 
 /// The schema of the file.
@@ -22,9 +23,6 @@ pub enum ModelError {
     /// Another version of m3 made it.
     #[error("it was made by another version of m3, whose evidence is not this one's; train it again")]
     Evidence,
-    /// A tree leads nowhere.
-    #[error("tree {0} is damaged")]
-    Tree(usize),
 }
 
 /// A source that a model was made from, and what the model of the other sources reaches on it.
@@ -52,17 +50,10 @@ struct File {
     base: f64,
     calibration: Vec<(f64, f64)>,
     sources: Vec<SourceFigures>,
-    trees: Vec<TreeLine>,
+    trees: Vec<Tree>,
     /// Those of an adapted model.
     #[serde(default)]
-    more: Vec<TreeLine>,
-}
-
-/// A tree: its nodes as number, threshold, whether what is missing goes left, where to go on; and its leaves.
-#[derive(Serialize, Deserialize)]
-struct TreeLine {
-    nodes: Vec<(usize, f64, u8, isize, isize)>,
-    leaves: Vec<f64>,
+    more: Vec<Tree>,
 }
 
 impl Model {
@@ -84,40 +75,16 @@ impl Model {
         if !file.base.is_finite() || !file.calibration.is_sorted_by(|x, y| x.0 < y.0 && x.1 <= y.1) {
             return Err(ModelError::Json("its calibration does not rise".to_owned()));
         }
-        let read = |lines: Vec<TreeLine>| -> Result<Vec<Tree>, ModelError> {
-            let lines = lines.into_iter().enumerate();
-            lines.map(|(at, line)| tree(line).ok_or(ModelError::Tree(at))).collect()
-        };
-        let (trees, more) = (read(file.trees)?, read(file.more)?);
-        let digest = digest_of(bytes);
-        Ok(Self {
-            trees,
-            more,
-            base: file.base,
-            calibration: file.calibration,
-            sources: file.sources,
-            digest,
-        })
+        let File { base, calibration, sources, trees, more, .. } = file;
+        Ok(Self { trees, more, base, calibration, sources, digest: digest_of(bytes) })
     }
 
     /// The file of a model, a line a tree.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let line = |tree: &Tree| TreeLine {
-            nodes: tree
-                .nodes
-                .iter()
-                .map(|node| {
-                    (node.number, node.threshold, u8::from(node.missing_left), node.next[0], node.next[1])
-                })
-                .collect(),
-            leaves: tree.leaves.clone(),
-        };
         let json = |value: Result<String, serde_json::Error>| value.unwrap_or_default();
         let lines = |trees: &[Tree]| -> String {
-            let trees: Vec<String> =
-                trees.iter().map(|tree| json(serde_json::to_string(&line(tree)))).collect();
-            trees.join(",\n")
+            trees.iter().map(|tree| json(serde_json::to_string(tree))).collect::<Vec<_>>().join(",\n")
         };
         let sources: Vec<String> =
             self.sources.iter().map(|source| json(serde_json::to_string(source))).collect();
@@ -143,26 +110,4 @@ impl Model {
 /// What tells a file from others.
 fn digest_of(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes)[..16])
-}
-
-/// A tree whose every way ends at a leaf.
-fn tree(line: TreeLine) -> Option<Tree> {
-    let (nodes, leaves) = (line.nodes.len(), line.leaves.len());
-    let is_place = |at: usize, next: isize| match usize::try_from(next) {
-        // Ways lead on only, so that they end.
-        Ok(next) => next > at && next < nodes,
-        Err(_) => usize::try_from(-1 - next).is_ok_and(|leaf| leaf < leaves),
-    };
-    let is_whole = line.nodes.iter().enumerate().all(|(at, node)| {
-        node.0 < SIGNS.len() && node.1.is_finite() && is_place(at, node.3) && is_place(at, node.4)
-    });
-    let is_one = leaves > 0 && line.leaves.iter().all(|leaf| leaf.is_finite());
-    let node = |(number, threshold, missing_left, left, right)| Node {
-        number,
-        threshold,
-        missing_left: missing_left != 0,
-        next: [left, right],
-    };
-    (is_whole && is_one)
-        .then(|| Tree { nodes: line.nodes.into_iter().map(node).collect(), leaves: line.leaves })
 }

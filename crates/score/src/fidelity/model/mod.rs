@@ -1,23 +1,22 @@
 //! The learned part of fidelity: how probable it is that an argument asks for the same, by its evidence.
 //!
-//! Boosted regression trees over the numbers of [`Evidence`], each of which may only move the
-//! probability the way it must (Friedman, 2001; monotone constraints as `LightGBM`'s basic method has them), then a
-//! calibration by isotonic regression. `models/fidelity/train.sh` makes the model; [`train()`] is how.
+//! Boosted regression trees over the numbers of [`Evidence`], each of which may only move the probability the way it must,
+//! then a calibration by isotonic regression (`m3_boost`). `models/fidelity/train.sh` makes the model; [`train()`] is how.
 
-mod boost;
-mod calibrate;
 mod file;
 #[cfg(test)]
 mod tests;
+mod threshold;
 mod train;
 
 use std::sync::{Arc, LazyLock};
 
-pub use calibrate::balanced_threshold;
 pub use file::{ModelError, SourceFigures};
+use m3_boost::{Tree, on_curve, sigmoid};
+pub use threshold::balanced_threshold;
 pub use train::{Example, Source, train};
 
-use super::evidence::{Evidence, SIGNS, Sign};
+use super::evidence::Evidence;
 
 /// The model that m3 is built with.
 const BUILT_IN: &[u8] = include_bytes!("../../../../../models/fidelity/model.json");
@@ -37,40 +36,6 @@ pub struct Model {
     sources: Vec<SourceFigures>,
     /// What tells it from other models: the first half of the SHA-256 of its file.
     digest: String,
-}
-
-/// A tree: at each node, one number decides on which side to go on.
-#[derive(Debug, Clone, Default, PartialEq)]
-struct Tree {
-    nodes: Vec<Node>,
-    leaves: Vec<f64>,
-}
-
-/// A question about one number.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Node {
-    /// The place of the number in the evidence.
-    number: usize,
-    /// Numbers up to this go to the left.
-    threshold: f64,
-    /// Whether what is not a number goes to the left.
-    missing_left: bool,
-    /// Where it goes on: another node, or a leaf as -1 - its place.
-    next: [isize; 2],
-}
-
-impl Tree {
-    fn value(&self, numbers: &[f64]) -> f64 {
-        let mut at = 0_isize;
-        // A tree without a question has one leaf.
-        while let Some(node) = usize::try_from(at).ok().and_then(|at| self.nodes.get(at)) {
-            let number = numbers.get(node.number).copied().unwrap_or(f64::NAN);
-            let is_left = if number.is_nan() { node.missing_left } else { number <= node.threshold };
-            at = node.next[usize::from(!is_left)];
-        }
-        let leaf = usize::try_from(-1 - at).unwrap_or_default();
-        self.leaves.get(leaf).copied().unwrap_or_default()
-    }
 }
 
 impl Model {
@@ -93,7 +58,7 @@ impl Model {
     /// The calibrated log-odds of "the same".
     fn log_odds(&self, numbers: &[f64]) -> f64 {
         let more = self.more.iter().map(|tree| tree.value(numbers)).sum::<f64>();
-        calibrate::on_curve(&self.calibration, self.sum(numbers)) + more
+        on_curve(&self.calibration, self.sum(numbers)) + more
     }
 
     /// The sum of the trees, before it is calibrated.
@@ -112,13 +77,4 @@ impl Model {
     pub fn sources(&self) -> &[SourceFigures] {
         &self.sources
     }
-}
-
-fn sigmoid(x: f64) -> f64 {
-    1.0 / (1.0 + (-x).exp())
-}
-
-/// The signs of the numbers, by their place.
-fn sign(number: usize) -> Sign {
-    SIGNS[number].1
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::boost::{self, Growth, Row};
-use super::calibrate::{Weighed, balanced_threshold, isotonic, on_curve};
+use m3_boost::{Growth, Row, Sign, Weighed, boost, isotonic, on_curve, sigmoid};
+
 use super::file::SourceFigures;
-use super::{Model, sigmoid};
-use crate::fidelity::evidence::Evidence;
+use super::{Model, balanced_threshold};
+use crate::fidelity::evidence::{Evidence, SIGNS};
 
 /// A labelled pair of calls: the evidence of each argument that differs, and whether they ask for the same.
 #[derive(Debug, Clone)]
@@ -33,6 +33,9 @@ const ANEW: Growth = Growth { trees: 200, leaves: 14, least_rows: 25, rate: 0.04
 
 /// The trees that some hundreds of pairs add to a model: few and small, so that they change what many pairs agree on.
 const MORE: Growth = Growth { trees: 60, leaves: 5, least_rows: 10, rate: 0.08 };
+
+/// The seed of the random choice of rows and numbers: the same pairs give the same model.
+const SEED: u64 = 1;
 
 /// Pairs of a source from which on more of them weigh no more.
 const MOST_OF_A_SOURCE: usize = 1200;
@@ -119,13 +122,13 @@ fn fit(sources: &[&Source]) -> Model {
             match &example.arguments[..] {
                 _ if example.is_doubtful && example.is_same => {}
                 [one] if !example.is_same => {
-                    certain.push(Row { numbers: one.numbers(), is_same: false, weight });
+                    certain.push(Row { numbers: one.numbers(), label: false, weight });
                 }
                 arguments if example.is_same => {
                     let weight = weight / arguments.len() as f64;
                     certain.extend(arguments.iter().map(|of| Row {
                         numbers: of.numbers(),
-                        is_same: true,
+                        label: true,
                         weight,
                     }));
                 }
@@ -136,16 +139,24 @@ fn fit(sources: &[&Source]) -> Model {
     let rows_by = |sum: &dyn Fn(&Evidence) -> f64| -> Vec<Row<'_>> {
         let wrong = several.iter().filter_map(|&(example, weight)| {
             let worst = example.arguments.iter().min_by(|x, y| sum(x).total_cmp(&sum(y)))?;
-            Some(Row { numbers: worst.numbers(), is_same: false, weight })
+            Some(Row { numbers: worst.numbers(), label: false, weight })
         });
         certain.iter().cloned().chain(wrong).collect()
     };
-    let first = boost::fit(&rows_by(&Evidence::rule), ANEW, 1);
-    if several.is_empty() {
-        first
-    } else {
-        boost::fit(&rows_by(&|evidence| first.sum(evidence.numbers())), ANEW, 1)
-    }
+    let first = grown(&rows_by(&Evidence::rule));
+    if several.is_empty() { first } else { grown(&rows_by(&|evidence| first.sum(evidence.numbers()))) }
+}
+
+/// The trees of a new model, from the share of the same among the rows on.
+fn grown(rows: &[Row<'_>]) -> Model {
+    let weight =
+        |label: bool| rows.iter().filter(|row| row.label == label).map(|row| row.weight).sum::<f64>();
+    let base = (weight(true).max(1e-9) / weight(false).max(1e-9)).ln();
+    Model { trees: boost(rows, &vec![base; rows.len()], &signs(), ANEW, SEED), base, ..Model::default() }
+}
+
+fn signs() -> Vec<Sign> {
+    SIGNS.iter().map(|(_, sign)| *sign).collect()
 }
 
 impl Model {
@@ -169,13 +180,13 @@ impl Model {
             let weight = weight / arguments.len() as f64;
             rows.extend(arguments.iter().map(|of| Row {
                 numbers: of.numbers(),
-                is_same: example.is_same,
+                label: example.is_same,
                 weight,
             }));
         }
         let base: Vec<f64> = rows.iter().map(|row| self.log_odds(row.numbers)).collect();
         // What it was adapted to before stays.
-        let more = [self.more.clone(), boost::boost(&rows, &base, MORE, 1)].concat();
+        let more = [self.more.clone(), boost(&rows, &base, &signs(), MORE, SEED)].concat();
         Self { more, ..self.clone() }
     }
 

@@ -2,20 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use super::{Model, Node, Tree, sigmoid, sign};
-use crate::fidelity::evidence::{SIGNS, Sign};
+use crate::{Node, Sign, Tree, sigmoid};
 
 /// How trees are grown.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Growth {
+pub struct Growth {
     /// How many there are.
-    pub(super) trees: usize,
+    pub trees: usize,
     /// The most leaves of each.
-    pub(super) leaves: usize,
+    pub leaves: usize,
     /// The fewest rows of a leaf.
-    pub(super) least_rows: usize,
+    pub least_rows: usize,
     /// How much of what a leaf wants is taken.
-    pub(super) rate: f64,
+    pub rate: f64,
 }
 
 /// What pulls leaves to zero: their squares, times this, are a loss.
@@ -28,12 +27,15 @@ const NUMBERS: f64 = 0.6;
 /// Bins of a number, besides the one of what is missing.
 const BINS: usize = 127;
 
-/// A row: its numbers, whether it is of the same, and its weight.
+/// A row: its numbers, its label, and its weight.
 #[derive(Debug, Clone)]
-pub(super) struct Row<'e> {
-    pub(super) numbers: &'e [f64],
-    pub(super) is_same: bool,
-    pub(super) weight: f64,
+pub struct Row<'e> {
+    /// Its numbers, one for each sign; those that are not a number are missing.
+    pub numbers: &'e [f64],
+    /// Its label.
+    pub label: bool,
+    /// How much it counts.
+    pub weight: f64,
 }
 
 /// A generator of pseudo-random numbers (`SplitMix64`), the same on every machine.
@@ -59,9 +61,9 @@ struct Binned {
 }
 
 impl Binned {
-    fn new(rows: &[Row<'_>]) -> Self {
+    fn new(rows: &[Row<'_>], numbers: usize) -> Self {
         let (mut bins, mut ends) = (Vec::new(), Vec::new());
-        for number in 0..SIGNS.len() {
+        for number in 0..numbers {
             let column: Vec<f64> = rows.iter().map(|row| row.numbers[number]).collect();
             let end = bin_ends(&column);
             let bin =
@@ -150,9 +152,11 @@ struct Split {
     values: (f64, f64),
 }
 
-/// Trees that are added to `base`, the sums that rows have already.
-pub(super) fn boost(rows: &[Row<'_>], base: &[f64], growth: Growth, seed: u64) -> Vec<Tree> {
-    let binned = Binned::new(rows);
+/// Trees that are added to `base`, the sums that rows have already. `signs` are those of the numbers; `seed` chooses the rows
+/// and numbers that each tree sees.
+#[must_use]
+pub fn boost(rows: &[Row<'_>], base: &[f64], signs: &[Sign], growth: Growth, seed: u64) -> Vec<Tree> {
+    let binned = Binned::new(rows, signs.len());
     let mut sums = base.to_vec();
     let mut random = Random(seed);
     let mut found = Vec::with_capacity(growth.trees);
@@ -162,14 +166,15 @@ pub(super) fn boost(rows: &[Row<'_>], base: &[f64], growth: Growth, seed: u64) -
             .zip(&sums)
             .map(|(row, &sum)| {
                 let probability = sigmoid(sum);
-                let label = f64::from(u8::from(row.is_same));
+                let label = f64::from(u8::from(row.label));
                 let curvature = row.weight * (probability * (1.0 - probability)).max(1e-9);
                 Sums { gradient: row.weight * (probability - label), curvature, rows: 1 }
             })
             .collect();
         let sample: Vec<usize> = (0..rows.len()).filter(|_| random.next() < ROWS).collect();
-        let numbers: Vec<usize> = (0..SIGNS.len()).filter(|_| random.next() < NUMBERS).collect();
-        let tree = grow(&binned, &wants, sample, &numbers, growth);
+        let numbers: Vec<usize> = (0..signs.len()).filter(|_| random.next() < NUMBERS).collect();
+        let choice = Choice { binned: &binned, wants: &wants, numbers: &numbers, signs };
+        let tree = grow(&choice, sample, growth);
         for (row, sum) in rows.iter().zip(&mut sums) {
             *sum += tree.value(row.numbers);
         }
@@ -178,24 +183,20 @@ pub(super) fn boost(rows: &[Row<'_>], base: &[f64], growth: Growth, seed: u64) -
     found
 }
 
-/// The trees of a new model, from the share of the same among the rows on.
-pub(super) fn fit(rows: &[Row<'_>], growth: Growth, seed: u64) -> Model {
-    let weight =
-        |is_same: bool| rows.iter().filter(|row| row.is_same == is_same).map(|row| row.weight).sum::<f64>();
-    let base = (weight(true).max(1e-9) / weight(false).max(1e-9)).ln();
-    let trees = boost(rows, &vec![base; rows.len()], growth, seed);
-    Model {
-        trees,
-        more: Vec::new(),
-        base,
-        calibration: Vec::new(),
-        sources: Vec::new(),
-        digest: String::new(),
-    }
+/// What a tree is grown from.
+#[derive(Clone, Copy)]
+struct Choice<'a> {
+    binned: &'a Binned,
+    /// Of each row.
+    wants: &'a [Sums],
+    /// The numbers that it may ask for.
+    numbers: &'a [usize],
+    signs: &'a [Sign],
 }
 
 /// One tree.
-fn grow(binned: &Binned, wants: &[Sums], sample: Vec<usize>, numbers: &[usize], growth: Growth) -> Tree {
+fn grow(choice: &Choice<'_>, sample: Vec<usize>, growth: Growth) -> Tree {
+    let Choice { binned, wants, .. } = *choice;
     let total = |rows: &[usize]| {
         let mut sums = Sums::default();
         for &row in rows {
@@ -206,7 +207,7 @@ fn grow(binned: &Binned, wants: &[Sums], sample: Vec<usize>, numbers: &[usize], 
     let mut tree = Tree::default();
     let bounds = (f64::NEG_INFINITY, f64::INFINITY);
     let mut root = Leaf { sums: total(&sample), rows: sample, bounds, parent: None, split: None };
-    root.split = best(binned, wants, &root, numbers, growth.least_rows);
+    root.split = best(choice, &root, growth.least_rows);
     let mut leaves = vec![root];
     while leaves.len() < growth.leaves {
         let gain = |leaf: &Leaf| leaf.split.map_or(0.0, |split| split.gain);
@@ -231,7 +232,7 @@ fn grow(binned: &Binned, wants: &[Sums], sample: Vec<usize>, numbers: &[usize], 
         let (left, right): (Vec<usize>, Vec<usize>) = leaf.rows.iter().partition(|row| is_left(row));
         let middle = f64::midpoint(split.values.0, split.values.1);
         let (low, high) = leaf.bounds;
-        let bounds = match sign(split.number) {
+        let bounds = match choice.signs[split.number] {
             Sign::Up => [(low, middle), (middle, high)],
             Sign::Down => [(middle, high), (low, middle)],
             Sign::Free => [leaf.bounds; 2],
@@ -245,7 +246,7 @@ fn grow(binned: &Binned, wants: &[Sums], sample: Vec<usize>, numbers: &[usize], 
                 parent: Some((node, side)),
                 split: None,
             };
-            leaf.split = best(binned, wants, &leaf, numbers, growth.least_rows);
+            leaf.split = best(choice, &leaf, growth.least_rows);
             leaves.push(leaf);
         }
     }
@@ -261,7 +262,8 @@ fn grow(binned: &Binned, wants: &[Sums], sample: Vec<usize>, numbers: &[usize], 
 }
 
 /// The best way to part a leaf.
-fn best(binned: &Binned, wants: &[Sums], leaf: &Leaf, numbers: &[usize], least_rows: usize) -> Option<Split> {
+fn best(choice: &Choice<'_>, leaf: &Leaf, least_rows: usize) -> Option<Split> {
+    let Choice { binned, wants, numbers, signs } = *choice;
     if leaf.rows.len() < 2 * least_rows {
         return None;
     }
@@ -284,7 +286,7 @@ fn best(binned: &Binned, wants: &[Sums], leaf: &Leaf, numbers: &[usize], least_r
                     continue;
                 }
                 let values = (left.value(leaf.bounds), right.value(leaf.bounds));
-                let is_allowed = match sign(number) {
+                let is_allowed = match signs[number] {
                     Sign::Up => values.0 <= values.1,
                     Sign::Down => values.0 >= values.1,
                     Sign::Free => true,

@@ -1,7 +1,7 @@
-//! From the sum of trees to a probability, and the threshold between both answers.
+//! From sums of trees to log-odds.
 
 /// A sum, whether it is of the same, and its weight.
-pub(super) type Weighed = (f64, bool, f64);
+pub type Weighed = (f64, bool, f64);
 
 /// The most points of a curve.
 const POINTS: usize = 16;
@@ -11,7 +11,8 @@ const LEAST_DOUBT: f64 = 0.005;
 
 /// A curve through the sums and their log-odds of "the same": parts of about the same weight, made to rise by isotonic
 /// regression (pooling of neighbours that do not).
-pub(super) fn isotonic(scored: &[Weighed]) -> Vec<(f64, f64)> {
+#[must_use]
+pub fn isotonic(scored: &[Weighed]) -> Vec<(f64, f64)> {
     let mut sorted = scored.to_vec();
     sorted.sort_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1)));
     let part_weight = sorted.iter().map(|pair| pair.2).sum::<f64>() / POINTS as f64;
@@ -48,36 +49,12 @@ pub(super) fn isotonic(scored: &[Weighed]) -> Vec<(f64, f64)> {
 }
 
 /// Linear between the points of a curve, and with the slope 1 beyond them.
-pub(super) fn on_curve(curve: &[(f64, f64)], x: f64) -> f64 {
+#[must_use]
+pub fn on_curve(curve: &[(f64, f64)], x: f64) -> f64 {
     let after = curve.partition_point(|point| point.0 < x);
     match (after.checked_sub(1).and_then(|before| curve.get(before)), curve.get(after)) {
         (Some(&(x0, y0)), Some(&(x1, y1))) => y0 + (y1 - y0) * (x - x0) / (x1 - x0),
         (None, Some(&(end, y))) | (Some(&(end, y)), None) => y + x - end,
         (None, None) => x,
     }
-}
-
-/// The threshold at which the errors of both kinds are balanced: the mean over sources of the share of different pairs that
-/// are accepted is that of same pairs that are rejected. Each source is its scores with their labels; sources of one label
-/// say nothing. In [0.02, 0.98].
-#[must_use]
-pub fn balanced_threshold(sources: &[Vec<(f64, bool)>]) -> f64 {
-    // How many more of the same are rejected than of the different accepted: it rises with the threshold.
-    let excess = |threshold: f64| {
-        let shares = sources.iter().filter_map(|scored| {
-            let share = |label: bool| {
-                let all = scored.iter().filter(|pair| pair.1 == label).count();
-                let wrong =
-                    scored.iter().filter(|pair| pair.1 == label && (pair.0 >= threshold) != label).count();
-                (all > 0).then(|| wrong as f64 / all as f64)
-            };
-            Some(share(true)? - share(false)?)
-        });
-        shares.sum::<f64>()
-    };
-    let mut grid = (2..=98).map(|percent| f64::from(percent) / 100.0);
-    let last = grid.clone().rfind(|&threshold| excess(threshold) <= 0.0).unwrap_or(0.02);
-    let first = grid.find(|&threshold| excess(threshold) >= 0.0).unwrap_or(0.98);
-    // In the middle of several that are equal.
-    f64::midpoint(first, last.max(first))
 }
