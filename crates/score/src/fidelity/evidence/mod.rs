@@ -16,7 +16,7 @@ use m3_trajectory::json::{Json, Keys};
 pub(super) use question::Question;
 use spelling::spelling;
 
-use super::constants::{MAX_TEXT, UNREADABLE};
+use super::constants::{EQUIVALENT, MAX_TEXT, UNREADABLE};
 use super::language::{fold, lexicon};
 use super::name::{Name, Named};
 use super::text::{self, Rest};
@@ -239,8 +239,9 @@ pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence 
     );
     spelling(&mut e, texts.as_ref().filter(|_| !is_read));
     let named = if found.kind == Kind::Place { Named::Places } else { name.named() };
-    // What a reader could read has no meaning beyond that: it is worth no embedding.
-    let is_worded = matches!(kind, Kind::Text | Kind::Place | Kind::Choice | Kind::List | Kind::Object);
+    // What a reader could read, and what is the same in another writing, is worth no embedding.
+    let is_worded =
+        matches!(kind, Kind::Text | Kind::Place | Kind::List | Kind::Object) && found.score < EQUIVALENT;
     let by_spelling = Words::default();
     let words = if is_worded { context.words } else { &by_spelling };
     let rests = texts.as_ref().map(|(a, b)| text::rests(words, a, b, named));
