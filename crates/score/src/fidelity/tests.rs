@@ -292,6 +292,8 @@ fn long_texts_and_large_lists_end_soon() {
     assert!(fidelity(&text("a "), &text("b ")) < THRESHOLD);
     assert!(fidelity(&text("a "), &text("a  ")) < 1.0);
     assert_eq!(fidelity(&text("ab"), &text("ab")), 1.0);
+    let word = |letters: usize| Json::Object(vec![("q".to_owned(), Json::String("a".repeat(letters)))]);
+    assert!(fidelity(&word(60_000), &word(30_000)) < THRESHOLD);
     let list = |from: i64| {
         let items = (from..from + 20_000).map(|n| Json::String(format!("word {n} x")));
         Json::Object(vec![("items".to_owned(), Json::Array(items.collect()))])

@@ -15,6 +15,9 @@ use super::side::Side;
 use super::thesaurus::{self, Relation};
 use super::token::Token;
 
+/// Longer words are no words, in bytes: they are aligned with equal ones only.
+const LONGEST_WORD: usize = 256;
+
 /// Aligns what is left over.
 pub(super) fn align(words: &Words, a: &mut Side, b: &mut Side, manner: Manner) {
     phrases::align(a, b);
@@ -86,6 +89,10 @@ fn alike(words: &Words, x: &Token, y: &Token, manner: Manner) -> f64 {
         return 0.0;
     }
     let (a, b) = (x.word.as_str(), y.word.as_str());
+    // Comparing letters takes their product.
+    if a.len().max(b.len()) > LONGEST_WORD {
+        return 0.0;
+    }
     if let (Some(a), Some(b)) = (unit(a), unit(b)) {
         // Two names of one unit, or two units.
         return if a == b { SYNONYM } else { 0.0 };
