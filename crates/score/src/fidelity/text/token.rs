@@ -64,7 +64,7 @@ pub(super) fn tokens(text: &str, manner: Manner) -> (Vec<Token>, bool) {
             if manner.named == Named::Places
                 && let Some(abbreviation) = lexicon::in_addresses(&word)
             {
-                key = abbreviation.to_owned();
+                abbreviation.clone_into(&mut key);
             }
             // `No. 5`, `number five` and `#5`.
             if number.is_some()
