@@ -11,7 +11,7 @@ use m3_report::{AskedReport, Band};
 use m3_score::fidelity::{Answers, CallPair, DoubtfulPair, DoubtfulPairs};
 use m3_support::text::{counted, hexadecimal};
 use m3_trajectory::catalog::Catalog;
-use m3_trajectory::json::Json;
+use m3_trajectory::json::{Json, Keys};
 use sha2::{Digest as _, Sha256};
 
 use super::failure::{Failure, code};
@@ -26,7 +26,10 @@ const AT_ONCE: usize = 8;
 /// The most problems that are told one by one.
 const TOLD: usize = 3;
 
-/// The number of digits of the fingerprint of what was asked.
+/// The most pairs that are asked about unless more are allowed.
+const AT_MOST: usize = 2000;
+
+/// The number of digits of the fingerprint of what was asked and answered.
 const DIGITS: usize = 16;
 
 /// Options of asking.
@@ -39,6 +42,9 @@ pub(super) struct AskSameArgs {
     /// The scores that are uncertain [default: 0.25..0.75]
     #[arg(long, value_name = "LOW..HIGH", requires = "ask", value_parser = parse_band)]
     ask_band: Option<Band>,
+    /// Ask about no more pairs than this: if more are uncertain, nothing is sent
+    #[arg(long, value_name = "N", requires = "ask", default_value_t = AT_MOST)]
+    ask_at_most: usize,
     /// Variable that holds the model's key [default: the provider's own, such as `OPENAI_API_KEY`]
     #[arg(long, value_name = "VARIABLE", requires = "ask")]
     ask_key_from: Option<String>,
@@ -65,6 +71,11 @@ pub(super) struct AskingSame {
     recorder: Option<Arc<Recorder>>,
     settings: Settings,
     band: Band,
+    /// The most pairs.
+    at_most: usize,
+    /// The cassette that is recorded into.
+    record: Option<PathBuf>,
+    is_replay: bool,
 }
 
 /// What asking came to.
@@ -75,6 +86,7 @@ pub(super) struct AskedSame {
     problems: Vec<String>,
     /// How many requests were answered.
     answered: usize,
+    is_replay: bool,
 }
 
 impl AskSameArgs {
@@ -102,7 +114,15 @@ impl AskSameArgs {
         check_record(self.ask_record.as_ref(), cassette.as_deref())?;
         let (model, recorder) = record(model, self.ask_record.as_ref())?;
         let settings = self.replies.settings();
-        Ok(Some(AskingSame { model, recorder, settings, band: self.ask_band.unwrap_or_default() }))
+        Ok(Some(AskingSame {
+            model,
+            recorder,
+            settings,
+            band: self.ask_band.unwrap_or_default(),
+            at_most: self.ask_at_most,
+            record: self.ask_record.clone(),
+            is_replay: played(llm).is_some(),
+        }))
     }
 
     /// The cassettes that are recorded into or played, which no report may replace.
@@ -123,16 +143,38 @@ impl AskingSame {
         calls: &[CallsToCompare<'_>],
         printer: Printer,
     ) -> Result<(Vec<PairReplies>, AskedSame), Failure> {
+        if calls.len() > self.at_most {
+            let message = format!(
+                "{} are uncertain, and `--ask-at-most` is {}; nothing was sent\nhint: allow more, or make `--ask-band` narrower: each pair is two requests",
+                counted(calls.len(), "pair"),
+                self.at_most
+            );
+            return Err(Failure::new(code::INPUT, message));
+        }
+        if !self.is_replay {
+            let model = self.model.name();
+            printer.note(&format!("{model} is asked about {}, in both orders", counted(calls.len(), "pair")));
+        }
         let asked = self.ask_all(calls, printer)?;
         if let Some(error) = self.recorder.as_deref().and_then(Recorder::failure) {
             return Err(error.into());
         }
         if asked.is_interrupted {
-            printer.note("interrupted while a model was asked; there is no report");
+            let kept = self.record.as_ref().map(|path| path.display());
+            printer.note(&match kept {
+                Some(path) => format!(
+                    "interrupted; there is no report, but {} stand in `{path}`, which `--ask replay:` plays",
+                    counted(asked.answered, "reply")
+                ),
+                None => format!(
+                    "interrupted; there is no report, and {} are lost; `--ask-record FILE` keeps them",
+                    counted(asked.answered, "reply")
+                ),
+            });
             return Err(interrupted());
         }
         let AskedPairs { replies, answered, usage, problems, .. } = asked;
-        let report = report(&replies, self.model.name().to_string(), self.band);
+        let report = report(calls, &replies, (self.model.name().to_string(), &self.settings), self.band);
         let tokens = match usage.total() {
             0 => String::new(),
             tokens => format!(", {tokens} tokens{}", usage.partial_mark()),
@@ -144,7 +186,7 @@ impl AskingSame {
         if report.too_long > 0 {
             printer.warn(&format!("{} too long to be shown to a model", counted(report.too_long, "pair")));
         }
-        Ok((replies, AskedSame { report, problems, answered }))
+        Ok((replies, AskedSame { report, problems, answered, is_replay: self.is_replay }))
     }
 
     /// Asks about pairs of a score. Where both replies agree they are an answer.
@@ -221,15 +263,25 @@ fn calls_to_compare<'p>(
 }
 
 /// Counts what became of pairs.
-fn report(replies: &[PairReplies], model: String, band: Band) -> AskedReport {
+fn report(
+    calls: &[CallsToCompare<'_>],
+    replies: &[PairReplies],
+    (model, settings): (String, &Settings),
+    band: Band,
+) -> AskedReport {
     let count = |answer: PairAnswer| replies.iter().filter(|replies| replies.answer == answer).count();
     let [disagreement, unreadable, no_reply] =
         [PairAnswer::Disagreement, PairAnswer::Unreadable, PairAnswer::NoReply].map(count);
     let (same, different) = (count(PairAnswer::Same), count(PairAnswer::Different));
     let uncertain = disagreement + unreadable + no_reply;
-    let mut digest = Sha256::new().chain_update(&model).chain_update([0]);
-    digest.update([band.low, band.high].map(f64::to_le_bytes).concat());
-    digest.update(replies.iter().map(|replies| replies.answer as u8).collect::<Vec<u8>>());
+    let settings = (settings.temperature, settings.max_output_tokens);
+    let mut digest =
+        Sha256::new().chain_update(format!("{model}\0{settings:?}\0{}\0{}", band.low, band.high));
+    for (calls, replies) in calls.iter().zip(replies) {
+        let [a, b] = calls.arguments.map(|arguments| arguments.to_text(Keys::Sorted));
+        let answer = replies.answer.name();
+        digest.update(format!("\0{}\0{a}\0{b}\0{:?}\0{answer}", calls.tool, calls.question));
+    }
     let mut fingerprint = hexadecimal(&digest.finalize());
     fingerprint.truncate(DIGITS);
     AskedReport {
@@ -254,15 +306,20 @@ impl AskedSame {
             printer.warn(problem);
         }
         if self.problems.len() > TOLD {
-            printer.warn(&format!("and {} of other kinds", counted(self.problems.len() - TOLD, "problem")));
+            printer.warn(&format!("and {}", counted(self.problems.len() - TOLD, "more problem")));
         }
         if self.report.no_reply == 0 {
             return Ok(());
         }
         let message = format!(
-            "{} of {} got no reply and kept their score; the report is whole otherwise\nhint: the same command asks again",
+            "{} of {} got no reply and kept their score; the report is whole otherwise\nhint: {}",
             self.report.no_reply,
             counted(self.report.asked, "pair"),
+            if self.is_replay {
+                "the recording does not have them; `--ask MODEL --ask-record FILE` makes another"
+            } else {
+                "the same command asks again"
+            },
         );
         // Said here, because the command may fail for another reason too.
         Printer::error(&message);
@@ -286,8 +343,18 @@ mod tests {
             PairAnswer::NoReply,
             PairAnswer::TooLong,
         ];
-        let of =
-            |answers: &[PairAnswer], model: &str, band| report(&replies(answers), model.to_owned(), band);
+        let none = Json::Object(Vec::new());
+        let calls = CallsToCompare {
+            tool: "s/t",
+            arguments: [&none, &none],
+            question: None,
+            argument: None,
+            schema: None,
+        };
+        let of = |answers: &[PairAnswer], model: &str, band| {
+            let calls = vec![calls; answers.len()];
+            report(&calls, &replies(answers), (model.to_owned(), &Settings::default()), band)
+        };
         let found = of(&all, "m", Band::default());
         assert_eq!((found.asked, found.same, found.different, found.uncertain), (4, 1, 1, 2));
         assert_eq!((found.disagreement, found.unreadable, found.no_reply, found.too_long), (1, 0, 1, 1));

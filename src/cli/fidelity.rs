@@ -223,6 +223,13 @@ fn train(
     if !args.anew {
         note_learned(&base, sources, labels, printer);
     }
+    if let Some(folder) = &args.model {
+        // Before anything is computed.
+        std::fs::create_dir_all(folder).map_err(|cause| unwritable(folder, &cause))?;
+        if folder.join(MODEL_FILE).exists() {
+            printer.note(&format!("the model in `{}` will be replaced", folder.display()));
+        }
+    }
     let files: Vec<&Path> = args.pairs.iter().map(PathBuf::as_path).collect();
     let mut output = args.form.open(&files, printer)?;
     let mut embedder = args.encoder.open(common.assets()?, printer)?;
@@ -248,15 +255,19 @@ fn train(
     args.model.as_deref().map_or(Ok(()), |folder| write_model(&model, folder, printer))
 }
 
+fn unwritable(folder: &Path, cause: &std::io::Error) -> Failure {
+    let name = shortened(&folder.display().to_string(), 300);
+    let message = format!(
+        "no model can be written into `{name}`: {cause}\nhint: `-o` names a folder, which is made if needed"
+    );
+    Failure::new(code::INPUT, message)
+}
+
 /// Writes a model into its folder.
 fn write_model(model: &Model, folder: &Path, printer: Printer) -> Result<(), Failure> {
     let path = folder.join(MODEL_FILE);
     let name = shortened(&path.display().to_string(), 300);
-    let written =
-        std::fs::create_dir_all(folder).and_then(|()| write_atomically(&path, model.to_json().as_bytes()));
-    written.map_err(|cause| {
-        Failure::new(code::INPUT, format!("the model `{name}` cannot be written: {cause}"))
-    })?;
+    write_atomically(&path, model.to_json().as_bytes()).map_err(|cause| unwritable(folder, &cause))?;
     printer.note(&format!("wrote `{name}`: use it with --fidelity-model"));
     Ok(())
 }

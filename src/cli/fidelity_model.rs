@@ -38,7 +38,10 @@ impl ModelArg {
                 ),
             )
         };
-        let file = std::fs::File::open(&path).map_err(|error| failure(error.to_string()))?;
+        let file = std::fs::File::open(&path).map_err(|error| {
+            let is_empty = folder.is_dir() && error.kind() == std::io::ErrorKind::NotFound;
+            failure(if is_empty { format!("the folder has no `{MODEL_FILE}`") } else { error.to_string() })
+        })?;
         let mut bytes = Vec::new();
         file.take(LARGEST_MODEL).read_to_end(&mut bytes).map_err(|error| failure(error.to_string()))?;
         Model::read(&bytes).map(Arc::new).map_err(|error| failure(error.to_string()))

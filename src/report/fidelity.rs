@@ -179,11 +179,10 @@ fn wrong(report: &FidelityReport) -> Sheet {
         let text = |text: &Option<String>, width| Cell::new(shortened(text.as_deref().unwrap_or("-"), width));
         vec![
             Cell::new(pair.index.to_string()),
-            Cell::new(shortened(&pair.tool, 30)),
-            Cell::new(shortened(&pair.edit, 20)),
-            Cell::new(if pair.same { "same" } else { "different" }),
+            Cell::new(shortened(&pair.tool, 18)),
+            Cell::new(if pair.same { "same" } else { "other" }),
             Cell::new(format!("{:.3}", pair.score)),
-            text(&pair.argument, 24),
+            text(&pair.argument, 14),
             text(&why, 60),
         ]
     });
@@ -193,7 +192,6 @@ fn wrong(report: &FidelityReport) -> Sheet {
         columns: vec![
             Column::number("pair", "pair"),
             Column::text("tool"),
-            Column::text("edit"),
             Column::text("label"),
             Column::number("score", "score"),
             Column::text("argument"),

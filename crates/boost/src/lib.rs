@@ -69,6 +69,20 @@ impl Tree {
     }
 }
 
+impl Tree {
+    /// How many numbers a row has to have for none that it asks for to be missing.
+    #[must_use]
+    pub fn numbers(&self) -> usize {
+        self.nodes.iter().map(|node| node.number.saturating_add(1)).max().unwrap_or_default()
+    }
+
+    /// The most that it adds or takes away.
+    #[must_use]
+    pub fn largest(&self) -> f64 {
+        self.leaves.iter().map(|leaf| leaf.abs()).fold(0.0, f64::max)
+    }
+}
+
 impl From<Tree> for Line {
     fn from(tree: Tree) -> Self {
         let node = |node: &Node| {

@@ -18,7 +18,7 @@ const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
 /// The message when an address refuses a request without a key.
 const NO_KEY_SENT: &str = "no key was sent\nhint: an address of your own gets the key of the variable that \
-                           `--llm-key-from VARIABLE` names";
+                           `--llm-key-from VARIABLE` names (`--ask-key-from` with `--ask`)";
 
 /// A provider, and the options for asking it.
 #[derive(Debug)]

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::json::{self, Json, Oddity};
 use super::source::{Source, SourceError};
+use super::split::without_byte_order_mark;
 
 /// A JSON file as it was read.
 #[derive(Debug)]
@@ -89,10 +90,11 @@ impl WholeFile {
         if text.len() as u64 > max_bytes {
             return Err(WholeFileError::TooLarge { path: name, mebibytes: max_mebibytes });
         }
-        match parse(&text) {
+        let plain = without_byte_order_mark(&text);
+        match parse(plain) {
             Ok((value, oddities)) => Ok(Self { name, digest: source.digest()?, value, oddities }),
             Err(error) => {
-                let (line, column) = source.position(error.offset as u64);
+                let (line, column) = source.position((text.len() - plain.len() + error.offset) as u64);
                 Err(WholeFileError::Syntax { path: name, line, column, message: error.message })
             }
         }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use m3_judge::same::{CallsToCompare, PairAnswer, PairReplies};
 use m3_report::Band;
-use m3_score::fidelity::{SAID_DIFFERENT, SAID_SAME};
+use m3_score::fidelity::{Verdict, said_reason, said_score, said_verdict};
 use m3_support::pointer::segments;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::Json;
@@ -34,7 +34,9 @@ impl<'p> DoubtfulPair<'p> {
     #[must_use]
     pub fn of(trial: &Trial, pairs: &'p [TestPair], catalog: Option<&'p Catalog>, band: Band) -> Vec<Self> {
         let scored = trial.pairs.iter().zip(pairs).enumerate();
-        let doubtful = scored.filter(|(_, (report, _))| band.scores().contains(&report.score));
+        // Equal calls are sure, whatever the band.
+        let doubtful =
+            scored.filter(|(_, (report, _))| report.score < 1.0 && band.scores().contains(&report.score));
         let of = |(index, (report, pair)): (usize, (&PairReport, &'p TestPair))| {
             let argument =
                 report.argument.as_deref().and_then(|path| segments(path).next().map(Cow::into_owned));
@@ -63,11 +65,21 @@ impl Trial {
         for (doubtful, PairReplies { answer, opinions }) in doubtful.iter().zip(replies) {
             let Some(report) = self.pairs.get_mut(doubtful.index) else { continue };
             let before = report.score;
-            report.score = match answer {
-                PairAnswer::Same => SAID_SAME,
-                PairAnswer::Different => SAID_DIFFERENT,
-                _ => before,
+            let said = match answer {
+                PairAnswer::Same => Some(true),
+                PairAnswer::Different => Some(false),
+                _ => None,
             };
+            if let Some(is_same) = said.filter(|is_same| said_score(before, *is_same) != before) {
+                report.score = said_score(before, is_same);
+                report.reason = Some(said_reason(is_same).into());
+                let is_one_sided = [Verdict::Missing, Verdict::Extra]
+                    .iter()
+                    .any(|it| report.verdict.as_deref() == Some(it.name()));
+                if !is_one_sided {
+                    report.verdict = Some(said_verdict(Verdict::Different, is_same).name().to_owned());
+                }
+            }
             report.asked = Some(AskedPair { before, answer, opinions });
         }
     }
@@ -75,6 +87,7 @@ impl Trial {
 
 #[cfg(test)]
 mod tests {
+    use m3_score::fidelity::{SAID_DIFFERENT, SAID_SAME};
     use m3_trajectory::json::parse;
 
     use super::*;

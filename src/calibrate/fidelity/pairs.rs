@@ -21,7 +21,7 @@ pub enum PairFileError {
     File(#[from] WholeFileError),
     /// It does not hold labelled pairs.
     #[error(
-        "`{name}` has no labelled pairs: {message}\nhint: a file of pairs is `[{{\"tool\": .., \"a\": {{..}}, \"b\": {{..}}, \"same\": 1 or 0, \"edit\": ..}}]`, or one such object a line, or what `m3 review --label` writes"
+        "`{name}` cannot be used as labelled pairs: {message}\nhint: a file of pairs is `[{{\"tool\": .., \"a\": {{..}}, \"b\": {{..}}, \"same\": 1 or 0, \"edit\": ..}}]`, or one such object a line, or what `m3 review --label` writes"
     )]
     Content {
         /// The file.
@@ -115,7 +115,7 @@ impl PairFile {
 
 fn pair(item: &Json) -> Result<TestPair, String> {
     let side = |key: &str| item.get(key).cloned().ok_or_else(|| format!("it has no `{key}`"));
-    let tool = item.get("tool").and_then(Json::as_str).ok_or("it has no `tool`")?;
+    let tool = item.get("tool").ok_or("it has no `tool`")?.as_str().ok_or("its `tool` should be a text")?;
     let is_same = match item.get("same") {
         Some(Json::Integer(0) | Json::Bool(false)) => false,
         Some(Json::Integer(1) | Json::Bool(true)) => true,

@@ -1,6 +1,6 @@
 //! Asks a model about pairs of calls: [`SameAsker`].
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt as _};
@@ -62,9 +62,14 @@ impl SameAsker<'_> {
         let mut questions = Questions::default();
         let places: Vec<Option<[usize; 2]>> = pairs.iter().map(|pair| questions.add(pair)).collect();
         let total = questions.all.len();
-        // The key may be repeated by a reply, and is hidden before anything of the reply is kept. Making this can fail
-        // only for hundreds of megabytes of secrets, which no header would hold.
-        let redactor = self.model.redactor_with([]).unwrap_or_default();
+        // The key may be repeated by a reply, and is hidden before anything of the reply is kept.
+        let redactor = match self.model.redactor_with([]) {
+            Ok(redactor) => redactor,
+            Err(error) => {
+                let replies = pairs.iter().map(|_| PairReplies::of([Said::Nothing, Said::Nothing])).collect();
+                return AskedPairs { replies, problems: vec![error.to_string()], ..AskedPairs::default() };
+            }
+        };
         let (fate, system, redactor) = (&Fate::of_many(), &instructions(), &redactor);
         let replies =
             stream::iter(questions.all.iter().enumerate())
@@ -81,12 +86,12 @@ impl SameAsker<'_> {
             (self.done)(done, total);
         }
         let mut asked = AskedPairs { is_interrupted: self.stop.is_cancelled(), ..AskedPairs::default() };
+        let mut known = HashSet::new();
         for outcome in outcomes.iter().flatten() {
             asked.answered += usize::from(outcome.said != Said::Nothing);
             asked.usage = asked.usage.plus(outcome.usage);
-            asked
-                .problems
-                .extend(outcome.problem.clone().filter(|problem| !asked.problems.contains(problem)));
+            let problem = outcome.problem.as_ref().filter(|problem| known.insert(*problem));
+            asked.problems.extend(problem.cloned());
         }
         let said =
             |index: usize| outcomes[index].as_ref().map_or(Said::Nothing, |outcome| outcome.said.clone());

@@ -33,6 +33,21 @@ pub enum PairAnswer {
     TooLong,
 }
 
+impl PairAnswer {
+    /// Its name in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Different => "different",
+            Self::Disagreement => "disagreement",
+            Self::Unreadable => "unreadable",
+            Self::NoReply => "no_reply",
+            Self::TooLong => "too_long",
+        }
+    }
+}
+
 /// The replies to a pair in both orders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PairReplies {

@@ -58,9 +58,11 @@ pub(super) fn check_references(
 
 /// Where argument fidelity comes from: the model, and the language model that was asked about a band of scores, if one was.
 /// `None` if the score does not say it.
-fn fidelity_source(origin: &Origin) -> Option<(&str, Option<(&str, Band)>)> {
+fn fidelity_source(origin: &Origin) -> Option<(&str, Option<(&str, Band, bool)>)> {
     let model = origin.fidelity_model.as_ref()?;
-    Some((&model.fingerprint, origin.asked.as_ref().map(|asked| (&*asked.model, asked.band))))
+    // Where requests got no reply, some pairs keep the score of before.
+    let asked = origin.asked.as_ref().map(|asked| (&*asked.model, asked.band, asked.no_reply == 0));
+    Some((&model.fingerprint, asked))
 }
 
 /// Checks whether argument fidelity comes from the same models in all scores. Returns a note on scores that do not say

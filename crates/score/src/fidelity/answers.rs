@@ -38,7 +38,7 @@ impl Answers {
     }
 
     /// The comparison of two calls with what is said of them, or unchanged if nothing is or if they are equal. The pair has
-    /// [`SAID_SAME`] or [`SAID_DIFFERENT`], and so have its worst argument and those below.
+    /// [`SAID_SAME`] at least or [`SAID_DIFFERENT`] at most, and so have its worst argument and those below.
     #[must_use]
     pub fn laid_over(&self, pair: CallPair<'_>, mut fidelity: CallFidelity) -> CallFidelity {
         if self.are_same.is_empty() {
@@ -47,23 +47,44 @@ impl Answers {
         // Most calls are equal, and need no key.
         let Some(worst) = fidelity.worst_index() else { return fidelity };
         let Some(&is_same) = self.are_same.get(&calls_key(pair)) else { return fidelity };
-        let (score, verdict, reason) = if is_same {
-            (SAID_SAME, Verdict::Equivalent, "a language model takes the calls for the same")
-        } else {
-            (SAID_DIFFERENT, Verdict::Different, "a language model takes the calls for different ones")
-        };
         for (index, argument) in fidelity.arguments.iter_mut().enumerate() {
-            if index != worst && argument.score >= score {
+            let score = said_score(argument.score, is_same);
+            // What is no worse than that, and what is surely different already, keeps its own reason.
+            if score == argument.score || !is_same && index != worst {
                 continue;
             }
             argument.score = score;
-            argument.reason = Cow::Borrowed(reason);
-            if !matches!(argument.verdict, Verdict::Missing | Verdict::Extra) {
-                argument.verdict = verdict;
-            }
+            argument.reason = Cow::Borrowed(said_reason(is_same));
+            argument.verdict = said_verdict(argument.verdict, is_same);
         }
-        fidelity.score = score;
+        fidelity.score = said_score(fidelity.score, is_same);
         fidelity
+    }
+}
+
+/// The score of a pair after somebody has said whether its calls ask for the same: an answer never moves it the other way.
+#[must_use]
+pub fn said_score(before: f64, is_same: bool) -> f64 {
+    if is_same { before.max(SAID_SAME) } else { before.min(SAID_DIFFERENT) }
+}
+
+/// The reason that goes with [`said_score`].
+#[must_use]
+pub fn said_reason(is_same: bool) -> &'static str {
+    if is_same {
+        "a language model takes the calls for the same"
+    } else {
+        "a language model takes the calls for different ones"
+    }
+}
+
+/// The verdict that goes with [`said_score`]. What is missing or extra stays so.
+#[must_use]
+pub fn said_verdict(before: Verdict, is_same: bool) -> Verdict {
+    match (before, is_same) {
+        (Verdict::Missing | Verdict::Extra, _) => before,
+        (_, true) => Verdict::Equivalent,
+        (_, false) => Verdict::Different,
     }
 }
 
@@ -199,14 +220,16 @@ mod tests {
             [("/q", 0.05, Verdict::Different, true), ("/page", 0.6, Verdict::Extra, false),]
         );
         assert_eq!(different.arguments[2].reason, "a language model takes the calls for different ones");
-        // An argument that only one call has stays missing; a call is as good as its least argument, whatever the band.
-        let lacks = fidelity(&[("/a", 0.02, Verdict::Missing), ("/b", 0.03, Verdict::Close)]);
+        // An argument that only one call has stays missing. What is surer than an answer stays as it is, whatever the band.
+        let lacks = fidelity(&[("/a", 0.3, Verdict::Missing), ("/b", 0.4, Verdict::Close)]);
         assert_eq!(
             shown(&said(false, &lacks)),
-            [("/a", 0.05, Verdict::Missing, true), ("/b", 0.05, Verdict::Different, true),]
+            [("/a", 0.05, Verdict::Missing, true), ("/b", 0.4, Verdict::Close, false)]
         );
-        let good = said(true, &fidelity(&[("/a", 0.99, Verdict::Equivalent), ("/b", 0.98, Verdict::Close)]));
-        assert_eq!((good.score, good.worst().unwrap().path.as_str()), (0.95, "/b"));
+        let wrong = fidelity(&[("/a", 0.02, Verdict::Missing), ("/b", 0.03, Verdict::Close)]);
+        assert_eq!(said(false, &wrong), wrong);
+        let good = fidelity(&[("/a", 0.99, Verdict::Equivalent), ("/b", 0.98, Verdict::Close)]);
+        assert_eq!(said(true, &good), good);
         // Nobody can say that equal calls differ.
         let equal = fidelity(&[("/a", 1.0, Verdict::Equal)]);
         assert_eq!(said(false, &equal), equal);

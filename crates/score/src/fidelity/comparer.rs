@@ -291,7 +291,9 @@ impl<'a> Fidelity<'a> {
             let evidence = evidence::of(&context, argument);
             // Only equal values have 1, and what was not read to its end is not accepted.
             let most = if evidence.is_cut() { TOO_LONG } else { SAME_OTHERWISE };
-            argument.score = self.model.probability(&evidence).min(most);
+            // A model of absurd numbers has none as its probability, and accepts nothing.
+            let probability = self.model.probability(&evidence);
+            argument.score = if probability.is_nan() { 0.0 } else { probability.min(most) };
             argument.verdict = match argument.verdict {
                 Verdict::Equivalent | Verdict::Close | Verdict::Different => match argument.score {
                     EQUIVALENT.. => Verdict::Equivalent,

@@ -41,7 +41,9 @@ mod words;
 
 use std::borrow::Cow;
 
-pub use answers::{Answers, DoubtfulPair, DoubtfulPairs, SAID_DIFFERENT, SAID_SAME};
+pub use answers::{
+    Answers, DoubtfulPair, DoubtfulPairs, SAID_DIFFERENT, SAID_SAME, said_reason, said_score, said_verdict,
+};
 pub use comparer::Fidelity;
 pub use evidence::Evidence;
 use m3_support::pointer::segments;

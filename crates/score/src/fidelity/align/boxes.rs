@@ -29,7 +29,9 @@ pub(super) fn of_objects(a: &[(String, Json)], b: &[(String, Json)]) -> [Option<
             (ends.clone().fold(f64::INFINITY, f64::min), ends.fold(f64::NEG_INFINITY, f64::max));
         if sides.len() > 1 { Some(high - low) } else { sides.first().map(|_| POINT) }
     };
-    [0, 1].map(|axis| shorter(length(a, axis), length(b, axis)).filter(|_| !is_tile))
+    let lengths = [0, 1].map(|axis| shorter(length(a, axis), length(b, axis)).filter(|_| !is_tile));
+    // What lies on one axis only is no place in a picture: `x` alone is any number.
+    if lengths.contains(&None) { [None; 2] } else { lengths }
 }
 
 /// The lengths, by axis, of the box that two lists of four numbers are: two corners, or a corner and two lengths.

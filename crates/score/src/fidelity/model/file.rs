@@ -14,6 +14,9 @@ const SCHEMA: &str = "m3.fidelity-model/1";
 /// The most trees that are read.
 const MOST_TREES: usize = 10_000;
 
+/// The largest leaf of a tree, in log-odds: sums of them stay numbers.
+const LARGEST_LEAF: f64 = 1e6;
+
 /// Why a model cannot be used.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ModelError {
@@ -67,12 +70,24 @@ impl Model {
         if file.schema != SCHEMA {
             return Err(ModelError::Json(format!("its schema is not {SCHEMA}")));
         }
-        if file.evidence.iter().ne(SIGNS.iter().map(|(name, _)| *name))
-            || file.trees.len() + file.more.len() > MOST_TREES
-        {
+        if file.evidence.iter().ne(SIGNS.iter().map(|(name, _)| *name)) {
             return Err(ModelError::Evidence);
         }
-        if !file.base.is_finite() || !file.calibration.is_sorted_by(|x, y| x.0 < y.0 && x.1 <= y.1) {
+        let count = file.trees.len() + file.more.len();
+        if count == 0 || count > MOST_TREES {
+            return Err(ModelError::Json(format!("it has {count} trees; 1 to {MOST_TREES} can be read")));
+        }
+        let is_of_evidence = |tree: &Tree| tree.numbers() <= SIGNS.len() && tree.largest() <= LARGEST_LEAF;
+        if !file.trees.iter().chain(&file.more).all(is_of_evidence) {
+            return Err(ModelError::Json(
+                "a tree asks for evidence that there is not, or has absurd leaves".to_owned(),
+            ));
+        }
+        let is_number = |number: f64| number.abs() <= LARGEST_LEAF;
+        if !is_number(file.base) || !file.calibration.iter().all(|(x, y)| is_number(*x) && is_number(*y)) {
+            return Err(ModelError::Json("its base or its calibration is no log-odds".to_owned()));
+        }
+        if file.calibration.is_empty() || !file.calibration.is_sorted_by(|x, y| x.0 < y.0 && x.1 <= y.1) {
             return Err(ModelError::Json("its calibration does not rise".to_owned()));
         }
         let File { base, calibration, sources, trees, more, .. } = file;

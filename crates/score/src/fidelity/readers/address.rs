@@ -152,11 +152,13 @@ fn compare_urls(a: &Url, b: &Url) -> Finding {
     let host = |url: &Url| {
         let host = url.host_str().unwrap_or_default();
         let host = host.strip_prefix("www.").unwrap_or(host).trim_end_matches('.').to_owned();
-        (url.username().to_owned(), host)
+        (url.username().to_owned(), url.password().map(str::to_owned), host)
     };
+    // Decoded part by part: a slash that is written `%2F` divides nothing.
     let path = |url: &Url| {
-        let path = percent_decode_str(url.path()).decode_utf8_lossy().into_owned();
-        path.trim_end_matches('/').trim_end_matches("/index.html").trim_end_matches(".git").to_owned()
+        let path = url.path().trim_end_matches('/').trim_end_matches("/index.html").trim_end_matches(".git");
+        let decoded = path.split('/').map(|part| percent_decode_str(part).decode_utf8_lossy().into_owned());
+        decoded.collect::<Vec<String>>()
     };
     let query = |url: &Url| {
         let mut members: Vec<(String, String)> = url.query_pairs().into_owned().collect();
@@ -170,7 +172,8 @@ fn compare_urls(a: &Url, b: &Url) -> Finding {
     } else if a.port().is_some_and(|port| b.port().is_some_and(|other| port != other)) {
         (NOTHING, "another port")
     } else if path(a) != path(b) {
-        let is_case = path(a).to_lowercase() == path(b).to_lowercase();
+        let folded = |url: &Url| path(url).iter().map(|part| part.to_lowercase()).collect::<Vec<_>>();
+        let is_case = folded(a) == folded(b);
         if is_case { (0.5, "the path differs in the case of letters") } else { (NOTHING, "another page") }
     } else if query(a) != query(b) {
         (0.05, "another query")

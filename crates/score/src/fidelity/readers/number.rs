@@ -65,7 +65,12 @@ fn values_of(context: &ArgumentContext<'_>, a: &Json, b: &Json, x: f64, y: f64) 
     } else if let Some(span) = context.span {
         box_sides(x, y, span)
     } else {
-        numbers(x, y, context.name.is_of("exact"))
+        // Phone numbers and the like come in groups, and are other ones with another digit.
+        let is_grouped = [a, b].iter().any(|value| {
+            value.as_str().is_some_and(|text| text.trim().bytes().any(|byte| matches!(byte, b' ' | b'-')))
+        });
+        let is_exact = context.name.is_of("exact") || is_grouped && super::text_of(a) != super::text_of(b);
+        numbers(x, y, is_exact)
     }
 }
 
@@ -111,8 +116,9 @@ fn bound(text: &str) -> Option<(&'static str, f64)> {
     let sign = match (before, after) {
         (">", "≥" | "=") | ("", "≥") => "≥",
         ("<", "≤" | "=") | ("", "≤") => "≤",
-        ("", _) => return None,
-        (sign, _) => sign,
+        (sign, "") if !sign.is_empty() => sign,
+        // Neither says anything, or they contradict one another.
+        _ => return None,
     };
     Some((sign, said(rest[..rest.len() - end].trim())?))
 }
@@ -176,6 +182,7 @@ pub(in crate::fidelity) fn without_thousands(text: &str) -> String {
     let mut rest = groups.peekable();
     let is_grouped = rest.peek().is_some()
         && (1..=3).contains(&first.len())
+        && !first.starts_with('0')
         && first.bytes().all(|byte| byte.is_ascii_digit())
         && !fraction.contains(',')
         && rest.all(|group| group.len() == 3 && group.bytes().all(|byte| byte.is_ascii_digit()));
@@ -248,7 +255,9 @@ fn separated(text: &str) -> Option<f64> {
     let (whole, fraction) = match (digits.rfind(','), digits.rfind('.')) {
         (Some(comma), Some(point)) => (&digits[..comma.max(point)], Some(&digits[comma.max(point) + 1..])),
         // Groups have three digits, so what has not is a fraction.
-        (Some(comma), None) if digits.matches(',').count() == 1 && digits.len() - comma != 4 => {
+        (Some(comma), None)
+            if digits.matches(',').count() == 1 && (digits.len() - comma != 4 || digits.starts_with('0')) =>
+        {
             (&digits[..comma], Some(&digits[comma + 1..]))
         }
         _ => (digits, None),
@@ -259,6 +268,12 @@ fn separated(text: &str) -> Option<f64> {
         Some((last, middle)) => (Some(*last), middle),
         None => (None, rest),
     };
+    // The numbers of an address of a machine are no thousands, and none begin with a zero.
+    let is_address =
+        middle.len() == 2 && fraction.is_none() && groups.iter().all(|group| group.parse::<u8>().is_ok());
+    if last.is_some() && (is_address || first.starts_with('0')) {
+        return None;
+    }
     let is_grouped = (1..=3).contains(&first.len())
         && last.is_none_or(|last| last.len() == 3)
         && (middle.iter().all(|group| group.len() == 3) || middle.iter().all(|group| group.len() == 2));

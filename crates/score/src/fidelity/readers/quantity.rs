@@ -67,7 +67,7 @@ fn best(a: &Readings, b: &Readings) -> Finding {
 
 fn amounts(a: &Quantity, b: &Quantity) -> Finding {
     let larger = a.amount.abs().max(b.amount.abs());
-    let relative = if larger > 1e-9 { (a.amount - b.amount).abs() / larger } else { 0.0 };
+    let relative = if larger > 0.0 { (a.amount - b.amount).abs() / larger } else { 0.0 };
     // A conversion is right to some six digits.
     if relative < 1e-5 {
         return Finding::new(Kind::Quantity, SAME_OTHERWISE, "the same in another unit or writing");

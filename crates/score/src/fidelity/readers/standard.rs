@@ -88,14 +88,15 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
         (name.is_of("regions") && !is_language, &COUNTRIES),
         (is_language, &LANGUAGES),
     ];
-    let found = tables.iter().find_map(|(is_named, table)| entries(table, x, y, *is_named));
+    let found = tables.iter().find_map(|(is_named, table)| entries(table, [x, y], *is_named, is_language));
     found.or_else(|| airports(name, a, b)).or_else(|| companies(name, a, b))
 }
 
 /// Compares two entries of a table; `is_named` where the argument's name says that they are.
-fn entries(table: &Table, x: &str, y: &str, is_named: bool) -> Option<Finding> {
+fn entries(table: &Table, [x, y]: [&str; 2], is_named: bool, is_language: bool) -> Option<Finding> {
     // `en-US` is English, as it is spoken there.
-    let base = |text: &str| table.get(text).or_else(|| table.get(text.split(['-', '_']).next()?)).copied();
+    let language = |text: &str| table.get(text.split(['-', '_']).next()?);
+    let base = |text: &str| table.get(text).or_else(|| language(text).filter(|_| is_language)).copied();
     let found = |score: f64, reason: &'static str| Some(Finding::new(Kind::Standard, score, reason));
     if is_named {
         let (of_x, of_y) = (base(x), base(y));

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::super::constants::EQUIVALENT;
+use super::super::constants::{EQUIVALENT, NOTHING};
 use super::*;
 
 /// The kind and the score of two values of an argument of this name.
@@ -41,6 +41,10 @@ fn values_in_other_writings_are_one_to_their_reader() {
         ("url", json!("http://www.example.org:80/a/"), json!("example.org/a"), "url"),
         ("repo", json!("git@example.org:a/b.git"), json!("https://example.org/a/b"), "url"),
         ("date", json!("5 Mar 2024"), json!("2024-03-05"), "moment"),
+        ("at", json!("2026-03-05T24:00:00Z"), json!("2026-03-06T00:00:00Z"), "moment"),
+        ("start", json!("00:00:01.25"), json!("00:00:01.250"), "moment"),
+        ("born", json!("12/25/99"), json!("1999-12-25"), "moment"),
+        ("share", json!("0,500"), json!(0.5), "number"),
         ("since", json!(1_714_564_800), json!("2024-05-01T12:00:00Z"), "moment"),
         ("file", json!("./a//b/../c.png"), json!("a/c.png"), "path"),
         ("isbn", json!("978-3-16-148410-0"), json!("978 3 16 148410 0"), "code"),
@@ -77,6 +81,12 @@ fn what_looks_alike_and_is_another_one_is_not_taken_for_it() {
         ("filter", json!("age<5"), json!("age>5"), "code"),
         ("version", json!("1.9.0"), json!("1.90"), "code"),
         ("password", json!("Secret"), json!("secret"), "verbatim"),
+        ("contact", json!("555 123 000"), json!("555 123 001"), "number"),
+        ("start", json!("00:00:01.250"), json!("00:00:01.750"), "moment"),
+        ("at", json!("2026-03-05T24:00:00Z"), json!("2026-03-05T00:00:00Z"), "moment"),
+        ("at", json!("2026-03-05 24:00"), json!("2026-03-05 00:00"), "moment"),
+        ("link", json!("https://bot:alpha@example.org/x"), json!("https://bot:beta@example.org/x"), "url"),
+        ("link", json!("https://example.org/a%2Fb"), json!("https://example.org/a/b"), "url"),
         ("expression", json!("(a - b)"), json!("(b - a)"), "verbatim"),
     ] {
         let (of, score) = found(name, &a, &b).unwrap_or(("text", 1.0));
@@ -85,11 +95,24 @@ fn what_looks_alike_and_is_another_one_is_not_taken_for_it() {
 }
 
 #[test]
+fn a_day_before_its_month_or_behind_it_is_the_instant_that_fits() {
+    // 3 May and 5 March 2024 in UTC.
+    for seconds in [1_714_694_400, 1_709_596_800] {
+        assert_eq!(found("since", &json!("05/03/2024"), &json!(seconds)), Some(("moment", 0.8)));
+    }
+    assert_eq!(
+        found("since", &json!("05/03/2024"), &json!(1_714_694_400 + 86_400)),
+        Some(("moment", NOTHING))
+    );
+}
+
+#[test]
 fn what_a_reader_cannot_read_is_left_to_text() {
     for (name, a, b) in [
         ("day", json!("7"), json!("2019-03-07")),
         ("link", json!("https://example.org/a/b"), json!("a page about eels")),
         ("size", json!("M"), json!("L")),
+        ("amount", json!("more than 5 or less"), json!("more than 5")),
     ] {
         assert_eq!(found(name, &a, &b), None, "{name}: {a} {b}");
     }

@@ -50,7 +50,7 @@ pub(super) fn take_time(
         if at > 0 && matches!(tokens.get(at - 1), Some(Number(12, ..))) {
             tokens.remove(at - 1);
         }
-        return Ok(Some(Time { seconds, is_open: false, offset: None }));
+        return Ok(Some(Time { seconds, ..Time::default() }));
     }
     for start in 0..tokens.len() {
         let Some((mut clock, mut end)) = clock(&tokens[start..], half.is_some() || has_clock) else {
@@ -77,7 +77,8 @@ pub(super) fn take_time(
             Some(Half::Night) if clock.hour == 12 => clock.hour = 0,
             _ => {}
         }
-        if clock.hour > 24 || clock.minute > 59 || clock.second > 59 {
+        let is_last_midnight = clock.hour == 24 && clock.minute == 0 && clock.second == 0;
+        if clock.hour > 23 && !is_last_midnight || clock.minute > 59 || clock.second > 59 {
             return Err(());
         }
         let (offset, end) = offset(tokens, end);
@@ -85,8 +86,8 @@ pub(super) fn take_time(
             return Err(());
         }
         tokens.drain(start..end);
-        let seconds = (clock.hour % 24) * 3600 + clock.minute * 60 + clock.second;
-        return Ok(Some(Time { seconds, is_open, offset }));
+        let seconds = clock.hour * 3600 + clock.minute * 60 + clock.second;
+        return Ok(Some(Time { seconds, milliseconds: clock.milliseconds, is_open, offset }));
     }
     Ok(None)
 }
@@ -96,6 +97,7 @@ struct Clock {
     hour: i64,
     minute: i64,
     second: i64,
+    milliseconds: Option<i64>,
     /// Whether the hour has a zero before it.
     is_padded: bool,
     /// Whether it can be nothing else.
@@ -104,7 +106,14 @@ struct Clock {
 
 /// The clock that tokens begin with, and of how many.
 fn clock(tokens: &[Token], may_be_bare: bool) -> Option<(Clock, usize)> {
-    let of = |hour, minute, second| Clock { hour, minute, second, is_padded: false, is_certain: true };
+    let of = |hour, minute, second| Clock {
+        hour,
+        minute,
+        second,
+        milliseconds: None,
+        is_padded: false,
+        is_certain: true,
+    };
     let number = |at: usize| match tokens.get(at) {
         Some(&Number(number, digits, false)) if digits <= 2 => Some((number, digits)),
         _ => None,
@@ -131,15 +140,19 @@ fn clock(tokens: &[Token], may_be_bare: bool) -> Option<(Clock, usize)> {
     let is_dotted = matches!(tokens.get(1), Some(Sign('.')))
         && matches!(tokens.get(3), Some(Word(word)) if matches!(word.as_str(), "am" | "pm"));
     if let (true, Some((minute, 2))) = (is_joint || is_dotted, number(2)) {
-        let (mut second, mut end) = (0, 3);
+        let (mut second, mut milliseconds, mut end) = (0, None, 3);
         if let (Some(Sign(':')), Some((found, 2))) = (tokens.get(3), number(4)) {
             (second, end) = (found, 5);
-            if let (Some(Sign('.')), Some(Number(..))) = (tokens.get(5), tokens.get(6)) {
+            if let (Some(Sign('.')), Some(&Number(part, digits, _))) = (tokens.get(5), tokens.get(6)) {
+                // Of more digits, the first three.
+                let shift = |by: i32| 10_f64.powi(by);
+                milliseconds =
+                    i32::try_from(digits).ok().map(|digits| (part as f64 * shift(3 - digits)) as i64);
                 end = 7;
             }
         }
         let is_padded = digits == 2 && hour < 10;
-        return Some((Clock { hour, minute, second, is_padded, is_certain: true }, end));
+        return Some((Clock { hour, minute, second, milliseconds, is_padded, is_certain: true }, end));
     }
     // `seven thirty`, `twelve oh three`.
     let skips = usize::from(is_word(tokens.get(1), "oh"));

@@ -27,9 +27,12 @@ struct Moment {
 }
 
 /// A time of day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Time {
+    /// Since midnight; that at the end of a day, `24:00`, is 86,400.
     seconds: i64,
+    /// Of the second that has begun, if it is told.
+    milliseconds: Option<i64>,
     /// Whether it may be the other half of the day: `6:30` without `am` or `pm`.
     is_open: bool,
     /// Minutes ahead of UTC.
@@ -54,13 +57,16 @@ fn beside_epoch(moment: &str, number: &str) -> Option<Finding> {
         number @ 3e11..1e13 => number / 1e3,
         _ => return None,
     };
-    let moment = read(moment)?[0];
-    let time = moment.time.unwrap_or(Time { seconds: 0, is_open: false, offset: None });
-    let is_zoned = time.offset.is_some();
-    let time = Time { offset: Some(time.offset.unwrap_or(0)), ..time };
-    let apart = (instant(Moment { time: Some(time), ..moment })? as f64 - seconds).abs();
+    let is_at = |moment: Moment| {
+        let time = moment.time.unwrap_or_default();
+        let time = Time { offset: Some(time.offset.unwrap_or(0)), ..time };
+        Some((instant(Moment { time: Some(time), ..moment })? as f64 - seconds).abs() < 1.0)
+    };
+    let readings = read(moment)?;
+    let is_zoned = readings[0].time.is_some_and(|time| time.offset.is_some());
+    let is_same = readings.into_iter().filter_map(is_at).reduce(|one, other| one || other)?;
     let (score, reason) = match is_zoned {
-        _ if apart >= 1.0 => (NOTHING, "another instant"),
+        _ if !is_same => (NOTHING, "another instant"),
         true => (SAME_OTHERWISE, "the same instant"),
         false => (0.8, "the same instant, if it is meant in UTC"),
     };
@@ -81,7 +87,8 @@ fn texts(a: &str, b: &str) -> Option<Finding> {
 /// How far two moments are one, and why not.
 fn relation(a: Moment, b: Moment) -> (f64, &'static str) {
     if let (Some(x), Some(y)) = (instant(a), instant(b)) {
-        return if x == y { (SAME_OTHERWISE, "the same instant") } else { (NOTHING, "the time differs") };
+        let is_same = x == y && !is_split(a.time, b.time);
+        return if is_same { (SAME_OTHERWISE, "the same instant") } else { (NOTHING, "the time differs") };
     }
     let parts = [
         (a.year, b.year, "the year differs"),
@@ -110,7 +117,9 @@ fn relation(a: Moment, b: Moment) -> (f64, &'static str) {
     let (by_time, why) = match (a.time, b.time) {
         (Some(s), Some(t)) => {
             shared = true;
-            times(s, t)
+            // Midnight at the beginning of a day is not that at its end.
+            let is_of_days = has_a && has_b && (s.seconds - t.seconds).abs() == DAY;
+            if is_of_days { (NOTHING, "the time differs") } else { times(s, t) }
         }
         (None, None) => (SAME_OTHERWISE, ""),
         (Some(time), None) | (None, Some(time)) if time.seconds == 0 => (0.93, "the day and its midnight"),
@@ -125,11 +134,23 @@ fn relation(a: Moment, b: Moment) -> (f64, &'static str) {
     if by_time < score { (by_time, why) } else { (score, reason) }
 }
 
+/// The seconds of a day.
+const DAY: i64 = 86_400;
+
+/// Whether both tell the part of a second, and not the same.
+fn is_split(s: Option<Time>, t: Option<Time>) -> bool {
+    let part = |time: Option<Time>| time.and_then(|time| time.milliseconds);
+    part(s).is_some_and(|part_of_s| part(t).is_some_and(|part_of_t| part_of_s != part_of_t))
+}
+
 fn times(s: Time, t: Time) -> (f64, &'static str) {
-    const HALF_DAY: i64 = 43_200;
+    const HALF_DAY: i64 = DAY / 2;
     let is_zoned = s.offset.is_some() && t.offset.is_some();
     let at = |time: Time| time.seconds - if is_zoned { time.offset.unwrap_or(0) * 60 } else { 0 };
-    let apart = (at(s) - at(t)).rem_euclid(2 * HALF_DAY);
+    let apart = (at(s) - at(t)).rem_euclid(DAY);
+    if apart == 0 && is_split(Some(s), Some(t)) {
+        return (NOTHING, "the time differs");
+    }
     if apart == 0 {
         return match (s.offset.is_some() == t.offset.is_some(), s.is_open == t.is_open) {
             (false, _) => (0.75, "only one of them has a time zone"),
@@ -162,7 +183,7 @@ fn weekday(moment: Moment) -> Option<i64> {
 /// Seconds since 1970, of a moment that has a date, a time and an offset.
 fn instant(moment: Moment) -> Option<i64> {
     let time = moment.time?;
-    Some(days(moment)? * 86_400 + time.seconds - time.offset? * 60)
+    Some(days(moment)? * DAY + time.seconds - time.offset? * 60)
 }
 
 /// Days since 1970.

@@ -110,7 +110,12 @@ fn checked(year: Option<i64>, month: Option<i64>, day: Option<i64>) -> Option<Mo
 /// The readings of tokens that are a date and nothing else.
 fn date(tokens: &[Token]) -> Option<Readings> {
     let both = |moment: Moment| Some([moment, moment]);
-    let century = |year: i64, digits: usize| if digits == 2 { 2000 + year } else { year };
+    // As POSIX reads years of two digits.
+    let century = |year: i64, digits: usize| match (digits, year) {
+        (2, 70..) => 1900 + year,
+        (2, _) => 2000 + year,
+        _ => year,
+    };
     match *tokens {
         [Number(run, 8, false)] if (19_000_000..21_000_000).contains(&run) => {
             both(checked(Some(run / 10_000), Some(run / 100 % 100), Some(run % 100))?)
