@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | [`m3_support`] | safe display of text, atomic writing of files, records without loss |
 //! | [`m3_trajectory`] | tasks, trajectories, their files, problems with their places |
+//! | [`m3_traces`] | what other programs write of their runs, as trajectories |
 //! | [`m3_embedding`] | sentence embeddings as a trait, a cache before it, cosines |
 //! | [`m3_encoder`] | the sentence encoder on ONNX Runtime, its files, its cache on disk |
 //! | [`m3_score`] | alignment, metrics, fidelity |
@@ -32,4 +33,5 @@
 
 pub mod calibrate;
 pub mod cli;
+pub mod import;
 pub mod report;

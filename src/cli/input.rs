@@ -9,6 +9,7 @@ use std::thread;
 
 use clap::ValueEnum;
 use m3_support::text::counted;
+use m3_traces::TRACES;
 use m3_trajectory::Trajectory;
 use m3_trajectory::{CallForms, Duplicates, OpenError, Problem, Problems, Severity, TrajectoryFile};
 
@@ -135,8 +136,7 @@ fn read_all<const N: usize>(
             let (done, total) = parts.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
             bar.set("reading", done, total);
         };
-        let (duplicates, forms) = reading;
-        TrajectoryFile::open_with(path, duplicates, forms, &mut progress, &mut |found| visit(number, found))
+        TrajectoryFile::open_with(path, TRACES, reading, &mut progress, &mut |found| visit(number, found))
     };
     thread::scope(|scope| {
         let mut number = 0;
@@ -163,7 +163,7 @@ pub(super) fn open_with_malformed(
 ) -> Result<TrajectoryFile, Failure> {
     let mut bar = printer.bar(Unit::Trajectories);
     let mut progress = |done, total| bar.set("reading", done as u64, total as u64);
-    let file = TrajectoryFile::open_with_malformed(path, duplicates, &mut progress);
+    let file = TrajectoryFile::open_with_malformed(path, TRACES, duplicates, &mut progress);
     drop(bar);
     said(file, printer).map_err(Failure::silent)
 }

@@ -7,6 +7,7 @@ mod cache;
 mod calibrate;
 mod call;
 mod compare;
+mod compare_traces;
 mod encoder;
 mod failure;
 mod fidelity;
@@ -15,6 +16,7 @@ mod file_size;
 mod grade;
 mod guard_server;
 mod hosting;
+mod import;
 mod input;
 mod judge;
 mod leaderboard;
@@ -89,6 +91,8 @@ enum Command {
     Leaderboard(leaderboard::LeaderboardArgs),
     /// Compare two scores task by task
     Compare(compare::CompareArgs),
+    /// Compare a new trace with an old one, task by task
+    CompareTraces(Box<compare_traces::CompareTracesArgs>),
     /// Classify the outcome of every predicted call, by rules or by replaying it
     Outcomes(outcomes::OutcomesArgs),
     /// Have a panel of models grade predictions, and say how far they agree
@@ -97,6 +101,8 @@ enum Command {
     Calibrate(Box<calibrate::CalibrateArgs>),
     /// Measure on labelled pairs how well a similarity tells right arguments from wrong ones
     Fidelity(Box<fidelity::FidelityArgs>),
+    /// Turn traces of other programs into trajectories: message lists, logs, spans, sessions
+    Import(Box<import::ImportArgs>),
     /// Check files of trajectories or tasks and list every problem with its place
     Validate(validate::ValidateArgs),
     /// Run tasks with a model and tools, and record predictions
@@ -168,10 +174,12 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
         Command::Show(args) => show::run(&args, printer),
         Command::Leaderboard(args) => leaderboard::run(&args, printer),
         Command::Compare(args) => compare::run(&args, printer),
+        Command::CompareTraces(args) => compare_traces::run(*args, common, printer),
         Command::Outcomes(args) => outcomes::run(&args, common, printer),
         Command::Grade(args) => grade::run(&args, printer),
         Command::Calibrate(args) => calibrate::run(&args, common, printer),
         Command::Fidelity(args) => fidelity::run(&args, common, printer),
+        Command::Import(args) => import::run(&args, printer),
         Command::Validate(args) => validate::run(&args, printer),
         Command::Run(args) => run::run(&args, common, printer),
         Command::Judge(args) => judge::run(&args, common, printer),

@@ -16,7 +16,8 @@ use m3_report::{ScoreReport, ValidationReport};
 use super::failure::Failure;
 use super::printer::Printer;
 use crate::calibrate::{CalibrationReport, FidelityReport, SourcesReport, TrainingReport};
-use crate::report::{HealthReport, OutcomesReport, SearchReport};
+use crate::import::ImportReport;
+use crate::report::{ChangesReport, HealthReport, OutcomesReport, SearchReport};
 
 /// Options of `m3 schema`.
 #[derive(Debug, Args)]
@@ -39,6 +40,10 @@ enum Name {
     Leaderboard,
     /// What `m3 compare --format json` writes
     Comparison,
+    /// What `m3 compare-traces --format json` writes
+    CompareTraces,
+    /// What `m3 import --report` writes
+    ImportReport,
     /// What `m3 outcomes --format json` writes
     Outcomes,
     /// What `m3 grade --format json` writes
@@ -87,6 +92,8 @@ pub(super) fn run(args: &SchemaArgs) -> Result<(), Failure> {
         Name::Validate => schemars::schema_for!(ValidationReport),
         Name::Leaderboard => schemars::schema_for!(Leaderboard),
         Name::Comparison => schemars::schema_for!(Comparison),
+        Name::CompareTraces => schemars::schema_for!(ChangesReport),
+        Name::ImportReport => schemars::schema_for!(ImportReport),
         Name::Outcomes => schemars::schema_for!(OutcomesReport),
         Name::Grades => schemars::schema_for!(GradeReport),
         Name::Graded => schemars::schema_for!(GradedPrediction),

@@ -200,6 +200,12 @@ impl ScoringArgs {
         })
     }
 
+    /// With predictions and references exchanged: the second file is scored against the first.
+    pub(super) fn exchanged(self) -> Self {
+        let references = self.predictions.as_path().to_owned();
+        Self { predictions: self.references.into_os_string().into(), references, ..self }
+    }
+
     /// The predictions as the user named them.
     pub(super) fn predictions(&self) -> &PredictionsArg {
         &self.predictions

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use m3_report::{FileReport, ValidationReport, json_without_hidden, visible};
+use m3_traces::TRACES;
 use m3_trajectory::{Problems, Severity, SourceError, TrajectoryFile};
 
 use super::failure::{Failure, code};
@@ -49,7 +50,7 @@ pub(super) fn run(args: &ValidateArgs, printer: Printer) -> Result<(), Failure> 
     for path in &args.files {
         let mut bar = printer.bar(Unit::Trajectories);
         let mut progress = |done, total| bar.set("reading", done as u64, total as u64);
-        match TrajectoryFile::scan(path, args.duplicates.into(), &mut progress) {
+        match TrajectoryFile::scan(path, TRACES, args.duplicates.into(), &mut progress) {
             Ok(file) => report.files.push(describe(&file)?),
             // This error is not about the file.
             Err(error @ SourceError::Spool { .. }) => return Err(error.into()),

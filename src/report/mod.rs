@@ -1,12 +1,14 @@
 //! Reports other than scores: outcomes of calls, grades, calibrations, tools.
 
 mod calibration;
+mod changes;
 mod fidelity;
 mod grades;
 mod outcomes;
 mod tools;
 
 pub use calibration::{calibration_picture, calibration_sheets};
+pub use changes::{ChangesReport, TaskChange, TaskState, changes_sheets};
 pub use fidelity::{fidelity_sheets, sources_sheets, training_sheets};
 pub use grades::grade_sheets;
 pub use outcomes::{

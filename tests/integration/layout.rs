@@ -8,13 +8,14 @@ use serde_json::Value;
 use crate::support::{root, text};
 
 /// The crates that each crate may depend on, in the order of the layers. The program depends on all.
-const MAY_SEE: [(&str, &[&str]); 17] = [
+const MAY_SEE: [(&str, &[&str]); 18] = [
     ("support", &[]),
     ("stats", &[]),
     ("boost", &[]),
     ("wordnet", &[]),
     ("embedding", &[]),
     ("trajectory", &["support"]),
+    ("traces", &["support", "trajectory"]),
     ("images", &["support"]),
     ("encoder", &["embedding", "support"]),
     ("score", &["boost", "embedding", "support", "trajectory", "wordnet"]),

@@ -25,6 +25,7 @@ mod full_disk;
 mod grade;
 mod host;
 mod image_server;
+mod import;
 mod inputs;
 mod judge;
 mod layout;

@@ -32,7 +32,7 @@ struct Record {
 }
 
 /// All kinds of records, in any version.
-const RECORDS: [Record; 4] = [
+const RECORDS: [Record; 5] = [
     Record {
         member: "versions",
         sign: "schema",
@@ -60,6 +60,14 @@ const RECORDS: [Record; 4] = [
         role: Some(Role::Reference),
         keys: &["review"],
         call_keys: &[],
+    },
+    Record {
+        member: "import",
+        sign: "schema",
+        prefix: "m3.import/",
+        role: None,
+        keys: &["import", "model", "usage", "milliseconds", "images"],
+        call_keys: &["is_error", "error_type", "milliseconds"],
     },
     Record {
         member: "grades",

@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 use m3_support::files::{is_device, is_gzip};
@@ -87,6 +87,8 @@ pub struct Source {
     file: File,
     /// The file as the user named it; `standard input` for `-`.
     name: String,
+    /// Where it is; `None` for standard input.
+    path: Option<PathBuf>,
     position: Cell<Position>,
     digest: RefCell<Option<String>>,
 }
@@ -147,7 +149,7 @@ impl Source {
     ///
     /// # Errors
     /// [`SourceError`], which names the file.
-    pub(super) fn open(path: &Path) -> Result<Self, SourceError> {
+    pub fn open(path: &Path) -> Result<Self, SourceError> {
         Self::open_within(path, MAX_SPOOLED)
     }
 
@@ -169,7 +171,8 @@ impl Source {
         } else {
             open_file(&name, path, limit)?
         };
-        Ok(Self { file, name, position: Cell::default(), digest: RefCell::default() })
+        let path = (path != Path::new("-")).then(|| path.to_owned());
+        Ok(Self { file, name, path, position: Cell::default(), digest: RefCell::default() })
     }
 
     /// The file as the user named it.
@@ -178,10 +181,17 @@ impl Source {
         &self.name
     }
 
+    /// Where the file is, for programs that write several files beside each other; `None` for standard input.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
     /// A source for the converted trajectories in `file`, with the name and the digest of this one.
     pub(crate) fn converted_to(&self, file: File) -> Result<Self, SourceError> {
         let digest = RefCell::new(Some(self.digest()?));
-        Ok(Self { file, name: self.name.clone(), position: Cell::default(), digest })
+        let (name, path) = (self.name.clone(), self.path.clone());
+        Ok(Self { file, name, path, position: Cell::default(), digest })
     }
 
     /// The SHA-256 of all bytes in hexadecimal, after decompression. The bytes are read for this only if they were
@@ -205,6 +215,12 @@ impl Source {
         file.seek(SeekFrom::Start(0)).map_err(|cause| self.error(cause))?;
         let hasher = self.digest.borrow().is_none().then(Sha256::new);
         Ok(BufReader::with_capacity(1 << 18, Hashed { source: self, hasher }))
+    }
+
+    /// A reader that can go anywhere, for archives. It shares its place with every other reader of the source.
+    #[must_use]
+    pub fn seekable(&self) -> BufReader<&File> {
+        BufReader::with_capacity(1 << 16, &self.file)
     }
 
     /// The first `length` bytes, or all bytes of a shorter file.

@@ -94,6 +94,15 @@ impl Vocabulary {
         }
     }
 
+    /// Adds the calls of other trajectories.
+    pub fn merge(&mut self, other: Self) {
+        for (name, count) in other.calls {
+            if self.calls.len() < MOST_NAMES || self.calls.contains_key(&name) {
+                *self.calls.entry(name).or_default() += count;
+            }
+        }
+    }
+
     /// Adds a name that may be called.
     pub fn add(&mut self, name: &str) {
         self.calls.entry(name.to_owned()).or_default();

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use m3_judge::same::{CallsToCompare, PairAnswer, PairReplies};
 use m3_report::Band;
-use m3_score::fidelity::{Verdict, said_reason, said_score, said_verdict};
+use m3_score::fidelity::{Verdict, is_moved, said_reason, said_score, said_verdict};
 use m3_support::pointer::segments;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::Json;
@@ -70,7 +70,7 @@ impl Trial {
                 PairAnswer::Different => Some(false),
                 _ => None,
             };
-            if let Some(is_same) = said.filter(|is_same| said_score(before, *is_same) != before) {
+            if let Some(is_same) = said.filter(|is_same| is_moved(before, *is_same)) {
                 report.score = said_score(before, is_same);
                 report.reason = Some(said_reason(is_same).into());
                 let is_one_sided = [Verdict::Missing, Verdict::Extra]

@@ -56,9 +56,12 @@ pub(super) fn check_references(
     Ok(notes)
 }
 
+/// The language model that settled uncertain pairs, the band of their scores, and whether all were answered.
+type SettledBy<'o> = (&'o str, Band, bool);
+
 /// Where argument fidelity comes from: the model, and the language model that was asked about a band of scores, if one was.
 /// `None` if the score does not say it.
-fn fidelity_source(origin: &Origin) -> Option<(&str, Option<(&str, Band, bool)>)> {
+fn fidelity_source(origin: &Origin) -> Option<(&str, Option<SettledBy<'_>>)> {
     let model = origin.fidelity_model.as_ref()?;
     // Where requests got no reply, some pairs keep the score of before.
     let asked = origin.asked.as_ref().map(|asked| (&*asked.model, asked.band, asked.no_reply == 0));

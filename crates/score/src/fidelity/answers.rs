@@ -48,12 +48,11 @@ impl Answers {
         let Some(worst) = fidelity.worst_index() else { return fidelity };
         let Some(&is_same) = self.are_same.get(&calls_key(pair)) else { return fidelity };
         for (index, argument) in fidelity.arguments.iter_mut().enumerate() {
-            let score = said_score(argument.score, is_same);
             // What is no worse than that, and what is surely different already, keeps its own reason.
-            if score == argument.score || !is_same && index != worst {
+            if !is_moved(argument.score, is_same) || !is_same && index != worst {
                 continue;
             }
-            argument.score = score;
+            argument.score = said_score(argument.score, is_same);
             argument.reason = Cow::Borrowed(said_reason(is_same));
             argument.verdict = said_verdict(argument.verdict, is_same);
         }
@@ -66,6 +65,12 @@ impl Answers {
 #[must_use]
 pub fn said_score(before: f64, is_same: bool) -> f64 {
     if is_same { before.max(SAID_SAME) } else { before.min(SAID_DIFFERENT) }
+}
+
+/// Whether an answer changes a score.
+#[must_use]
+pub fn is_moved(before: f64, is_same: bool) -> bool {
+    if is_same { before < SAID_SAME } else { before > SAID_DIFFERENT }
 }
 
 /// The reason that goes with [`said_score`].

@@ -42,7 +42,8 @@ mod words;
 use std::borrow::Cow;
 
 pub use answers::{
-    Answers, DoubtfulPair, DoubtfulPairs, SAID_DIFFERENT, SAID_SAME, said_reason, said_score, said_verdict,
+    Answers, DoubtfulPair, DoubtfulPairs, SAID_DIFFERENT, SAID_SAME, is_moved, said_reason, said_score,
+    said_verdict,
 };
 pub use comparer::Fidelity;
 pub use evidence::Evidence;

@@ -39,22 +39,23 @@ impl TrajectoryFile {
     /// [`OpenError::Source`] if it cannot be read, [`OpenError::Invalid`] with every problem if any of them
     /// is an error.
     pub fn open(path: &Path, duplicates: Duplicates) -> Result<Self, OpenError> {
-        Self::open_with(path, duplicates, CallForms::default(), &mut |_, _| (), &mut |_| ())
+        Self::open_with(path, &[], (duplicates, CallForms::default()), &mut |_, _| (), &mut |_| ())
     }
 
-    /// Opens a file. `progress` gets the number of trajectories read and of all; `visit` gets each trajectory, also
-    /// those with a repeated id, and before it is known whether the file can be used.
+    /// Opens a file of one of `formats`, which are tried before [`FORMATS`]. `progress` gets the number of trajectories
+    /// read and of all; `visit` gets each trajectory, also those with a repeated id, and before it is known whether the file
+    /// can be used.
     ///
     /// # Errors
     /// The errors of [`TrajectoryFile::open`].
     pub fn open_with(
         path: &Path,
-        duplicates: Duplicates,
-        forms: CallForms,
+        formats: &[Format],
+        (duplicates, forms): (Duplicates, CallForms),
         progress: &mut dyn FnMut(usize, usize),
         visit: &mut dyn FnMut(&Trajectory),
     ) -> Result<Self, OpenError> {
-        Self::scan_by(path, duplicates, (Wants::Any, forms), progress, visit)?.without_errors()
+        Self::scan_as(path, duplicates, (Wants::Any, forms), formats, progress, visit)?.without_errors()
     }
 
     /// Opens a file to see everything that a model did: trajectories with the same id are kept separately, and items
@@ -63,32 +64,34 @@ impl TrajectoryFile {
     /// # Errors
     /// The errors of [`TrajectoryFile::open`].
     pub fn open_all(path: &Path, progress: &mut dyn FnMut(usize, usize)) -> Result<Self, OpenError> {
-        Self::open_with_malformed(path, Duplicates::Keep, progress)
+        Self::open_with_malformed(path, &[], Duplicates::Keep, progress)
     }
 
-    /// Opens a file to see everything that a model did; `duplicates` decides about repeated ids.
+    /// Opens a file of one of `formats` to see everything that a model did; `duplicates` decides about repeated ids.
     ///
     /// # Errors
     /// The errors of [`TrajectoryFile::open`].
     pub fn open_with_malformed(
         path: &Path,
+        formats: &[Format],
         duplicates: Duplicates,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Self, OpenError> {
-        Self::scan_by(path, duplicates, (Wants::All, CallForms::default()), progress, &mut |_| ())?
-            .without_errors()
+        let reading = (Wants::All, CallForms::default());
+        Self::scan_as(path, duplicates, reading, formats, progress, &mut |_| ())?.without_errors()
     }
 
-    /// Opens a file with any problems, for callers that need the problems themselves.
+    /// Opens a file of one of `formats` with any problems, for callers that need the problems themselves.
     ///
     /// # Errors
     /// [`SourceError`] if it cannot be read at all.
     pub fn scan(
         path: &Path,
+        formats: &[Format],
         duplicates: Duplicates,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Self, SourceError> {
-        Self::scan_by(path, duplicates, (Wants::Any, CallForms::default()), progress, &mut |_| ())
+        Self::scan_as(path, duplicates, (Wants::Any, CallForms::default()), formats, progress, &mut |_| ())
     }
 
     /// Opens a file that should hold tasks, with any problems: elements without steps are read as tasks, and called
@@ -97,21 +100,8 @@ impl TrajectoryFile {
     /// # Errors
     /// [`SourceError`] if it cannot be read at all.
     pub fn scan_tasks(path: &Path, duplicates: Duplicates) -> Result<Self, SourceError> {
-        Self::scan_by(path, duplicates, (Wants::Tasks, CallForms::default()), &mut |_, _| (), &mut |_| ())
-    }
-
-    /// Opens a file of one of these formats, whatever is wrong in it: for programs that know formats which m3 does not.
-    /// `formats` are tried before [`FORMATS`], whose last one accepts every file.
-    ///
-    /// # Errors
-    /// [`SourceError`] if it cannot be read at all.
-    pub fn scan_formats(
-        path: &Path,
-        duplicates: Duplicates,
-        formats: &[Format],
-    ) -> Result<Self, SourceError> {
-        let reading = (Wants::Any, CallForms::default());
-        Self::scan_as(path, duplicates, reading, formats, &mut |_, _| (), &mut |_| ())
+        let reading = (Wants::Tasks, CallForms::default());
+        Self::scan_as(path, duplicates, reading, &[], &mut |_, _| (), &mut |_| ())
     }
 
     fn without_errors(self) -> Result<Self, OpenError> {
@@ -119,16 +109,6 @@ impl TrajectoryFile {
             return Err(OpenError::Invalid { file: self.source.name().to_owned(), problems: self.problems });
         }
         Ok(self)
-    }
-
-    fn scan_by(
-        path: &Path,
-        duplicates: Duplicates,
-        reading: (Wants, CallForms),
-        progress: &mut dyn FnMut(usize, usize),
-        visit: &mut dyn FnMut(&Trajectory),
-    ) -> Result<Self, SourceError> {
-        Self::scan_as(path, duplicates, reading, FORMATS, progress, visit)
     }
 
     fn scan_as(
@@ -140,7 +120,8 @@ impl TrajectoryFile {
         visit: &mut dyn FnMut(&Trajectory),
     ) -> Result<Self, SourceError> {
         let source = Source::open(path)?;
-        let (source, layout, problems) = match format::recognize(&source, formats)?.read {
+        let (source, layout, problems) = match format::recognize(&source, &[formats, FORMATS].concat())?.read
+        {
             ReadFormat::InPlace(find) => {
                 let layout = find(&source, wants.noun())?;
                 (source, layout, Problems::default())

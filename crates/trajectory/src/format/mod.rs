@@ -53,6 +53,8 @@ pub struct Start<'a> {
     pub name: &'a str,
     /// Its first 64 KiB after decompression, without a byte order mark.
     pub bytes: &'a [u8],
+    /// The file, for formats that have to look further.
+    pub source: &'a Source,
 }
 
 /// How many bytes of a file's start are passed to formats.
@@ -61,7 +63,7 @@ const START: u64 = 64 << 10;
 /// The format of a file among `formats`.
 pub(crate) fn recognize(source: &Source, formats: &[Format]) -> Result<Format, SourceError> {
     let start = source.start(START)?;
-    let start = Start { name: source.name(), bytes: without_byte_order_mark(&start) };
+    let start = Start { name: source.name(), bytes: without_byte_order_mark(&start), source };
     let found = formats.iter().find(|format| (format.recognizes)(&start));
     // A file of no format in `formats` is read as JSON, so that its problems are reported.
     Ok(*found.unwrap_or(&json::FORMAT))

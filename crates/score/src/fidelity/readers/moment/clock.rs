@@ -104,6 +104,12 @@ struct Clock {
     is_certain: bool,
 }
 
+/// The first three digits behind the point of a second, of a number of so many.
+fn thousandths(part: i64, digits: usize) -> i64 {
+    let shift = |by: usize| 10_i64.saturating_pow(u32::try_from(by).unwrap_or(u32::MAX));
+    if digits < 3 { part.saturating_mul(shift(3 - digits)) } else { part / shift(digits - 3) }
+}
+
 /// The clock that tokens begin with, and of how many.
 fn clock(tokens: &[Token], may_be_bare: bool) -> Option<(Clock, usize)> {
     let of = |hour, minute, second| Clock {
@@ -144,10 +150,7 @@ fn clock(tokens: &[Token], may_be_bare: bool) -> Option<(Clock, usize)> {
         if let (Some(Sign(':')), Some((found, 2))) = (tokens.get(3), number(4)) {
             (second, end) = (found, 5);
             if let (Some(Sign('.')), Some(&Number(part, digits, _))) = (tokens.get(5), tokens.get(6)) {
-                // Of more digits, the first three.
-                let shift = |by: i32| 10_f64.powi(by);
-                milliseconds =
-                    i32::try_from(digits).ok().map(|digits| (part as f64 * shift(3 - digits)) as i64);
+                milliseconds = Some(thousandths(part, digits));
                 end = 7;
             }
         }

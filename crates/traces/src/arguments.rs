@@ -1,0 +1,86 @@
+//! What a model wrote as the arguments of a call.
+
+use m3_trajectory::json::{Json, parse};
+
+use crate::fields::id;
+
+/// The sign of tracing programs for content that they were told to leave out.
+const REDACTED: &str = "__REDACTED__";
+
+/// The arguments as a value that a file holds: an object stays, a text is read as JSON if that is an object, and what
+/// cannot be read stays the text as it is. `None` if the file does not have them.
+pub(crate) fn arguments(value: Option<&Json>) -> Option<Json> {
+    match value? {
+        Json::Null => None,
+        Json::String(text) => read(text),
+        other => Some(other.clone()),
+    }
+}
+
+/// The arguments in a text of JSON.
+pub(crate) fn read(text: &str) -> Option<Json> {
+    if text == REDACTED {
+        return None;
+    }
+    if text.trim().is_empty() {
+        return Some(Json::Object(Vec::new()));
+    }
+    match parse(text.as_bytes()) {
+        Ok((object @ Json::Object(_), _)) => Some(object),
+        _ => Some(Json::String(text.to_owned())),
+    }
+}
+
+/// `None` where the format leaves arguments out of calls that have none, as an object without members.
+pub(crate) fn or_empty(value: Option<&Json>) -> Option<Json> {
+    value.map_or_else(|| Some(Json::Object(Vec::new())), |value| arguments(Some(value)))
+}
+
+/// A text as the one argument `input`, for tools that take a text instead of arguments.
+pub(crate) fn input(text: &Json) -> Json {
+    Json::Object(vec![("input".to_owned(), text.clone())])
+}
+
+/// The tool's name in full: `mcp__SERVER__TOOL` names its server; another server can be given.
+pub(crate) fn tool(server: Option<&str>, name: &str) -> String {
+    if let Some(server) = server.filter(|server| !server.is_empty()) {
+        let server = server.strip_prefix("mcp__").unwrap_or(server);
+        return format!("{server}/{name}");
+    }
+    match name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
+        Some((server, tool)) if !server.is_empty() && !tool.is_empty() => format!("{server}/{tool}"),
+        _ => name.to_owned(),
+    }
+}
+
+/// An id as a text; an empty one is none.
+pub(crate) fn call_id(value: Option<&Json>) -> Option<String> {
+    value.and_then(id).filter(|id| !id.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_not_be_parsed_stays_as_it_was_written() {
+        let text = |text: &str| Json::String(text.to_owned());
+        for broken in ["{\"a\": 1", "[]", "3", "\"a\""] {
+            assert_eq!(arguments(Some(&text(broken))), Some(text(broken)), "{broken}");
+        }
+        for empty in ["", " \n"] {
+            assert_eq!(arguments(Some(&text(empty))), Some(Json::Object(Vec::new())));
+        }
+        assert_eq!(arguments(Some(&text("__REDACTED__"))), None);
+        assert_eq!(arguments(None), None);
+    }
+
+    #[test]
+    fn tools_have_their_servers() {
+        assert_eq!(tool(None, "mcp__shop__lookup"), "shop/lookup");
+        assert_eq!(tool(None, "mcp__my_shop__look__up"), "my_shop/look__up");
+        assert_eq!(tool(Some("mcp__shop"), "lookup"), "shop/lookup");
+        assert_eq!(tool(None, "mcp__lookup"), "mcp__lookup");
+        assert_eq!(tool(Some(""), "lookup"), "lookup");
+    }
+}

@@ -1,0 +1,467 @@
+//! The core that all formats share: it puts what a trace tells, in its order, into replies, and joins results to calls.
+//!
+//! A **reply** is what one request to a model brought back; its calls are one step. Replies with an id are told apart by
+//! it. Of those without, neighbours are one reply: many programs write the calls of a reply as messages of their own.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use m3_trajectory::json::Json;
+
+use crate::content::{Content, Part};
+use crate::trace::{Notes, Trace, TracedCall};
+use crate::usage::Usage;
+use crate::waiting::Waiting;
+
+/// A result of a call.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Outcome {
+    /// The id of its call.
+    pub(crate) id: Option<String>,
+    /// The name of its tool.
+    pub(crate) tool: Option<String>,
+    /// A text, a list of parts, or a value.
+    pub(crate) result: Option<Json>,
+    /// Whether the trace says that the call failed.
+    pub(crate) is_error: bool,
+    /// The kind of failure.
+    pub(crate) error_type: Option<String>,
+    /// The time at which it came, in seconds.
+    pub(crate) ended: Option<f64>,
+    /// How long the call took, if the trace says it.
+    pub(crate) seconds: Option<f64>,
+}
+
+impl Outcome {
+    /// A result in parts, of the call with this id.
+    pub(crate) fn new(id: Option<String>, content: &Content) -> Self {
+        Self { id, result: Some(content.to_json()), ..Self::default() }
+    }
+}
+
+/// A call, with the time at which it was made.
+#[derive(Debug, Clone)]
+struct Made {
+    call: TracedCall,
+    started: Option<f64>,
+}
+
+/// What one request brought back.
+#[derive(Debug, Clone, Default)]
+struct Reply {
+    id: Option<String>,
+    calls: Vec<Made>,
+    text: String,
+    /// How much of the text was said before its last call.
+    said_before: usize,
+}
+
+/// Where the answer is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// The last reply says it, if it has no calls.
+    #[default]
+    OfMessages,
+    /// The format tells it apart from the messages, or that there is none.
+    Told(Option<String>),
+}
+
+/// A trajectory that is being read.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Conversation {
+    /// Its id.
+    pub(crate) id: Option<String>,
+    /// The model; the last one that is told counts.
+    pub(crate) model: Option<String>,
+    /// Tokens so far.
+    pub(crate) usage: Usage,
+    /// What was guessed, skipped or lost.
+    pub(crate) notes: Notes,
+    /// Further ids.
+    pub(crate) origin: Vec<(&'static str, String)>,
+    /// The answer, if the format tells it apart from the messages.
+    pub(crate) answer: Answer,
+    /// Whether what is said behind the calls of a reply is an answer: where the provider may have run them itself.
+    pub(crate) answers_after_calls: bool,
+    /// Agents that a call has run.
+    pub(crate) nested: Vec<(String, Conversation)>,
+    /// How long it took as a whole, if the format tells it apart from the times of what it holds.
+    pub(crate) seconds: Option<f64>,
+    /// Whether its calls are those that should be made.
+    pub(crate) is_reference: bool,
+    question: Option<Content>,
+    replies: Vec<Reply>,
+    /// The replies that have ids.
+    known: HashMap<String, usize>,
+    /// The latest call with each id: its reply, and its place in it.
+    calls_by_id: HashMap<String, (usize, usize)>,
+    /// The calls that have no result.
+    waiting: Waiting,
+    /// The reply that what follows belongs to.
+    current: Option<usize>,
+    /// Whether the next text begins a message of its own within its reply.
+    is_new_message: bool,
+    times: Option<(f64, f64)>,
+    now: Option<f64>,
+}
+
+impl Conversation {
+    /// A trajectory with this id.
+    pub(crate) fn with_id(id: Option<String>) -> Self {
+        Self { id, ..Self::default() }
+    }
+
+    /// A message of the user. The first real one is the question.
+    pub(crate) fn user(&mut self, content: Content) {
+        self.end_reply();
+        if self.question.is_none() {
+            self.question = question(content);
+        }
+    }
+
+    /// Whether it has a question.
+    pub(crate) fn has_question(&self) -> bool {
+        self.question.is_some()
+    }
+
+    /// A later question takes the place of the one before, for formats in which the first texts of a user are no question.
+    pub(crate) fn ask_again(&mut self, content: Content) {
+        self.end_reply();
+        if let Some(content) = question(content) {
+            self.question = Some(content);
+        }
+    }
+
+    /// What follows is of the reply with this id, or if it has none, of the one before if nothing stands between.
+    pub(crate) fn reply(&mut self, id: Option<&str>) {
+        self.is_new_message = true;
+        if let Some(id) = id {
+            let known = self.known.get(id).copied();
+            self.current = Some(known.unwrap_or_else(|| self.begin(Some(id))));
+        } else if self.current.is_none_or(|current| self.replies[current].id.is_some()) {
+            self.current = Some(self.begin(None));
+        }
+    }
+
+    /// What follows is a piece of the reply before, if nothing stands between: streams leave one message in pieces.
+    pub(crate) fn reply_goes_on(&mut self) {
+        self.reply(None);
+        self.is_new_message = false;
+    }
+
+    fn begin(&mut self, id: Option<&str>) -> usize {
+        let place = self.replies.len();
+        self.replies.push(Reply { id: id.map(str::to_owned), ..Reply::default() });
+        self.known.extend(id.map(|id| (id.to_owned(), place)));
+        place
+    }
+
+    /// What follows is of another reply.
+    pub(crate) fn end_reply(&mut self) {
+        self.current = None;
+    }
+
+    /// What was done so far was given up, and what follows begins again with the same question.
+    pub(crate) fn start_again(&mut self) {
+        self.end_reply();
+        for _ in self.replies.drain(..).flat_map(|reply| reply.calls) {
+            self.notes.add("a call of an attempt that was given up is left out");
+        }
+    }
+
+    /// A text of the current reply. Pieces of one message are joined as they are, messages by a line feed.
+    pub(crate) fn say(&mut self, text: &str) {
+        let is_new = std::mem::take(&mut self.is_new_message);
+        if text.is_empty() {
+            return;
+        }
+        let reply = self.open();
+        if is_new && !reply.text.is_empty() {
+            reply.text.push('\n');
+        }
+        reply.text.push_str(text);
+    }
+
+    /// A call of the current reply.
+    pub(crate) fn call(&mut self, call: TracedCall) {
+        let started = self.now;
+        let (id, is_waiting) = (call.id.clone(), call.result.is_none());
+        let reply = self.open();
+        reply.said_before = reply.text.len();
+        reply.calls.push(Made { call, started });
+        let place = reply.calls.len() - 1;
+        let current = self.current.unwrap_or_default();
+        // A call that comes with its result does not wait for another.
+        if is_waiting {
+            self.waiting.add(id.as_deref(), current, place);
+        }
+        self.calls_by_id.extend(id.map(|id| (id, (current, place))));
+    }
+
+    /// A call that no model is known to have made together with others: a step of its own, with its result.
+    pub(crate) fn step(&mut self, calls: Vec<TracedCall>) {
+        self.end_reply();
+        let made = calls.into_iter().map(|call| Made { call, started: None });
+        self.open().calls.extend(made);
+        self.end_reply();
+    }
+
+    fn open(&mut self) -> &mut Reply {
+        let current = match self.current {
+            Some(current) => current,
+            None => self.begin(None),
+        };
+        self.current = Some(current);
+        &mut self.replies[current]
+    }
+
+    /// The result of a call that was made before. A result without a call is reported and dropped.
+    pub(crate) fn result(&mut self, outcome: Outcome) {
+        if self.current.is_some_and(|current| self.replies[current].id.is_none()) {
+            self.end_reply();
+        }
+        let Some(place) = self.place(&outcome) else {
+            self.notes.add("a result without a call is left out");
+            return;
+        };
+        let made = &mut self.replies[place.0].calls[place.1];
+        self.waiting.remove(made.call.id.as_deref(), place.0, place.1);
+        let ended = outcome.ended.or(self.now);
+        let told = outcome.seconds.or(made.call.seconds);
+        made.call.seconds = told.or_else(|| Some(ended? - made.started?));
+        made.call.result = outcome.result;
+        made.call.is_error |= outcome.is_error;
+        made.call.error_type = outcome.error_type;
+    }
+
+    /// The call that a result belongs to: by its id, the latest reply first; without ids by the tool's name, then by
+    /// order, of the last reply with calls that wait.
+    fn place(&mut self, outcome: &Outcome) -> Option<(usize, usize)> {
+        if let Some(found) = outcome.id.as_ref().and_then(|id| self.waiting.with_id(id)) {
+            return Some(found);
+        }
+        let (number, mut places) = self.waiting.latest(outcome.id.is_some())?;
+        let calls = &self.replies[number].calls;
+        let is_named = |place: &usize| {
+            let named = outcome.tool.as_ref().zip(calls.get(*place));
+            named.is_some_and(|(tool, made)| *tool == made.call.tool)
+        };
+        let first = places.next()?;
+        let mut others = places.peekable();
+        let is_sure = is_named(&first) || others.peek().is_none();
+        let found = if is_sure || outcome.tool.is_none() { None } else { others.find(is_named) };
+        if !is_sure && found.is_none() {
+            self.notes.add("a result without an id is joined to a call by order");
+        }
+        Some((number, found.unwrap_or(first)))
+    }
+
+    /// A later result of a call takes the place of the one before: for formats in which several follow, the last counts.
+    pub(crate) fn replace_result(&mut self, id: &str, result: Json) {
+        let Some(&(reply, place)) = self.calls_by_id.get(id) else { return };
+        self.replies[reply].calls[place].call.result = Some(result);
+        self.waiting.remove(Some(id), reply, place);
+    }
+
+    /// The calls so far, to complete them.
+    pub(crate) fn calls_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut TracedCall> {
+        self.replies.iter_mut().flat_map(|reply| reply.calls.iter_mut().map(|made| &mut made.call))
+    }
+
+    /// Whether a call with this id has its result.
+    pub(crate) fn has_result(&self, id: &str) -> bool {
+        let place = self.calls_by_id.get(id);
+        place.is_some_and(|&(reply, place)| self.replies[reply].calls[place].call.result.is_some())
+    }
+
+    /// The trajectory of an agent or a program that a call has run, by its name.
+    pub(crate) fn nested(&mut self, name: &str) -> &mut Conversation {
+        let at = self.nested.iter().position(|(known, _)| known == name);
+        let at = at.unwrap_or_else(|| {
+            self.nested.push((name.to_owned(), Conversation::default()));
+            self.nested.len() - 1
+        });
+        &mut self.nested[at].1
+    }
+
+    /// Whether a call has this id.
+    pub(crate) fn has_call(&self, id: &str) -> bool {
+        self.calls_by_id.contains_key(id)
+    }
+
+    /// The calls of the last reply.
+    pub(crate) fn last_calls_mut(&mut self) -> impl Iterator<Item = &mut TracedCall> {
+        self.replies
+            .last_mut()
+            .into_iter()
+            .flat_map(|reply| reply.calls.iter_mut().map(|made| &mut made.call))
+    }
+
+    /// Whether anything was read that a trajectory is made of.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.question.is_none() && self.replies.is_empty() && self.answer == Answer::OfMessages
+    }
+
+    /// The time of what follows, in seconds.
+    pub(crate) fn at(&mut self, time: Option<f64>) {
+        self.now = time.or(self.now);
+        self.within(time);
+    }
+
+    /// A time of the whole, in seconds, that is not the time of the calls and results that follow.
+    pub(crate) fn within(&mut self, time: Option<f64>) {
+        let Some(time) = time else { return };
+        let (first, last) = self.times.unwrap_or((time, time));
+        self.times = Some((first.min(time), last.max(time)));
+    }
+
+    /// Adds a note.
+    pub(crate) fn note(&mut self, note: impl Into<Cow<'static, str>>) {
+        self.notes.add(note);
+    }
+
+    /// The whole trajectory.
+    pub(crate) fn finish(mut self) -> Trace {
+        let last = self.replies.last().filter(|reply| reply.calls.is_empty() || self.answers_after_calls);
+        let said = last.map(|reply| reply.text[reply.said_before..].trim_start_matches('\n').to_owned());
+        let final_reply = match self.answer {
+            Answer::Told(answer) => answer,
+            Answer::OfMessages => said.filter(|said| !said.is_empty()),
+        };
+        let steps = self.replies.into_iter().filter(|reply| !reply.calls.is_empty());
+        let nested: Vec<(String, Trace)> =
+            self.nested.into_iter().map(|(name, inner)| (name, inner.finish())).collect();
+        for _ in 0..nested.iter().map(|(_, inner)| inner.call_count()).sum() {
+            self.notes.add("a call of a sub-agent is left out");
+        }
+        Trace {
+            id: self.id,
+            question: self.question,
+            steps: steps.map(|reply| reply.calls.into_iter().map(|made| made.call).collect()).collect(),
+            final_reply,
+            model: self.model,
+            usage: self.usage,
+            seconds: self
+                .seconds
+                .or_else(|| self.times.map(|(first, last)| last - first))
+                .filter(|seconds| *seconds > 0.0),
+            origin: self.origin,
+            notes: self.notes,
+            nested,
+            is_reference: self.is_reference,
+            reference: None,
+        }
+    }
+}
+
+/// What the user asks: programs put reminders in angle brackets and files of instructions into messages of the user, alone
+/// or beside the question.
+fn question(mut content: Content) -> Option<Content> {
+    content.parts.retain(|part| match part {
+        Part::Text(text) => !is_reminder(text),
+        Part::Media(_) => true,
+    });
+    let is_asked = content.media().next().is_some() || !content.text().trim().is_empty();
+    is_asked.then_some(content)
+}
+
+/// Whether a text is nothing but elements such as `<environment_context>..</environment_context>`, or a file of instructions.
+fn is_reminder(text: &str) -> bool {
+    let mut rest = text.trim();
+    if rest.is_empty() || rest.starts_with("# AGENTS.md") {
+        return !rest.is_empty();
+    }
+    while let Some(inner) = rest.strip_prefix('<') {
+        let name = inner.split(['>', ' ', '\n']).next().unwrap_or_default();
+        let end = format!("</{name}>");
+        // The last one in the text ends it if elements of the same name are in it.
+        if !name.is_empty() && rest.ends_with(&end) {
+            return true;
+        }
+        match inner.split_once(&end) {
+            Some((_, after)) if !name.is_empty() => rest = after.trim_start(),
+            _ => return false,
+        }
+    }
+    rest.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::string;
+
+    fn call(id: &str, tool: &str) -> TracedCall {
+        let id = Some(id).filter(|id| !id.is_empty()).map(str::to_owned);
+        TracedCall { id, tool: tool.to_owned(), ..TracedCall::default() }
+    }
+
+    fn outcome(id: &str, tool: &str, text: &str) -> Outcome {
+        let some = |text: &str| Some(text).filter(|text| !text.is_empty()).map(str::to_owned);
+        Outcome { id: some(id), tool: some(tool), result: Some(string(text)), ..Outcome::default() }
+    }
+
+    fn shown(trace: &Trace) -> Vec<Vec<String>> {
+        let call = |call: &TracedCall| {
+            format!("{}={}", call.tool, call.result.as_ref().and_then(Json::as_str).unwrap_or("-"))
+        };
+        trace.steps.iter().map(|step| step.iter().map(call).collect()).collect()
+    }
+
+    #[test]
+    fn ids_that_come_again_belong_to_the_latest_reply() {
+        let mut it = Conversation::default();
+        for text in ["1", "2"] {
+            it.reply(None);
+            it.call(call("call_0", "a"));
+            it.result(outcome("call_0", "", text));
+        }
+        it.result(outcome("call_9", "", "stray"));
+        let trace = it.finish();
+        assert_eq!(shown(&trace), [["a=1"], ["a=2"]]);
+        assert_eq!(trace.notes.iter().collect::<Vec<_>>(), [("a result without a call is left out", 1)]);
+    }
+
+    #[test]
+    fn without_ids_results_go_by_name_and_then_by_order() {
+        let mut it = Conversation::default();
+        it.reply(None);
+        for tool in ["a", "b", "a"] {
+            it.call(call("", tool));
+        }
+        it.result(outcome("", "b", "1"));
+        it.result(outcome("", "a", "2"));
+        it.result(outcome("", "", "3"));
+        assert_eq!(shown(&it.finish()), [["a=2", "b=1", "a=3"]]);
+    }
+
+    #[test]
+    fn neighbours_are_one_reply_unless_ids_tell_otherwise() {
+        let mut it = Conversation::default();
+        for (id, tool) in [(None, "a"), (None, "b"), (Some("x"), "c"), (Some("y"), "d"), (Some("x"), "e")] {
+            it.reply(id);
+            it.call(call(tool, tool));
+            if id.is_some() {
+                it.result(outcome(tool, "", "r"));
+            }
+        }
+        assert_eq!(shown(&it.finish()), [vec!["a=-", "b=-"], vec!["c=r", "e=r"], vec!["d=r"]]);
+    }
+
+    #[test]
+    fn reminders_are_no_questions_and_the_answer_is_the_last_reply_without_calls() {
+        let mut it = Conversation::default();
+        it.user(Content::of_text("<environment_context>\nx</environment_context>"));
+        it.user(Content::of_text("<command-name>/model</command-name>\n<command-args></command-args>"));
+        it.user(Content::of_text("<image>\nWhat is this?"));
+        it.user(Content::of_text("And that?"));
+        it.reply(None);
+        it.say("It is ");
+        it.say("a cat.");
+        let trace = it.clone().finish();
+        assert_eq!(trace.question.unwrap().text(), "<image>\nWhat is this?");
+        assert_eq!(trace.final_reply.as_deref(), Some("It is a cat."));
+        it.call(call("", "a"));
+        assert_eq!(it.finish().final_reply, None);
+    }
+}

@@ -1,0 +1,33 @@
+//! Server-sent events, as replies are streamed: each has a name and data in JSON.
+
+use m3_trajectory::json::{Json, parse};
+
+use crate::head::each_line;
+use crate::input::{Input, ReadError, Sink};
+
+/// An event.
+#[derive(Debug)]
+pub(crate) struct Event {
+    /// Its data.
+    pub(crate) data: Json,
+}
+
+/// The longest line of an event, in bytes.
+const LONGEST: u64 = 512 << 20;
+
+/// All events whose data are JSON: a stream also has comments, and ends with `[DONE]`.
+pub(crate) fn events(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Vec<Event>, ReadError> {
+    let mut events = Vec::new();
+    each_line::<ReadError>(input.source, LONGEST, |number, line| {
+        let Some(data) = line.strip_prefix(b"data:").map(<[u8]>::trim_ascii) else { return Ok(()) };
+        match parse(data) {
+            Ok((data, _)) => events.push(Event { data }),
+            Err(_) if data == b"[DONE]" => {}
+            Err(error) => {
+                sink.warn(Some(number), &format!("an event whose data are no JSON: {}", error.message));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(events)
+}

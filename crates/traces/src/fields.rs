@@ -1,0 +1,123 @@
+//! Members of JSON objects as other programs write them: absent and null are the same, and names vary.
+
+use m3_trajectory::json::Json;
+
+/// No items.
+const NONE: &[Json] = &[];
+
+/// Reads members; what is null is not there.
+pub(crate) trait Fields {
+    /// The first of these members that is there.
+    fn first(&self, keys: &[&str]) -> Option<&Json>;
+
+    /// A member.
+    fn member(&self, key: &str) -> Option<&Json> {
+        self.first(&[key])
+    }
+
+    /// The member of a member, and so on.
+    fn below(&self, path: &[&str]) -> Option<&Json>;
+
+    /// Whether the member is there.
+    fn has(&self, key: &str) -> bool {
+        self.member(key).is_some()
+    }
+
+    /// A text.
+    fn text(&self, key: &str) -> Option<&str> {
+        self.member(key)?.as_str()
+    }
+
+    /// Whether the member is this text.
+    fn says(&self, key: &str, text: &str) -> bool {
+        self.text(key) == Some(text)
+    }
+
+    /// Whether the member is `true`.
+    fn is(&self, key: &str) -> bool {
+        self.member(key) == Some(&Json::Bool(true))
+    }
+
+    /// The items of a list; none if it is no list.
+    fn list(&self, key: &str) -> &[Json] {
+        self.member(key).map_or(NONE, items)
+    }
+
+    /// A whole number that is not negative, also one written as a text.
+    fn count(&self, key: &str) -> Option<u64> {
+        self.member(key).and_then(count)
+    }
+
+    /// A number, also one written as a text.
+    fn number(&self, key: &str) -> Option<f64> {
+        self.member(key).and_then(number)
+    }
+
+    /// A text, or a number written as one: ids are both.
+    fn id(&self, key: &str) -> Option<String> {
+        self.member(key).and_then(id)
+    }
+}
+
+impl Fields for Json {
+    fn first(&self, keys: &[&str]) -> Option<&Json> {
+        keys.iter().filter_map(|key| self.get(key)).find(|value| **value != Json::Null)
+    }
+
+    fn below(&self, path: &[&str]) -> Option<&Json> {
+        path.iter().try_fold(self, |value, key| value.member(key))
+    }
+}
+
+/// The items of a list; none if it is no list.
+pub(crate) fn items(value: &Json) -> &[Json] {
+    match value {
+        Json::Array(items) => items,
+        _ => NONE,
+    }
+}
+
+/// The members of an object; none if it is no object.
+pub(crate) fn members(value: &Json) -> &[(String, Json)] {
+    match value {
+        Json::Object(members) => members,
+        _ => &[],
+    }
+}
+
+/// A whole number that is not negative.
+pub(crate) fn count(value: &Json) -> Option<u64> {
+    match value {
+        Json::Integer(number) => u64::try_from(*number).ok(),
+        Json::String(text) | Json::LongInteger(text) => text.parse().ok(),
+        // Some exporters write every number with a point.
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is whole and in range"
+        )]
+        Json::Float(number) if number.fract() == 0.0 && (0.0..9e15).contains(number) => Some(*number as u64),
+        _ => None,
+    }
+}
+
+/// A finite number.
+pub(crate) fn number(value: &Json) -> Option<f64> {
+    let number = match value {
+        #[expect(clippy::cast_precision_loss, reason = "times and counts")]
+        Json::Integer(number) => *number as f64,
+        Json::Float(number) => *number,
+        Json::String(text) | Json::LongInteger(text) => text.parse().ok()?,
+        _ => return None,
+    };
+    number.is_finite().then_some(number)
+}
+
+/// A text, or a number written as one.
+pub(crate) fn id(value: &Json) -> Option<String> {
+    match value {
+        Json::String(text) | Json::LongInteger(text) => Some(text.clone()),
+        Json::Integer(number) => Some(number.to_string()),
+        _ => None,
+    }
+}

@@ -1,0 +1,262 @@
+//! OpenAI's Agents SDK: traces as it exports them, a trace or a span on each line, children before their parents.
+
+use std::collections::HashMap;
+
+use m3_trajectory::json::Json;
+
+use super::{Format, chat};
+use crate::arguments::{arguments, tool};
+use crate::content::{Content, string};
+use crate::conversation::{Conversation, Outcome};
+use crate::fields::{Fields, items};
+use crate::input::{Input, ReadError, Sink};
+use crate::time::time;
+use crate::trace::TracedCall;
+use crate::usage::Usage;
+
+/// Traces and spans.
+pub(super) const FORMAT: Format = Format {
+    name: "openai-agents",
+    title: "OpenAI Agents SDK: traces",
+    recognizes: |head| head.any(|value| value.says("object", "trace") || value.says("object", "trace.span")),
+    read,
+};
+
+fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    let values = input.list(sink)?;
+    // In the order in which the traces come first.
+    let (mut order, mut spans): (Vec<&str>, HashMap<&str, Vec<Span<'_>>>) = (Vec::new(), HashMap::new());
+    for value in &values {
+        let Some(trace) = value.text("trace_id").or_else(|| value.text("id")) else { continue };
+        let of_trace = spans.entry(trace).or_insert_with(|| {
+            order.push(trace);
+            Vec::new()
+        });
+        of_trace.extend(Span::of(value));
+    }
+    for trace in order {
+        let mut of_trace = spans.remove(trace).unwrap_or_default();
+        of_trace.sort_by(|a, b| a.started.total_cmp(&b.started));
+        let mut conversation = Tree::new(&of_trace).conversation(None, 0);
+        conversation.id = Some(trace.to_owned());
+        sink.trace(None, conversation.finish())?;
+    }
+    Ok(())
+}
+
+/// A span of a trace.
+#[derive(Debug, Clone, Copy)]
+struct Span<'j> {
+    id: &'j str,
+    parent: Option<&'j str>,
+    kind: &'j str,
+    started: f64,
+    ended: f64,
+    data: &'j Json,
+    error: Option<&'j Json>,
+}
+
+impl<'j> Span<'j> {
+    fn of(value: &'j Json) -> Option<Self> {
+        let data = value.member("span_data")?;
+        let started = value.member("started_at").and_then(time).unwrap_or_default();
+        Some(Self {
+            id: value.text("id")?,
+            parent: value.text("parent_id"),
+            kind: data.text("type").unwrap_or_default(),
+            started,
+            ended: value.member("ended_at").and_then(time).unwrap_or(started),
+            data,
+            error: value.member("error"),
+        })
+    }
+
+    fn is_reply(&self) -> bool {
+        matches!(self.kind, "response" | "generation")
+    }
+
+    fn is_call(&self) -> bool {
+        matches!(self.kind, "function" | "handoff")
+    }
+
+    /// Whether it stands for one request and the calls that came of it.
+    fn is_turn(&self) -> bool {
+        self.data.below(&["data", "sdk_span_type"]).and_then(Json::as_str) == Some("turn")
+    }
+}
+
+/// The spans of a trace, by their ids, and by the call whose agent they belong to; `None` for the outer agent.
+struct Tree<'s, 'j> {
+    spans: &'s [Span<'j>],
+    by_id: HashMap<&'j str, usize>,
+    of: HashMap<Option<usize>, Vec<usize>>,
+}
+
+/// The most spans around a span: parents of hostile files lead in circles.
+const DEEPEST: usize = 100;
+
+impl<'s, 'j> Tree<'s, 'j> {
+    fn new(spans: &'s [Span<'j>]) -> Self {
+        let by_id = spans.iter().enumerate().map(|(at, span)| (span.id, at)).collect();
+        let mut tree = Self { spans, by_id, of: HashMap::new() };
+        for at in 0..spans.len() {
+            let owner = tree.around(at).find(|around| spans[*around].kind == "function");
+            tree.of.entry(owner).or_default().push(at);
+        }
+        tree
+    }
+
+    /// The spans of an agent, in their order.
+    fn of(&self, owner: Option<usize>) -> &[usize] {
+        self.of.get(&owner).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The spans around one, the nearest first.
+    fn around(&self, at: usize) -> impl Iterator<Item = usize> {
+        let parent = |at: &usize| self.by_id.get(self.spans[*at].parent?).copied();
+        std::iter::successors(parent(&at), parent).take(DEEPEST)
+    }
+
+    /// The turn of a span.
+    fn turn(&self, at: usize) -> Option<usize> {
+        self.around(at).find(|around| self.spans[*around].is_turn())
+    }
+
+    /// The trajectory of the agent that a call has run, or of the outer one.
+    fn conversation(&self, owner: Option<usize>, depth: usize) -> Conversation {
+        let mut conversation = Conversation::default();
+        let own = self.of(owner);
+        let has_messages = own.iter().any(|at| self.spans[*at].kind == "generation");
+        if has_messages {
+            self.read_messages(&mut conversation, own);
+        } else {
+            self.read_calls(&mut conversation, own);
+        }
+        for at in own.iter().filter(|at| self.spans[**at].is_reply()) {
+            let usage = self.spans[*at].data.member("usage").map(Usage::of_openai);
+            conversation.usage.add(usage.unwrap_or_default());
+        }
+        for &at in own {
+            conversation.at(Some(self.spans[at].started).filter(|time| *time > 0.0));
+            conversation.at(Some(self.spans[at].ended).filter(|time| *time > 0.0));
+            let inner = self.of(Some(at));
+            if depth < DEEPEST && !inner.is_empty() {
+                let agent = inner.iter().map(|inner| &self.spans[*inner]).find(|span| span.kind == "agent");
+                let name = agent.and_then(|agent| agent.data.text("name"));
+                let name = name.or_else(|| self.spans[at].data.text("name")).unwrap_or_default();
+                conversation.nested.push((name.to_owned(), self.conversation(Some(at), depth + 1)));
+            }
+        }
+        conversation
+    }
+
+    /// Replies with their messages: names, arguments and grouping from them, results and times from the calls' spans.
+    fn read_messages(&self, conversation: &mut Conversation, own: &[usize]) {
+        let replies: Vec<usize> =
+            own.iter().copied().filter(|at| self.spans[*at].kind == "generation").collect();
+        for (number, &at) in replies.iter().enumerate() {
+            let span = &self.spans[at];
+            conversation.model = span.data.text("model").map(str::to_owned).or(conversation.model.take());
+            for message in span.data.list("input").iter().filter(|message| message.says("role", "user")) {
+                if !conversation.has_question() {
+                    chat::message(conversation, message);
+                }
+            }
+            conversation.end_reply();
+            conversation.reply(Some(span.id));
+            let mut waiting: Vec<TracedCall> = Vec::new();
+            for message in span.data.list("output") {
+                conversation.say(&message.member("content").map(Content::of).unwrap_or_default().text());
+                for call in message.list("tool_calls").iter().map(chat::call) {
+                    waiting.push(call.clone());
+                    conversation.call(call);
+                }
+            }
+            let until = replies.get(number + 1).map_or(f64::INFINITY, |next| self.spans[*next].started);
+            let first = own.partition_point(|at| self.spans[*at].started < span.started);
+            let within = own[first..].iter().copied().take_while(|at| self.spans[*at].started < until);
+            for at in within.filter(|at| self.spans[*at].kind == "function") {
+                let call = self.call(at);
+                let is_same =
+                    |other: &TracedCall| other.tool == call.tool && other.arguments == call.arguments;
+                let place = waiting.iter().position(is_same);
+                let place = place.or_else(|| waiting.iter().position(|other| other.tool == call.tool));
+                let Some(place) = place else { continue };
+                let id = waiting.remove(place).id;
+                conversation.result(Outcome {
+                    id,
+                    tool: Some(call.tool),
+                    result: call.result,
+                    is_error: call.is_error,
+                    seconds: call.seconds,
+                    ..Outcome::default()
+                });
+            }
+        }
+    }
+
+    /// Calls alone: a step is those of one turn, or without turns those between two replies that overlap.
+    fn read_calls(&self, conversation: &mut Conversation, own: &[usize]) {
+        let mut step: Vec<usize> = Vec::new();
+        let mut replies = 0;
+        let mut seen = 0;
+        for &at in own {
+            if self.spans[at].is_reply() {
+                replies += 1;
+            }
+            if !self.spans[at].is_call() {
+                continue;
+            }
+            let goes_on = step.last().is_some_and(|last| {
+                if let (Some(turn), Some(other)) = (self.turn(*last), self.turn(at)) {
+                    return turn == other;
+                }
+                let until = step.iter().map(|at| self.spans[*at].ended).fold(f64::MIN, f64::max);
+                replies == seen && self.spans[at].started < until
+            });
+            if !goes_on && !step.is_empty() {
+                conversation.step(step.drain(..).map(|at| self.call(at)).collect());
+            }
+            seen = replies;
+            step.push(at);
+        }
+        if !step.is_empty() {
+            conversation.step(step.into_iter().map(|at| self.call(at)).collect());
+        }
+    }
+
+    /// The call of a span.
+    fn call(&self, at: usize) -> TracedCall {
+        let span = &self.spans[at];
+        let seconds = Some(span.ended - span.started).filter(|seconds| *seconds >= 0.0);
+        if span.kind == "handoff" {
+            // The control passes: there is no result.
+            let name = snake_case(span.data.text("to_agent").unwrap_or_default());
+            let arguments = Some(Json::Object(Vec::new()));
+            return TracedCall { tool: format!("transfer_to_{name}"), arguments, ..TracedCall::default() };
+        }
+        let server = span.data.below(&["mcp_data", "server"]).and_then(Json::as_str);
+        let failure = span.error.map(|error| error.text("message").unwrap_or_default());
+        TracedCall {
+            tool: tool(server, span.data.text("name").unwrap_or_default()),
+            arguments: arguments(span.data.member("input")),
+            result: span.data.member("output").map(result).or_else(|| failure.map(string)),
+            is_error: failure.is_some(),
+            seconds,
+            ..TracedCall::default()
+        }
+    }
+}
+
+/// What a tool gave back: a text, parts, or a value.
+fn result(output: &Json) -> Json {
+    let content = Content::of(output);
+    let is_parts = !content.is_empty() && items(output).iter().all(|part| part.has("type"));
+    if is_parts { content.to_json() } else { output.clone() }
+}
+
+/// An agent's name as the names of tools have it.
+fn snake_case(name: &str) -> String {
+    let sign = |c: char| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
+    name.chars().map(sign).collect()
+}

@@ -1,0 +1,269 @@
+//! Anthropic's Messages: lists of messages, requests, replies, logs and streams.
+
+use std::collections::BTreeMap;
+
+use m3_trajectory::json::{Json, parse};
+
+use super::Format;
+use crate::arguments::{arguments, call_id, tool};
+use crate::content::{Content, object, string};
+use crate::conversation::{Conversation, Outcome};
+use crate::events::events;
+use crate::fields::{Fields, items};
+use crate::head::{Shape, messages};
+use crate::input::{Input, ReadError, Sink};
+use crate::logs::{Exchange, chains, exchanges, is_exchange};
+use crate::trace::TracedCall;
+use crate::usage::Usage;
+
+/// Replies, logs and streams, by what only they have.
+pub(super) const REPLIES: Format = Format {
+    name: "anthropic",
+    title: "Anthropic Messages: replies, logs and streams",
+    recognizes: |head| match head.shape {
+        Shape::Events => head.text.contains("message_start"),
+        _ => head.any(|value| {
+            is_reply(value) || is_exchange(value) && value.member("response").is_some_and(is_reply)
+        }),
+    },
+    read,
+};
+
+/// Lists of messages, by their blocks.
+pub(super) const MESSAGES: Format = Format {
+    name: "anthropic-messages",
+    title: "Anthropic Messages: messages",
+    recognizes: |head| {
+        head.any_message(|message| {
+            message.has("role")
+                && message.list("content").iter().any(|block| {
+                    block.text("type").is_some_and(|kind| {
+                        matches!(
+                            kind,
+                            "tool_use" | "tool_result" | "thinking" | "server_tool_use" | "mcp_tool_use"
+                        )
+                    })
+                })
+        })
+    },
+    read,
+};
+
+fn is_reply(value: &Json) -> bool {
+    // Items of the Responses API are messages, too, but no replies.
+    value.says("type", "message") && (value.get("stop_reason").is_some() || value.has("usage"))
+}
+
+fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    let first = input.head.records().next();
+    if input.head.shape == Shape::Events {
+        let events: Vec<Json> = events(input, sink)?.into_iter().map(|event| event.data).collect();
+        return sink.trace(None, stream(&events).finish());
+    }
+    if first.is_some_and(is_exchange) {
+        let values = input.list(sink)?;
+        for chain in chains(exchanges(&values), |request| request.list("messages")) {
+            sink.trace(None, logged(&chain).finish())?;
+        }
+        return Ok(());
+    }
+    if first.is_some_and(is_reply) {
+        return input.values(sink, |sink, record| {
+            let mut conversation = Conversation::default();
+            conversation.id = record.value.id("id");
+            reply(&mut conversation, &record.value);
+            sink.trace(record.line, conversation.finish())
+        });
+    }
+    input.conversations(sink, |sink, at, value| {
+        let mut conversation = Conversation::default();
+        conversation.model = value.text("model").map(str::to_owned);
+        for message in messages(value).unwrap_or_default() {
+            self::message(&mut conversation, message);
+        }
+        conversation.id = at.id(value.id("id"));
+        sink.trace(at.line, conversation.finish())
+    })
+}
+
+/// The whole of a log's conversation: what the last request repeats, and the last reply.
+fn logged(chain: &[Exchange<'_>]) -> Conversation {
+    let mut conversation = Conversation::default();
+    let Some(last) = chain.last() else { return conversation };
+    for message in last.request.list("messages") {
+        self::message(&mut conversation, message);
+    }
+    for exchange in &chain[..chain.len() - 1] {
+        conversation
+            .usage
+            .add(exchange.response.member("usage").map(Usage::of_anthropic).unwrap_or_default());
+    }
+    conversation.model = last.request.text("model").map(str::to_owned);
+    reply(&mut conversation, last.response);
+    conversation
+}
+
+/// A whole reply. It goes on with an assistant's message before it: a prefilled one, or one that was paused.
+fn reply(conversation: &mut Conversation, response: &Json) {
+    if let Some(model) = response.text("model") {
+        conversation.model = Some(model.to_owned());
+    }
+    conversation.usage.add(response.member("usage").map(Usage::of_anthropic).unwrap_or_default());
+    message(conversation, response);
+}
+
+/// One message: of the user, with results, or of the assistant, with calls.
+pub(super) fn message(conversation: &mut Conversation, message: &Json) {
+    let Some(content) = message.member("content") else { return };
+    match message.text("role") {
+        Some("user") => {
+            let blocks = items(content);
+            let is_result = |block: &&Json| block.says("type", "tool_result");
+            for block in blocks.iter().filter(is_result) {
+                conversation.result(result(block));
+            }
+            let mut said = Content::default();
+            match content {
+                Json::String(text) => said = Content::of_text(text),
+                _ => blocks.iter().filter(|block| !is_result(block)).for_each(|block| said.add(block)),
+            }
+            if !said.is_empty() {
+                conversation.user(said);
+            }
+        }
+        Some("assistant") => {
+            conversation.reply(None);
+            match content {
+                Json::String(text) => conversation.say(text),
+                _ => items(content).iter().for_each(|block| self::block(conversation, block)),
+            }
+        }
+        _ => {}
+    }
+}
+
+/// One block of an assistant's message.
+pub(super) fn block(conversation: &mut Conversation, block: &Json) {
+    let kind = block.text("type").unwrap_or_default();
+    match kind {
+        "text" => conversation.say(block.text("text").unwrap_or_default()),
+        "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+            let call = call(block);
+            match block.member("caller").filter(|caller| !caller.says("type", "direct")) {
+                Some(caller) => {
+                    let code = caller.first(&["tool_id", "tool_use_id", "id"]).and_then(Json::as_str);
+                    conversation.nested(code.unwrap_or("code_execution")).call(call);
+                }
+                None => conversation.call(call),
+            }
+        }
+        _ if kind.ends_with("_tool_result") => conversation.result(result(block)),
+        "thinking" | "redacted_thinking" | "mcp_tool_listing" | "container_upload" | "tool_reference"
+        | "fallback" | "compaction" => {}
+        _ => conversation.note(format!("a block of type `{kind}` is left out")),
+    }
+}
+
+/// A call.
+pub(super) fn call(block: &Json) -> TracedCall {
+    let server = block.first(&["server_name", "toolset_name"]).and_then(Json::as_str);
+    TracedCall {
+        id: call_id(block.member("id")),
+        tool: tool(server, block.text("name").unwrap_or_default()),
+        arguments: arguments(block.member("input")),
+        ..TracedCall::default()
+    }
+}
+
+/// A result. Those of tools that the provider runs hold values, in which an error is an object that says so by its type.
+pub(super) fn result(block: &Json) -> Outcome {
+    let content = block.member("content");
+    let is_value = |content: &Json| match content {
+        Json::Object(_) => true,
+        Json::Array(items) => {
+            let is_plain = |item: &Json| {
+                matches!(item.text("type"), Some("text" | "image" | "document" | "search_result"))
+            };
+            !items.iter().all(is_plain)
+        }
+        _ => false,
+    };
+    let failed = content.and_then(|it| it.text("type")).is_some_and(|kind| kind.ends_with("_error"));
+    Outcome {
+        id: call_id(block.member("tool_use_id")),
+        result: Some(match content {
+            Some(content) if !block.says("type", "tool_result") && is_value(content) => content.clone(),
+            Some(content) => Content::of(content).to_json(),
+            None => string(""),
+        }),
+        is_error: failed || block.is("is_error"),
+        error_type: content.filter(|_| failed).and_then(|it| it.text("error_code")).map(str::to_owned),
+        ..Outcome::default()
+    }
+}
+
+/// A streamed reply, put together.
+fn stream(events: &[Json]) -> Conversation {
+    let mut conversation = Conversation::default();
+    let mut blocks: BTreeMap<u64, (Json, String)> = BTreeMap::new();
+    let mut usage = Usage::default();
+    for event in events {
+        let at = event.count("index").unwrap_or_default();
+        match event.text("type") {
+            Some("message_start") => {
+                finish(&mut conversation, &mut blocks, usage);
+                let message = event.member("message");
+                usage =
+                    message.and_then(|it| it.member("usage")).map(Usage::of_anthropic).unwrap_or_default();
+                conversation.model = message.and_then(|it| it.text("model")).map(str::to_owned);
+            }
+            Some("content_block_start") => {
+                blocks.insert(
+                    at,
+                    (event.member("content_block").cloned().unwrap_or(Json::Null), String::new()),
+                );
+            }
+            Some("content_block_delta") => {
+                let delta = event.member("delta");
+                let piece = delta.and_then(|delta| delta.text("text").or_else(|| delta.text("partial_json")));
+                if let (Some((_, text)), Some(piece)) = (blocks.get_mut(&at), piece) {
+                    text.push_str(piece);
+                }
+            }
+            // The running total of what was written: the last one counts.
+            Some("message_delta") => {
+                let told = event.member("usage").map(Usage::of_anthropic).unwrap_or_default();
+                usage.output = told.output.or(usage.output);
+            }
+            _ => {}
+        }
+    }
+    finish(&mut conversation, &mut blocks, usage);
+    conversation
+}
+
+/// Adds the blocks of a streamed message.
+fn finish(conversation: &mut Conversation, blocks: &mut BTreeMap<u64, (Json, String)>, usage: Usage) {
+    conversation.usage.add(usage);
+    let whole = |(block, pieces): (Json, String)| {
+        let Json::Object(mut members) = block else { return Json::Null };
+        let is_text = members.iter().any(|(key, value)| key == "type" && value.as_str() == Some("text"));
+        let (key, value) = if is_text {
+            let begun = members.iter().find(|(key, _)| key == "text").and_then(|(_, text)| text.as_str());
+            ("text", string(&format!("{}{pieces}", begun.unwrap_or_default())))
+        } else {
+            // Only arguments that are whole can be read as an object.
+            ("input", parse(pieces.as_bytes()).map_or_else(|_| string(&pieces), |(value, _)| value))
+        };
+        if is_text || !pieces.is_empty() {
+            members.retain(|(name, _)| name != key);
+            members.push((key.to_owned(), value));
+        }
+        Json::Object(members)
+    };
+    let content = std::mem::take(blocks).into_values().map(whole).filter(|block| *block != Json::Null);
+    let content = Json::Array(content.collect());
+    if !items(&content).is_empty() {
+        message(conversation, &object([("role", string("assistant")), ("content", content)]));
+    }
+}

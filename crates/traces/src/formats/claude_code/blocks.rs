@@ -1,0 +1,79 @@
+//! The messages in Claude Code's lines: blocks of Anthropic's Messages.
+
+use m3_trajectory::json::Json;
+
+use crate::arguments::{arguments, call_id, tool};
+use crate::content::Content;
+use crate::conversation::{Conversation, Outcome};
+use crate::fields::{Fields, items};
+use crate::trace::TracedCall;
+
+/// Puts what a line of the model holds into its reply.
+pub(super) fn assistant(it: &mut Conversation, message: &Json) {
+    it.reply(message.text("id"));
+    let content = message.member("content");
+    it.say(content.and_then(Json::as_str).unwrap_or_default());
+    for block in content.map_or(&[][..], items) {
+        match block.text("type") {
+            Some("text") => it.say(block.text("text").unwrap_or_default()),
+            Some("tool_use") => it.call(TracedCall {
+                id: call_id(block.member("id")),
+                tool: tool(block.text("toolset_name"), block.text("name").unwrap_or_default()),
+                arguments: arguments(block.member("input")),
+                ..TracedCall::default()
+            }),
+            Some("thinking" | "redacted_thinking") => {}
+            _ => it.note("a block of an unknown type is left out"),
+        }
+    }
+}
+
+/// Puts what a line of the user holds: results of calls, and what the user wrote unless the program wrote it.
+pub(super) fn user(it: &mut Conversation, message: &Json, is_own: bool) {
+    let Some(content) = message.member("content") else { return };
+    let mut said = Content::default();
+    match content {
+        Json::Array(blocks) => {
+            for block in blocks {
+                if is_result(block) {
+                    result(it, block);
+                } else {
+                    said.add(block);
+                }
+            }
+        }
+        other => said.add(other),
+    }
+    if is_own {
+        it.end_reply();
+    } else if !said.is_empty() {
+        it.user(said);
+    }
+}
+
+/// The result of a call.
+pub(super) fn result(it: &mut Conversation, block: &Json) {
+    let content = block.member("content").map(Content::of).unwrap_or_default();
+    let outcome = Outcome::new(call_id(block.member("tool_use_id")), &content);
+    it.result(Outcome { is_error: block.is("is_error"), ..outcome });
+}
+
+/// Whether a block is the result of a call.
+pub(super) fn is_result(block: &Json) -> bool {
+    block.says("type", "tool_result")
+}
+
+/// The ids of the calls whose results a message holds.
+pub(super) fn results(message: &Json) -> impl Iterator<Item = &str> {
+    message
+        .list("content")
+        .iter()
+        .filter(|block| is_result(block))
+        .filter_map(|block| block.text("tool_use_id"))
+}
+
+/// The ids of the calls that a message makes.
+pub(super) fn calls(message: &Json) -> impl Iterator<Item = &str> {
+    let calls = message.list("content").iter().filter(|block| block.says("type", "tool_use"));
+    calls.filter_map(|block| block.text("id"))
+}

@@ -1,0 +1,90 @@
+//! A line of a session, with what a trajectory needs of it.
+
+use m3_trajectory::json::Json;
+
+use crate::fields::Fields;
+use crate::input::{Input, ReadError, Sink};
+use crate::time::time;
+
+/// Who wrote a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Assistant,
+    User,
+    /// The program, for itself; such lines only join others.
+    Other,
+}
+
+/// A line of a session.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) kind: Kind,
+    pub(super) uuid: Option<String>,
+    /// The line that it follows, also across a compaction.
+    pub(super) parent: Option<String>,
+    pub(super) session: Option<String>,
+    /// The sub-agent that it is of.
+    pub(super) agent: Option<String>,
+    pub(super) is_side: bool,
+    /// Whether the program wrote the text for the user.
+    pub(super) is_own: bool,
+    pub(super) time: Option<f64>,
+    pub(super) message: Json,
+    /// The sub-agent whose result it holds.
+    pub(super) ran: Option<String>,
+}
+
+impl Line {
+    /// Reads it; the rest, such as the program's own record of a result, is dropped here.
+    fn new(mut value: Json) -> Self {
+        let kind = match value.text("type") {
+            Some("assistant") => Kind::Assistant,
+            Some("user") => Kind::User,
+            _ => Kind::Other,
+        };
+        let id = |key: &str| value.id(key).filter(|id| !id.is_empty());
+        let mut line = Self {
+            kind,
+            uuid: id("uuid"),
+            parent: id("parentUuid").or_else(|| id("logicalParentUuid")),
+            session: id("sessionId"),
+            agent: id("agentId"),
+            is_side: value.is("isSidechain"),
+            is_own: value.is("isMeta") || value.is("isCompactSummary"),
+            time: value.member("timestamp").and_then(time),
+            message: Json::Null,
+            ran: value.below(&["toolUseResult", "agentId"]).and_then(Json::as_str).map(str::to_owned),
+        };
+        if let Json::Object(members) = &mut value
+            && let Some((_, message)) = members.iter_mut().find(|(key, _)| key == "message")
+            && kind != Kind::Other
+        {
+            line.message = std::mem::replace(message, Json::Null);
+        }
+        line
+    }
+
+    /// Whether the program wrote it in the model's place, such as the report of a failed request.
+    pub(super) fn is_synthetic(&self) -> bool {
+        self.message.says("model", "<synthetic>")
+    }
+
+    /// The id of the reply that it is a part of.
+    pub(super) fn reply(&self) -> Option<&str> {
+        self.message.text("id").filter(|_| self.kind == Kind::Assistant)
+    }
+}
+
+/// All lines of a file, each uuid once: a resumed session begins with copies of what was before.
+pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Vec<Line>, ReadError> {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    input.values(sink, |_, record| {
+        let line = Line::new(record.value);
+        if line.uuid.as_ref().is_none_or(|uuid| seen.insert(uuid.clone())) {
+            lines.push(line);
+        }
+        Ok(())
+    })?;
+    Ok(lines)
+}

@@ -1,0 +1,231 @@
+//! Google's Gemini: lists of contents, requests, replies and logs, in the writing of REST and in that of Python.
+
+use m3_trajectory::json::Json;
+
+use super::Format;
+use crate::arguments::{call_id, or_empty, tool};
+use crate::content::{Content, Part, string};
+use crate::conversation::{Conversation, Outcome};
+use crate::fields::{Fields, items, members};
+use crate::head::messages;
+use crate::input::{Input, ReadError, Sink};
+use crate::logs::{Exchange, chains, exchanges, is_exchange};
+use crate::trace::TracedCall;
+use crate::usage::Usage;
+
+/// Replies and logs, by what only they have.
+pub(super) const REPLIES: Format = Format {
+    name: "gemini",
+    title: "Gemini: replies and logs",
+    recognizes: |head| {
+        let is_reply = |value: &Json| value.has("candidates");
+        head.any(|value| {
+            is_reply(value) || is_exchange(value) && value.member("response").is_some_and(is_reply)
+        })
+    },
+    read,
+};
+
+/// Lists of contents, by their parts.
+pub(super) const CONTENTS: Format = Format {
+    name: "gemini-contents",
+    title: "Gemini: contents",
+    recognizes: |head| {
+        head.any_message(|content| {
+            let is_part = |part: &Json| {
+                !part.has("type") && part.first(&CALL).or_else(|| part.first(&RESPONSE)).is_some()
+            };
+            content.list("parts").iter().any(is_part)
+        })
+    },
+    read,
+};
+
+const CALL: [&str; 2] = ["functionCall", "function_call"];
+const RESPONSE: [&str; 2] = ["functionResponse", "function_response"];
+
+fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    let first = input.head.records().next();
+    if first.is_some_and(is_exchange) {
+        let values = input.list(sink)?;
+        for chain in chains(exchanges(&values), |request| request.list("contents")) {
+            sink.trace(None, logged(&chain).finish())?;
+        }
+        return Ok(());
+    }
+    if first.is_some_and(|value| value.has("candidates")) {
+        // Several are the pieces of one streamed reply.
+        let mut conversation = Conversation::default();
+        for response in &input.list(sink)? {
+            reply(&mut conversation, response);
+            conversation.usage = usage(response).unwrap_or(conversation.usage);
+        }
+        return sink.trace(None, conversation.finish());
+    }
+    input.conversations(sink, |sink, at, value| {
+        let mut conversation = Conversation::default();
+        for content in messages(value).unwrap_or_default() {
+            self::content(&mut conversation, content);
+        }
+        conversation.id = at.id(value.id("id"));
+        sink.trace(at.line, conversation.finish())
+    })
+}
+
+fn usage(response: &Json) -> Option<Usage> {
+    response.first(&["usageMetadata", "usage_metadata"]).map(Usage::of_gemini)
+}
+
+/// The whole of a log's conversation: what the last request repeats, and the last reply.
+fn logged(chain: &[Exchange<'_>]) -> Conversation {
+    let mut conversation = Conversation::default();
+    let Some(last) = chain.last() else { return conversation };
+    conversation.model = last.request.text("model").map(str::to_owned);
+    for content in last.request.list("contents") {
+        self::content(&mut conversation, content);
+    }
+    for exchange in chain {
+        conversation.usage.add(usage(exchange.response).unwrap_or_default());
+    }
+    conversation.end_reply();
+    reply(&mut conversation, last.response);
+    conversation
+}
+
+/// A reply; of several candidates, which are alternatives, the first.
+pub(super) fn reply(conversation: &mut Conversation, response: &Json) {
+    if let Some(model) = response.first(&["modelVersion", "model_version"]).and_then(Json::as_str) {
+        conversation.model = Some(model.to_owned());
+    }
+    let candidates = response.list("candidates");
+    let first = candidates.iter().min_by_key(|candidate| candidate.count("index").unwrap_or_default());
+    let Some(candidate) = first else { return };
+    if let Some(content) = candidate.member("content") {
+        self::content(conversation, content);
+    }
+    finished(conversation, candidate);
+    for _ in candidates.iter().skip(1) {
+        conversation.note("another choice of the same reply is left out");
+    }
+}
+
+/// A reply may end with a call that could not be read: it has no name, and what was written is gone.
+pub(super) fn finished(conversation: &mut Conversation, candidate: &Json) {
+    let reason = candidate.first(&["finishReason", "finish_reason"]).and_then(Json::as_str);
+    if reason.is_some_and(|reason| reason.ends_with("MALFORMED_FUNCTION_CALL")) {
+        conversation.reply(None);
+        conversation.call(TracedCall::default());
+        conversation.note("a call could not be read by the provider, and is not in the file");
+    }
+}
+
+/// One content: of the user, with results, or of the model, with calls.
+pub(super) fn content(conversation: &mut Conversation, content: &Json) {
+    let parts = content.list("parts");
+    if content.says("role", "model") || parts.iter().any(|part| part.first(&CALL).is_some()) {
+        conversation.reply_goes_on();
+        for part in parts {
+            self::part(conversation, part);
+        }
+        return;
+    }
+    let mut said = Content::default();
+    for part in parts {
+        match part.first(&RESPONSE).or_else(|| part.first(&["toolResponse", "tool_response"])) {
+            Some(response) => result(conversation, response),
+            None => said.add(part),
+        }
+    }
+    if !said.is_empty() {
+        conversation.user(said);
+    }
+}
+
+/// One part of what the model said.
+fn part(conversation: &mut Conversation, part: &Json) {
+    if let Some(call) = part.first(&CALL) {
+        conversation.call(TracedCall {
+            id: call_id(call.member("id")),
+            tool: tool(None, call.text("name").unwrap_or_default()),
+            arguments: or_empty(call.member("args")),
+            ..TracedCall::default()
+        });
+    } else if let Some(code) = part.first(&["executableCode", "executable_code"]) {
+        conversation.end_reply();
+        conversation.reply(None);
+        conversation.call(TracedCall {
+            id: call_id(code.member("id")),
+            tool: "code_execution".to_owned(),
+            arguments: or_empty(Some(code)),
+            ..TracedCall::default()
+        });
+    } else if let Some(done) = part.first(&["codeExecutionResult", "code_execution_result"]) {
+        conversation.result(Outcome {
+            id: call_id(done.member("id")),
+            tool: Some("code_execution".to_owned()),
+            result: done.member("output").cloned(),
+            is_error: done.text("outcome").is_some_and(|outcome| outcome != "OUTCOME_OK"),
+            ..Outcome::default()
+        });
+    } else if let Some(call) = part.first(&["toolCall", "tool_call"]) {
+        let name = call.first(&["toolType", "tool_type"]).and_then(Json::as_str).unwrap_or_default();
+        conversation.end_reply();
+        conversation.reply(None);
+        conversation.call(TracedCall {
+            id: call_id(call.member("id")),
+            tool: name.to_owned(),
+            arguments: or_empty(call.member("args")),
+            ..TracedCall::default()
+        });
+    } else if let Some(response) =
+        part.first(&["toolResponse", "tool_response"]).or_else(|| part.first(&RESPONSE))
+    {
+        result(conversation, response);
+    } else if !part.is("thought") {
+        conversation.say(part.text("text").unwrap_or_default());
+    }
+}
+
+/// A result of a call before. A tool that goes on sends several responses: the last one counts.
+fn result(conversation: &mut Conversation, response: &Json) {
+    let outcome = outcome(response);
+    match &outcome.id {
+        Some(id) if conversation.has_result(id) => {
+            let result = outcome.result.unwrap_or_else(|| string(""));
+            conversation.replace_result(id, result);
+        }
+        _ => conversation.result(outcome),
+    }
+}
+
+/// A result: `output` alone is the value; with `error` the call failed; anything else is the whole value.
+pub(super) fn outcome(response: &Json) -> Outcome {
+    let value = response.member("response");
+    let error = value.and_then(|value| value.member("error"));
+    let alone = value.filter(|value| members(value).len() == 1).and_then(|value| value.member("output"));
+    let mut result = error.or(alone).or(value).cloned();
+    let mut media = Content::default();
+    response.list("parts").iter().for_each(|part| media.add(part));
+    if !media.is_empty() {
+        let text = result.map(|result| match result {
+            Json::String(text) => text,
+            other => other.to_text(m3_trajectory::json::Keys::AsRead),
+        });
+        media.parts.splice(0..0, text.filter(|text| !text.is_empty()).map(Part::Text));
+        result = Some(media.to_json());
+    }
+    let name = response.first(&["name", "toolType", "tool_type"]).and_then(Json::as_str);
+    Outcome {
+        id: call_id(response.member("id")),
+        tool: name.map(|name| tool(None, name)),
+        result,
+        is_error: error.is_some(),
+        ..Outcome::default()
+    }
+}
+
+/// The texts of a content, without thoughts.
+pub(super) fn text_of(content: &Json) -> String {
+    let parts = items(content.member("parts").unwrap_or(&Json::Null));
+    parts.iter().filter(|part| !part.is("thought")).filter_map(|part| part.text("text")).collect()
+}

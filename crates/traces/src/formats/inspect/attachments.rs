@@ -1,0 +1,60 @@
+//! Long texts and pictures of a sample, which stand beside it and are named by their hashes.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+
+use m3_trajectory::json::Json;
+
+use crate::fields::{Fields, members};
+
+/// How an attachment is referred to.
+const SCHEME: &str = "attachment://";
+
+/// The most bytes that references are replaced by: many can name one attachment.
+const MOST: usize = 256 << 20;
+
+/// The attachments of a sample.
+#[derive(Debug)]
+pub(super) struct Attachments<'j> {
+    texts: HashMap<&'j str, &'j str>,
+    left: Cell<usize>,
+    is_missing: Cell<bool>,
+}
+
+impl<'j> Attachments<'j> {
+    /// Those of a sample.
+    pub(super) fn of(sample: &'j Json) -> Self {
+        let texts = sample.member("attachments").map_or(&[][..], members);
+        let texts = texts.iter().filter_map(|(hash, text)| Some((hash.as_str(), text.as_str()?)));
+        Self { texts: texts.collect(), left: Cell::new(MOST), is_missing: Cell::default() }
+    }
+
+    /// Whether a reference could not be replaced.
+    pub(super) fn is_missing(&self) -> bool {
+        self.is_missing.get()
+    }
+
+    /// A value in which references are replaced by what they name.
+    pub(super) fn resolved(&self, value: &Json) -> Json {
+        match value {
+            Json::String(text) => Json::String(self.text(text)),
+            Json::Array(items) => Json::Array(items.iter().map(|item| self.resolved(item)).collect()),
+            Json::Object(members) => {
+                Json::Object(members.iter().map(|(key, value)| (key.clone(), self.resolved(value))).collect())
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// A text, or what it refers to.
+    pub(super) fn text(&self, text: &str) -> String {
+        let Some(hash) = text.strip_prefix(SCHEME) else { return text.to_owned() };
+        let found = self.texts.get(hash).filter(|text| text.len() <= self.left.get());
+        let Some(found) = found else {
+            self.is_missing.set(true);
+            return text.to_owned();
+        };
+        self.left.set(self.left.get() - found.len());
+        (*found).to_owned()
+    }
+}

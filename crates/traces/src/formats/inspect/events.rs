@@ -1,0 +1,374 @@
+//! The events of a sample: a tree of spans, with replies of models and runs of tools. What messages do not have is taken
+//! from them: times of calls, calls of agents that a call has run, and calls that were cut from the messages.
+
+use std::collections::{HashMap, HashSet};
+
+use m3_trajectory::json::Json;
+
+use super::attachments::Attachments;
+use super::sample::{call, of_model, reply, result};
+use crate::arguments::call_id;
+use crate::content::Content;
+use crate::conversation::Conversation;
+use crate::fields::{Fields, count, items};
+use crate::time::time;
+use crate::trace::TracedCall;
+
+/// The deepest agents of agents that are read.
+const DEPTH: usize = 32;
+
+/// Who caused an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Place<'j> {
+    /// The span of the call below which it is.
+    call: Option<&'j str>,
+    /// The span of the agent below that.
+    agent: Option<&'j str>,
+    /// Whether it is of a scorer, which comes after the trajectory.
+    is_scorer: bool,
+}
+
+/// A span.
+#[derive(Debug)]
+struct Span<'j> {
+    parent: Option<&'j str>,
+    kind: &'j str,
+    name: &'j str,
+}
+
+/// The events of a sample.
+#[derive(Debug)]
+pub(super) struct Events<'j> {
+    attachments: &'j Attachments<'j>,
+    spans: HashMap<&'j str, Span<'j>>,
+    /// Replies and runs of tools with who caused them.
+    all: Vec<(Place<'j>, &'j Json)>,
+    /// The numbers of those that the span of a call has below it, but for what further calls have; those of no call.
+    below: HashMap<Option<&'j str>, Vec<usize>>,
+    /// The spans of calls with something below them, by the span of the call around them.
+    children: HashMap<Option<&'j str>, Vec<&'j str>>,
+    /// The calls for which a tool ran, with the span of the call around them.
+    ran: HashSet<(Option<&'j str>, &'j str)>,
+    /// How long the calls took, by the ids of their messages.
+    seconds: HashMap<&'j str, f64>,
+    /// The messages that requests refer to by their places.
+    listed: &'j [Json],
+    /// The messages that any request repeats.
+    pool: HashMap<&'j str, &'j Json>,
+}
+
+/// Whether this is the call by which an agent of inspect ends.
+pub(super) fn is_submit(call: &Json) -> bool {
+    call.says("function", "submit")
+}
+
+impl<'j> Events<'j> {
+    /// Those of a sample.
+    pub(super) fn of(sample: &'j Json, attachments: &'j Attachments<'j>) -> Self {
+        let events = sample.list("events");
+        let mut it = Self {
+            attachments,
+            spans: HashMap::new(),
+            all: Vec::new(),
+            below: HashMap::new(),
+            children: HashMap::new(),
+            ran: HashSet::new(),
+            seconds: HashMap::new(),
+            listed: sample.member("events_data").map_or(&[][..], |data| data.list("messages")),
+            pool: HashMap::new(),
+        };
+        for event in events.iter().filter(|event| event.says("event", "span_begin")) {
+            let text = |key| event.text(key);
+            let span = Span {
+                parent: text("parent_id"),
+                kind: text("type").unwrap_or_default(),
+                name: text("name").unwrap_or_default(),
+            };
+            it.spans.extend(text("id").map(|id| (id, span)));
+        }
+        let inputs = events.iter().flat_map(|event| event.list("input"));
+        it.pool.extend(
+            it.listed.iter().chain(inputs).filter_map(|message| Some((message.text("id")?, message))),
+        );
+        it.place_all(events);
+        it
+    }
+
+    /// Puts replies and runs of tools to who caused them.
+    fn place_all(&mut self, events: &'j [Json]) {
+        let (mut known, mut linked) = (HashMap::new(), HashSet::new());
+        for event in events.iter().filter(|event| event.says("event", "model") || event.says("event", "tool"))
+        {
+            if let Some(id) = event.text("message_id") {
+                self.seconds.extend(seconds(event).map(|seconds| (id, seconds)));
+            }
+            let place = self.place(event.text("span_id"), &mut known);
+            if place.is_scorer {
+                continue;
+            }
+            if event.says("event", "tool") {
+                self.ran.extend(event.text("id").map(|id| (place.call, id)));
+            }
+            self.below.entry(place.call).or_default().push(self.all.len());
+            self.all.push((place, event));
+            let mut at = place.call;
+            while let Some(call) = at
+                && linked.insert(call)
+            {
+                at = self.place(self.spans.get(call).and_then(|span| span.parent), &mut known).call;
+                self.children.entry(at).or_default().push(call);
+            }
+        }
+    }
+
+    /// How long a call took, by the id of the message with its result.
+    pub(super) fn seconds(&self, message: &str) -> Option<f64> {
+        self.seconds.get(message).copied()
+    }
+
+    /// Who caused what is in a span.
+    fn place(&self, span: Option<&'j str>, known: &mut HashMap<&'j str, Place<'j>>) -> Place<'j> {
+        let mut path = Vec::new();
+        let mut place = Place { call: None, agent: None, is_scorer: false };
+        let mut at = span;
+        // A span that is its own ancestor ends the walk, since it is in `known` by then.
+        while let Some(id) = at {
+            if let Some(found) = known.get(id) {
+                place = *found;
+                break;
+            }
+            known.insert(id, place);
+            path.push(id);
+            at = self.spans.get(id).and_then(|span| span.parent);
+        }
+        for id in path.into_iter().rev() {
+            match self.spans.get(id).map(|span| span.kind) {
+                Some("tool") => place = Place { call: Some(id), agent: None, ..place },
+                Some("agent") => place.agent = Some(id),
+                Some("scorer" | "scorers") => place.is_scorer = true,
+                _ => {}
+            }
+            known.insert(id, place);
+        }
+        place
+    }
+
+    /// The agents that are not below a call: whether any and whether all of their replies with calls are among the
+    /// messages.
+    fn agents(&self, messages: &[Json]) -> HashMap<Option<&'j str>, (bool, bool)> {
+        let ids: HashSet<&str> = messages.iter().filter_map(|message| message.text("id")).collect();
+        let key = |call: &Json| Some((call.id("id")?, call.text("function")?.to_owned()));
+        let calls: HashSet<(String, String)> =
+            messages.iter().flat_map(|message| message.list("tool_calls")).filter_map(key).collect();
+        let mut agents = HashMap::new();
+        for &number in self.below.get(&None).into_iter().flatten() {
+            let (place, event) = self.all[number];
+            let Some(message) = output(event) else { continue };
+            let made = message.list("tool_calls");
+            let is_in = message.text("id").is_some_and(|id| ids.contains(id))
+                || made.iter().filter_map(key).any(|made| calls.contains(&made));
+            if is_in || made.iter().any(|call| !is_submit(call)) && !self.is_dropped(place, message) {
+                let (any, all) = agents.entry(place.agent).or_insert((false, true));
+                *any |= is_in;
+                *all &= is_in;
+            }
+        }
+        agents
+    }
+
+    /// Whether nothing came of a reply: no request repeats it, and none of its calls ran.
+    fn is_dropped(&self, place: Place<'j>, message: &Json) -> bool {
+        let is_repeated =
+            message.text("id").is_none_or(|id| self.pool.is_empty() || self.pool.contains_key(id));
+        let has_run = |call: &Json| call.text("id").is_some_and(|id| self.ran.contains(&(place.call, id)));
+        !is_repeated && !message.list("tool_calls").iter().any(has_run)
+    }
+
+    /// Whether replies with calls are missing among the messages, though their agent has written some of them.
+    pub(super) fn has_more_than(&self, messages: &[Json]) -> bool {
+        let agents = self.agents(messages);
+        let has_calls = messages.iter().any(|message| !message.list("tool_calls").is_empty());
+        agents.values().any(|(any, all)| *any && !*all)
+            || !has_calls && !agents.is_empty() && !agents.values().any(|(any, _)| *any)
+    }
+
+    /// The calls of the trajectory itself.
+    pub(super) fn main(&self, it: &mut Conversation, messages: &[Json]) {
+        let agents = self.agents(messages);
+        let is_any = agents.values().any(|(any, _)| *any);
+        let is_main = |place: &Place<'j>| agents.get(&place.agent).is_some_and(|(any, _)| *any || !is_any);
+        let numbers = self.below.get(&None).into_iter().flatten().copied();
+        let numbers: Vec<usize> = numbers.filter(|number| is_main(&self.all[*number].0)).collect();
+        self.replay(it, &numbers, Some(messages));
+    }
+
+    /// The trajectories of agents that a call has run, or that ran beside the one of the messages.
+    pub(super) fn nested(&self, it: &mut Conversation, messages: &[Json]) {
+        self.below_of(it, None, 0);
+        let agents = self.agents(messages);
+        if !agents.values().any(|(any, _)| *any) {
+            return;
+        }
+        let mut others: Vec<(&'j str, Vec<usize>)> = Vec::new();
+        for &number in self.below.get(&None).into_iter().flatten() {
+            let Some(agent) = self.all[number].0.agent else { continue };
+            if agents.get(&Some(agent)).is_some_and(|(any, _)| !any) {
+                match others.iter_mut().find(|(other, _)| *other == agent) {
+                    Some((_, numbers)) => numbers.push(number),
+                    None => others.push((agent, vec![number])),
+                }
+            }
+        }
+        for (agent, numbers) in others {
+            self.add(it, agent, &numbers, None, 0);
+        }
+    }
+
+    /// Adds what ran below the calls of a trajectory.
+    fn below_of(&self, it: &mut Conversation, call: Option<&'j str>, depth: usize) {
+        for &child in self.children.get(&call).into_iter().flatten() {
+            let numbers = self.below.get(&Some(child)).map_or(&[][..], Vec::as_slice);
+            let parent = self.spans.get(child).and_then(|span| self.spans.get(span.parent?));
+            let is_hand_over = parent.is_some_and(|parent| parent.kind == "handoff");
+            let outer = self.below.get(&call).map_or(&[][..], Vec::as_slice);
+            let mut later = outer.iter().rev().take_while(|number| Some(*number) > numbers.last());
+            if is_hand_over && !later.any(|number| output(self.all[*number].1).is_some()) {
+                self.replay(it, numbers, None);
+                continue;
+            }
+            self.add(it, child, numbers, Some(child), depth);
+        }
+    }
+
+    /// Adds the trajectory of an agent, if it has calls.
+    fn add(
+        &self,
+        it: &mut Conversation,
+        span: &'j str,
+        numbers: &[usize],
+        call: Option<&'j str>,
+        depth: usize,
+    ) {
+        if depth == DEPTH {
+            it.note("agents of agents deeper than 32 are left out");
+            return;
+        }
+        let agent = numbers.iter().find_map(|number| self.all[*number].0.agent);
+        let name = self.spans.get(agent.unwrap_or(span)).map_or("agent", |span| span.name);
+        let mut inner = Conversation::default();
+        self.ask(&mut inner, numbers);
+        self.replay(&mut inner, numbers, None);
+        if call.is_some() {
+            self.below_of(&mut inner, call, depth + 1);
+        }
+        if inner.calls_mut().next().is_some() || !inner.nested.is_empty() {
+            it.nested.push((name.to_owned(), inner));
+        }
+    }
+
+    /// What an agent was asked: the first message of the user in its first request.
+    fn ask(&self, it: &mut Conversation, numbers: &[usize]) {
+        /// More messages of a first request are not looked at.
+        const MOST: usize = 1000;
+        let first =
+            numbers.iter().map(|number| self.all[*number].1).find(|event| event.says("event", "model"));
+        let Some(first) = first else { return };
+        let range = |range: &Json| match items(range) {
+            [from, to] => {
+                self.listed.get(usize::try_from(count(from)?).ok()?..usize::try_from(count(to)?).ok()?)
+            }
+            _ => None,
+        };
+        let listed = first.list("input_refs").iter().filter_map(range).flatten();
+        let mut asked = first
+            .list("input")
+            .iter()
+            .chain(listed)
+            .take(MOST)
+            .filter(|message| message.says("role", "user"));
+        if let Some(content) = asked.find_map(|message| message.member("content")) {
+            it.user(Content::of(&self.attachments.resolved(content)));
+        }
+    }
+
+    /// Replies and runs of tools in their order. What `messages` say of a reply counts more than its event: agents take
+    /// the call by which they end out of them.
+    fn replay(&self, it: &mut Conversation, numbers: &[usize], messages: Option<&[Json]>) {
+        let known = messages.unwrap_or_default();
+        let known: HashMap<&str, &Json> = known.iter().filter_map(|it| Some((it.text("id")?, it))).collect();
+        let calls = known.values().flat_map(|message| message.list("tool_calls"));
+        let has_submit = messages.is_none() || calls.into_iter().any(is_submit);
+        let last = numbers.iter().rposition(|number| output(self.all[*number].1).is_some());
+        let (mut made, mut seen) = (HashSet::new(), HashSet::new());
+        for (position, (place, event)) in numbers.iter().map(|number| self.all[*number]).enumerate() {
+            if let Some(message) = output(event) {
+                if Some(position) != last && self.is_dropped(place, message) {
+                    it.note("a reply that nothing continues is left out");
+                    continue;
+                }
+                let id = message.text("id").or_else(|| event.text("uuid"));
+                // A branch runs what was before it again.
+                if !id.is_none_or(|id| seen.insert(id)) {
+                    continue;
+                }
+                let told = id.and_then(|id| known.get(id)).map_or(message, |told| *told);
+                let told = self.attachments.resolved(told);
+                let calls = told.list("tool_calls").iter().filter(|call| has_submit || !is_submit(call));
+                made.extend(message.list("tool_calls").iter().filter_map(|call| call_id(call.member("id"))));
+                reply(it, &told, id, calls);
+                it.usage.add(event.below(&["output", "usage"]).map(of_model).unwrap_or_default());
+            } else if event.says("event", "tool") {
+                let is_made = call_id(event.member("id")).is_some_and(|id| made.contains(&id));
+                if has_submit || !is_submit(event) {
+                    self.run(it, event, is_made);
+                }
+            }
+        }
+    }
+
+    /// A run of a tool: the result of a call, or a call that no model is known to have made.
+    fn run(&self, it: &mut Conversation, event: &Json, is_made: bool) {
+        let event = self.attachments.resolved(event);
+        let content = match event.member("result") {
+            Some(value @ (Json::String(_) | Json::Array(_) | Json::Object(_))) => Content::of(value),
+            // What the model saw of other values is in the message.
+            Some(value) => {
+                let message = event.text("message_id").and_then(|id| self.pool.get(id));
+                let text = message
+                    .and_then(|message| message.text("content"))
+                    .map(|text| self.attachments.text(text));
+                Content::of_text(&text.unwrap_or_else(|| value.to_plain_text()))
+            }
+            None => Content::default(),
+        };
+        let mut outcome = result(call_id(event.member("id")), &event, content);
+        outcome.seconds = seconds(&event);
+        outcome.is_error |= event.is("failed");
+        if !is_made {
+            it.step(vec![TracedCall {
+                result: outcome.result,
+                is_error: outcome.is_error,
+                error_type: outcome.error_type,
+                seconds: outcome.seconds,
+                ..call(&event)
+            }]);
+        } else if !event.is("pending") {
+            it.result(outcome);
+        }
+    }
+}
+
+/// The message that a model replied with; of several choices the first. Requests that failed have none.
+fn output(event: &Json) -> Option<&Json> {
+    event
+        .member("output")
+        .filter(|_| event.says("event", "model"))?
+        .list("choices")
+        .first()?
+        .member("message")
+}
+
+/// From a run's beginning to its end.
+fn seconds(event: &Json) -> Option<f64> {
+    Some(event.member("completed").and_then(time)? - event.member("timestamp").and_then(time)?)
+}

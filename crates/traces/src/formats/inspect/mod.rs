@@ -1,0 +1,101 @@
+//! Logs of `inspect_ai`: one document, or an archive with an entry for each sample, which is read a sample at a time.
+
+mod attachments;
+mod events;
+mod sample;
+#[cfg(test)]
+mod tests;
+
+use m3_trajectory::json::Json;
+
+use super::Format;
+use crate::archive::Archive;
+use crate::fields::Fields;
+use crate::head::Shape;
+use crate::input::{Input, ReadError, Sink};
+use sample::Log;
+
+/// Archives, by the names of their entries.
+pub(super) const ARCHIVE: Format = Format {
+    name: "inspect-eval",
+    title: "inspect_ai: logs in archives (.eval)",
+    recognizes: |head| {
+        head.shape == Shape::Zip && [HEADER, START].iter().any(|name| head.text.contains(name))
+    },
+    read: read_archive,
+};
+
+/// Documents, by what every log says of itself.
+pub(super) const DOCUMENT: Format = Format {
+    name: "inspect-json",
+    title: "inspect_ai: logs in JSON",
+    recognizes: |head| {
+        head.shape == Shape::Document
+            && head.values.iter().any(|log| {
+                log.has("version")
+                    && log.has("status")
+                    && log.member("eval").is_some_and(|eval| eval.has("task") || eval.has("model"))
+            })
+    },
+    read: read_document,
+};
+
+/// The entry that tells of the whole run; it is written at the end.
+const HEADER: &str = "header.json";
+
+/// The entry that the run began with.
+const START: &str = "_journal/start.json";
+
+const NO_SAMPLES: &str = "an inspect log without samples holds no calls; export the log with its samples \
+     (`inspect log dump`, without --header-only)";
+
+fn read_document(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    let document = input.document()?;
+    let samples = document.list("samples");
+    if samples.is_empty() {
+        return Err(ReadError::refused(NO_SAMPLES));
+    }
+    let has_epochs = samples.iter().any(|sample| sample.count("epoch").is_some_and(|epoch| epoch > 1));
+    let log = Log::new(&document, has_epochs);
+    samples.iter().try_for_each(|sample| sink.trace(None, log.sample(sample)))
+}
+
+fn read_archive(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    let mut archive = Archive::open(input.source)
+        .map_err(|error| ReadError::refused(format!("not a whole zip archive: {error}")))?;
+    let names: Vec<String> = archive.names().collect();
+    let header = header(&mut archive, &names, sink);
+    let is_sample = |name: &String| {
+        name.strip_prefix("samples/").is_some_and(|name| name.strip_suffix(".json").is_some())
+    };
+    let epoch = |name: &String| name.strip_suffix(".json")?.rsplit_once("_epoch_")?.1.parse::<u64>().ok();
+    let has_epochs = names.iter().filter_map(epoch).any(|epoch| epoch > 1);
+    let log = Log::new(&header, has_epochs);
+    for (number, _) in names.iter().enumerate().filter(|(_, name)| is_sample(name)) {
+        match archive.value(number) {
+            Ok(sample) => sink.trace(None, log.sample(&sample))?,
+            Err(error) => sink.warn(None, &format!("{error}; the sample is left out")),
+        }
+    }
+    if !names.iter().any(is_sample) {
+        return Err(ReadError::refused(NO_SAMPLES));
+    }
+    Ok(())
+}
+
+/// What the log says of the run; nothing if it cannot be read.
+fn header(archive: &mut Archive<'_>, names: &[String], sink: &mut dyn Sink) -> Json {
+    for wanted in [HEADER, START] {
+        let Some(number) = names.iter().position(|name| name == wanted) else {
+            if wanted == HEADER {
+                sink.warn(None, "the log has no `header.json`: its run was not over, or it broke off");
+            }
+            continue;
+        };
+        match archive.value(number) {
+            Ok(header) => return header,
+            Err(error) => sink.warn(None, &error),
+        }
+    }
+    Json::Null
+}

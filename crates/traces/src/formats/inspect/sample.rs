@@ -1,0 +1,300 @@
+//! A sample of a log of `inspect_ai`: its messages, and from its events what messages do not tell.
+
+use std::collections::HashMap;
+
+use m3_trajectory::json::Json;
+
+use super::attachments::Attachments;
+use super::events::{Events, is_submit};
+use crate::arguments::{arguments, call_id, read, tool};
+use crate::content::{Content, Media, Part, object, string};
+use crate::conversation::{Answer, Conversation, Outcome};
+use crate::fields::{Fields, members};
+use crate::occurrences::Occurrences;
+use crate::time::time;
+use crate::trace::{Trace, TracedCall};
+use crate::usage::Usage;
+
+/// What a log says of all its samples.
+#[derive(Debug)]
+pub(super) struct Log {
+    model: Option<String>,
+    origin: Vec<(&'static str, String)>,
+    has_epochs: bool,
+}
+
+impl Log {
+    /// Of a header; whether samples are there more than once is also seen otherwise.
+    pub(super) fn new(header: &Json, has_epochs: bool) -> Self {
+        let text = |key: &str| header.member("eval").and_then(|eval| eval.text(key)).map(str::to_owned);
+        let keys = ["task", "eval_id", "run_id"];
+        let epochs = header.below(&["eval", "config", "epochs"]).and_then(crate::fields::count);
+        Self {
+            // Tasks whose agents choose models themselves have none.
+            model: text("model").filter(|model| !model.is_empty() && model != "none/none"),
+            origin: keys.into_iter().filter_map(|key| Some((key, text(key)?))).collect(),
+            has_epochs: has_epochs || epochs.is_some_and(|epochs| epochs > 1),
+        }
+    }
+
+    /// A sample of an epoch.
+    pub(super) fn sample(&self, sample: &Json) -> Trace {
+        let attachments = Attachments::of(sample);
+        let events = Events::of(sample, &attachments);
+        let mut it = Conversation::default();
+        it.origin.clone_from(&self.origin);
+        it.id = sample.id("id").map(|id| match sample.count("epoch") {
+            Some(epoch) if self.has_epochs => format!("{id}~{epoch}"),
+            _ => id,
+        });
+        let messages = sample.list("messages");
+        if events.has_more_than(messages) {
+            it.note("messages are not whole; calls are taken from events");
+            events.main(&mut it, messages);
+        } else {
+            let mut pictures = Pictures::default();
+            for message in messages {
+                self::message(&mut it, &attachments.resolved(message), &events, &mut pictures);
+            }
+            pictures.give(&mut it);
+        }
+        ask(&mut it, sample.member("input"), &attachments);
+        events.nested(&mut it, messages);
+        it.model = self.model.clone().or(it.model);
+        it.usage = usage(sample);
+        answer(&mut it, sample, &attachments);
+        times(&mut it, sample);
+        end(&mut it, sample);
+        if attachments.is_missing() {
+            it.note("an attachment is missing");
+        }
+        it.finish()
+    }
+}
+
+/// One message, with its attachments.
+fn message(it: &mut Conversation, message: &Json, events: &Events<'_>, pictures: &mut Pictures) {
+    let content = message.member("content").map(Content::of).unwrap_or_default();
+    match message.text("role") {
+        Some("user") => match message.member("tool_call_id") {
+            Some(ids) => pictures.add(ids, &content),
+            None => it.user(content),
+        },
+        Some("assistant") => {
+            let calls = message.list("tool_calls");
+            for id in calls.iter().filter_map(|call| call_id(call.member("id"))) {
+                pictures.calls.next(&id);
+            }
+            reply(it, message, message.text("id"), calls.iter());
+        }
+        Some("tool") => {
+            let mut outcome = result(call_id(message.member("tool_call_id")), message, content);
+            outcome.seconds = message.text("id").and_then(|id| events.seconds(id));
+            it.result(outcome);
+        }
+        Some("system") => {}
+        role => it.note(format!("a message of role `{}` is left out", role.unwrap_or("none"))),
+    }
+}
+
+/// A reply of a model. Which calls count may be told apart from its message.
+pub(super) fn reply<'c>(
+    it: &mut Conversation,
+    message: &Json,
+    id: Option<&str>,
+    calls: impl Iterator<Item = &'c Json>,
+) {
+    if let Some(model) = message.text("model") {
+        it.model = Some(model.to_owned());
+    }
+    for part in message.list("content").iter().filter(|part| part.says("type", "tool_use")) {
+        it.step(vec![hosted(part)]);
+    }
+    it.reply(id);
+    for part in message.member("content").map(Content::of).unwrap_or_default().parts {
+        if let Part::Text(text) = part {
+            it.say(&text);
+        }
+    }
+    calls.for_each(|made| it.call(call(made)));
+}
+
+/// A call that the provider ran inside of its reply; the result stands beside it.
+fn hosted(part: &Json) -> TracedCall {
+    let name = part.text("name").filter(|name| !name.is_empty()).or_else(|| part.text("tool_type"));
+    let server = part.text("context").filter(|_| part.says("tool_type", "mcp_call"));
+    let error = part.text("error");
+    TracedCall {
+        tool: tool(server, name.unwrap_or_default()),
+        arguments: arguments(part.member("arguments")),
+        result: part
+            .member("result")
+            .filter(|result| error.is_none() || **result != string(""))
+            .cloned()
+            .or_else(|| error.map(string)),
+        is_error: error.is_some(),
+        ..TracedCall::default()
+    }
+}
+
+/// A call. Of arguments that could not be read there is only a text about them.
+pub(super) fn call(call: &Json) -> TracedCall {
+    let written = match call.text("parse_error") {
+        Some(error) => match call.member("arguments").filter(|it| !members(it).is_empty()) {
+            Some(other) => Some(other.clone()),
+            None => written(error).and_then(read),
+        },
+        None => arguments(call.member("arguments")),
+    };
+    TracedCall {
+        id: call_id(call.member("id")),
+        tool: tool(None, call.text("function").unwrap_or_default()),
+        arguments: written,
+        ..TracedCall::default()
+    }
+}
+
+/// What a model wrote as arguments: it stands between the first and the last paragraph of the error.
+fn written(error: &str) -> Option<&str> {
+    let (_, rest) = error.split_once("\n\n")?;
+    let end = rest.rfind("\n\nError details:").or_else(|| rest.rfind("\n\n"))?;
+    rest.get(..end)
+}
+
+/// A result as a message or an event has it. If the call failed the message of its error is often all there is.
+pub(super) fn result(id: Option<String>, value: &Json, content: Content) -> Outcome {
+    let error = value.member("error");
+    let text = error.and_then(|error| error.text("message").or_else(|| error.as_str()));
+    let is_empty = content.media().next().is_none() && content.text().is_empty();
+    let content = if is_empty { text.map(Content::of_text).unwrap_or(content) } else { content };
+    Outcome {
+        tool: value.text("function").map(|name| tool(None, name)),
+        is_error: error.is_some(),
+        error_type: error.and_then(|error| error.text("type")).map(str::to_owned),
+        ..Outcome::new(id, &content)
+    }
+}
+
+/// Pictures that results had, in messages after them that name the calls.
+#[derive(Debug, Default)]
+struct Pictures {
+    calls: Occurrences,
+    /// By the id of the call and how often it came.
+    of: HashMap<(String, usize), Vec<Json>>,
+}
+
+impl Pictures {
+    fn add(&mut self, ids: &Json, content: &Content) {
+        let first = match ids {
+            Json::Array(ids) => ids.first(),
+            one => Some(one),
+        };
+        if let Some(id) = call_id(first) {
+            let count = self.calls.count(&id);
+            self.of.entry((id, count)).or_default().extend(content.media().map(Media::to_json));
+        }
+    }
+
+    /// Joins them to the results.
+    fn give(mut self, it: &mut Conversation) {
+        let mut calls = Occurrences::default();
+        for call in it.calls_mut() {
+            let Some(id) = call.id.clone() else { continue };
+            let count = calls.next(&id);
+            let Some(pictures) = self.of.remove(&(id, count)) else { continue };
+            let mut parts = match call.result.take() {
+                Some(Json::Array(parts)) => parts,
+                Some(text) => vec![object([("type", string("text")), ("text", text)])],
+                None => Vec::new(),
+            };
+            parts.extend(pictures);
+            call.result = Some(Json::Array(parts));
+        }
+    }
+}
+
+/// The question of the sample, if no message has one.
+fn ask(it: &mut Conversation, input: Option<&Json>, attachments: &Attachments<'_>) {
+    let Some(input) = input.filter(|_| !it.has_question()).map(|input| attachments.resolved(input)) else {
+        return;
+    };
+    match &input {
+        Json::Array(messages) => {
+            for message in messages.iter().filter(|message| message.says("role", "user")) {
+                it.user(message.member("content").map(Content::of).unwrap_or_default());
+            }
+        }
+        text => it.user(Content::of(text)),
+    }
+}
+
+/// The answer is the sample's output, unless its last message has calls.
+fn answer(it: &mut Conversation, sample: &Json, attachments: &Attachments<'_>) {
+    let assistant = |message: &&Json| message.says("role", "assistant");
+    let last = sample.list("messages").iter().rev().find(assistant);
+    let is_call = |message: &Json| message.list("tool_calls").iter().any(|call| !is_submit(call));
+    if last.is_some_and(is_call) {
+        it.answer = Answer::Told(None);
+        return;
+    }
+    let Some(output) = sample.member("output") else { return };
+    let message = output.list("choices").first().and_then(|choice| choice.member("message"));
+    let content = message.and_then(|message| message.member("content"));
+    let completion =
+        output.text("completion").filter(|text| !text.is_empty()).map(|text| attachments.text(text));
+    let text = completion.or_else(|| Some(Content::of(&attachments.resolved(content?)).text()));
+    if let Some(text) = text.filter(|text| !text.is_empty()) {
+        it.answer = Answer::Told(Some(text));
+    }
+}
+
+/// Tokens of all models.
+fn usage(sample: &Json) -> Usage {
+    let mut all = Usage::default();
+    for (_, usage) in sample.member("model_usage").map_or(&[][..], members) {
+        all.add(of_model(usage));
+    }
+    all
+}
+
+/// Tokens of a model: input is without those of the cache.
+pub(super) fn of_model(usage: &Json) -> Usage {
+    let mut all = Usage {
+        input: usage.count("input_tokens"),
+        cached: usage.count("input_tokens_cache_read"),
+        output: usage.count("output_tokens"),
+        reasoning: usage.count("reasoning_tokens"),
+    };
+    for key in ["input_tokens_cache_read", "input_tokens_cache_write"] {
+        all.add(Usage { input: usage.count(key), ..Usage::default() });
+    }
+    all
+}
+
+/// From the sample's beginning to its end.
+fn times(it: &mut Conversation, sample: &Json) {
+    let began = sample.member("started_at").and_then(time);
+    let total = sample.number("total_time").map(|total| began.unwrap_or_default() + total);
+    let ended = total.or_else(|| sample.member("completed_at").and_then(time));
+    it.at(began.or_else(|| total.map(|_| 0.0)));
+    it.at(ended);
+}
+
+/// How the sample ended, and what its scorers say.
+fn end(it: &mut Conversation, sample: &Json) {
+    if sample.has("error") {
+        it.note("the sample ended with an error");
+    }
+    for _ in sample.list("error_retries") {
+        it.note("an attempt at the sample ended with an error and was made again");
+    }
+    let limit = sample.below(&["limit", "type"]).and_then(Json::as_str);
+    it.origin.extend(limit.map(|limit| ("limit", limit.to_owned())));
+    it.origin.extend(sample.text("uuid").map(|uuid| ("uuid", uuid.to_owned())));
+    let scores = sample.member("scores").map_or(&[][..], members).iter();
+    let scores: Vec<(String, Json)> =
+        scores.filter_map(|(name, score)| Some((name.clone(), score.member("value")?.clone()))).collect();
+    if !scores.is_empty() {
+        it.origin.push(("scores", Json::Object(scores).to_plain_text()));
+    }
+}

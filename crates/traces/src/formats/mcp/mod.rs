@@ -1,0 +1,93 @@
+//! The Model Context Protocol: JSON-RPC messages as they went between client and server, a line each, and the logs of desktop
+//! clients.
+
+mod log;
+mod session;
+
+use m3_trajectory::json::{Json, parse};
+
+use super::Format;
+use crate::fields::{Fields, items};
+use crate::head::Shape;
+use crate::input::{Input, ReadError, Sink};
+use crate::time::time;
+use session::{Message, Sessions};
+
+/// Logs of desktop clients, by what their lines say; also those that hold no calls, to say so.
+pub(super) const LOGS: Format = Format {
+    name: "mcp-log",
+    title: "MCP: the log of a desktop client",
+    recognizes: |head| {
+        head.shape == Shape::Text && head.text.lines().any(|line| log::message(line).is_some())
+            || head.any(log::is_debug_line)
+    },
+    read: log::read,
+};
+
+/// JSON-RPC messages.
+pub(super) const TRAFFIC: Format = Format {
+    name: "mcp",
+    title: "MCP: JSON-RPC messages",
+    recognizes: |head| {
+        let is_message = |value: &Json| value.says("jsonrpc", "2.0");
+        head.any(|record| {
+            is_message(record)
+                || items(record).iter().any(is_message)
+                || body(record).is_some_and(|body| match body {
+                    Body::Here(value) => is_message(value) || items(value).iter().any(is_message),
+                    Body::Parsed(value) => is_message(&value) || items(&value).iter().any(is_message),
+                })
+        })
+    },
+    read,
+};
+
+/// The message in an envelope: a value, or a text of JSON.
+enum Body<'j> {
+    Here(&'j Json),
+    Parsed(Json),
+}
+
+fn body(envelope: &Json) -> Option<Body<'_>> {
+    match envelope.first(&["msg", "message", "data"])? {
+        value @ (Json::Object(_) | Json::Array(_)) => Some(Body::Here(value)),
+        Json::String(text) if text.trim_start().starts_with(['{', '[']) => {
+            parse(text.as_bytes()).ok().map(|(value, _)| Body::Parsed(value))
+        }
+        _ => None,
+    }
+}
+
+fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    let mut sessions = Sessions::default();
+    let name = log::server_of_file(input.source.name());
+    input.values(sink, |_, record| {
+        let envelopes = match &record.value {
+            Json::Array(items) => items.as_slice(),
+            other => std::slice::from_ref(other),
+        };
+        for envelope in envelopes {
+            self::envelope(&mut sessions, envelope, record.line, name.as_deref());
+        }
+        Ok(())
+    })?;
+    sessions.finish(sink)
+}
+
+/// A message, a batch of them, or an envelope around either.
+fn envelope(sessions: &mut Sessions, value: &Json, line: Option<u64>, server: Option<&str>) {
+    let mut about = Message { line, server, ..Message::default() };
+    if value.has("jsonrpc") || matches!(value, Json::Array(_)) {
+        return sessions.messages(value, &about);
+    }
+    about.time = value.first(&["ts", "time", "timestamp", "@timestamp"]).and_then(time);
+    about.from = value.first(&["dir", "direction", "from", "sender", "source"]).and_then(Json::as_str);
+    match body(value) {
+        Some(Body::Here(message)) => sessions.messages(message, &about),
+        Some(Body::Parsed(message)) => sessions.messages(&message, &about),
+        None => sessions.skipped(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

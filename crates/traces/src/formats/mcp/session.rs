@@ -1,0 +1,254 @@
+//! What went between clients and servers: requests for tools and their answers become calls.
+
+use std::collections::HashMap;
+
+use m3_trajectory::json::Json;
+
+use crate::arguments::{or_empty, tool};
+use crate::content::Content;
+use crate::conversation::Conversation;
+use crate::fields::Fields;
+use crate::input::{ReadError, Sink};
+use crate::overlap::Overlap;
+use crate::trace::TracedCall;
+
+/// What is known about a message beside itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Message<'a> {
+    /// Its line.
+    pub(super) line: Option<u64>,
+    /// Its time in seconds.
+    pub(super) time: Option<f64>,
+    /// Who sent it, in any words.
+    pub(super) from: Option<&'a str>,
+    /// The server, as the log calls it.
+    pub(super) server: Option<&'a str>,
+}
+
+/// The most requests under one id: two sides ask for calls and for other things.
+const MOST: usize = 4;
+
+/// A request that waits for its answer.
+#[derive(Debug)]
+struct Waiting {
+    /// Its call if it asks for one.
+    call: Option<usize>,
+    /// Whether it is the request for a connection.
+    is_initialize: bool,
+    from: Option<String>,
+    time: Option<f64>,
+}
+
+/// A connection of a client and a server.
+#[derive(Debug, Default)]
+struct Session {
+    line: Option<u64>,
+    conversation: Conversation,
+    calls: Overlap,
+    /// By id; several of the same if both sides ask.
+    waiting: HashMap<String, Vec<Waiting>>,
+    server: Option<String>,
+    has_initialized: bool,
+}
+
+/// All connections of a file.
+#[derive(Debug, Default)]
+pub(super) struct Sessions {
+    all: Vec<Session>,
+    /// The last one of each server that a log names.
+    current: HashMap<String, usize>,
+    /// How many messages were read; they are the moments of the calls.
+    moment: u64,
+    skipped: u64,
+}
+
+impl Sessions {
+    /// Something that is no message.
+    pub(super) fn skipped(&mut self) {
+        self.skipped += 1;
+    }
+
+    /// A message, or a batch of them.
+    pub(super) fn messages(&mut self, value: &Json, about: &Message<'_>) {
+        if let Json::Array(batch) = value {
+            // What is sent together has one moment each: all of a batch is sent before any of it is answered.
+            return batch.iter().for_each(|message| self.message(message, about));
+        }
+        self.message(value, about);
+    }
+
+    fn message(&mut self, message: &Json, about: &Message<'_>) {
+        self.moment += 1;
+        let name = about.server.unwrap_or_default();
+        let is_initialize = message.says("method", "initialize");
+        let known = self.current.get(name).copied();
+        let goes_on = known
+            .filter(|place| !is_initialize || self.all.get(*place).is_some_and(|it| !it.has_initialized));
+        let place = goes_on.unwrap_or_else(|| {
+            self.all.push(Session { line: about.line, ..Session::default() });
+            self.current.insert(name.to_owned(), self.all.len() - 1);
+            self.all.len() - 1
+        });
+        let Some(session) = self.all.get_mut(place) else { return };
+        session.has_initialized |= is_initialize;
+        session.server = session.server.take().or_else(|| about.server.map(str::to_owned));
+        session.conversation.at(about.time);
+        session.message(message, about, self.moment);
+    }
+
+    /// Gives the trajectories of those in which tools were called.
+    pub(super) fn finish(self, sink: &mut dyn Sink) -> Result<(), ReadError> {
+        if self.skipped > 0 {
+            sink.warn(None, &format!("lines without a JSON-RPC message, left out: {}", self.skipped));
+        }
+        let all: Vec<Session> = self.all.into_iter().filter(|session| !session.calls.is_empty()).collect();
+        if all.is_empty() {
+            return Err(ReadError::refused(
+                "MCP messages without a call: no request `tools/call` is in the file, and so there is nothing to score; \
+                 record the traffic while tools are used",
+            ));
+        }
+        let are_several = all.len() > 1;
+        for (index, session) in all.into_iter().enumerate() {
+            let line = session.line;
+            let mut conversation = session.finish();
+            conversation.id = are_several.then(|| index.to_string());
+            sink.trace(line, conversation.finish())?;
+        }
+        Ok(())
+    }
+}
+
+impl Session {
+    fn message(&mut self, message: &Json, about: &Message<'_>, moment: u64) {
+        let id = message.member("id").and_then(key);
+        match (message.text("method"), id) {
+            (Some(method), Some(id)) => self.request(method, id, message, about, moment),
+            (Some("notifications/cancelled"), None) => self.cancelled(message, about, moment),
+            (None, Some(id)) => self.answer(&id, message, about, moment),
+            // Other notifications are about no call.
+            _ => {}
+        }
+    }
+
+    fn request(&mut self, method: &str, id: String, message: &Json, about: &Message<'_>, moment: u64) {
+        let call = (method == "tools/call").then(|| {
+            let params = message.member("params").unwrap_or(&Json::Null);
+            self.trace_id(params);
+            let call = TracedCall {
+                tool: params.text("name").unwrap_or_default().to_owned(),
+                arguments: or_empty(params.member("arguments")),
+                ..TracedCall::default()
+            };
+            self.calls.begin(call, moment)
+        });
+        let from = about.from.map(str::to_owned);
+        let asked = Waiting { call, is_initialize: method == "initialize", from, time: about.time };
+        let list = self.waiting.entry(id).or_default();
+        // A side that uses an id again waits no longer for the answer to what it asked under it before.
+        list.retain(|it| it.from != asked.from || it.call.is_some() != asked.call.is_some());
+        if list.len() >= MOST {
+            list.remove(0);
+        }
+        list.push(asked);
+    }
+
+    /// The trace that a call says it belongs to, in the words of W3C: version, trace, span, flags.
+    fn trace_id(&mut self, params: &Json) {
+        let parent = params.below(&["_meta", "traceparent"]).and_then(Json::as_str);
+        if let Some(trace) = parent.and_then(|parent| parent.split('-').nth(1))
+            && self.conversation.origin.is_empty()
+        {
+            self.conversation.origin.push(("trace_id", trace.to_owned()));
+        }
+    }
+
+    fn answer(&mut self, id: &str, message: &Json, about: &Message<'_>, moment: u64) {
+        let result = message.member("result");
+        let error = message.member("error");
+        let Some(waiting) = self.take(id, about, result, false) else {
+            if result.is_some_and(is_result_of_call) {
+                self.conversation.note("a result without a call is left out");
+            }
+            return;
+        };
+        if waiting.is_initialize
+            && let Some(name) = result.and_then(|result| result.below(&["serverInfo", "name"])?.as_str())
+            && !name.is_empty()
+        {
+            self.server = Some(name.to_owned());
+        }
+        let Some(call) = waiting.call.and_then(|number| self.calls.end(number, moment)) else { return };
+        call.seconds = about.time.zip(waiting.time).map(|(end, start)| end - start);
+        if let Some(error) = error {
+            call.is_error = true;
+            call.error_type = error.id("code");
+            call.result = error.text("message").map(|text| Json::String(text.to_owned()));
+        } else if let Some(result) = result {
+            call.is_error = result.is("isError");
+            let content = result.member("content").map(Content::of);
+            let value =
+                result.member("structuredContent").filter(|_| content.as_ref().is_none_or(Content::is_empty));
+            call.result = value.cloned().or_else(|| content.map(|content| content.to_json()));
+        }
+    }
+
+    /// A request that was given up has no result.
+    fn cancelled(&mut self, message: &Json, about: &Message<'_>, moment: u64) {
+        let Some(id) = message.below(&["params", "requestId"]).and_then(key) else { return };
+        if let Some(call) = self.take(&id, about, None, true).and_then(|waiting| waiting.call) {
+            self.calls.end(call, moment);
+            self.conversation.note("a call was cancelled");
+        }
+    }
+
+    /// The request that a message is about: of the other side if it answers, of the same if it takes the request back. Where
+    /// the file does not tell the sides, the result tells whether it is one of a call.
+    fn take(
+        &mut self,
+        id: &str,
+        about: &Message<'_>,
+        result: Option<&Json>,
+        is_own: bool,
+    ) -> Option<Waiting> {
+        let list = self.waiting.get_mut(id)?;
+        let can_be = |it: &Waiting| match (it.from.as_deref(), about.from) {
+            (Some(asked), Some(now)) => (asked == now) == is_own,
+            _ => true,
+        };
+        let fits = |it: &Waiting| result.is_none_or(|result| it.call.is_some() == is_result_of_call(result));
+        // Both sides number their requests by themselves; what was asked last is answered first.
+        let place =
+            list.iter().rposition(|it| can_be(it) && fits(it)).or_else(|| list.iter().rposition(can_be))?;
+        let waiting = list.remove(place);
+        if list.is_empty() {
+            self.waiting.remove(id);
+        }
+        Some(waiting)
+    }
+
+    fn finish(mut self) -> Conversation {
+        if let Some(server) = &self.server {
+            self.calls.calls_mut().for_each(|call| call.tool = tool(Some(server), &call.tool));
+        }
+        self.conversation.note("which calls a model made together is told by their times alone");
+        self.calls.steps(&mut self.conversation);
+        self.conversation
+    }
+}
+
+/// Whether a result is one of `tools/call`.
+fn is_result_of_call(result: &Json) -> bool {
+    matches!(result.member("content"), Some(Json::Array(_)))
+        || result.has("isError")
+        || result.has("structuredContent")
+}
+
+/// An id as a key: the text `1` and the number 1 are two ids.
+fn key(id: &Json) -> Option<String> {
+    match id {
+        Json::String(text) => Some(format!("\"{text}")),
+        Json::Integer(_) | Json::LongInteger(_) | Json::Float(_) => Some(id.to_plain_text()),
+        _ => None,
+    }
+}

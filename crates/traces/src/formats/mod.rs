@@ -1,0 +1,83 @@
+//! All formats: one file and one row each.
+
+mod adk;
+mod agentevals;
+mod agents;
+mod anthropic;
+mod atif;
+mod chat;
+mod claude_code;
+mod codex;
+mod gemini;
+mod inspect;
+mod langchain;
+mod langsmith;
+mod mcp;
+mod promptfoo;
+mod responses;
+mod spans;
+mod training;
+mod vercel;
+
+use crate::head::Head;
+use crate::input::{Input, ReadError, Sink};
+
+/// A format of files that hold traces.
+#[derive(Debug, Clone, Copy)]
+pub struct Format {
+    /// Its name for users.
+    pub name: &'static str,
+    /// What its files hold.
+    pub title: &'static str,
+    /// Whether a file that begins like this has it.
+    pub(crate) recognizes: fn(&Head) -> bool,
+    /// Reads a whole file.
+    pub(crate) read: fn(&Input<'_>, &mut dyn Sink) -> Result<(), ReadError>,
+}
+
+/// All formats, in the order in which they are tried: the first that recognizes a file reads it, so those that look for the
+/// most come first.
+pub const FORMATS: &[Format] = &[
+    inspect::ARCHIVE,
+    mcp::LOGS,
+    atif::FORMAT,
+    spans::OPENINFERENCE,
+    spans::VERCEL,
+    spans::OTEL,
+    langsmith::RUNS,
+    agents::FORMAT,
+    inspect::DOCUMENT,
+    codex::ROLLOUT,
+    codex::EXEC,
+    claude_code::SESSION,
+    claude_code::STREAM,
+    mcp::TRAFFIC,
+    promptfoo::RESULTS,
+    adk::EVAL_SET,
+    adk::SESSION,
+    chat::REPLIES,
+    responses::REPLIES,
+    anthropic::REPLIES,
+    gemini::REPLIES,
+    langchain::MESSAGES,
+    langchain::graph::STATES,
+    langchain::graph::UPDATES,
+    agentevals::GRAPHS,
+    agentevals::CASES,
+    vercel::STREAM,
+    vercel::RESULT,
+    training::SHAREGPT,
+    training::XLAM,
+    training::BFCL,
+    training::GLAIVE,
+    responses::ITEMS,
+    gemini::CONTENTS,
+    spans::MESSAGES,
+    vercel::UI_MESSAGES,
+    vercel::MESSAGES,
+    anthropic::MESSAGES,
+    chat::MESSAGES,
+    chat::TEXTS,
+    // Messages are better than the text that was rendered from them.
+    training::RENDERED,
+];

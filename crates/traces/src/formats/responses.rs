@@ -1,0 +1,351 @@
+//! OpenAI's Responses: flat lists of items, as requests, sessions and `to_input_list()` of the Agents SDK have them; replies,
+//! logs and streams.
+
+use std::collections::{HashMap, HashSet};
+
+use m3_trajectory::json::Json;
+
+use super::Format;
+use crate::arguments::{arguments, call_id, input, tool};
+use crate::content::{Content, object, string};
+use crate::conversation::{Conversation, Outcome};
+use crate::events::events;
+use crate::fields::{Fields, items, members};
+use crate::head::{Shape, messages};
+use crate::input::{Input, ReadError, Sink};
+use crate::logs::{Exchange, chains, exchanges, is_exchange};
+use crate::trace::TracedCall;
+use crate::usage::Usage;
+
+/// Replies, logs and streams, by what only they have.
+pub(super) const REPLIES: Format = Format {
+    name: "openai-responses",
+    title: "OpenAI Responses: replies, logs and streams",
+    recognizes: |head| match head.shape {
+        Shape::Events => head.text.contains("response.created") || head.text.contains("response.completed"),
+        _ => head.any(|value| {
+            is_reply(value) || is_exchange(value) && value.member("response").is_some_and(is_reply)
+        }),
+    },
+    read,
+};
+
+/// Lists of items, by their types.
+pub(super) const ITEMS: Format = Format {
+    name: "openai-responses-items",
+    title: "OpenAI Responses and Agents SDK: items",
+    recognizes: |head| head.any_message(is_item),
+    read,
+};
+
+fn is_reply(value: &Json) -> bool {
+    value.says("object", "response") && value.has("output")
+}
+
+fn is_item(item: &Json) -> bool {
+    let is_of_type = item.text("type").is_some_and(|kind| {
+        matches!(kind, "function_call" | "function_call_output" | "reasoning")
+            || kind.ends_with("_call")
+            || kind.ends_with("_call_output")
+    });
+    let is_part = |part: &Json| part.says("type", "input_text") || part.says("type", "output_text");
+    is_of_type && !item.has("payload") || item.list("content").iter().any(is_part)
+}
+
+fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    let first = input.head.records().next();
+    if input.head.shape == Shape::Events {
+        let events = events(input, sink)?.into_iter().map(|event| event.data).collect::<Vec<_>>();
+        return sink.trace(None, stream(&events).finish());
+    }
+    if first.is_some_and(is_exchange) {
+        let values = input.list(sink)?;
+        let (linked, others): (Vec<_>, Vec<_>) = exchanges(&values).partition(|exchange| {
+            exchange.request.has("previous_response_id") || exchange.request.has("conversation")
+        });
+        let answered: HashSet<&str> =
+            linked.iter().filter_map(|it| it.request.text("previous_response_id")).collect();
+        let (roots, others): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|it| it.response.text("id").is_some_and(|id| answered.contains(id)));
+        for chain in linked_chains(&[roots, linked].concat()) {
+            sink.trace(None, chained(&chain).finish())?;
+        }
+        for chain in chains(others.into_iter(), |request| request.list("input")) {
+            let mut conversation = Conversation::default();
+            for exchange in &chain[..chain.len().saturating_sub(1)] {
+                replied(&mut conversation, exchange.response);
+            }
+            if let Some(last) = chain.last() {
+                ask(&mut conversation, last.request);
+                reply(&mut conversation, last.response);
+            }
+            sink.trace(None, conversation.finish())?;
+        }
+        return Ok(());
+    }
+    if first.is_some_and(is_reply) {
+        return input.values(sink, |sink, record| {
+            let mut conversation = Conversation::default();
+            conversation.id = record.value.id("id");
+            reply(&mut conversation, &record.value);
+            sink.trace(record.line, conversation.finish())
+        });
+    }
+    input.conversations(sink, |sink, at, value| {
+        let mut conversation = Conversation::default();
+        conversation.model = value.text("model").map(str::to_owned);
+        for item in messages(value).unwrap_or_default().iter().chain(value.list("output")) {
+            self::item(&mut conversation, item);
+        }
+        conversation.id = at.id(value.id("id"));
+        sink.trace(at.line, conversation.finish())
+    })
+}
+
+/// The conversations of a log whose requests hold only what is new: each goes on from the reply that it names.
+fn linked_chains<'j>(exchanges: &[Exchange<'j>]) -> Vec<Vec<Exchange<'j>>> {
+    let by_id: HashMap<&str, usize> =
+        exchanges.iter().enumerate().filter_map(|(at, it)| Some((it.response.text("id")?, at))).collect();
+    let mut last_of: HashMap<String, usize> = HashMap::new();
+    let mut before: Vec<Option<usize>> = Vec::new();
+    for (at, exchange) in exchanges.iter().enumerate() {
+        let named = exchange.request.text("previous_response_id").and_then(|id| by_id.get(id).copied());
+        let conversation = exchange.request.member("conversation");
+        let conversation = conversation.and_then(|it| it.as_str().map(str::to_owned).or_else(|| it.id("id")));
+        let of_same = conversation.and_then(|id| last_of.insert(id, at));
+        before.push(named.or(of_same).filter(|other| *other != at));
+    }
+    // Of several that go on from one reply, the last one counts.
+    let mut next: HashMap<usize, usize> = HashMap::new();
+    for (at, before) in before.iter().enumerate() {
+        next.extend(before.map(|before| (before, at)));
+    }
+    let mut chains = Vec::new();
+    for root in (0..exchanges.len()).filter(|at| before[*at].is_none()) {
+        let (mut chain, mut at) = (Vec::new(), Some(root));
+        // Ids that lead in a circle have no root, and a chain is no longer than the log.
+        while let Some(here) = at.filter(|_| chain.len() < exchanges.len()) {
+            chain.push(exchanges[here]);
+            at = next.get(&here).copied();
+        }
+        chains.push(chain);
+    }
+    chains
+}
+
+/// A conversation whose requests hold only what is new.
+fn chained(chain: &[Exchange<'_>]) -> Conversation {
+    let mut conversation = Conversation::default();
+    for exchange in chain {
+        ask(&mut conversation, exchange.request);
+        reply(&mut conversation, exchange.response);
+    }
+    conversation
+}
+
+/// What a request says.
+fn ask(conversation: &mut Conversation, request: &Json) {
+    conversation.model = request.text("model").map(str::to_owned).or(conversation.model.take());
+    match request.member("input") {
+        Some(Json::String(text)) => conversation.user(Content::of_text(text)),
+        Some(input) => items(input).iter().for_each(|item| self::item(conversation, item)),
+        None => {}
+    }
+    conversation.end_reply();
+}
+
+/// What is known of a reply besides its items.
+fn replied(conversation: &mut Conversation, response: &Json) {
+    conversation.at(response.number("created_at"));
+    conversation.usage.add(response.member("usage").map(Usage::of_openai).unwrap_or_default());
+    if let Some(model) = response.text("model") {
+        conversation.model = Some(model.to_owned());
+    }
+}
+
+/// A whole reply.
+fn reply(conversation: &mut Conversation, response: &Json) {
+    replied(conversation, response);
+    for item in response.list("output") {
+        self::item(conversation, item);
+    }
+    conversation.end_reply();
+}
+
+/// A streamed reply: the last event has the whole of it, else its items do.
+fn stream(events: &[Json]) -> Conversation {
+    let mut conversation = Conversation::default();
+    let is_last = |event: &&Json| {
+        matches!(event.text("type"), Some("response.completed" | "response.incomplete" | "response.failed"))
+    };
+    for response in events.iter().filter(is_last).filter_map(|event| event.member("response")) {
+        reply(&mut conversation, response);
+    }
+    if conversation.is_empty() {
+        conversation.note("a stream without its last event: the tokens are not known");
+        for event in events.iter().filter(|event| event.says("type", "response.output_item.done")) {
+            event.member("item").into_iter().for_each(|item| self::item(&mut conversation, item));
+        }
+    }
+    conversation
+}
+
+/// One item.
+pub(super) fn item(conversation: &mut Conversation, item: &Json) {
+    let kind = item.text("type").unwrap_or("message");
+    match kind {
+        "message" => message(conversation, item),
+        "reasoning"
+        | "mcp_list_tools"
+        | "mcp_approval_request"
+        | "mcp_approval_response"
+        | "compaction"
+        | "additional_tools"
+        | "program"
+        | "program_output"
+        | "item_reference" => {}
+        "function_call" | "custom_tool_call" | "local_shell_call" | "shell_call" | "apply_patch_call"
+        | "computer_call" => {
+            let call = call(kind, item);
+            match item.below(&["caller", "caller_id"]).and_then(Json::as_str) {
+                Some(caller)
+                    if item.member("caller").is_some_and(|caller| caller.says("type", "program")) =>
+                {
+                    conversation.nested(caller).call(call);
+                }
+                _ => {
+                    conversation.reply(None);
+                    conversation.call(call);
+                }
+            }
+        }
+        _ if kind.ends_with("_output") => output(conversation, item),
+        _ if kind.ends_with("_call") => conversation.step(vec![hosted(kind, item)]),
+        _ => conversation.note(format!("an item of type `{kind}` is left out")),
+    }
+}
+
+fn message(conversation: &mut Conversation, item: &Json) {
+    let content = item.member("content").map(Content::of).unwrap_or_default();
+    match item.text("role") {
+        Some("user") => conversation.user(content),
+        Some("assistant") => {
+            conversation.reply(None);
+            conversation.answers_after_calls = true;
+            conversation.say(&content.text());
+        }
+        _ => {}
+    }
+}
+
+/// A call that the client runs.
+fn call(kind: &str, item: &Json) -> TracedCall {
+    let bare = kind.strip_suffix("_call").unwrap_or(kind);
+    let (tool, arguments) = match kind {
+        "function_call" => {
+            let name = item.text("name").unwrap_or_default();
+            (named(item.text("namespace"), name), arguments(item.member("arguments")))
+        }
+        "custom_tool_call" => {
+            let written = item.member("input").cloned().unwrap_or_else(|| string(""));
+            (named(item.text("namespace"), item.text("name").unwrap_or_default()), Some(input(&written)))
+        }
+        _ => (bare.to_owned(), item.first(&["action", "actions", "operation"]).map(without_nulls)),
+    };
+    let id = call_id(item.first(&["call_id", "id"]));
+    TracedCall { id, tool, arguments, ..TracedCall::default() }
+}
+
+/// Only a namespace that is a server is part of a tool's name.
+fn named(namespace: Option<&str>, name: &str) -> String {
+    tool(namespace.filter(|namespace| namespace.starts_with("mcp__")), name)
+}
+
+/// The result of a call that the client ran.
+fn output(conversation: &mut Conversation, item: &Json) {
+    let id = call_id(item.first(&["call_id", "id"]));
+    let result = item.member("output").map(|output| match output {
+        Json::Object(_) | Json::Array(_) => {
+            let content = Content::of(output);
+            if content.is_empty() { output.clone() } else { content.to_json() }
+        }
+        other => other.clone(),
+    });
+    if item.says("status", "incomplete") {
+        conversation.note("a result was cut off");
+    }
+    let outcome = Outcome { id: id.clone(), result, ..Outcome::default() };
+    let inner =
+        conversation.nested.iter_mut().find(|(_, inner)| id.as_deref().is_some_and(|id| inner.has_call(id)));
+    match inner {
+        Some((_, inner)) => inner.result(outcome),
+        None => conversation.result(outcome),
+    }
+}
+
+/// A call that the provider ran, with its result beside it.
+fn hosted(kind: &str, item: &Json) -> TracedCall {
+    let bare = kind.strip_suffix("_call").unwrap_or(kind).to_owned();
+    let call = TracedCall { tool: bare, ..TracedCall::default() };
+    let list = |key: &str| item.member(key).filter(|it| !items(it).is_empty()).cloned();
+    match kind {
+        "mcp_call" => {
+            let error = item.member("error").map(said);
+            TracedCall {
+                tool: tool(item.text("server_label"), item.text("name").unwrap_or_default()),
+                arguments: arguments(item.member("arguments")),
+                is_error: error.is_some(),
+                result: error.or_else(|| item.member("output").cloned()),
+                ..call
+            }
+        }
+        "web_search_call" => TracedCall { arguments: item.member("action").map(without_nulls), ..call },
+        "file_search_call" => {
+            let queries = item.member("queries").cloned().unwrap_or(Json::Array(Vec::new()));
+            TracedCall { arguments: Some(object([("queries", queries)])), result: list("results"), ..call }
+        }
+        "code_interpreter_call" => {
+            let code = item.member("code").cloned().unwrap_or_else(|| string(""));
+            let logs: Vec<&str> =
+                item.list("outputs").iter().filter_map(|output| output.text("logs")).collect();
+            let result = if logs.is_empty() { list("outputs") } else { Some(string(&logs.join("\n"))) };
+            TracedCall { arguments: Some(object([("code", code)])), result, ..call }
+        }
+        "image_generation_call" => {
+            let image =
+                item.text("result").map(|data| object([("type", string("image")), ("data", string(data))]));
+            TracedCall { result: image.map(|image| Content::of(&image).to_json()), ..call }
+        }
+        _ => TracedCall { arguments: arguments(item.first(&["arguments", "action", "input"])), ..call },
+    }
+}
+
+/// The text of an error: its own, or that of the content that it holds.
+fn said(error: &Json) -> Json {
+    match error {
+        Json::Object(_) => {
+            let content = error.member("content").map(Content::of).unwrap_or_default();
+            let text = if content.is_empty() {
+                error.text("message").unwrap_or_default().to_owned()
+            } else {
+                content.text()
+            };
+            string(&text)
+        }
+        other => other.clone(),
+    }
+}
+
+/// A value without the members that are null, which the library adds.
+fn without_nulls(value: &Json) -> Json {
+    match value {
+        Json::Object(_) => Json::Object(
+            members(value)
+                .iter()
+                .filter(|(_, it)| *it != Json::Null)
+                .map(|(key, it)| (key.clone(), without_nulls(it)))
+                .collect(),
+        ),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,160 @@
+//! Everything that comes as spans and log records: OpenTelemetry's conventions for generative AI, OpenInference and
+//! Phoenix's exports of it, and the telemetry of the Vercel AI SDK.
+//!
+//! A dialect tells what each span is ([`Role`]): a reply of a model, a call of a tool, an agent. The rest is the same for
+//! all: which replies and calls are of which agent (`scopes`), and which results belong to which calls (`join`).
+
+mod assemble;
+mod cut;
+mod join;
+mod openinference;
+mod otel;
+mod otel_messages;
+mod roles;
+mod scopes;
+mod vercel;
+mod vercel_orphans;
+
+use super::Format;
+use crate::conversation::Conversation;
+use crate::head::Head;
+use crate::input::{Input, ReadError, Sink};
+use crate::spans::{Span, Traces, is_otlp, is_phoenix};
+use crate::trace::Notes;
+use roles::Role;
+
+pub(super) use otel_messages::MESSAGES;
+
+/// Spans with OpenInference's attributes.
+pub(super) const OPENINFERENCE: Format = Format {
+    name: "openinference",
+    title: "OpenInference spans, from OTLP or from Phoenix",
+    recognizes: |head| has(head, openinference::is_own),
+    read,
+};
+
+/// Spans of the Vercel AI SDK.
+pub(super) const VERCEL: Format = Format {
+    name: "vercel-ai-telemetry",
+    title: "Vercel AI SDK: telemetry",
+    recognizes: |head| has(head, vercel::is_own),
+    read,
+};
+
+/// All other spans and log records.
+pub(super) const OTEL: Format = Format {
+    name: "otel-genai",
+    title: "OpenTelemetry spans and log records of generative AI",
+    recognizes: is_spans,
+    read,
+};
+
+fn is_spans(head: &Head) -> bool {
+    head.any(is_otlp) || head.any(is_phoenix)
+}
+
+/// Whether the beginning of a file has a span like this.
+fn has(head: &Head, is: fn(&Span) -> bool) -> bool {
+    if !is_spans(head) {
+        return false;
+    }
+    let mut found = false;
+    for value in head.records() {
+        crate::spans::read(value, &mut |item| {
+            found |= matches!(&item, crate::spans::Item::Span(span) if is(span));
+        });
+    }
+    found
+}
+
+/// Reads spans and log records: each trace is a trajectory.
+fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    let mut traces = Traces::default();
+    input.values(sink, |_, record| {
+        traces.add(&record.value);
+        Ok(())
+    })?;
+    let mut traces: Vec<Vec<Span>> = traces.into_traces().collect();
+    let is_guessed = vercel_orphans::join(&mut traces);
+    let (mut made, mut without, mut others) = (0_u64, 0_u64, 0_u64);
+    for spans in traces {
+        match conversation(&spans) {
+            Some(mut conversation) if !conversation.is_empty() => {
+                if is_guessed {
+                    conversation.note("spans of different traces are put together by their times");
+                }
+                made += 1;
+                sink.trace(None, conversation.finish())?;
+            }
+            Some(_) => without += 1,
+            None => others += 1,
+        }
+    }
+    if made + without == 0 {
+        return Err(ReadError::refused(
+            "spans or log records without any of a model or a tool; export those of an instrumentation for generative AI",
+        ));
+    }
+    if without > 0 {
+        sink.warn(
+            None,
+            &format!(
+                "traces without content, left out: {without}; switch the capture of content on, or add the file of the log \
+                 records"
+            ),
+        );
+    }
+    if others > 0 {
+        sink.warn(None, &format!("traces without spans of a model or a tool, left out: {others}"));
+    }
+    Ok(())
+}
+
+/// The trajectory of the spans of one trace; `None` if none of them is of a model or a tool.
+fn conversation(spans: &[Span]) -> Option<Conversation> {
+    let mut notes = Notes::default();
+    let role = dialect(spans);
+    let roles: Vec<Role> = spans.iter().map(|span| role(span, &mut notes)).collect();
+    if roles.iter().all(|role| matches!(role, Role::Other | Role::Aside)) {
+        return None;
+    }
+    let mut conversation = assemble::conversation(spans, roles);
+    conversation.notes.extend(&notes);
+    conversation.id = spans.first().map(|span| span.trace.clone()).filter(|trace| !trace.is_empty());
+    for span in spans {
+        conversation.at(span.start.map(crate::spans::seconds));
+        conversation.at(span.end.map(crate::spans::seconds));
+    }
+    origin(&mut conversation, spans);
+    Some(conversation)
+}
+
+/// How the spans of a trace are read. Those of OpenInference may carry the attributes of others as well, and so may those
+/// of the AI SDK.
+fn dialect(spans: &[Span]) -> fn(&Span, &mut Notes) -> Role {
+    if spans.iter().any(openinference::is_own) {
+        openinference::role
+    } else if spans.iter().any(vercel::is_own) {
+        vercel::role
+    } else {
+        otel::role
+    }
+}
+
+/// Further ids that the spans tell.
+fn origin(conversation: &mut Conversation, spans: &[Span]) {
+    const IDS: [(&str, &str); 3] = [
+        ("conversation", "gen_ai.conversation.id"),
+        ("session", "session.id"),
+        ("function", "ai.telemetry.functionId"),
+    ];
+    for (name, key) in IDS {
+        let id = spans.iter().find_map(|span| span.attributes.id(key));
+        conversation.origin.extend(id.map(|id| (name, id)));
+    }
+    let task = spans.iter().find_map(vercel::task);
+    conversation.origin.extend(task.map(|id| ("task", id)));
+}
+
+#[cfg(test)]
+mod tests;

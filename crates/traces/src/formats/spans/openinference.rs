@@ -1,0 +1,255 @@
+//! OpenInference's attributes, flat as OTLP has them or nested as older dumps have them.
+
+use m3_trajectory::json::{Json, parse};
+
+use super::cut;
+use super::roles::{Agent, Ran, Reply, Role, Said, Spoken, Turn};
+use crate::arguments::{call_id, tool};
+use crate::content::{Content, Media, Part, of_text_or_parts};
+use crate::conversation::Outcome;
+use crate::fields::{Fields, items, members};
+use crate::spans::{Attributes, Span};
+use crate::trace::{Notes, TracedCall};
+use crate::usage::Usage;
+
+/// The attribute that tells what a span is.
+const KIND: &str = "openinference.span.kind";
+
+/// Whether a span is one of OpenInference's.
+pub(super) fn is_own(span: &Span) -> bool {
+    span.attributes.get(KIND).is_some()
+}
+
+/// What a span is.
+pub(super) fn role(span: &Span, notes: &mut Notes) -> Role {
+    let kind = span.attributes.text(KIND).map(str::to_ascii_uppercase);
+    match kind.as_deref() {
+        Some("LLM") => Role::Reply(reply(span, notes)),
+        // The Agents SDK's spans of hand-overs are of this kind, too, but hold nothing: the reply has the call.
+        Some("TOOL") if is_run(span) => Role::Call(ran(span, notes)),
+        Some("AGENT") => Role::Agent(agent(span, notes)),
+        // What judges or guards an agent asks models of its own.
+        Some("EVALUATOR" | "GUARDRAIL") => Role::Aside,
+        // Libraries of MCP know nothing of OpenInference.
+        None if span.attributes.text("mcp.method.name").is_some() => super::otel::role(span, notes),
+        _ => Role::Other,
+    }
+}
+
+/// Whether the span of a tool tells of a call.
+fn is_run(span: &Span) -> bool {
+    ["tool.name", "input.value", "output.value"].iter().any(|key| span.attributes.get(key).is_some())
+        || !span.name.starts_with("handoff")
+}
+
+fn reply(span: &Span, notes: &mut Notes) -> Reply {
+    let attributes = &span.attributes;
+    let mut outputs: Vec<Said> = messages(attributes, "llm.output_messages", "assistant", notes)
+        .into_iter()
+        .filter_map(|turn| match turn {
+            Turn::Said(said) => Some(said),
+            _ => None,
+        })
+        .collect();
+    // The calls of one reply may be in several messages; alternatives look the same.
+    if outputs.len() > 1 && !has_choices(attributes) {
+        outputs = vec![outputs.into_iter().flatten().collect()];
+    }
+    let input = messages(attributes, "llm.input_messages", "", notes);
+    Reply {
+        input: (!input.is_empty()).then_some(input),
+        is_failed: span.is_failed() && outputs.is_empty(),
+        outputs,
+        usage: Usage {
+            input: attributes.count(&["llm.token_count.prompt"]),
+            output: attributes.count(&["llm.token_count.completion"]),
+            cached: attributes.count(&["llm.token_count.prompt_details.cache_read"]),
+            reasoning: attributes.count(&["llm.token_count.completion_details.reasoning"]),
+        },
+        model: attributes.id("llm.model_name"),
+    }
+}
+
+/// Whether what the model's server sent has several choices.
+fn has_choices(attributes: &Attributes) -> bool {
+    let value = attributes.text("output.value").and_then(|text| parse(text.as_bytes()).ok());
+    value.is_some_and(|(value, _)| value.list("choices").len() > 1)
+}
+
+/// The messages below an attribute.
+fn messages(attributes: &Attributes, key: &str, role: &str, notes: &mut Notes) -> Vec<Turn> {
+    let Some(mut list) = attributes.tree(key) else { return Vec::new() };
+    if let Json::String(_) = list {
+        list = cut::value(Some(&list), notes).unwrap_or(Json::Null);
+    }
+    items(&list).iter().filter_map(|one| message(one.member("message").unwrap_or(one), role, notes)).collect()
+}
+
+/// A member that flat names may have divided: `a.b` is one within another.
+fn member<'j>(value: &'j Json, name: &str) -> Option<&'j Json> {
+    value.member(name).or_else(|| name.split('.').try_fold(value, |value, key| value.member(key)))
+}
+
+fn message(message: &Json, role: &str, notes: &mut Notes) -> Option<Turn> {
+    let message = if message.has("role") || message.has("content") { message } else { &undotted(message) };
+    match message.text("role").unwrap_or(role) {
+        "user" | "human" => Some(Turn::User(content(message, notes).unwrap_or_default())),
+        "assistant" | "model" | "ai" => {
+            let said = said(message, notes);
+            (!said.is_empty()).then_some(Turn::Said(said))
+        }
+        "tool" | "function" => Some(Turn::Result(Outcome {
+            id: call_id(message.member("tool_call_id")),
+            tool: message.text("name").map(|name| tool(None, name)),
+            result: content(message, notes).map(|content| content.to_json()),
+            ..Outcome::default()
+        })),
+        _ => None,
+    }
+}
+
+/// A message whose members have names such as `message.role`, as examples of the specification write them.
+fn undotted(message: &Json) -> Json {
+    let name = |key: &str| key.strip_prefix("message.").unwrap_or(key).to_owned();
+    Json::Object(members(message).iter().map(|(key, value)| (name(key), value.clone())).collect())
+}
+
+fn said(message: &Json, notes: &mut Notes) -> Said {
+    let mut said = Said::new();
+    let text = content(message, notes).unwrap_or_default().text();
+    if !text.is_empty() {
+        said.push(Spoken::Text(text));
+    }
+    for one in message.list("tool_calls") {
+        let call = one.member("tool_call").unwrap_or(one);
+        let name = member(call, "function.name").or_else(|| member(one, "tool_call.function.name"));
+        let arguments =
+            member(call, "function.arguments").or_else(|| member(one, "tool_call.function.arguments"));
+        let id = call.member("id").or_else(|| member(one, "tool_call.id"));
+        said.push(Spoken::Call(made(id, name, arguments, notes)));
+    }
+    if let Some(name) = message.member("function_call_name") {
+        said.push(Spoken::Call(made(
+            None,
+            Some(name),
+            message.member("function_call_arguments_json"),
+            notes,
+        )));
+    }
+    said
+}
+
+/// A call: one without arguments has no attribute for them.
+fn made(id: Option<&Json>, name: Option<&Json>, arguments: Option<&Json>, notes: &mut Notes) -> TracedCall {
+    let none = Json::Object(Vec::new());
+    TracedCall {
+        id: call_id(id),
+        tool: tool(None, name.and_then(Json::as_str).unwrap_or_default()),
+        arguments: cut::arguments(Some(arguments.unwrap_or(&none)), notes),
+        ..TracedCall::default()
+    }
+}
+
+/// What a message holds; `None` if that is hidden.
+fn content(message: &Json, notes: &mut Notes) -> Option<Content> {
+    let mut content = Content::default();
+    for one in message.list("contents") {
+        let one = one.member("message_content").unwrap_or(one);
+        let text = member(one, "text").or_else(|| member(one, "message_content.text")).and_then(Json::as_str);
+        let image =
+            ["image.image.url", "image.url", "message_content.image.image.url", "message_content.image"]
+                .iter()
+                .find_map(|path| member(one, path)?.as_str());
+        if let Some(address) = image {
+            content.parts.push(Part::Media(Media::of_address("image", address, None)));
+        } else if let Some(text) = text.and_then(|text| cut::shown(text, notes)) {
+            content.parts.push(Part::Text(text.to_owned()));
+        }
+    }
+    if !content.is_empty() {
+        return Some(content);
+    }
+    match message.member("content") {
+        Some(Json::String(text)) => cut::shown(text, notes).map(of_text_or_parts),
+        Some(other) => Some(Content::of(other)),
+        None => Some(content),
+    }
+}
+
+/// A tool that was run.
+fn ran(span: &Span, notes: &mut Notes) -> Ran {
+    let attributes = &span.attributes;
+    let name = attributes.text("tool.name").filter(|name| !name.is_empty()).unwrap_or(&span.name);
+    let mut ran = Ran {
+        call: TracedCall {
+            id: attributes.first(&["tool.id", "tool_call.id"]).and_then(|id| call_id(Some(id))),
+            tool: tool(None, name),
+            arguments: arguments(attributes, notes),
+            is_error: span.is_failed(),
+            error_type: span.is_failed().then(|| span.error_type()).flatten(),
+            ..TracedCall::default()
+        },
+        is_second: true,
+        message: span.error_message().map(str::to_owned),
+        ..Ran::default()
+    };
+    output(&mut ran.call, attributes, notes);
+    ran
+}
+
+/// The arguments of a tool's span: LangChain writes the bare value if there is one argument alone, whose name the tool's
+/// parameters tell.
+fn arguments(attributes: &Attributes, notes: &mut Notes) -> Option<Json> {
+    let read = cut::arguments(attributes.get("input.value"), notes)?;
+    let Json::String(value) = &read else { return matches!(read, Json::Object(_)).then_some(read) };
+    let parameters = cut::value(attributes.tree("tool.parameters").as_ref(), notes);
+    let names =
+        parameters.as_ref().map(|it| members(it.member("properties").unwrap_or(it))).unwrap_or_default();
+    if let [(name, _)] = names {
+        return Some(Json::Object(vec![(name.clone(), Json::String(value.clone()))]));
+    }
+    notes.add("the span of a tool has a bare value instead of arguments");
+    None
+}
+
+/// The result of a tool's span. LangChain's is a tool message, which also tells the call and whether it failed.
+fn output(call: &mut TracedCall, attributes: &Attributes, notes: &mut Notes) {
+    let Some(value) = attributes.get("output.value") else { return };
+    let parsed = value.as_str().and_then(|text| parse(text.as_bytes()).ok()).map(|(parsed, _)| parsed);
+    let message = parsed.as_ref().unwrap_or(value);
+    let message = message.first(&["data", "kwargs"]).unwrap_or(message);
+    if message.has("tool_call_id") {
+        call.id = call.id.take().or_else(|| call_id(message.member("tool_call_id")));
+        call.is_error |= message.says("status", "error");
+        call.result = match message.member("content") {
+            Some(Json::String(text)) => cut::shown(text, notes).map(|text| of_text_or_parts(text).to_json()),
+            Some(parts) => Some(Content::of(parts).to_json()),
+            None => Some(Content::of_text("").to_json()),
+        };
+        return;
+    }
+    call.result = cut::result(Some(value), notes);
+}
+
+fn agent(span: &Span, notes: &mut Notes) -> Agent {
+    let attributes = &span.attributes;
+    let mut turns = messages(attributes, "llm.input_messages", "", notes);
+    let question = turns.iter().find_map(|turn| match turn {
+        Turn::User(content) => Some(content.clone()),
+        _ => None,
+    });
+    turns.extend(messages(attributes, "llm.output_messages", "assistant", notes));
+    // A JSON value is the whole state of the program, which is neither.
+    let plain = |key: &str| {
+        let text = attributes.text(key)?;
+        (parse(text.as_bytes()).is_err() && !cut::is_cut(text) && !text.is_empty()).then_some(text)
+    };
+    let name = attributes.id("agent.name").or_else(|| attributes.id("graph.node.id"));
+    Agent {
+        name: name.or_else(|| Some(span.name.clone()).filter(|name| !name.is_empty())),
+        question: question.or_else(|| plain("input.value").map(Content::of_text)),
+        answer: plain("output.value").map(str::to_owned),
+        turns,
+        returns: false,
+    }
+}

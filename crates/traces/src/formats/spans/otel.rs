@@ -1,0 +1,273 @@
+//! OpenTelemetry's conventions for generative AI, also as OpenLLMetry, Pydantic AI and libraries of MCP write them.
+
+use m3_trajectory::json::{Json, parse};
+
+use super::cut;
+use super::otel_messages::{choices, event_turn, message, turns};
+use super::roles::{Agent, Ran, Reply, Role, Said, Turn};
+use crate::arguments::tool;
+use crate::content::{Content, result_of};
+use crate::fields::{Fields, items};
+use crate::spans::{Attributes, Event, Span};
+use crate::trace::{Notes, TracedCall};
+use crate::usage::Usage;
+
+/// The event with the messages of a request and its reply.
+const DETAILS: &str = "gen_ai.client.inference.operation.details";
+
+/// What a span is.
+pub(super) fn role(span: &Span, notes: &mut Notes) -> Role {
+    let attributes = &span.attributes;
+    if let Some(method) = attributes.text("mcp.method.name") {
+        return if method == "tools/call" { Role::Call(ran(span, notes)) } else { Role::Other };
+    }
+    match operation(span) {
+        Some("chat" | "text_completion" | "generate_content") => Role::Reply(reply(span, notes)),
+        Some("execute_tool") => Role::Call(ran(span, notes)),
+        Some("invoke_agent" | "invoke_workflow") => Role::Agent(agent(span, notes)),
+        None if is_reply(span) => Role::Reply(reply(span, notes)),
+        _ => Role::Other,
+    }
+}
+
+/// The operation of a span, or that of a record that belongs to it.
+fn operation(span: &Span) -> Option<&str> {
+    let own = span.attributes.text("gen_ai.operation.name");
+    own.or_else(|| span.events.iter().find_map(|event| event.attributes.text("gen_ai.operation.name")))
+}
+
+/// Whether a span without an operation is a reply: those of OpenLLMetry, and those of which only records are there.
+fn is_reply(span: &Span) -> bool {
+    let attributes = &span.attributes;
+    attributes.text("llm.request.type").is_some_and(|kind| kind == "chat" || kind == "completion")
+        || span.name.rsplit_once('.').is_some_and(|(_, name)| name == "chat")
+            && attributes.has_below("gen_ai")
+        || attributes.has_below("gen_ai.completion")
+        || attributes.get("gen_ai.output.messages").is_some()
+        || span.events.iter().any(|event| {
+            event.name == DETAILS
+                || event.name == "gen_ai.choice"
+                || event.name.starts_with("gen_ai.user.message")
+        })
+}
+
+fn reply(span: &Span, notes: &mut Notes) -> Reply {
+    let details = span.events.iter().rev().find(|event| event.name == DETAILS).map(|event| &event.attributes);
+    let sources = || std::iter::once(&span.attributes).chain(details);
+    let mut outputs: Vec<Said> = Vec::new();
+    let mut input = None;
+    for source in sources() {
+        if outputs.is_empty()
+            && let Some(value) = cut::value(source.get("gen_ai.output.messages"), notes)
+        {
+            outputs = choices(&value, notes);
+        }
+        if input.is_none()
+            && let Some(value) = cut::value(source.get("gen_ai.input.messages"), notes)
+        {
+            input = Some(turns(&value, notes));
+        }
+    }
+    if outputs.is_empty() || input.is_none() {
+        let (asked, said) = of_events(&span.events, notes);
+        input = input.or(Some(asked).filter(|asked| !asked.is_empty()));
+        if outputs.is_empty() {
+            outputs = said;
+        }
+    }
+    flat(&span.attributes, &mut input, &mut outputs, notes);
+    outputs.retain(|said| !said.is_empty());
+    let text = |key| sources().find_map(|source| source.text(key));
+    Reply {
+        input,
+        is_failed: span.is_failed() && outputs.is_empty(),
+        outputs,
+        usage: sources()
+            .map(|source| usage(source, notes))
+            .find(|usage| !usage.is_empty())
+            .unwrap_or_default(),
+        model: text("gen_ai.response.model").or_else(|| text("gen_ai.request.model")).map(str::to_owned),
+    }
+}
+
+/// Messages in attributes of their own, `gen_ai.prompt.N.role`, as OpenLLMetry wrote them before 2026.
+fn flat(attributes: &Attributes, input: &mut Option<Vec<Turn>>, outputs: &mut Vec<Said>, notes: &mut Notes) {
+    if input.is_none()
+        && let Some(prompt) = attributes.tree("gen_ai.prompt")
+        && !items(&prompt).is_empty()
+    {
+        *input = Some(items(&prompt).iter().flat_map(|one| message(one, None, notes)).collect());
+    }
+    if outputs.is_empty()
+        && let Some(completion) = attributes.tree("gen_ai.completion")
+    {
+        let said = |one: &Json| {
+            message(one, Some("assistant"), notes).into_iter().find_map(|turn| match turn {
+                Turn::Said(said) => Some(said),
+                _ => None,
+            })
+        };
+        *outputs = items(&completion).iter().filter_map(said).collect();
+    }
+}
+
+/// Messages in events or records of their own, as in the conventions up to 1.36.
+fn of_events(events: &[Event], notes: &mut Notes) -> (Vec<Turn>, Vec<Said>) {
+    let (mut input, mut outputs) = (Vec::new(), Vec::new());
+    for event in events {
+        let Some(kind) = event.name.strip_prefix("gen_ai.") else { continue };
+        match (kind, kind.strip_suffix(".message")) {
+            ("choice", _) => {
+                let choice = body(event);
+                let said = choice.member("message").map_or_else(|| choice.clone(), parsed);
+                outputs.extend(event_turn(&said, "assistant", notes).into_iter().find_map(
+                    |turn| match turn {
+                        Turn::Said(said) => Some(said),
+                        _ => None,
+                    },
+                ));
+            }
+            (_, Some(role)) => input.extend(event_turn(&body(event), role, notes)),
+            _ => {}
+        }
+    }
+    (input, outputs)
+}
+
+/// What an event holds: the body of a record, else the attributes of an event.
+fn body(event: &Event) -> Json {
+    if let Some(body) = &event.body {
+        return parsed(body);
+    }
+    if let Some(content) = event.attributes.get("gen_ai.event.content") {
+        return parsed(content);
+    }
+    let members = event.attributes.iter().map(|(key, value)| {
+        // Attributes of events are texts; of what they hold only the content is meant as one.
+        (key.to_owned(), if key == "content" { value.clone() } else { parsed(value) })
+    });
+    Json::Object(members.collect())
+}
+
+/// An object or a list that may be written as a text of JSON.
+fn parsed(value: &Json) -> Json {
+    match value.as_str().map(|text| parse(text.as_bytes())) {
+        Some(Ok((parsed @ (Json::Object(_) | Json::Array(_)), _))) => parsed,
+        _ => value.clone(),
+    }
+}
+
+fn usage(attributes: &Attributes, notes: &mut Notes) -> Usage {
+    let cached = attributes.count(&[
+        "gen_ai.usage.cache_read.input_tokens",
+        "gen_ai.usage.cache_read_input_tokens",
+        "gen_ai.usage.details.cache_read_tokens",
+    ]);
+    let mut usage = Usage {
+        input: attributes.count(&["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"]),
+        output: attributes.count(&["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"]),
+        cached,
+        reasoning: attributes.count(&[
+            "gen_ai.usage.reasoning.output_tokens",
+            "gen_ai.usage.reasoning_tokens",
+            "gen_ai.usage.details.reasoning_tokens",
+        ]),
+    };
+    let provider = attributes.first(&["gen_ai.provider.name", "gen_ai.system"]).and_then(Json::as_str);
+    if provider.is_some_and(|provider| provider.to_ascii_lowercase().contains("anthropic"))
+        && cached > Some(0)
+    {
+        if usage.input < cached {
+            usage.input = usage.input.zip(cached).map(|(input, cached)| input.saturating_add(cached));
+        } else {
+            notes.add("whether the input tokens include cached ones is not known");
+        }
+    }
+    usage
+}
+
+/// A tool that was run: by a host, or by a client or a server of MCP.
+fn ran(span: &Span, notes: &mut Notes) -> Ran {
+    let attributes = &span.attributes;
+    let method = attributes.text("mcp.method.name");
+    let named = span.name.split_once(method.unwrap_or("execute_tool")).map(|(_, name)| name.trim());
+    let name = attributes.text("gen_ai.tool.name").or(named).unwrap_or_default();
+    let mut result = cut::result(attributes.get("gen_ai.tool.call.result"), notes);
+    if is_ai_sdk(span)
+        && let Some(Json::String(text)) = &result
+        && let Ok((value, _)) = parse(text.as_bytes())
+    {
+        result = Some(result_of(&value));
+    }
+    let is_error = span.is_failed() || attributes.text("error.type").is_some_and(|kind| !kind.is_empty());
+    let server = ["mcp.server.name", "fastmcp.server.name"].iter().find_map(|key| attributes.id(key));
+    Ran {
+        call: TracedCall {
+            id: attributes.id("gen_ai.tool.call.id"),
+            tool: tool(None, name),
+            arguments: arguments(attributes.get("gen_ai.tool.call.arguments"), notes),
+            result,
+            is_error,
+            error_type: is_error.then(|| span.error_type()).flatten(),
+            ..TracedCall::default()
+        },
+        server,
+        is_mcp: method.is_some(),
+        passes_control: attributes.text("gen_ai.transfer.mode") == Some("pass_control"),
+        is_second: false,
+        message: span.error_message().map(str::to_owned),
+    }
+}
+
+/// Whether the AI SDK wrote a span: results are JSON there, a text is in quotes.
+fn is_ai_sdk(span: &Span) -> bool {
+    span.scope == "ai" || span.scope.starts_with("@ai-sdk/")
+}
+
+/// Arguments; what Pydantic AI could not read as JSON is taken out of the object that it puts around it.
+fn arguments(value: Option<&Json>, notes: &mut Notes) -> Option<Json> {
+    let read = cut::arguments(value, notes)?;
+    match &read {
+        Json::Object(members) if members.len() == 1 => {
+            Some(read.text("INVALID_JSON").map_or_else(|| read.clone(), |text| Json::String(text.to_owned())))
+        }
+        _ => Some(read),
+    }
+}
+
+fn agent(span: &Span, notes: &mut Notes) -> Agent {
+    let attributes = &span.attributes;
+    let mut all = cut::value(attributes.get("pydantic_ai.all_messages"), notes)
+        .map(|value| turns(&value, notes))
+        .unwrap_or_default();
+    let asked = cut::value(attributes.get("gen_ai.input.messages"), notes).map(|value| turns(&value, notes));
+    let question = asked.iter().flatten().chain(&all).find_map(|turn| match turn {
+        Turn::User(content) => Some(content.clone()),
+        _ => None,
+    });
+    if all.is_empty() {
+        let said =
+            cut::value(attributes.get("gen_ai.output.messages"), notes).map(|value| turns(&value, notes));
+        all = asked.into_iter().chain(said).flatten().collect();
+    }
+    let answer = attributes.get("final_result").map(|answer| match answer {
+        Json::String(text) => text.clone(),
+        other => other.to_plain_text(),
+    });
+    Agent {
+        name: attributes.id("gen_ai.agent.name"),
+        answer: answer.filter(|answer| !answer.is_empty()).or_else(|| last_text(&all)),
+        turns: all,
+        question: question.filter(|content: &Content| !content.is_empty()),
+        returns: attributes.text("gen_ai.transfer.mode") == Some("return_to_caller"),
+    }
+}
+
+/// The text of the last message, if it is the model's and has no calls.
+fn last_text(turns: &[Turn]) -> Option<String> {
+    let Turn::Said(said) = turns.last()? else { return None };
+    if super::roles::calls(said).next().is_some() {
+        return None;
+    }
+    super::roles::text(said)
+}

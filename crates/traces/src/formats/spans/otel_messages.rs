@@ -1,0 +1,242 @@
+//! Messages of OpenTelemetry's conventions: parts with types, or bodies as in Chat Completions.
+
+use m3_trajectory::json::{Json, parse};
+
+use super::cut;
+use super::roles::{Said, Spoken, Turn};
+use crate::arguments::{call_id, tool};
+use crate::content::{Content, of_text_or_parts, result_of};
+use crate::conversation::{Conversation, Outcome};
+use crate::fields::{Fields, items};
+use crate::formats::Format;
+use crate::trace::{Notes, TracedCall};
+
+/// Lists of messages outside of spans.
+pub(in crate::formats) const MESSAGES: Format = Format {
+    name: "otel-genai-messages",
+    title: "OpenTelemetry's messages of generative AI",
+    recognizes: |head| head.any_message(is_own),
+    read: |input, sink| {
+        input.conversations(sink, |sink, at, value| {
+            let mut conversation = Conversation::default();
+            conversation.id = at.id(None);
+            let mut notes = Notes::default();
+            for turn in turns(value, &mut notes) {
+                match turn {
+                    Turn::User(content) => conversation.user(content),
+                    Turn::Result(outcome) => conversation.result(outcome),
+                    Turn::Said(said) => {
+                        conversation.reply(None);
+                        for spoken in said {
+                            match spoken {
+                                Spoken::Text(text) => conversation.say(&text),
+                                Spoken::Call(call) => conversation.call(call),
+                                Spoken::Result(outcome) => conversation.result(outcome),
+                            }
+                        }
+                    }
+                }
+            }
+            conversation.notes.extend(&notes);
+            sink.trace(at.line, conversation.finish())
+        })
+    },
+};
+
+/// Whether a message has parts that only these conventions have.
+fn is_own(message: &Json) -> bool {
+    message.has("role")
+        && message.list("parts").iter().any(|part| match part.text("type") {
+            Some("tool_call" | "tool_call_response" | "server_tool_call" | "server_tool_call_response") => {
+                true
+            }
+            Some("text" | "reasoning") => part.has("content"),
+            _ => false,
+        })
+}
+
+/// The messages of a list.
+pub(super) fn turns(value: &Json, notes: &mut Notes) -> Vec<Turn> {
+    let list = crate::head::messages(value).unwrap_or(std::slice::from_ref(value));
+    list.iter().flat_map(|one| message(one, None, notes)).collect()
+}
+
+/// What a model said; several messages are alternatives.
+pub(super) fn choices(value: &Json, notes: &mut Notes) -> Vec<Said> {
+    let list = crate::head::messages(value).unwrap_or(std::slice::from_ref(value));
+    let mut choices = Vec::new();
+    for one in list {
+        let said = message(one, Some("assistant"), notes).into_iter().filter_map(|turn| match turn {
+            Turn::Said(said) => Some(said),
+            _ => None,
+        });
+        choices.push(said.flatten().collect());
+    }
+    choices
+}
+
+/// A message; `role` is what it has to be if it does not tell.
+pub(super) fn message(message: &Json, role: Option<&str>, notes: &mut Notes) -> Vec<Turn> {
+    let role = message.text("role").or(role).unwrap_or_default();
+    match message.member("parts") {
+        Some(parts) => {
+            let mut turns = of_parts(items(parts), role, notes);
+            // A result in parts of texts alone: the message tells the call.
+            if turns.is_empty() && role == "tool" && message.has("tool_call_id") {
+                let id = call_id(message.member("tool_call_id"));
+                turns.push(Turn::Result(Outcome::new(id, &Content::of(parts))));
+            }
+            turns
+        }
+        None => event_turn(message, role, notes),
+    }
+}
+
+/// A message in parts.
+fn of_parts(parts: &[Json], role: &str, notes: &mut Notes) -> Vec<Turn> {
+    let is_said = matches!(role, "assistant" | "model" | "ai");
+    let mut turns = Vec::new();
+    let (mut said, mut content) = (Said::new(), Content::default());
+    for part in parts {
+        match part.text("type") {
+            Some("tool_call") => said.push(Spoken::Call(call(part, notes))),
+            Some("server_tool_call") => said.push(Spoken::Call(server_call(part, notes))),
+            Some("tool_call_response") => {
+                let outcome = response(part, notes);
+                if is_said { said.push(Spoken::Result(outcome)) } else { turns.push(Turn::Result(outcome)) }
+            }
+            Some("server_tool_call_response") => said.push(Spoken::Result(server_response(part))),
+            Some("reasoning" | "thinking" | "compaction") => {}
+            _ => {
+                let piece = Content::of(part);
+                if piece.is_empty() && !matches!(part, Json::String(_)) {
+                    notes.add("a part of an unknown type is left out");
+                } else if is_said {
+                    said.push(Spoken::Text(piece.text()));
+                } else {
+                    content.parts.extend(piece.parts);
+                }
+            }
+        }
+    }
+    if !said.is_empty() {
+        turns.push(Turn::Said(said));
+    }
+    if !content.is_empty() && matches!(role, "user" | "human") {
+        turns.push(Turn::User(content));
+    }
+    turns
+}
+
+fn call(part: &Json, notes: &mut Notes) -> TracedCall {
+    TracedCall {
+        id: call_id(part.member("id")),
+        tool: tool(None, part.text("name").unwrap_or_default()),
+        arguments: cut::arguments(part.member("arguments"), notes),
+        ..TracedCall::default()
+    }
+}
+
+fn response(part: &Json, notes: &mut Notes) -> Outcome {
+    Outcome {
+        id: call_id(part.member("id")),
+        tool: part.text("name").map(|name| tool(None, name)),
+        result: cut::result(part.first(&["response", "result"]), notes),
+        ..Outcome::default()
+    }
+}
+
+/// A call that the provider ran: what it holds depends on its type.
+fn server_call(part: &Json, notes: &mut Notes) -> TracedCall {
+    let held = part.member("server_tool_call");
+    let inner = held.and_then(|held| held.first(&["arguments", "input"]));
+    let arguments = inner.cloned().or_else(|| held.map(without_type));
+    let server = held.and_then(|held| held.first(&["server_label", "server_name"])).and_then(Json::as_str);
+    TracedCall {
+        id: call_id(part.member("id")),
+        tool: tool(server, part.text("name").or_else(|| held?.text("type")).unwrap_or_default()),
+        arguments: cut::arguments(arguments.as_ref(), notes),
+        ..TracedCall::default()
+    }
+}
+
+fn server_response(part: &Json) -> Outcome {
+    let held = part.member("server_tool_call_response");
+    let inner = held.and_then(|held| held.first(&["response", "output", "result", "content"]));
+    let error = held.and_then(|held| held.member("error"));
+    let result = inner.or(error).cloned().or_else(|| held.map(without_type));
+    Outcome {
+        id: call_id(part.member("id")),
+        result: result.map(|result| result_of(&result)),
+        is_error: error.is_some(),
+        ..Outcome::default()
+    }
+}
+
+/// An object without its type.
+fn without_type(value: &Json) -> Json {
+    match value {
+        Json::Object(members) => {
+            Json::Object(members.iter().filter(|(key, _)| key != "type").cloned().collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// A message as in Chat Completions. A result names its call by `tool_call_id`, or `id` in events.
+pub(super) fn event_turn(body: &Json, role: &str, notes: &mut Notes) -> Vec<Turn> {
+    let role = body.text("role").unwrap_or(role);
+    match role {
+        "user" | "human" => vec![Turn::User(body.member("content").map(asked).unwrap_or_default())],
+        "tool" | "function" => {
+            let result = cut::result(body.member("content"), notes);
+            let result = match body.member("content") {
+                Some(content @ Json::Array(_)) => Some(Content::of(content).to_json()),
+                _ => result,
+            };
+            let outcome = Outcome {
+                id: call_id(body.first(&["tool_call_id", "id"])),
+                tool: body.text("name").map(|name| tool(None, name)),
+                result,
+                ..Outcome::default()
+            };
+            vec![Turn::Result(outcome)]
+        }
+        "assistant" | "model" | "ai" => {
+            let text = body.member("content").map(asked).unwrap_or_default().text();
+            let mut said: Said = Vec::new();
+            if !text.is_empty() {
+                said.push(Spoken::Text(text));
+            }
+            for one in body.list("tool_calls").iter().chain(body.member("function_call")) {
+                said.push(Spoken::Call(chat_call(one, notes)));
+            }
+            if said.is_empty() { Vec::new() } else { vec![Turn::Said(said)] }
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A call as in Chat Completions, or with its members flat.
+fn chat_call(value: &Json, notes: &mut Notes) -> TracedCall {
+    let function = value.member("function").unwrap_or(value);
+    TracedCall {
+        id: call_id(value.member("id")),
+        tool: tool(None, function.text("name").unwrap_or_default()),
+        arguments: cut::arguments(function.member("arguments"), notes),
+        ..TracedCall::default()
+    }
+}
+
+/// The content of a message of the user or the model: a list of parts may be written as a text.
+fn asked(value: &Json) -> Content {
+    let Some(text) = value.as_str() else { return Content::of(value) };
+    if text.starts_with('[')
+        && let Ok((list, _)) = parse(text.as_bytes())
+        && !items(&list).is_empty()
+        && items(&list).iter().all(|part| part.text("type").is_some())
+    {
+        return Content::of(&list);
+    }
+    of_text_or_parts(text)
+}

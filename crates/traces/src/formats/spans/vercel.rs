@@ -1,0 +1,182 @@
+//! The telemetry of the Vercel AI SDK: `ai.generateText` and others, their requests (`.doGenerate`) and `ai.toolCall`.
+
+use m3_trajectory::json::Json;
+
+use super::cut;
+use super::roles::{Agent, Ran, Reply, Role, Said, Spoken, Turn};
+use crate::arguments::{call_id, tool};
+use crate::content::{Content, result_of, string};
+use crate::conversation::Outcome;
+use crate::fields::{Fields, items};
+use crate::spans::{Attributes, Span};
+use crate::trace::{Notes, TracedCall};
+use crate::usage::Usage;
+
+/// What a span does.
+pub(super) const OPERATION: &str = "ai.operationId";
+
+/// Whether a span is one of the AI SDK.
+pub(super) fn is_own(span: &Span) -> bool {
+    span.attributes.get(OPERATION).is_some()
+}
+
+/// The id of the task that a span is of, as far as the program gave one.
+pub(super) fn task(span: &Span) -> Option<String> {
+    let named = span.attributes.keys().find(|key| {
+        let name = key.strip_prefix("ai.telemetry.metadata.").map(str::to_ascii_lowercase);
+        name.is_some_and(|name| {
+            matches!(name.as_str(), "id" | "taskid" | "task_id" | "task" | "testid" | "caseid")
+        })
+    });
+    span.attributes.id(named?)
+}
+
+/// What a span is.
+pub(super) fn role(span: &Span, notes: &mut Notes) -> Role {
+    let Some(operation) = span.attributes.text(OPERATION) else { return super::otel::role(span, notes) };
+    match operation {
+        "ai.toolCall" => Role::Call(ran(&span.attributes, span, notes)),
+        _ if operation.contains(".do") && !operation.contains("mbed") => {
+            Role::Reply(reply(&span.attributes, span, notes))
+        }
+        "ai.generateText" | "ai.streamText" | "ai.generateObject" | "ai.streamObject" => {
+            Role::Agent(agent(&span.attributes, notes))
+        }
+        _ => Role::Other,
+    }
+}
+
+fn reply(attributes: &Attributes, span: &Span, notes: &mut Notes) -> Reply {
+    let mut said = Said::new();
+    let text = ["ai.response.text", "ai.response.object"].iter().find_map(|key| attributes.text(key));
+    said.extend(text.filter(|text| !text.is_empty()).map(|text| Spoken::Text(text.to_owned())));
+    let calls = cut::value(attributes.get("ai.response.toolCalls"), notes);
+    said.extend(calls.iter().flat_map(items).map(|call| Spoken::Call(made(call, notes))));
+    let input = cut::value(attributes.get("ai.prompt.messages"), notes).map(|list| turns(&list, notes));
+    let outputs: Vec<Said> = if said.is_empty() { Vec::new() } else { vec![said] };
+    let model = ["ai.response.model", "gen_ai.response.model", "ai.model.id"];
+    Reply {
+        input,
+        is_failed: span.is_failed() && outputs.is_empty(),
+        outputs,
+        usage: usage(attributes),
+        model: model.iter().find_map(|key| attributes.id(key)),
+    }
+}
+
+fn usage(attributes: &Attributes) -> Usage {
+    Usage {
+        input: attributes.count(&[
+            "ai.usage.inputTokens",
+            "ai.usage.promptTokens",
+            "gen_ai.usage.input_tokens",
+        ]),
+        cached: attributes
+            .count(&["ai.usage.cachedInputTokens", "ai.usage.inputTokenDetails.cacheReadTokens"]),
+        output: attributes.count(&[
+            "ai.usage.outputTokens",
+            "ai.usage.completionTokens",
+            "gen_ai.usage.output_tokens",
+        ]),
+        reasoning: attributes
+            .count(&["ai.usage.reasoningTokens", "ai.usage.outputTokenDetails.reasoningTokens"]),
+    }
+}
+
+/// A call of a reply or of a message.
+fn made(call: &Json, notes: &mut Notes) -> TracedCall {
+    TracedCall {
+        id: call_id(call.member("toolCallId")),
+        tool: tool(None, call.text("toolName").unwrap_or_default()),
+        arguments: cut::arguments(call.first(&["input", "args"]), notes),
+        ..TracedCall::default()
+    }
+}
+
+/// A tool that was run. Its arguments and its result are JSON; a text is in quotes.
+fn ran(attributes: &Attributes, span: &Span, notes: &mut Notes) -> Ran {
+    let result = cut::value(attributes.get("ai.toolCall.result"), notes).map(|value| result_of(&value));
+    Ran {
+        call: TracedCall {
+            id: attributes.id("ai.toolCall.id"),
+            tool: tool(None, attributes.text("ai.toolCall.name").unwrap_or_default()),
+            arguments: cut::arguments(attributes.get("ai.toolCall.args"), notes),
+            result,
+            is_error: span.is_failed(),
+            error_type: span.is_failed().then(|| span.error_type()).flatten(),
+            ..TracedCall::default()
+        },
+        message: span.error_message().map(str::to_owned),
+        ..Ran::default()
+    }
+}
+
+fn agent(attributes: &Attributes, notes: &mut Notes) -> Agent {
+    let prompt = cut::value(attributes.get("ai.prompt"), notes);
+    let asked =
+        prompt.as_ref().and_then(|prompt| match prompt.member("prompt") {
+            Some(Json::String(text)) => Some(Content::of_text(text)),
+            list => turns(list.or_else(|| prompt.member("messages"))?, notes).into_iter().find_map(|turn| {
+                match turn {
+                    Turn::User(content) => Some(content),
+                    _ => None,
+                }
+            }),
+        });
+    Agent {
+        name: attributes.id("ai.telemetry.functionId"),
+        question: asked,
+        answer: attributes.text("ai.response.text").filter(|text| !text.is_empty()).map(str::to_owned),
+        ..Agent::default()
+    }
+}
+
+/// The messages of a request.
+fn turns(list: &Json, notes: &mut Notes) -> Vec<Turn> {
+    let mut turns = Vec::new();
+    for message in items(list) {
+        let content = message.member("content");
+        let parts = content.map(items).unwrap_or_default();
+        match message.text("role") {
+            Some("user") => turns.push(Turn::User(content.map(Content::of).unwrap_or_default())),
+            Some("assistant") => {
+                let text = content.map(Content::of).unwrap_or_default().text();
+                let mut said: Said = Vec::new();
+                if !text.is_empty() {
+                    said.push(Spoken::Text(text));
+                }
+                said.extend(parts.iter().filter_map(|part| match part.text("type") {
+                    Some("tool-call") => Some(Spoken::Call(made(part, notes))),
+                    Some("tool-result") => Some(Spoken::Result(outcome(part))),
+                    _ => None,
+                }));
+                turns.push(Turn::Said(said));
+            }
+            Some("tool") => {
+                let results = parts.iter().filter(|part| part.says("type", "tool-result"));
+                turns.extend(results.map(|part| Turn::Result(outcome(part))));
+            }
+            _ => {}
+        }
+    }
+    turns
+}
+
+/// The result of a call in a message; in version 4 a bare value.
+fn outcome(part: &Json) -> Outcome {
+    let output = part.member("output");
+    let kind = output.and_then(|output| output.text("type")).unwrap_or_default();
+    let value = output.and_then(|output| output.member("value"));
+    let result = match kind {
+        "execution-denied" => output.and_then(|output| output.text("reason")).map(string),
+        "content" => value.map(|value| Content::of(value).to_json()),
+        _ => value.or(output).or_else(|| part.member("result")).map(result_of),
+    };
+    Outcome {
+        id: call_id(part.member("toolCallId")),
+        tool: part.text("toolName").map(|name| tool(None, name)),
+        result,
+        is_error: kind.starts_with("error-") || part.is("isError"),
+        ..Outcome::default()
+    }
+}

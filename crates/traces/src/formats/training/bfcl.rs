@@ -1,0 +1,270 @@
+//! Berkeley Function-Calling Leaderboard: what models called, and what they may call.
+
+use m3_trajectory::json::Json;
+
+use super::super::Format;
+use super::{calls, records};
+use crate::arguments::{arguments, tool};
+use crate::content::Content;
+use crate::conversation::Conversation;
+use crate::fields::{Fields, count, items, members};
+use crate::input::{Input, ReadError, Sink};
+use crate::trace::TracedCall;
+
+/// Results and possible answers. Questions are recognized, too, to say what is needed instead.
+pub(in super::super) const BFCL: Format = Format {
+    name: "bfcl",
+    title: "Berkeley Function-Calling Leaderboard: results and possible answers",
+    recognizes: |head| head.any(|value| is_result(value) || is_answer(value) || is_question(value)),
+    read,
+};
+
+fn is_question(value: &Json) -> bool {
+    value.has("id") && value.list("question").iter().any(|turn| matches!(turn, Json::Array(_)))
+}
+
+fn is_answer(value: &Json) -> bool {
+    value.has("id") && matches!(value.member("ground_truth"), Some(Json::Array(_)))
+}
+
+/// Other programs write an id with a result as well, so the result has to hold calls or stand beside its tokens.
+fn is_result(value: &Json) -> bool {
+    if !value.has("id") || value.has("jsonrpc") {
+        return false;
+    }
+    let is_call = |item: &Json| matches!(item, Json::Object(members) if members.len() == 1);
+    match value.member("result") {
+        Some(Json::Array(list)) => list.iter().all(|item| is_call(item) || matches!(item, Json::Array(_))),
+        Some(Json::String(text)) => value.has("input_token_count") || calls::calls(text).is_some(),
+        _ => false,
+    }
+}
+
+fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    if !input.head.any(|value| is_result(value) || is_answer(value)) {
+        return Err(ReadError::refused(
+            "questions of the Berkeley Function-Calling Leaderboard, which hold no calls; use the results of a model or the \
+             possible answers",
+        ));
+    }
+    records(input, sink, |conversation, value| {
+        question(conversation, value);
+        if let Some(truth) = value.member("ground_truth") {
+            conversation.is_reference = true;
+            answer(conversation, items(truth));
+        } else if let Some(result) = value.member("result") {
+            let tokens = |key| value.member(key).and_then(sum);
+            conversation.usage.input = tokens("input_token_count");
+            conversation.usage.output = tokens("output_token_count");
+            self::result(conversation, result);
+        } else {
+            return false;
+        }
+        true
+    })
+}
+
+fn question(conversation: &mut Conversation, value: &Json) {
+    let messages = value.list("question").iter().flat_map(items);
+    if let Some(first) = messages.into_iter().find(|message| message.says("role", "user")) {
+        conversation.user(first.member("content").map(Content::of).unwrap_or_default());
+    }
+}
+
+/// A number, or the sum of those of all turns and steps.
+fn sum(value: &Json) -> Option<u64> {
+    match value {
+        Json::Array(list) => list.iter().filter_map(sum).reduce(u64::saturating_add),
+        one => count(one),
+    }
+}
+
+/// What a model called: the calls of one reply, or a list of replies for each turn of the user.
+fn result(conversation: &mut Conversation, result: &Json) {
+    let list = items(result);
+    if !list.iter().any(|turn| matches!(turn, Json::Array(_))) {
+        return reply(conversation, result);
+    }
+    for turn in list {
+        conversation.end_reply();
+        match turn {
+            Json::Array(replies) => replies.iter().for_each(|it| reply(conversation, it)),
+            one => reply(conversation, one),
+        }
+    }
+}
+
+/// One reply: a list of {NAME: arguments}, or a text, which is calls in Python or the answer.
+fn reply(conversation: &mut Conversation, reply: &Json) {
+    conversation.end_reply();
+    conversation.reply(None);
+    match reply {
+        Json::String(text) => match calls::calls(text) {
+            Some(calls) => calls.into_iter().for_each(|call| add(conversation, call)),
+            None => conversation.say(text),
+        },
+        Json::Array(list) => {
+            for item in list {
+                match item {
+                    Json::String(text) => python(conversation, text),
+                    item => members(item).iter().for_each(|(name, written)| {
+                        let arguments = arguments(Some(written));
+                        add(
+                            conversation,
+                            TracedCall { tool: tool(None, name), arguments, ..TracedCall::default() },
+                        );
+                    }),
+                }
+            }
+        }
+        Json::Object(calls) => calls.iter().for_each(|(name, written)| {
+            let arguments = arguments(Some(written));
+            add(conversation, TracedCall { tool: tool(None, name), arguments, ..TracedCall::default() });
+        }),
+        _ => conversation.note("a reply of an unknown kind is left out"),
+    }
+}
+
+fn python(conversation: &mut Conversation, text: &str) {
+    // Between brackets arguments may stand without names.
+    match calls::calls(&format!("[{}]", text.trim())).or_else(|| calls::calls(text)) {
+        Some(calls) => calls.into_iter().for_each(|call| add(conversation, call)),
+        None => add(conversation, super::written::unreadable(text)),
+    }
+}
+
+fn add(conversation: &mut Conversation, call: TracedCall) {
+    if matches!(call.arguments, Some(Json::String(_))) && !call.tool.is_empty() {
+        conversation.note("arguments that are no object or have no names stay a text");
+    }
+    conversation.call(call);
+}
+
+/// What may be called: {NAME: {ARGUMENT: allowed values}} of one reply, or for each turn calls in Python, of which nothing
+/// tells which belong to one reply.
+fn answer(conversation: &mut Conversation, truth: &[Json]) {
+    for item in truth {
+        match item {
+            Json::Array(turn) => {
+                for text in turn.iter().filter_map(Json::as_str) {
+                    conversation.end_reply();
+                    python(conversation, text);
+                    conversation.note("whether a call is made together with others is unknown");
+                }
+            }
+            Json::String(text) => python(conversation, text),
+            item => members(item).iter().for_each(|(name, allowed)| {
+                let arguments = Some(Json::Object(first_of_each(conversation, allowed)));
+                conversation.call(TracedCall { tool: tool(None, name), arguments, ..TracedCall::default() });
+            }),
+        }
+    }
+}
+
+/// The first allowed value of each argument.
+fn first_of_each(conversation: &mut Conversation, allowed: &Json) -> Vec<(String, Json)> {
+    let mut chosen = Vec::new();
+    for (key, values) in members(allowed) {
+        let values = match values {
+            Json::Array(values) => values.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        if values.len() > 1 {
+            conversation.note(
+                "of several allowed values of an argument the first is taken; the others count as well",
+            );
+        }
+        // An empty text says that the argument may be left out.
+        if let Some(first) = values.first().filter(|first| first.as_str() != Some("")) {
+            chosen.push((key.clone(), inner(conversation, first)));
+        }
+    }
+    chosen
+}
+
+/// The members of objects within an argument have lists of allowed values, too.
+fn inner(conversation: &mut Conversation, value: &Json) -> Json {
+    match value {
+        Json::Object(_) => Json::Object(first_of_each(conversation, value)),
+        Json::Array(list) => Json::Array(list.iter().map(|item| inner(conversation, item)).collect()),
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use m3_trajectory::json::{Keys, parse};
+
+    use super::*;
+    use crate::trace::Trace;
+
+    fn json(text: &str) -> Json {
+        parse(text.as_bytes()).unwrap().0
+    }
+
+    fn shown(trace: &Trace) -> Vec<Vec<String>> {
+        let call = |call: &TracedCall| {
+            format!("{}{}", call.tool, call.arguments.as_ref().unwrap().to_text(Keys::AsRead))
+        };
+        trace.steps.iter().map(|step| step.iter().map(call).collect()).collect()
+    }
+
+    fn of_result(text: &str) -> Trace {
+        let mut conversation = Conversation::default();
+        result(&mut conversation, &json(text));
+        conversation.finish()
+    }
+
+    fn of_answer(text: &str) -> Trace {
+        let mut conversation = Conversation::default();
+        answer(&mut conversation, items(&json(text)));
+        conversation.finish()
+    }
+
+    #[test]
+    fn results_of_every_mode() {
+        let prompting = of_result(r#""[a.b(x=1, y='z'), c()]""#);
+        assert_eq!(shown(&prompting), [[r#"a.b{"x":1,"y":"z"}"#, "c{}"]]);
+        let turns =
+            of_result(r#"[["[a(x=1)]", "[b(), c('p')]", "Done."], [[{"d": "{\"x\""}], "It is 5."], []]"#);
+        assert_eq!(shown(&turns), [vec![r#"a{"x":1}"#], vec!["b{}", r#"c"'p'""#], vec![r#"d"{\"x\"""#]]);
+        assert_eq!(turns.final_reply.as_deref(), Some("It is 5."));
+        assert_eq!(
+            of_result(r#""No function fits (sorry).""#).final_reply.as_deref(),
+            Some("No function fits (sorry).")
+        );
+        assert_eq!(sum(&json("[[1, 2], [3]]")), Some(6));
+    }
+
+    #[test]
+    fn the_first_allowed_value_is_taken() {
+        let trace = of_answer(
+            r#"[{"a": {"x": [1, 2], "unit": ["", "c"], "y": ["c", ""], "d": [{"k": [5], "l": [""]}], "s": [[1, 2]], "e": []}}, {"b": {}}]"#,
+        );
+        assert_eq!(shown(&trace), [[r#"a{"x":1,"y":"c","d":{"k":5},"s":[1,2]}"#, "b{}"]]);
+        assert_eq!(trace.notes.iter().map(|(_, count)| count).collect::<Vec<_>>(), [3]);
+    }
+
+    #[test]
+    fn calls_of_several_turns_are_texts() {
+        let trace = of_answer(r#"[["cd(folder='x')", "sort('f')"], [], ["echo(content='a', n=None)"]]"#);
+        assert_eq!(
+            shown(&trace),
+            [[r#"cd{"folder":"x"}"#], [r#"sort"'f'""#], [r#"echo{"content":"a","n":null}"#]]
+        );
+    }
+
+    #[test]
+    fn other_results_are_not_of_bfcl() {
+        for other in [
+            r#"{"jsonrpc": "2.0", "id": 1, "result": [{"a": 1}]}"#,
+            r#"{"id": 1, "result": "some text"}"#,
+            r#"{"id": 1, "result": {"content": []}}"#,
+            r#"{"id": 1, "result": [1]}"#,
+        ] {
+            assert!(!is_result(&json(other)), "{other}");
+        }
+        assert!(is_result(&json(r#"{"id": "x", "result": [{"f": "{}"}]}"#)));
+        assert!(is_result(&json(r#"{"id": "x", "result": "text", "input_token_count": 1}"#)));
+    }
+}

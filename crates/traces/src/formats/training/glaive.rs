@@ -1,0 +1,149 @@
+//! Glaive: a conversation in one text, with `<functioncall>` and the names of who speaks in capitals.
+
+use m3_trajectory::json::{Json, parse};
+
+use super::super::Format;
+use super::{records, written};
+use crate::arguments::{or_empty, tool};
+use crate::content::Content;
+use crate::content::string;
+use crate::conversation::{Conversation, Outcome};
+use crate::fields::Fields;
+use crate::input::{Input, ReadError, Sink};
+use crate::trace::TracedCall;
+
+/// Conversations in one text.
+pub(in super::super) const GLAIVE: Format = Format {
+    name: "glaive",
+    title: "training data: texts of Glaive",
+    recognizes: |head| head.any(|value| chat(value).is_some()),
+    read,
+};
+
+/// Who speaks.
+const SPEAKERS: [&str; 4] = ["USER:", "ASSISTANT:", "FUNCTION RESPONSE:", "SYSTEM:"];
+
+fn chat(value: &Json) -> Option<&str> {
+    // A text that was rendered from messages is worse than they are.
+    let text = value.text("chat").or_else(|| value.text("text").filter(|_| !value.has("messages")))?;
+    (text.contains("USER: ") && text.contains("ASSISTANT: ")).then_some(text)
+}
+
+fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    records(input, sink, |conversation, value| {
+        let text = chat(value);
+        for (speaker, text) in turns(text.unwrap_or_default()) {
+            turn(conversation, speaker, text);
+        }
+        text.is_some()
+    })
+}
+
+/// Who says what. A name begins a turn at the beginning of a line or after the end of a text; in a text of one line
+/// everywhere.
+fn turns(text: &str) -> Vec<(&'static str, &str)> {
+    let is_one_line = !text.trim().contains('\n');
+    let mut starts = Vec::new();
+    for (place, _) in text.match_indices(':') {
+        let before = text.get(..=place).unwrap_or_default();
+        let Some(speaker) = SPEAKERS.into_iter().find(|speaker| before.ends_with(speaker)) else { continue };
+        let before = before.strip_suffix(speaker).unwrap_or_default();
+        let line = before.trim_end_matches(' ');
+        if line.is_empty() || line.ends_with(['\n', '>']) || is_one_line && before.ends_with(' ') {
+            starts.push((speaker, before.len()));
+        }
+    }
+    let ends = starts.iter().skip(1).map(|(_, start)| *start).chain([text.len()]);
+    let piece =
+        |start: usize, end: usize, speaker: &str| text.get(start + speaker.len()..end).unwrap_or_default();
+    starts.iter().zip(ends).map(|(&(speaker, start), end)| (speaker, piece(start, end, speaker))).collect()
+}
+
+fn turn(conversation: &mut Conversation, speaker: &str, text: &str) {
+    let text = text.trim().trim_end_matches("<|endoftext|>").trim_end();
+    match speaker {
+        "USER:" => conversation.user(Content::of_text(text)),
+        "ASSISTANT:" => reply(conversation, text),
+        "FUNCTION RESPONSE:" => {
+            conversation.result(Outcome { result: Some(string(text)), ..Outcome::default() });
+        }
+        _ => {}
+    }
+}
+
+/// A reply: its calls follow `<functioncall>`.
+pub(super) fn reply(conversation: &mut Conversation, text: &str) {
+    let mut pieces = text.split("<functioncall>");
+    conversation.reply(None);
+    conversation.say(pieces.next().unwrap_or_default().replace("<|endoftext|>", "").trim());
+    for piece in pieces {
+        let piece = piece.split("</functioncall>").next().unwrap_or_default();
+        conversation.call(call(piece.replace("<|endoftext|>", "").trim()));
+    }
+}
+
+/// `{"name": "NAME", "arguments": '{..}'}`, where nothing is escaped within the single quotes.
+fn call(text: &str) -> TracedCall {
+    if let Some((before, rest)) = text.split_once("'{").filter(|(before, _)| before.trim_end().ends_with(':'))
+        && let Some((inside, _)) = rest.rsplit_once('\'')
+        && let Ok((value, _)) = parse(format!("{before}null}}").as_bytes())
+        && let Some(name) = value.text("name")
+    {
+        let inside = format!("{{{inside}");
+        let arguments = match written::object(&inside) {
+            object @ Json::Object(_) => object,
+            // Some sets do escape them as Python does.
+            _ => written::value(&format!("'{inside}'"))
+                .map_or_else(|| string(&inside), |it| written::object(it.as_str().unwrap_or(&inside))),
+        };
+        return TracedCall { tool: tool(None, name), arguments: Some(arguments), ..TracedCall::default() };
+    }
+    let value = written::value(text).filter(|value| value.text("name").is_some());
+    value.map_or_else(
+        || written::unreadable(text),
+        |value| TracedCall {
+            tool: tool(None, value.text("name").unwrap_or_default()),
+            arguments: or_empty(value.member("arguments")),
+            ..TracedCall::default()
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use m3_trajectory::json::Keys;
+
+    use super::*;
+
+    #[test]
+    fn a_conversation_in_one_text() {
+        let text = "USER: What is it: 5 or 6?\n\n\nASSISTANT: I look. <functioncall> {\"name\": \"a\", \"arguments\": '{\"q\": \"What's \
+            up\"}'} <|endoftext|>\n\n\nFUNCTION RESPONSE: {\"x\": 1}\n\n\nASSISTANT: It is 5. <|endoftext|>\n\n\n";
+        for text in [text.to_owned(), text.replace('\n', " ")] {
+            let mut conversation = Conversation::default();
+            for (speaker, text) in turns(&text) {
+                turn(&mut conversation, speaker, text);
+            }
+            let trace = conversation.finish();
+            assert_eq!(trace.question.as_ref().unwrap().text(), "What is it: 5 or 6?");
+            let made = &trace.steps[0][0];
+            assert_eq!(made.arguments.as_ref().unwrap().to_text(Keys::AsRead), r#"{"q":"What's up"}"#);
+            assert_eq!((made.tool.as_str(), &made.result), ("a", &Some(string("{\"x\": 1}"))));
+            assert_eq!(trace.final_reply.as_deref(), Some("It is 5."));
+        }
+    }
+
+    #[test]
+    fn arguments_in_any_quotes() {
+        let of = |text: &str| {
+            let call = call(text);
+            (call.tool, call.arguments.unwrap().to_text(Keys::AsRead))
+        };
+        let expected = |tool: &str, arguments: &str| (tool.to_owned(), arguments.to_owned());
+        assert_eq!(of(r#"{"name": "a", "arguments": '{"t": "x\ny"}'}"#), expected("a", r#"{"t":"x\ny"}"#));
+        assert_eq!(of(r#"{"name": "a", "arguments": {"t": 1}}"#), expected("a", r#"{"t":1}"#));
+        assert_eq!(of(r#"{"name": "a", "arguments": '{}'}"#), expected("a", "{}"));
+        assert_eq!(of(r#"{"name": "a", "arguments": '{"t": 1'}"#), expected("a", r#""{\"t\": 1""#));
+        assert_eq!(of(r#"{"name": "a", "argu"#), expected("", r#""{\"name\": \"a\", \"argu""#));
+    }
+}

@@ -1,0 +1,131 @@
+//! Data that models are trained on or tested with, in the layouts that are published.
+
+mod bfcl;
+mod calls;
+mod glaive;
+mod literal;
+mod rendered;
+mod results;
+mod sharegpt;
+mod types;
+mod written;
+mod xlam;
+
+pub(super) use bfcl::BFCL;
+pub(super) use glaive::GLAIVE;
+pub(super) use rendered::RENDERED;
+pub(super) use sharegpt::SHAREGPT;
+pub(super) use xlam::XLAM;
+
+use m3_trajectory::json::Json;
+
+use crate::conversation::Conversation;
+use crate::fields::Fields;
+use crate::input::{At, Input, ReadError, Sink};
+
+/// Reads each record, an item of a list, a line or the document, that `each` can read.
+fn records(
+    input: &Input<'_>,
+    sink: &mut dyn Sink,
+    mut each: impl FnMut(&mut Conversation, &Json) -> bool,
+) -> Result<(), ReadError> {
+    let mut one = |sink: &mut dyn Sink, at: At, value: &Json| {
+        let mut conversation = Conversation::with_id(at.id(value.id("id")));
+        if each(&mut conversation, value) {
+            return sink.trace(at.line, conversation.finish());
+        }
+        sink.warn(at.line, "a record of another layout is left out");
+        Ok(())
+    };
+    input.values(sink, |sink, record| match &record.value {
+        Json::Array(list) => (0..)
+            .zip(list)
+            .try_for_each(|(index, value)| one(sink, At { index: Some(index), line: record.line }, value)),
+        value => one(sink, At { index: Some(record.index), line: record.line }, value),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use m3_trajectory::Source;
+
+    use super::*;
+    use crate::trace::Trace;
+    use crate::{read, recognize};
+
+    #[derive(Default)]
+    struct Kept(Vec<Trace>, Vec<String>);
+
+    impl Sink for Kept {
+        fn trace(&mut self, _: Option<u64>, trace: Trace) -> Result<(), ReadError> {
+            self.0.push(trace);
+            Ok(())
+        }
+
+        fn warn(&mut self, _: Option<u64>, message: &str) {
+            self.1.push(message.to_owned());
+        }
+    }
+
+    /// The format of a file and what is read from it.
+    fn found(text: &str) -> (Option<&'static str>, Result<Kept, String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, text).unwrap();
+        let source = Source::open(&path).unwrap();
+        let format = recognize(&source).unwrap();
+        let mut kept = Kept::default();
+        let read = format.map_or(Ok(()), |format| read(&source, format, &mut kept));
+        (format.map(|format| format.name), read.map(|()| kept).map_err(|error| error.to_string()))
+    }
+
+    #[test]
+    fn layouts_are_told_apart() {
+        for (text, name) in [
+            (r#"{"conversations": [{"from": "human", "value": "q"}]}"#, Some("sharegpt")),
+            (r#"{"conversations": [{"role": "user", "content": "q"}]}"#, Some("sharegpt")),
+            (r#"{"conversations": ["q"]}"#, None),
+            (r#"{"query": "q", "answers": "[]", "tools": "[]"}"#, Some("xlam")),
+            (r#"{"query": "q", "answer": "a"}"#, None),
+            (r#"{"id": "x", "result": [{"f": "{}"}]}"#, Some("bfcl")),
+            (r#"{"id": "x", "ground_truth": [{"f": {"a": [1]}}]}"#, Some("bfcl")),
+            (r#"{"id": "x", "result": "some text"}"#, None),
+            (r#"{"system": "SYSTEM: s", "chat": "USER: q\n\n\nASSISTANT: a"}"#, Some("glaive")),
+            (r#"{"text": "USER: q\n\nASSISTANT: a"}"#, Some("glaive")),
+            (r#"{"text": "<|im_start|>user\nq<|im_end|>"}"#, Some("rendered-text")),
+            (
+                r#"{"text": "<|im_start|>user\nq<|im_end|>", "messages": [{"role": "user", "content": "q"}]}"#,
+                None,
+            ),
+            (r#"{"text": "USER: q\n\nASSISTANT: a", "messages": [{"role": "user", "content": "q"}]}"#, None),
+            (r#"{"text": "just words"}"#, None),
+        ] {
+            let ours = [SHAREGPT.name, XLAM.name, BFCL.name, GLAIVE.name, RENDERED.name];
+            assert_eq!(found(text).0.filter(|name| ours.contains(name)), name, "{text}");
+        }
+    }
+
+    #[test]
+    fn records_have_their_own_ids_or_their_places() {
+        let lines = "{\"query\": \"q\", \"answers\": \"[]\"}\n{\"id\": 7, \"query\": \"q\", \"answers\": []}\n{\"x\": 1}\n";
+        let kept = found(lines).1.unwrap();
+        assert_eq!(
+            kept.0.iter().map(|trace| trace.id.as_deref()).collect::<Vec<_>>(),
+            [Some("0"), Some("7")]
+        );
+        assert_eq!(kept.1, ["a record of another layout is left out"]);
+    }
+
+    #[test]
+    fn references_are_no_predictions_and_questions_are_refused() {
+        let question = r#"{"id": "x", "question": [[{"role": "user", "content": "q"}]], "function": []}"#;
+        let (name, read) = found(question);
+        assert!(name == Some("bfcl") && read.is_err());
+        let both = r#"{"id": "x", "question": [[{"role": "user", "content": "q"}]], "ground_truth": [{"f": {"a": [1, 2]}}]}"#;
+        let trace = found(both).1.unwrap().0.remove(0);
+        assert!(trace.is_reference && trace.question.is_some() && trace.call_count() == 1);
+        let made =
+            found(r#"{"id": "x", "result": [{"f": "{}"}], "input_token_count": 3}"#).1.unwrap().0.remove(0);
+        assert!(!made.is_reference && made.usage.input == Some(3));
+    }
+}

@@ -1,0 +1,226 @@
+//! The result of `generateText` or `streamText`, with a step for every reply.
+
+use std::collections::HashMap;
+
+use m3_trajectory::json::{Json, parse};
+
+use super::super::Format;
+use super::{call, model, restore_inputs};
+use crate::arguments::call_id;
+use crate::content::{Content, string};
+use crate::conversation::{Conversation, Outcome};
+use crate::fields::{Fields, items, number};
+use crate::head::messages;
+use crate::input::{At, Input, ReadError, Sink};
+use crate::time::time;
+use crate::usage::Usage;
+
+/// Results.
+pub(in super::super) const RESULT: Format = Format {
+    name: "vercel-ai-result",
+    title: "Vercel AI SDK: results of generateText and streamText",
+    recognizes: |head| head.any(is_result),
+    read,
+};
+
+fn is_result(value: &Json) -> bool {
+    let is_step = |step: &Json| {
+        step.has("toolCalls")
+            || step.has("toolResults")
+            || step.has("finishReason") && step.list("content").iter().any(|part| part.has("type"))
+    };
+    value.list("steps").iter().any(is_step) || response(value).iter().any(model::is_message)
+}
+
+/// All messages of the replies of a result without steps: version 7 keeps those of the last step alone in `response`.
+fn response(value: &Json) -> &[Json] {
+    let messages = value.member("responseMessages").or_else(|| value.below(&["response", "messages"]));
+    messages.map(items).unwrap_or_default()
+}
+
+fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    input.values(sink, |sink, record| match &record.value {
+        Json::Array(list) => (0..).zip(list).try_for_each(|(index, value)| {
+            sink.trace(None, result(value, At { index: Some(index), line: None }).finish())
+        }),
+        value => {
+            let at = At { index: record.line.map(|_| record.index), line: record.line };
+            sink.trace(at.line, result(value, at).finish())
+        }
+    })
+}
+
+fn result(value: &Json, at: At) -> Conversation {
+    let mut conversation = Conversation::with_id(at.id(value.id("id")));
+    let steps = value.list("steps");
+    if let Some(question) = steps.first().unwrap_or(value).below(&["request", "body"]).and_then(question) {
+        conversation.user(question);
+    }
+    if steps.is_empty() {
+        model::all(&mut conversation, response(value));
+    }
+    for step in steps {
+        self::step(&mut conversation, step);
+    }
+    // Without it `usage` is of all steps only in version 7, so that of the steps is added.
+    if let Some(total) = value.member("totalUsage") {
+        conversation.usage = Usage::of_ai_sdk(total);
+    } else if steps.is_empty() {
+        conversation.usage = value.member("usage").map(Usage::of_ai_sdk).unwrap_or_default();
+    }
+    restore_inputs(&mut conversation);
+    conversation
+}
+
+/// The first message of the user in what was sent to the provider.
+fn question(body: &Json) -> Option<Content> {
+    let parsed = body.as_str().and_then(|text| parse(text.as_bytes()).ok());
+    let body = parsed.as_ref().map_or(body, |(value, _)| value);
+    let first = messages(body)?.iter().find(|message| message.says("role", "user"))?;
+    first.first(&["content", "parts"]).map(Content::of)
+}
+
+fn step(conversation: &mut Conversation, step: &Json) {
+    conversation.end_reply();
+    conversation.reply(None);
+    let response = step.member("response");
+    conversation.within(response.and_then(|it| it.member("timestamp")).and_then(time));
+    let model =
+        response.and_then(|it| it.text("modelId")).or_else(|| step.below(&["model", "modelId"])?.as_str());
+    if let Some(model) = model {
+        conversation.model = Some(model.to_owned());
+    }
+    conversation.usage.add(step.member("usage").map(Usage::of_ai_sdk).unwrap_or_default());
+    let seen = seen(response);
+    let mut outcomes = Vec::new();
+    if step.list("content").is_empty() {
+        // Up to version 4 there are only these lists.
+        conversation.say(step.text("text").unwrap_or_default());
+        for part in step.list("toolCalls") {
+            conversation.call(call(part));
+        }
+        outcomes.extend(step.list("toolResults").iter().map(|part| outcome(part, &seen)));
+    }
+    for part in step.list("content") {
+        match part.text("type") {
+            Some("text") => conversation.say(part.text("text").unwrap_or_default()),
+            Some("tool-call") => conversation.call(call(part)),
+            // What the provider ran is done before the reply goes on; other tools may end while it is still written.
+            Some("tool-result" | "tool-error") if part.is("providerExecuted") => {
+                conversation.result(outcome(part, &seen));
+            }
+            Some("tool-result" | "tool-error") => outcomes.push(outcome(part, &seen)),
+            Some("reasoning" | "source" | "file" | "tool-approval-request" | "tool-approval-response") => {}
+            _ => conversation.note("a part of an unknown type is left out"),
+        }
+    }
+    for outcome in outcomes {
+        conversation.result(outcome);
+    }
+    times(conversation, step);
+}
+
+/// Results as the model saw them, by the ids of their calls. Of several with the same id the last is of this step, since
+/// in version 6 those of the steps before stand before it.
+fn seen(response: Option<&Json>) -> HashMap<&str, &Json> {
+    let messages = response.map(|response| response.list("messages")).unwrap_or_default();
+    let parts = messages.iter().flat_map(|message| message.list("content"));
+    let results = parts.filter(|part| part.says("type", "tool-result"));
+    results.filter_map(|part| Some((part.text("toolCallId")?, part))).collect()
+}
+
+/// A result: as the model saw it, else the tool's own value.
+fn outcome(part: &Json, seen: &HashMap<&str, &Json>) -> Outcome {
+    if let Some(seen) = part.text("toolCallId").and_then(|id| seen.get(id)) {
+        return model::outcome(seen);
+    }
+    let is_error = part.says("type", "tool-error");
+    // An error becomes an object without its message, if it is written as JSON.
+    let error = part.member("error").map(|error| error.text("message").map_or_else(|| error.clone(), string));
+    let is_lost = matches!(&error, Some(Json::Object(members)) if members.is_empty());
+    let result = if is_error {
+        error.filter(|_| !is_lost)
+    } else {
+        part.get("output").or_else(|| part.get("result")).cloned()
+    };
+    Outcome {
+        id: call_id(part.member("toolCallId")),
+        tool: part.text("toolName").map(str::to_owned),
+        result,
+        is_error,
+        ..Outcome::default()
+    }
+}
+
+/// How long the tools of a step took, which version 7 tells.
+fn times(conversation: &mut Conversation, step: &Json) {
+    let Some(Json::Object(took)) = step.below(&["performance", "toolExecutionMs"]) else { return };
+    let took: HashMap<&str, f64> =
+        took.iter().filter_map(|(id, took)| Some((id.as_str(), number(took)? / 1000.0))).collect();
+    for call in conversation.last_calls_mut() {
+        call.seconds = call.id.as_deref().and_then(|id| took.get(id).copied()).or(call.seconds);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::Trace;
+
+    fn trace(value: &str) -> Trace {
+        let (value, _) = parse(value.as_bytes()).unwrap();
+        assert!(is_result(&value));
+        result(&value, At::default()).finish()
+    }
+
+    #[test]
+    fn errors_are_in_the_content_and_their_words_in_the_messages() {
+        let trace = trace(
+            r#"{"usage": {"inputTokens": 5}, "steps": [{"content": [
+                {"type": "tool-call", "toolCallId": "a", "toolName": "t", "input": {}},
+                {"type": "tool-error", "toolCallId": "a", "toolName": "t", "input": {}, "error": {}},
+                {"type": "tool-call", "toolCallId": "b", "toolName": "t", "input": "{\"x\""},
+                {"type": "tool-error", "toolCallId": "b", "toolName": "t", "input": {}, "error": {"message": "bad"}}],
+              "toolCalls": [{"toolCallId": "a", "toolName": "t"}], "usage": {"inputTokens": 7, "cachedInputTokens": 3},
+              "response": {"modelId": "m", "messages": [{"role": "tool", "content": [
+                {"type": "tool-result", "toolCallId": "a", "output": {"type": "error-text", "value": "words"}}]}]}},
+             {"content": [{"type": "text", "text": "done"}], "usage": {"inputTokens": 5}, "finishReason": "stop"}]}"#,
+        );
+        let [first, second] = &trace.steps[0][..] else { panic!("{trace:?}") };
+        assert_eq!(first.result, Some(string("words")));
+        assert_eq!((&second.result, &second.arguments), (&Some(string("bad")), &Some(string("{\"x\""))));
+        assert!(first.is_error && second.is_error);
+        assert_eq!((trace.usage.input, trace.usage.cached), (Some(12), Some(3)));
+        assert_eq!(trace.final_reply.as_deref(), Some("done"));
+    }
+
+    #[test]
+    fn version_4_has_lists_of_calls_and_results_alone() {
+        let trace = trace(
+            r#"{"steps": [{"text": "so", "toolCalls": [{"toolCallId": "a", "toolName": "t", "args": {"x": 1}}],
+                "toolResults": [{"toolCallId": "a", "toolName": "t", "args": {"x": 1}, "result": [1]}],
+                "usage": {"promptTokens": 3, "completionTokens": 2}}, {"text": "done", "toolCalls": []}]}"#,
+        );
+        assert_eq!(trace.steps[0][0].result, Some(Json::Array(vec![Json::Integer(1)])));
+        assert_eq!((trace.usage.input, trace.usage.output), (Some(3), Some(2)));
+        assert_eq!(trace.final_reply.as_deref(), Some("done"));
+    }
+
+    #[test]
+    fn messages_of_all_replies_stand_for_steps_that_are_not_there() {
+        let messages = r#"[{"role": "assistant", "content": [{"type": "tool-call", "toolCallId": "a", "toolName": "t", "input": {}}]}]"#;
+        for value in [
+            format!(r#"{{"response": {{"messages": {messages}}}}}"#),
+            format!(r#"{{"responseMessages": {messages}}}"#),
+        ] {
+            assert_eq!(trace(&value).call_count(), 1);
+        }
+    }
+
+    #[test]
+    fn the_question_is_in_what_was_sent() {
+        let body = r#""{\"messages\": [{\"role\": \"system\", \"content\": \"s\"}, {\"role\": \"user\", \"content\": \"q\"}]}""#;
+        let trace = trace(&format!(r#"{{"steps": [{{"toolCalls": [], "request": {{"body": {body}}}}}]}}"#));
+        assert_eq!(trace.question.unwrap().text(), "q");
+    }
+}

@@ -1,0 +1,226 @@
+//! How a file begins: enough to tell which format it has, whatever its size.
+
+use std::io::BufRead as _;
+
+use m3_trajectory::json::{Json, parse};
+use m3_trajectory::{Source, SourceError};
+
+use crate::archive::Archive;
+use crate::fields::{Fields, members};
+
+/// How a file is arranged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// A zip archive.
+    Zip,
+    /// Server-sent events.
+    Events,
+    /// A JSON value on every line.
+    Lines,
+    /// One JSON value.
+    Document,
+    /// Anything else.
+    Text,
+}
+
+/// The beginning of a file.
+#[derive(Debug, Clone)]
+pub(crate) struct Head {
+    /// How it is arranged.
+    pub(crate) shape: Shape,
+    /// The values of the first lines, or the beginning of the document as a whole value.
+    pub(crate) values: Vec<Json>,
+    /// The first kilobytes as text; of a zip archive the names of its entries, a line each.
+    pub(crate) text: String,
+}
+
+/// The most lines that are looked at: first lines are often headers.
+const LINES: usize = 10;
+
+/// The most bytes that are looked at.
+const MOST: u64 = 16 << 20;
+
+/// The most bytes that are kept as text.
+const TEXT: usize = 64 << 10;
+
+/// The members that hold the messages of a conversation.
+const MESSAGES: [&str; 4] = ["messages", "input", "contents", "items"];
+
+impl Head {
+    /// Reads it.
+    pub(crate) fn read(source: &Source) -> Result<Self, SourceError> {
+        let bytes = source.start(MOST)?;
+        let mut head =
+            Self::of(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes), (bytes.len() as u64) < MOST);
+        // An archive that is cut has no list of its entries, but their names stand before their bytes as well.
+        if head.shape == Shape::Zip
+            && let Ok(archive) = Archive::open(source)
+        {
+            head.text = archive.names().collect::<Vec<_>>().join("\n");
+        }
+        Ok(head)
+    }
+
+    fn of(bytes: &[u8], is_whole: bool) -> Self {
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(TEXT)]).into_owned();
+        let start = bytes.trim_ascii_start();
+        let (shape, values) = if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
+            (Shape::Zip, Vec::new())
+        } else if is_event(start) {
+            (Shape::Events, Vec::new())
+        } else if let Some(values) = lines(start) {
+            (Shape::Lines, values)
+        } else if start.starts_with(b"{") || start.starts_with(b"[") {
+            let whole = if is_whole { parse(start).ok().map(|(value, _)| value) } else { None };
+            let value = whole.or_else(|| parse(&closed(start)).ok().map(|(value, _)| value));
+            (Shape::Document, value.into_iter().collect())
+        } else {
+            (Shape::Text, Vec::new())
+        };
+        Self { shape, values, text }
+    }
+
+    /// Whether the file is JSON of one kind or the other.
+    pub(crate) fn is_json(&self) -> bool {
+        matches!(self.shape, Shape::Document | Shape::Lines)
+    }
+
+    /// The values that records are made of: the items of a list, else the values.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &Json> {
+        self.values.iter().flat_map(|value| match value {
+            Json::Array(items) => items.as_slice(),
+            other => std::slice::from_ref(other),
+        })
+    }
+
+    /// Whether any record is like this.
+    pub(crate) fn any(&self, is: impl Fn(&Json) -> bool) -> bool {
+        self.is_json() && self.records().any(is)
+    }
+
+    /// The messages or items of a conversation, wherever they are.
+    pub(crate) fn messages(&self) -> impl Iterator<Item = &Json> {
+        self.records().flat_map(|record| messages(record).unwrap_or(std::slice::from_ref(record)))
+    }
+
+    /// Whether any message is like this.
+    pub(crate) fn any_message(&self, is: impl Fn(&Json) -> bool) -> bool {
+        self.is_json() && self.messages().any(is)
+    }
+}
+
+/// Whether a file that begins like this holds m3's own trajectories: objects whose steps have calls.
+pub(crate) fn is_own(start: &[u8]) -> bool {
+    let is_trajectory = |value: &Json| value.list("steps").iter().any(|step| step.has("calls"));
+    let head = Head::of(start, false);
+    head.any(|value| is_trajectory(value) || members(value).iter().any(|(_, value)| is_trajectory(value)))
+}
+
+/// The messages or items of a conversation: a list, or what a member of an object holds.
+pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
+    match value {
+        Json::Array(items) => Some(items),
+        _ => MESSAGES.iter().find_map(|key| match value.member(key)? {
+            Json::Array(items) => Some(items.as_slice()),
+            _ => None,
+        }),
+    }
+}
+
+/// Whether this is a conversation, and not one message of it.
+pub(crate) fn is_conversation(value: &Json) -> bool {
+    messages(value).is_some_and(|list| list.iter().all(|item| matches!(item, Json::Object(_))))
+}
+
+/// Whether these are server-sent events.
+fn is_event(start: &[u8]) -> bool {
+    [&b"event:"[..], b"data:", b": "].iter().any(|sign| start.starts_with(sign))
+}
+
+/// The values of the first lines, if the first two lines, or the only one before the end, are values of their own.
+fn lines(start: &[u8]) -> Option<Vec<Json>> {
+    let mut lines = start.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let first = parse(lines.next()?).ok()?.0;
+    if !matches!(first, Json::Object(_) | Json::Array(_)) {
+        return None;
+    }
+    let second = lines.next()?;
+    let mut values = vec![first];
+    // A line that cannot be read is one that is cut, by the end of what is looked at or by that of the program.
+    values.extend(
+        [second].into_iter().chain(lines).take(LINES - 1).filter_map(|line| Some(parse(line).ok()?.0)),
+    );
+    Some(values)
+}
+
+/// The beginning of a document with its open brackets closed after the last whole item.
+fn closed(start: &[u8]) -> Vec<u8> {
+    let (mut open, mut in_string, mut is_escaped) = (Vec::new(), false, false);
+    let mut whole = (0, Vec::new());
+    for (place, &byte) in start.iter().enumerate() {
+        if in_string {
+            (in_string, is_escaped) = (is_escaped || byte != b'"', !is_escaped && byte == b'\\');
+            continue;
+        }
+        match byte {
+            b'"' => in_string = true,
+            b'[' | b'{' => open.push(if byte == b'[' { b']' } else { b'}' }),
+            b']' | b'}' => {
+                open.pop();
+            }
+            b',' => whole = (place, open.clone()),
+            _ => {}
+        }
+    }
+    let (end, open) = whole;
+    start[..end].iter().chain(open.iter().rev()).copied().collect()
+}
+
+/// Calls `each` with the lines of a file that are not empty, numbered from 1.
+pub(crate) fn each_line<E: From<SourceError>>(
+    source: &Source,
+    longest: u64,
+    mut each: impl FnMut(u64, &[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut reader = source.reader()?;
+    let (mut line, mut number) = (Vec::new(), 0);
+    loop {
+        line.clear();
+        let read = std::io::Read::take(&mut reader, longest).read_until(b'\n', &mut line);
+        let read = read.map_err(|cause| source.error(cause))?;
+        if read == 0 {
+            return Ok(());
+        }
+        number += 1;
+        let text = if number == 1 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line) } else { &line };
+        let text = text.trim_ascii();
+        if !text.is_empty() {
+            each(number, text)?;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_beginning_of_a_document_is_a_value() {
+        let long = r#"{"a": [{"b": "x, ]", "c": 1}, {"b": "\"", "d"#;
+        let (value, _) = parse(&closed(long.as_bytes())).unwrap();
+        assert_eq!(value.pointer("/a/0/b").and_then(Json::as_str), Some("x, ]"));
+        assert_eq!(value.pointer("/a/1/b").and_then(Json::as_str), Some("\""));
+    }
+
+    #[test]
+    fn shapes() {
+        let shape = |text: &str| Head::of(text.as_bytes(), true).shape;
+        assert_eq!(shape("{\"a\": 1}\n"), Shape::Document);
+        assert_eq!(shape("{\"a\":\n 1}\n"), Shape::Document);
+        assert_eq!(shape("{\"a\": 1}\n{\"a\": 2}"), Shape::Lines);
+        assert_eq!(shape("{\"a\": 1}\n{\"a\": 2, "), Shape::Lines);
+        assert_eq!(shape("event: x\ndata: {}"), Shape::Events);
+        assert_eq!(shape("PK\x03\x04"), Shape::Zip);
+        assert_eq!(shape("hello"), Shape::Text);
+    }
+}

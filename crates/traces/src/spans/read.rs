@@ -1,0 +1,227 @@
+//! Reads spans and log records: OTLP/JSON in both spellings, and what Phoenix exports.
+
+use m3_trajectory::json::Json;
+
+use super::{Attributes, Event, Item, Span, Status};
+use crate::content::decode;
+use crate::fields::{Fields, items, members};
+use crate::time::rfc3339;
+
+/// The members that hold spans or records, outermost first.
+const RESOURCES: [&str; 4] = ["resourceSpans", "resource_spans", "resourceLogs", "resource_logs"];
+const SCOPES: [&str; 6] = [
+    "scopeSpans",
+    "scope_spans",
+    "scopeLogs",
+    "scope_logs",
+    // Before 2022.
+    "instrumentationLibrarySpans",
+    "instrumentation_library_spans",
+];
+
+/// Whether a value is a document or a line of OTLP.
+pub(crate) fn is_otlp(value: &Json) -> bool {
+    RESOURCES.iter().any(|key| matches!(value.member(key), Some(Json::Array(_))))
+}
+
+/// Whether a value is a page of Phoenix's spans, or one of them.
+pub(crate) fn is_phoenix(value: &Json) -> bool {
+    is_bare_span(value) || value.list("data").first().is_some_and(is_bare_span)
+}
+
+/// Whether a value is a span without OTLP around it.
+fn is_bare_span(value: &Json) -> bool {
+    let ids = value.member("context").unwrap_or(value);
+    ids.first(&["trace_id", "traceId"]).is_some()
+        && ids.first(&["span_id", "spanId"]).is_some()
+        && value.first(&["attributes", "span_kind", "start_time_unix_nano", "startTimeUnixNano"]).is_some()
+}
+
+/// Calls `take` with every span and record of a line or a document.
+pub(crate) fn read(value: &Json, take: &mut impl FnMut(Item)) {
+    for resource in RESOURCES.iter().flat_map(|key| value.list(key)) {
+        for scope in SCOPES.iter().flat_map(|key| resource.list(key)) {
+            let library = scope.first(&["scope", "instrumentationLibrary", "instrumentation_library"]);
+            let library = library.and_then(|library| library.text("name")).unwrap_or_default();
+            for value in scope.list("spans") {
+                take(Item::Span(Span { scope: library.to_owned(), ..span(value) }));
+            }
+            scope
+                .first(&["logRecords", "log_records"])
+                .map_or(&[][..], items)
+                .iter()
+                .map(record)
+                .for_each(&mut *take);
+        }
+    }
+    let bare = match value {
+        Json::Array(list) => list.as_slice(),
+        _ if is_bare_span(value) => std::slice::from_ref(value),
+        _ => value.list("data"),
+    };
+    for value in bare {
+        if is_bare_span(value) {
+            take(Item::Span(span(value)));
+        } else if is_otlp(value) && matches!(value, Json::Object(_)) {
+            read(value, take);
+        }
+    }
+}
+
+/// A span of either origin.
+fn span(value: &Json) -> Span {
+    let ids = value.member("context").unwrap_or(value);
+    let status = value.member("status");
+    let code = status.and_then(|status| status.member("code")).or_else(|| value.member("status_code"));
+    let message = status.and_then(|status| status.text("message")).or_else(|| value.text("status_message"));
+    let mut span = Span {
+        trace: hex(ids.first(&["traceId", "trace_id"]), 16),
+        id: hex(ids.first(&["spanId", "span_id"]), 8),
+        parent: Some(hex(value.first(&["parentSpanId", "parent_span_id", "parent_id"]), 8)),
+        name: value.text("name").unwrap_or_default().to_owned(),
+        scope: String::new(),
+        start: time(value, &["startTimeUnixNano", "start_time_unix_nano", "start_time"]),
+        end: time(value, &["endTimeUnixNano", "end_time_unix_nano", "end_time"]),
+        status: code.map_or(Status::Unset, code_of),
+        message: message.filter(|message| !message.is_empty()).map(str::to_owned),
+        attributes: attributes(value),
+        events: value.list("events").iter().map(event).collect(),
+    };
+    span.parent = span.parent.filter(|parent| !parent.is_empty());
+    // Phoenix's REST interface tells the kind beside the attributes.
+    if let Some(kind) = value.text("span_kind") {
+        span.attributes.insert("openinference.span.kind", Json::String(kind.to_owned()));
+    }
+    span
+}
+
+fn event(value: &Json) -> Event {
+    Event {
+        name: value.text("name").unwrap_or_default().to_owned(),
+        time: time(value, &["timeUnixNano", "time_unix_nano", "timestamp"]),
+        attributes: attributes(value),
+        body: None,
+    }
+}
+
+fn record(value: &Json) -> Item {
+    let mut event = Event {
+        time: time(value, &["timeUnixNano", "time_unix_nano"])
+            .or_else(|| time(value, &["observedTimeUnixNano", "observed_time_unix_nano"])),
+        body: value.member("body").map(any_value).filter(|body| *body != Json::Null),
+        ..event(value)
+    };
+    let name = value.first(&["eventName", "event_name"]).and_then(Json::as_str);
+    let name = name.filter(|name| !name.is_empty()).or_else(|| event.attributes.text("event.name"));
+    event.name = name.unwrap_or_default().to_owned();
+    Item::Record(
+        hex(value.first(&["traceId", "trace_id"]), 16),
+        hex(value.first(&["spanId", "span_id"]), 8),
+        event,
+    )
+}
+
+/// Attributes as a list of keys and values, or as an object.
+fn attributes(value: &Json) -> Attributes {
+    let mut attributes = Attributes::default();
+    match value.member("attributes") {
+        Some(Json::Array(list)) => {
+            for entry in list {
+                if let (Some(key), Some(value)) = (entry.text("key"), entry.member("value")) {
+                    attributes.insert(key, any_value(value));
+                }
+            }
+        }
+        Some(object) => {
+            for (key, value) in members(object) {
+                attributes.insert(key, value.clone());
+            }
+        }
+        None => {}
+    }
+    attributes
+}
+
+/// A value of OTLP: an object with one member that names its type. Others may be there as null; none is null.
+fn any_value(value: &Json) -> Json {
+    let Json::Object(_) = value else { return value.clone() };
+    if let Some(value) = value.first(&["stringValue", "string_value", "boolValue", "bool_value"]) {
+        return value.clone();
+    }
+    if let Some(value) = value.first(&["intValue", "int_value"]) {
+        return integer(value);
+    }
+    if let Some(value) = value.first(&["doubleValue", "double_value", "bytesValue", "bytes_value"]) {
+        return value.clone();
+    }
+    if let Some(list) = value.first(&["arrayValue", "array_value"]) {
+        return Json::Array(list.list("values").iter().map(any_value).collect());
+    }
+    if let Some(list) = value.first(&["kvlistValue", "kvlist_value"]) {
+        let entry = |entry: &Json| {
+            let value = entry.member("value").map_or(Json::Null, any_value);
+            Some((entry.text("key")?.to_owned(), value))
+        };
+        return Json::Object(list.list("values").iter().filter_map(entry).collect());
+    }
+    Json::Null
+}
+
+/// A 64-bit integer, which may be written as a text.
+fn integer(value: &Json) -> Json {
+    match value {
+        Json::String(text) => text.trim().parse().map_or_else(|_| value.clone(), Json::Integer),
+        other => other.clone(),
+    }
+}
+
+/// An id in lower-case hex: it may be in upper case, or in base64. One of zeros is none.
+fn hex(value: Option<&Json>, bytes: usize) -> String {
+    let text = value.and_then(Json::as_str).unwrap_or_default();
+    if text.len() == 2 * bytes && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Some(text.to_ascii_lowercase())
+            .filter(|id| id.bytes().any(|byte| byte != b'0'))
+            .unwrap_or_default();
+    }
+    match decode(text) {
+        Some(decoded) if decoded.len() == bytes => {
+            let text = decoded.iter().fold(String::new(), |mut text, byte| {
+                text.extend(
+                    [byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16).unwrap_or('0')),
+                );
+                text
+            });
+            Some(text).filter(|id| id.bytes().any(|byte| byte != b'0')).unwrap_or_default()
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// A time in nanoseconds: a number, one written as a text, or a date.
+fn time(value: &Json, keys: &[&str]) -> Option<u64> {
+    let time = match value.first(keys)? {
+        Json::String(text) => text.parse().ok().or_else(|| whole(rfc3339(text)? * 1e9)),
+        Json::Integer(number) => u64::try_from(*number).ok(),
+        Json::Float(number) => whole(*number),
+        _ => None,
+    };
+    time.filter(|time| *time > 0)
+}
+
+fn whole(number: f64) -> Option<u64> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in range")]
+    (0.0..1e19).contains(&number).then_some(number as u64)
+}
+
+fn code_of(code: &Json) -> Status {
+    match code {
+        Json::Integer(2) => Status::Failed,
+        Json::Integer(1) => Status::Fine,
+        Json::String(name) => match name.strip_prefix("STATUS_CODE_").unwrap_or(name) {
+            "ERROR" | "2" => Status::Failed,
+            "OK" | "1" => Status::Fine,
+            _ => Status::Unset,
+        },
+        _ => Status::Unset,
+    }
+}

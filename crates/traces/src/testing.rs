@@ -1,0 +1,58 @@
+//! Small files for tests, read as a user's files are.
+
+use m3_trajectory::Source;
+use m3_trajectory::json::Json;
+
+use crate::input::{ReadError, Sink};
+use crate::trace::{Trace, TracedCall};
+use crate::{read, recognize};
+
+/// Keeps what is read.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    pub(crate) traces: Vec<Trace>,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Sink for Kept {
+    fn trace(&mut self, _: Option<u64>, trace: Trace) -> Result<(), ReadError> {
+        self.traces.push(trace);
+        Ok(())
+    }
+
+    fn warn(&mut self, _: Option<u64>, message: &str) {
+        self.warnings.push(message.to_owned());
+    }
+}
+
+/// Reads a file, and tells its format; the reason if it is refused.
+pub(crate) fn read_file(path: &std::path::Path) -> Result<(&'static str, Kept), String> {
+    let source = Source::open(path).unwrap();
+    let format = recognize(&source).unwrap().ok_or("not recognized")?;
+    let mut kept = Kept::default();
+    read(&source, format, &mut kept).map_err(|error| error.to_string())?;
+    Ok((format.name, kept))
+}
+
+/// Reads a text as a file with this name.
+pub(crate) fn read_text(name: &str, text: &str) -> Result<(&'static str, Kept), String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    read_file(&path)
+}
+
+/// The steps in short: `tool(arguments)=result`, with `!` for a failure.
+pub(crate) fn shown(trace: &Trace) -> Vec<String> {
+    let text = |json: &Option<Json>| json.as_ref().map_or_else(|| "-".to_owned(), Json::to_plain_text);
+    let call = |call: &TracedCall| {
+        format!(
+            "{}({})={}{}",
+            call.tool,
+            text(&call.arguments),
+            text(&call.result),
+            if call.is_error { "!" } else { "" }
+        )
+    };
+    trace.steps.iter().map(|step| step.iter().map(call).collect::<Vec<_>>().join(" ")).collect()
+}

@@ -1,0 +1,161 @@
+//! A trajectory as it was found in a trace, and how it becomes one of m3's.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use m3_trajectory::json::Json;
+use m3_trajectory::{Call, Step, Trajectory};
+
+use crate::content::{Content, Media, object, string};
+use crate::usage::Usage;
+
+/// The schema of the record of a trajectory's origin, its member `import`.
+pub const IMPORT_SCHEMA: &str = "m3.import/1";
+
+/// A trajectory of a trace.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Trace {
+    /// Its id in the file, if it has one.
+    pub id: Option<String>,
+    /// Text and pictures of the first message of the user.
+    pub question: Option<Content>,
+    /// The calls of each reply that has some.
+    pub steps: Vec<Vec<TracedCall>>,
+    /// The text of the last reply, if it has no calls.
+    pub final_reply: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// Tokens of all replies.
+    pub usage: Usage,
+    /// From the first to the last time in the file, in seconds.
+    pub seconds: Option<f64>,
+    /// Further ids of the file, such as that of the session.
+    pub origin: Vec<(&'static str, String)>,
+    /// What was guessed, skipped or lost.
+    pub notes: Notes,
+    /// The trajectories of agents that a call has run, by their names.
+    pub nested: Vec<(String, Trace)>,
+    /// Whether its calls are those that should be made, and not those that a model made.
+    pub is_reference: bool,
+    /// The calls that should be made instead, where a file has both.
+    pub reference: Option<Box<Trace>>,
+}
+
+/// A call of a trace.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TracedCall {
+    /// What results are joined by.
+    pub(crate) id: Option<String>,
+    /// `server/tool` where the server is told.
+    pub tool: String,
+    /// An object, or what the model wrote instead; `None` if the trace does not have them.
+    pub arguments: Option<Json>,
+    /// A text, a list of parts if there are media, or a value.
+    pub result: Option<Json>,
+    /// Whether the trace says that it failed.
+    pub is_error: bool,
+    /// The kind of failure, in the format's words.
+    pub error_type: Option<String>,
+    /// How long it took.
+    pub seconds: Option<f64>,
+}
+
+/// What was guessed, skipped or lost, with how often.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Notes(BTreeMap<Cow<'static, str>, u64>);
+
+impl Notes {
+    /// Adds a note.
+    pub(crate) fn add(&mut self, note: impl Into<Cow<'static, str>>) {
+        *self.0.entry(note.into()).or_default() += 1;
+    }
+
+    /// Adds those of another trajectory.
+    pub(crate) fn extend(&mut self, others: &Self) {
+        for (note, count) in &others.0 {
+            *self.0.entry(note.clone()).or_default() += count;
+        }
+    }
+
+    /// Each note once, with how often it holds.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.0.iter().map(|(note, count)| (&**note, *count))
+    }
+
+    fn to_json(&self) -> Json {
+        let note = |(note, count): (&str, u64)| {
+            object([
+                ("note", string(note)),
+                ("count", Json::Integer(i64::try_from(count).unwrap_or(i64::MAX))),
+            ])
+        };
+        Json::Array(self.iter().map(note).collect())
+    }
+}
+
+impl Trace {
+    /// The number of calls.
+    #[must_use]
+    pub fn call_count(&self) -> usize {
+        self.steps.iter().map(Vec::len).sum()
+    }
+
+    /// As one of m3's trajectories. `format` is the name of the format that it was read from.
+    #[must_use]
+    pub fn into_trajectory(self, id: String, format: &str) -> Trajectory {
+        let mut extra = vec![("import".to_owned(), self.import(format))];
+        extra.extend(self.model.map(|model| ("model".to_owned(), Json::String(model))));
+        if !self.usage.is_empty() {
+            extra.push(("usage".to_owned(), self.usage.to_json()));
+        }
+        extra.extend(self.seconds.and_then(milliseconds));
+        let images: Vec<Json> = self.question.iter().flat_map(Content::media).map(Media::to_json).collect();
+        if !images.is_empty() {
+            extra.push(("images".to_owned(), Json::Array(images)));
+        }
+        let steps = (1..).zip(self.steps).map(|(number, calls)| Step {
+            number: Some(number),
+            calls: calls.into_iter().map(TracedCall::into_call).collect(),
+            ..Step::default()
+        });
+        Trajectory {
+            id,
+            question: self.question.map(|question| question.text()).filter(|text| !text.is_empty()),
+            steps: steps.collect(),
+            final_reply: self.final_reply,
+            extra,
+            ..Trajectory::default()
+        }
+    }
+
+    /// The record of its origin.
+    fn import(&self, format: &str) -> Json {
+        let mut members =
+            vec![("schema".to_owned(), string(IMPORT_SCHEMA)), ("format".to_owned(), string(format))];
+        members.extend(self.id.as_deref().map(|id| ("id".to_owned(), string(id))));
+        members.extend(self.origin.iter().map(|(key, id)| ((*key).to_owned(), string(id))));
+        members.push(("notes".to_owned(), self.notes.to_json()));
+        Json::Object(members)
+    }
+}
+
+impl TracedCall {
+    fn into_call(self) -> Call {
+        let mut extra = Vec::new();
+        if self.is_error {
+            extra.push(("is_error".to_owned(), Json::Bool(true)));
+        }
+        extra.extend(self.error_type.map(|kind| ("error_type".to_owned(), Json::String(kind))));
+        extra.extend(self.seconds.and_then(milliseconds));
+        Call { tool: self.tool, arguments: self.arguments, result: self.result, extra }
+    }
+}
+
+/// The member for a duration, unless it is negative or absurd: clocks of two machines differ.
+fn milliseconds(seconds: f64) -> Option<(String, Json)> {
+    let milliseconds = (seconds * 1000.0).round();
+    #[expect(clippy::cast_possible_truncation, reason = "it is whole and in range")]
+    (0.0..9e15)
+        .contains(&milliseconds)
+        .then(|| ("milliseconds".to_owned(), Json::Integer(milliseconds as i64)))
+}

@@ -1,0 +1,104 @@
+//! Tokens, as every provider names them.
+
+use m3_trajectory::json::Json;
+
+use crate::content::object;
+use crate::fields::{Fields, count};
+
+/// Tokens of one reply or of all. What is not told is `None`, not 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Tokens read, cached ones included.
+    pub input: Option<u64>,
+    /// Of those, from the provider's cache.
+    pub cached: Option<u64>,
+    /// Tokens written, thoughts included.
+    pub output: Option<u64>,
+    /// Of those, thoughts.
+    pub reasoning: Option<u64>,
+}
+
+/// The sum of what is known.
+fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.saturating_add(b)),
+        (one, other) => one.or(other),
+    }
+}
+
+impl Usage {
+    /// Adds the tokens of another reply.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.input = sum(self.input, other.input);
+        self.cached = sum(self.cached, other.cached);
+        self.output = sum(self.output, other.output);
+        self.reasoning = sum(self.reasoning, other.reasoning);
+    }
+
+    /// Whether nothing is known.
+    pub(crate) fn is_empty(self) -> bool {
+        self == Self::default()
+    }
+
+    /// As m3 writes it.
+    pub(crate) fn to_json(self) -> Json {
+        let number = |number: Option<u64>| number.and_then(|number| i64::try_from(number).ok());
+        let members = [
+            ("input_tokens", number(self.input)),
+            ("output_tokens", number(self.output)),
+            ("cached_input_tokens", number(self.cached)),
+            ("reasoning_tokens", number(self.reasoning)),
+        ];
+        let mut json = object([]);
+        if let Json::Object(out) = &mut json {
+            out.extend(
+                members.into_iter().filter_map(|(key, it)| Some((key.to_owned(), Json::Integer(it?)))),
+            );
+        }
+        json
+    }
+
+    /// OpenAI's, of Chat Completions and of Responses, and what is written like it: input includes cached tokens.
+    pub(crate) fn of_openai(usage: &Json) -> Self {
+        let detail =
+            |keys: [&str; 2], name: &str| usage.first(&keys).and_then(|it| it.member(name)).and_then(count);
+        Self {
+            input: usage.first(&["prompt_tokens", "input_tokens"]).and_then(count),
+            output: usage.first(&["completion_tokens", "output_tokens"]).and_then(count),
+            cached: detail(["prompt_tokens_details", "input_tokens_details"], "cached_tokens"),
+            reasoning: detail(["completion_tokens_details", "output_tokens_details"], "reasoning_tokens"),
+        }
+    }
+
+    /// Anthropic's: input does not include what was read from the cache or written to it.
+    pub(crate) fn of_anthropic(usage: &Json) -> Self {
+        let cached = usage.count("cache_read_input_tokens");
+        let parts = [usage.count("input_tokens"), cached, usage.count("cache_creation_input_tokens")];
+        let input = parts.into_iter().fold(None, sum);
+        Self { input, cached, output: usage.count("output_tokens"), reasoning: None }
+    }
+
+    /// The AI SDK's, of all versions: input includes cached tokens.
+    pub(crate) fn of_ai_sdk(usage: &Json) -> Self {
+        let of =
+            |key: &str, detail: [&str; 2]| usage.count(key).or_else(|| usage.below(&detail).and_then(count));
+        Self {
+            input: usage.first(&["inputTokens", "promptTokens"]).and_then(count),
+            cached: of("cachedInputTokens", ["inputTokenDetails", "cacheReadTokens"]),
+            output: usage.first(&["outputTokens", "completionTokens"]).and_then(count),
+            reasoning: of("reasoningTokens", ["outputTokenDetails", "reasoningTokens"]),
+        }
+    }
+
+    /// Gemini's, in both writings: input includes cached tokens, output does not include thoughts.
+    pub(crate) fn of_gemini(usage: &Json) -> Self {
+        let of = |keys: [&str; 2]| usage.first(&keys).and_then(count);
+        let reasoning = of(["thoughtsTokenCount", "thoughts_token_count"]);
+        Self {
+            input: of(["promptTokenCount", "prompt_token_count"]),
+            cached: of(["cachedContentTokenCount", "cached_content_token_count"]),
+            output: sum(of(["candidatesTokenCount", "candidates_token_count"]), reasoning),
+            reasoning,
+        }
+    }
+}

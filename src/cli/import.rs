@@ -1,0 +1,324 @@
+//! `m3 import`
+
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use clap::{Args, ValueEnum};
+use m3_report::{Cell, Column, Sheet, SheetForm, json_without_hidden, write_sheets};
+use m3_support::text::{counted, shortened};
+use m3_traces::{FORMATS, Format, Ids};
+use m3_trajectory::SourceError;
+use m3_trajectory::catalog::Catalog;
+use m3_trajectory::tool_names::{NameMapping, Vocabulary};
+
+use super::failure::{Failure, code};
+use super::hosting::{Signals, interrupted, nearest, runtime};
+use super::output::{Output, commit_all, refuse_equal};
+use super::printer::{Printer, Unit};
+use super::tool_names::{Known, ToolNamesArg};
+use crate::import::{
+    FileImport, Found, IdTemplate, ImportAs, ImportOptions, ImportReport, Imported, MediaFolder, Spool,
+    SubAgents, images_beside, import, walk,
+};
+
+/// Options of `m3 import`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ImportArgs {
+    /// Traces of other programs: files, or folders with all files in them; `-` for standard input
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// File of trajectories to write; as JSON Lines if its name ends in .jsonl
+    #[arg(short, long, value_name = "FILE", required_unless_present = "list")]
+    out: Option<PathBuf>,
+    /// Say what each file is and holds, and write nothing
+    #[arg(long, conflicts_with_all = ["out", "images"])]
+    list: bool,
+    /// Format of all files, whatever they look like: a name of docs/import.md, such as openai-chat; where several begin
+    /// with it, the one that fits
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    from: Option<Formats>,
+    /// Write what was read, guessed, skipped and lost of each file as JSON; `-` for standard output
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Folder for pictures, by their hash [default: images, beside the file that is written]
+    #[arg(long, value_name = "DIR")]
+    images: Option<PathBuf>,
+    /// What to write: everything as predictions, or question, image and calls as references
+    #[arg(long = "as", value_enum, default_value_t = AsArg::Predictions)]
+    imported_as: AsArg,
+    /// Calls of agents that a call has run
+    #[arg(long, value_enum, default_value_t = SubAgentsArg::LeaveOut)]
+    sub_agents: SubAgentsArg,
+    /// Ids of trajectories: text with {sample}, the id in the file, {file} and {format}
+    #[arg(long, value_name = "TEMPLATE", default_value = "{sample}")]
+    id: IdTemplate,
+    /// How tools are named: off as they are, auto as in --tools where that is clear, or a JSON file of names
+    #[arg(long, value_name = "off|auto|FILE", default_value = "off")]
+    tool_names: ToolNamesArg,
+    /// Catalog of the tools, for --tool-names auto
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+    /// Files that are read at once [default: one for each core]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  m3 import logs/2026-11-20_shop.eval -o predictions.json
+  m3 import traces/ --list
+  m3 import ~/.claude/projects/shop --id '{file}' -o predictions.json --report import.json
+  m3 import good-run.jsonl --as references -o references.json
+
+What each format keeps and loses: docs/import.md. m3 score, audit, show and others read the same files directly.";
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum AsArg {
+    /// With results and answers
+    Predictions,
+    /// What should be called
+    References,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum SubAgentsArg {
+    /// Count them in a note
+    LeaveOut,
+    /// As trajectories of their own, ID/AGENT
+    Separate,
+}
+
+/// The formats that `--from` names.
+#[derive(Debug, Clone)]
+struct Formats(Vec<&'static Format>);
+
+fn parse_format(name: &str) -> Result<Formats, String> {
+    let is_named = |format: &&Format| {
+        format.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    let found: Vec<&Format> = FORMATS.iter().filter(is_named).collect();
+    if !found.is_empty() {
+        return Ok(Formats(found));
+    }
+    let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+    Err(format!("no such format{}\nthere are: {}", nearest(name, &names), names.join(", ")))
+}
+
+/// Imports traces.
+pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
+    let found = walk(&args.paths)
+        .map_err(|(path, cause)| SourceError::Read { path: path.display().to_string(), cause })?;
+    let inputs: Vec<&Path> =
+        found.iter().map(|found| found.path.as_path()).chain(args.tools.as_deref()).collect();
+    let written: Vec<&Path> = args.out.iter().chain(&args.report).map(PathBuf::as_path).collect();
+    refuse_equal(&inputs, &written)?;
+    let out = args.out.as_deref().map(|out| Output::open(Some(out), &[], printer)).transpose()?;
+    let report_out = args.report.as_deref().map(|path| Output::open(Some(path), &[], printer)).transpose()?;
+    let media = args
+        .out
+        .as_deref()
+        .map(|out| MediaFolder::new(&args.images.clone().unwrap_or_else(|| images_beside(out)), out));
+    let imported = read_all(args, &found, media.as_ref(), printer)?;
+    let report = ImportReport::new(imported.files.clone(), media.as_ref().map_or(0, MediaFolder::count));
+    let mut outputs = Vec::new();
+    if let (Some(mut out), Some(path)) = (out, &args.out) {
+        write(args, path, imported, &mut out, printer)?;
+        outputs.push(out);
+    }
+    if let Some(mut out) = report_out {
+        let text = serde_json::to_string_pretty(&report).map_err(io::Error::from);
+        let done = text.and_then(|text| writeln!(out, "{}", json_without_hidden(&text)));
+        done.map_err(|cause| Failure::written(&cause))?;
+        outputs.push(out);
+    }
+    if args.list {
+        list(&report, &found, printer)?;
+    }
+    if report.trajectories > 0 {
+        commit_all(outputs)?;
+    }
+    conclude(args, &report, &found, printer)
+}
+
+/// Reads all files with a progress bar, until a signal comes.
+fn read_all(
+    args: &ImportArgs,
+    found: &[Found],
+    media: Option<&MediaFolder>,
+    printer: Printer,
+) -> Result<Imported, Failure> {
+    let runtime = runtime()?;
+    let signals = Signals::listen(&runtime);
+    let options = ImportOptions {
+        from: args.from.as_ref().map(|formats| formats.0.as_slice()),
+        sub_agents: match args.sub_agents {
+            SubAgentsArg::LeaveOut => SubAgents::LeaveOut,
+            SubAgentsArg::Separate => SubAgents::Separate,
+        },
+        imported_as: match args.imported_as {
+            AsArg::Predictions => ImportAs::Predictions,
+            AsArg::References => ImportAs::References,
+        },
+        media,
+        threads: args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+    };
+    let bar = Mutex::new(printer.bar(Unit::Progress));
+    let progress = |done: usize| {
+        if let Ok(mut bar) = bar.lock() {
+            bar.set("reading", done as u64, found.len() as u64);
+        }
+    };
+    let stop = || signals.first.is_cancelled();
+    let imported = import(found, &options, &stop, &progress)?;
+    if signals.release() || imported.is_stopped {
+        printer.note("interrupted; nothing was written");
+        return Err(interrupted());
+    }
+    Ok(imported)
+}
+
+/// Writes the trajectories with their ids.
+fn write(
+    args: &ImportArgs,
+    path: &Path,
+    imported: Imported,
+    out: &mut Output,
+    printer: Printer,
+) -> Result<(), Failure> {
+    let Imported { files, spooled, mut spools, tools, .. } = imported;
+    let names = names(args, &tools, printer)?;
+    let is_lines = path.extension().is_some_and(|ending| ending == "jsonl" || ending == "ndjson");
+    let mut ids = Ids::default();
+    let mut is_first = true;
+    let mut put = |out: &mut Output| -> io::Result<()> {
+        for (file, spooled) in files.iter().zip(&spooled) {
+            let format = file.format.as_deref().unwrap_or_default();
+            for spooled in spooled {
+                let id = ids.unique(args.id.fill(&spooled.stem, spooled.sample.as_deref(), format));
+                let text = Spool::text(&mut spools, spooled, &id, &names)?;
+                let before = match (is_lines, is_first) {
+                    (true, _) => "",
+                    (false, true) => "[\n",
+                    (false, false) => ",\n",
+                };
+                is_first = false;
+                out.write_all(before.as_bytes())?;
+                out.write_all(&text)?;
+                out.write_all(if is_lines { b"\n" } else { b"" })?;
+            }
+        }
+        out.write_all(if is_lines || is_first { b"" } else { b"\n]\n" })
+    };
+    put(out).map_err(|cause| Failure::written(&cause))
+}
+
+/// The other names of tools.
+fn names(args: &ImportArgs, tools: &Vocabulary, printer: Printer) -> Result<NameMapping, Failure> {
+    if matches!(args.tool_names, ToolNamesArg::Off) {
+        return Ok(NameMapping::new());
+    }
+    let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
+    let mut known = Vocabulary::default();
+    catalog.iter().flat_map(Catalog::names).for_each(|name| known.add(name));
+    let known = Known { references: &known, catalog: &known };
+    Ok(args.tool_names.apply(std::iter::empty(), tools, known, printer)?.mapping)
+}
+
+/// Prints what each file is and holds.
+fn list(report: &ImportReport, found: &[Found], printer: Printer) -> Result<(), Failure> {
+    let mut out = Output::open(None, &[], printer)?;
+    let rows =
+        report.files.iter().zip(found).filter(|(file, found)| !(file.is_unknown && found.is_of_folder));
+    let row = |(file, _): (&FileImport, &Found)| {
+        let format = file.format.as_deref().unwrap_or("unknown");
+        let notes: u64 = file.notes.iter().map(|note| note.count).sum::<u64>() + file.warnings.len() as u64;
+        let number = |count: u64| Cell::new(count.to_string());
+        vec![
+            Cell::new(shortened(&file.file, 40)),
+            Cell::new(format.to_owned()),
+            number(file.trajectories),
+            number(file.calls),
+            number(notes),
+        ]
+    };
+    let sheet = Sheet {
+        title: "Traces".to_owned(),
+        notes: Vec::new(),
+        columns: vec![
+            Column::text("file"),
+            Column::text("format"),
+            Column::number("trajectories", "traj."),
+            Column::number("calls", "calls"),
+            Column::number("notes", "notes"),
+        ],
+        rows: rows.map(row).collect(),
+    };
+    let form = SheetForm::Terminal { is_styled: out.is_styled() };
+    write_sheets(form, &[sheet], &mut out).map_err(|cause| Failure::written(&cause))?;
+    out.commit()
+}
+
+/// The most notes, and the most files that failed, that are told one by one.
+const TOLD: usize = 8;
+
+/// Tells what came of it; fails if a file failed.
+fn conclude(
+    args: &ImportArgs,
+    report: &ImportReport,
+    found: &[Found],
+    printer: Printer,
+) -> Result<(), Failure> {
+    let mut notes: BTreeMap<&str, u64> = BTreeMap::new();
+    for note in report.files.iter().flat_map(|file| &file.notes) {
+        *notes.entry(&note.note).or_default() += note.count;
+    }
+    let mut notes: Vec<(&str, u64)> = notes.into_iter().collect();
+    notes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    for (note, count) in notes.iter().take(TOLD) {
+        printer.note(&format!(
+            "{} {note}",
+            if *count == 1 { "once:".to_owned() } else { format!("{count} times:") }
+        ));
+    }
+    let warnings = report.files.iter().flat_map(|file| file.warnings.iter().map(move |it| (&file.file, it)));
+    for (file, warning) in warnings.take(TOLD) {
+        printer.warn(&format!("{}: {warning}", shortened(file, 200)));
+    }
+    let others = report.files.iter().zip(found).filter(|(file, _)| file.is_unknown);
+    let (in_folders, named): (Vec<_>, Vec<_>) = others.partition(|(_, found)| found.is_of_folder);
+    if !in_folders.is_empty() {
+        printer.note(&format!("{} of no known format left out", counted(in_folders.len(), "file")));
+    }
+    let unknown = named.iter().map(|(file, _)| (&file.file, "it has none of the formats of docs/import.md; `--from` can name one (m3's own trajectories need no import)"));
+    let failed = report.files.iter().filter_map(|file| Some((&file.file, file.error.as_deref()?)));
+    let failed: Vec<(&String, &str)> = failed.chain(unknown).collect();
+    for (file, why) in failed.iter().take(TOLD) {
+        Printer::error(&format!("{}: {}", shortened(file, 200), shortened(why, 600)));
+    }
+    if failed.len() > TOLD {
+        Printer::error(&format!(
+            "and {} more; `--report FILE` lists them",
+            counted(failed.len() - TOLD, "file")
+        ));
+    }
+    if let Some(out) = args.out.as_deref().filter(|_| report.trajectories > 0) {
+        let media =
+            if report.media > 0 { format!(", {}", counted(report.media, "picture")) } else { String::new() };
+        printer.note(&format!(
+            "wrote {} with {}{media} from {} into `{}`",
+            counted(usize::try_from(report.trajectories).unwrap_or(usize::MAX), "trajectory"),
+            counted(usize::try_from(report.calls).unwrap_or(usize::MAX), "call"),
+            counted(report.files.iter().filter(|file| file.trajectories > 0).count(), "file"),
+            out.display()
+        ));
+    }
+    match (failed.is_empty(), report.trajectories) {
+        (true, 0) => Err(Failure::new(code::INPUT, "there is nothing to import in what was given")),
+        (true, _) => Ok(()),
+        (false, 0) => Err(Failure::silent(code::INPUT)),
+        (false, _) => Err(Failure::silent(code::FAILED)),
+    }
+}

@@ -1,0 +1,101 @@
+//! Pictures and other media of traces: files named by what they hold.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use m3_images::media::Media;
+use m3_support::files::write_atomically;
+use m3_support::text::hexadecimal;
+use m3_traces::decode;
+use m3_trajectory::Trajectory;
+use m3_trajectory::json::Json;
+use sha2::{Digest as _, Sha256};
+
+/// A folder for media; it is made when there is something to write.
+#[derive(Debug)]
+pub struct MediaFolder {
+    folder: PathBuf,
+    /// The folder as trajectories name it: relative to their file, where it is beside it.
+    named: String,
+    written: Mutex<HashSet<String>>,
+}
+
+/// How much of a hash names a file, in hexadecimal digits.
+const DIGITS: usize = 32;
+
+impl MediaFolder {
+    /// The folder, for trajectories in the file `out`.
+    #[must_use]
+    pub fn new(folder: &Path, out: &Path) -> Self {
+        let beside = out.parent().unwrap_or(Path::new(""));
+        let named = folder.strip_prefix(beside).unwrap_or(folder);
+        let named = named.to_string_lossy().replace('\\', "/");
+        Self { folder: folder.to_owned(), named, written: Mutex::default() }
+    }
+
+    /// How many files were written.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Writes the media of a trajectory into files and puts their names in place of the data. The first picture of the question
+    /// is the trajectory's image.
+    ///
+    /// # Errors
+    /// Why a file cannot be written.
+    pub fn take_out(&self, trajectory: &mut Trajectory) -> Result<(), String> {
+        for call in trajectory.steps.iter_mut().flat_map(|step| &mut step.calls) {
+            if let Some(Json::Array(parts)) = &mut call.result {
+                parts.iter_mut().try_for_each(|part| self.take(part).map(|_| ()))?;
+            }
+        }
+        let images = trajectory.extra.iter_mut().find(|(key, _)| key == "images");
+        if let Some((_, Json::Array(parts))) = images {
+            for part in parts {
+                let file = self.take(part)?;
+                let is_image = part.get("type").and_then(Json::as_str) == Some("image");
+                if trajectory.image.is_none() && is_image {
+                    trajectory.image =
+                        file.or_else(|| part.get("uri").and_then(Json::as_str).map(str::to_owned));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the data of a part; returns the file's name if there were any.
+    fn take(&self, part: &mut Json) -> Result<Option<String>, String> {
+        let Json::Object(members) = part else { return Ok(None) };
+        let is_media = members
+            .iter()
+            .any(|(key, value)| key == "type" && matches!(value.as_str(), Some("image" | "audio" | "file")));
+        let at = members.iter().position(|(key, _)| key == "data").filter(|_| is_media);
+        let Some(at) = at else { return Ok(None) };
+        let Some(bytes) = members[at].1.as_str().and_then(decode) else { return Ok(None) };
+        let media = Media::of(&bytes);
+        let hash = hexadecimal(&Sha256::digest(&bytes));
+        let name = format!("{}.{}", hash.get(..DIGITS).unwrap_or(&hash), media.extension);
+        self.write(&name, &bytes)?;
+        let file = if self.named.is_empty() { name } else { format!("{}/{name}", self.named) };
+        members[at] = ("file".to_owned(), Json::String(file.clone()));
+        if !members.iter().any(|(key, _)| key == "mimeType") {
+            members.push(("mimeType".to_owned(), Json::String(media.mime_type.to_owned())));
+        }
+        let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+        members.push(("bytes".to_owned(), Json::Integer(size)));
+        Ok(Some(file))
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
+        let path = self.folder.join(name);
+        let is_new = self.written.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
+        if !is_new || path.exists() {
+            return Ok(());
+        }
+        std::fs::create_dir_all(&self.folder)
+            .and_then(|()| write_atomically(&path, bytes))
+            .map_err(|cause| format!("the image `{}` cannot be written: {cause}", path.display()))
+    }
+}

@@ -1,0 +1,275 @@
+//! Traces of other programs become files of trajectories.
+//!
+//! ```text
+//! paths -> files -> in parallel: format -> traces -> trajectories, media in files -> a spool -> ids -> one file
+//! ```
+//!
+//! Each file is read on its own; what comes of it waits in an unnamed temporary file, so that memory holds one trajectory for
+//! each thread and a few bytes for each that is done.
+
+mod ids;
+mod media;
+mod report;
+mod spool;
+mod walk;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+pub use ids::IdTemplate;
+use m3_traces::{Format, ReadError, Sink, Trace, read, recognize, recognize_among, stem};
+use m3_trajectory::tool_names::Vocabulary;
+use m3_trajectory::{Source, SourceError, Trajectory};
+pub use media::MediaFolder;
+pub use report::{FileImport, ImportReport, NoteReport};
+pub use spool::{Spool, Spooled};
+pub use walk::{Found, walk};
+
+/// What to do with the calls of agents that a call has run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SubAgents {
+    /// They are counted in a note.
+    LeaveOut,
+    /// They are trajectories of their own, `ID/AGENT`.
+    Separate,
+}
+
+/// What trajectories are imported as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImportAs {
+    /// With everything that was recorded.
+    Predictions,
+    /// As tasks with the calls that should be made: the question, the image and the steps, without results.
+    References,
+}
+
+/// How files are imported.
+#[derive(Debug)]
+pub struct ImportOptions<'a> {
+    /// The formats that files may have, whatever they look like: the first that fits, else the first.
+    pub from: Option<&'a [&'static Format]>,
+    /// The calls of sub-agents.
+    pub sub_agents: SubAgents,
+    /// As what.
+    pub imported_as: ImportAs,
+    /// Where media go; `None` if nothing is written.
+    pub media: Option<&'a MediaFolder>,
+    /// How many files are read at once.
+    pub threads: usize,
+}
+
+/// Everything that was read.
+#[derive(Debug)]
+pub struct Imported {
+    /// The files, in the order in which they were given.
+    pub files: Vec<FileImport>,
+    /// The trajectories of each.
+    pub spooled: Vec<Vec<Spooled>>,
+    /// What the places of the trajectories are in.
+    pub spools: Vec<Spool>,
+    /// The names of all tools.
+    pub tools: Vocabulary,
+    /// Whether it was stopped before the end.
+    pub is_stopped: bool,
+}
+
+/// Whether to stop.
+pub type Stop<'s> = &'s (dyn Fn() -> bool + Sync);
+
+/// Reads all files. `progress` gets how many are done.
+///
+/// # Errors
+/// [`SourceError::Spool`] if the temporary files cannot be written. What is wrong with a file is in its report.
+pub fn import(
+    files: &[Found],
+    options: &ImportOptions<'_>,
+    stop: Stop<'_>,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Imported, SourceError> {
+    type Slot = Option<(FileImport, Vec<Spooled>)>;
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let slots: Mutex<Vec<Slot>> = Mutex::new((0..files.len()).map(|_| None).collect());
+    let threads = options.threads.clamp(1, files.len().max(1));
+    let worker = |number: usize| -> Result<(Spool, Vocabulary), SourceError> {
+        let mut spool = Spool::new(number)?;
+        let mut tools = Vocabulary::default();
+        while !stop() {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(found) = files.get(at) else { break };
+            let slot = import_file(found, options, (&mut spool, &mut tools), stop)?;
+            slots.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(slot);
+            progress(done.fetch_add(1, Ordering::Relaxed) + 1);
+        }
+        Ok((spool, tools))
+    };
+    let ended = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|number| scope.spawn(move || worker(number))).collect();
+        // A thread fails only by a bug, whose panic is passed on.
+        let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        workers.into_iter().map(join).collect::<Result<Vec<_>, SourceError>>()
+    })?;
+    let mut imported = Imported {
+        files: Vec::new(),
+        spooled: Vec::new(),
+        spools: Vec::new(),
+        tools: Vocabulary::default(),
+        is_stopped: stop(),
+    };
+    for (spool, tools) in ended {
+        imported.spools.push(spool);
+        imported.tools.merge(tools);
+    }
+    for (file, spooled) in slots.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten() {
+        imported.files.push(file);
+        imported.spooled.push(spooled);
+    }
+    Ok(imported)
+}
+
+/// Reads one file.
+fn import_file(
+    found: &Found,
+    options: &ImportOptions<'_>,
+    (spool, tools): (&mut Spool, &mut Vocabulary),
+    stop: Stop<'_>,
+) -> Result<(FileImport, Vec<Spooled>), SourceError> {
+    let mut receiver = Receiver {
+        options,
+        spool,
+        tools,
+        stop,
+        file: FileImport::new(&found.path),
+        spooled: Vec::new(),
+        format: "",
+        stem: stem(&found.path.to_string_lossy()),
+    };
+    match open(found, options) {
+        Ok(Opened::Trace(source, format)) => {
+            receiver.format = format.name;
+            receiver.file.format = Some(format.name.to_owned());
+            match read(&source, format, &mut receiver) {
+                Ok(()) if receiver.spooled.is_empty() && receiver.file.error.is_none() => {
+                    receiver.file.error = Some("it holds no trajectory".to_owned());
+                }
+                Ok(()) => {}
+                Err(ReadError::Source(error @ SourceError::Spool { .. })) => return Err(error),
+                Err(error) => receiver.file.error = Some(error.to_string()),
+            }
+        }
+        Ok(Opened::Other) => receiver.file.is_unknown = true,
+        Err(ReadError::Source(error @ SourceError::Spool { .. })) => return Err(error),
+        Err(error) => receiver.file.error = Some(error.to_string()),
+    }
+    Ok((receiver.file, receiver.spooled))
+}
+
+/// A file that was opened.
+enum Opened {
+    /// It has a format of traces.
+    Trace(Source, &'static Format),
+    /// It has none.
+    Other,
+}
+
+fn open(found: &Found, options: &ImportOptions<'_>) -> Result<Opened, ReadError> {
+    let source = Source::open(&found.path)?;
+    let format = match options.from {
+        Some(formats) => recognize_among(&source, formats)?.or(formats.first().copied()),
+        None => recognize(&source)?,
+    };
+    Ok(match format {
+        Some(format) => Opened::Trace(source, format),
+        None => Opened::Other,
+    })
+}
+
+/// Takes in what is read from one file.
+struct Receiver<'r> {
+    options: &'r ImportOptions<'r>,
+    spool: &'r mut Spool,
+    tools: &'r mut Vocabulary,
+    stop: Stop<'r>,
+    file: FileImport,
+    spooled: Vec<Spooled>,
+    format: &'static str,
+    stem: String,
+}
+
+impl Sink for Receiver<'_> {
+    fn trace(&mut self, line: Option<u64>, mut trace: Trace) -> Result<(), ReadError> {
+        if (self.stop)() {
+            return Err(ReadError::Refused("interrupted".to_owned()));
+        }
+        let nested = std::mem::take(&mut trace.nested);
+        let sample = trace.id.clone();
+        self.take(line, sample.clone(), trace)?;
+        if self.options.sub_agents == SubAgents::Separate {
+            let own = sample.unwrap_or_else(|| self.stem.clone());
+            for (name, inner) in nested {
+                self.agent(line, &own, &name, inner)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn warn(&mut self, line: Option<u64>, message: &str) {
+        self.file.warn(line, message);
+    }
+}
+
+impl Receiver<'_> {
+    /// The trajectory of an agent, and those of the agents that it has run.
+    fn agent(
+        &mut self,
+        line: Option<u64>,
+        above: &str,
+        name: &str,
+        mut trace: Trace,
+    ) -> Result<(), ReadError> {
+        let id = format!("{above}/{name}");
+        let nested = std::mem::take(&mut trace.nested);
+        self.take(line, Some(id.clone()), trace)?;
+        nested.into_iter().try_for_each(|(name, inner)| self.agent(line, &id, &name, inner))
+    }
+
+    /// One trajectory.
+    fn take(&mut self, line: Option<u64>, sample: Option<String>, trace: Trace) -> Result<(), ReadError> {
+        self.file.add(&trace);
+        let mut trajectory = trace.into_trajectory(String::new(), self.format);
+        if let Some(folder) = self.options.media {
+            folder.take_out(&mut trajectory).map_err(|message| {
+                // What cannot be written is no fault of the file.
+                ReadError::Refused(message)
+            })?;
+        }
+        if self.options.imported_as == ImportAs::References {
+            as_reference(&mut trajectory);
+        }
+        self.tools.learn(&trajectory);
+        if self.options.media.is_some() {
+            let spooled = self.spool.add(sample, &self.stem, line, &trajectory)?;
+            self.spooled.push(spooled);
+        } else {
+            self.spooled.push(Spooled::unwritten(sample, &self.stem, line));
+        }
+        Ok(())
+    }
+}
+
+/// Leaves out what came of the calls: a reference says what should be called.
+fn as_reference(trajectory: &mut Trajectory) {
+    trajectory.extra.retain(|(key, _)| key == "import" || key == "images");
+    for call in trajectory.steps.iter_mut().flat_map(|step| &mut step.calls) {
+        call.result = None;
+        call.extra.clear();
+    }
+}
+
+/// The folder of images that belongs to a file.
+#[must_use]
+pub fn images_beside(out: &Path) -> PathBuf {
+    out.parent().unwrap_or(Path::new("")).join("images")
+}

@@ -1,0 +1,116 @@
+//! What came of each file that was imported.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use m3_support::text::visible;
+use m3_traces::Trace;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What came of all files (`m3.import-report/1`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ImportReport {
+    /// `m3.import-report/1`.
+    pub schema: &'static str,
+    /// Trajectories of all files.
+    pub trajectories: u64,
+    /// Their calls.
+    pub calls: u64,
+    /// Media that were written into files.
+    pub media: usize,
+    /// The files, in the order in which they were given.
+    pub files: Vec<FileImport>,
+}
+
+/// What came of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FileImport {
+    /// The file, as it was given or found.
+    pub file: String,
+    /// Its format; null if it has none that is known.
+    pub format: Option<String>,
+    /// Why it could not be read, or not to its end.
+    pub error: Option<String>,
+    /// Whether it has none of the formats, nor m3's own.
+    #[serde(skip)]
+    pub is_unknown: bool,
+    /// Trajectories that it holds.
+    pub trajectories: u64,
+    /// Their steps.
+    pub steps: u64,
+    /// Their calls.
+    pub calls: u64,
+    /// What was guessed, skipped or lost in trajectories.
+    pub notes: Vec<NoteReport>,
+    /// What could not be read of the file itself.
+    pub warnings: Vec<String>,
+    #[serde(skip)]
+    counts: BTreeMap<String, u64>,
+}
+
+/// Something that was guessed, skipped or lost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NoteReport {
+    /// What.
+    pub note: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// The most warnings of a file that are kept.
+const MOST_WARNINGS: usize = 100;
+
+impl FileImport {
+    pub(super) fn new(path: &Path) -> Self {
+        Self {
+            file: visible(&path.display().to_string(), false).into_owned(),
+            format: None,
+            error: None,
+            is_unknown: false,
+            trajectories: 0,
+            steps: 0,
+            calls: 0,
+            notes: Vec::new(),
+            warnings: Vec::new(),
+            counts: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, trace: &Trace) {
+        self.trajectories += 1;
+        self.steps += trace.steps.len() as u64;
+        self.calls += trace.call_count() as u64;
+        for (note, count) in trace.notes.iter() {
+            *self.counts.entry(note.to_owned()).or_default() += count;
+        }
+        self.notes = self
+            .counts
+            .iter()
+            .map(|(note, count)| NoteReport { note: note.clone(), count: *count })
+            .collect();
+    }
+
+    pub(super) fn warn(&mut self, line: Option<u64>, message: &str) {
+        let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+        if self.warnings.len() < MOST_WARNINGS {
+            self.warnings.push(visible(&format!("{place}{message}"), false).into_owned());
+        } else if self.warnings.len() == MOST_WARNINGS {
+            self.warnings.push("and more like these".to_owned());
+        }
+    }
+}
+
+impl ImportReport {
+    /// Of these files.
+    #[must_use]
+    pub fn new(files: Vec<FileImport>, media: usize) -> Self {
+        Self {
+            schema: "m3.import-report/1",
+            trajectories: files.iter().map(|file| file.trajectories).sum(),
+            calls: files.iter().map(|file| file.calls).sum(),
+            media,
+            files,
+        }
+    }
+}

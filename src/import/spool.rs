@@ -1,0 +1,125 @@
+//! Where imported trajectories wait until all ids are known: an unnamed temporary file for each thread.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
+
+use m3_trajectory::json::{Json, Keys, parse};
+use m3_trajectory::tool_names::NameMapping;
+use m3_trajectory::{SourceError, Trajectory};
+
+/// Trajectories in a temporary file.
+#[derive(Debug)]
+pub struct Spool {
+    number: usize,
+    file: BufWriter<File>,
+    length: u64,
+}
+
+/// A trajectory that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spooled {
+    /// Its id in the file.
+    pub sample: Option<String>,
+    /// The name of the file without its ending.
+    pub stem: String,
+    /// Its line.
+    pub line: Option<u64>,
+    /// Which spool, from where, how long.
+    place: Option<(usize, u64, u64)>,
+}
+
+/// What every trajectory begins with that has no id yet.
+const BEGINNING: &str = r#"{"id":"""#;
+
+impl Spool {
+    /// An empty one; the number tells it from others.
+    ///
+    /// # Errors
+    /// [`SourceError::Spool`].
+    pub fn new(number: usize) -> Result<Self, SourceError> {
+        let file = tempfile::tempfile().map_err(error)?;
+        Ok(Self { number, file: BufWriter::with_capacity(1 << 18, file), length: 0 })
+    }
+
+    /// Adds a trajectory that has no id yet.
+    ///
+    /// # Errors
+    /// [`SourceError::Spool`].
+    pub fn add(
+        &mut self,
+        sample: Option<String>,
+        stem: &str,
+        line: Option<u64>,
+        trajectory: &Trajectory,
+    ) -> Result<Spooled, SourceError> {
+        let text = trajectory.to_json().to_text(Keys::AsRead);
+        let rest = text.strip_prefix(BEGINNING).unwrap_or(&text);
+        self.file.write_all(rest.as_bytes()).map_err(error)?;
+        let place = Some((self.number, self.length, rest.len() as u64));
+        self.length += rest.len() as u64;
+        Ok(Spooled { sample, stem: stem.to_owned(), line, place })
+    }
+
+    /// The trajectory with this id, as JSON on one line.
+    ///
+    /// # Errors
+    /// The system's reason.
+    pub fn text(
+        spools: &mut [Self],
+        spooled: &Spooled,
+        id: &str,
+        names: &NameMapping,
+    ) -> io::Result<Vec<u8>> {
+        let Some((number, offset, length)) = spooled.place else { return Ok(Vec::new()) };
+        let Some(spool) = spools.get_mut(number) else { return Ok(Vec::new()) };
+        spool.file.flush()?;
+        let file = spool.file.get_mut();
+        file.seek(SeekFrom::Start(offset))?;
+        let id = serde_json::to_string(id).map_err(io::Error::from)?;
+        let mut text = format!(r#"{{"id":{id}"#).into_bytes();
+        file.take(length).read_to_end(&mut text)?;
+        Ok(if names.is_empty() { text } else { renamed(text, names) })
+    }
+}
+
+impl Spooled {
+    /// A trajectory that is counted only.
+    #[must_use]
+    pub fn unwritten(sample: Option<String>, stem: &str, line: Option<u64>) -> Self {
+        Self { sample, stem: stem.to_owned(), line, place: None }
+    }
+}
+
+/// A trajectory with other names of its tools.
+fn renamed(text: Vec<u8>, names: &NameMapping) -> Vec<u8> {
+    let Ok((mut trajectory, _)) = parse(&text) else { return text };
+    rename(&mut trajectory, names);
+    trajectory.to_text(Keys::AsRead).into_bytes()
+}
+
+/// Renames the tools below a trajectory's steps.
+fn rename(trajectory: &mut Json, names: &NameMapping) {
+    for step in list_mut(trajectory, "steps") {
+        for call in list_mut(step, "calls") {
+            let Json::Object(members) = call else { continue };
+            for (_, name) in members.iter_mut().filter(|(key, _)| key == "name") {
+                if let Some(other) = name.as_str().and_then(|name| names.get(name)) {
+                    *name = Json::String(other.clone());
+                }
+            }
+        }
+    }
+}
+
+/// The items of a member that is a list.
+fn list_mut<'j>(value: &'j mut Json, key: &str) -> &'j mut [Json] {
+    let Json::Object(members) = value else { return &mut [] };
+    match members.iter_mut().find(|(name, _)| name == key) {
+        Some((_, Json::Array(items))) => items,
+        _ => &mut [],
+    }
+}
+
+fn error(cause: io::Error) -> SourceError {
+    SourceError::Spool { path: "the imported trajectories".to_owned(), cause }
+}

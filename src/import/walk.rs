@@ -1,0 +1,53 @@
+//! The files that are imported: those that were named, and those in folders.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file to import.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether it was found in a folder, and not named.
+    pub is_of_folder: bool,
+}
+
+/// Folders in which programs keep what belongs to a file beside them: sessions of sub-agents.
+const BESIDE: &str = "subagents";
+
+/// The deepest folder below one that was named.
+const DEEPEST: usize = 32;
+
+/// The files, folders with all that is in them, by name. Links to folders are not followed, and hidden files are left out.
+///
+/// # Errors
+/// The system's reason, with the path.
+pub fn walk(paths: &[PathBuf]) -> Result<Vec<Found>, (PathBuf, io::Error)> {
+    let mut found = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            folder(path, DEEPEST, &mut found).map_err(|cause| (path.clone(), cause))?;
+        } else {
+            found.push(Found { path: path.clone(), is_of_folder: false });
+        }
+    }
+    Ok(found)
+}
+
+fn folder(path: &Path, depth: usize, found: &mut Vec<Found>) -> io::Result<()> {
+    let mut entries = path.read_dir()?.collect::<io::Result<Vec<_>>>()?;
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        let name = entry.file_name();
+        let kind = entry.file_type()?;
+        if name.to_string_lossy().starts_with('.') {
+            continue;
+        }
+        if kind.is_dir() && depth > 0 && name != BESIDE {
+            folder(&entry.path(), depth - 1, found)?;
+        } else if kind.is_file() {
+            found.push(Found { path: entry.path(), is_of_folder: true });
+        }
+    }
+    Ok(())
+}
