@@ -77,7 +77,7 @@ mod tests {
             let path = folder.path().join("file");
             std::fs::write(&path, text).unwrap();
             let format = recognize(&Source::open(&path).unwrap()).unwrap();
-            let name_found = format.map(|format| format.name).filter(|name| name.starts_with("ai-sdk"));
+            let name_found = format.map(|format| format.name).filter(|name| name.starts_with("vercel-ai"));
             assert_eq!(name_found, name, "{text}");
         }
     }
