@@ -1,5 +1,6 @@
 //! Pairs of calls whose score is uncertain are put to a language model: shared by all commands that do so.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -219,7 +220,12 @@ impl AskingSame {
                 bar.set("asking", done as u64, total as u64);
             }
         };
+        // Requests that fail at once fail for the same reason, which is told once.
+        let reasons = Mutex::new(HashSet::new());
         let told = |retry: Retry| {
+            if !reasons.lock().is_ok_and(|mut reasons| reasons.insert(retry.reason.clone())) {
+                return;
+            }
             let say = || printer.note(&said_of_retry("the model", &retry));
             match bar.lock() {
                 Ok(bar) => bar.aside(say),
