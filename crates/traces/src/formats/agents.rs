@@ -260,3 +260,54 @@ fn snake_case(name: &str) -> String {
     let sign = |c: char| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
     name.chars().map(sign).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, shown};
+
+    /// A line of a span.
+    fn span(id: &str, parent: &str, seconds: [u32; 2], data: &str) -> String {
+        format!(
+            r#"{{"object": "trace.span", "trace_id": "t", "id": "{id}", "parent_id": "{parent}", "started_at": "2026-01-01T00:00:{:02}Z", "ended_at": "2026-01-01T00:00:{:02}Z", "span_data": {data}}}"#,
+            seconds[0], seconds[1]
+        )
+    }
+
+    fn call(name: &str) -> String {
+        format!(r#"{{"type": "function", "name": "{name}", "input": "{{}}", "output": "r"}}"#)
+    }
+
+    #[test]
+    fn without_turns_calls_between_two_replies_that_overlap_are_a_step() {
+        let reply = r#"{"type": "response", "usage": {"input_tokens": 1, "output_tokens": 2}}"#;
+        let lines = [
+            span("a", "x", [2, 4], &call("a")),
+            span("r", "x", [0, 1], reply),
+            span("b", "x", [3, 5], &call("b")),
+            span("c", "x", [6, 7], &call("c")),
+            span("s", "x", [7, 8], reply),
+            span("d", "x", [9, 10], &call("d")),
+            span("in", "d", [9, 10], &call("inner")),
+            span("h", "x", [11, 11], r#"{"type": "handoff", "from_agent": "A", "to_agent": "The Clerk"}"#),
+        ];
+        let (name, kept) = read_text("trace.jsonl", &lines.join("\n")).unwrap();
+        let trace = &kept.traces[0];
+        assert_eq!(name, "openai-agents");
+        assert_eq!(shown(trace), ["a({})=r b({})=r", "c({})=r", "d({})=r", "transfer_to_the_clerk({})=-"]);
+        assert_eq!(
+            (trace.nested[0].0.as_str(), shown(&trace.nested[0].1)),
+            ("d", vec!["inner({})=r".to_owned()])
+        );
+        assert_eq!((trace.usage.input, trace.usage.output), (Some(2), Some(4)));
+    }
+
+    #[test]
+    fn parents_that_lead_in_a_circle_end() {
+        let lines = [
+            span("a", "b", [0, 1], &call("a")),
+            span("b", "a", [0, 1], &call("b")),
+            span("c", "c", [0, 1], &call("c")),
+        ];
+        assert!(read_text("trace.jsonl", &lines.join("\n")).is_ok());
+    }
+}

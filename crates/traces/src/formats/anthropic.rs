@@ -267,3 +267,48 @@ fn finish(conversation: &mut Conversation, blocks: &mut BTreeMap<u64, (Json, Str
         message(conversation, &object([("role", string("assistant")), ("content", content)]));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, shown};
+
+    #[test]
+    fn a_stream_is_put_together_and_its_last_total_counts() {
+        let events = [
+            r#"{"type": "message_start", "message": {"model": "m", "usage": {"input_tokens": 5, "cache_read_input_tokens": 3, "output_tokens": 1}}}"#,
+            r#"{"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}"#,
+            r#"{"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Let me look."}}"#,
+            r#"{"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "id": "1", "name": "mcp__shop__buy", "input": {}}}"#,
+            r#"{"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": ""}}"#,
+            r#"{"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": "{\"n\": "}}"#,
+            r#"{"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": "2}"}}"#,
+            r#"{"type": "content_block_start", "index": 2, "content_block": {"type": "tool_use", "id": "2", "name": "list", "input": {}}}"#,
+            r#"{"type": "message_delta", "usage": {"output_tokens": 7}}"#,
+            r#"{"type": "message_delta", "usage": {"output_tokens": 9}}"#,
+        ];
+        let text: String = events.iter().map(|event| format!("event: x\ndata: {event}\n\n")).collect();
+        let (name, kept) = read_text("stream.txt", &text).unwrap();
+        let trace = &kept.traces[0];
+        assert_eq!((name, shown(trace)), ("anthropic", vec!["shop/buy({\"n\":2})=- list({})=-".to_owned()]));
+        assert_eq!((trace.usage.input, trace.usage.cached, trace.usage.output), (Some(8), Some(3), Some(9)));
+        assert_eq!(trace.final_reply, None);
+    }
+
+    #[test]
+    fn results_stand_beside_texts_and_calls_of_code_are_nested() {
+        let text = r#"[{"role": "user", "content": "q"},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "zoom", "toolset_name": "computer", "input": {}},
+                {"type": "tool_use", "id": "2", "name": "inner", "input": {}, "caller": {"type": "code_execution_20250825", "tool_id": "c"}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "is_error": true}, {"type": "text", "text": "go on"}]},
+            {"role": "assistant", "content": "Done."}]"#;
+        let (name, kept) = read_text("messages.json", text).unwrap();
+        let trace = &kept.traces[0];
+        assert_eq!((name, shown(trace)), ("anthropic-messages", vec!["computer/zoom({})=!".to_owned()]));
+        assert_eq!(
+            (trace.nested[0].0.as_str(), shown(&trace.nested[0].1)),
+            ("c", vec!["inner({})=-".to_owned()])
+        );
+        assert_eq!(trace.final_reply.as_deref(), Some("Done."));
+        assert_eq!(trace.question.as_ref().map(crate::Content::text).as_deref(), Some("q"));
+    }
+}

@@ -229,3 +229,44 @@ pub(super) fn text_of(content: &Json) -> String {
     let parts = items(content.member("parts").unwrap_or(&Json::Null));
     parts.iter().filter(|part| !part.is("thought")).filter_map(|part| part.text("text")).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, shown};
+
+    #[test]
+    fn results_without_ids_go_by_name_and_failures_are_told_by_their_key() {
+        let text = r#"{"contents": [{"role": "user", "parts": [{"text": "q"}]},
+            {"role": "model", "parts": [{"text": "thinking", "thought": true}, {"functionCall": {"name": "a", "args": {"x": 1}}}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "b"}}]},
+            {"role": "function", "parts": [{"functionResponse": {"name": "b", "response": {"output": {"n": 2}}}},
+                {"functionResponse": {"name": "a", "response": {"error": "broken"}}}]},
+            {"role": "model", "parts": [{"text": "It "}]}, {"role": "model", "parts": [{"text": "is."}]}]}"#;
+        let (name, kept) = read_text("contents.json", text).unwrap();
+        assert_eq!(
+            (name, shown(&kept.traces[0])),
+            ("gemini-contents", vec!["a({\"x\":1})=broken! b({})={\"n\":2}".to_owned()])
+        );
+        assert_eq!(kept.traces[0].final_reply.as_deref(), Some("It is."));
+    }
+
+    #[test]
+    fn the_last_of_several_responses_counts_and_code_is_a_call() {
+        let text = r#"[{"role": "model", "parts": [{"function_call": {"name": "slow", "id": "1", "args": {}}}]},
+            {"role": "user", "parts": [{"function_response": {"id": "1", "name": "slow", "will_continue": true, "response": {"output": "half"}}},
+                {"function_response": {"id": "1", "name": "slow", "response": {"output": "all"}}}]},
+            {"role": "model", "parts": [{"executable_code": {"language": "PYTHON", "code": "1/0"}},
+                {"code_execution_result": {"outcome": "OUTCOME_FAILED", "output": "zero"}}, {"text": "No."}]}]"#;
+        let (_, kept) = read_text("contents.json", text).unwrap();
+        let code = "code_execution({\"language\":\"PYTHON\",\"code\":\"1/0\"})=zero!";
+        assert_eq!(shown(&kept.traces[0]), ["slow({})=all", code]);
+        assert_eq!(kept.traces[0].final_reply.as_deref(), Some("No."));
+    }
+
+    #[test]
+    fn a_call_that_could_not_be_read_has_no_name() {
+        let text = r#"{"candidates": [{"content": {"role": "model", "parts": []}, "finishReason": "MALFORMED_FUNCTION_CALL"}]}"#;
+        let (name, kept) = read_text("reply.json", text).unwrap();
+        assert_eq!((name, shown(&kept.traces[0])), ("gemini", vec!["(-)=-".to_owned()]));
+    }
+}
