@@ -8,11 +8,16 @@ use m3_trajectory::Source;
 use m3_trajectory::json::{Json, parse};
 use zip::ZipArchive;
 
+use crate::head::each_sign;
+
 /// The longest entry, in bytes after decompression.
 const LONGEST: u64 = 256 << 20;
 
 /// The most values of an entry: each takes some dozens of bytes of memory, and two bytes of a text.
 const VALUES: usize = 20_000_000;
+
+/// What is said of a text with more.
+pub(crate) const TOO_MANY: &str = "more than 20 million values";
 
 /// The most bytes of all entries together: more than any log has, and a limit for entries that share their bytes.
 const TOTAL: u64 = 16 << 30;
@@ -77,25 +82,24 @@ impl<'a> Archive<'a> {
         if bytes.len() as u64 != told {
             return Err(format!("damaged: {} bytes instead of {told}", bytes.len()));
         }
-        if value_count(&bytes) > VALUES {
-            return Err(format!("more than {} million values", VALUES / 1_000_000));
+        if has_too_many_values(&bytes) {
+            return Err(TOO_MANY.to_owned());
         }
         Ok(bytes)
     }
 }
 
+/// Whether a text of JSON has more values than memory should hold.
+pub(crate) fn has_too_many_values(text: &[u8]) -> bool {
+    // Each takes a byte at least.
+    text.len() > VALUES && value_count(text) > VALUES
+}
+
 /// About as many values as a text of JSON has: their separators outside of strings.
 fn value_count(text: &[u8]) -> usize {
-    let (mut in_string, mut is_escaped) = (false, false);
-    let is_separator = |&&byte: &&u8| {
-        if in_string {
-            (in_string, is_escaped) = (is_escaped || byte != b'"', !is_escaped && byte == b'\\');
-            return false;
-        }
-        in_string = byte == b'"';
-        matches!(byte, b',' | b'[' | b'{')
-    };
-    text.iter().filter(is_separator).count()
+    let mut count = 0;
+    each_sign(text, |_, sign| count += usize::from(matches!(sign, b',' | b'[' | b'{')));
+    count
 }
 
 #[cfg(test)]

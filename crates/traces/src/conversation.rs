@@ -3,12 +3,12 @@
 //! A **reply** is what one request to a model brought back; its calls are one step. Replies with an id are told apart by
 //! it. Of those without, neighbours are one reply: many programs write the calls of a reply as messages of their own.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use m3_trajectory::json::Json;
 
-use crate::content::{Content, Part};
+use crate::content::Content;
+use crate::question::question;
 use crate::trace::{Notes, Trace, TracedCall};
 use crate::usage::Usage;
 use crate::waiting::Waiting;
@@ -93,6 +93,8 @@ pub(crate) struct Conversation {
     replies: Vec<Reply>,
     /// The replies that have ids.
     known: HashMap<String, usize>,
+    /// The places of nested trajectories that were asked for by their names.
+    nested_places: HashMap<String, usize>,
     /// The latest call with each id: its reply, and its place in it.
     calls_by_id: HashMap<String, (usize, usize)>,
     /// The calls that have no result.
@@ -276,9 +278,11 @@ impl Conversation {
 
     /// The trajectory of an agent or a program that a call has run, by its name.
     pub(crate) fn nested(&mut self, name: &str) -> &mut Conversation {
-        let at = self.nested.iter().position(|(known, _)| known == name);
+        let known = self.nested_places.get(name).copied();
+        let at = known.filter(|at| self.nested.get(*at).is_some_and(|(known, _)| known == name));
         let at = at.unwrap_or_else(|| {
             self.nested.push((name.to_owned(), Conversation::default()));
+            self.nested_places.insert(name.to_owned(), self.nested.len() - 1);
             self.nested.len() - 1
         });
         &mut self.nested[at].1
@@ -316,8 +320,13 @@ impl Conversation {
     }
 
     /// Adds a note.
-    pub(crate) fn note(&mut self, note: impl Into<Cow<'static, str>>) {
+    pub(crate) fn note(&mut self, note: &'static str) {
         self.notes.add(note);
+    }
+
+    /// Adds a note with a name that the file tells, between `before` and `after`.
+    pub(crate) fn note_named(&mut self, before: &str, name: &str, after: &str) {
+        self.notes.add_named(before, name, after);
     }
 
     /// The whole trajectory.
@@ -354,114 +363,5 @@ impl Conversation {
     }
 }
 
-/// What the user asks: programs put reminders in angle brackets and files of instructions into messages of the user, alone
-/// or beside the question.
-fn question(mut content: Content) -> Option<Content> {
-    content.parts.retain(|part| match part {
-        Part::Text(text) => !is_reminder(text),
-        Part::Media(_) => true,
-    });
-    let is_asked = content.media().next().is_some() || !content.text().trim().is_empty();
-    is_asked.then_some(content)
-}
-
-/// Whether a text is nothing but elements such as `<environment_context>..</environment_context>`, or a file of instructions.
-fn is_reminder(text: &str) -> bool {
-    let mut rest = text.trim();
-    if rest.is_empty() || rest.starts_with("# AGENTS.md") {
-        return !rest.is_empty();
-    }
-    while let Some(inner) = rest.strip_prefix('<') {
-        let name = inner.split(['>', ' ', '\n']).next().unwrap_or_default();
-        let end = format!("</{name}>");
-        // The last one in the text ends it if elements of the same name are in it.
-        if !name.is_empty() && rest.ends_with(&end) {
-            return true;
-        }
-        match inner.split_once(&end) {
-            Some((_, after)) if !name.is_empty() => rest = after.trim_start(),
-            _ => return false,
-        }
-    }
-    rest.is_empty()
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::content::string;
-
-    fn call(id: &str, tool: &str) -> TracedCall {
-        let id = Some(id).filter(|id| !id.is_empty()).map(str::to_owned);
-        TracedCall { id, tool: tool.to_owned(), ..TracedCall::default() }
-    }
-
-    fn outcome(id: &str, tool: &str, text: &str) -> Outcome {
-        let some = |text: &str| Some(text).filter(|text| !text.is_empty()).map(str::to_owned);
-        Outcome { id: some(id), tool: some(tool), result: Some(string(text)), ..Outcome::default() }
-    }
-
-    fn shown(trace: &Trace) -> Vec<Vec<String>> {
-        let call = |call: &TracedCall| {
-            format!("{}={}", call.tool, call.result.as_ref().and_then(Json::as_str).unwrap_or("-"))
-        };
-        trace.steps.iter().map(|step| step.iter().map(call).collect()).collect()
-    }
-
-    #[test]
-    fn ids_that_come_again_belong_to_the_latest_reply() {
-        let mut it = Conversation::default();
-        for text in ["1", "2"] {
-            it.reply(None);
-            it.call(call("call_0", "a"));
-            it.result(outcome("call_0", "", text));
-        }
-        it.result(outcome("call_9", "", "stray"));
-        let trace = it.finish();
-        assert_eq!(shown(&trace), [["a=1"], ["a=2"]]);
-        assert_eq!(trace.notes.iter().collect::<Vec<_>>(), [("a result without a call is left out", 1)]);
-    }
-
-    #[test]
-    fn without_ids_results_go_by_name_and_then_by_order() {
-        let mut it = Conversation::default();
-        it.reply(None);
-        for tool in ["a", "b", "a"] {
-            it.call(call("", tool));
-        }
-        it.result(outcome("", "b", "1"));
-        it.result(outcome("", "a", "2"));
-        it.result(outcome("", "", "3"));
-        assert_eq!(shown(&it.finish()), [["a=2", "b=1", "a=3"]]);
-    }
-
-    #[test]
-    fn neighbours_are_one_reply_unless_ids_tell_otherwise() {
-        let mut it = Conversation::default();
-        for (id, tool) in [(None, "a"), (None, "b"), (Some("x"), "c"), (Some("y"), "d"), (Some("x"), "e")] {
-            it.reply(id);
-            it.call(call(tool, tool));
-            if id.is_some() {
-                it.result(outcome(tool, "", "r"));
-            }
-        }
-        assert_eq!(shown(&it.finish()), [vec!["a=-", "b=-"], vec!["c=r", "e=r"], vec!["d=r"]]);
-    }
-
-    #[test]
-    fn reminders_are_no_questions_and_the_answer_is_the_last_reply_without_calls() {
-        let mut it = Conversation::default();
-        it.user(Content::of_text("<environment_context>\nx</environment_context>"));
-        it.user(Content::of_text("<command-name>/model</command-name>\n<command-args></command-args>"));
-        it.user(Content::of_text("<image>\nWhat is this?"));
-        it.user(Content::of_text("And that?"));
-        it.reply(None);
-        it.say("It is ");
-        it.say("a cat.");
-        let trace = it.clone().finish();
-        assert_eq!(trace.question.unwrap().text(), "<image>\nWhat is this?");
-        assert_eq!(trace.final_reply.as_deref(), Some("It is a cat."));
-        it.call(call("", "a"));
-        assert_eq!(it.finish().final_reply, None);
-    }
-}
+mod tests;

@@ -155,28 +155,37 @@ fn lines(start: &[u8]) -> Option<Vec<Json>> {
 
 /// The beginning of a document with its open brackets closed after the last whole item.
 fn closed(start: &[u8]) -> Vec<u8> {
-    let (mut open, mut in_string, mut is_escaped) = (Vec::new(), false, false);
-    let mut whole = (0, Vec::new());
-    for (place, &byte) in start.iter().enumerate() {
-        if in_string {
-            (in_string, is_escaped) = (is_escaped || byte != b'"', !is_escaped && byte == b'\\');
-            continue;
+    let mut last = 0;
+    each_sign(start, |place, sign| last = if sign == b',' { place } else { last });
+    let mut open = Vec::new();
+    let whole = start.get(..last).unwrap_or_default();
+    each_sign(whole, |_, sign| match sign {
+        b'[' => open.push(b']'),
+        b'{' => open.push(b'}'),
+        b']' | b'}' => {
+            open.pop();
         }
-        match byte {
-            b'"' => in_string = true,
-            b'[' | b'{' => open.push(if byte == b'[' { b']' } else { b'}' }),
-            b']' | b'}' => {
-                open.pop();
-            }
-            b',' => whole = (place, open.clone()),
-            _ => {}
-        }
-    }
-    let (end, open) = whole;
-    start[..end].iter().chain(open.iter().rev()).copied().collect()
+        _ => {}
+    });
+    whole.iter().chain(open.iter().rev()).copied().collect()
 }
 
-/// Calls `each` with the lines of a file that are not empty, numbered from 1.
+/// Calls `each` with the brackets and commas outside of texts.
+pub(crate) fn each_sign(text: &[u8], mut each: impl FnMut(usize, u8)) {
+    let (mut in_string, mut is_escaped) = (false, false);
+    for (place, &byte) in text.iter().enumerate() {
+        if in_string {
+            (in_string, is_escaped) = (is_escaped || byte != b'"', !is_escaped && byte == b'\\');
+        } else if byte == b'"' {
+            in_string = true;
+        } else if matches!(byte, b'[' | b'{' | b']' | b'}' | b',') {
+            each(place, byte);
+        }
+    }
+}
+
+/// Calls `each` with the lines of a file that are not empty, numbered from 1. Of a line that is longer than `longest` bytes
+/// only those are read.
 pub(crate) fn each_line<E: From<SourceError>>(
     source: &Source,
     longest: u64,
@@ -190,6 +199,9 @@ pub(crate) fn each_line<E: From<SourceError>>(
         let read = read.map_err(|cause| source.error(cause))?;
         if read == 0 {
             return Ok(());
+        }
+        if read as u64 == longest && !line.ends_with(b"\n") {
+            reader.skip_until(b'\n').map_err(|cause| source.error(cause))?;
         }
         number += 1;
         let text = if number == 1 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line) } else { &line };
@@ -210,6 +222,27 @@ mod tests {
         let (value, _) = parse(&closed(long.as_bytes())).unwrap();
         assert_eq!(value.pointer("/a/0/b").and_then(Json::as_str), Some("x, ]"));
         assert_eq!(value.pointer("/a/1/b").and_then(Json::as_str), Some("\""));
+    }
+
+    #[test]
+    fn brackets_of_any_number_are_closed_in_one_go() {
+        let deep = ["[".repeat(1 << 20), ",".repeat(1 << 20)].concat();
+        assert_eq!(closed(deep.as_bytes()).len(), (3 << 20) - 1);
+        assert_eq!(Head::of(deep.as_bytes(), false).values, []);
+    }
+
+    #[test]
+    fn the_rest_of_a_line_that_is_too_long_is_no_line() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "ab\nabcdefgh\nabcd\n\nabc\nabcdefghi").unwrap();
+        let mut lines = Vec::new();
+        let each = |number, line: &[u8]| {
+            lines.push((number, String::from_utf8(line.to_owned()).unwrap()));
+            Ok::<_, SourceError>(())
+        };
+        each_line(&Source::open(file.path()).unwrap(), 4, each).unwrap();
+        let lines: Vec<(u64, &str)> = lines.iter().map(|(number, line)| (*number, &**line)).collect();
+        assert_eq!(lines, [(1, "ab"), (2, "abcd"), (3, "abcd"), (5, "abc"), (6, "abcd")]);
     }
 
     #[test]

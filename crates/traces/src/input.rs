@@ -1,13 +1,19 @@
 //! A file that is read as traces, and who receives them.
 
+use std::io::{Seek as _, SeekFrom};
+
 use m3_trajectory::json::{Json, parse};
 use m3_trajectory::{Source, SourceError};
 
+use crate::archive::{TOO_MANY, has_too_many_values};
 use crate::head::{Head, Shape, each_line, is_conversation};
 use crate::trace::Trace;
 
-/// The longest line or document, in bytes: its values take some times as much memory.
+/// The longest document, in bytes: its values take some times as much memory.
 const LONGEST: u64 = 512 << 20;
+
+/// The longest line, in bytes.
+pub(crate) const LONGEST_LINE: u64 = 256 << 20;
 
 /// Why a file gives no traces.
 #[derive(Debug, thiserror::Error)]
@@ -60,11 +66,18 @@ pub(crate) struct Record {
 impl Input<'_> {
     /// The whole document.
     pub(crate) fn document(&self) -> Result<Json, ReadError> {
-        let bytes = self.source.start(LONGEST)?;
-        if bytes.len() as u64 == LONGEST {
+        let length =
+            self.source.seekable().seek(SeekFrom::End(0)).map_err(|cause| self.source.error(cause))?;
+        if length > LONGEST {
             return Err(ReadError::refused(
                 "one JSON value of more than 512 MB; export it as JSON Lines, a record on each line",
             ));
+        }
+        let bytes = self.source.start(LONGEST)?;
+        if has_too_many_values(&bytes) {
+            return Err(ReadError::refused(format!(
+                "one JSON value with {TOO_MANY}; export it in smaller files"
+            )));
         }
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
         match parse(bytes.trim_ascii()) {
@@ -86,7 +99,15 @@ impl Input<'_> {
             return each(sink, Record { index: 0, line: None, value: self.document()? });
         }
         let mut index = 0;
-        each_line(self.source, LONGEST, |line, text| {
+        each_line(self.source, LONGEST_LINE, |line, text| {
+            if text.len() as u64 == LONGEST_LINE {
+                sink.warn(Some(line), "a line of more than 256 MB is left out");
+                return Ok(());
+            }
+            if has_too_many_values(text) {
+                sink.warn(Some(line), &format!("a value with {TOO_MANY} is left out"));
+                return Ok(());
+            }
             match parse(text) {
                 Ok((value, _)) => {
                     each(sink, Record { index, line: Some(line), value })?;

@@ -19,6 +19,7 @@ mod input;
 mod logs;
 mod occurrences;
 mod overlap;
+mod question;
 mod spans;
 #[cfg(test)]
 mod testing;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use m3_support::text::visible;
 use m3_trajectory::json::Json;
 use m3_trajectory::{Call, Step, Trajectory};
 
@@ -64,17 +65,40 @@ pub struct TracedCall {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notes(BTreeMap<Cow<'static, str>, u64>);
 
+/// The most different notes of a trajectory: some name a type that the file tells, of which there may be any number.
+const MOST_NOTES: usize = 100;
+
+/// What the notes beyond are counted as.
+const OTHER_NOTES: &str = "something else of many kinds is left out";
+
+/// The most characters of what the file tells in a note.
+const MOST_SHOWN: usize = 60;
+
 impl Notes {
     /// Adds a note.
-    pub(crate) fn add(&mut self, note: impl Into<Cow<'static, str>>) {
-        *self.0.entry(note.into()).or_default() += 1;
+    pub(crate) fn add(&mut self, note: &'static str) {
+        self.count(Cow::Borrowed(note), 1);
+    }
+
+    /// Adds a note with a name that the file tells, between `before` and `after`.
+    pub(crate) fn add_named(&mut self, before: &str, name: &str, after: &str) {
+        let mut short: String = name.chars().take(MOST_SHOWN).collect();
+        if short.len() < name.len() {
+            short.push('…');
+        }
+        self.count(Cow::Owned(format!("{before} `{}` {after}", visible(&short, false))), 1);
     }
 
     /// Adds those of another trajectory.
-    pub(crate) fn extend(&mut self, others: &Self) {
+    pub fn extend(&mut self, others: &Self) {
         for (note, count) in &others.0 {
-            *self.0.entry(note.clone()).or_default() += count;
+            self.count(note.clone(), *count);
         }
+    }
+
+    fn count(&mut self, note: Cow<'static, str>, count: u64) {
+        let is_free = self.0.len() < MOST_NOTES || self.0.contains_key(&note);
+        *self.0.entry(if is_free { note } else { OTHER_NOTES.into() }).or_default() += count;
     }
 
     /// Each note once, with how often it holds.
@@ -158,4 +182,27 @@ fn milliseconds(seconds: f64) -> Option<(String, Json)> {
     (0.0..9e15)
         .contains(&milliseconds)
         .then(|| ("milliseconds".to_owned(), Json::Integer(milliseconds as i64)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_file_tells_in_notes_is_short_clean_and_of_a_bounded_number() {
+        let mut notes = Notes::default();
+        let named = |notes: &mut Notes, name: &str| notes.add_named("a block of type", name, "is left out");
+        named(&mut notes, &format!("\u{1b}[2J\n{}", "é".repeat(1000)));
+        let (note, _) = notes.iter().next().unwrap();
+        assert!(note.starts_with("a block of type `\\u{1b}[2J\\né"), "{note}");
+        assert!(note.ends_with("é…` is left out") && note.chars().count() < 120, "{note}");
+        for number in 0..1000 {
+            named(&mut notes, &number.to_string());
+            notes.add("a result without a call is left out");
+        }
+        let mut twice = notes.clone();
+        twice.extend(&notes);
+        assert_eq!((notes.iter().count(), twice.iter().count()), (MOST_NOTES + 1, MOST_NOTES + 1));
+        assert_eq!(notes.iter().map(|(_, count)| count).sum::<u64>(), 2001);
+    }
 }

@@ -160,7 +160,7 @@ pub(super) fn block(conversation: &mut Conversation, block: &Json) {
         _ if kind.ends_with("_tool_result") => conversation.result(result(block)),
         "thinking" | "redacted_thinking" | "mcp_tool_listing" | "container_upload" | "tool_reference"
         | "fallback" | "compaction" => {}
-        _ => conversation.note(format!("a block of type `{kind}` is left out")),
+        _ => conversation.note_named("a block of type", kind, "is left out"),
     }
 }
 

@@ -149,7 +149,7 @@ pub(super) fn message(conversation: &mut Conversation, message: &Json) {
             conversation.result(Outcome { tool: message.text("name").map(str::to_owned), ..outcome });
         }
         Some("system" | "developer") => {}
-        role => conversation.note(format!("a message of role `{}` is left out", role.unwrap_or("none"))),
+        role => conversation.note_named("a message of role", role.unwrap_or("none"), "is left out"),
     }
 }
 

@@ -136,7 +136,8 @@ pub(super) fn content(conversation: &mut Conversation, content: &Json) {
             None => said.add(part),
         }
     }
-    if !said.is_empty() {
+    // Prompts of the system have a place of their own in requests, but older programs put them here.
+    if !said.is_empty() && !content.says("role", "system") {
         conversation.user(said);
     }
 }

@@ -34,7 +34,8 @@ pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadErr
         return Ok(());
     }
     Err(ReadError::refused(
-        "a session of Claude Code without messages: nothing was said, and no tool was called",
+        "a session of Claude Code without messages: nothing was said, and no tool was called; take the file of a session \
+         that has some, below `~/.claude/projects`",
     ))
 }
 

@@ -61,8 +61,11 @@ fn read_document(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError
 }
 
 fn read_archive(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    let mut archive = Archive::open(input.source)
-        .map_err(|error| ReadError::refused(format!("not a whole zip archive: {error}")))?;
+    let mut archive = Archive::open(input.source).map_err(|error| {
+        ReadError::refused(format!(
+            "not a whole zip archive: {error}; copy the log again when its run has ended"
+        ))
+    })?;
     let names: Vec<String> = archive.names().collect();
     let header = header(&mut archive, &names, sink);
     let is_sample = |name: &String| {

@@ -93,7 +93,7 @@ fn message(it: &mut Conversation, message: &Json, events: &Events<'_>, pictures:
             it.result(outcome);
         }
         Some("system") => {}
-        role => it.note(format!("a message of role `{}` is left out", role.unwrap_or("none"))),
+        role => it.note_named("a message of role", role.unwrap_or("none"), "is left out"),
     }
 }
 
