@@ -237,7 +237,7 @@ fn list(report: &ImportReport, found: &[Found], printer: Printer) -> Result<(), 
         let notes: u64 = file.notes.iter().map(|note| note.count).sum::<u64>() + file.warnings.len() as u64;
         let number = |count: u64| Cell::new(count.to_string());
         vec![
-            Cell::new(shortened(&file.file, 40)),
+            Cell::new(end_of(&file.file, 40)),
             Cell::new(format.to_owned()),
             number(file.trajectories),
             number(file.calls),
@@ -259,6 +259,15 @@ fn list(report: &ImportReport, found: &[Found], printer: Printer) -> Result<(), 
     let form = SheetForm::Terminal { is_styled: out.is_styled() };
     write_sheets(form, &[sheet], &mut out).map_err(|cause| Failure::written(&cause))?;
     out.commit()
+}
+
+/// The end of a path, which tells more than its beginning.
+fn end_of(path: &str, columns: usize) -> String {
+    let count = path.chars().count();
+    if count <= columns {
+        return path.to_owned();
+    }
+    std::iter::once('…').chain(path.chars().skip(count + 1 - columns)).collect()
 }
 
 /// The most notes, and the most files that failed, that are told one by one.
@@ -305,10 +314,13 @@ fn conclude(
         ));
     }
     if let Some(out) = args.out.as_deref().filter(|_| report.trajectories > 0) {
-        let media =
-            if report.media > 0 { format!(", {}", counted(report.media, "picture")) } else { String::new() };
+        let media = if report.media > 0 {
+            format!(" and {}", counted(report.media, "picture"))
+        } else {
+            String::new()
+        };
         printer.note(&format!(
-            "wrote {} with {}{media} from {} into `{}`",
+            "wrote {} with {}{media}, from {}, into `{}`",
             counted(usize::try_from(report.trajectories).unwrap_or(usize::MAX), "trajectory"),
             counted(usize::try_from(report.calls).unwrap_or(usize::MAX), "call"),
             counted(report.files.iter().filter(|file| file.trajectories > 0).count(), "file"),

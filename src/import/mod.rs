@@ -203,16 +203,14 @@ impl Sink for Receiver<'_> {
         if (self.stop)() {
             return Err(ReadError::Refused("interrupted".to_owned()));
         }
+        if self.options.sub_agents == SubAgents::LeaveOut {
+            trace.leave_out_agents();
+        }
         let nested = std::mem::take(&mut trace.nested);
         let sample = trace.id.clone();
         self.take(line, sample.clone(), trace)?;
-        if self.options.sub_agents == SubAgents::Separate {
-            let own = sample.unwrap_or_else(|| self.stem.clone());
-            for (name, inner) in nested {
-                self.agent(line, &own, &name, inner)?;
-            }
-        }
-        Ok(())
+        let above = sample.unwrap_or_else(|| self.stem.clone());
+        nested.into_iter().try_for_each(|(name, inner)| self.agent(line, &above, &name, inner))
     }
 
     fn warn(&mut self, line: Option<u64>, message: &str) {

@@ -100,14 +100,14 @@ fn a_list_says_what_files_are_and_writes_nothing() {
     let file = folder.json("traces/weather.json", &chat("Oslo"));
     let output = run(no_encoder(&folder).arg("import").arg(file.parent().unwrap()).arg("--list"));
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let shown = text(&output.stdout).replace(&format!("{}/", folder.path().display()), "");
-    assert!(
-        shown.lines().any(|line| {
-            line.split_whitespace().collect::<Vec<_>>()
-                == ["traces/weather.json", "openai-chat-messages", "1", "2", "0"]
-        }),
-        "{shown}"
-    );
+    let shown = text(&output.stdout);
+    let is_row = |line: &str| {
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        cells.len() == 5
+            && cells[0].ends_with("weather.json")
+            && cells[1..] == ["openai-chat-messages", "1", "2", "0"]
+    };
+    assert!(shown.lines().any(is_row), "{shown}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
@@ -126,7 +126,7 @@ fn traces_are_scored_directly_and_held_to_references_made_of_traces() {
     let output = run(m3.arg("score").args([&old, &references]).args(["-q", "--format", "json"]));
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let score: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(score["aggregate"]["metrics"]["recall"], 1.0);
+    assert_eq!(score["aggregate"]["recall"], 1.0);
     let compare = |before: &Path, after: &Path| {
         let output = run(crate::support::m3().unwrap().arg("compare-traces").args([before, after]).args([
             "-q",

@@ -330,7 +330,7 @@ impl Conversation {
     }
 
     /// The whole trajectory.
-    pub(crate) fn finish(mut self) -> Trace {
+    pub(crate) fn finish(self) -> Trace {
         let last = self.replies.last().filter(|reply| reply.calls.is_empty() || self.answers_after_calls);
         let said = last.map(|reply| reply.text[reply.said_before..].trim_start_matches('\n').to_owned());
         let final_reply = match self.answer {
@@ -340,9 +340,6 @@ impl Conversation {
         let steps = self.replies.into_iter().filter(|reply| !reply.calls.is_empty());
         let nested: Vec<(String, Trace)> =
             self.nested.into_iter().map(|(name, inner)| (name, inner.finish())).collect();
-        for _ in 0..nested.iter().map(|(_, inner)| inner.call_count()).sum() {
-            self.notes.add("a call of a sub-agent is left out");
-        }
         Trace {
             id: self.id,
             question: self.question,

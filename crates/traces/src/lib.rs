@@ -107,7 +107,8 @@ struct Converter<'c, 'o> {
 }
 
 impl Sink for Converter<'_, '_> {
-    fn trace(&mut self, line: Option<u64>, trace: Trace) -> Result<(), ReadError> {
+    fn trace(&mut self, line: Option<u64>, mut trace: Trace) -> Result<(), ReadError> {
+        trace.leave_out_agents();
         let id = self.ids.unique(trace.id.clone().unwrap_or_else(|| self.stem.clone()));
         let trajectory = trace.into_trajectory(id, self.format.name);
         Ok(self.output.trajectory(line, &trajectory)?)

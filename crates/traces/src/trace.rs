@@ -124,6 +124,14 @@ impl Trace {
         self.steps.iter().map(Vec::len).sum()
     }
 
+    /// Leaves out the trajectories of agents that calls have run, and says how many calls these made.
+    pub fn leave_out_agents(&mut self) {
+        let calls: usize = std::mem::take(&mut self.nested).iter().map(|(_, inner)| inner.call_count()).sum();
+        for _ in 0..calls {
+            self.notes.add("a call of a sub-agent is left out");
+        }
+    }
+
     /// As one of m3's trajectories. `format` is the name of the format that it was read from.
     #[must_use]
     pub fn into_trajectory(self, id: String, format: &str) -> Trajectory {
