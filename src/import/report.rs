@@ -1,10 +1,9 @@
 //! What came of each file that was imported.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use m3_support::text::visible;
-use m3_traces::Trace;
+use m3_traces::{Notes, Trace};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -46,7 +45,7 @@ pub struct FileImport {
     /// What could not be read of the file itself.
     pub warnings: Vec<String>,
     #[serde(skip)]
-    counts: BTreeMap<String, u64>,
+    counts: Notes,
 }
 
 /// Something that was guessed, skipped or lost.
@@ -73,7 +72,7 @@ impl FileImport {
             calls: 0,
             notes: Vec::new(),
             warnings: Vec::new(),
-            counts: BTreeMap::new(),
+            counts: Notes::default(),
         }
     }
 
@@ -81,14 +80,10 @@ impl FileImport {
         self.trajectories += 1;
         self.steps += trace.steps.len() as u64;
         self.calls += trace.call_count() as u64;
-        for (note, count) in trace.notes.iter() {
-            *self.counts.entry(note.to_owned()).or_default() += count;
-        }
-        self.notes = self
-            .counts
-            .iter()
-            .map(|(note, count)| NoteReport { note: note.clone(), count: *count })
-            .collect();
+        // Different notes are bounded in number, over all trajectories as well.
+        self.counts.extend(&trace.notes);
+        self.notes =
+            self.counts.iter().map(|(note, count)| NoteReport { note: note.to_owned(), count }).collect();
     }
 
     pub(super) fn warn(&mut self, line: Option<u64>, message: &str) {
