@@ -165,10 +165,10 @@ fn read_all(
         media,
         threads: args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
     };
-    let bar = Mutex::new(printer.bar(Unit::Progress));
-    let progress = |done: usize| {
+    let bar = Mutex::new(printer.bar(Unit::Bytes));
+    let progress = |done: u64, total: u64| {
         if let Ok(mut bar) = bar.lock() {
-            bar.set("reading", done as u64, found.len() as u64);
+            bar.set("reading", done, total);
         }
     };
     let stop = || signals.first.is_cancelled();

@@ -14,7 +14,7 @@ mod spool;
 mod walk;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 pub use ids::IdTemplate;
@@ -77,7 +77,7 @@ pub struct Imported {
 /// Whether to stop.
 pub type Stop<'s> = &'s (dyn Fn() -> bool + Sync);
 
-/// Reads all files. `progress` gets how many are done.
+/// Reads all files. `progress` gets how many bytes are read, and how many there are.
 ///
 /// # Errors
 /// [`SourceError::Spool`] if the temporary files cannot be written. What is wrong with a file is in its report.
@@ -85,10 +85,13 @@ pub fn import(
     files: &[Found],
     options: &ImportOptions<'_>,
     stop: Stop<'_>,
-    progress: &(dyn Fn(usize) + Sync),
+    progress: &(dyn Fn(u64, u64) + Sync),
 ) -> Result<Imported, SourceError> {
     type Slot = Option<(FileImport, Vec<Spooled>)>;
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
+    // A file of no size, such as a pipe, is a part of the whole, too.
+    let size = |found: &Found| found.path.metadata().map_or(0, |it| it.len()).max(1);
+    let total = files.iter().map(size).sum();
     let slots: Mutex<Vec<Slot>> = Mutex::new((0..files.len()).map(|_| None).collect());
     let threads = options.threads.clamp(1, files.len().max(1));
     let worker = |number: usize| -> Result<(Spool, Vocabulary), SourceError> {
@@ -97,9 +100,10 @@ pub fn import(
         while !stop() {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(found) = files.get(at) else { break };
-            let slot = import_file(found, options, (&mut spool, &mut tools), stop)?;
+            let mut reading = Reading { done: &done, total, size: size(found), counted: 0, progress };
+            let slot = import_file(found, options, (&mut spool, &mut tools), stop, &mut reading)?;
             slots.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(slot);
-            progress(done.fetch_add(1, Ordering::Relaxed) + 1);
+            reading.reached(1, 1);
         }
         Ok((spool, tools))
     };
@@ -135,12 +139,14 @@ fn import_file(
     options: &ImportOptions<'_>,
     (spool, tools): (&mut Spool, &mut Vocabulary),
     stop: Stop<'_>,
+    reading: &mut Reading<'_>,
 ) -> Result<(FileImport, Vec<Spooled>), SourceError> {
     let mut receiver = Receiver {
         options,
         spool,
         tools,
         stop,
+        reading,
         file: FileImport::new(&found.path),
         spooled: Vec::new(),
         format: "",
@@ -187,21 +193,22 @@ fn open(found: &Found, options: &ImportOptions<'_>) -> Result<Opened, ReadError>
 }
 
 /// Takes in what is read from one file.
-struct Receiver<'r> {
+struct Receiver<'r, 'p> {
     options: &'r ImportOptions<'r>,
     spool: &'r mut Spool,
     tools: &'r mut Vocabulary,
     stop: Stop<'r>,
+    reading: &'r mut Reading<'p>,
     file: FileImport,
     spooled: Vec<Spooled>,
     format: &'static str,
     stem: String,
 }
 
-impl Sink for Receiver<'_> {
+impl Sink for Receiver<'_, '_> {
     fn trace(&mut self, line: Option<u64>, mut trace: Trace) -> Result<(), ReadError> {
         if (self.stop)() {
-            return Err(ReadError::Refused("interrupted".to_owned()));
+            return Err(ReadError::Stopped);
         }
         if self.options.sub_agents == SubAgents::LeaveOut {
             trace.leave_out_agents();
@@ -216,9 +223,36 @@ impl Sink for Receiver<'_> {
     fn warn(&mut self, line: Option<u64>, message: &str) {
         self.file.warn(line, message);
     }
+
+    fn progress(&mut self, done: u64, total: u64) -> Result<(), ReadError> {
+        self.reading.reached(done, total);
+        if (self.stop)() { Err(ReadError::Stopped) } else { Ok(()) }
+    }
 }
 
-impl Receiver<'_> {
+/// How much of all files is read, for the bar.
+struct Reading<'p> {
+    /// Bytes that are read of all files, and how many there are.
+    done: &'p AtomicU64,
+    total: u64,
+    /// The bytes of this file, and how many of them are counted already.
+    size: u64,
+    counted: u64,
+    progress: &'p (dyn Fn(u64, u64) + Sync),
+}
+
+impl Reading<'_> {
+    /// So much of this file is read.
+    fn reached(&mut self, done: u64, of: u64) {
+        let share = u128::from(self.size) * u128::from(done.min(of)) / u128::from(of.max(1));
+        let counted = u64::try_from(share).unwrap_or(self.size).max(self.counted);
+        let more = counted - self.counted;
+        self.counted = counted;
+        (self.progress)(self.done.fetch_add(more, Ordering::Relaxed) + more, self.total);
+    }
+}
+
+impl Receiver<'_, '_> {
     /// The trajectory of an agent, and those of the agents that it has run.
     fn agent(
         &mut self,

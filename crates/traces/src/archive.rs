@@ -5,19 +5,13 @@ use std::io::{BufReader, Read as _};
 
 use m3_support::text::visible;
 use m3_trajectory::Source;
-use m3_trajectory::json::{Json, parse};
+use m3_trajectory::json::Json;
 use zip::ZipArchive;
 
-use crate::head::each_sign;
+use crate::values::value;
 
 /// The longest entry, in bytes after decompression.
 const LONGEST: u64 = 256 << 20;
-
-/// The most values of an entry: each takes some dozens of bytes of memory, and two bytes of a text.
-const VALUES: usize = 20_000_000;
-
-/// What is said of a text with more.
-pub(crate) const TOO_MANY: &str = "more than 20 million values";
 
 /// The most bytes of all entries together: more than any log has, and a limit for entries that share their bytes.
 const TOTAL: u64 = 16 << 30;
@@ -48,20 +42,15 @@ impl<'a> Archive<'a> {
 
     /// The value of the entry with this number, from 0. The text of an error begins with the entry's place.
     pub(crate) fn value(&mut self, number: usize) -> Result<Json, String> {
-        let bytes = self.bytes(number).map_err(|error| self.at(number, &error))?;
-        match parse(bytes.trim_ascii()) {
-            Ok((value, _)) => Ok(value),
-            Err(error) => {
-                Err(self.at(number, &format!("not JSON at byte {}: {}", error.offset, error.message)))
-            }
-        }
+        self.entry(number).value()
     }
 
-    /// A message with the place of an entry.
-    fn at(&self, number: usize, message: &str) -> String {
+    /// The entry with this number, decompressed.
+    pub(crate) fn entry(&mut self, number: usize) -> Entry {
+        let text = self.bytes(number);
         let name = self.zip.name_for_index(number).and_then(Result::ok).unwrap_or_default();
         let name: String = name.chars().take(200).collect();
-        format!("entry {} `{}`: {message}", number + 1, visible(&name, false))
+        Entry { place: format!("entry {} `{}`", number + 1, visible(&name, false)), text }
     }
 
     fn bytes(&mut self, number: usize) -> Result<Vec<u8>, String> {
@@ -82,24 +71,29 @@ impl<'a> Archive<'a> {
         if bytes.len() as u64 != told {
             return Err(format!("damaged: {} bytes instead of {told}", bytes.len()));
         }
-        if has_too_many_values(&bytes) {
-            return Err(TOO_MANY.to_owned());
-        }
         Ok(bytes)
     }
 }
 
-/// Whether a text of JSON has more values than memory should hold.
-pub(crate) fn has_too_many_values(text: &[u8]) -> bool {
-    // Each takes a byte at least.
-    text.len() > VALUES && value_count(text) > VALUES
+/// An entry that is not parsed yet.
+pub(crate) struct Entry {
+    place: String,
+    text: Result<Vec<u8>, String>,
 }
 
-/// About as many values as a text of JSON has: their separators outside of strings.
-fn value_count(text: &[u8]) -> usize {
-    let mut count = 0;
-    each_sign(text, |_, sign| count += usize::from(matches!(sign, b',' | b'[' | b'{')));
-    count
+impl Entry {
+    /// How many bytes it has.
+    pub(crate) fn size(&self) -> usize {
+        self.text.as_ref().map_or(0, Vec::len)
+    }
+
+    /// Its value. The text of an error begins with the entry's place.
+    pub(crate) fn value(self) -> Result<Json, String> {
+        let Self { place, text } = self;
+        let text = text.map_err(|error| format!("{place}: {error}"))?;
+        value(text.trim_ascii())
+            .map_err(|error| format!("{place}: not JSON at byte {}: {}", error.offset, error.message))
+    }
 }
 
 #[cfg(test)]
@@ -132,10 +126,5 @@ mod tests {
         assert!(archive.value(2).unwrap_err().contains("more than 2 bytes"));
         assert!(archive.value(3).is_err());
         assert!(Archive::open(&source).unwrap().value(0).is_ok());
-    }
-
-    #[test]
-    fn values_are_counted_outside_of_strings() {
-        assert_eq!(value_count(br#"[1, {"a,[": "\",{"}, []]"#), 5);
     }
 }

@@ -3,7 +3,7 @@
 use m3_trajectory::json::{Json, parse};
 
 use crate::head::each_line;
-use crate::input::{Input, LONGEST_LINE, ReadError, Sink};
+use crate::input::{Input, LONGEST, ReadError, Sink};
 
 /// An event.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct Event {
 /// All events whose data are JSON: a stream also has comments, and ends with `[DONE]`.
 pub(crate) fn events(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Vec<Event>, ReadError> {
     let mut events = Vec::new();
-    each_line::<ReadError>(input.source, LONGEST_LINE, |number, line| {
+    each_line::<ReadError>(input.source, LONGEST, |number, line| {
         let Some(data) = line.strip_prefix(b"data:").map(<[u8]>::trim_ascii) else { return Ok(()) };
         match parse(data) {
             Ok((data, _)) => events.push(Event { data }),

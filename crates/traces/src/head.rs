@@ -32,6 +32,8 @@ pub(crate) struct Head {
     pub(crate) values: Vec<Json>,
     /// The first kilobytes as text; of a zip archive the names of its entries, a line each.
     pub(crate) text: String,
+    /// Whether the file ends within what was looked at.
+    pub(crate) is_whole: bool,
 }
 
 /// The most lines that are looked at: first lines are often headers.
@@ -77,7 +79,15 @@ impl Head {
         } else {
             (Shape::Text, Vec::new())
         };
-        Self { shape, values, text }
+        Self { shape, values, text, is_whole }
+    }
+
+    /// The items that are whole: where the file goes on, the last one may be cut.
+    pub(crate) fn whole<'j>(&self, items: &'j [Json]) -> &'j [Json] {
+        match items.split_last() {
+            Some((_, before)) if !self.is_whole && !before.is_empty() => before,
+            _ => items,
+        }
     }
 
     /// Whether the file is JSON of one kind or the other.

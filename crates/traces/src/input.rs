@@ -1,19 +1,16 @@
 //! A file that is read as traces, and who receives them.
 
-use std::io::{Seek as _, SeekFrom};
-
-use m3_trajectory::json::{Json, parse};
+use m3_trajectory::json::Json;
 use m3_trajectory::{Source, SourceError};
 
-use crate::archive::{TOO_MANY, has_too_many_values};
-use crate::head::{Head, Shape, each_line, is_conversation};
+use crate::head::{Head, Shape, is_conversation};
+use crate::parallel::in_order;
+use crate::pieces::{Items, Lines, Part, Piece, not_json};
 use crate::trace::Trace;
+use crate::values::value;
 
-/// The longest document, in bytes: its values take some times as much memory.
-const LONGEST: u64 = 512 << 20;
-
-/// The longest line, in bytes.
-pub(crate) const LONGEST_LINE: u64 = 256 << 20;
+/// The longest line or document, in bytes: its values take some times as much memory.
+pub(crate) const LONGEST: u64 = 256 << 20;
 
 /// Why a file gives no traces.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +21,9 @@ pub enum ReadError {
     /// It is of a kind that holds no calls, or not what scoring needs: the reason, and what to use instead.
     #[error("{0}")]
     Refused(String),
+    /// Who receives what is read has had enough.
+    #[error("interrupted")]
+    Stopped,
 }
 
 impl ReadError {
@@ -43,6 +43,14 @@ pub trait Sink {
 
     /// What could not be read of the file itself.
     fn warn(&mut self, line: Option<u64>, message: &str);
+
+    /// So many bytes of so many are read; a large file tells it now and then, also before its first trajectory.
+    ///
+    /// # Errors
+    /// [`ReadError::Stopped`] ends the reading.
+    fn progress(&mut self, _done: u64, _total: u64) -> Result<(), ReadError> {
+        Ok(())
+    }
 }
 
 /// A file that is read as traces.
@@ -66,30 +74,20 @@ pub(crate) struct Record {
 impl Input<'_> {
     /// The whole document.
     pub(crate) fn document(&self) -> Result<Json, ReadError> {
-        let length =
-            self.source.seekable().seek(SeekFrom::End(0)).map_err(|cause| self.source.error(cause))?;
-        if length > LONGEST {
+        let bytes = self.source.start(LONGEST)?;
+        if self.source.length() > LONGEST {
             return Err(ReadError::refused(
-                "one JSON value of more than 512 MB; export it as JSON Lines, a record on each line",
+                "one JSON value of more than 256 MB; export it as JSON Lines, a record on each line",
             ));
         }
-        let bytes = self.source.start(LONGEST)?;
-        if has_too_many_values(&bytes) {
-            return Err(ReadError::refused(format!(
-                "one JSON value with {TOO_MANY}; export it in smaller files"
-            )));
-        }
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-        match parse(bytes.trim_ascii()) {
-            Ok((value, _)) => Ok(value),
-            Err(error) => {
-                let (line, column) = self.source.position(error.offset as u64);
-                Err(ReadError::refused(format!("line {line}, column {column}: not JSON: {}", error.message)))
-            }
+        match value(bytes.trim_ascii()) {
+            Ok(value) => Ok(value),
+            Err(error) => Err(not_json(self.source, error.offset as u64, &error.message)),
         }
     }
 
-    /// Each line with a value of its own, or the whole document. Lines that are no JSON are reported.
+    /// Each line with a value of its own, or the whole document, in order. Lines that are no JSON are reported.
     pub(crate) fn values(
         &self,
         sink: &mut dyn Sink,
@@ -98,24 +96,128 @@ impl Input<'_> {
         if self.head.shape != Shape::Lines {
             return each(sink, Record { index: 0, line: None, value: self.document()? });
         }
-        let mut index = 0;
-        each_line(self.source, LONGEST_LINE, |line, text| {
-            if text.len() as u64 == LONGEST_LINE {
-                sink.warn(Some(line), "a line of more than 256 MB is left out");
-                return Ok(());
-            }
-            if has_too_many_values(text) {
-                sink.warn(Some(line), &format!("a value with {TOO_MANY} is left out"));
-                return Ok(());
-            }
-            match parse(text) {
-                Ok((value, _)) => {
-                    each(sink, Record { index, line: Some(line), value })?;
-                    index += 1;
+        let parsed =
+            |part: Part| -> Vec<_> { part.pieces().map(|piece| (piece.at, value(piece.text))).collect() };
+        self.lines(sink, parsed, |sink, values| {
+            values.into_iter().try_for_each(|(At { index, line }, value)| match value {
+                Ok(value) => each(sink, Record { index: index.unwrap_or_default(), line, value }),
+                Err(error) => {
+                    sink.warn(line, &format!("not JSON, left out: {}", error.message));
+                    Ok(())
                 }
-                Err(error) => sink.warn(Some(line), &format!("not JSON, left out: {}", error.message)),
+            })
+        })
+    }
+
+    /// Does `work` on the lines on all cores; `give` gets what came of it in their order.
+    pub(crate) fn lines<T: Send>(
+        &self,
+        sink: &mut dyn Sink,
+        work: impl Fn(Part) -> T + Sync,
+        give: impl FnMut(&mut dyn Sink, T) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
+        let mut lines = Lines::new(self.source.reader()?);
+        let total = self.source.length();
+        let next = |sink: &mut dyn Sink| {
+            sink.progress(lines.offset(), total)?;
+            let part = lines.next().map_err(|cause| self.source.error(cause))?;
+            Ok(part.map(|part| (part.size(), part)))
+        };
+        in_order(sink, next, work, give)
+    }
+
+    /// Does the same on the items of a document that is a list.
+    fn items<T: Send>(
+        &self,
+        sink: &mut dyn Sink,
+        work: impl Fn(Part) -> T + Sync,
+        give: impl FnMut(&mut dyn Sink, T) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
+        let mut items = Items::new(self.source, self.source.reader()?)?;
+        let total = self.source.length();
+        let next = |sink: &mut dyn Sink| {
+            sink.progress(items.offset(), total)?;
+            Ok(items.next()?.map(|part| (part.size(), part)))
+        };
+        in_order(sink, next, work, give)
+    }
+
+    /// Does `work` on the lines or the items; whether there are such.
+    pub(crate) fn parts<T: Send>(
+        &self,
+        sink: &mut dyn Sink,
+        work: impl Fn(Part) -> T + Sync,
+        give: impl FnMut(&mut dyn Sink, T) -> Result<(), ReadError>,
+    ) -> Result<bool, ReadError> {
+        match self.head.values.first() {
+            _ if self.head.shape == Shape::Lines => self.lines(sink, work, give).map(|()| true),
+            Some(Json::Array(_)) => self.items(sink, work, give).map(|()| true),
+            _ => Ok(false),
+        }
+    }
+
+    /// Each record, read on all cores: a line, an item of a list, or the document. `each` gets them in any order; what comes of
+    /// them is given in theirs.
+    pub(crate) fn records(
+        &self,
+        sink: &mut dyn Sink,
+        each: impl Fn(&mut dyn Sink, At, &Json) -> Result<(), ReadError> + Sync,
+    ) -> Result<(), ReadError> {
+        match self.head.values.first() {
+            _ if self.head.shape == Shape::Lines => self.each_line(sink, |sink, at, value| match value {
+                Json::Array(items) => (0..)
+                    .zip(items)
+                    .try_for_each(|(index, value)| each(sink, At { index: Some(index), ..at }, value)),
+                value => each(sink, at, value),
+            }),
+            Some(Json::Array(_)) => self.each_item(sink, each),
+            _ => each(sink, At::default(), &self.document()?),
+        }
+    }
+
+    /// Each line.
+    fn each_line(
+        &self,
+        sink: &mut dyn Sink,
+        each: impl Fn(&mut dyn Sink, At, &Json) -> Result<(), ReadError> + Sync,
+    ) -> Result<(), ReadError> {
+        let work = |part: Part| {
+            Kept::of(&part, |kept, piece| match value(piece.text) {
+                Ok(value) => each(kept, piece.at, &value),
+                Err(error) => {
+                    kept.warn(piece.at.line, &format!("not JSON, left out: {}", error.message));
+                    Ok(())
+                }
+            })
+        };
+        self.lines(sink, work, |sink, kept| kept.give(sink))
+    }
+
+    /// Each item of a document that is a list.
+    fn each_item(
+        &self,
+        sink: &mut dyn Sink,
+        each: impl Fn(&mut dyn Sink, At, &Json) -> Result<(), ReadError> + Sync,
+    ) -> Result<(), ReadError> {
+        let work = |part: Part| {
+            Kept::of(&part, |kept, piece| match value(piece.text) {
+                Ok(value) => each(kept, piece.at, &value),
+                Err(error) => {
+                    kept.not_json = Some((piece.offset + error.offset as u64, error.message));
+                    Err(ReadError::Stopped)
+                }
+            })
+        };
+        self.items(sink, work, |sink, kept| {
+            if let Some((offset, message)) = &kept.not_json {
+                let error = not_json(self.source, *offset, message);
+                match kept.give(sink) {
+                    Ok(()) | Err(ReadError::Stopped) => Err(error),
+                    other => other,
+                }
+            } else {
+                kept.give(sink)
             }
-            Ok(())
         })
     }
 
@@ -139,23 +241,72 @@ impl Input<'_> {
     }
 
     /// Each conversation of a file: a line, an item of a list, or the document, if it holds a list of messages; all lines
-    /// together if each is one message.
+    /// together if each is one message. They are read as [`Input::records`] are.
     pub(crate) fn conversations(
         &self,
         sink: &mut dyn Sink,
-        mut each: impl FnMut(&mut dyn Sink, At, &Json) -> Result<(), ReadError>,
+        each: impl Fn(&mut dyn Sink, At, &Json) -> Result<(), ReadError> + Sync,
     ) -> Result<(), ReadError> {
-        let is_lines = self.head.shape == Shape::Lines;
-        if is_lines && !self.head.values.first().is_some_and(is_conversation) {
+        if self.head.shape == Shape::Lines {
+            if self.head.values.first().is_some_and(is_conversation) {
+                return self.each_line(sink, each);
+            }
             let all = Json::Array(self.all(sink)?);
             return each(sink, At::default(), &all);
         }
-        self.values(sink, |sink, record| match record.value {
-            Json::Array(items) if !items.is_empty() && items.iter().all(is_conversation) => (0..)
-                .zip(&items)
-                .try_for_each(|(index, value)| each(sink, At { index: Some(index), line: None }, value)),
-            value => each(sink, At { index: is_lines.then_some(record.index), line: record.line }, &value),
-        })
+        match self.head.values.first() {
+            Some(Json::Array(items))
+                if self.head.whole(items).iter().all(is_conversation) && !items.is_empty() =>
+            {
+                self.each_item(sink, each)
+            }
+            _ => each(sink, At::default(), &self.document()?),
+        }
+    }
+}
+
+/// Keeps what comes of a part of a file, until it is given on in the order of the parts.
+#[derive(Debug)]
+struct Kept {
+    found: Vec<(Option<u64>, Found)>,
+    ended: Result<(), ReadError>,
+    /// The place and the reason of what is no JSON.
+    not_json: Option<(u64, String)>,
+}
+
+#[derive(Debug)]
+enum Found {
+    Trace(Box<Trace>),
+    Warning(String),
+}
+
+impl Sink for Kept {
+    fn trace(&mut self, line: Option<u64>, trace: Trace) -> Result<(), ReadError> {
+        self.found.push((line, Found::Trace(Box::new(trace))));
+        Ok(())
+    }
+
+    fn warn(&mut self, line: Option<u64>, message: &str) {
+        self.found.push((line, Found::Warning(message.to_owned())));
+    }
+}
+
+impl Kept {
+    /// What comes of each piece, up to an error.
+    fn of(part: &Part, mut each: impl FnMut(&mut Self, Piece<'_>) -> Result<(), ReadError>) -> Self {
+        let mut kept = Self { found: Vec::new(), ended: Ok(()), not_json: None };
+        kept.ended = part.pieces().try_for_each(|piece| each(&mut kept, piece));
+        kept
+    }
+
+    fn give(self, sink: &mut dyn Sink) -> Result<(), ReadError> {
+        for (line, found) in self.found {
+            match found {
+                Found::Trace(trace) => sink.trace(line, *trace)?,
+                Found::Warning(message) => sink.warn(line, &message),
+            }
+        }
+        self.ended
     }
 }
 

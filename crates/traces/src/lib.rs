@@ -13,19 +13,24 @@ mod conversation;
 mod events;
 mod fields;
 mod formats;
+mod groups;
 mod head;
 mod ids;
 mod input;
 mod logs;
 mod occurrences;
 mod overlap;
+mod parallel;
+mod pieces;
 mod question;
+mod scan;
 mod spans;
 #[cfg(test)]
 mod testing;
 mod time;
 mod trace;
 mod usage;
+mod values;
 mod waiting;
 
 pub use content::{Content, Media, MediaPlace, Part, decode};
@@ -91,8 +96,8 @@ fn convert(source: &Source, output: &mut Output<'_>) -> Result<(), SourceError> 
     match read(source, format, &mut converter) {
         Ok(()) => Ok(()),
         Err(ReadError::Source(error)) => Err(error),
-        Err(ReadError::Refused(reason)) => {
-            output.problem(Severity::Error, Place::default(), &format!("{} ({})", reason, format.title));
+        Err(error) => {
+            output.problem(Severity::Error, Place::default(), &format!("{error} ({})", format.title));
             Ok(())
         }
     }

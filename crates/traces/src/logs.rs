@@ -5,7 +5,12 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use m3_trajectory::json::Json;
 
+use crate::conversation::Conversation;
 use crate::fields::Fields;
+#[cfg(test)]
+use crate::fields::items;
+use crate::groups::grouped;
+use crate::input::{Input, ReadError, Sink};
 
 /// A request and its reply.
 #[derive(Debug, Clone, Copy)]
@@ -31,63 +36,80 @@ pub(crate) fn chains<'j>(
     exchanges: impl Iterator<Item = Exchange<'j>>,
     messages: impl Fn(&'j Json) -> &'j [Json],
 ) -> Vec<Vec<Exchange<'j>>> {
-    let mut chains: Vec<Vec<Exchange<'j>>> = Vec::new();
-    // The chains by the messages of their last requests, of which a log may have very many.
-    let mut ends: HashMap<u64, usize> = HashMap::new();
+    let (mut numbers, mut chains) = (Chains::default(), Vec::<Vec<Exchange<'j>>>::new());
     for exchange in exchanges {
-        let here = messages(exchange.request);
-        let beginnings = beginnings(here);
-        // The longest beginning decides between several.
-        let known = beginnings.iter().rev().find_map(|beginning| {
-            let place = *ends.get(beginning)?;
-            let before = messages(chains.get(place)?.last()?.request);
-            here.starts_with(before).then_some((beginning, place))
-        });
-        let place = match known {
-            Some((beginning, place)) => {
-                ends.remove(beginning);
-                place
-            }
-            None => chains.len(),
-        };
-        match chains.get_mut(place) {
+        let number = numbers.of(&beginnings(messages(exchange.request))) as usize;
+        match chains.get_mut(number) {
             Some(chain) => chain.push(exchange),
             None => chains.push(vec![exchange]),
         }
-        ends.extend(beginnings.last().map(|end| (*end, place)));
     }
     chains
 }
 
-/// The hashes of the first message, of the first two, and so on.
-fn beginnings(messages: &[Json]) -> Vec<u64> {
-    let mut hasher = DefaultHasher::new();
-    let mut hashes = Vec::with_capacity(messages.len());
-    for message in messages {
-        hash(message, &mut hasher);
-        hashes.push(hasher.finish());
-    }
-    hashes
+/// Reads a log a conversation at a time: a first pass finds the exchanges of each.
+pub(crate) fn each_chain(
+    input: &Input<'_>,
+    sink: &mut dyn Sink,
+    messages: impl Fn(&Json) -> &[Json] + Sync,
+    conversation: impl Fn(&[Exchange<'_>]) -> Conversation + Sync,
+) -> Result<(), ReadError> {
+    let mut numbers = Chains::default();
+    let number = |beginnings: Vec<u64>| numbers.of(&beginnings);
+    let work = |values: &[Json]| conversation(&exchanges(values).collect::<Vec<_>>()).finish();
+    let key =
+        |value: &Json| is_exchange(value).then(|| value.member("request").map(&messages).map(beginnings))?;
+    grouped(input, sink, key, number, work, |sink, trace| sink.trace(None, trace))
 }
 
-/// Adds a value to a hash; numbers of equal value may be written differently, but not in what repeats another.
-fn hash(value: &Json, hasher: &mut DefaultHasher) {
+/// The conversations of a log, by the ends of their last requests.
+#[derive(Debug, Default)]
+struct Chains {
+    by_end: HashMap<u64, Vec<u32>>,
+    count: u32,
+}
+
+impl Chains {
+    /// The number of the conversation that a request is of, by the hashes of its beginnings: the longest one decides.
+    fn of(&mut self, beginnings: &[u64]) -> u32 {
+        let known = beginnings.iter().rev().find_map(|hash| self.by_end.get_mut(hash)?.pop());
+        let number = known.unwrap_or(self.count);
+        self.count = self.count.max(number.saturating_add(1));
+        if let Some(end) = beginnings.last() {
+            self.by_end.entry(*end).or_default().push(number);
+        }
+        number
+    }
+}
+
+/// The hashes of the first message, the first two, and so on.
+fn beginnings(messages: &[Json]) -> Vec<u64> {
+    let mut hasher = DefaultHasher::new();
+    let hash = |message| {
+        hash_of(message, &mut hasher);
+        hasher.finish()
+    };
+    messages.iter().map(hash).collect()
+}
+
+/// Adds a value to a hash.
+fn hash_of(value: &Json, hasher: &mut DefaultHasher) {
     std::mem::discriminant(value).hash(hasher);
     match value {
         Json::Null => {}
-        Json::Bool(value) => value.hash(hasher),
-        Json::Integer(value) => value.hash(hasher),
-        Json::Float(value) => value.to_bits().hash(hasher),
-        Json::LongInteger(text) | Json::String(text) => text.hash(hasher),
+        Json::Bool(it) => it.hash(hasher),
+        Json::Integer(it) => it.hash(hasher),
+        Json::Float(it) => it.to_bits().hash(hasher),
+        Json::LongInteger(it) | Json::String(it) => it.hash(hasher),
         Json::Array(items) => {
             items.len().hash(hasher);
-            items.iter().for_each(|item| hash(item, hasher));
+            items.iter().for_each(|item| hash_of(item, hasher));
         }
         Json::Object(members) => {
             members.len().hash(hasher);
             for (key, value) in members {
                 key.hash(hasher);
-                hash(value, hasher);
+                hash_of(value, hasher);
             }
         }
     }
@@ -100,17 +122,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_goes_on_with_the_longest_beginning() {
-        let requests = ["[1]", "[2]", "[1, 3]", "[1, 4]", "[1, 3, 5]", "[2, 3]", "[]", "[]", "[1]", "[1, 6]"];
-        let values: Vec<Json> = requests.iter().map(|text| parse(text.as_bytes()).unwrap().0).collect();
-        let all = values.iter().map(|request| Exchange { request, response: &Json::Null });
-        let chains = chains(all, |request| crate::fields::items(request));
-        let shown = |chain: &Vec<Exchange<'_>>| {
-            chain.iter().map(|it| it.request.to_plain_text()).collect::<Vec<_>>().join(" ")
-        };
-        assert_eq!(
-            chains.iter().map(shown).collect::<Vec<_>>(),
-            ["[1] [1,3] [1,3,5]", "[2] [2,3]", "[1,4]", "[]", "[]", "[1] [1,6]"]
-        );
+    fn a_request_goes_on_with_the_longest_that_it_begins_with() {
+        let log = r#"[[1], [1, 2], [1, 3], [2], [1, 2, 4], [1, 3, 5], [], [], [1, 3], [2]]"#;
+        let lists = parse(log.as_bytes()).unwrap().0;
+        let mut chains = Chains::default();
+        let found: Vec<u32> = items(&lists).iter().map(|list| chains.of(&beginnings(items(list)))).collect();
+        assert_eq!(found, [0, 0, 1, 2, 0, 1, 3, 4, 5, 2]);
     }
 }

@@ -228,10 +228,16 @@ impl Source {
     /// # Errors
     /// [`SourceError::Read`].
     pub fn start(&self, length: u64) -> Result<Vec<u8>, SourceError> {
-        let held = self.file.metadata().map_or(0, |metadata| metadata.len());
+        let held = self.length();
         let mut bytes = Vec::with_capacity(usize::try_from(length.min(held)).unwrap_or_default());
         self.reader()?.take(length).read_to_end(&mut bytes).map_err(|cause| self.error(cause))?;
         Ok(bytes)
+    }
+
+    /// How many bytes it has, after decompression.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        self.file.metadata().map_or(0, |metadata| metadata.len())
     }
 
     /// The `length` bytes at `offset`.

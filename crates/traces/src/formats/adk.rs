@@ -29,14 +29,7 @@ pub(super) const SESSION: Format = Format {
     recognizes: |head| {
         head.any(|value| value.first(&["appName", "app_name"]).is_some() && value.has("events"))
     },
-    read: |input, sink| {
-        input.values(sink, |sink, record| match record.value {
-            Json::Array(sessions) => {
-                sessions.iter().try_for_each(|it| sink.trace(None, session(it).finish()))
-            }
-            value => sink.trace(record.line, session(&value).finish()),
-        })
-    },
+    read: |input, sink| input.records(sink, |sink, at, value| sink.trace(at.line, session(value).finish())),
 };
 
 /// A session: contents with their authors.
@@ -67,18 +60,17 @@ fn session(session: &Json) -> Conversation {
 }
 
 fn read_cases(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    for set in &input.list(sink)? {
+    input.records(sink, |sink, _, set| {
         let cases = set.first(&CASES).map(crate::fields::items).unwrap_or_default();
-        for case in cases {
+        cases.iter().try_for_each(|case| {
             let mut conversation = Conversation::default();
             conversation.id = case.first(&["evalId", "eval_id"]).and_then(crate::fields::id);
             for invocation in case.list("conversation") {
                 self::invocation(&mut conversation, invocation);
             }
-            sink.trace(None, conversation.finish())?;
-        }
-    }
-    Ok(())
+            sink.trace(None, conversation.finish())
+        })
+    })
 }
 
 /// A turn of the user with all that came of it.

@@ -1,5 +1,7 @@
 //! Cases of `agentevals`: what an agent did beside what it should have done. Its graph trajectories name nodes, not calls.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use m3_trajectory::json::Json;
 
 use super::Format;
@@ -7,7 +9,7 @@ use super::langchain::message::{Message, add_all};
 use crate::conversation::Conversation;
 use crate::fields::{Fields, items};
 use crate::head::messages;
-use crate::input::{At, Input, ReadError, Sink};
+use crate::input::{Input, ReadError, Sink};
 use crate::trace::Trace;
 
 /// Cases, by their two lists.
@@ -46,20 +48,6 @@ fn id(value: &Json) -> Option<String> {
     value.id("id").or_else(|| value.id("example_id")).or_else(|| value.id("key"))
 }
 
-/// Each record of a file: lines, items of a list, or the document.
-fn each(
-    input: &Input<'_>,
-    sink: &mut dyn Sink,
-    mut read: impl FnMut(&mut dyn Sink, At, &Json) -> Result<(), ReadError>,
-) -> Result<(), ReadError> {
-    input.values(sink, |sink, record| match &record.value {
-        Json::Array(values) => (0..)
-            .zip(values)
-            .try_for_each(|(index, value)| read(sink, At { index: Some(index), line: None }, value)),
-        value => read(sink, At { index: record.line.map(|_| record.index), line: record.line }, value),
-    })
-}
-
 fn conversation(value: Option<&Json>) -> Conversation {
     let mut it = Conversation::default();
     add_all(&mut it, value.and_then(messages).unwrap_or_default().iter());
@@ -67,7 +55,7 @@ fn conversation(value: Option<&Json>) -> Conversation {
 }
 
 fn read_cases(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    each(input, sink, |sink, at, value| {
+    input.records(sink, |sink, at, value| {
         if !value.has("outputs") {
             sink.warn(at.line, "a case without `outputs` is left out");
             return Ok(());
@@ -106,8 +94,8 @@ fn ask(it: &mut Conversation, inputs: Option<&Json>) {
 }
 
 fn read_graphs(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    let mut is_any = false;
-    each(input, sink, |sink, at, value| {
+    let is_any = AtomicBool::new(false);
+    input.records(sink, |sink, at, value| {
         let Some(graph) = graph(value) else {
             sink.warn(at.line, "no graph trajectory, left out");
             return Ok(());
@@ -125,11 +113,11 @@ fn read_graphs(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> 
             sink.warn(at.line, "a graph trajectory without calls is left out");
             return Ok(());
         }
-        is_any = true;
+        is_any.store(true, Ordering::Relaxed);
         it.id = at.id(id(value));
         sink.trace(at.line, it.finish())
     })?;
-    if is_any {
+    if is_any.into_inner() {
         return Ok(());
     }
     Err(ReadError::refused(

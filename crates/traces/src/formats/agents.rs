@@ -9,6 +9,7 @@ use crate::arguments::{arguments, tool};
 use crate::content::{Content, string};
 use crate::conversation::{Conversation, Outcome};
 use crate::fields::{Fields, items};
+use crate::groups::{Names, grouped};
 use crate::input::{Input, ReadError, Sink};
 use crate::time::time;
 use crate::trace::TracedCall;
@@ -23,25 +24,22 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    let values = input.list(sink)?;
     // In the order in which the traces come first.
-    let (mut order, mut spans): (Vec<&str>, HashMap<&str, Vec<Span<'_>>>) = (Vec::new(), HashMap::new());
-    for value in &values {
-        let Some(trace) = value.text("trace_id").or_else(|| value.text("id")) else { continue };
-        let of_trace = spans.entry(trace).or_insert_with(|| {
-            order.push(trace);
-            Vec::new()
-        });
-        of_trace.extend(Span::of(value));
-    }
-    for trace in order {
-        let mut of_trace = spans.remove(trace).unwrap_or_default();
-        of_trace.sort_by(|a, b| a.started.total_cmp(&b.started));
-        let mut conversation = Tree::new(&of_trace).conversation(None, 0);
-        conversation.id = Some(trace.to_owned());
-        sink.trace(None, conversation.finish())?;
-    }
-    Ok(())
+    let mut names = Names::default();
+    let work = |values: &[Json]| {
+        let mut spans: Vec<Span<'_>> = values.iter().filter_map(Span::of).collect();
+        spans.sort_by(|a, b| a.started.total_cmp(&b.started));
+        let mut conversation = Tree::new(&spans).conversation(None, 0);
+        conversation.id = values.first().and_then(trace).map(str::to_owned);
+        conversation.finish()
+    };
+    let key = |value: &Json| trace(value).map(str::to_owned);
+    grouped(input, sink, key, |trace| names.number(&trace), work, |sink, trace| sink.trace(None, trace))
+}
+
+/// The trace that a line is of.
+fn trace(value: &Json) -> Option<&str> {
+    value.text("trace_id").or_else(|| value.text("id"))
 }
 
 /// A span of a trace.

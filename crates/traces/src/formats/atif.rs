@@ -27,21 +27,12 @@ fn is_atif(value: &Json) -> bool {
 }
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    input.values(sink, |sink, record| match &record.value {
-        Json::Array(items) => {
-            let all = (0..).zip(items).filter(|(_, item)| is_atif(item));
-            all.into_iter().try_for_each(|(index, item)| {
-                sink.trace(None, document(item, At { index: Some(index), line: None }).finish())
-            })
+    input.records(sink, |sink, at, value| {
+        if is_atif(value) {
+            return sink.trace(at.line, document(value, at).finish());
         }
-        value if is_atif(value) => {
-            let at = At { index: record.line.map(|_| record.index), line: record.line };
-            sink.trace(record.line, document(value, at).finish())
-        }
-        _ => {
-            sink.warn(record.line, "no ATIF document, left out");
-            Ok(())
-        }
+        sink.warn(at.line, "no ATIF document, left out");
+        Ok(())
     })
 }
 

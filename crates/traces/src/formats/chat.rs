@@ -13,7 +13,7 @@ use crate::events::events;
 use crate::fields::Fields;
 use crate::head::{Shape, messages};
 use crate::input::{Input, ReadError, Sink};
-use crate::logs::{Exchange, chains, exchanges, is_exchange};
+use crate::logs::{Exchange, each_chain, is_exchange};
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 
@@ -78,17 +78,13 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         return sink.trace(None, stream(&chunks).finish());
     }
     if first.is_some_and(is_exchange) {
-        let values = input.list(sink)?;
-        for chain in chains(exchanges(&values), |request| request.list("messages")) {
-            sink.trace(None, logged(&chain).finish())?;
-        }
-        return Ok(());
+        return each_chain(input, sink, |request| request.list("messages"), logged);
     }
     if first.is_some_and(is_reply) {
-        return input.values(sink, |sink, record| {
+        return input.records(sink, |sink, at, value| {
             let mut conversation = Conversation::default();
-            reply(&mut conversation, &record.value);
-            sink.trace(record.line, conversation.finish())
+            reply(&mut conversation, value);
+            sink.trace(at.line, conversation.finish())
         });
     }
     input.conversations(sink, |sink, at, value| {

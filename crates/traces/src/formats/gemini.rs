@@ -9,7 +9,7 @@ use crate::conversation::{Conversation, Outcome};
 use crate::fields::{Fields, items, members};
 use crate::head::messages;
 use crate::input::{Input, ReadError, Sink};
-use crate::logs::{Exchange, chains, exchanges, is_exchange};
+use crate::logs::{Exchange, each_chain, is_exchange};
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 
@@ -47,11 +47,7 @@ const RESPONSE: [&str; 2] = ["functionResponse", "function_response"];
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let first = input.head.records().next();
     if first.is_some_and(is_exchange) {
-        let values = input.list(sink)?;
-        for chain in chains(exchanges(&values), |request| request.list("contents")) {
-            sink.trace(None, logged(&chain).finish())?;
-        }
-        return Ok(());
+        return each_chain(input, sink, |request| request.list("contents"), logged);
     }
     if first.is_some_and(|value| value.has("candidates")) {
         // Several are the pieces of one streamed reply.

@@ -30,17 +30,14 @@ fn results(value: &Json) -> &[Json] {
 }
 
 fn read(source: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    source.values(sink, |sink, record| match &record.value {
-        value if is_result(value) => sink.trace(record.line, result(value).finish()),
-        Json::Array(list) => {
-            list.iter().filter(|it| is_result(it)).try_for_each(|it| sink.trace(None, result(it).finish()))
-        }
+    source.records(sink, |sink, at, value| match value {
+        value if is_result(value) => sink.trace(at.line, result(value).finish()),
         value => {
             let origin = value.text("evalId").map(|id| ("evaluation", id.to_owned()));
             results(value).iter().try_for_each(|it| {
                 let mut conversation = result(it);
                 conversation.origin.extend(origin.clone());
-                sink.trace(record.line, conversation.finish())
+                sink.trace(at.line, conversation.finish())
             })
         }
     })

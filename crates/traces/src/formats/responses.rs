@@ -85,11 +85,11 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         return Ok(());
     }
     if first.is_some_and(is_reply) {
-        return input.values(sink, |sink, record| {
+        return input.records(sink, |sink, at, value| {
             let mut conversation = Conversation::default();
-            conversation.id = record.value.id("id");
-            reply(&mut conversation, &record.value);
-            sink.trace(record.line, conversation.finish())
+            conversation.id = value.id("id");
+            reply(&mut conversation, value);
+            sink.trace(at.line, conversation.finish())
         });
     }
     input.conversations(sink, |sink, at, value| {

@@ -1,9 +1,10 @@
-//! Spans and log records of OpenTelemetry, whatever program wrote them: read one by one, gathered by trace, put into a tree.
+//! Spans and log records of OpenTelemetry, whatever program wrote them: found, read by trace, put into a tree.
 //!
-//! Gathering the spans of a trace ([`Traces`]) and making a trajectory of them are apart, so that a large file need not be
-//! held to be read: all that a trajectory needs are the spans of its own trace.
+//! A first pass finds where they are ([`find()`]); then those of one trace are parsed at a time ([`Found::each`]), so that a
+//! large file need not be held to be read.
 
 mod attributes;
+mod find;
 mod read;
 mod tree;
 
@@ -11,7 +12,12 @@ use std::collections::{HashMap, HashSet};
 
 use m3_trajectory::json::Json;
 
+use crate::groups::{Group, Place, each_group};
+use crate::input::{Input, ReadError, Sink};
+use crate::values::value;
 pub(crate) use attributes::Attributes;
+pub(crate) use find::{Found, find};
+use find::{Kind, marked};
 pub(crate) use read::{is_otlp, is_phoenix, read};
 pub(crate) use tree::parents_first;
 
@@ -67,15 +73,6 @@ pub(crate) struct Event {
     pub(crate) body: Option<Json>,
 }
 
-/// What a file of spans holds, one by one.
-#[derive(Debug)]
-pub(crate) enum Item {
-    /// A span.
-    Span(Span),
-    /// A log record, with the trace and the span that it belongs to.
-    Record(String, String, Event),
-}
-
 impl Span {
     /// Whether it failed: by its status, or if that is not set, by an exception.
     pub(crate) fn is_failed(&self) -> bool {
@@ -111,45 +108,116 @@ pub(crate) fn seconds(nanoseconds: u64) -> f64 {
     seconds
 }
 
-/// The spans and records of a file by their traces, in the order in which these begin in the file.
-#[derive(Debug, Default)]
-pub(crate) struct Traces {
-    places: HashMap<String, usize>,
-    traces: Vec<Gathered>,
-}
-
 /// What belongs to a trace.
 #[derive(Debug, Default)]
 struct Gathered {
     spans: Vec<Span>,
     records: Vec<(String, Event)>,
+    /// Where what is no JSON stands, and why it is none.
+    wrong: Vec<(u64, String)>,
 }
 
-impl Traces {
-    /// Adds what a line or a document holds.
-    pub(crate) fn add(&mut self, value: &Json) {
-        read(value, &mut |item| match item {
-            Item::Span(span) => self.of(&span.trace).spans.push(span),
-            Item::Record(trace, span, event) => self.of(&trace).records.push((span, event)),
-        });
-    }
+/// A span that is put below one of another trace.
+#[derive(Debug, Clone)]
+pub(crate) struct Adopted {
+    /// The place of the other.
+    pub(crate) place: Place,
+    /// Its trace.
+    pub(crate) trace: String,
+    /// Its id.
+    pub(crate) id: String,
+}
 
-    fn of(&mut self, trace: &str) -> &mut Gathered {
-        let place = self.places.get(trace).copied().unwrap_or_else(|| {
-            self.places.insert(trace.to_owned(), self.traces.len());
-            self.traces.push(Gathered::default());
-            self.traces.len() - 1
-        });
-        &mut self.traces[place]
-    }
+/// How many places of what is no JSON are told.
+const TOLD: usize = 10;
 
-    /// The spans of each trace, by time.
-    pub(crate) fn into_traces(self) -> impl Iterator<Item = Vec<Span>> {
-        let mut ids = vec![String::new(); self.traces.len()];
-        for (id, place) in self.places {
-            ids[place] = id;
+impl Found {
+    /// Calls `work` with the spans of each trace, by time, on any core, and `give` with what came of them in the order in which
+    /// the traces begin in the file. Spans at these offsets are put below others.
+    pub(crate) fn each<T: Send>(
+        mut self,
+        input: &Input<'_>,
+        sink: &mut dyn Sink,
+        adopted: &HashMap<u64, Adopted>,
+        work: impl Fn(Vec<Span>) -> T + Sync,
+        mut give: impl FnMut(&mut dyn Sink, T) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
+        let mut places = std::mem::take(&mut self.places);
+        for place in places.iter_mut().filter(|_| !adopted.is_empty()) {
+            place.group = adopted.get(&place.offset).map_or(place.group, |by| by.place.group);
         }
-        ids.into_iter().zip(self.traces).map(|(id, gathered)| gathered.into_spans(&id))
+        let mut wrong = Vec::new();
+        let work = |group: &Group<'_>| {
+            let mut gathered = self.gathered(group, adopted);
+            let wrong = std::mem::take(&mut gathered.wrong);
+            let spans = gathered.into_spans(self.traces.name(group.number));
+            (wrong, (!spans.is_empty()).then(|| work(spans)))
+        };
+        each_group(input, sink, places, work, |sink, (here, done)| {
+            wrong.extend(here);
+            done.map_or(Ok(()), |done| give(sink, done))
+        })?;
+        wrong.sort_unstable();
+        for (offset, message) in wrong.iter().take(TOLD) {
+            let (line, column) = input.source.position(*offset);
+            sink.warn(Some(line), &format!("column {column}: not JSON, left out: {message}"));
+        }
+        if wrong.len() > TOLD {
+            sink.warn(None, &format!("spans or records that are no JSON, left out: {}", wrong.len()));
+        }
+        Ok(())
+    }
+
+    /// Calls `work` with the spans that are alone in their traces and whose texts have this word.
+    pub(crate) fn each_alone<T: Send>(
+        &self,
+        input: &Input<'_>,
+        sink: &mut dyn Sink,
+        word: &str,
+        work: impl Fn(Place, Span) -> Option<T> + Sync,
+        mut give: impl FnMut(&mut dyn Sink, T) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
+        let mut counts: HashMap<u32, u32> = HashMap::new();
+        self.places.iter().for_each(|place| *counts.entry(place.group).or_default() += 1);
+        let is_alone =
+            |place: &&Place| counts.get(&place.group) == Some(&1) && !matches!(marked(place).0, Kind::Record);
+        let alone: Vec<Place> = self.places.iter().filter(is_alone).copied().collect();
+        let none = HashMap::new();
+        let work = |group: &Group<'_>| {
+            let has_word =
+                |(_, text): (Place, &[u8])| std::str::from_utf8(text).is_ok_and(|text| text.contains(word));
+            if !group.members().any(has_word) {
+                return None;
+            }
+            let (place, _) = group.members().next()?;
+            work(place, self.gathered(group, &none).spans.pop()?)
+        };
+        each_group(input, sink, alone, work, |sink, found| found.map_or(Ok(()), |found| give(sink, found)))
+    }
+
+    /// Parses what is of a trace.
+    fn gathered(&self, group: &Group<'_>, adopted: &HashMap<u64, Adopted>) -> Gathered {
+        let mut gathered = Gathered::default();
+        for (place, text) in group.members() {
+            let value = match value(text) {
+                Ok(value) => value,
+                Err(error) => {
+                    gathered.wrong.push((place.offset + error.offset as u64, error.message));
+                    continue;
+                }
+            };
+            let (kind, scope) = marked(&place);
+            if kind == Kind::Record {
+                gathered.records.push(read::record(&value));
+            } else if kind == Kind::Span || read::is_bare_span(&value) {
+                let mut span = Span { scope: self.scopes.name(scope).to_owned(), ..read::span(&value) };
+                if let Some(by) = adopted.get(&place.offset) {
+                    (span.parent, span.trace) = (Some(by.id.clone()), by.trace.clone());
+                }
+                gathered.spans.push(span);
+            }
+        }
+        gathered
     }
 }
 

@@ -2,9 +2,9 @@
 
 use m3_trajectory::json::Json;
 
-use super::{Attributes, Event, Item, Span, Status};
+use super::{Attributes, Event, Span, Status};
 use crate::content::decode;
-use crate::fields::{Fields, items, members};
+use crate::fields::{Fields, members};
 use crate::time::rfc3339;
 
 /// The members that hold spans or records, outermost first.
@@ -30,29 +30,18 @@ pub(crate) fn is_phoenix(value: &Json) -> bool {
 }
 
 /// Whether a value is a span without OTLP around it.
-fn is_bare_span(value: &Json) -> bool {
+pub(super) fn is_bare_span(value: &Json) -> bool {
     let ids = value.member("context").unwrap_or(value);
     ids.first(&["trace_id", "traceId"]).is_some()
         && ids.first(&["span_id", "spanId"]).is_some()
         && value.first(&["attributes", "span_kind", "start_time_unix_nano", "startTimeUnixNano"]).is_some()
 }
 
-/// Calls `take` with every span and record of a line or a document.
-pub(crate) fn read(value: &Json, take: &mut impl FnMut(Item)) {
-    for resource in RESOURCES.iter().flat_map(|key| value.list(key)) {
-        for scope in SCOPES.iter().flat_map(|key| resource.list(key)) {
-            let library = scope.first(&["scope", "instrumentationLibrary", "instrumentation_library"]);
-            let library = library.and_then(|library| library.text("name")).unwrap_or_default();
-            for value in scope.list("spans") {
-                take(Item::Span(Span { scope: library.to_owned(), ..span(value) }));
-            }
-            scope
-                .first(&["logRecords", "log_records"])
-                .map_or(&[][..], items)
-                .iter()
-                .map(record)
-                .for_each(&mut *take);
-        }
+/// Calls `take` with every span of the beginning of a file.
+pub(crate) fn read(value: &Json, take: &mut impl FnMut(Span)) {
+    for scope in RESOURCES.iter().flat_map(|key| value.list(key)) {
+        let spans = SCOPES.iter().flat_map(|key| scope.list(key)).flat_map(|scope| scope.list("spans"));
+        spans.map(span).for_each(&mut *take);
     }
     let bare = match value {
         Json::Array(list) => list.as_slice(),
@@ -61,7 +50,7 @@ pub(crate) fn read(value: &Json, take: &mut impl FnMut(Item)) {
     };
     for value in bare {
         if is_bare_span(value) {
-            take(Item::Span(span(value)));
+            take(span(value));
         } else if is_otlp(value) && matches!(value, Json::Object(_)) {
             read(value, take);
         }
@@ -69,7 +58,7 @@ pub(crate) fn read(value: &Json, take: &mut impl FnMut(Item)) {
 }
 
 /// A span of either origin.
-fn span(value: &Json) -> Span {
+pub(super) fn span(value: &Json) -> Span {
     let ids = value.member("context").unwrap_or(value);
     let status = value.member("status");
     let code = status.and_then(|status| status.member("code")).or_else(|| value.member("status_code"));
@@ -104,7 +93,8 @@ fn event(value: &Json) -> Event {
     }
 }
 
-fn record(value: &Json) -> Item {
+/// A log record, with the span that it belongs to.
+pub(super) fn record(value: &Json) -> (String, Event) {
     let mut event = Event {
         time: time(value, &["timeUnixNano", "time_unix_nano"])
             .or_else(|| time(value, &["observedTimeUnixNano", "observed_time_unix_nano"])),
@@ -114,11 +104,7 @@ fn record(value: &Json) -> Item {
     let name = value.first(&["eventName", "event_name"]).and_then(Json::as_str);
     let name = name.filter(|name| !name.is_empty()).or_else(|| event.attributes.text("event.name"));
     event.name = name.unwrap_or_default().to_owned();
-    Item::Record(
-        hex(value.first(&["traceId", "trace_id"]), 16),
-        hex(value.first(&["spanId", "span_id"]), 8),
-        event,
-    )
+    (hex(value.first(&["spanId", "span_id"]), 8), event)
 }
 
 /// Attributes as a list of keys and values, or as an object.
@@ -176,7 +162,7 @@ fn integer(value: &Json) -> Json {
 }
 
 /// An id in lower-case hex: it may be in upper case, or in base64. One of zeros is none.
-fn hex(value: Option<&Json>, bytes: usize) -> String {
+pub(super) fn hex(value: Option<&Json>, bytes: usize) -> String {
     let text = value.and_then(Json::as_str).unwrap_or_default();
     if text.len() == 2 * bytes && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Some(text.to_ascii_lowercase())

@@ -5,12 +5,28 @@ fn json(text: &str) -> Json {
     parse(text.as_bytes()).unwrap().0
 }
 
+/// The spans of each trace of a file with these lines, also where its lines are pages of one list.
 fn traces(lines: &[&str]) -> Vec<Vec<Span>> {
-    let mut traces = Traces::default();
-    for line in lines {
-        traces.add(&json(line));
-    }
-    traces.into_traces().collect()
+    let one_each: Vec<String> = lines.iter().map(|line| line.replace('\n', " ")).collect();
+    let found = of_file(&one_each.join("\n"));
+    let of_list = of_file(&format!("\n[{}]", lines.join(",\n")));
+    assert_eq!(format!("{found:?}"), format!("{of_list:?}"));
+    found
+}
+
+fn of_file(text: &str) -> Vec<Vec<Span>> {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+    let source = m3_trajectory::Source::open(file.path()).unwrap();
+    let head = crate::head::Head::read(&source).unwrap();
+    let (input, mut sink) = (Input { source: &source, head: &head }, crate::testing::Kept::default());
+    let (found, mut all) = (find(&input, &mut sink).unwrap(), Vec::new());
+    let give = |_: &mut dyn Sink, spans| {
+        all.push(spans);
+        Ok(())
+    };
+    found.each(&input, &mut sink, &HashMap::new(), |spans| spans, give).unwrap();
+    all
 }
 
 #[test]

@@ -166,23 +166,47 @@ impl<'a> Reader<'a> {
     /// Python's rule for equal keys: the place of the first, the value of the last.
     fn convert_members(&mut self, members: &'a [(Cow<'a, str>, JsonValue<'a>)]) -> Vec<(String, Json)> {
         let mut out: Vec<(String, Json)> = Vec::with_capacity(members.len());
-        let mut places: HashMap<&str, usize> = HashMap::with_capacity(members.len());
+        let mut places = Places::of(members.len());
         for (key, value) in members {
             let value = self.below(Segment::Member(key), value);
-            match places.entry(key) {
-                Entry::Occupied(place) => {
-                    out[*place.get()].1 = value;
-                    self.path.push(Segment::Member(key));
-                    self.note("the same key twice in one object; the last is used");
-                    self.path.pop();
-                }
-                Entry::Vacant(place) => {
-                    place.insert(out.len());
-                    out.push((key.to_string(), value));
-                }
+            if let Some(place) = places.find_or_add(key, &out) {
+                out[place].1 = value;
+                self.path.push(Segment::Member(key));
+                self.note("the same key twice in one object; the last is used");
+                self.path.pop();
+            } else {
+                out.push((key.to_string(), value));
             }
         }
         out
+    }
+}
+
+/// Where the keys of an object are. Most objects are so small that looking at each key is faster than a table.
+enum Places<'a> {
+    Few,
+    Many(HashMap<&'a str, usize>),
+}
+
+impl<'a> Places<'a> {
+    const FEW: usize = 16;
+
+    fn of(count: usize) -> Self {
+        if count <= Self::FEW { Self::Few } else { Self::Many(HashMap::with_capacity(count)) }
+    }
+
+    /// The place of a key that came before; otherwise it is the next one's.
+    fn find_or_add(&mut self, key: &'a str, before: &[(String, Json)]) -> Option<usize> {
+        match self {
+            Self::Few => before.iter().position(|(known, _)| known == key),
+            Self::Many(places) => match places.entry(key) {
+                Entry::Occupied(place) => Some(*place.get()),
+                Entry::Vacant(place) => {
+                    place.insert(before.len());
+                    None
+                }
+            },
+        }
     }
 }
 
@@ -196,6 +220,16 @@ mod tests {
         let (_, oddities) = parse(br#"{"a~/b": [1, NaN], "x": {"k": 1, "k": 2}}"#).unwrap();
         let found: Vec<_> = oddities.iter().map(|o| o.pointer.as_str()).collect();
         assert_eq!(found, ["/a~0~1b/1", "/x/k"]);
+    }
+
+    #[test]
+    fn the_last_of_two_keys_counts_in_small_and_large_objects() {
+        for count in [2, 16, 17, 100] {
+            let keys: Vec<String> = (0..count).map(|key| format!(r#""{key}": 0"#)).collect();
+            let text = format!(r#"{{{}, "1": 9}}"#, keys.join(", "));
+            let (value, oddities) = parse(text.as_bytes()).unwrap();
+            assert_eq!((value.pointer("/1"), oddities.len()), (Some(&super::Json::Integer(9)), 1));
+        }
     }
 
     #[test]

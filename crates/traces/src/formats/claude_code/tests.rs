@@ -208,7 +208,7 @@ fn agents_in_files_beside_the_session_are_those_that_calls_began() {
     }
     assert_eq!(
         notes,
-        "3 a call of a sub-agent is left out\n1 a sub-agent that no call began is left out\n\
+        "1 a sub-agent that no call began is left out\n\
          1 the file of a sub-agent cannot be read\n"
     );
 }

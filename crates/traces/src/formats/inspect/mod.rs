@@ -9,10 +9,11 @@ mod tests;
 use m3_trajectory::json::Json;
 
 use super::Format;
-use crate::archive::Archive;
+use crate::archive::{Archive, Entry};
 use crate::fields::Fields;
 use crate::head::Shape;
 use crate::input::{Input, ReadError, Sink};
+use crate::parallel::in_order;
 use sample::Log;
 
 /// Archives, by the names of their entries.
@@ -74,12 +75,21 @@ fn read_archive(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError>
     let epoch = |name: &String| name.strip_suffix(".json")?.rsplit_once("_epoch_")?.1.parse::<u64>().ok();
     let has_epochs = names.iter().filter_map(epoch).any(|epoch| epoch > 1);
     let log = Log::new(&header, has_epochs);
-    for (number, _) in names.iter().enumerate().filter(|(_, name)| is_sample(name)) {
-        match archive.value(number) {
-            Ok(sample) => sink.trace(None, log.sample(&sample))?,
-            Err(error) => sink.warn(None, &format!("{error}; the sample is left out")),
+    let mut numbers = (0..).zip(&names).filter(|(_, name)| is_sample(name)).map(|(number, _)| number);
+    let next = |sink: &mut dyn Sink| {
+        let Some(number) = numbers.next() else { return Ok(None) };
+        sink.progress(number as u64, names.len() as u64)?;
+        let entry = archive.entry(number);
+        Ok(Some((entry.size(), entry)))
+    };
+    let work = |entry: Entry| entry.value().map(|sample| log.sample(&sample));
+    in_order(sink, next, work, |sink, sample| match sample {
+        Ok(sample) => sink.trace(None, sample),
+        Err(error) => {
+            sink.warn(None, &format!("{error}; the sample is left out"));
+            Ok(())
         }
-    }
+    })?;
     if !names.iter().any(is_sample) {
         return Err(ReadError::refused(NO_SAMPLES));
     }

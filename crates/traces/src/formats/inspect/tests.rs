@@ -193,7 +193,7 @@ fn a_hand_over_is_nested_if_control_comes_back_and_goes_on_otherwise() {
     );
     assert_eq!(shown(&back), ["transfer_to_x({})=ok", "last({})=-"]);
     assert_eq!((back.nested[0].0.as_str(), shown(&back.nested[0].1)), ("x", vec!["inner({})=i".to_owned()]));
-    assert_eq!(notes(&back), ["a call of a sub-agent is left out"]);
+    assert!(notes(&back).is_empty(), "{:?}", notes(&back));
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod run;
 mod tests;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use m3_trajectory::json::Json;
 
@@ -12,10 +13,11 @@ use super::Format;
 use super::langchain::message::{add_all, of_metadata, outcome, reply};
 use crate::conversation::{Conversation, Outcome};
 use crate::fields::Fields;
+use crate::groups::{Names, grouped};
 use crate::input::{Input, ReadError, Sink};
 use crate::occurrences::Occurrences;
 use crate::overlap::Overlap;
-use crate::trace::TracedCall;
+use crate::trace::{Trace, TracedCall};
 use crate::usage::Usage;
 use run::{Run, tool_result};
 
@@ -36,9 +38,57 @@ fn is_run(value: &Json) -> bool {
 }
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    let values = input.all(sink)?;
+    // Runs that all name their traces are read a trace at a time.
+    let (mut names, is_named) = (Names::default(), AtomicBool::new(true));
+    let key = |value: &Json| {
+        let trace = value.text("trace_id").filter(|_| is_run(value));
+        is_named.fetch_and(trace.is_some(), Ordering::Relaxed);
+        trace.map(str::to_owned)
+    };
+    let mut is_any = false;
+    let work =
+        |values: &[Json]| if is_named.load(Ordering::Relaxed) { trajectories(values) } else { Vec::new() };
+    grouped(
+        input,
+        sink,
+        key,
+        |trace| names.number(&trace),
+        work,
+        |sink, traces| {
+            is_any |= !traces.is_empty();
+            traces.into_iter().try_for_each(|trace| sink.trace(None, trace))
+        },
+    )?;
+    if !is_named.into_inner() {
+        let traces = trajectories(&input.all(&mut Quiet(sink))?);
+        is_any = !traces.is_empty();
+        traces.into_iter().try_for_each(|trace| sink.trace(None, trace))?;
+    }
+    if is_any {
+        return Ok(());
+    }
+    Err(ReadError::refused("runs of LangSmith of which each is below another; export whole traces"))
+}
+
+/// Hears no warnings: those of a first pass are told already.
+struct Quiet<'s>(&'s mut dyn Sink);
+
+impl Sink for Quiet<'_> {
+    fn trace(&mut self, line: Option<u64>, trace: Trace) -> Result<(), ReadError> {
+        self.0.trace(line, trace)
+    }
+
+    fn warn(&mut self, _: Option<u64>, _: &str) {}
+
+    fn progress(&mut self, done: u64, total: u64) -> Result<(), ReadError> {
+        self.0.progress(done, total)
+    }
+}
+
+/// The trajectories of runs.
+fn trajectories(values: &[Json]) -> Vec<Trace> {
     let mut runs = Vec::new();
-    for value in &values {
+    for value in values {
         match value {
             Json::Array(items) => items.iter().for_each(|item| flatten(item, None, &mut runs)),
             other if is_run(other) => flatten(other, None, &mut runs),
@@ -46,16 +96,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         }
     }
     let tree = Tree::of(runs);
-    let roots = tree.roots();
-    if roots.is_empty() {
-        return Err(ReadError::refused(
-            "runs of LangSmith of which each is below another; export whole traces",
-        ));
-    }
-    for root in roots {
-        sink.trace(None, tree.trajectory(&root).finish())?;
-    }
-    Ok(())
+    tree.roots().iter().map(|root| tree.trajectory(root).finish()).collect()
 }
 
 /// A run and those that are nested in it.

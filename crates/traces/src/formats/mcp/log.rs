@@ -6,7 +6,7 @@ use m3_trajectory::json::{Json, parse};
 use super::session::{Message, Sessions};
 use crate::fields::Fields;
 use crate::head::each_line;
-use crate::input::{Input, LONGEST_LINE, ReadError, Sink};
+use crate::input::{Input, LONGEST, ReadError, Sink};
 use crate::time::rfc3339;
 
 /// The marks before a message, with who sent it.
@@ -66,7 +66,7 @@ pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadErr
     let mut sessions = Sessions::default();
     let file = server_of_file(input.source.name());
     let (mut read, mut without, mut broken) = (0_u64, 0_u64, Vec::new());
-    each_line::<ReadError>(input.source, LONGEST_LINE, |number, bytes| {
+    each_line::<ReadError>(input.source, LONGEST, |number, bytes| {
         let line = String::from_utf8_lossy(bytes);
         let Some(about) = message(&line) else { return Ok(()) };
         match value(about.text) {

@@ -19,8 +19,8 @@ use super::Format;
 use crate::conversation::Conversation;
 use crate::head::Head;
 use crate::input::{Input, ReadError, Sink};
-use crate::spans::{Span, Traces, is_otlp, is_phoenix};
-use crate::trace::Notes;
+use crate::spans::{Span, find, is_otlp, is_phoenix};
+use crate::trace::{Notes, Trace};
 use roles::Role;
 
 pub(super) use otel_messages::MESSAGES;
@@ -60,36 +60,48 @@ fn has(head: &Head, is: fn(&Span) -> bool) -> bool {
     }
     let mut found = false;
     for value in head.records() {
-        crate::spans::read(value, &mut |item| {
-            found |= matches!(&item, crate::spans::Item::Span(span) if is(span));
-        });
+        crate::spans::read(value, &mut |span| found |= is(&span));
     }
     found
 }
 
+/// What came of a trace.
+enum Outcome {
+    /// A trajectory.
+    Made(Box<Trace>),
+    /// Spans of a model or a tool whose content was not recorded.
+    Without,
+    /// Other spans.
+    Other,
+}
+
 /// Reads spans and log records: each trace is a trajectory.
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    let mut traces = Traces::default();
-    input.values(sink, |_, record| {
-        traces.add(&record.value);
+    let found = find(input, sink)?;
+    let adopted = vercel_orphans::join(input, sink, &found)?;
+    let is_guessed = adopted.is_some();
+    let (mut made, mut without, mut others) = (0_u64, 0_u64, 0_u64);
+    let work = |spans: Vec<Span>| match conversation(&spans) {
+        Some(mut conversation) if !conversation.is_empty() => {
+            if is_guessed {
+                conversation.note("spans of different traces are put together by their times");
+            }
+            Outcome::Made(Box::new(conversation.finish()))
+        }
+        Some(_) => Outcome::Without,
+        None => Outcome::Other,
+    };
+    found.each(input, sink, &adopted.unwrap_or_default(), work, |sink, outcome| {
+        match outcome {
+            Outcome::Made(trace) => {
+                made += 1;
+                sink.trace(None, *trace)?;
+            }
+            Outcome::Without => without += 1,
+            Outcome::Other => others += 1,
+        }
         Ok(())
     })?;
-    let mut traces: Vec<Vec<Span>> = traces.into_traces().collect();
-    let is_guessed = vercel_orphans::join(&mut traces);
-    let (mut made, mut without, mut others) = (0_u64, 0_u64, 0_u64);
-    for spans in traces {
-        match conversation(&spans) {
-            Some(mut conversation) if !conversation.is_empty() => {
-                if is_guessed {
-                    conversation.note("spans of different traces are put together by their times");
-                }
-                made += 1;
-                sink.trace(None, conversation.finish())?;
-            }
-            Some(_) => without += 1,
-            None => others += 1,
-        }
-    }
     if made + without == 0 {
         return Err(ReadError::refused(
             "spans or log records without any of a model or a tool; export those of an instrumentation for generative AI",

@@ -1,45 +1,79 @@
 //! Spans of the AI SDK that a program without a context manager wrote: each is a trace of its own, and only times and
 //! names tell which belong together.
 
-use super::vercel::{OPERATION, is_own};
-use crate::spans::Span;
+use std::collections::HashMap;
 
-/// Puts spans that are alone in their traces below the call of the SDK that was running when they began. Whether there were
-/// any.
-pub(super) fn join(traces: &mut Vec<Vec<Span>>) -> bool {
-    let is_orphan = |trace: &Vec<Span>| matches!(&trace[..], [span] if is_own(span) && span.parent.is_none());
-    let mut roots: Vec<(usize, Span)> = Vec::new();
-    let mut orphans: Vec<(usize, Span)> = Vec::new();
-    for (place, trace) in traces.iter_mut().enumerate().filter(|(_, trace)| is_orphan(trace)) {
-        let Some(span) = trace.first() else { continue };
-        let list = if is_request(span) { &mut orphans } else { &mut roots };
-        list.extend(trace.pop().map(|span| (place, span)));
+use super::vercel::{OPERATION, is_own};
+use crate::groups::Place;
+use crate::input::{Input, ReadError, Sink};
+use crate::spans::{Adopted, Found, Span};
+
+/// What matters of a span that is alone in its trace.
+struct Alone {
+    place: Place,
+    start: Option<u64>,
+    end: Option<u64>,
+    /// What the program called its call of the SDK.
+    name: Option<String>,
+    /// Whether it is a request or a tool, and not a whole call of the SDK.
+    is_request: bool,
+    id: String,
+    trace: String,
+}
+
+/// The most spans that are put together: what matters of all of them is in memory.
+const MOST: usize = 500_000;
+
+/// Finds spans that are alone in their traces and were made while a call of the SDK was running, by their offsets in the
+/// file. `None` if nothing needs to be put together.
+pub(super) fn join(
+    input: &Input<'_>,
+    sink: &mut dyn Sink,
+    found: &Found,
+) -> Result<Option<HashMap<u64, Adopted>>, ReadError> {
+    let (mut alone, mut others) = (Vec::new(), 0_u64);
+    found.each_alone(input, sink, OPERATION, of_span, |_, span| {
+        if alone.len() < MOST {
+            alone.push(span);
+        } else {
+            others += 1;
+        }
+        Ok(())
+    })?;
+    if others > 0 {
+        let message =
+            format!("spans without a trace that are too many to be put together by their times: {others}");
+        sink.warn(None, &message);
     }
-    let is_any = !orphans.is_empty() && !roots.is_empty();
-    roots.sort_by_key(|(_, span)| span.start);
-    for (place, mut span) in orphans {
+    let (orphans, mut roots): (Vec<Alone>, Vec<Alone>) = alone.into_iter().partition(|span| span.is_request);
+    if orphans.is_empty() || roots.is_empty() {
+        return Ok(None);
+    }
+    roots.sort_by_key(|root| root.start);
+    let mut adopted = HashMap::new();
+    for span in orphans {
         // The latest one that began before it and ended after it.
-        let before = roots.partition_point(|(_, root)| root.start <= span.start);
-        let holds = |root: &&(usize, Span)| root.1.end >= span.end && name(&root.1) == name(&span);
-        let root = roots[..before].iter().rev().take(NEAREST).find(holds);
-        let place = root.map_or(place, |(place, root)| {
-            (span.parent, span.trace) = (Some(root.id.clone()), root.trace.clone());
-            *place
-        });
-        if let Some(trace) = traces.get_mut(place) {
-            trace.push(span);
+        let before = roots.partition_point(|root| root.start <= span.start);
+        let holds = |root: &&Alone| root.end >= span.end && root.name == span.name;
+        if let Some(root) = roots[..before].iter().rev().take(NEAREST).find(holds) {
+            let by = Adopted { place: root.place, id: root.id.clone(), trace: root.trace.clone() };
+            adopted.insert(span.place.offset, by);
         }
     }
-    for (place, root) in roots {
-        if let Some(trace) = traces.get_mut(place) {
-            trace.push(root);
-        }
-    }
-    for trace in traces.iter_mut() {
-        trace.sort_by_key(|span| (span.start, span.end));
-    }
-    traces.retain(|trace| !trace.is_empty());
-    is_any
+    Ok(Some(adopted))
+}
+
+/// What matters of a span of the SDK that has no parent.
+fn of_span(place: Place, span: Span) -> Option<Alone> {
+    (is_own(&span) && span.parent.is_none()).then(|| Alone {
+        place,
+        start: span.start,
+        end: span.end,
+        name: span.attributes.text("ai.telemetry.functionId").map(str::to_owned),
+        is_request: is_request(&span),
+        id: span.id,
+        trace: span.trace,
+    })
 }
 
 /// How many calls of the SDK that may be running at once are looked at.
@@ -50,9 +84,4 @@ fn is_request(span: &Span) -> bool {
     span.attributes
         .text(OPERATION)
         .is_some_and(|operation| operation == "ai.toolCall" || operation.contains(".do"))
-}
-
-/// What the program called its call of the SDK.
-fn name(span: &Span) -> Option<&str> {
-    span.attributes.text("ai.telemetry.functionId")
 }

@@ -27,21 +27,17 @@ use crate::input::{At, Input, ReadError, Sink};
 fn records(
     input: &Input<'_>,
     sink: &mut dyn Sink,
-    mut each: impl FnMut(&mut Conversation, &Json) -> bool,
+    each: impl Fn(&mut Conversation, &Json) -> bool + Sync,
 ) -> Result<(), ReadError> {
-    let mut one = |sink: &mut dyn Sink, at: At, value: &Json| {
+    input.records(sink, |sink, at, value| {
+        // A record has an id also where it is alone.
+        let at = At { index: at.index.or(Some(0)), ..at };
         let mut conversation = Conversation::with_id(at.id(value.id("id")));
         if each(&mut conversation, value) {
             return sink.trace(at.line, conversation.finish());
         }
         sink.warn(at.line, "a record of another layout is left out");
         Ok(())
-    };
-    input.values(sink, |sink, record| match &record.value {
-        Json::Array(list) => (0..)
-            .zip(list)
-            .try_for_each(|(index, value)| one(sink, At { index: Some(index), line: record.line }, value)),
-        value => one(sink, At { index: Some(record.index), line: record.line }, value),
     })
 }
 

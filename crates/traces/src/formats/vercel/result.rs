@@ -39,15 +39,7 @@ fn response(value: &Json) -> &[Json] {
 }
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    input.values(sink, |sink, record| match &record.value {
-        Json::Array(list) => (0..).zip(list).try_for_each(|(index, value)| {
-            sink.trace(None, result(value, At { index: Some(index), line: None }).finish())
-        }),
-        value => {
-            let at = At { index: record.line.map(|_| record.index), line: record.line };
-            sink.trace(at.line, result(value, at).finish())
-        }
-    })
+    input.records(sink, |sink, at, value| sink.trace(at.line, result(value, at).finish()))
 }
 
 fn result(value: &Json, at: At) -> Conversation {

@@ -1,0 +1,314 @@
+//! Finds the spans and log records of a file by their traces, without parsing them: a file of any size is read in little
+//! memory, since afterwards the spans of one trace are all that is parsed at once.
+
+use std::io::{self, BufRead, Read};
+
+use m3_trajectory::json::parse;
+
+use super::read::hex;
+use crate::fields::Fields;
+use crate::groups::{Names, Place};
+use crate::head::Shape;
+use crate::input::{Input, ReadError, Sink};
+use crate::parallel::PART;
+use crate::pieces::{Part, after_mark, stopped};
+use crate::scan::{Scanner, Stop};
+
+/// The spans and records of a file.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(super) traces: Names,
+    pub(super) scopes: Names,
+    /// The group is the trace; the mark tells the kind, and the scope.
+    pub(super) places: Vec<Place>,
+}
+
+/// What stands at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A span of OTLP.
+    Span,
+    /// A log record.
+    Record,
+    /// What may be a span without OTLP around it.
+    Bare,
+}
+
+/// The two lowest bits of a mark are the kind, the others the number of the scope.
+fn mark(kind: Kind, scope: u32) -> u32 {
+    scope.saturating_mul(4) | kind as u32
+}
+
+/// The kind and the number of the scope.
+pub(super) fn marked(place: &Place) -> (Kind, u32) {
+    let kind = match place.mark & 3 {
+        0 => Kind::Span,
+        1 => Kind::Record,
+        _ => Kind::Bare,
+    };
+    (kind, place.mark >> 2)
+}
+
+/// The most bytes of an id, and of what tells the library that wrote spans.
+const ID: usize = 1 << 10;
+const SCOPE: usize = 64 << 10;
+
+/// How deep pages of spans may be in one another.
+const DEEPEST: usize = 8;
+
+/// Finds them. Lines that are no JSON are reported, and so is where a document breaks off.
+pub(crate) fn find(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Found, ReadError> {
+    let mut found = Found::default();
+    if input.head.shape == Shape::Lines {
+        let work = |part: Part| {
+            let (mut found, mut wrong) = (Found::default(), Vec::new());
+            for piece in part.pieces() {
+                let before = found.places.len();
+                let mut finder = Finder::of(Scanner::at(piece.text, piece.offset), &mut found);
+                if finder.all().is_err() {
+                    found.places.truncate(before);
+                    wrong.push((piece.at.line, parse(piece.text).err()));
+                }
+            }
+            (found, wrong)
+        };
+        input.lines(sink, work, |sink, (part, wrong)| {
+            found.add(&part);
+            for (line, error) in wrong {
+                let message = error.map_or_else(|| "of another layout".to_owned(), |error| error.message);
+                sink.warn(line, &format!("not JSON, left out: {message}"));
+            }
+            Ok(())
+        })?;
+    } else {
+        let total = input.source.length();
+        let reader = Watched { reader: input.source.reader()?, sink: &mut *sink, done: 0, told: 0, total };
+        let ended = Finder::of(after_mark(input.source, reader)?, &mut found).all();
+        match ended {
+            Err(Stop::Text(offset, message)) if !found.places.is_empty() => {
+                let (line, column) = input.source.position(offset);
+                let message = format!(
+                    "column {column}: the document breaks off or is no JSON ({message}); what comes after is left out"
+                );
+                sink.warn(Some(line), &message);
+            }
+            ended => ended.map_err(|stop| stopped(input.source, stop))?,
+        }
+    }
+    found.traces.close();
+    found.scopes.close();
+    Ok(found)
+}
+
+impl Found {
+    /// Adds what was found in a later part.
+    fn add(&mut self, part: &Self) {
+        let traces: Vec<u32> = part.traces.all().map(|name| self.traces.number(name)).collect();
+        let scopes: Vec<u32> = part.scopes.all().map(|name| self.scopes.number(name)).collect();
+        let renumbered =
+            |numbers: &[u32], number: u32| numbers.get(number as usize).copied().unwrap_or(u32::MAX);
+        self.places.extend(part.places.iter().map(|place| {
+            let (kind, scope) = marked(place);
+            let group = renumbered(&traces, place.group);
+            Place { group, mark: mark(kind, renumbered(&scopes, scope)), ..*place }
+        }));
+    }
+}
+
+/// Follows a document or a line.
+struct Finder<'f, R> {
+    scanner: Scanner<R>,
+    found: &'f mut Found,
+    depth: usize,
+}
+
+/// The members that matter.
+enum Key {
+    Resources,
+    Scopes,
+    Scope,
+    Spans,
+    Records,
+    Data,
+    Trace,
+    Context,
+    Other,
+}
+
+fn key(name: &[u8]) -> Key {
+    match name {
+        b"resourceSpans" | b"resource_spans" | b"resourceLogs" | b"resource_logs" => Key::Resources,
+        b"scopeSpans"
+        | b"scope_spans"
+        | b"scopeLogs"
+        | b"scope_logs"
+        | b"instrumentationLibrarySpans"
+        | b"instrumentation_library_spans" => Key::Scopes,
+        b"scope" | b"instrumentationLibrary" | b"instrumentation_library" => Key::Scope,
+        b"spans" => Key::Spans,
+        b"logRecords" | b"log_records" => Key::Records,
+        b"data" => Key::Data,
+        b"traceId" | b"trace_id" => Key::Trace,
+        b"context" => Key::Context,
+        _ => Key::Other,
+    }
+}
+
+impl<'f, R: BufRead> Finder<'f, R> {
+    fn of(scanner: Scanner<R>, found: &'f mut Found) -> Self {
+        Self { scanner, found, depth: 0 }
+    }
+
+    /// The values of a document or a line; mostly one.
+    fn all(&mut self) -> Result<(), Stop> {
+        while let Some(byte) = self.scanner.peek()? {
+            match byte {
+                b'[' => self.list(Self::holder)?,
+                b'{' => self.holder()?,
+                _ => return Err(Stop::Text(self.scanner.offset(), "expected a list or an object")),
+            }
+        }
+        Ok(())
+    }
+
+    /// The objects of a list.
+    fn list(&mut self, each: fn(&mut Self) -> Result<(), Stop>) -> Result<(), Stop> {
+        if self.scanner.expect()? != b'[' {
+            return self.scanner.value();
+        }
+        let mut is_more = self.scanner.enter()?;
+        while is_more {
+            match self.scanner.expect()? {
+                b'{' => each(self)?,
+                _ => self.scanner.value()?,
+            }
+            is_more = self.scanner.more()?;
+        }
+        Ok(())
+    }
+
+    /// The members of an object; `each` passes the value.
+    fn members(&mut self, mut each: impl FnMut(&mut Self, &Key) -> Result<(), Stop>) -> Result<(), Stop> {
+        let mut is_more = self.scanner.enter()?;
+        while is_more {
+            let key = key(self.scanner.key()?);
+            each(self, &key)?;
+            is_more = self.scanner.more()?;
+        }
+        Ok(())
+    }
+
+    /// A document, a page of spans, or a span without OTLP around it.
+    fn holder(&mut self) -> Result<(), Stop> {
+        let (start, before) = (self.scanner.offset(), self.found.places.len());
+        let (mut own, mut of_context) = (None, None);
+        self.members(|it, key| match key {
+            Key::Resources => it.list(Self::resource),
+            Key::Data if it.depth < DEEPEST => {
+                it.depth += 1;
+                it.list(Self::holder)?;
+                it.depth -= 1;
+                Ok(())
+            }
+            Key::Trace => it.id(&mut own),
+            Key::Context if it.scanner.expect()? == b'{' => it.members(|it, key| match key {
+                Key::Trace => it.id(&mut of_context),
+                _ => it.scanner.value(),
+            }),
+            _ => it.scanner.value(),
+        })?;
+        if let Some(trace) = of_context.or(own)
+            && self.found.places.len() == before
+        {
+            self.add(&trace, Kind::Bare, start);
+        }
+        Ok(())
+    }
+
+    fn resource(&mut self) -> Result<(), Stop> {
+        self.members(|it, key| match key {
+            Key::Scopes => it.list(Self::scope),
+            _ => it.scanner.value(),
+        })
+    }
+
+    fn scope(&mut self) -> Result<(), Stop> {
+        let before = self.found.places.len();
+        let mut library = String::new();
+        self.members(|it, key| match key {
+            Key::Spans => it.list(|it| it.one(Kind::Span)),
+            Key::Records => it.list(|it| it.one(Kind::Record)),
+            Key::Scope => {
+                let scope = parse(it.scanner.text(SCOPE)?).ok();
+                library =
+                    scope.and_then(|(scope, _)| scope.text("name").map(str::to_owned)).unwrap_or_default();
+                Ok(())
+            }
+            _ => it.scanner.value(),
+        })?;
+        // It may be told after the spans.
+        let scope = self.found.scopes.number(&library);
+        for place in self.found.places.iter_mut().skip(before) {
+            place.mark = mark(marked(place).0, scope);
+        }
+        Ok(())
+    }
+
+    /// A span or a record.
+    fn one(&mut self, kind: Kind) -> Result<(), Stop> {
+        let start = self.scanner.offset();
+        let mut trace = None;
+        self.members(|it, key| match key {
+            Key::Trace => it.id(&mut trace),
+            _ => it.scanner.value(),
+        })?;
+        self.add(&trace.unwrap_or_default(), kind, start);
+        Ok(())
+    }
+
+    /// The id of a trace, unless it is null.
+    fn id(&mut self, id: &mut Option<String>) -> Result<(), Stop> {
+        let text = self.scanner.text(ID)?;
+        if text != b"null" {
+            *id = Some(hex(parse(text).ok().map(|(value, _)| value).as_ref(), 16));
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, trace: &str, kind: Kind, start: u64) {
+        let length = u32::try_from(self.scanner.offset() - start).unwrap_or(u32::MAX);
+        let group = self.found.traces.number(trace);
+        self.found.places.push(Place { offset: start, length, group, mark: mark(kind, 0) });
+    }
+}
+
+/// Tells how much was read, and ends where reading is to stop.
+struct Watched<'s, R> {
+    reader: R,
+    sink: &'s mut dyn Sink,
+    done: u64,
+    told: u64,
+    total: u64,
+}
+
+impl<R: BufRead> Read for Watched<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.reader.read(buffer)
+    }
+}
+
+impl<R: BufRead> BufRead for Watched<'_, R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.done - self.told >= PART as u64 {
+            self.told = self.done;
+            // Spans are read again when all are found.
+            self.sink.progress(self.done, self.total.saturating_mul(2)).map_err(io::Error::other)?;
+        }
+        self.reader.fill_buf()
+    }
+
+    fn consume(&mut self, length: usize) {
+        self.done += length as u64;
+        self.reader.consume(length);
+    }
+}
