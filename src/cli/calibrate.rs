@@ -16,7 +16,7 @@ use super::input;
 use super::leaderboard::draw;
 use super::printer::{Printer, Unit};
 use super::results::TablesArgs;
-use super::scoring::ProfileArg;
+use super::scoring_choices::ProfileArg;
 use crate::calibrate::{
     CalibrationReport, MajorityError, MajorityLabels, SensitivityReport, calibrate, similarities,
 };

@@ -19,7 +19,7 @@ use super::failure::{Failure, code};
 use super::fidelity_model::{MODEL_FILE, ModelArg};
 use super::printer::{Printer, Unit};
 use super::results::FormArgs;
-use super::scoring::{ProfileArg, SimilarityArg};
+use super::scoring_choices::{ProfileArg, SimilarityArg};
 use crate::calibrate::{
     DoubtfulPair, FidelityReport, LabelledSource, LabelledSourceError, PairFileError, SourcesReport,
     TestPair, TrainingReport, adapt, adapted_to, cosine_trial, evidence, file_labels, pair_files, train_anew,

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use m3_embedding::Embedder;
 use m3_report::{AskedReport, InputReport, InputsReport, RepeatsReport, ScoreSummary, ToolNamesReport};
 use m3_score::fidelity::model::Model;
 use m3_score::fidelity::{Answers, DoubtfulPairs};
-use m3_score::{Profile, ScoreOptions, Similarity, Sink, Summary, Thresholds, TrajectoryScore};
+use m3_score::{MatchOptions, Profile, ScoreOptions, Similarity, Sink, Summary, Thresholds, TrajectoryScore};
 use m3_support::text::shortened;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::tool_names::Vocabulary;
@@ -21,7 +21,9 @@ use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
 use super::fidelity_model::ModelArg;
 use super::input::{self, DuplicatesArg, PredictionsArg};
+use super::match_args::MatchArgs;
 use super::printer::{Printer, Unit};
+use super::scoring_choices::{ProfileArg, SimilarityArg};
 use super::seen::{Seen, check_order};
 use super::tool_names::{Known, ToolNamesArg};
 
@@ -57,47 +59,13 @@ pub(super) struct ScoringArgs {
     #[arg(long, value_enum)]
     duplicates: Option<DuplicatesArg>,
     #[command(flatten)]
+    matching: MatchArgs,
+    #[command(flatten)]
     model: ModelArg,
     #[command(flatten)]
     ask: AskSameArgs,
     #[command(flatten)]
     encoder: EncoderArgs,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum ProfileArg {
-    /// The equations of M3-Bench
-    Paper,
-    /// Like the program published with Open-M3-Bench, for comparison with the paper's tables
-    #[value(name = "open-m3-bench")]
-    OpenM3Bench,
-}
-
-impl From<ProfileArg> for Profile {
-    fn from(profile: ProfileArg) -> Self {
-        match profile {
-            ProfileArg::Paper => Self::Paper,
-            ProfileArg::OpenM3Bench => Self::OpenM3Bench,
-        }
-    }
-}
-
-/// How calls are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum SimilarityArg {
-    /// The paper's: the cosine of the embeddings of the serialized arguments
-    Cosine,
-    /// Argument by argument, each as what it is (number, date, path, text ..): the fidelity
-    Typed,
-}
-
-impl From<SimilarityArg> for Similarity {
-    fn from(similarity: SimilarityArg) -> Self {
-        match similarity {
-            SimilarityArg::Cosine => Self::Cosine,
-            SimilarityArg::Typed => Self::Typed,
-        }
-    }
 }
 
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -128,6 +96,7 @@ struct Conditions {
     catalog: Option<Catalog>,
     model: Arc<Model>,
     answers: Answers,
+    verdicts: Option<MatchOptions>,
 }
 
 impl Conditions {
@@ -139,6 +108,7 @@ impl Conditions {
             catalog: self.catalog.as_ref(),
             model: Some(&self.model),
             answers: Some(&self.answers),
+            verdicts: self.verdicts.as_ref(),
             keeps_similarities,
         }
     }
@@ -184,6 +154,8 @@ impl ScoringArgs {
             known,
             printer,
         )?;
+        let is_called = |tool: &str| predicted.has(tool) || known.references.has(tool);
+        let verdicts = self.matching.options(&is_called, printer);
         let embedder = self.encoder.open(common.assets()?, printer)?;
         let answers = Answers::default();
         Ok(Scoring {
@@ -191,7 +163,7 @@ impl ScoringArgs {
             further,
             references,
             profile: self.profile(),
-            conditions: Conditions { similarity, thresholds, catalog, model, answers },
+            conditions: Conditions { similarity, thresholds, catalog, model, answers, verdicts },
             asked: None,
             tool_names,
             no_images: of_predictions.are_blind(),

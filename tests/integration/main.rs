@@ -53,4 +53,5 @@ mod show;
 mod simulated;
 mod simulated_cli;
 mod support;
+mod trajectory_match;
 mod validate;

@@ -67,12 +67,13 @@ pub use tool_names::ToolNamesReport;
 pub use unusable::UnusableFile;
 pub use validation::{FileReport, ProblemReport, ValidationReport};
 pub use wire::{
-    AggregateReport, ArgumentReport, AskedReport, Band, BestPrediction, BestReference, CostReport,
-    CostToolReport, CoverageReport, EncoderReport, FidelityModelReport, InputReport, InputsReport,
-    LedgerReport, MatchReport, PassRateReport, PlaceReport, RejectedMatchReport, RejectedMatchesReport,
-    RepeatsReport, RepetitionReport, ReplacementReport, SCORE_SCHEMA, ScoreReport, ScoreSummary,
-    SpreadReport, TaskTrialsReport, ThresholdsReport, ToolReport, TrajectoryReport,
-    UnmatchedPredictionReport, UnmatchedReferenceReport, WrongArgumentReport,
+    AggregateReport, ArgumentReport, ArgumentRuleReport, AskedReport, Band, BestPrediction, BestReference,
+    CostReport, CostToolReport, CoverageReport, EncoderReport, FidelityModelReport, InputReport,
+    InputsReport, LedgerReport, MatchOptionsReport, MatchReport, MatchedReport, PassRateReport, PlaceReport,
+    RejectedMatchReport, RejectedMatchesReport, RepeatsReport, RepetitionReport, ReplacementReport,
+    SCORE_SCHEMA, ScoreReport, ScoreSummary, SpreadReport, TaskTrialsReport, ThresholdsReport, ToolReport,
+    TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport, VerdictReport,
+    WrongArgumentReport,
 };
 
 /// Writes a score in one form.

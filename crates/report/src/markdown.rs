@@ -62,6 +62,8 @@ impl<W: Write> ScoreRenderer for Markdown<W> {
         let rows = tables::metrics(summary).into_iter().map(|row| {
             vec![escape(row.metric.label().trim()), format!("{:.4}", row.value), escape(&row.note)]
         });
+        let passed = tables::matched(summary).map(|(label, count)| vec![label, String::new(), count]);
+        let rows = rows.chain(passed);
         markdown_table(columns.into_iter(), rows, &mut self.writer)?;
         if let Some(repeats) = &summary.repeats {
             write_sheets(SheetForm::Markdown, &repeats::repeats_sheets(repeats), &mut self.writer)?;

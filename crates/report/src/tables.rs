@@ -1,6 +1,7 @@
 //! Parts that the terminal and Markdown both show: the metrics, the weakest types, the origin of the numbers.
 
 use m3_score::{Metric, Noted, Profile, Similarity};
+use m3_support::text::counted;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::arguments::{Column, Cut, Findings};
@@ -42,6 +43,14 @@ pub(super) fn metrics(summary: &ScoreSummary) -> Vec<MetricRow> {
     };
     let row = |metric: Metric| Some(MetricRow { metric, value: a.metrics[metric], note: metric.note(&set)? });
     Metric::ALL.into_iter().filter_map(row).collect()
+}
+
+/// How many trajectories pass: `strict match` and `12 of 16 trajectories`, with what is not the default.
+pub(super) fn matched(summary: &ScoreSummary) -> Option<(String, String)> {
+    let (options, found) = (summary.match_options.as_ref()?, summary.aggregate.matched_whole?);
+    let trajectories = counted(found.of, "trajectory");
+    let others = options.others();
+    Some((format!("{} match", options.mode), format!("{} of {trajectories}{others}", found.passed)))
 }
 
 /// The weakest types, the weakest first; no rows if there is only one type.

@@ -73,6 +73,9 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
                 row.note
             )?;
         }
+        if let Some((label, count)) = tables::matched(summary) {
+            writeln!(out, "{label:<20} {count}")?;
+        }
         if let Some(repeats) = &summary.repeats {
             writeln!(out)?;
             write_sheets(

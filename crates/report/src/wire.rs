@@ -9,6 +9,7 @@ mod from_scores;
 mod ledger;
 mod repeats;
 mod signature;
+mod verdicts;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,6 +26,7 @@ pub use ledger::{CoverageReport, LedgerReport};
 pub use repeats::{PassRateReport, RepeatsReport, RepetitionReport, SpreadReport, TaskTrialsReport};
 pub use signature::{InputReport, InputsReport};
 pub(super) use signature::{signature, start};
+pub use verdicts::{ArgumentRuleReport, MatchOptionsReport, MatchedReport, VerdictReport};
 
 use super::metrics::MetricsReport;
 use super::{PanelGrades, TaskOutcomes, ToolNamesReport};
@@ -90,6 +92,10 @@ pub struct ScoreSummary {
     #[serde(default)]
     #[schemars(!default)]
     pub tool_names: ToolNamesReport,
+    /// How trajectories are matched with their references besides, with `--match`; `aggregate` says how many pass.
+    #[serde(rename = "match", skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(!skip_deserializing)]
+    pub match_options: Option<MatchOptionsReport>,
     /// How far predictions and references are of the same tasks.
     #[serde(skip_deserializing)]
     #[schemars(!skip_deserializing)]
@@ -164,6 +170,10 @@ pub struct AggregateReport {
     #[serde(skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub average_calls: f64,
+    /// How many trajectories pass, with `--match`; left out of the metrics of a trajectory.
+    #[serde(rename = "match", skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(!skip_deserializing)]
+    pub matched_whole: Option<MatchedReport>,
 }
 
 /// One trajectory.
@@ -184,6 +194,10 @@ pub struct TrajectoryReport {
         "provider", "server_lost", "time", "limit", "context", "other", "missing", "too_large"
     ]))]
     pub failure: Option<String>,
+    /// Whether it passes, with `--match`.
+    #[serde(rename = "match", skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(!skip_deserializing)]
+    pub verdict: Option<VerdictReport>,
     /// The metrics of a set with only this trajectory in it.
     pub metrics: AggregateReport,
     /// Matched pairs, by reference call.

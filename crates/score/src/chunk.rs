@@ -10,7 +10,7 @@ use m3_trajectory::{FailureClass, Trajectory};
 
 use super::calls::Calls;
 use super::fidelity::CallPair;
-use super::{Serializer, Similarity};
+use super::{Mismatch, ScoreOptions, Serializer, Similarity, Verdict, matches};
 
 /// The most calls in a chunk, both sides together.
 const CALLS: usize = 4096;
@@ -29,6 +29,7 @@ pub(super) struct Prepared {
     pub(super) id: String,
     pub(super) task_type: Option<String>,
     pub(super) failure: Option<FailureClass>,
+    pub(super) verdict: Option<Verdict>,
     /// What the user asked, which tells arguments that matter from others; only where arguments are compared by it.
     pub(super) question: Option<String>,
     pub(super) references: PreparedCalls,
@@ -77,20 +78,24 @@ impl Chunk {
         prediction: &Trajectory,
         failure: Option<FailureClass>,
         serializer: &Serializer<'_>,
-        similarity: Similarity,
+        options: &ScoreOptions<'_>,
     ) {
         let tools = |trajectory: &Trajectory| -> HashSet<String> {
             trajectory.calls().map(|(_, call)| serializer.tool(&call.tool).to_owned()).collect()
         };
         let shared = &tools(reference) & &tools(prediction);
         self.bytes += reference.id.len();
-        let mut side = |trajectory| self.prepare_calls(trajectory, &shared, serializer, similarity);
+        let mut side = |trajectory| self.prepare_calls(trajectory, &shared, serializer, options.similarity);
         let (references, predictions) = (side(reference), side(prediction));
+        let verdict = options.verdicts.map(|options| match failure {
+            Some(failure) => Err(Mismatch::Failed(failure)),
+            None => matches(prediction, reference, options),
+        });
         let (id, task_type) = (reference.id.clone(), reference.task_type.clone());
         let question = [reference, prediction].into_iter().find_map(|side| side.question.as_ref());
         let question = question.map(|text| head(text, LONGEST_QUESTION).to_owned());
         self.bytes += question.as_ref().map_or(0, String::len);
-        self.items.push(Prepared { id, task_type, failure, question, references, predictions });
+        self.items.push(Prepared { id, task_type, failure, verdict, question, references, predictions });
     }
 
     fn prepare_calls(

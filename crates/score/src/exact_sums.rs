@@ -27,6 +27,8 @@ pub struct ExactSums {
     pub matched: u64,
     /// The matched pairs with a similarity of tau_strong or more.
     pub strong: u64,
+    /// Trajectories that pass as [`ScoreOptions::verdicts`](super::ScoreOptions::verdicts) says.
+    pub passed: u64,
     /// The steps of the predictions, those without calls included.
     pub predicted_steps: u64,
     /// The sum behind each metric, by its place in [`Metric::ALL`].
@@ -70,6 +72,7 @@ impl ExactSums {
             predicted_calls: predictions.len() as u64,
             matched: pairs.len() as u64,
             strong: matching.matches.iter().filter(|pair| pair.is_strong).count() as u64,
+            passed: 0,
             predicted_steps: predictions.steps() as u64,
             of_metrics: Metric::ALL.map(sum),
         }
@@ -120,6 +123,7 @@ impl AddAssign for ExactSums {
         self.predicted_calls += other.predicted_calls;
         self.matched += other.matched;
         self.strong += other.strong;
+        self.passed += other.passed;
         self.predicted_steps += other.predicted_steps;
         for (sum, other) in self.of_metrics.iter_mut().zip(other.of_metrics) {
             *sum += other;

@@ -6,7 +6,7 @@ use m3_trajectory::catalog::Catalog;
 
 use super::fidelity::Answers;
 use super::fidelity::model::Model;
-use super::{Profile, Similarity, Thresholds};
+use super::{MatchOptions, Profile, Similarity, Thresholds};
 
 /// Options of scoring.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,6 +23,8 @@ pub struct ScoreOptions<'a> {
     pub model: Option<&'a Arc<Model>>,
     /// What is said of pairs of calls, laid over the comparisons of matched ones; it never decides which are matched.
     pub answers: Option<&'a Answers>,
+    /// Whether and how each trajectory passes or fails besides.
+    pub verdicts: Option<&'a MatchOptions>,
     /// Whether to fill [`Matching::similarities`](super::Matching::similarities), which explain an alignment.
     pub keeps_similarities: bool,
 }

@@ -17,7 +17,7 @@ use super::findings::Findings;
 use super::matching::{Matching, align, calls_to_embed, cosine_of_calls};
 use super::transport::TooLarge;
 use super::typed::align_by_fidelity;
-use super::{ByTool, ExactSums, Ledger, Profile, ScoreOptions, Serializer, Similarity};
+use super::{ByTool, ExactSums, Ledger, Profile, ScoreOptions, Serializer, Similarity, Verdict};
 
 /// One trajectory, scored.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +28,8 @@ pub struct TrajectoryScore {
     pub task_type: Option<String>,
     /// Why the task failed, if it did.
     pub failure: Option<FailureClass>,
+    /// Whether it passes, where that was asked for.
+    pub verdict: Option<Verdict>,
     /// Its numbers; [`ExactSums::metrics`] gives the metrics.
     pub sums: ExactSums,
     /// Which calls are matched.
@@ -246,7 +248,7 @@ impl<'a> Run<'a> {
             }
         }
         ledger.scored += 1;
-        chunk.prepare(&reference, &prediction, failure, &self.serializer, self.options.similarity);
+        chunk.prepare(&reference, &prediction, failure, &self.serializer, &self.options);
         Ok(())
     }
 
@@ -285,7 +287,7 @@ impl<'a> Run<'a> {
         let fidelities = self.compare(&chunk, &matchings, embedder)?;
         let scored = chunk.items.into_iter().zip(matchings).zip(fidelities);
         for ((prepared, matching), fidelities) in scored {
-            let sums = ExactSums::of(
+            let mut sums = ExactSums::of(
                 prepared.failure.is_some(),
                 &matching,
                 &fidelities,
@@ -293,14 +295,15 @@ impl<'a> Run<'a> {
                 &prepared.predictions.calls,
                 self.options.profile,
             );
+            sums.passed = u64::from(prepared.verdict == Some(Ok(())));
             self.summary.aggregate += sums;
             self.summary.findings.add(&prepared, &matching.matches, &fidelities);
             self.summary.by_tool.add(prepared.failure, &matching, &fidelities);
-            let Prepared { id, task_type, failure, .. } = prepared;
+            let Prepared { id, task_type, failure, verdict, .. } = prepared;
             if let Some(task_type) = &task_type {
                 *self.summary.by_type.entry(task_type.clone()).or_default() += sums;
             }
-            sink(TrajectoryScore { id, task_type, failure, sums, matching, fidelities })
+            sink(TrajectoryScore { id, task_type, failure, verdict, sums, matching, fidelities })
                 .map_err(ScoreError::Sink)?;
             self.done += 1;
         }

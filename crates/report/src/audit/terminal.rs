@@ -41,16 +41,17 @@ impl<W: Write> AuditTerminal<W> {
         Self { writer, bold, is_first: true }
     }
 
-    /// Writes what a language model was asked, if one was, before all audits.
+    /// Writes before all audits what a language model was asked and how many trajectories pass, where that is said.
     ///
     /// # Errors
     /// The writer's reason.
     pub fn begin(&mut self, summary: &ScoreSummary) -> io::Result<()> {
-        let Some(asked) = tables::asked(summary) else { return Ok(()) };
-        for text in wrapped(&asked, WIDTH) {
+        let passed = tables::matched(summary).map(|(label, count)| format!("{label} {count}"));
+        let said: Vec<String> = tables::asked(summary).into_iter().chain(passed).collect();
+        for text in said.iter().flat_map(|said| wrapped(said, WIDTH)) {
             writeln!(self.writer, "{text}")?;
         }
-        writeln!(self.writer)
+        if said.is_empty() { Ok(()) } else { writeln!(self.writer) }
     }
 
     /// The writer, after everything has been written.
@@ -85,6 +86,11 @@ impl<W: Write> AuditTerminal<W> {
             writeln!(out, "{bold}{failure}{bold:#}")?;
         }
         writeln!(out, "average {:.4}{cost}", metrics.metrics[Metric::Average])?;
+        if let Some(verdict) = &audit.score.verdict {
+            for text in indented(&words::verdict(verdict)) {
+                writeln!(out, "{text}")?;
+            }
+        }
         let of_average = Metric::of_scores().filter(|metric| metric.averaged() == Averaged::Always);
         let values = of_average.map(|metric| format!("{} {:.3}", metric.heading(), metrics.metrics[metric]));
         writeln!(out, "{}", values.collect::<Vec<_>>().join("  "))?;

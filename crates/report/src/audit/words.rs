@@ -10,7 +10,7 @@ use super::{
     ArgumentAudit, CallAudit, InvertedPair, MatchArguments, MergedStep, SideAudit, SplitStep, Structure,
     TrajectoryAudit,
 };
-use crate::{AggregateReport, MatchReport, PlaceReport};
+use crate::{AggregateReport, MatchReport, PlaceReport, VerdictReport};
 
 /// The note on a match whose arguments do not ask for the same.
 pub(super) const REJECTED: &str = "similar, but another call";
@@ -59,6 +59,14 @@ pub(super) fn failure(failure: Option<&str>) -> Option<String> {
         "missing" => "there is no prediction".to_owned(),
         class => format!("the task failed: {}", class.replace('_', " ")),
     })
+}
+
+/// Whether a trajectory passes beside its reference.
+pub(super) fn verdict(verdict: &VerdictReport) -> String {
+    match &verdict.reason {
+        None => "match passed".to_owned(),
+        Some(reason) => format!("match failed: {reason}"),
+    }
 }
 
 /// A similarity in two digits; 1.00 only for calls that look the same to the encoder.

@@ -8,9 +8,9 @@ use m3_score::fidelity::model::Model;
 use m3_score::{CallPlace, ExactSums, Profile, ScoreOptions};
 
 use super::{
-    AggregateReport, BestPrediction, BestReference, EncoderReport, FidelityModelReport, MatchReport,
-    PlaceReport, SCORE_SCHEMA, ScoreSummary, ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport,
-    UnmatchedReferenceReport,
+    AggregateReport, BestPrediction, BestReference, EncoderReport, FidelityModelReport, MatchOptionsReport,
+    MatchReport, MatchedReport, PlaceReport, SCORE_SCHEMA, ScoreSummary, ThresholdsReport, TrajectoryReport,
+    UnmatchedPredictionReport, UnmatchedReferenceReport, VerdictReport,
 };
 use super::{
     ArgumentReport, CoverageReport, InputsReport, RejectedMatchesReport, WrongArgumentReport, by_tool,
@@ -29,8 +29,12 @@ impl ScoreSummary {
         inputs: InputsReport,
         tool_names: ToolNamesReport,
     ) -> Self {
-        let ScoreOptions { profile, similarity, thresholds, model, .. } = *options;
+        let ScoreOptions { profile, similarity, thresholds, model, verdicts, .. } = *options;
         let model = model.map_or_else(Model::built_in, Arc::clone);
+        let aggregate = |sums: &ExactSums| AggregateReport {
+            matched_whole: verdicts.map(|options| MatchedReport::new(options, sums)),
+            ..AggregateReport::new(sums, profile)
+        };
         let by_type = summary.by_type.iter();
         let wrong_arguments = summary.findings.wrong_arguments().into_iter();
         let unsigned = Self {
@@ -50,13 +54,12 @@ impl ScoreSummary {
             similarity: similarity.name().to_owned(),
             thresholds: ThresholdsReport { weak: thresholds.weak(), strong: thresholds.strong() },
             tool_names,
+            match_options: verdicts.map(MatchOptionsReport::from),
             coverage: CoverageReport::from(&summary.ledger),
             no_images: false,
             ledger: summary.ledger.clone().into(),
-            aggregate: AggregateReport::new(&summary.aggregate, profile),
-            by_type: by_type
-                .map(|(name, sums)| (name.clone(), AggregateReport::new(sums, profile)))
-                .collect(),
+            aggregate: aggregate(&summary.aggregate),
+            by_type: by_type.map(|(name, sums)| (name.clone(), aggregate(sums))).collect(),
             costs: by_tool::costs(&summary.by_tool, &summary.aggregate),
             by_tool: by_tool::tools(&summary.by_tool),
             wrong_arguments: wrong_arguments.map(WrongArgumentReport::from).collect(),
@@ -80,6 +83,7 @@ impl AggregateReport {
             metrics: MetricsReport(sums.metrics(profile)),
             average_steps: sums.average_steps(),
             average_calls: sums.average_calls(),
+            matched_whole: None,
         }
     }
 }
@@ -100,6 +104,7 @@ impl TrajectoryReport {
             repeat: None,
             task_type: scored.task_type,
             failure: scored.failure.map(|failure| failure.name().to_owned()),
+            verdict: scored.verdict.map(VerdictReport::from),
             matches: matching
                 .matches
                 .into_iter()

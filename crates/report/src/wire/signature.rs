@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::ScoreSummary;
+use super::{MatchOptionsReport, ScoreSummary};
 use crate::ToolNamesReport;
 
 /// The number of digits of a hash in a signature.
@@ -62,6 +62,7 @@ pub(crate) fn signature(summary: &ScoreSummary) -> String {
     parts.extend(names(&summary.tool_names));
     parts.extend([format!("refs:{}", start(&references.sha256)), format!("preds:{}", predictions.join("+"))]);
     parts.extend(tools.as_ref().map(|tools| format!("tools:{}", start(&tools.sha256))));
+    parts.extend(summary.match_options.as_ref().map(MatchOptionsReport::signed));
     parts.extend(summary.repeats.as_ref().map(|repeats| {
         let least = repeats.pass.iter().map(|(metric, least)| format!("{metric}={least}"));
         format!("pass:{}", least.collect::<Vec<_>>().join("+"))

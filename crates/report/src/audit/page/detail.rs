@@ -37,6 +37,8 @@ pub(super) struct Detail {
     pub(super) cost: String,
     /// Why it failed, in words; `None` if it did not.
     pub(super) failure: Option<String>,
+    /// Whether it passes, in words, where that was asked for.
+    pub(super) verdict: Option<String>,
     /// What it costs the set's average, in words; `None` if nothing.
     pub(super) cost_words: Option<String>,
     pub(super) metrics: Vec<MetricView>,
@@ -142,6 +144,7 @@ impl Detail {
             task_type: audit.score.task_type.as_deref().map(name).unwrap_or_default(),
             cost: format!("{:.6}", audit.cost),
             failure: words::failure(audit.score.failure.as_deref()),
+            verdict: audit.score.verdict.as_ref().map(words::verdict),
             cost_words: words::cost(audit.cost),
             metrics: metrics(&audit.score.metrics, &MetricIntervals::default()),
             reasons: alone.iter().map(|alone| alone.reason).collect(),

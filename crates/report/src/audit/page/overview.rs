@@ -23,6 +23,8 @@ pub(super) struct OverviewView {
     pub(super) provenance: String,
     /// What a language model was asked, if one was.
     pub(super) asked: Option<String>,
+    /// How many trajectories pass, where that was asked for.
+    pub(super) passed: Option<String>,
     pub(super) metrics: Vec<MetricView>,
     /// How intervals are made; `None` if there are none.
     pub(super) intervals: Option<String>,
@@ -172,6 +174,7 @@ impl OverviewView {
             matched: summary.aggregate.matched,
             provenance: tables::provenance(summary),
             asked: tables::asked(summary),
+            passed: tables::matched(summary).map(|(label, count)| format!("{label} {count}")),
             intervals: metrics.iter().any(|metric| metric.interval.is_some()).then(intervals_in_words),
             metrics,
             warnings: ledger::warnings(summary),

@@ -1,0 +1,106 @@
+//! Whether trajectories pass beside their references, with `--match`.
+
+use std::collections::BTreeMap;
+
+use m3_score::{ArgumentMode, ArgumentRule, ExactSums, MatchOptions, Verdict};
+use m3_support::text::{counted, hexadecimal};
+use schemars::JsonSchema;
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use super::start;
+
+/// How trajectories are matched with their references.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MatchOptionsReport {
+    /// Which calls a prediction must have: `strict`, `unordered`, `subset` or `superset`.
+    pub mode: String,
+    /// How arguments are compared: `exact`, `ignore`, `subset` or `superset`.
+    pub arguments: String,
+    /// How those of some tools are compared instead: by a mode, or by the values at some paths.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<String, ArgumentRuleReport>,
+}
+
+/// A mode of arguments, or the paths of those that count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ArgumentRuleReport {
+    /// `exact`, `ignore`, `subset` or `superset`.
+    Mode(String),
+    /// Keys with points between them.
+    Keys(Vec<String>),
+}
+
+impl From<&MatchOptions> for MatchOptionsReport {
+    fn from(options: &MatchOptions) -> Self {
+        let tools = options.tools.iter().map(|(tool, rule)| {
+            let rule = match rule {
+                ArgumentRule::Mode(mode) => ArgumentRuleReport::Mode(mode.name().to_owned()),
+                ArgumentRule::Keys(keys) => ArgumentRuleReport::Keys(keys.clone()),
+            };
+            (tool.clone(), rule)
+        });
+        Self {
+            mode: options.mode.name().to_owned(),
+            arguments: options.arguments.name().to_owned(),
+            tools: tools.collect(),
+        }
+    }
+}
+
+impl MatchOptionsReport {
+    /// Its part of a signature; the rules of tools by their hash.
+    pub(super) fn signed(&self) -> String {
+        let Self { mode, arguments, tools } = self;
+        let tools = (!tools.is_empty()).then(|| {
+            let digest = Sha256::digest(serde_json::to_vec(tools).unwrap_or_default());
+            format!("/{}", start(&hexadecimal(&digest)))
+        });
+        format!("match:{mode}/{arguments}{}", tools.unwrap_or_default())
+    }
+
+    /// What is not the default, after a comma: `, arguments ignore, 1 tool otherwise`.
+    pub(crate) fn others(&self) -> String {
+        let arguments =
+            (self.arguments != ArgumentMode::Exact.name()).then(|| format!(", arguments {}", self.arguments));
+        let tools =
+            (!self.tools.is_empty()).then(|| format!(", {} otherwise", counted(self.tools.len(), "tool")));
+        [arguments, tools].into_iter().flatten().collect()
+    }
+}
+
+/// How many trajectories of a set pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MatchedReport {
+    /// How they are matched: `strict`, `unordered`, `subset` or `superset`.
+    #[schemars(extend("enum" = ["strict", "unordered", "subset", "superset"]))]
+    pub mode: &'static str,
+    /// Those that pass.
+    pub passed: u64,
+    /// All of them.
+    pub of: u64,
+}
+
+impl MatchedReport {
+    pub(super) fn new(options: &MatchOptions, sums: &ExactSums) -> Self {
+        Self { mode: options.mode.name(), passed: sums.passed, of: sums.trajectories }
+    }
+}
+
+/// Whether a trajectory passes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct VerdictReport {
+    /// Whether it does.
+    pub passed: bool,
+    /// The first reason why not; left out if it passes. Calls are named by step and call, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl From<Verdict> for VerdictReport {
+    fn from(verdict: Verdict) -> Self {
+        let reason = verdict.err().map(|mismatch| mismatch.to_string());
+        Self { passed: reason.is_none(), reason }
+    }
+}

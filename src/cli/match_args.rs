@@ -1,0 +1,98 @@
+//! Whether trajectories pass beside their references, as `agentevals` defines it.
+
+use std::collections::BTreeMap;
+
+use clap::{Args, ValueEnum};
+use m3_score::{ArgumentMode, ArgumentRule, MatchMode, MatchOptions};
+use m3_support::text::shortened;
+
+use super::printer::Printer;
+
+/// Options of matching.
+#[derive(Debug, Args)]
+pub(super) struct MatchArgs {
+    /// Say of each trajectory whether it passes beside its reference, as agentevals does; changes no other number
+    /// (docs/metrics.md)
+    #[arg(long = "match", value_name = "MODE", value_enum)]
+    match_mode: Option<MatchModeArg>,
+    /// Which arguments calls must share to be the same [default: exact]
+    #[arg(long, value_name = "MODE", value_enum, requires = "match_mode")]
+    match_args: Option<ArgumentModeArg>,
+    /// Another mode for the calls of a tool, or the arguments that count, such as image/crop=ignore or
+    /// map/find=place.city,limit; repeatable
+    #[arg(long, value_name = "TOOL=MODE|KEYS", requires = "match_mode", value_parser = parse_tool)]
+    match_tool: Vec<(String, ArgumentRule)>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum MatchModeArg {
+    /// In each step the calls of the reference's step, in any order within it
+    Strict,
+    /// The calls of the reference, in any order and in any steps
+    Unordered,
+    /// No calls but those of the reference
+    Subset,
+    /// The calls of the reference, and perhaps others
+    Superset,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ArgumentModeArg {
+    /// All
+    Exact,
+    /// None
+    Ignore,
+    /// Those that the prediction has; with --match subset and unordered see docs/metrics.md
+    Subset,
+    /// Those that the reference has, likewise
+    Superset,
+}
+
+impl From<MatchModeArg> for MatchMode {
+    fn from(mode: MatchModeArg) -> Self {
+        match mode {
+            MatchModeArg::Strict => Self::Strict,
+            MatchModeArg::Unordered => Self::Unordered,
+            MatchModeArg::Subset => Self::Subset,
+            MatchModeArg::Superset => Self::Superset,
+        }
+    }
+}
+
+impl From<ArgumentModeArg> for ArgumentMode {
+    fn from(mode: ArgumentModeArg) -> Self {
+        match mode {
+            ArgumentModeArg::Exact => Self::Exact,
+            ArgumentModeArg::Ignore => Self::Ignore,
+            ArgumentModeArg::Subset => Self::Subset,
+            ArgumentModeArg::Superset => Self::Superset,
+        }
+    }
+}
+
+/// Reads `TOOL=MODE` or `TOOL=KEY,KEY`. `TOOL=exact,` is the key `exact`.
+fn parse_tool(text: &str) -> Result<(String, ArgumentRule), String> {
+    let (tool, rule) =
+        text.split_once('=').ok_or("it should be TOOL=MODE or TOOL=KEYS, such as image/crop=ignore")?;
+    if let Some(mode) = ArgumentMode::from_name(rule) {
+        return Ok((tool.to_owned(), ArgumentRule::Mode(mode)));
+    }
+    let keys: Vec<String> = rule.split(',').filter(|key| !key.is_empty()).map(str::to_owned).collect();
+    if keys.is_empty() {
+        return Err("no mode and no key follows the `=`".to_owned());
+    }
+    Ok((tool.to_owned(), ArgumentRule::Keys(keys)))
+}
+
+impl MatchArgs {
+    /// How trajectories are matched, if they are; warns of a tool that is not called. If a tool is named twice, the last
+    /// counts.
+    pub(super) fn options(&self, is_called: &dyn Fn(&str) -> bool, printer: Printer) -> Option<MatchOptions> {
+        let tools: BTreeMap<String, ArgumentRule> = self.match_tool.iter().cloned().collect();
+        if let Some(tool) = tools.keys().find(|tool| !is_called(tool)) {
+            printer.warn(&format!("`--match-tool`: neither side calls `{}`", shortened(tool, 60)));
+        }
+        let arguments = self.match_args.map_or(ArgumentMode::Exact, ArgumentMode::from);
+        Some(MatchOptions { mode: self.match_mode?.into(), arguments, tools })
+    }
+}
