@@ -33,5 +33,6 @@
 
 pub mod calibrate;
 pub mod cli;
+pub mod export;
 pub mod import;
 pub mod report;

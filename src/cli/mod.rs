@@ -9,6 +9,7 @@ mod call;
 mod compare;
 mod compare_traces;
 mod encoder;
+mod export;
 mod failure;
 mod fidelity;
 mod fidelity_model;
@@ -105,6 +106,8 @@ enum Command {
     Fidelity(Box<fidelity::FidelityArgs>),
     /// Turn traces of other programs into trajectories: message lists, logs, spans, sessions
     Import(Box<import::ImportArgs>),
+    /// Write trajectories for other programs: messages of OpenAI or Anthropic, ATIF, OpenTelemetry
+    Export(export::ExportArgs),
     /// Check files of trajectories or tasks and list every problem with its place
     Validate(validate::ValidateArgs),
     /// Run tasks with a model and tools, and record predictions
@@ -182,6 +185,7 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
         Command::Calibrate(args) => calibrate::run(&args, common, printer),
         Command::Fidelity(args) => fidelity::run(&args, common, printer),
         Command::Import(args) => import::run(&args, printer),
+        Command::Export(args) => export::run(&args, printer),
         Command::Validate(args) => validate::run(&args, printer),
         Command::Run(args) => run::run(&args, common, printer),
         Command::Judge(args) => judge::run(&args, common, printer),

@@ -66,7 +66,7 @@ impl MediaFolder {
     }
 
     /// Writes the data of a part; returns the file's name if there were any.
-    fn take(&self, part: &mut Json) -> Result<Option<String>, String> {
+    pub(crate) fn take(&self, part: &mut Json) -> Result<Option<String>, String> {
         let Json::Object(members) = part else { return Ok(None) };
         let is_media = members
             .iter()

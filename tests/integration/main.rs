@@ -17,6 +17,7 @@ mod comparability;
 mod documents;
 mod encoder;
 mod executor;
+mod export;
 mod failed_runs;
 mod fidelity;
 mod first_screen;

@@ -31,6 +31,24 @@ pub(crate) fn read(text: &str) -> Option<Json> {
     }
 }
 
+/// The member in which providers and programs keep what a model wrote where only an object can stand.
+pub(crate) const INVALID: &str = "INVALID_JSON";
+
+/// Arguments without the object that was put around what could not be read as JSON.
+pub(crate) fn unwrapped(arguments: Json) -> Json {
+    match arguments {
+        Json::Object(mut members) if matches!(&members[..], [(key, Json::String(_))] if key == INVALID) => {
+            members.pop().map_or(Json::Null, |(_, text)| text)
+        }
+        other => other,
+    }
+}
+
+/// Whether a text that should be arguments is none.
+pub(crate) fn is_broken(text: &str) -> bool {
+    !text.trim().is_empty() && !matches!(parse(text.as_bytes()), Ok((Json::Object(_), _)))
+}
+
 /// `None` where the format leaves arguments out of calls that have none, as an object without members.
 pub(crate) fn or_empty(value: Option<&Json>) -> Option<Json> {
     value.map_or_else(|| Some(Json::Object(Vec::new())), |value| arguments(Some(value)))

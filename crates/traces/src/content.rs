@@ -101,7 +101,8 @@ impl Content {
 }
 
 impl Part {
-    fn to_json(&self) -> Json {
+    /// As a part of a result.
+    pub(crate) fn to_json(&self) -> Json {
         match self {
             Self::Text(text) => object([("type", string("text")), ("text", string(text))]),
             Self::Media(media) => media.to_json(),
@@ -197,6 +198,11 @@ fn part(value: &Json) -> Option<Part> {
         }
         Some("input_audio") => {
             let audio = value.member("input_audio").unwrap_or(value);
+            let format = audio.text("format").map(|format| match format {
+                "mp3" => "audio/mpeg".to_owned(),
+                other => format!("audio/{other}"),
+            });
+            let mime = mime.or(format.as_deref());
             media(Media::of_data("audio", audio.text("data").unwrap_or_default(), mime))
         }
         Some("resource") if value.below(&["resource", "text"]).and_then(Json::as_str).is_some() => {
@@ -309,10 +315,20 @@ pub fn decode(data: &str) -> Option<Vec<u8>> {
     engine.decode(data).ok()
 }
 
+/// Bytes in base64 of the standard alphabet.
+#[must_use]
+pub fn encode(bytes: &[u8]) -> String {
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+/// Data as an address.
+pub(crate) fn data_url(media_type: Option<&str>, data: &str) -> String {
+    format!("data:{};base64,{}", media_type.unwrap_or_default(), standard(data))
+}
+
 /// The same data in the standard alphabet with padding.
-fn standard(data: &str) -> String {
-    decode(data)
-        .map_or_else(|| data.to_owned(), |bytes| base64::engine::general_purpose::STANDARD.encode(bytes))
+pub(crate) fn standard(data: &str) -> String {
+    decode(data).map_or_else(|| data.to_owned(), |bytes| encode(&bytes))
 }
 
 pub(crate) fn string(text: &str) -> Json {

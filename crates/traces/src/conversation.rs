@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use m3_trajectory::json::Json;
 
-use crate::content::Content;
+use crate::content::{Content, Part};
 use crate::question::question;
 use crate::trace::{Notes, Trace, TracedCall};
 use crate::usage::Usage;
@@ -265,6 +265,19 @@ impl Conversation {
         self.waiting.remove(Some(id), reply, place);
     }
 
+    /// Adds to the result of a call what comes after it.
+    pub(crate) fn add_to_result(&mut self, id: &str, content: &Content) {
+        let Some(&(reply, place)) = self.calls_by_id.get(id) else { return };
+        let result = &mut self.replies[reply].calls[place].call.result;
+        let mut parts = match result.take() {
+            Some(Json::Array(parts)) => parts,
+            Some(Json::String(text)) if !text.is_empty() => vec![Part::Text(text).to_json()],
+            _ => Vec::new(),
+        };
+        parts.extend(content.parts.iter().map(Part::to_json));
+        *result = Some(Json::Array(parts));
+    }
+
     /// The calls so far, to complete them.
     pub(crate) fn calls_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut TracedCall> {
         self.replies.iter_mut().flat_map(|reply| reply.calls.iter_mut().map(|made| &mut made.call))
@@ -332,7 +345,11 @@ impl Conversation {
     /// The whole trajectory.
     pub(crate) fn finish(self) -> Trace {
         let last = self.replies.last().filter(|reply| reply.calls.is_empty() || self.answers_after_calls);
-        let said = last.map(|reply| reply.text[reply.said_before..].trim_start_matches('\n').to_owned());
+        // A line feed divides what was said after the last call from what was said before.
+        let said = last.map(|reply| match reply.said_before {
+            0 => reply.text.clone(),
+            before => reply.text[before..].trim_start_matches('\n').to_owned(),
+        });
         let final_reply = match self.answer {
             Answer::Told(answer) => answer,
             Answer::OfMessages => said.filter(|said| !said.is_empty()),

@@ -54,6 +54,11 @@ impl Head {
         let bytes = source.start(MOST)?;
         let mut head =
             Self::of(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes), (bytes.len() as u64) < MOST);
+        // A line may be longer than what is looked at: those with pictures are.
+        let is_cut = bytes.len() as u64 == MOST && !bytes.contains(&b'\n');
+        if head.shape == Shape::Document && is_cut && has_lines(source)? {
+            head.shape = Shape::Lines;
+        }
         // An archive that is cut has no list of its entries, but their names stand before their bytes as well.
         if head.shape == Shape::Zip
             && let Ok(archive) = Archive::open(source)
@@ -161,6 +166,27 @@ fn lines(start: &[u8]) -> Option<Vec<Json>> {
         [second].into_iter().chain(lines).take(LINES - 1).filter_map(|line| Some(parse(line).ok()?.0)),
     );
     Some(values)
+}
+
+/// Whether a value ends with the first line of a file, and another begins after it.
+fn has_lines(source: &Source) -> Result<bool, SourceError> {
+    let mut reader = source.reader()?;
+    let (mut last, mut is_after) = (b' ', false);
+    loop {
+        let bytes = reader.fill_buf().map_err(|cause| source.error(cause))?;
+        let end = bytes.iter().position(|byte| *byte == b'\n' && !is_after).unwrap_or(bytes.len());
+        let mut said = bytes.iter().take(end).filter(|byte| !byte.is_ascii_whitespace());
+        if is_after && let Some(first) = said.next() {
+            return Ok(matches!(last, b'}' | b']') && matches!(first, b'{' | b'['));
+        }
+        last = said.next_back().copied().unwrap_or(last);
+        is_after |= end < bytes.len();
+        let read = bytes.len().min(end + 1);
+        if read == 0 {
+            return Ok(false);
+        }
+        reader.consume(read);
+    }
 }
 
 /// The beginning of a document with its open brackets closed after the last whole item.

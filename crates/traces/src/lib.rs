@@ -1,4 +1,5 @@
-//! Reads what other programs write of their runs: message lists, logs, spans and sessions become trajectories.
+//! Reads what other programs write of their runs: message lists, logs, spans and sessions become trajectories. And writes
+//! trajectories for other programs ([`Exporter`]).
 //!
 //! A file goes one way: [`Head`](head::Head) tells how it begins, the first row of [`FORMATS`] that recognizes it reads it,
 //! and what it finds goes through one core ([`Conversation`](conversation::Conversation)), which puts calls into steps and
@@ -11,6 +12,7 @@ mod arguments;
 mod content;
 mod conversation;
 mod events;
+mod export;
 mod fields;
 mod formats;
 mod groups;
@@ -33,7 +35,8 @@ mod usage;
 mod values;
 mod waiting;
 
-pub use content::{Content, Media, MediaPlace, Part, decode};
+pub use content::{Content, Media, MediaPlace, Part, decode, encode};
+pub use export::{Exporter, TARGETS, Target};
 pub use formats::{FORMATS, Format};
 pub use ids::{Ids, stem};
 pub use input::{ReadError, Sink};

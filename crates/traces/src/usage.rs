@@ -58,6 +58,16 @@ impl Usage {
         json
     }
 
+    /// As m3 writes it.
+    pub(crate) fn of_own(usage: &Json) -> Self {
+        Self {
+            input: usage.count("input_tokens"),
+            output: usage.count("output_tokens"),
+            cached: usage.count("cached_input_tokens"),
+            reasoning: usage.count("reasoning_tokens"),
+        }
+    }
+
     /// OpenAI's, of Chat Completions and of Responses, and what is written like it: input includes cached tokens.
     pub(crate) fn of_openai(usage: &Json) -> Self {
         let detail =

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use m3_trajectory::json::{Json, parse};
 
 use super::Format;
-use crate::arguments::{arguments, call_id, tool};
+use crate::arguments::{arguments, call_id, tool, unwrapped};
 use crate::content::{Content, object, string};
 use crate::conversation::{Conversation, Outcome};
 use crate::events::events;
+use crate::export::restore;
 use crate::fields::{Fields, items};
 use crate::head::{Shape, messages};
 use crate::input::{Input, ReadError, Sink};
@@ -77,6 +78,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         for message in messages(value).unwrap_or_default() {
             self::message(&mut conversation, message);
         }
+        restore(&mut conversation, value);
         conversation.id = at.id(value.id("id"));
         sink.trace(at.line, conversation.finish())
     })
@@ -166,7 +168,7 @@ pub(super) fn call(block: &Json) -> TracedCall {
     TracedCall {
         id: call_id(block.member("id")),
         tool: tool(server, block.text("name").unwrap_or_default()),
-        arguments: arguments(block.member("input")),
+        arguments: arguments(block.member("input")).map(unwrapped),
         ..TracedCall::default()
     }
 }

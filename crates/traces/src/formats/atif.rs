@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use m3_trajectory::json::{Json, parse};
+use m3_trajectory::json::Json;
 
 use super::Format;
-use crate::arguments::{arguments, call_id, tool};
+use crate::arguments::{arguments, call_id, is_broken, tool};
 use crate::content::Content;
 use crate::conversation::Conversation;
+use crate::export::restore;
 use crate::fields::Fields;
 use crate::input::{At, Input, ReadError, Sink};
 use crate::time::time;
@@ -59,6 +60,9 @@ fn document(value: &Json, at: At) -> Conversation {
     }
     if value.has("continued_trajectory_ref") {
         it.note("the trajectory goes on in another file");
+    }
+    if let Some(extra) = value.member("extra") {
+        restore(&mut it, extra);
     }
     it.nested = sides.agents;
     for (number, inner) in (1..).zip(value.list("subagent_trajectories")) {
@@ -144,11 +148,6 @@ fn call(call: &Json, step: &Json) -> TracedCall {
     }
 }
 
-/// Whether a text that should be arguments is none.
-fn is_broken(text: &str) -> bool {
-    !text.trim().is_empty() && !matches!(parse(text.as_bytes()), Ok((Json::Object(_), _)))
-}
-
 /// Joins results to the calls of the same step: by id, and those without by order if there are as many as calls.
 fn results(it: &mut Conversation, calls: &mut [TracedCall], results: &[Json]) {
     let mut places: HashMap<String, Vec<usize>> = HashMap::new();
@@ -201,6 +200,8 @@ fn total(metrics: &Json) -> Usage {
 
 #[cfg(test)]
 mod tests {
+    use m3_trajectory::json::parse;
+
     use super::*;
     use crate::testing::shown;
 

@@ -10,6 +10,7 @@ use crate::arguments::{arguments, call_id, input, tool};
 use crate::content::{Content, string};
 use crate::conversation::{Conversation, Outcome};
 use crate::events::events;
+use crate::export::restore;
 use crate::fields::Fields;
 use crate::head::{Shape, messages};
 use crate::input::{Input, ReadError, Sink};
@@ -93,6 +94,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         for message in messages(value).unwrap_or_default() {
             self::message(&mut conversation, message);
         }
+        restore(&mut conversation, value);
         conversation.id = at.id(value.id("id"));
         sink.trace(at.line, conversation.finish())
     })
@@ -136,6 +138,10 @@ fn reply(conversation: &mut Conversation, response: &Json) {
 pub(super) fn message(conversation: &mut Conversation, message: &Json) {
     let content = message.first(&["content", "parts"]).map(Content::of).unwrap_or_default();
     match message.text("role") {
+        // Messages of tools hold texts alone: a message of the user that has a call's name brings its pictures.
+        Some("user") if message.text("name").is_some_and(|name| conversation.has_result(name)) => {
+            conversation.add_to_result(message.text("name").unwrap_or_default(), &content);
+        }
         Some("user" | "human") => conversation.user(content),
         Some("assistant" | "model" | "ai") => {
             reply_message(conversation, message, None);

@@ -76,6 +76,9 @@ pub(super) fn span(value: &Json) -> Span {
         attributes: attributes(value),
         events: value.list("events").iter().map(event).collect(),
     };
+    if crate::export::otel::is_without_duration(&span) {
+        span.end = None;
+    }
     span.parent = span.parent.filter(|parent| !parent.is_empty());
     // Phoenix's REST interface tells the kind beside the attributes.
     if let Some(kind) = value.text("span_kind") {
@@ -137,7 +140,10 @@ fn any_value(value: &Json) -> Json {
     if let Some(value) = value.first(&["intValue", "int_value"]) {
         return integer(value);
     }
-    if let Some(value) = value.first(&["doubleValue", "double_value", "bytesValue", "bytes_value"]) {
+    if let Some(value) = value.first(&["doubleValue", "double_value"]) {
+        return double(value);
+    }
+    if let Some(value) = value.first(&["bytesValue", "bytes_value"]) {
         return value.clone();
     }
     if let Some(list) = value.first(&["arrayValue", "array_value"]) {
@@ -158,6 +164,14 @@ fn integer(value: &Json) -> Json {
     match value {
         Json::String(text) => text.trim().parse().map_or_else(|_| value.clone(), Json::Integer),
         other => other.clone(),
+    }
+}
+
+/// A number with a point; what JSON has no numbers for is written as a text.
+fn double(value: &Json) -> Json {
+    match value.as_str() {
+        Some(text @ ("NaN" | "Infinity" | "-Infinity")) => Json::Float(text.parse().unwrap_or(f64::NAN)),
+        _ => value.clone(),
     }
 }
 

@@ -17,6 +17,7 @@ mod vercel_orphans;
 
 use super::Format;
 use crate::conversation::Conversation;
+use crate::export;
 use crate::head::Head;
 use crate::input::{Input, ReadError, Sink};
 use crate::spans::{Span, find, is_otlp, is_phoenix};
@@ -82,7 +83,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let is_guessed = adopted.is_some();
     let (mut made, mut without, mut others) = (0_u64, 0_u64, 0_u64);
     let work = |spans: Vec<Span>| match conversation(&spans) {
-        Some(mut conversation) if !conversation.is_empty() => {
+        Some(mut conversation) if !conversation.is_empty() || export::otel::root(&spans).is_some() => {
             if is_guessed {
                 conversation.note("spans of different traces are put together by their times");
             }
@@ -133,9 +134,11 @@ fn conversation(spans: &[Span]) -> Option<Conversation> {
     let mut conversation = assemble::conversation(spans, roles);
     conversation.notes.extend(&notes);
     conversation.id = spans.first().map(|span| span.trace.clone()).filter(|trace| !trace.is_empty());
-    for span in spans {
-        conversation.at(span.start.map(crate::spans::seconds));
-        conversation.at(span.end.map(crate::spans::seconds));
+    if !export::otel::restore(&mut conversation, spans) {
+        for span in spans {
+            conversation.at(span.start.map(crate::spans::seconds));
+            conversation.at(span.end.map(crate::spans::seconds));
+        }
     }
     origin(&mut conversation, spans);
     Some(conversation)

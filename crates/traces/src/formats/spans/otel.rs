@@ -5,7 +5,7 @@ use m3_trajectory::json::{Json, parse};
 use super::cut;
 use super::otel_messages::{choices, event_turn, message, turns};
 use super::roles::{Agent, Ran, Reply, Role, Said, Turn};
-use crate::arguments::tool;
+use crate::arguments::{tool, unwrapped};
 use crate::content::{Content, result_of};
 use crate::fields::{Fields, items};
 use crate::spans::{Attributes, Event, Span};
@@ -192,7 +192,11 @@ fn ran(span: &Span, notes: &mut Notes) -> Ran {
     let method = attributes.text("mcp.method.name");
     let named = span.name.split_once(method.unwrap_or("execute_tool")).map(|(_, name)| name.trim());
     let name = attributes.text("gen_ai.tool.name").or(named).unwrap_or_default();
-    let mut result = cut::result(attributes.get("gen_ai.tool.call.result"), notes);
+    let given = attributes.get("gen_ai.tool.call.result");
+    let mut result = match given {
+        Some(given) if crate::export::otel::is_own(span) => Some(crate::export::otel::result_of(given)),
+        given => cut::result(given, notes),
+    };
     if is_ai_sdk(span)
         && let Some(Json::String(text)) = &result
         && let Ok((value, _)) = parse(text.as_bytes())
@@ -208,7 +212,8 @@ fn ran(span: &Span, notes: &mut Notes) -> Ran {
             arguments: arguments(attributes.get("gen_ai.tool.call.arguments"), notes),
             result,
             is_error,
-            error_type: is_error.then(|| span.error_type()).flatten(),
+            // The conventions' word for a kind that nobody knows.
+            error_type: is_error.then(|| span.error_type()).flatten().filter(|kind| kind != "_OTHER"),
             ..TracedCall::default()
         },
         server,
@@ -226,13 +231,7 @@ fn is_ai_sdk(span: &Span) -> bool {
 
 /// Arguments; what Pydantic AI could not read as JSON is taken out of the object that it puts around it.
 fn arguments(value: Option<&Json>, notes: &mut Notes) -> Option<Json> {
-    let read = cut::arguments(value, notes)?;
-    match &read {
-        Json::Object(members) if members.len() == 1 => {
-            Some(read.text("INVALID_JSON").map_or_else(|| read.clone(), |text| Json::String(text.to_owned())))
-        }
-        _ => Some(read),
-    }
+    cut::arguments(value, notes).map(unwrapped)
 }
 
 fn agent(span: &Span, notes: &mut Notes) -> Agent {

@@ -4,7 +4,7 @@ use m3_trajectory::json::{Json, parse};
 
 use super::cut;
 use super::roles::{Said, Spoken, Turn};
-use crate::arguments::{call_id, tool};
+use crate::arguments::{call_id, tool, unwrapped};
 use crate::content::{Content, of_text_or_parts, result_of};
 use crate::conversation::{Conversation, Outcome};
 use crate::fields::{Fields, items};
@@ -132,7 +132,7 @@ fn call(part: &Json, notes: &mut Notes) -> TracedCall {
     TracedCall {
         id: call_id(part.member("id")),
         tool: tool(None, part.text("name").unwrap_or_default()),
-        arguments: cut::arguments(part.member("arguments"), notes),
+        arguments: cut::arguments(part.member("arguments"), notes).map(unwrapped),
         ..TracedCall::default()
     }
 }

@@ -1,0 +1,110 @@
+//! Anthropic's Messages: a line `{id, model, messages}` each.
+
+use m3_trajectory::json::{Json, Keys};
+
+use super::Target;
+use super::exact::{Exact, as_object};
+use super::openai::divide;
+use super::told::{Given, Lack, Told, ToldCall};
+use crate::arguments::unwrapped;
+use crate::content::{Content, Media, MediaPlace, Part, object, standard, string};
+use crate::trace::Notes;
+
+/// Messages, a trajectory a line.
+pub(super) const TARGET: Target = Target {
+    name: "anthropic",
+    title: "Anthropic Messages: {id, messages}, a trajectory a line",
+    is_lines: true,
+    needs_files: false,
+    write,
+};
+
+/// What messages have no place for.
+const LACKS: &[Lack] = &[Lack::Kinds, Lack::CallTimes, Lack::Time, Lack::Usage];
+
+fn write(told: &Told<'_>, notes: &mut Notes) -> Json {
+    told.cannot(LACKS, notes);
+    let mut exact = Exact::default();
+    let mut messages = Vec::new();
+    if let Some(question) = &told.question {
+        messages.push(message("user", blocks(question)));
+    }
+    for step in &told.steps {
+        divide(&mut messages);
+        let calls = step.iter().map(|call| self::call(call, &mut exact)).collect();
+        messages.push(message("assistant", Json::Array(calls)));
+        let is_told = |call: &&ToldCall<'_>| call.result.is_some() || call.is_error;
+        let results: Vec<Json> = step.iter().filter(is_told).map(|call| result(call, &mut exact)).collect();
+        if !results.is_empty() {
+            messages.push(message("user", Json::Array(results)));
+        }
+    }
+    if let Some(answer) = told.answer {
+        divide(&mut messages);
+        messages.push(message("assistant", string(answer)));
+    }
+    let mut record = vec![("id".to_owned(), string(told.id))];
+    record.extend(told.model.map(|model| ("model".to_owned(), string(model))));
+    record.push(("messages".to_owned(), Json::Array(messages)));
+    record.extend(exact.into_member());
+    Json::Object(record)
+}
+
+fn message(role: &str, content: Json) -> Json {
+    object([("role", string(role)), ("content", content)])
+}
+
+fn call(call: &ToldCall<'_>, exact: &mut Exact) -> Json {
+    let input = as_object(call.arguments);
+    exact.arguments(call, Some(&unwrapped(input.clone())));
+    object([
+        ("type", string("tool_use")),
+        ("id", string(&call.id)),
+        ("name", string(&exact.name(call.tool))),
+        ("input", input),
+    ])
+}
+
+fn result(call: &ToldCall<'_>, exact: &mut Exact) -> Json {
+    exact.result(call);
+    let content = call.result.as_ref().map(|given| match given {
+        Given::Text(text) => string(text),
+        Given::Value(value) => string(&value.to_text(Keys::AsRead)),
+        Given::Parts(content) => blocks(content),
+    });
+    let mut members =
+        vec![("type".to_owned(), string("tool_result")), ("tool_use_id".to_owned(), string(&call.id))];
+    members.extend(content.map(|content| ("content".to_owned(), content)));
+    if call.is_error {
+        members.push(("is_error".to_owned(), Json::Bool(true)));
+    }
+    Json::Object(members)
+}
+
+/// A text, or blocks.
+fn blocks(content: &Content) -> Json {
+    if content.media().next().is_none() {
+        return string(&content.text());
+    }
+    let block = |part: &Part| match part {
+        Part::Text(text) => object([("type", string("text")), ("text", string(text))]),
+        Part::Media(media) => self::media(media),
+    };
+    Json::Array(content.parts.iter().map(block).collect())
+}
+
+/// A picture, or a document: there are no blocks for sounds.
+fn media(media: &Media) -> Json {
+    let source = match &media.place {
+        MediaPlace::Data(data) => {
+            let mut members = vec![("type".to_owned(), string("base64"))];
+            members.extend(media.media_type.as_deref().map(|it| ("media_type".to_owned(), string(it))));
+            members.push(("data".to_owned(), string(&standard(data))));
+            Json::Object(members)
+        }
+        MediaPlace::Reference(at) => object([("type", string("url")), ("url", string(at))]),
+        MediaPlace::Missing => object([("type", string("url")), ("url", string(""))]),
+    };
+    let kind = if media.kind == "image" { "image" } else { "document" };
+    object([("type", string(kind)), ("source", source)])
+}

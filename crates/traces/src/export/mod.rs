@@ -1,0 +1,71 @@
+//! Trajectories as other programs read them: a target is one file and one row. What [`read`](crate::read()) makes of what is
+//! written here is the trajectory again, except for what a target has no place for, which is told.
+
+mod anthropic;
+mod atif;
+mod exact;
+mod openai;
+pub(crate) mod otel;
+mod told;
+
+use std::collections::HashMap;
+
+use m3_trajectory::Trajectory;
+use m3_trajectory::json::Json;
+
+use crate::trace::Notes;
+pub(crate) use exact::restore;
+use told::Told;
+
+/// A format that trajectories are written in.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// Its name for users.
+    pub name: &'static str,
+    /// What is written.
+    pub title: &'static str,
+    /// Whether each trajectory is a line; else each is a document.
+    pub is_lines: bool,
+    /// Whether pictures can only be files beside what is written.
+    pub needs_files: bool,
+    /// Writes a trajectory.
+    write: fn(&Told<'_>, &mut Notes) -> Json,
+}
+
+/// All targets.
+pub const TARGETS: &[Target] = &[openai::TARGET, anthropic::TARGET, atif::TARGET, otel::TARGET];
+
+/// Writes trajectories for one target.
+///
+/// Media are written as the trajectory has them: data in base64, or references. Who calls it puts the data of files in
+/// place of their names first.
+#[derive(Debug)]
+pub struct Exporter {
+    target: &'static Target,
+    started: u64,
+    ids: HashMap<String, u64>,
+    notes: Notes,
+}
+
+impl Exporter {
+    /// For a target. `started` is a time, in seconds since 1970, for targets in which everything has one: trajectories do
+    /// not say when they were made.
+    #[must_use]
+    pub fn new(target: &'static Target, started: u64) -> Self {
+        Self { target, started, ids: HashMap::new(), notes: Notes::default() }
+    }
+
+    /// The trajectory in the target's form.
+    pub fn write(&mut self, trajectory: &Trajectory) -> Json {
+        let times = self.ids.entry(trajectory.id.clone()).or_default();
+        *times += 1;
+        let told = Told::of(trajectory, *times, self.started, &mut self.notes);
+        (self.target.write)(&told, &mut self.notes)
+    }
+
+    /// What the target could not say.
+    #[must_use]
+    pub fn notes(&self) -> &Notes {
+        &self.notes
+    }
+}

@@ -1,0 +1,376 @@
+//! OpenTelemetry's conventions for generative AI: a document of OTLP/JSON a line, with the spans of one trajectory. And what
+//! the importer reads of such spans beyond the conventions.
+//!
+//! Below a span `invoke_agent` stand a span `chat` for each reply and a span `execute_tool` for each call. A reply's input
+//! has what is new since the reply before, as repeating everything would take quadratic space. Trajectories do not say when
+//! things happened, so times begin at a given one, and spans whose duration is not known say so.
+
+use m3_trajectory::json::{Json, Keys};
+
+use super::Target;
+use super::exact::{as_object, read_of_text};
+use super::told::{Given, Told, ToldCall};
+use crate::arguments::tool;
+use crate::content::{Content, Media, MediaPlace, Part, object, standard, string};
+use crate::conversation::Conversation;
+use crate::fields::{Fields, items};
+use crate::spans::{Span, seconds};
+use crate::trace::Notes;
+
+/// Spans, a document a line.
+pub(super) const TARGET: Target = Target {
+    name: "otel",
+    title: "OpenTelemetry spans of generative AI: OTLP/JSON, a trajectory a line",
+    is_lines: true,
+    needs_files: false,
+    write,
+};
+
+/// The scope of the spans.
+const SCOPE: &str = "m3";
+
+/// The attribute of the root with the trajectory's own id: a trace's has its form prescribed.
+const ID: &str = "m3.trajectory.id";
+
+/// The attribute of spans whose duration is not known.
+const WITHOUT_DURATION: &str = "m3.duration.unknown";
+
+/// The deepest value that is written as such: in OTLP, each level takes four of JSON.
+const DEEPEST: usize = 40;
+
+/// How long a span lasts whose duration is not known, in nanoseconds.
+const MOMENT: u64 = 1_000_000;
+
+/// Whether m3 wrote a span.
+pub(crate) fn is_own(span: &Span) -> bool {
+    span.scope == SCOPE
+}
+
+/// Whether the time at which a span ends is made up.
+pub(crate) fn is_without_duration(span: &Span) -> bool {
+    span.attributes.get(WITHOUT_DURATION) == Some(&Json::Bool(true))
+}
+
+/// The span of a trajectory that m3 wrote.
+pub(crate) fn root(spans: &[Span]) -> Option<&Span> {
+    spans.iter().find(|span| is_own_root(span))
+}
+
+fn is_own_root(span: &Span) -> bool {
+    span.attributes.get(ID).is_some()
+}
+
+/// Gives a trajectory its own id and time, if m3 wrote its spans; whether it did.
+pub(crate) fn restore(conversation: &mut Conversation, spans: &[Span]) -> bool {
+    let Some(root) = root(spans) else { return false };
+    let trace = conversation.id.take();
+    conversation.origin.extend(trace.map(|trace| ("trace", trace)));
+    conversation.id = root.attributes.text(ID).map(str::to_owned);
+    let time = root.end.zip(root.start).and_then(|(end, start)| end.checked_sub(start));
+    conversation.seconds = time.map(seconds);
+    true
+}
+
+/// A result as it was given: a list of parts with media, or any value.
+pub(crate) fn result_of(given: &Json) -> Json {
+    let is_part = |part: &Json| match part.text("type") {
+        Some("text") => part.text("content").is_some(),
+        Some("blob" | "uri") => part.has("modality"),
+        _ => false,
+    };
+    let parts = items(given);
+    if !parts.is_empty() && parts.iter().all(is_part) && parts.iter().any(|part| part.has("modality")) {
+        return Content::of(given).to_json();
+    }
+    given.clone()
+}
+
+/// The spans of a trajectory, with the time that they have reached.
+struct Writer<'t> {
+    told: &'t Told<'t>,
+    spans: Vec<Json>,
+    now: u64,
+    /// How long each reply takes.
+    thought: u64,
+}
+
+/// What a span has besides its name, its times and its place.
+struct Facts {
+    name: String,
+    /// 1 within the program, 3 a request of it.
+    kind: i64,
+    attributes: Vec<(&'static str, Json)>,
+    is_error: bool,
+}
+
+fn write(told: &Told<'_>, notes: &mut Notes) -> Json {
+    let start = told.started.saturating_mul(1_000_000_000);
+    let mut it = Writer { told, spans: Vec::new(), now: start, thought: thought(told) };
+    let mut input: Vec<Json> = told.question.iter().map(|asked| message("user", content(asked))).collect();
+    for step in &told.steps {
+        let calls = step.iter().map(called).collect();
+        let is_last = std::ptr::eq(step, told.steps.last().unwrap_or(step)) && told.answer.is_none();
+        it.chat(std::mem::take(&mut input), Some((Json::Array(calls), "tool_call")), is_last);
+        it.tools(step, notes);
+        let responses: Vec<Json> = step.iter().filter_map(response).collect();
+        if !responses.is_empty() {
+            input.push(message("tool", Json::Array(responses)));
+        }
+    }
+    if let Some(answer) = told.answer {
+        it.chat(input, Some((content(&Content::of_text(answer)), "stop")), true);
+    } else if told.steps.is_empty() {
+        it.chat(input, None, true);
+    }
+    it.into_document(start)
+}
+
+/// How long each reply takes, if it is known how long the whole took.
+fn thought(told: &Told<'_>) -> u64 {
+    let longest =
+        |step: &Vec<ToldCall<'_>>| step.iter().filter_map(|call| call.milliseconds).max().unwrap_or_default();
+    let calls: u64 = told.steps.iter().map(longest).sum();
+    let left = told.milliseconds.unwrap_or_default().saturating_sub(calls);
+    let replies = u64::try_from(told.steps.len() + 1).unwrap_or(u64::MAX);
+    (left.saturating_mul(1_000_000) / replies).max(MOMENT)
+}
+
+impl Writer<'_> {
+    /// A reply, with what is new in its request.
+    fn chat(&mut self, input: Vec<Json>, output: Option<(Json, &str)>, has_usage: bool) {
+        let mut attributes = vec![("gen_ai.operation.name", string("chat"))];
+        attributes.extend(self.told.provider.map(|it| ("gen_ai.provider.name", string(provider(it)))));
+        attributes.extend(self.told.model.map(|it| ("gen_ai.request.model", string(it))));
+        if !input.is_empty() {
+            attributes.push(("gen_ai.input.messages", json_text(&Json::Array(input))));
+        }
+        if let Some((parts, reason)) = output {
+            let said =
+                object([("role", string("assistant")), ("parts", parts), ("finish_reason", string(reason))]);
+            attributes.push(("gen_ai.output.messages", json_text(&Json::Array(vec![said]))));
+            attributes.push(("gen_ai.response.finish_reasons", Json::Array(vec![string(reason)])));
+        }
+        // How many tokens each reply took is not known: the last has all.
+        if has_usage {
+            attributes.extend(usage(self.told));
+        }
+        attributes.push((WITHOUT_DURATION, Json::Bool(true)));
+        let name = self.told.model.map_or_else(|| "chat".to_owned(), |model| format!("chat {model}"));
+        let end = self.now.saturating_add(self.thought);
+        self.add((self.now, end), Facts { name, kind: 3, attributes, is_error: false });
+        self.now = end;
+    }
+
+    /// The calls of a step, at the same time.
+    fn tools(&mut self, step: &[ToldCall<'_>], notes: &mut Notes) {
+        let start = self.now;
+        for call in step {
+            if tool(None, call.tool) != call.tool {
+                notes.add("a tool's name is read as that of a server's tool");
+            }
+            let took =
+                call.milliseconds.map_or(MOMENT, |milliseconds| milliseconds.saturating_mul(1_000_000));
+            let end = start.saturating_add(took);
+            self.now = self.now.max(end);
+            let facts = Facts {
+                name: format!("execute_tool {}", call.tool),
+                kind: 1,
+                attributes: executed(call, notes),
+                is_error: call.is_error,
+            };
+            self.add((start, end), facts);
+        }
+    }
+
+    fn add(&mut self, (start, end): (u64, u64), facts: Facts) {
+        let number = self.spans.len() + 1;
+        let root = self.span_id(0);
+        let id = self.span_id(number);
+        self.spans.push(self.span(&id, Some(&root), (start, end), facts));
+    }
+
+    /// An id of 16 digits: the number in the trajectory, and what tells trajectories apart.
+    fn span_id(&self, number: usize) -> String {
+        format!("{}{:06x}", self.told.key.get(32..42).unwrap_or_default(), (number + 1) & 0xff_ffff)
+    }
+
+    fn span(&self, id: &str, parent: Option<&str>, (start, end): (u64, u64), facts: Facts) -> Json {
+        let trace = self.told.key.get(..32).unwrap_or_default();
+        let mut members = vec![("traceId", string(trace)), ("spanId", string(id))];
+        members.extend(parent.map(|parent| ("parentSpanId", string(parent))));
+        members.extend([
+            ("name", string(&facts.name)),
+            ("kind", Json::Integer(facts.kind)),
+            ("startTimeUnixNano", string(&start.to_string())),
+            ("endTimeUnixNano", string(&end.to_string())),
+            ("attributes", attributes(facts.attributes)),
+            ("status", if facts.is_error { object([("code", Json::Integer(2))]) } else { object([]) }),
+        ]);
+        Json::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    }
+
+    fn into_document(mut self, start: u64) -> Json {
+        let told = self.told;
+        let mut facts = vec![
+            ("gen_ai.operation.name", string("invoke_agent")),
+            ("gen_ai.conversation.id", string(told.id)),
+            (ID, string(told.id)),
+        ];
+        facts.extend(told.provider.map(|it| ("gen_ai.provider.name", string(provider(it)))));
+        facts.extend(told.model.map(|it| ("gen_ai.request.model", string(it))));
+        if told.milliseconds.is_none() {
+            facts.push((WITHOUT_DURATION, Json::Bool(true)));
+        }
+        let end = told.milliseconds.map(|it| start.saturating_add(it.saturating_mul(1_000_000)));
+        let times = (start, end.unwrap_or(self.now));
+        let facts = Facts { name: "invoke_agent".to_owned(), kind: 1, attributes: facts, is_error: false };
+        let root = self.span(&self.span_id(0), None, times, facts);
+        let mut spans = vec![root];
+        spans.append(&mut self.spans);
+        let scope = object([("name", string(SCOPE)), ("version", string(env!("CARGO_PKG_VERSION")))]);
+        let scoped = object([("scope", scope), ("spans", Json::Array(spans))]);
+        let resource = object([("attributes", attributes(vec![("service.name", string("m3"))]))]);
+        let resource = object([("resource", resource), ("scopeSpans", Json::Array(vec![scoped]))]);
+        object([("resourceSpans", Json::Array(vec![resource]))])
+    }
+}
+
+/// A provider in the words of the conventions.
+fn provider(name: &str) -> &str {
+    if name == "gemini" { "gcp.gemini" } else { name }
+}
+
+fn usage(told: &Told<'_>) -> Vec<(&'static str, Json)> {
+    let counts = [
+        ("gen_ai.usage.input_tokens", told.usage.input),
+        ("gen_ai.usage.output_tokens", told.usage.output),
+        ("gen_ai.usage.cache_read.input_tokens", told.usage.cached),
+        ("gen_ai.usage.reasoning.output_tokens", told.usage.reasoning),
+    ];
+    let number = |count: Option<u64>| Some(Json::Integer(i64::try_from(count?).ok()?));
+    counts.into_iter().filter_map(|(key, count)| Some((key, number(count)?))).collect()
+}
+
+/// A call as a tool executes it.
+fn executed(call: &ToldCall<'_>, notes: &mut Notes) -> Vec<(&'static str, Json)> {
+    let mut attributes = vec![
+        ("gen_ai.operation.name", string("execute_tool")),
+        ("gen_ai.tool.name", string(call.tool)),
+        ("gen_ai.tool.type", string("function")),
+        ("gen_ai.tool.call.id", string(&call.id)),
+    ];
+    if call.arguments.is_some() {
+        attributes.push(("gen_ai.tool.call.arguments", json_text(&as_object(call.arguments))));
+    }
+    if let Some(given) = &call.result {
+        attributes.push(("gen_ai.tool.call.result", result(given, notes)));
+    }
+    if call.is_error {
+        attributes.push(("error.type", string(call.error_type.unwrap_or("_OTHER"))));
+    }
+    if call.milliseconds.is_none() {
+        attributes.push((WITHOUT_DURATION, Json::Bool(true)));
+    }
+    attributes
+}
+
+fn result(given: &Given<'_>, notes: &mut Notes) -> Json {
+    match given {
+        Given::Text(text) => string(text),
+        Given::Parts(parts) => content(parts),
+        Given::Value(value) if depth_exceeds(value, DEEPEST) => {
+            notes.add("a result that is too deep for OTLP becomes a text of JSON");
+            json_text(value)
+        }
+        Given::Value(value) => (*value).clone(),
+    }
+}
+
+fn depth_exceeds(value: &Json, most: usize) -> bool {
+    let Some(most) = most.checked_sub(1) else { return true };
+    match value {
+        Json::Array(items) => items.iter().any(|item| depth_exceeds(item, most)),
+        Json::Object(members) => members.iter().any(|(_, value)| depth_exceeds(value, most)),
+        _ => false,
+    }
+}
+
+fn json_text(value: &Json) -> Json {
+    string(&value.to_text(Keys::AsRead))
+}
+
+fn message(role: &str, parts: Json) -> Json {
+    object([("role", string(role)), ("parts", parts)])
+}
+
+/// A call as a model writes it.
+fn called(call: &ToldCall<'_>) -> Json {
+    let mut members =
+        vec![("type", string("tool_call")), ("id", string(&call.id)), ("name", string(call.tool))];
+    let arguments = call.arguments.map(|arguments| match arguments {
+        // Texts that are read as something else need the object around them that says so.
+        Json::String(text) if read_of_text(text).as_ref() != Some(arguments) => as_object(Some(arguments)),
+        _ => arguments.clone(),
+    });
+    members.extend(arguments.map(|arguments| ("arguments", arguments)));
+    Json::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+/// A result as a model reads it.
+fn response(call: &ToldCall<'_>) -> Option<Json> {
+    let response = match call.result.as_ref()? {
+        Given::Text(text) => string(text),
+        Given::Parts(parts) => content(parts),
+        Given::Value(value) => (*value).clone(),
+    };
+    Some(object([("type", string("tool_call_response")), ("id", string(&call.id)), ("response", response)]))
+}
+
+fn content(content: &Content) -> Json {
+    let part = |part: &Part| match part {
+        Part::Text(text) => object([("type", string("text")), ("content", string(text))]),
+        Part::Media(media) => self::media(media),
+    };
+    Json::Array(content.parts.iter().map(part).collect())
+}
+
+fn media(media: &Media) -> Json {
+    let (kind, key, value) = match &media.place {
+        MediaPlace::Data(data) => ("blob", "content", standard(data)),
+        MediaPlace::Reference(at) => ("uri", "uri", at.clone()),
+        MediaPlace::Missing => ("blob", "content", String::new()),
+    };
+    let mut members = vec![("type", string(kind)), ("modality", string(media.kind))];
+    members.extend(media.media_type.as_deref().map(|it| ("mime_type", string(it))));
+    members.push((key, string(&value)));
+    Json::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+fn attributes(attributes: Vec<(&'static str, Json)>) -> Json {
+    let entry = |(key, value): (&str, Json)| object([("key", string(key)), ("value", any_value(&value))]);
+    Json::Array(attributes.into_iter().map(entry).collect())
+}
+
+/// A value of OTLP.
+fn any_value(value: &Json) -> Json {
+    let (kind, inner) = match value {
+        Json::Null => return object([]),
+        Json::Bool(is) => ("boolValue", Json::Bool(*is)),
+        Json::Integer(number) => ("intValue", string(&number.to_string())),
+        Json::Float(number) if number.is_finite() => ("doubleValue", value.clone()),
+        Json::Float(number) if number.is_nan() => ("doubleValue", string("NaN")),
+        Json::Float(number) => ("doubleValue", string(if *number > 0.0 { "Infinity" } else { "-Infinity" })),
+        Json::String(text) | Json::LongInteger(text) => ("stringValue", string(text)),
+        Json::Array(list) => {
+            let values = Json::Array(list.iter().map(any_value).collect());
+            ("arrayValue", object([("values", values)]))
+        }
+        Json::Object(members) => {
+            let entry =
+                |(key, value): &(String, Json)| object([("key", string(key)), ("value", any_value(value))]);
+            let values = Json::Array(members.iter().map(entry).collect());
+            ("kvlistValue", object([("values", values)]))
+        }
+    };
+    object([(kind, inner)])
+}

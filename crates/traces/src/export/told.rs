@@ -1,0 +1,257 @@
+//! A trajectory in the words that all targets share: calls with ids, results as texts, parts or values.
+
+use std::borrow::Cow;
+
+use m3_support::text::hash_of_bytes;
+use m3_trajectory::json::Json;
+use m3_trajectory::{Call, MalformedCall, Trajectory};
+
+use crate::content::{Content, Media, MediaPlace, Part};
+use crate::fields::{Fields, count, items, members};
+use crate::trace::Notes;
+use crate::usage::Usage;
+
+/// What is told of a trajectory.
+#[derive(Debug)]
+pub(super) struct Told<'t> {
+    pub(super) id: &'t str,
+    /// Lower-case hex of 64 digits, other for every trajectory of a file and the same whenever it is written.
+    pub(super) key: String,
+    pub(super) question: Option<Content>,
+    /// Steps that have calls.
+    pub(super) steps: Vec<Vec<ToldCall<'t>>>,
+    pub(super) answer: Option<&'t str>,
+    pub(super) model: Option<&'t str>,
+    /// The model's provider, as m3 calls it.
+    pub(super) provider: Option<&'t str>,
+    pub(super) usage: Usage,
+    pub(super) milliseconds: Option<u64>,
+    /// A time for what has none, in seconds since 1970.
+    pub(super) started: u64,
+}
+
+/// What is told of a call.
+#[derive(Debug)]
+pub(super) struct ToldCall<'t> {
+    pub(super) id: String,
+    pub(super) tool: &'t str,
+    pub(super) arguments: Option<&'t Json>,
+    pub(super) result: Option<Given<'t>>,
+    pub(super) is_error: bool,
+    pub(super) error_type: Option<&'t str>,
+    pub(super) milliseconds: Option<u64>,
+}
+
+/// What a call gave.
+#[derive(Debug)]
+pub(super) enum Given<'t> {
+    /// A text.
+    Text(Cow<'t, str>),
+    /// Texts and media.
+    Parts(Content),
+    /// Any other value.
+    Value(&'t Json),
+}
+
+impl<'t> Told<'t> {
+    /// Of a trajectory whose id stands for the `times`th time.
+    pub(super) fn of(trajectory: &'t Trajectory, times: u64, started: u64, notes: &mut Notes) -> Self {
+        let extra = |key: &str| member(&trajectory.extra, key);
+        let hash = hash_of_bytes(format!("{times}\n{}", trajectory.id).as_bytes());
+        let key = hash.strip_prefix("sha256:").unwrap_or(&hash).to_owned();
+        let model = extra("model");
+        let requested = model.and_then(|model| model.text("requested"));
+        let name = requested.map(|name| name.split_once(':').map_or(name, |(_, name)| name));
+        let steps = trajectory.steps.iter().zip(1..).map(|(step, number): (_, usize)| {
+            let id = |place: usize| format!("call_{}_{number}_{place}", key.get(..8).unwrap_or_default());
+            let entries = step.entries().zip(1..);
+            let call = |(entry, place): (Result<&'t Call, &'t MalformedCall>, usize)| match entry {
+                Ok(call) => ToldCall::of(call, id(place), notes),
+                Err(other) => ToldCall::of_item(&other.value, id(place), notes),
+            };
+            entries.map(call).collect::<Vec<_>>()
+        });
+        Self {
+            id: &trajectory.id,
+            steps: steps.filter(|step| !step.is_empty()).collect(),
+            key,
+            question: question(trajectory),
+            answer: trajectory.final_reply.as_deref().filter(|answer| !answer.is_empty()),
+            model: model.and_then(|model| model.as_str().or_else(|| model.text("reported"))).or(name),
+            provider: requested.and_then(|name| name.split_once([':', '@'])).map(|(provider, _)| provider),
+            usage: extra("usage").map(Usage::of_own).unwrap_or_default(),
+            milliseconds: extra("milliseconds")
+                .or_else(|| extra("run")?.member("milliseconds"))
+                .and_then(milliseconds),
+            started,
+        }
+    }
+
+    /// Tells what a target has no place for: of the trajectory, and of each of its calls.
+    pub(super) fn cannot(&self, what: &[Lack], notes: &mut Notes) {
+        let mut tell = |lack: Lack, count: usize| {
+            if what.contains(&lack) {
+                (0..count).for_each(|_| notes.add(lack.told()));
+            }
+        };
+        let count =
+            |is: fn(&ToldCall<'_>) -> bool| self.steps.iter().flatten().filter(|call| is(call)).count();
+        tell(Lack::Failures, count(|call| call.is_error));
+        tell(Lack::Kinds, count(|call| call.error_type.is_some()));
+        tell(Lack::CallTimes, count(|call| call.milliseconds.is_some()));
+        tell(Lack::Time, usize::from(self.milliseconds.is_some()));
+        tell(Lack::Usage, usize::from(!self.usage.is_empty()));
+        tell(Lack::Thoughts, usize::from(self.usage.reasoning.is_some()));
+    }
+}
+
+/// What a target may have no place for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lack {
+    Failures,
+    Kinds,
+    CallTimes,
+    Time,
+    Usage,
+    Thoughts,
+}
+
+impl Lack {
+    fn told(self) -> &'static str {
+        match self {
+            Self::Failures => "failures of calls have no mark",
+            Self::Kinds => "kinds of failures have no place",
+            Self::CallTimes => "times of calls have no place",
+            Self::Time => "times of whole trajectories have no place",
+            Self::Usage => "tokens have no place",
+            Self::Thoughts => "tokens of thoughts have no place",
+        }
+    }
+}
+
+impl<'t> ToldCall<'t> {
+    fn of(call: &'t Call, id: String, notes: &mut Notes) -> Self {
+        let told = Self::with(&call.extra, id);
+        Self {
+            tool: &call.tool,
+            arguments: call.arguments.as_ref(),
+            result: call.result.as_ref().map(|result| Given::of(result, notes)),
+            ..told
+        }
+    }
+
+    /// An item that a model wrote in place of a call: one without a name.
+    fn of_item(item: &'t Json, id: String, notes: &mut Notes) -> Self {
+        notes.add("an item that names no tool becomes a call without a name");
+        let told = Self::with(members(item), id);
+        Self {
+            tool: item.text("name").unwrap_or_default(),
+            arguments: if matches!(item, Json::Object(_)) { item.get("arguments") } else { Some(item) },
+            result: item.get("result").map(|result| Given::of(result, notes)),
+            ..told
+        }
+    }
+
+    /// What stands beside a call.
+    fn with(extra: &'t [(String, Json)], id: String) -> Self {
+        let is_error =
+            ["is_error", "isError"].iter().any(|key| member(extra, key) == Some(&Json::Bool(true)));
+        let outcome = member(extra, "outcome").filter(|_| is_error);
+        Self {
+            id,
+            tool: "",
+            arguments: None,
+            result: None,
+            is_error,
+            error_type: member(extra, "error_type").and_then(Json::as_str).or_else(|| outcome?.as_str()),
+            milliseconds: member(extra, "milliseconds").and_then(milliseconds),
+        }
+    }
+}
+
+impl<'t> Given<'t> {
+    /// A text, a list of parts, what MCP calls a result, or any other value.
+    fn of(result: &'t Json, notes: &mut Notes) -> Self {
+        if let Json::String(text) = result {
+            return Self::Text(Cow::Borrowed(text));
+        }
+        let parts = match result {
+            Json::Array(list) if !list.is_empty() && list.iter().all(is_own_part) => list,
+            Json::Object(_) if is_of_mcp(result) => {
+                let structured = result.get("structuredContent").filter(|it| **it != Json::Null);
+                match (result.list("content"), structured) {
+                    ([], Some(structured)) => return Self::Value(structured),
+                    (parts, structured) => {
+                        if structured.is_some() {
+                            notes.add("structured content beside the parts of a result is left out");
+                        }
+                        parts
+                    }
+                }
+            }
+            other => return Self::Value(other),
+        };
+        let mut content = Content::default();
+        for part in parts {
+            let known = content.parts.len();
+            content.add(part);
+            if content.parts.len() == known {
+                notes.add("a part of a result that is neither text nor media is left out");
+            }
+        }
+        if content.media().next().is_none() {
+            Self::Text(Cow::Owned(content.text()))
+        } else {
+            Self::Parts(content)
+        }
+    }
+}
+
+/// Whether an item of a list is a part as m3 writes it: a list of files that a tool returns looks similar.
+fn is_own_part(part: &Json) -> bool {
+    const KEYS: [&str; 8] = ["type", "text", "data", "uri", "file", "missing", "mimeType", "bytes"];
+    let is_known = members(part).iter().all(|(key, _)| KEYS.contains(&key.as_str()));
+    is_known
+        && match part.text("type") {
+            Some("text") => part.text("text").is_some(),
+            Some("image" | "audio" | "file") => {
+                part.has("data") || part.has("uri") || part.has("missing") || part.has("file")
+            }
+            _ => false,
+        }
+}
+
+/// Whether a value is a result as MCP has it: a list of parts, and what belongs to it.
+fn is_of_mcp(result: &Json) -> bool {
+    const KEYS: [&str; 5] = ["content", "structuredContent", "isError", "is_error", "_meta"];
+    matches!(result.get("content"), Some(Json::Array(_)))
+        && members(result).iter().all(|(key, _)| KEYS.contains(&key.as_str()))
+        && items(result.get("content").unwrap_or(&Json::Null)).iter().all(|part| part.text("type").is_some())
+}
+
+/// What was asked, with the pictures beside it.
+fn question(trajectory: &Trajectory) -> Option<Content> {
+    let mut content = Content::default();
+    let text = trajectory.question.as_ref().filter(|text| !text.is_empty());
+    content.parts.extend(text.map(|text| Part::Text(text.clone())));
+    // `images` of m3's own runs say what was done to pictures; those are no parts.
+    let images = member(&trajectory.extra, "images").map(items).unwrap_or_default();
+    let images: Vec<&Json> = images.iter().filter(|image| is_own_part(image)).collect();
+    for image in &images {
+        content.add(image);
+    }
+    if let Some(image) = trajectory.image.as_ref().filter(|_| images.is_empty()) {
+        let place = MediaPlace::Reference(image.clone());
+        content.parts.push(Part::Media(Media { kind: "image", media_type: None, place }));
+    }
+    (!content.is_empty()).then_some(content)
+}
+
+fn member<'j>(members: &'j [(String, Json)], key: &str) -> Option<&'j Json> {
+    members.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+}
+
+/// A duration, unless it is absurd: it has to fit into nanoseconds.
+fn milliseconds(value: &Json) -> Option<u64> {
+    count(value).filter(|milliseconds| *milliseconds < 1_000_000_000_000)
+}

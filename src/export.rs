@@ -1,0 +1,261 @@
+//! Media of trajectories that are exported: the data of files that parts of results name, and of the task's image.
+
+use std::path::{Path, PathBuf};
+
+use m3_executor::run::file_name;
+use m3_images::media::{Kind, Media};
+use m3_images::task_image::locate;
+use m3_support::workspace::Workspace;
+use m3_traces::encode;
+use m3_trajectory::Trajectory;
+use m3_trajectory::json::Json;
+
+use crate::import::MediaFolder;
+
+/// Where the media of a file of trajectories are.
+#[derive(Debug)]
+pub struct MediaFiles {
+    /// The folder of the file, and that of the run.
+    folders: Vec<Workspace>,
+    /// The folders that tasks' images are looked for in.
+    images: Vec<PathBuf>,
+    /// How many files were not there, or not what they should be.
+    missing: u64,
+}
+
+impl MediaFiles {
+    /// For a file of trajectories. Results name files of its folder, or of the run's, which nothing leads out of.
+    #[must_use]
+    pub fn beside(trajectories: &Path, images: Vec<PathBuf>) -> Self {
+        let folder = trajectories.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
+        // `m3 run` also writes each prediction into a folder of its own.
+        let of_one = |folder: &&PathBuf| folder.ends_with("predictions") || folder.ends_with("interrupted");
+        let run = folder.as_ref().filter(of_one).and_then(|folder| folder.parent().map(Path::to_owned));
+        let folders = folder.into_iter().chain(run).filter_map(|folder| Workspace::new(&folder).ok());
+        Self { folders: folders.collect(), images, missing: 0 }
+    }
+
+    /// How many files were not there, or were no media.
+    #[must_use]
+    pub fn missing(&self) -> u64 {
+        self.missing
+    }
+
+    /// Puts the data of files in place of their names.
+    pub fn put_in(&mut self, trajectory: &mut Trajectory) {
+        let run = trajectory.extra.iter().find(|(key, _)| key == "run").map(|(_, run)| run);
+        let repeat = match run.and_then(|run| run.get("repeat")) {
+            Some(Json::Integer(repeat)) => u32::try_from(*repeat).unwrap_or(1),
+            _ => 1,
+        };
+        let workspace = format!("workspaces/{}", file_name(&trajectory.id, repeat));
+        each_part(trajectory, &mut |part| self.put_into(part, &workspace));
+        self.put_image(trajectory, &workspace);
+    }
+
+    /// The data of a part's file.
+    fn put_into(&mut self, part: &mut Json, workspace: &str) {
+        let is_resource = text(part, "type") == Some("resource");
+        let Json::Object(members) = part else { return };
+        let holder = if is_resource {
+            match members.iter_mut().find(|(key, _)| key == "resource") {
+                Some((_, Json::Object(inner))) => inner,
+                _ => return,
+            }
+        } else {
+            members
+        };
+        let Some(at) = holder.iter().position(|(key, value)| key == "file" && value.as_str().is_some())
+        else {
+            return;
+        };
+        let kind = if is_resource { None } else { Some(kind_of(holder)) };
+        let name = holder[at].1.as_str().unwrap_or_default();
+        let Some((data, media)) = self.read(name, workspace, kind) else {
+            self.missing += 1;
+            return;
+        };
+        holder[at] = (if is_resource { "blob" } else { "data" }.to_owned(), Json::String(data));
+        if !holder.iter().any(|(key, _)| key == "mimeType") {
+            holder.push(("mimeType".to_owned(), Json::String(media.mime_type.to_owned())));
+        }
+    }
+
+    /// The data of the task's image, unless the trajectory holds what was shown.
+    fn put_image(&mut self, trajectory: &mut Trajectory, workspace: &str) {
+        let Some(image) = trajectory.image.clone().filter(|image| !image.contains("://")) else { return };
+        let images = trajectory.extra.iter_mut().find(|(key, _)| key == "images");
+        let is_part = |image: &Json| text(image, "type").is_some();
+        if images.as_ref().is_some_and(|(_, images)| items(images).iter().any(is_part)) {
+            return;
+        }
+        let found = self.read(&image, workspace, Some(Kind::Image)).or_else(|| {
+            let path = locate(&image, &self.images)?;
+            encoded(&path, Some(Kind::Image))
+        });
+        let Some((data, media)) = found else {
+            self.missing += 1;
+            return;
+        };
+        let member = |key: &str, value: &str| (key.to_owned(), Json::String(value.to_owned()));
+        let part = Json::Object(vec![
+            member("type", "image"),
+            ("data".to_owned(), Json::String(data)),
+            member("mimeType", media.mime_type),
+        ]);
+        trajectory.extra.retain(|(key, _)| key != "images");
+        trajectory.extra.push(("images".to_owned(), Json::Array(vec![part])));
+    }
+
+    /// A file of a trajectory's workspace, or of the folder.
+    fn read(&self, name: &str, workspace: &str, kind: Option<Kind>) -> Option<(String, Media)> {
+        let in_workspace = format!("{workspace}/{name}");
+        let names = [in_workspace.as_str(), name];
+        let mut found =
+            names.iter().flat_map(|name| self.folders.iter().filter_map(|folder| folder.file(name).ok()));
+        encoded(&found.next()?, kind)
+    }
+}
+
+/// Writes the data of all parts into files, for formats that have pictures only so.
+///
+/// # Errors
+/// Why a file cannot be written.
+pub fn put_out(trajectory: &mut Trajectory, folder: &MediaFolder) -> Result<(), String> {
+    let mut failed = None;
+    each_part(trajectory, &mut |part| {
+        if failed.is_none() {
+            failed = folder.take(part).err();
+        }
+    });
+    failed.map_or(Ok(()), Err)
+}
+
+/// The file in base64, if it is of this kind: a picture that a trajectory names should not be any other file.
+fn encoded(path: &Path, kind: Option<Kind>) -> Option<(String, Media)> {
+    let bytes = m3_images::bytes_of(path).ok()?;
+    let media = Media::of(&bytes);
+    let is_it = kind.is_none_or(|kind| kind == Kind::Other || kind == media.kind);
+    is_it.then(|| (encode(&bytes), media))
+}
+
+fn kind_of(part: &[(String, Json)]) -> Kind {
+    match part.iter().find(|(key, _)| key == "type").and_then(|(_, kind)| kind.as_str()) {
+        Some("image") => Kind::Image,
+        Some("audio") => Kind::Audio,
+        _ => Kind::Other,
+    }
+}
+
+/// Calls `each` with every part of a result, and of what the model was shown at first.
+fn each_part(trajectory: &mut Trajectory, each: &mut dyn FnMut(&mut Json)) {
+    for call in trajectory.steps.iter_mut().flat_map(|step| &mut step.calls) {
+        let parts = match &mut call.result {
+            Some(Json::Object(members)) => {
+                members.iter_mut().find(|(key, _)| key == "content").map(|(_, content)| content)
+            }
+            other => other.as_mut(),
+        };
+        parts_of(parts, each);
+    }
+    let images = trajectory.extra.iter_mut().find(|(key, _)| key == "images").map(|(_, images)| images);
+    parts_of(images, each);
+}
+
+/// The parts of a list: lists of other things, such as files, have items that look similar, but not all of these types.
+fn parts_of(list: Option<&mut Json>, each: &mut dyn FnMut(&mut Json)) {
+    const TYPES: [&str; 6] = ["text", "image", "audio", "file", "resource", "resource_link"];
+    if let Some(Json::Array(parts)) = list
+        && parts.iter().all(|part| text(part, "type").is_some_and(|kind| TYPES.contains(&kind)))
+    {
+        parts.iter_mut().for_each(each);
+    }
+}
+
+fn text<'j>(value: &'j Json, key: &str) -> Option<&'j str> {
+    value.get(key).and_then(Json::as_str)
+}
+
+fn items(value: &Json) -> &[Json] {
+    match value {
+        Json::Array(items) => items,
+        _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use m3_trajectory::{Call, Step};
+
+    use super::*;
+
+    const PNG: &[u8] = b"\x89PNG\r\n\x1a\n0000";
+
+    fn with(id: &str, parts: Vec<Json>) -> Trajectory {
+        let call = Call {
+            tool: "a".to_owned(),
+            arguments: None,
+            result: Some(Json::Object(vec![("content".to_owned(), Json::Array(parts))])),
+            extra: Vec::new(),
+        };
+        let steps = vec![Step { calls: vec![call], ..Step::default() }];
+        Trajectory { id: id.to_owned(), steps, ..Trajectory::default() }
+    }
+
+    fn picture(file: &str) -> Json {
+        let member = |key: &str, value: &str| (key.to_owned(), Json::String(value.to_owned()));
+        Json::Object(vec![member("type", "image"), member("file", file)])
+    }
+
+    fn datas(trajectory: &mut Trajectory) -> Vec<bool> {
+        let mut found = Vec::new();
+        each_part(trajectory, &mut |part| found.push(part.get("data").is_some()));
+        found
+    }
+
+    #[test]
+    fn files_are_of_the_workspace_or_of_the_folder_and_never_outside() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("run");
+        std::fs::create_dir_all(run.join("workspaces/a")).unwrap();
+        std::fs::create_dir_all(run.join("predictions")).unwrap();
+        for name in ["outside.png", "run/beside.png", "run/workspaces/a/in.png"] {
+            std::fs::write(folder.path().join(name), PNG).unwrap();
+        }
+        std::fs::write(run.join("key.png"), "secret").unwrap();
+        let outside = folder.path().join("outside.png");
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(&outside, run.join("link.png")).unwrap();
+        let names =
+            ["in.png", "beside.png", "../outside.png", outside.to_str().unwrap(), "link.png", "key.png", ""];
+        for place in ["predictions.json", "predictions/a.json"] {
+            let path = run.join(place);
+            std::fs::write(&path, "[]").unwrap();
+            let mut files = MediaFiles::beside(&path, Vec::new());
+            let mut trajectory = with("a", names.iter().map(|name| picture(name)).collect());
+            files.put_in(&mut trajectory);
+            assert_eq!(datas(&mut trajectory), [true, true, false, false, false, false, false], "{place}");
+            assert_eq!(files.missing(), 5);
+        }
+        // Another task has another workspace.
+        let mut files = MediaFiles::beside(&run.join("predictions.json"), Vec::new());
+        let mut other = with("b", vec![picture("in.png")]);
+        files.put_in(&mut other);
+        assert_eq!((datas(&mut other), files.missing()), (vec![false], 1));
+    }
+
+    #[test]
+    fn the_tasks_image_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("p.json"), "[]").unwrap();
+        std::fs::write(folder.path().join("a.png"), PNG).unwrap();
+        std::fs::write(folder.path().join("key"), "secret").unwrap();
+        for (image, is_found) in [("a.png", true), ("key", false), ("b.png", false)] {
+            let mut files = MediaFiles::beside(&folder.path().join("p.json"), vec![folder.path().to_owned()]);
+            let mut trajectory = Trajectory { image: Some(image.to_owned()), ..with("a", Vec::new()) };
+            files.put_in(&mut trajectory);
+            assert_eq!(datas(&mut trajectory), vec![true; usize::from(is_found)], "{image}");
+            assert_eq!(files.missing(), u64::from(!is_found));
+        }
+    }
+}
