@@ -37,18 +37,20 @@ enum Loss {
     Files,
     /// Results that are `null`.
     Null,
+    /// Results that are values of more than 40 levels: they are texts of JSON.
+    Deep,
 }
 
 use Loss::{
-    CallTimes, Failures, Files, Kinds, KindsOfReferences, Null, Places, Thoughts, Time, TypesOfReferences,
-    Usage,
+    CallTimes, Deep, Failures, Files, Kinds, KindsOfReferences, Null, Places, Thoughts, Time,
+    TypesOfReferences, Usage,
 };
 
 const LOSSES: [(&str, &[Loss]); 4] = [
     ("openai", &[Failures, Kinds, CallTimes, Time, Usage, Places, TypesOfReferences, KindsOfReferences]),
     ("anthropic", &[Kinds, CallTimes, Time, Usage, TypesOfReferences, KindsOfReferences]),
     ("atif", &[Kinds, CallTimes, Time, Thoughts, Files, TypesOfReferences]),
-    ("otel", &[Null]),
+    ("otel", &[Null, Deep]),
 ];
 
 #[derive(Default)]
@@ -141,12 +143,25 @@ fn lose(trajectory: &mut Value, loss: Loss) {
             Failures => drop(members.remove("is_error")),
             Kinds => drop(members.remove("error_type")),
             CallTimes => drop(members.remove("milliseconds")),
+            Deep => {
+                if let Some(result) = members.get_mut("result").filter(|result| depth(result) > 40) {
+                    *result = json!(result.to_string());
+                }
+            }
             Null if members.get("result") == Some(&Value::Null) => drop(members.remove("result")),
             _ => {}
         }
         if let Some(result) = members.get_mut("result").filter(|result| is_media(result)) {
             lose_of_parts(result, loss, true);
         }
+    }
+}
+
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
+        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or_default(),
+        _ => 0,
     }
 }
 
@@ -292,6 +307,7 @@ const PNG: &str =
 
 /// Everything that a trajectory can have.
 fn hand_written() -> Vec<Value> {
+    let deep = |levels: usize| (0..levels).fold(json!(1), |inner, _| json!([inner]));
     let png = json!({"type": "image", "data": PNG, "mimeType": "image/png"});
     vec![
         json!({"id": "all", "question": "What is on the pack?", "images": [png], "model": "gpt-5-mini",
@@ -337,6 +353,8 @@ fn hand_written() -> Vec<Value> {
         json!({"id": "pictures", "steps": [{"calls": [{"name": "a", "arguments": {}, "result": [png]}]}], "final_reply": "x"}),
         json!({"id": "path", "image": "images/shelf.png", "question": "q", "final_reply": "a", "steps": [],
             "model": {"requested": "openai:gpt-5", "reported": "gpt-5-2026"}}),
+        json!({"id": "deep", "steps": [{"calls": [
+            {"name": "a", "arguments": {"x": deep(100)}, "result": deep(100)}, {"name": "a", "arguments": {}, "result": deep(39)}]}]}),
         json!({"id": "asked", "question": "No reply came", "steps": []}),
         json!({"id": "long/ id\n\u{1F600}", "question": "q", "steps": [{"calls": [{"name": "a", "arguments": {}, "result": "r"}]}]}),
     ]

@@ -1,5 +1,7 @@
 //! Hostile files through the front door: an error or a warning that says where, never a panic, never anything written.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first surprise")]
+
 use std::io::Write as _;
 use std::path::Path;
 
@@ -108,7 +110,7 @@ fn refused(format: &str, text: impl AsRef<[u8]>) -> String {
 }
 
 fn lines(values: impl IntoIterator<Item = Value>) -> String {
-    values.into_iter().map(|value| format!("{value}\n")).collect()
+    values.into_iter().flat_map(|value| [value.to_string(), "\n".to_owned()]).collect()
 }
 
 /// A sample of an inspect log with one call.
@@ -285,7 +287,7 @@ fn agents_inside_agents_of_any_number() {
     let nested = (0..90).fold(json!({}), |inner, _| document(inner));
     read_as("atif", nested.to_string());
     // A tool below a tool, and so on.
-    let run = |number: usize| json!({"id": number.to_string(), "trace_id": "t", "run_type": if number % 2 == 0 { "tool" } else { "chain" }, "name": "f", "parent_run_id": number.checked_sub(1).map(|it| it.to_string())});
+    let run = |number: usize| json!({"id": number.to_string(), "trace_id": "t", "run_type": if number.is_multiple_of(2) { "tool" } else { "chain" }, "name": "f", "parent_run_id": number.checked_sub(1).map(|it| it.to_string())});
     read_as("langsmith", lines((0..4000).map(run)));
     let spans = (1..4000).map(|number| span(number, number - 1, "execute_tool", &format!("f{}", number % 3)));
     let counts = read_as("otel-genai", lines(spans));
@@ -565,7 +567,7 @@ fn many_of_everything_take_a_time_by_their_size() {
     });
     assert_eq!(read_as("otel-genai", traces).traces, MANY - 1);
     let alternating =
-        spans(&|number| span(number, 0, if number % 2 == 0 { "chat" } else { "execute_tool" }, "f"));
+        spans(&|number| span(number, 0, if number.is_multiple_of(2) { "chat" } else { "execute_tool" }, "f"));
     assert!(read_as("otel-genai", alternating).calls > 0);
     // Lines of a session that all hang below the first, and that are a chain.
     let line = |number: usize, parent: usize, is_side: bool| {

@@ -1,5 +1,11 @@
 //! Files that could be taken for one another, each with the format that it has, and files that are refused, with the reason.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::too_many_lines,
+    reason = "a test stops at the first surprise, and tables are long"
+)]
+
 use m3_traces::{ReadError, Sink, Trace, read, recognize};
 use m3_trajectory::Source;
 
@@ -45,7 +51,7 @@ fn check(pairs: &[Pair]) {
                 (name, Ok(counts)) => wrong
                     .push(format!("{why}: {name} {:?} instead of {format} {steps:?}: {text}", counts.steps)),
                 (name, Err(error)) => {
-                    wrong.push(format!("{why}: {name} refused ({error}) instead of {format}: {text}"))
+                    wrong.push(format!("{why}: {name} refused ({error}) instead of {format}: {text}"));
                 }
             }
         }

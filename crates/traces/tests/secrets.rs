@@ -1,5 +1,11 @@
 //! Keys that are planted where programs keep prompts, settings and headers do not reach a trajectory.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::too_many_lines,
+    reason = "a test stops at the first surprise, and tables are long"
+)]
+
 use std::path::{Path, PathBuf};
 
 use m3_testkit::shared;
