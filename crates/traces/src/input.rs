@@ -325,3 +325,73 @@ impl At {
         own.or_else(|| self.index.map(|index| index.to_string()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parallel::PART;
+    use crate::testing::{Kept, read_text};
+    use crate::{read, recognize};
+
+    /// A conversation of a few thousand bytes.
+    fn conversation(number: usize) -> String {
+        let call = r#"{"id": "1", "function": {"name": "a", "arguments": "{}"}}"#;
+        let text = "x".repeat(4000);
+        format!(
+            r#"{{"id": "c{number}", "messages": [{{"role": "user", "content": "{text}"}}, {{"role": "assistant", "tool_calls": [{call}]}}]}}"#
+        )
+    }
+
+    fn ids(kept: &Kept) -> Vec<String> {
+        kept.traces.iter().map(|trace| trace.id.clone().unwrap_or_default()).collect()
+    }
+
+    #[test]
+    fn a_file_of_several_parts_keeps_its_order() {
+        let all: Vec<String> = (0..4 * PART / 4000).map(conversation).collect();
+        let expected: Vec<String> = (0..all.len()).map(|number| format!("c{number}")).collect();
+        let (_, of_lines) = read_text("a.jsonl", &all.join("\n")).unwrap();
+        let (_, of_list) = read_text("a.json", &format!("[{}]", all.join(", "))).unwrap();
+        assert_eq!((ids(&of_lines), ids(&of_list)), (expected.clone(), expected));
+        let cut = format!("{}\n{{\"id\": 1,\n{}", all.join("\n"), all[0]);
+        let (_, kept) = read_text("a.jsonl", &cut).unwrap();
+        assert_eq!((kept.traces.len(), kept.warnings.len()), (all.len() + 1, 1));
+        let reason = read_text("a.json", &format!("[{},\n {{\"id\": 1", all.join(", "))).unwrap_err();
+        assert!(reason.starts_with("line 2, column") && reason.contains("not JSON"), "{reason}");
+    }
+
+    /// Stops before the first trajectory.
+    struct Stopping;
+
+    impl Sink for Stopping {
+        fn trace(&mut self, _: Option<u64>, _: Trace) -> Result<(), ReadError> {
+            panic!("it was to stop before")
+        }
+
+        fn warn(&mut self, _: Option<u64>, _: &str) {}
+
+        fn progress(&mut self, done: u64, _: u64) -> Result<(), ReadError> {
+            if done > 0 { Err(ReadError::Stopped) } else { Ok(()) }
+        }
+    }
+
+    #[test]
+    fn a_first_pass_over_spans_or_a_log_can_be_stopped() {
+        let text = "x".repeat(4000);
+        let span = format!(
+            r#"{{"traceId": "t", "spanId": "s", "attributes": [{{"key": "gen_ai.tool.name", "value": {{"stringValue": "{text}"}}}}]}}"#
+        );
+        let spans = vec![span; 4 * PART / 4000].join(",");
+        let document = format!(r#"{{"resourceSpans": [{{"scopeSpans": [{{"spans": [{spans}]}}]}}]}}"#);
+        let exchange = format!(
+            r#"{{"request": {{"messages": ["{text}"]}}, "response": {{"choices": [{{"message": {{}}}}]}}}}"#
+        );
+        for text in [document, vec![exchange; 4 * PART / 4000].join("\n")] {
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+            let source = Source::open(file.path()).unwrap();
+            let format = recognize(&source).unwrap().unwrap();
+            assert!(matches!(read(&source, format, &mut Stopping), Err(ReadError::Stopped)));
+        }
+    }
+}

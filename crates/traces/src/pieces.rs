@@ -172,8 +172,10 @@ pub(crate) fn stopped(source: &Source, stop: Stop) -> ReadError {
     match stop {
         Stop::Text(offset, message) => not_json(source, offset, message),
         // What was put there by a reader that asks whether to go on.
-        Stop::Io(cause) if cause.get_ref().is_some_and(|cause| cause.is::<ReadError>()) => ReadError::Stopped,
-        Stop::Io(cause) => source.error(cause).into(),
+        Stop::Io(cause) => match cause.downcast::<ReadError>() {
+            Ok(error) => error,
+            Err(cause) => source.error(cause).into(),
+        },
     }
 }
 

@@ -730,7 +730,8 @@ fn samples_of_real_programs_with_keys_everywhere() {
         std::fs::write(&copy, bytes).unwrap();
         // The agents of a session are in files beside it.
         let named = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
-        for agent in below(path.parent().unwrap()).iter().filter(|beside| named(beside).starts_with("agent-")) {
+        for agent in below(path.parent().unwrap()).iter().filter(|beside| named(beside).starts_with("agent-"))
+        {
             let bytes = planted(&std::fs::read(agent).unwrap(), &mut 0);
             if **agent != path {
                 std::fs::write(folder.path().join(named(agent)), bytes).unwrap();

@@ -168,12 +168,12 @@ impl Found {
         Ok(())
     }
 
-    /// Calls `work` with the spans that are alone in their traces and whose texts have this word.
+    /// Calls `work` with the spans that are alone in their traces and whose texts have this sign.
     pub(crate) fn each_alone<T: Send>(
         &self,
         input: &Input<'_>,
         sink: &mut dyn Sink,
-        word: &str,
+        sign: &str,
         work: impl Fn(Place, Span) -> Option<T> + Sync,
         mut give: impl FnMut(&mut dyn Sink, T) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
@@ -184,9 +184,9 @@ impl Found {
         let alone: Vec<Place> = self.places.iter().filter(is_alone).copied().collect();
         let none = HashMap::new();
         let work = |group: &Group<'_>| {
-            let has_word =
-                |(_, text): (Place, &[u8])| std::str::from_utf8(text).is_ok_and(|text| text.contains(word));
-            if !group.members().any(has_word) {
+            let is_signed =
+                |(_, text): (Place, &[u8])| std::str::from_utf8(text).is_ok_and(|text| text.contains(sign));
+            if !group.members().any(is_signed) {
                 return None;
             }
             let (place, _) = group.members().next()?;

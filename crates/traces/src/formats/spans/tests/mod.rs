@@ -164,3 +164,15 @@ fn collect(value: &Value, path: String, paths: &mut Vec<String>) {
     }
     paths.push(path);
 }
+
+#[test]
+fn a_document_that_breaks_off_keeps_the_spans_before() {
+    let whole = document(&[
+        tool("a", "", (1, 2), "a", json!({"id": "1", "arguments": "{}", "result": "x"})),
+        tool("b", "", (3, 4), "b", json!({"id": "2", "arguments": "{}", "result": "x"})),
+    ]);
+    let second = whole.rfind("\"spanId\"").unwrap();
+    let (_, kept) = read_text("spans.json", &whole[..second]).unwrap();
+    assert_eq!((kept.traces.len(), kept.traces[0].call_count(), kept.warnings.len()), (1, 1, 1));
+    assert!(kept.warnings[0].contains("breaks off"), "{:?}", kept.warnings);
+}
