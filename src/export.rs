@@ -156,16 +156,20 @@ fn each_part(trajectory: &mut Trajectory, each: &mut dyn FnMut(&mut Json)) {
             }
             other => other.as_mut(),
         };
-        parts_of(parts, each);
+        if let Some(parts) = parts {
+            parts_of(parts, each);
+        }
     }
     let images = trajectory.extra.iter_mut().find(|(key, _)| key == "images").map(|(_, images)| images);
-    parts_of(images, each);
+    if let Some(images) = images {
+        parts_of(images, each);
+    }
 }
 
 /// The parts of a list: lists of other things, such as files, have items that look similar, but not all of these types.
-fn parts_of(list: Option<&mut Json>, each: &mut dyn FnMut(&mut Json)) {
+fn parts_of(list: &mut Json, each: &mut dyn FnMut(&mut Json)) {
     const TYPES: [&str; 6] = ["text", "image", "audio", "file", "resource", "resource_link"];
-    if let Some(Json::Array(parts)) = list
+    if let Json::Array(parts) = list
         && parts.iter().all(|part| text(part, "type").is_some_and(|kind| TYPES.contains(&kind)))
     {
         parts.iter_mut().for_each(each);

@@ -13,15 +13,21 @@ use super::printer::Printer;
 pub(super) struct MatchArgs {
     /// Say of each trajectory whether it passes beside its reference, as agentevals does; changes no other number
     /// (docs/metrics.md)
-    #[arg(long = "match", value_name = "MODE", value_enum)]
-    match_mode: Option<MatchModeArg>,
+    #[arg(id = "match", long = "match", value_name = "MODE", value_enum)]
+    mode: Option<MatchModeArg>,
     /// Which arguments calls must share to be the same [default: exact]
-    #[arg(long, value_name = "MODE", value_enum, requires = "match_mode")]
-    match_args: Option<ArgumentModeArg>,
+    #[arg(id = "match_args", long = "match-args", value_name = "MODE", value_enum, requires = "match")]
+    arguments: Option<ArgumentModeArg>,
     /// Another mode for the calls of a tool, or the arguments that count, such as image/crop=ignore or
     /// map/find=place.city,limit; repeatable
-    #[arg(long, value_name = "TOOL=MODE|KEYS", requires = "match_mode", value_parser = parse_tool)]
-    match_tool: Vec<(String, ArgumentRule)>,
+    #[arg(
+        id = "match_tool",
+        long = "match-tool",
+        value_name = "TOOL=MODE|KEYS",
+        requires = "match",
+        value_parser = parse_tool
+    )]
+    tools: Vec<(String, ArgumentRule)>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -88,11 +94,11 @@ impl MatchArgs {
     /// How trajectories are matched, if they are; warns of a tool that is not called. If a tool is named twice, the last
     /// counts.
     pub(super) fn options(&self, is_called: &dyn Fn(&str) -> bool, printer: Printer) -> Option<MatchOptions> {
-        let tools: BTreeMap<String, ArgumentRule> = self.match_tool.iter().cloned().collect();
+        let tools: BTreeMap<String, ArgumentRule> = self.tools.iter().cloned().collect();
         if let Some(tool) = tools.keys().find(|tool| !is_called(tool)) {
             printer.warn(&format!("`--match-tool`: neither side calls `{}`", shortened(tool, 60)));
         }
-        let arguments = self.match_args.map_or(ArgumentMode::Exact, ArgumentMode::from);
-        Some(MatchOptions { mode: self.match_mode?.into(), arguments, tools })
+        let arguments = self.arguments.map_or(ArgumentMode::Exact, ArgumentMode::from);
+        Some(MatchOptions { mode: self.mode?.into(), arguments, tools })
     }
 }

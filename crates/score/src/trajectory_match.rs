@@ -123,7 +123,7 @@ pub enum Mismatch {
         tool: String,
         /// Where the first call of the tool stands that is left on the other side, and the first argument in which it
         /// differs, empty for the arguments as a whole; `None` without such a call.
-        nearest: Option<(CallPlace, String)>,
+        nearest: Option<Box<(CallPlace, String)>>,
     },
 }
 
@@ -210,7 +210,8 @@ impl MatchOptions {
             let mut none = VecDeque::new();
             let left = left.get_mut(call.tool.as_str()).unwrap_or(&mut none);
             let Some(found) = left.iter().position(|(_, other)| difference(other).is_none()) else {
-                let nearest = left.front().and_then(|(place, other)| Some((*place, difference(other)?)));
+                let nearest =
+                    left.front().and_then(|(place, other)| Some(Box::new((*place, difference(other)?))));
                 return Err(Mismatch::Call { sides, place: *place, tool: call.tool.clone(), nearest });
             };
             left.remove(found);
@@ -290,7 +291,7 @@ impl fmt::Display for Mismatch {
             Self::Call { sides: [side, other], place, tool, nearest } => {
                 let (tool, place) = (shortened(tool, SHOWN), said(place));
                 write!(formatter, "{side} call {place} ({tool}) is like no {other} one")?;
-                match nearest {
+                match nearest.as_deref() {
                     None => write!(formatter, ": none of this tool is left"),
                     Some((near, argument)) if argument.is_empty() => {
                         write!(formatter, ": {} has other arguments", said(near))

@@ -284,7 +284,7 @@ mod tests {
             r#"{"type": "message_delta", "usage": {"output_tokens": 7}}"#,
             r#"{"type": "message_delta", "usage": {"output_tokens": 9}}"#,
         ];
-        let text: String = events.iter().map(|event| format!("event: x\ndata: {event}\n\n")).collect();
+        let text = events.map(|event| format!("event: x\ndata: {event}\n\n")).concat();
         let (name, kept) = read_text("stream.txt", &text).unwrap();
         let trace = &kept.traces[0];
         assert_eq!((name, shown(trace)), ("anthropic", vec!["shop/buy({\"n\":2})=- list({})=-".to_owned()]));
