@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use clap::{Args, ValueEnum};
-use m3_report::{Cell, Column, Sheet, SheetForm, json_without_hidden, write_sheets};
+use m3_report::json_without_hidden;
 use m3_support::text::{counted, shortened};
 use m3_traces::{FORMATS, Format, Ids};
 use m3_trajectory::SourceError;
 use m3_trajectory::catalog::Catalog;
-use m3_trajectory::tool_names::{NameMapping, Vocabulary};
+use m3_trajectory::tool_names::{NameMapping, Vocabulary, read_names, recognize};
 
 use super::failure::{Failure, code};
 use super::hosting::{Signals, interrupted, nearest, runtime};
 use super::output::{Output, commit_all, refuse_equal};
 use super::printer::{Printer, Unit};
-use super::tool_names::{Known, ToolNamesArg};
+use super::tool_names::ToolNamesArg;
 use crate::import::{
     FileImport, Found, IdTemplate, ImportAs, ImportOptions, ImportReport, Imported, MediaFolder, Spool,
     SubAgents, images_beside, import, walk,
@@ -70,7 +70,7 @@ const EXAMPLES: &str = "\
 Examples:
   m3 import logs/2026-11-20_shop.eval -o predictions.json
   m3 import traces/ --list
-  m3 import ~/.claude/projects/shop --id '{file}' -o predictions.json --report import.json
+  m3 import ~/.claude/projects/shop --id '{file}' -o shop.json
   m3 import good-run.jsonl --as references -o references.json
 
 What each format keeps and loses: docs/import.md. m3 score, audit, show and others read the same files directly.";
@@ -115,6 +115,7 @@ pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
         found.iter().map(|found| found.path.as_path()).chain(args.tools.as_deref()).collect();
     let written: Vec<&Path> = args.out.iter().chain(&args.report).map(PathBuf::as_path).collect();
     refuse_equal(&inputs, &written)?;
+    refuse_equal(args.out.as_deref().as_slice(), args.report.as_deref().as_slice())?;
     let out = args.out.as_deref().map(|out| Output::open(Some(out), &[], printer)).transpose()?;
     let report_out = args.report.as_deref().map(|path| Output::open(Some(path), &[], printer)).transpose()?;
     let media = args
@@ -134,7 +135,8 @@ pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
         done.map_err(|cause| Failure::written(&cause))?;
         outputs.push(out);
     }
-    if args.list {
+    // A report on standard output is the list for programs.
+    if args.list && args.report.as_deref() != Some(Path::new("-")) {
         list(&report, &found, printer)?;
     }
     if report.trajectories > 0 {
@@ -217,57 +219,44 @@ fn write(
 
 /// The other names of tools.
 fn names(args: &ImportArgs, tools: &Vocabulary, printer: Printer) -> Result<NameMapping, Failure> {
-    if matches!(args.tool_names, ToolNamesArg::Off) {
-        return Ok(NameMapping::new());
-    }
-    let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
-    let mut known = Vocabulary::default();
-    catalog.iter().flat_map(Catalog::names).for_each(|name| known.add(name));
-    let known = Known { references: &known, catalog: &known };
-    Ok(args.tool_names.apply(std::iter::empty(), tools, known, printer)?.mapping)
+    let names = match (&args.tool_names, &args.tools) {
+        (ToolNamesArg::Off, _) => return Ok(NameMapping::new()),
+        (ToolNamesArg::File(path), _) => {
+            read_names(path).map_err(|error| Failure::new(code::INPUT, error.to_string()))?
+        }
+        (ToolNamesArg::Auto, None) => {
+            let message = "`--tool-names auto` completes names by a catalog\nhint: `--tools FILE` names it";
+            return Err(Failure::new(code::INPUT, message));
+        }
+        (ToolNamesArg::Auto, Some(path)) => {
+            let mut known = Vocabulary::default();
+            Catalog::open(path)?.names().for_each(|name| known.add(name));
+            recognize(tools, &known, &Vocabulary::default()).mapping
+        }
+    };
+    let used = names.keys().filter(|name| tools.has(name)).count();
+    printer.note(&format!("{} renamed", counted(used, "tool")));
+    Ok(names)
 }
 
-/// Prints what each file is and holds.
+/// Prints what each file is and holds; the name of the file is last, so that it is never cut.
 fn list(report: &ImportReport, found: &[Found], printer: Printer) -> Result<(), Failure> {
     let mut out = Output::open(None, &[], printer)?;
     let rows =
         report.files.iter().zip(found).filter(|(file, found)| !(file.is_unknown && found.is_of_folder));
-    let row = |(file, _): (&FileImport, &Found)| {
-        let format = file.format.as_deref().unwrap_or("unknown");
-        let notes: u64 = file.notes.iter().map(|note| note.count).sum::<u64>() + file.warnings.len() as u64;
-        let number = |count: u64| Cell::new(count.to_string());
-        vec![
-            Cell::new(end_of(&file.file, 40)),
-            Cell::new(format.to_owned()),
-            number(file.trajectories),
-            number(file.calls),
-            number(notes),
-        ]
+    let format = |file: &FileImport| file.format.clone().unwrap_or_else(|| "unknown".to_owned());
+    let width = report.files.iter().map(|file| format(file).len()).max().unwrap_or_default();
+    let print = || {
+        writeln!(out, "{:width$}  trajectories  calls  notes  file", "format")?;
+        for (file, _) in rows {
+            let notes = file.notes.iter().map(|note| note.count).sum::<u64>() + file.warnings.len() as u64;
+            let (format, FileImport { trajectories, calls, .. }) = (format(file), file);
+            writeln!(out, "{format:width$}  {trajectories:>12}  {calls:>5}  {notes:>5}  {}", file.file)?;
+        }
+        Ok(())
     };
-    let sheet = Sheet {
-        title: "Traces".to_owned(),
-        notes: Vec::new(),
-        columns: vec![
-            Column::text("file"),
-            Column::text("format"),
-            Column::number("trajectories", "traj."),
-            Column::number("calls", "calls"),
-            Column::number("notes", "notes"),
-        ],
-        rows: rows.map(row).collect(),
-    };
-    let form = SheetForm::Terminal { is_styled: out.is_styled() };
-    write_sheets(form, &[sheet], &mut out).map_err(|cause| Failure::written(&cause))?;
+    print().map_err(|cause: io::Error| Failure::written(&cause))?;
     out.commit()
-}
-
-/// The end of a path, which tells more than its beginning.
-fn end_of(path: &str, columns: usize) -> String {
-    let count = path.chars().count();
-    if count <= columns {
-        return path.to_owned();
-    }
-    std::iter::once('…').chain(path.chars().skip(count + 1 - columns)).collect()
 }
 
 /// The most notes, and the most files that failed, that are told one by one.
@@ -320,11 +309,15 @@ fn conclude(
             String::new()
         };
         printer.note(&format!(
-            "wrote {} with {}{media}, from {}, into `{}`",
+            "wrote {} with {}{media}, from {}, {}",
             counted(usize::try_from(report.trajectories).unwrap_or(usize::MAX), "trajectory"),
             counted(usize::try_from(report.calls).unwrap_or(usize::MAX), "call"),
             counted(report.files.iter().filter(|file| file.trajectories > 0).count(), "file"),
-            out.display()
+            if out == Path::new("-") {
+                "to standard output".to_owned()
+            } else {
+                format!("into `{}`", out.display())
+            }
         ));
     }
     match (failed.is_empty(), report.trajectories) {

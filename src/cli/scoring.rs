@@ -30,7 +30,8 @@ use super::tool_names::{Known, ToolNamesArg};
 /// Which files to score, and how.
 #[derive(Debug, Args)]
 pub(super) struct ScoringArgs {
-    /// Predicted trajectories: JSON, JSON Lines, either with gzip; the folder of a run; `-` for standard input
+    /// Predicted trajectories: JSON, JSON Lines, either with gzip; the folder of a run; a trace of another program
+    /// (docs/import.md); `-` for standard input
     predictions: PredictionsArg,
     /// Reference trajectories
     references: PathBuf,

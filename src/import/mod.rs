@@ -157,7 +157,11 @@ fn import_file(
             receiver.format = format.name;
             receiver.file.format = Some(format.name.to_owned());
             match read(&source, format, &mut receiver) {
-                Ok(()) if receiver.spooled.is_empty() && receiver.file.error.is_none() => {
+                // What a folder holds besides may belong together with other files of it.
+                Ok(()) if receiver.spooled.is_empty() && found.is_of_folder => {
+                    receiver.file.warn(None, "it holds no trajectory of its own");
+                }
+                Ok(()) if receiver.spooled.is_empty() => {
                     receiver.file.error = Some("it holds no trajectory".to_owned());
                 }
                 Ok(()) => {}
@@ -269,14 +273,13 @@ impl Receiver<'_, '_> {
 
     /// One trajectory.
     fn take(&mut self, line: Option<u64>, sample: Option<String>, trace: Trace) -> Result<(), ReadError> {
-        self.file.add(&trace);
+        let (steps, calls, notes) = (trace.steps.len(), trace.call_count(), trace.notes.clone());
         let mut trajectory = trace.into_trajectory(String::new(), self.format);
         if let Some(folder) = self.options.media {
-            folder.take_out(&mut trajectory).map_err(|message| {
-                // What cannot be written is no fault of the file.
-                ReadError::Refused(message)
-            })?;
+            // What cannot be written is no fault of the file, but its trajectory is not whole without it.
+            folder.take_out(&mut trajectory).map_err(ReadError::Refused)?;
         }
+        self.file.add(steps, calls, &notes);
         if self.options.imported_as == ImportAs::References {
             as_reference(&mut trajectory);
         }

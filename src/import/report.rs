@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use m3_support::text::visible;
-use m3_traces::{Notes, Trace};
+use m3_traces::Notes;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What came of all files (`m3.import-report/1`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(title = "m3.import-report/1")]
 pub struct ImportReport {
     /// `m3.import-report/1`.
     pub schema: &'static str,
@@ -76,12 +77,12 @@ impl FileImport {
         }
     }
 
-    pub(super) fn add(&mut self, trace: &Trace) {
+    pub(super) fn add(&mut self, steps: usize, calls: usize, notes: &Notes) {
         self.trajectories += 1;
-        self.steps += trace.steps.len() as u64;
-        self.calls += trace.call_count() as u64;
+        self.steps += steps as u64;
+        self.calls += calls as u64;
         // Different notes are bounded in number, over all trajectories as well.
-        self.counts.extend(&trace.notes);
+        self.counts.extend(notes);
         self.notes =
             self.counts.iter().map(|(note, count)| NoteReport { note: note.to_owned(), count }).collect();
     }

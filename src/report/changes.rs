@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// How a new trace differs from an old one (`m3.compare-traces/1`).
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(title = "m3.compare-traces/1")]
 pub struct ChangesReport {
     /// `m3.compare-traces/1`.
     pub schema: &'static str,
@@ -116,5 +117,12 @@ pub fn changes_sheets(report: &ChangesReport) -> Vec<Sheet> {
     let mut columns = vec![Column::text("task"), Column::text("state")];
     columns.extend([Column::number("calls before", "before"), Column::number("calls after", "after")]);
     columns.extend(metrics().map(|metric| Column::number(metric.name(), metric.heading())));
-    vec![Sheet { title: "Tasks that differ".to_owned(), notes, columns, rows: rows.collect() }]
+    let rows: Vec<Vec<Cell>> = rows.collect();
+    let title = if rows.is_empty() { "No task differs" } else { "Tasks that differ" };
+    vec![Sheet {
+        title: title.to_owned(),
+        notes,
+        columns: if rows.is_empty() { Vec::new() } else { columns },
+        rows,
+    }]
 }

@@ -148,7 +148,16 @@ fn the_images_are_what_their_script_draws() {
 
 #[test]
 fn the_schemas_in_docs_are_json() {
-    for name in ["audit", "fidelity", "fidelity-sources", "fidelity-training", "score", "validate"] {
+    for name in [
+        "audit",
+        "compare-traces",
+        "fidelity",
+        "fidelity-sources",
+        "fidelity-training",
+        "import-report",
+        "score",
+        "validate",
+    ] {
         let schema: Value = serde_json::from_str(&read(&format!("docs/schemas/{name}.schema.json"))).unwrap();
         assert_eq!(schema["title"], format!("m3.{name}/1"));
     }

@@ -26,6 +26,7 @@ mod parallel;
 mod pieces;
 mod question;
 mod scan;
+mod sink;
 mod spans;
 #[cfg(test)]
 mod testing;
@@ -39,7 +40,7 @@ pub use content::{Content, Media, MediaPlace, Part, decode, encode};
 pub use export::{Exporter, TARGETS, Target};
 pub use formats::{FORMATS, Format};
 pub use ids::{Ids, stem};
-pub use input::{ReadError, Sink};
+pub use sink::{ReadError, Sink};
 pub use trace::{IMPORT_SCHEMA, Notes, Trace, TracedCall};
 pub use usage::Usage;
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 
-use crate::input::{ReadError, Sink};
+use crate::sink::{ReadError, Sink};
 
 /// The most threads for one file: more wait for the one that reads.
 const THREADS: usize = 8;

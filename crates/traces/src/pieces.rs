@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use m3_trajectory::Source;
 
-use crate::input::{At, LONGEST, ReadError};
 use crate::parallel::PART;
 use crate::scan::{Scanner, Stop};
+use crate::sink::{At, LONGEST, ReadError};
 
 /// Some lines or items.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 /// What to do with a file that does not hold trajectories.
 const REMEDY: &str = "m3 reads trajectories, {\"id\": .., \"steps\": [{\"calls\": [{\"name\": \"server/tool\", \
-    \"arguments\": {..}}]}]}: write each conversation as one, with a step for each reply that calls tools";
+    \"arguments\": {..}}]}]}, and the traces that docs/import.md lists";
 
 /// The beginnings of files that are not JSON, and what these are.
 const BEGINNINGS: [(&[u8], &str); 13] = [

@@ -14,7 +14,7 @@ use crate::arguments::tool;
 use crate::content::{Content, Media, MediaPlace, Part, object, standard, string};
 use crate::conversation::Conversation;
 use crate::fields::{Fields, items};
-use crate::spans::{Span, seconds};
+use crate::spans::{Span, WITHOUT_DURATION, seconds};
 use crate::trace::Notes;
 
 /// Spans, a document a line.
@@ -32,9 +32,6 @@ const SCOPE: &str = "m3";
 /// The attribute of the root with the trajectory's own id: a trace's has its form prescribed.
 const ID: &str = "m3.trajectory.id";
 
-/// The attribute of spans whose duration is not known.
-const WITHOUT_DURATION: &str = "m3.duration.unknown";
-
 /// The deepest value that is written as such: in OTLP, each level takes four of JSON.
 const DEEPEST: usize = 40;
 
@@ -44,11 +41,6 @@ const MOMENT: u64 = 1_000_000;
 /// Whether m3 wrote a span.
 pub(crate) fn is_own(span: &Span) -> bool {
     span.scope == SCOPE
-}
-
-/// Whether the time at which a span ends is made up.
-pub(crate) fn is_without_duration(span: &Span) -> bool {
-    span.attributes.get(WITHOUT_DURATION) == Some(&Json::Bool(true))
 }
 
 /// The span of a trajectory that m3 wrote.

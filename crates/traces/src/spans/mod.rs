@@ -18,7 +18,7 @@ use crate::values::value;
 pub(crate) use attributes::Attributes;
 pub(crate) use find::{Found, find};
 use find::{Kind, marked};
-pub(crate) use read::{is_otlp, is_phoenix, read};
+pub(crate) use read::{WITHOUT_DURATION, is_otlp, is_phoenix, read};
 pub(crate) use tree::parents_first;
 
 /// A span.

@@ -1,0 +1,65 @@
+//! Who receives what is read from a file, and why a file gives no traces.
+
+use m3_trajectory::SourceError;
+
+use crate::trace::Trace;
+
+/// The longest line or document, in bytes: its values take some times as much memory.
+pub(crate) const LONGEST: u64 = 256 << 20;
+
+/// Why a file gives no traces.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It cannot be read, or a temporary file cannot be written.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// It is of a kind that holds no calls, or not what scoring needs: the reason, and what to use instead.
+    #[error("{0}")]
+    Refused(String),
+    /// Who receives what is read has had enough.
+    #[error("interrupted")]
+    Stopped,
+}
+
+impl ReadError {
+    /// A refusal with its reason.
+    pub(crate) fn refused(reason: impl Into<String>) -> Self {
+        Self::Refused(reason.into())
+    }
+}
+
+/// Who receives what is read from a file.
+pub trait Sink {
+    /// A trajectory. `line` is where it begins, from 1, if lines mean anything there.
+    ///
+    /// # Errors
+    /// [`ReadError`] if it cannot be kept.
+    fn trace(&mut self, line: Option<u64>, trace: Trace) -> Result<(), ReadError>;
+
+    /// What could not be read of the file itself.
+    fn warn(&mut self, line: Option<u64>, message: &str);
+
+    /// So many bytes of so many are read; a large file tells it now and then, also before its first trajectory.
+    ///
+    /// # Errors
+    /// [`ReadError::Stopped`] ends the reading.
+    fn progress(&mut self, _done: u64, _total: u64) -> Result<(), ReadError> {
+        Ok(())
+    }
+}
+
+/// Where a conversation is in its file.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct At {
+    /// Which one it is, from 0; `None` if it is the whole file.
+    pub(crate) index: Option<u64>,
+    /// Its line, from 1.
+    pub(crate) line: Option<u64>,
+}
+
+impl At {
+    /// The id of a conversation: its own, else its place.
+    pub(crate) fn id(self, own: Option<String>) -> Option<String> {
+        own.or_else(|| self.index.map(|index| index.to_string()))
+    }
+}
