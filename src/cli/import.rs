@@ -46,7 +46,7 @@ pub(super) struct ImportArgs {
     /// Folder for pictures, by their hash [default: images, beside the file that is written]
     #[arg(long, value_name = "DIR")]
     images: Option<PathBuf>,
-    /// What to write: everything as predictions, or question, image and calls as references
+    /// What to write: everything as predictions, or question, image, calls and answer as references
     #[arg(long = "as", value_enum, default_value_t = AsArg::Predictions)]
     imported_as: AsArg,
     /// Calls of agents that a call has run
@@ -125,7 +125,7 @@ pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
     let imported = read_all(args, &found, media.as_ref(), printer)?;
     let report = ImportReport::new(imported.files.clone(), media.as_ref().map_or(0, MediaFolder::count));
     let mut outputs = Vec::new();
-    if let (Some(mut out), Some(path)) = (out, &args.out) {
+    if let (Some(mut out), Some(path), true) = (out, &args.out, report.trajectories > 0) {
         write(args, path, imported, &mut out, printer)?;
         outputs.push(out);
     }
@@ -139,9 +139,7 @@ pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
     if args.list && args.report.as_deref() != Some(Path::new("-")) {
         list(&report, &found, printer)?;
     }
-    if report.trajectories > 0 {
-        commit_all(outputs)?;
-    }
+    commit_all(outputs)?;
     conclude(args, &report, &found, printer)
 }
 
@@ -176,7 +174,7 @@ fn read_all(
     let stop = || signals.first.is_cancelled();
     let imported = import(found, &options, &stop, &progress)?;
     if signals.release() || imported.is_stopped {
-        printer.note("interrupted; nothing was written");
+        printer.note("interrupted; no trajectories were written");
         return Err(interrupted());
     }
     Ok(imported)

@@ -90,12 +90,17 @@ impl MediaFolder {
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
         let path = self.folder.join(name);
-        let is_new = self.written.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
-        if !is_new || path.exists() {
+        // Held while it is written, so that nobody names a file that is not there.
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        if written.contains(name) {
             return Ok(());
         }
-        std::fs::create_dir_all(&self.folder)
-            .and_then(|()| write_atomically(&path, bytes))
-            .map_err(|cause| format!("the image `{}` cannot be written: {cause}", path.display()))
+        if !path.exists() {
+            std::fs::create_dir_all(&self.folder)
+                .and_then(|()| write_atomically(&path, bytes))
+                .map_err(|cause| format!("the image `{}` cannot be written: {cause}", path.display()))?;
+        }
+        written.insert(name.to_owned());
+        Ok(())
     }
 }

@@ -217,6 +217,10 @@ impl Sink for Receiver<'_, '_> {
         if self.options.sub_agents == SubAgents::LeaveOut {
             trace.leave_out_agents();
         }
+        let is_wanted = self.options.imported_as == ImportAs::References;
+        if let Some(reference) = trace.reference.take().filter(|_| is_wanted) {
+            trace = *reference;
+        }
         let nested = std::mem::take(&mut trace.nested);
         let sample = trace.id.clone();
         self.take(line, sample.clone(), trace)?;

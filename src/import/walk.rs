@@ -51,7 +51,7 @@ fn folder(path: &Path, depth: usize, found: &mut Vec<Found>) -> io::Result<()> {
         }
         if kind.is_dir() && depth > 0 && name != BESIDE {
             folder(&entry.path(), depth - 1, found)?;
-        } else if kind.is_file() {
+        } else if kind.is_file() || kind.is_symlink() && entry.path().is_file() {
             found.push(Found { path: entry.path(), is_of_folder: true });
         }
     }

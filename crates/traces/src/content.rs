@@ -190,7 +190,7 @@ fn part(value: &Json) -> Option<Part> {
     match kind {
         None | Some("text" | "input_text" | "output_text") => text("text").or_else(|| text("content")),
         Some("refusal") => text("refusal"),
-        Some("image_url" | "input_image") => {
+        Some("image_url" | "input_image" | "computer_screenshot") => {
             let at = value.member("image_url");
             let at =
                 at.and_then(|at| at.as_str().or_else(|| at.text("url"))).or_else(|| value.text("file_id"));

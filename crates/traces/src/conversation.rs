@@ -95,6 +95,8 @@ pub(crate) struct Conversation {
     known: HashMap<String, usize>,
     /// The places of nested trajectories that were asked for by their names.
     nested_places: HashMap<String, usize>,
+    /// The nested trajectories of calls, by the ids of these.
+    nested_calls: HashMap<String, usize>,
     /// The latest call with each id: its reply, and its place in it.
     calls_by_id: HashMap<String, (usize, usize)>,
     /// The calls that have no result.
@@ -166,6 +168,8 @@ impl Conversation {
     /// What was done so far was given up, and what follows begins again with the same question.
     pub(crate) fn start_again(&mut self) {
         self.end_reply();
+        // What is gone cannot be found any more.
+        (self.known, self.calls_by_id, self.waiting) = Default::default();
         for _ in self.replies.drain(..).flat_map(|reply| reply.calls) {
             self.notes.add("a call of an attempt that was given up is left out");
         }
@@ -219,6 +223,11 @@ impl Conversation {
 
     /// The result of a call that was made before. A result without a call is reported and dropped.
     pub(crate) fn result(&mut self, outcome: Outcome) {
+        if let Some(id) = &outcome.id
+            && let Some(&place) = self.nested_calls.get(id)
+        {
+            return self.nested[place].1.result(outcome);
+        }
         if self.current.is_some_and(|current| self.replies[current].id.is_none()) {
             self.end_reply();
         }
@@ -259,9 +268,10 @@ impl Conversation {
     }
 
     /// A later result of a call takes the place of the one before: for formats in which several follow, the last counts.
-    pub(crate) fn replace_result(&mut self, id: &str, result: Json) {
+    pub(crate) fn replace_result(&mut self, id: &str, result: Json, is_error: bool) {
         let Some(&(reply, place)) = self.calls_by_id.get(id) else { return };
-        self.replies[reply].calls[place].call.result = Some(result);
+        let call = &mut self.replies[reply].calls[place].call;
+        (call.result, call.is_error) = (Some(result), is_error);
         self.waiting.remove(Some(id), reply, place);
     }
 
@@ -301,9 +311,12 @@ impl Conversation {
         &mut self.nested[at].1
     }
 
-    /// Whether a call has this id.
-    pub(crate) fn has_call(&self, id: &str) -> bool {
-        self.calls_by_id.contains_key(id)
+    /// A call of an agent or a program that a call has run; its result is told like those of other calls.
+    pub(crate) fn nested_call(&mut self, name: &str, call: TracedCall) {
+        let id = call.id.clone();
+        self.nested(name).call(call);
+        let place = self.nested_places.get(name).copied();
+        self.nested_calls.extend(id.zip(place));
     }
 
     /// The calls of the last reply.
@@ -343,7 +356,10 @@ impl Conversation {
     }
 
     /// The whole trajectory.
-    pub(crate) fn finish(self) -> Trace {
+    pub(crate) fn finish(mut self) -> Trace {
+        if self.is_reference {
+            self.notes.add("calls that should be made, not those of a model");
+        }
         let last = self.replies.last().filter(|reply| reply.calls.is_empty() || self.answers_after_calls);
         // A line feed divides what was said after the last call from what was said before.
         let said = last.map(|reply| match reply.said_before {

@@ -139,7 +139,7 @@ pub(crate) fn grouped<K: Send, T: Send>(
         for (at, place, key) in found {
             match key {
                 Ok(Some(key)) => places.push(Place { group: number(key), ..place }),
-                Ok(None) => {}
+                Ok(None) => sink.warn(at.line, "of another kind than the other records, left out"),
                 Err(error) if at.line.is_some() => {
                     sink.warn(at.line, &format!("not JSON, left out: {}", error.message));
                 }

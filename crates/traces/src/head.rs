@@ -74,7 +74,7 @@ impl Head {
         let (shape, values) = if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
             (Shape::Zip, Vec::new())
         } else if is_event(start) {
-            (Shape::Events, Vec::new())
+            (Shape::Events, events(start))
         } else if let Some(values) = lines(start) {
             (Shape::Lines, values)
         } else if start.starts_with(b"{") || start.starts_with(b"[") {
@@ -145,6 +145,12 @@ pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
 /// Whether this is a conversation, and not one message of it.
 pub(crate) fn is_conversation(value: &Json) -> bool {
     messages(value).is_some_and(|list| list.iter().all(|item| matches!(item, Json::Object(_))))
+}
+
+/// The data of the first events.
+fn events(start: &[u8]) -> Vec<Json> {
+    let data = start.split(|&byte| byte == b'\n').filter_map(|line| line.strip_prefix(b"data:"));
+    data.take(LINES).filter_map(|data| Some(parse(data.trim_ascii()).ok()?.0)).collect()
 }
 
 /// Whether these are server-sent events.

@@ -76,3 +76,36 @@ fn reminders_are_no_questions_and_the_answer_is_the_last_reply_without_calls() {
     it.call(call("", "a"));
     assert_eq!(it.finish().final_reply, None);
 }
+
+#[test]
+fn what_was_given_up_is_gone_and_results_of_later_calls_find_them() {
+    let mut it = Conversation::default();
+    for tool in ["a", "b"] {
+        it.reply(Some(tool));
+        it.call(call("", tool));
+    }
+    it.start_again();
+    it.reply(Some("b"));
+    it.call(call("", "c"));
+    it.result(outcome("", "", "r"));
+    let trace = it.finish();
+    assert_eq!(shown(&trace), [["c=r"]]);
+    assert_eq!(
+        trace.notes.iter().collect::<Vec<_>>(),
+        [("a call of an attempt that was given up is left out", 2)]
+    );
+}
+
+#[test]
+fn results_of_nested_calls_find_them() {
+    let mut it = Conversation::default();
+    it.call(call("1", "outer"));
+    it.nested_call("agent", call("2", "inner"));
+    it.result(outcome("2", "", "in"));
+    it.result(outcome("1", "", "out"));
+    let trace = it.finish();
+    assert_eq!(
+        (shown(&trace), shown(&trace.nested[0].1)),
+        (vec![vec!["outer=out".to_owned()]], vec![vec!["inner=in".to_owned()]])
+    );
+}

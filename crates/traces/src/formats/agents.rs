@@ -150,8 +150,7 @@ impl<'s, 'j> Tree<'s, 'j> {
 
     /// Replies with their messages: names, arguments and grouping from them, results and times from the calls' spans.
     fn read_messages(&self, conversation: &mut Conversation, own: &[usize]) {
-        let replies: Vec<usize> =
-            own.iter().copied().filter(|at| self.spans[*at].kind == "generation").collect();
+        let replies: Vec<usize> = own.iter().copied().filter(|at| self.spans[*at].is_reply()).collect();
         for (number, &at) in replies.iter().enumerate() {
             let span = &self.spans[at];
             conversation.model = span.data.text("model").map(str::to_owned).or(conversation.model.take());
@@ -179,7 +178,11 @@ impl<'s, 'j> Tree<'s, 'j> {
                     |other: &TracedCall| other.tool == call.tool && other.arguments == call.arguments;
                 let place = waiting.iter().position(is_same);
                 let place = place.or_else(|| waiting.iter().position(|other| other.tool == call.tool));
-                let Some(place) = place else { continue };
+                let Some(place) = place else {
+                    // The messages were not recorded, or not this call of theirs.
+                    conversation.call(call);
+                    continue;
+                };
                 let id = waiting.remove(place).id;
                 conversation.result(Outcome {
                     id,

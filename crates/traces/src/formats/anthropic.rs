@@ -22,7 +22,7 @@ pub(super) const REPLIES: Format = Format {
     name: "anthropic",
     title: "Anthropic Messages: replies, logs and streams",
     recognizes: |head| match head.shape {
-        Shape::Events => head.text.contains("message_start"),
+        Shape::Events => head.values.iter().any(|event| event.says("type", "message_start")),
         _ => head.any(|value| {
             is_reply(value) || is_exchange(value) && value.member("response").is_some_and(is_reply)
         }),
@@ -56,18 +56,21 @@ fn is_reply(value: &Json) -> bool {
 }
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    let first = input.head.records().next();
     if input.head.shape == Shape::Events {
         let events: Vec<Json> = events(input, sink)?.into_iter().map(|event| event.data).collect();
         return sink.trace(None, stream(&events).finish());
     }
-    if first.is_some_and(is_exchange) {
+    if input.head.any(is_exchange) {
         return each_chain(input, sink, |request| request.list("messages"), logged);
     }
-    if first.is_some_and(is_reply) {
+    if input.head.any(is_reply) {
         return input.records(sink, |sink, at, value| {
+            if !is_reply(value) {
+                sink.warn(at.line, "no reply, left out");
+                return Ok(());
+            }
             let mut conversation = Conversation::default();
-            conversation.id = value.id("id");
+            conversation.id = at.id(value.id("id"));
             reply(&mut conversation, value);
             sink.trace(at.line, conversation.finish())
         });
@@ -150,7 +153,7 @@ pub(super) fn block(conversation: &mut Conversation, block: &Json) {
             match block.member("caller").filter(|caller| !caller.says("type", "direct")) {
                 Some(caller) => {
                     let code = caller.first(&["tool_id", "tool_use_id", "id"]).and_then(Json::as_str);
-                    conversation.nested(code.unwrap_or("code_execution")).call(call);
+                    conversation.nested_call(code.unwrap_or("code_execution"), call);
                 }
                 None => conversation.call(call),
             }
@@ -210,6 +213,7 @@ fn stream(events: &[Json]) -> Conversation {
         match event.text("type") {
             Some("message_start") => {
                 finish(&mut conversation, &mut blocks, usage);
+                conversation.end_reply();
                 let message = event.member("message");
                 usage =
                     message.and_then(|it| it.member("usage")).map(Usage::of_anthropic).unwrap_or_default();

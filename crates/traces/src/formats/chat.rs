@@ -1,7 +1,7 @@
 //! OpenAI's Chat Completions: lists of messages, requests, replies, logs and streams. Also messages for chat templates,
 //! whose arguments are objects.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use m3_trajectory::json::Json;
 
@@ -23,7 +23,7 @@ pub(super) const REPLIES: Format = Format {
     name: "openai-chat",
     title: "OpenAI Chat Completions: replies, logs and streams",
     recognizes: |head| match head.shape {
-        Shape::Events => head.text.contains("chat.completion.chunk"),
+        Shape::Events => head.values.iter().any(is_chunk),
         _ => head.any(|value| {
             is_reply(value) || is_exchange(value) && value.member("response").is_some_and(is_reply)
         }),
@@ -69,21 +69,25 @@ fn is_chunk(value: &Json) -> bool {
 }
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    let first = input.head.records().next();
     if input.head.shape == Shape::Events {
         let chunks: Vec<Json> = events(input, sink)?.into_iter().map(|event| event.data).collect();
         return sink.trace(None, stream(&chunks).finish());
     }
-    if first.is_some_and(is_chunk) {
+    if input.head.any(is_chunk) {
         let chunks = input.list(sink)?;
         return sink.trace(None, stream(&chunks).finish());
     }
-    if first.is_some_and(is_exchange) {
+    if input.head.any(is_exchange) {
         return each_chain(input, sink, |request| request.list("messages"), logged);
     }
-    if first.is_some_and(is_reply) {
+    if input.head.any(is_reply) {
         return input.records(sink, |sink, at, value| {
+            if !is_reply(value) {
+                sink.warn(at.line, "no reply, left out");
+                return Ok(());
+            }
             let mut conversation = Conversation::default();
+            conversation.id = at.id(value.id("id"));
             reply(&mut conversation, value);
             sink.trace(at.line, conversation.finish())
         });
@@ -147,8 +151,19 @@ pub(super) fn message(conversation: &mut Conversation, message: &Json) {
             reply_message(conversation, message, None);
         }
         Some("tool" | "function") => {
-            let outcome = Outcome::new(call_id(message.member("tool_call_id")), &content);
-            conversation.result(Outcome { tool: message.text("name").map(str::to_owned), ..outcome });
+            // Some programs put a value there.
+            let result = match message.member("content") {
+                Some(value) if content.is_empty() && !matches!(value, Json::String(_) | Json::Array(_)) => {
+                    value.clone()
+                }
+                _ => content.to_json(),
+            };
+            conversation.result(Outcome {
+                id: call_id(message.member("tool_call_id")),
+                tool: message.text("name").map(str::to_owned),
+                result: Some(result),
+                ..Outcome::default()
+            });
         }
         Some("system" | "developer") => {}
         role => conversation.note_named("a message of role", role.unwrap_or("none"), "is left out"),
@@ -199,58 +214,106 @@ struct Pieces {
     is_custom: bool,
 }
 
-/// A streamed reply, put together; of several choices the first.
+/// Streamed replies, put together; of several choices the first.
 fn stream(chunks: &[Json]) -> Conversation {
     let mut conversation = Conversation::default();
     let mut calls: BTreeMap<u64, Pieces> = BTreeMap::new();
-    let mut others = std::collections::BTreeSet::new();
-    conversation.reply(None);
+    let mut others = BTreeSet::new();
+    let (mut usage, mut before) = (Usage::default(), None);
     for chunk in chunks {
+        // Chunks of one reply have one id.
+        let id = chunk.text("id").filter(|id| !id.is_empty()).or(before);
+        if before.is_some() && id != before {
+            whole(&mut conversation, &mut calls);
+            conversation.usage.add(std::mem::take(&mut usage));
+            conversation.end_reply();
+        }
+        before = id;
+        conversation.reply_goes_on();
         conversation.at(chunk.number("created"));
-        if let Some(model) = chunk.text("model") {
+        if let Some(model) = chunk.text("model").filter(|model| !model.is_empty()) {
             conversation.model = Some(model.to_owned());
         }
-        if let Some(usage) = chunk.member("usage") {
-            conversation.usage = Usage::of_openai(usage);
-        }
+        usage = chunk.member("usage").map_or(usage, Usage::of_openai);
         for choice in chunk.list("choices") {
-            match choice.count("index").unwrap_or_default() {
-                0 => {}
-                other => {
-                    others.insert(other);
-                    continue;
-                }
-            }
-            let Some(delta) = choice.member("delta") else { continue };
-            conversation.say(delta.text("content").or_else(|| delta.text("refusal")).unwrap_or_default());
-            for piece in delta.list("tool_calls") {
-                let pieces = calls.entry(piece.count("index").unwrap_or_default()).or_default();
-                pieces.id = pieces.id.take().or_else(|| call_id(piece.member("id")));
-                let (body, key) = match piece.member("custom") {
-                    Some(custom) => (Some(custom), "input"),
-                    None => (piece.member("function"), "arguments"),
-                };
-                pieces.is_custom |= key == "input";
-                pieces.name.push_str(body.and_then(|body| body.text("name")).unwrap_or_default());
-                pieces.arguments.push_str(body.and_then(|body| body.text(key)).unwrap_or_default());
+            match (choice.count("index").unwrap_or_default(), choice.member("delta")) {
+                (0, Some(delta)) => piece(&mut conversation, &mut calls, delta),
+                (0, None) => {}
+                (other, _) => others.extend([(before, other)]),
             }
         }
     }
-    for (_, pieces) in calls {
+    whole(&mut conversation, &mut calls);
+    conversation.usage.add(usage);
+    for _ in others {
+        conversation.note("another choice of the same reply is left out");
+    }
+    conversation
+}
+
+/// A piece of a streamed reply.
+fn piece(conversation: &mut Conversation, calls: &mut BTreeMap<u64, Pieces>, delta: &Json) {
+    conversation.say(delta.text("content").or_else(|| delta.text("refusal")).unwrap_or_default());
+    for piece in delta.list("tool_calls") {
+        let pieces = calls.entry(piece.count("index").unwrap_or_default()).or_default();
+        pieces.id = pieces.id.take().or_else(|| call_id(piece.member("id")));
+        let (body, key) = match piece.member("custom") {
+            Some(custom) => (Some(custom), "input"),
+            None => (piece.member("function"), "arguments"),
+        };
+        pieces.is_custom |= key == "input";
+        pieces.name.push_str(body.and_then(|body| body.text("name")).unwrap_or_default());
+        pieces.arguments.push_str(body.and_then(|body| body.text(key)).unwrap_or_default());
+    }
+}
+
+/// Adds the calls of a streamed reply.
+fn whole(conversation: &mut Conversation, calls: &mut BTreeMap<u64, Pieces>) {
+    for (_, pieces) in std::mem::take(calls) {
         let arguments = if pieces.is_custom {
             Some(input(&string(&pieces.arguments)))
         } else {
             arguments(Some(&string(&pieces.arguments)))
         };
-        conversation.call(TracedCall {
-            id: pieces.id,
-            tool: tool(None, &pieces.name),
-            arguments,
-            ..TracedCall::default()
-        });
+        let tool = tool(None, &pieces.name);
+        conversation.call(TracedCall { id: pieces.id, tool, arguments, ..TracedCall::default() });
     }
-    for _ in others {
-        conversation.note("another choice of the same reply is left out");
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, shown};
+
+    #[test]
+    fn chunks_of_several_replies_are_told_apart_and_headers_are_none() {
+        let chunk = |id: &str, name: &str| {
+            format!(
+                r#"{{"object": "chat.completion.chunk", "id": "{id}", "choices": [{{"index": 0, "delta": {{"tool_calls": [{{"index": 0, "id": "{name}", "function": {{"name": "{name}", "arguments": "{{}}"}}}}]}}}}]}}"#
+            )
+        };
+        // The first chunk of some providers tells nothing.
+        let empty = r#"{"object": "", "id": "", "choices": []}"#.to_owned();
+        let lines = [empty, chunk("x", "a"), chunk("y", "b")].join("\n");
+        let (name, kept) = read_text("chunks.jsonl", &lines).unwrap();
+        assert_eq!(
+            (name, shown(&kept.traces[0])),
+            ("openai-chat", vec!["a({})=-".to_owned(), "b({})=-".to_owned()])
+        );
+        let reply = r#"{"id": "r", "choices": [{"message": {"role": "assistant", "content": "hi"}}]}"#;
+        let (name, kept) = read_text(
+            "log.jsonl",
+            &format!("{{\"run\": 1}}\n{{\"request\": {{\"messages\": []}}, \"response\": {reply}}}\n"),
+        )
+        .unwrap();
+        assert_eq!((name, kept.traces.len(), kept.warnings.len()), ("openai-chat", 1, 1));
+        assert_eq!(kept.traces[0].final_reply.as_deref(), Some("hi"));
     }
-    conversation
+
+    #[test]
+    fn a_result_that_is_a_value_stays_one() {
+        let text = r#"[{"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": "{}"}}]},
+            {"role": "tool", "tool_call_id": "1", "content": {"n": 3}}]"#;
+        let (_, kept) = read_text("messages.json", text).unwrap();
+        assert_eq!(shown(&kept.traces[0]), ["f({})={\"n\":3}"]);
+    }
 }

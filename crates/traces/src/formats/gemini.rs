@@ -45,17 +45,24 @@ const CALL: [&str; 2] = ["functionCall", "function_call"];
 const RESPONSE: [&str; 2] = ["functionResponse", "function_response"];
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    let first = input.head.records().next();
-    if first.is_some_and(is_exchange) {
+    if input.head.any(is_exchange) {
         return each_chain(input, sink, |request| request.list("contents"), logged);
     }
-    if first.is_some_and(|value| value.has("candidates")) {
-        // Several are the pieces of one streamed reply.
+    if input.head.any(|value| value.has("candidates")) {
+        // Several are the pieces of streamed replies, which their ids tell apart.
         let mut conversation = Conversation::default();
+        let (mut told, mut before) = (Usage::default(), None);
         for response in &input.list(sink)? {
+            let id = response.first(&["responseId", "response_id"]).and_then(crate::fields::id);
+            if before.is_some() && id.is_some() && id != before {
+                conversation.usage.add(std::mem::take(&mut told));
+                conversation.end_reply();
+            }
+            before = id.or(before);
             reply(&mut conversation, response);
-            conversation.usage = usage(response).unwrap_or(conversation.usage);
+            told = usage(response).unwrap_or(told);
         }
+        conversation.usage.add(told);
         return sink.trace(None, conversation.finish());
     }
     input.conversations(sink, |sink, at, value| {
@@ -189,7 +196,7 @@ fn result(conversation: &mut Conversation, response: &Json) {
     match &outcome.id {
         Some(id) if conversation.has_result(id) => {
             let result = outcome.result.unwrap_or_else(|| string(""));
-            conversation.replace_result(id, result);
+            conversation.replace_result(id, result, outcome.is_error);
         }
         _ => conversation.result(outcome),
     }

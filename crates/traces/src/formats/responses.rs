@@ -22,7 +22,10 @@ pub(super) const REPLIES: Format = Format {
     name: "openai-responses",
     title: "OpenAI Responses: replies, logs and streams",
     recognizes: |head| match head.shape {
-        Shape::Events => head.text.contains("response.created") || head.text.contains("response.completed"),
+        Shape::Events => head
+            .values
+            .iter()
+            .any(|event| event.text("type").is_some_and(|kind| kind.starts_with("response."))),
         _ => head.any(|value| {
             is_reply(value) || is_exchange(value) && value.member("response").is_some_and(is_reply)
         }),
@@ -53,12 +56,11 @@ fn is_item(item: &Json) -> bool {
 }
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    let first = input.head.records().next();
     if input.head.shape == Shape::Events {
         let events = events(input, sink)?.into_iter().map(|event| event.data).collect::<Vec<_>>();
         return sink.trace(None, stream(&events).finish());
     }
-    if first.is_some_and(is_exchange) {
+    if input.head.any(is_exchange) {
         let mut values = input.list(sink)?;
         values.iter_mut().for_each(list_input);
         let (linked, others): (Vec<_>, Vec<_>) = exchanges(&values).partition(|exchange| {
@@ -84,10 +86,14 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         }
         return Ok(());
     }
-    if first.is_some_and(is_reply) {
+    if input.head.any(is_reply) {
         return input.records(sink, |sink, at, value| {
+            if !is_reply(value) {
+                sink.warn(at.line, "no reply, left out");
+                return Ok(());
+            }
             let mut conversation = Conversation::default();
-            conversation.id = value.id("id");
+            conversation.id = at.id(value.id("id"));
             reply(&mut conversation, value);
             sink.trace(at.line, conversation.finish())
         });
@@ -224,7 +230,7 @@ pub(super) fn item(conversation: &mut Conversation, item: &Json) {
                 Some(caller)
                     if item.member("caller").is_some_and(|caller| caller.says("type", "program")) =>
                 {
-                    conversation.nested(caller).call(call);
+                    conversation.nested_call(caller, call);
                 }
                 _ => {
                     conversation.reply(None);
@@ -287,13 +293,7 @@ fn output(conversation: &mut Conversation, item: &Json) {
     if item.says("status", "incomplete") {
         conversation.note("a result was cut off");
     }
-    let outcome = Outcome { id: id.clone(), result, ..Outcome::default() };
-    let inner =
-        conversation.nested.iter_mut().find(|(_, inner)| id.as_deref().is_some_and(|id| inner.has_call(id)));
-    match inner {
-        Some((_, inner)) => inner.result(outcome),
-        None => conversation.result(outcome),
-    }
+    conversation.result(Outcome { id, result, ..Outcome::default() });
 }
 
 /// A call that the provider ran, with its result beside it.

@@ -32,9 +32,17 @@ fn is_result(value: &Json) -> bool {
     if !value.has("id") || value.has("jsonrpc") {
         return false;
     }
-    let is_call = |item: &Json| matches!(item, Json::Object(members) if members.len() == 1);
+    let is_call = |item: &Json| match item {
+        Json::Object(members) => {
+            matches!(&members[..], [(_, Json::Object(_) | Json::String(_))])
+        }
+        _ => false,
+    };
     match value.member("result") {
-        Some(Json::Array(list)) => list.iter().all(|item| is_call(item) || matches!(item, Json::Array(_))),
+        Some(Json::Array(list)) => {
+            let is_told = !list.is_empty() || value.has("input_token_count");
+            is_told && list.iter().all(|item| is_call(item) || matches!(item, Json::Array(_)))
+        }
         Some(Json::String(text)) => value.has("input_token_count") || calls::calls(text).is_some(),
         _ => false,
     }
