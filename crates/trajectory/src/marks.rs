@@ -100,6 +100,11 @@ pub(super) fn has_role(members: &[(String, Json)], role: Role) -> bool {
     RECORDS.iter().any(|record| record.role == Some(role) && record.is_in(members))
 }
 
+/// Whether these members are of a trajectory that was read from a trace.
+pub(super) fn is_imported(members: &[(String, Json)]) -> bool {
+    RECORDS.iter().any(|record| record.member == "import" && record.is_in(members))
+}
+
 /// The keys of the trajectory and of its calls that m3 itself writes, by the records among these members.
 pub(super) fn known_keys(members: &[(String, Json)]) -> KnownKeys {
     let mut known = KnownKeys::default();

@@ -20,7 +20,7 @@ pub(super) fn trajectory(
     let mut reader = Reader { reading, ..Reader::new(report, "trajectory") };
     let mut members = reader.members(value, "", "a trajectory should be an object with `id` and `steps`")?;
     reader.known = marks::known_keys(&members);
-    reader.is_recorded = marks::has_role(&members, Role::Prediction);
+    reader.is_recorded = marks::has_role(&members, Role::Prediction) || marks::is_imported(&members);
     let mut trajectory =
         Trajectory { id: reader.id(&mut members, key, default_id)?, ..Trajectory::default() };
     trajectory.image = reader.text(&mut members, "image");
@@ -86,7 +86,7 @@ struct Reader<'a, 'b> {
     reading: Reading,
     /// Keys that are known and need no note.
     known: KnownKeys,
-    /// Whether it declares itself a prediction: then its arguments are what the model wrote.
+    /// Whether it declares itself a prediction, or is of a trace: then its calls are what the model wrote.
     is_recorded: bool,
     /// The kind of element, in one word.
     thing: &'static str,
@@ -218,7 +218,7 @@ impl<'a, 'b> Reader<'a, 'b> {
         for (index, call) in calls.into_iter().enumerate() {
             let pointer = pointer_to(&pointer_to_calls, index);
             let call = if self.reading.forms == CallForms::Understood { unwrapped(call) } else { call };
-            match call_members(call) {
+            match call_members(call, self.is_recorded) {
                 Ok((tool, members)) => step.calls.push(self.call(tool, members, &pointer)),
                 Err((segment, reason, value)) => {
                     let pointer = format!("{pointer}{segment}");
@@ -340,16 +340,19 @@ fn unwrapped(call: Json) -> Json {
     }
 }
 
-/// The tool of a call and its other members; or, if it is invalid, the JSON pointer within the call, the message, and
+/// The tool of a call, which may be empty in what was recorded, and its other members; or, if it is invalid, the JSON pointer within the call, the message, and
 /// the call itself.
-fn call_members(value: Json) -> Result<(String, Members), (&'static str, String, Json)> {
+fn call_members(
+    value: Json,
+    may_be_nameless: bool,
+) -> Result<(String, Members), (&'static str, String, Json)> {
     let Json::Object(mut members) = value else {
         let kind = value.kind();
         let reason = format!("a call should be an object with `name` and `arguments`, and is {kind}");
         return Err(("", reason, value));
     };
     match members.iter().position(|(key, _)| key == "name").map(|at| (at, &members[at].1)) {
-        Some((at, Json::String(name))) if !name.is_empty() => {
+        Some((at, Json::String(name))) if !name.is_empty() || may_be_nameless => {
             let name = name.clone();
             members.remove(at);
             Ok((name, members))

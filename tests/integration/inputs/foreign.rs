@@ -14,9 +14,11 @@ fn files_of_other_programs_are_called_by_their_name() {
         ("calls.txt", b"id\tstep\na\t1\n", "a table (CSV)"),
         ("calls.parquet", b"PAR1\0\0", "a Parquet table"),
         ("page.html", b"<!doctype html>", "XML or HTML"),
-        ("traces.json", b"{\"resourceSpans\": []}", "OpenTelemetry traces"),
-        ("score.json", br#"{"schema": "m3.score/1", "profile": "paper", "ledger": {}, "aggregate": {}}"#, "a score of `m3 score`"),
-        ("atif.json", br#"{"schema_version": "ATIF-v1.7", "agent": {}, "steps": [{"step_id": 1, "tool_calls": [{"function_name": "f"}]}]}"#, "ATIF"),
+        (
+            "score.json",
+            br#"{"schema": "m3.score/1", "profile": "paper", "ledger": {}, "aggregate": {}}"#,
+            "a score of `m3 score`",
+        ),
     ] {
         let path = folder.write(name, content);
         for command in [vec!["score"], vec!["audit"]] {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use m3_trajectory::Source;
 use m3_trajectory::json::{Json, parse};
 
+use super::branch::{Branch, branch};
 use super::line::{self, Kind, Line};
-use super::session::{Branch, branch};
 use crate::conversation::Conversation;
 use crate::fields::Fields;
 use crate::head::Head;

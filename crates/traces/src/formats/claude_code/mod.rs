@@ -3,6 +3,7 @@
 
 mod agents;
 mod blocks;
+mod branch;
 mod line;
 mod session;
 mod stream;
