@@ -5,11 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::hashes::start;
 use super::{MatchOptionsReport, ScoreSummary};
 use crate::ToolNamesReport;
-
-/// The number of digits of a hash in a signature.
-const DIGITS: usize = 8;
 
 /// The files that a score was made of.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -81,9 +79,4 @@ fn names(names: &ToolNamesReport) -> Option<String> {
     let mapping = names.mapping.iter().flat_map(|(from, to)| [from.as_bytes(), b"\0", to.as_bytes(), b"\0"]);
     let digest = mapping.fold(Sha256::new(), Sha256::chain_update).finalize();
     Some(format!("names:{}", start(&hexadecimal(&digest))))
-}
-
-/// The first digits of a hash.
-pub(crate) fn start(hash: &str) -> &str {
-    hash.get(..DIGITS).unwrap_or(hash)
 }

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use m3_trajectory::json::Json;
 
 use super::attachments::Attachments;
-use super::sample::{call, of_model, reply, result};
+use super::message::{call, of_model, reply, result};
 use crate::arguments::call_id;
 use crate::content::Content;
 use crate::conversation::Conversation;

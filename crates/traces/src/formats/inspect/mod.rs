@@ -2,6 +2,7 @@
 
 mod attachments;
 mod events;
+mod message;
 mod sample;
 #[cfg(test)]
 mod tests;

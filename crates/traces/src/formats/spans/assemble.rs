@@ -1,43 +1,14 @@
 //! Makes a trajectory of replies and calls whose places in the trace are known.
 
 use super::join::{Joined, join};
-use super::roles::{Agent, Ran, Reply, Role, Said, Spoken, Turn};
+use super::placed::{Placed, PlacedCall};
+use super::roles::{Agent, Reply, Role, Said, Spoken, Turn};
 use super::scopes::Scopes;
 use crate::conversation::{Answer, Conversation};
 use crate::spans::Span;
-use crate::trace::TracedCall;
 
 /// How deep agents may be in one another; what is deeper is left out.
 const DEEPEST: usize = 16;
-
-/// A reply, and where it is.
-#[derive(Debug)]
-pub(super) struct Placed {
-    /// An id of its own.
-    pub(super) id: String,
-    /// When it began.
-    pub(super) start: Option<u64>,
-    /// The agent or the call that it is of.
-    pub(super) caller: Option<usize>,
-    /// What it is.
-    pub(super) reply: Reply,
-    /// What was said, of several alternatives the one that was gone on with.
-    pub(super) said: Option<Said>,
-}
-
-/// A call that was run, and where it is.
-#[derive(Debug)]
-pub(super) struct PlacedCall {
-    /// Its span.
-    pub(super) span: usize,
-    /// When it began and ended.
-    pub(super) start: Option<u64>,
-    pub(super) end: Option<u64>,
-    /// The agent or the call that it is of.
-    pub(super) caller: Option<usize>,
-    /// What it is.
-    pub(super) ran: Ran,
-}
 
 /// The outer trajectory of a trace, with those of agents inside its calls.
 pub(super) fn conversation(spans: &[Span], mut roles: Vec<Role>) -> Conversation {
@@ -200,12 +171,4 @@ fn say(conversation: &mut Conversation, id: &str, said: Said) -> bool {
         }
     }
     has_text && !has_calls
-}
-
-/// The calls of what was said, to complete them.
-pub(super) fn calls_mut(said: &mut Option<Said>) -> impl Iterator<Item = &mut TracedCall> {
-    said.iter_mut().flatten().filter_map(|spoken| match spoken {
-        Spoken::Call(call) => Some(call),
-        _ => None,
-    })
 }

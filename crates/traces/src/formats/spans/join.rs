@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use m3_trajectory::json::is_same;
 
-use super::assemble::{Placed, PlacedCall, calls_mut};
+use super::placed::{Placed, PlacedCall, calls_mut};
 use super::roles::{Said, Spoken, Turn, calls};
 use super::scopes::bare;
 use crate::arguments::tool;

@@ -10,6 +10,7 @@ mod join;
 mod openinference;
 mod otel;
 mod otel_messages;
+mod placed;
 mod roles;
 mod scopes;
 mod vercel;

@@ -3,7 +3,7 @@
 use m3_trajectory::json::{Json, parse};
 
 use super::super::Format;
-use super::{records, written};
+use super::{literal, records, written};
 use crate::arguments::{or_empty, tool};
 use crate::content::Content;
 use crate::content::string;
@@ -93,12 +93,12 @@ fn call(text: &str) -> TracedCall {
         let arguments = match written::object(&inside) {
             object @ Json::Object(_) => object,
             // Some sets do escape them as Python does.
-            _ => written::value(&format!("'{inside}'"))
+            _ => literal::value(&format!("'{inside}'"))
                 .map_or_else(|| string(&inside), |it| written::object(it.as_str().unwrap_or(&inside))),
         };
         return TracedCall { tool: tool(None, name), arguments: Some(arguments), ..TracedCall::default() };
     }
-    let value = written::value(text).filter(|value| value.text("name").is_some());
+    let value = literal::value(text).filter(|value| value.text("name").is_some());
     value.map_or_else(
         || written::unreadable(text),
         |value| TracedCall {

@@ -1,6 +1,6 @@
 //! Literals as Python writes them: `{'a': True, 'b': (1, None)}`.
 
-use m3_trajectory::json::Json;
+use m3_trajectory::json::{Json, parse};
 
 /// How deep lists and dicts may be nested.
 const DEEPEST: usize = 100;
@@ -223,6 +223,11 @@ impl<'t> Reader<'t> {
             _ => None,
         }
     }
+}
+
+/// JSON, or a literal of Python.
+pub(super) fn value(text: &str) -> Option<Json> {
+    parse(text.as_bytes()).ok().map(|(value, _)| value).or_else(|| literal(text))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use m3_trajectory::json::{Json, parse};
 
-use super::written::value;
+use super::literal::value;
 use crate::content::string;
 use crate::conversation::{Conversation, Outcome};
 use crate::fields::{Fields, items};

@@ -4,7 +4,7 @@ use m3_trajectory::json::Json;
 
 use super::super::Format;
 use super::types::Types;
-use super::{calls, glaive, records, results, written};
+use super::{calls, glaive, literal, records, results, written};
 use crate::arguments::tool;
 use crate::content::Content;
 use crate::conversation::{Answer, Conversation, Outcome};
@@ -136,7 +136,7 @@ impl Reader {
             return;
         }
         if self.is_react
-            && let Some(value @ Json::Object(_)) = written::value(text)
+            && let Some(value @ Json::Object(_)) = literal::value(text)
             && members(&value).iter().all(|(key, _)| key == "error" || key == "response")
         {
             let is_error = value.member("error").is_some_and(|error| error.as_str() != Some(""));

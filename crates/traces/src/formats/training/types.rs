@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use m3_trajectory::json::{Json, parse};
 
-use super::written::value;
+use super::literal::value;
 use crate::content::string;
 use crate::fields::{Fields, items, members};
 

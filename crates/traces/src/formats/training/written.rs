@@ -1,8 +1,8 @@
 //! Calls as a model writes them into its text: JSON, Python-like dicts or XML between tags.
 
-use m3_trajectory::json::{Json, parse};
+use m3_trajectory::json::Json;
 
-use super::literal::literal;
+use super::literal::value;
 use super::types::Types;
 use crate::arguments::{call_id, or_empty, tool};
 use crate::content::string;
@@ -50,11 +50,6 @@ pub(super) fn calls(conversation: &mut Conversation, text: &str, types: &Types) 
         Some(calls) => calls.into_iter().for_each(|call| conversation.call(call)),
         None => conversation.call(unreadable(text)),
     }
-}
-
-/// JSON, or a literal of Python.
-pub(super) fn value(text: &str) -> Option<Json> {
-    parse(text.as_bytes()).ok().map(|(value, _)| value).or_else(|| literal(text))
 }
 
 /// An object in JSON or Python, else the text.

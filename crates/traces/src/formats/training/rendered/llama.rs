@@ -2,7 +2,7 @@
 
 use m3_trajectory::json::Json;
 
-use super::super::{calls, written};
+use super::super::{calls, literal, written};
 use super::result;
 use crate::content::Content;
 use crate::conversation::Conversation;
@@ -48,10 +48,10 @@ fn reply(conversation: &mut Conversation, body: &str) {
         return;
     }
     // Several calls are divided by semicolons.
-    let one = written::value(text).filter(|value| matches!(value, Json::Object(_)));
+    let one = literal::value(text).filter(|value| matches!(value, Json::Object(_)));
     let values: Option<Vec<Json>> = match one {
         Some(value) => Some(vec![value]),
-        None => text.split("; ").map(written::value).collect(),
+        None => text.split("; ").map(literal::value).collect(),
     };
     let calls: Option<Vec<_>> = values.and_then(|values| values.iter().map(written::of_value).collect());
     match calls {

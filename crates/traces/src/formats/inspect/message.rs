@@ -1,0 +1,102 @@
+//! Calls, results and tokens as messages of a log have them.
+
+use m3_trajectory::json::Json;
+
+use crate::arguments::{arguments, call_id, read, tool};
+use crate::content::{Content, Part, string};
+use crate::conversation::{Conversation, Outcome};
+use crate::fields::{Fields, members};
+use crate::trace::TracedCall;
+use crate::usage::Usage;
+
+/// A reply of a model. Which calls count may be told apart from its message.
+pub(super) fn reply<'c>(
+    it: &mut Conversation,
+    message: &Json,
+    id: Option<&str>,
+    calls: impl Iterator<Item = &'c Json>,
+) {
+    if let Some(model) = message.text("model") {
+        it.model = Some(model.to_owned());
+    }
+    for part in message.list("content").iter().filter(|part| part.says("type", "tool_use")) {
+        it.step(vec![hosted(part)]);
+    }
+    it.reply(id);
+    for part in message.member("content").map(Content::of).unwrap_or_default().parts {
+        if let Part::Text(text) = part {
+            it.say(&text);
+        }
+    }
+    calls.for_each(|made| it.call(call(made)));
+}
+
+/// A call that the provider ran inside of its reply; the result stands beside it.
+fn hosted(part: &Json) -> TracedCall {
+    let name = part.text("name").filter(|name| !name.is_empty()).or_else(|| part.text("tool_type"));
+    let server = part.text("context").filter(|_| part.says("tool_type", "mcp_call"));
+    let error = part.text("error");
+    TracedCall {
+        tool: tool(server, name.unwrap_or_default()),
+        arguments: arguments(part.member("arguments")),
+        result: part
+            .member("result")
+            .filter(|result| error.is_none() || **result != string(""))
+            .cloned()
+            .or_else(|| error.map(string)),
+        is_error: error.is_some(),
+        ..TracedCall::default()
+    }
+}
+
+/// A call. Of arguments that could not be read there is only a text about them.
+pub(super) fn call(call: &Json) -> TracedCall {
+    let written = match call.text("parse_error") {
+        Some(error) => match call.member("arguments").filter(|it| !members(it).is_empty()) {
+            Some(other) => Some(other.clone()),
+            None => written(error).and_then(read),
+        },
+        None => arguments(call.member("arguments")),
+    };
+    TracedCall {
+        id: call_id(call.member("id")),
+        tool: tool(None, call.text("function").unwrap_or_default()),
+        arguments: written,
+        ..TracedCall::default()
+    }
+}
+
+/// What a model wrote as arguments: it stands between the first and the last paragraph of the error.
+fn written(error: &str) -> Option<&str> {
+    let (_, rest) = error.split_once("\n\n")?;
+    let end = rest.rfind("\n\nError details:").or_else(|| rest.rfind("\n\n"))?;
+    rest.get(..end)
+}
+
+/// A result as a message or an event has it. If the call failed the message of its error is often all there is.
+pub(super) fn result(id: Option<String>, value: &Json, content: Content) -> Outcome {
+    let error = value.member("error");
+    let text = error.and_then(|error| error.text("message").or_else(|| error.as_str()));
+    let is_empty = content.media().next().is_none() && content.text().is_empty();
+    let content = if is_empty { text.map(Content::of_text).unwrap_or(content) } else { content };
+    Outcome {
+        tool: value.text("function").map(|name| tool(None, name)),
+        is_error: error.is_some(),
+        error_type: error.and_then(|error| error.text("type")).map(str::to_owned),
+        ..Outcome::new(id, &content)
+    }
+}
+
+/// Tokens of a model: input is without those of the cache.
+pub(super) fn of_model(usage: &Json) -> Usage {
+    let mut all = Usage {
+        input: usage.count("input_tokens"),
+        cached: usage.count("input_tokens_cache_read"),
+        output: usage.count("output_tokens"),
+        reasoning: usage.count("reasoning_tokens"),
+    };
+    for key in ["input_tokens_cache_read", "input_tokens_cache_write"] {
+        all.add(Usage { input: usage.count(key), ..Usage::default() });
+    }
+    all
+}
