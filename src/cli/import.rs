@@ -150,8 +150,9 @@ fn read_all(
     media: Option<&MediaFolder>,
     printer: Printer,
 ) -> Result<Imported, Failure> {
-    let runtime = runtime()?;
-    let signals = Signals::listen(&runtime);
+    // A pipe may wait for its other end for ever: then a signal has to end the program as it does without us.
+    let runtime = if found.iter().all(|found| found.path.is_file()) { Some(runtime()?) } else { None };
+    let signals = runtime.as_ref().map(Signals::listen);
     let options = ImportOptions {
         from: args.from.as_ref().map(|formats| formats.0.as_slice()),
         sub_agents: match args.sub_agents {
@@ -171,9 +172,9 @@ fn read_all(
             bar.set("reading", done, total);
         }
     };
-    let stop = || signals.first.is_cancelled();
+    let stop = || signals.as_ref().is_some_and(|signals| signals.first.is_cancelled());
     let imported = import(found, &options, &stop, &progress)?;
-    if signals.release() || imported.is_stopped {
+    if signals.is_some_and(|signals| signals.release()) || imported.is_stopped {
         printer.note("interrupted; no trajectories were written");
         return Err(interrupted());
     }

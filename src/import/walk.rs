@@ -37,10 +37,11 @@ pub fn walk(paths: &[PathBuf]) -> Result<Vec<Found>, (PathBuf, io::Error)> {
 fn folder(path: &Path, depth: usize, found: &mut Vec<Found>) -> io::Result<()> {
     let mut entries = path.read_dir()?.collect::<io::Result<Vec<_>>>()?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
-    let is_agent = |name: &str| name.starts_with("agent-") && name.ends_with(".jsonl");
+    let is_session = |name: &str| Path::new(name).extension().is_some_and(|ending| ending == "jsonl");
+    let is_agent = |name: &str| name.starts_with("agent-") && is_session(name);
     let name_of = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
     // Older versions of Claude Code keep the sessions of sub-agents beside those that they belong to.
-    if entries.iter().map(name_of).any(|name| name.ends_with(".jsonl") && !is_agent(&name)) {
+    if entries.iter().map(name_of).any(|name| is_session(&name) && !is_agent(&name)) {
         entries.retain(|entry| !is_agent(&name_of(entry)));
     }
     for entry in entries {
