@@ -174,7 +174,7 @@ fn read_all(
     };
     let stop = || signals.as_ref().is_some_and(|signals| signals.first.is_cancelled());
     let imported = import(found, &options, &stop, &progress)?;
-    if signals.is_some_and(|signals| signals.release()) || imported.is_stopped {
+    if signals.is_some_and(Signals::release) || imported.is_stopped {
         printer.note("interrupted; no trajectories were written");
         return Err(interrupted());
     }
