@@ -5,7 +5,7 @@ use m3_trajectory::json::{Json, parse};
 use crate::fields::id;
 
 /// The sign of tracing programs for content that they were told to leave out.
-const REDACTED: &str = "__REDACTED__";
+pub(crate) const REDACTED: &str = "__REDACTED__";
 
 /// The arguments as a value that a file holds: an object stays, a text is read as JSON if that is an object, and what
 /// cannot be read stays the text as it is. `None` if the file does not have them.

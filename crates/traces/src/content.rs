@@ -5,6 +5,7 @@ use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use m3_trajectory::json::{Json, parse};
 
+use crate::arguments::REDACTED;
 use crate::fields::Fields;
 
 /// Texts and media in their order.
@@ -135,7 +136,7 @@ impl Media {
             if head.ends_with(";base64") && decode(data).is_some_and(|bytes| !bytes.is_empty()) {
                 media.place = MediaPlace::Data(data.to_owned());
             }
-        } else if !address.is_empty() && !address.contains("__REDACTED__") {
+        } else if !address.is_empty() && !address.contains(REDACTED) {
             media.place = MediaPlace::Reference(address.to_owned());
         }
         media

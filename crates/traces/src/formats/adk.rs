@@ -1,5 +1,7 @@
 //! Google's Agent Development Kit: sessions, and sets of evaluation cases.
 
+use std::collections::{HashMap, VecDeque};
+
 use m3_trajectory::json::Json;
 
 use super::{Format, gemini};
@@ -94,28 +96,84 @@ fn invocation(conversation: &mut Conversation, invocation: &Json) {
 /// Calls and results in two lists: nothing tells what was called at once.
 fn flat(conversation: &mut Conversation, data: &Json) {
     let list = |keys: [&str; 2]| data.first(&keys).map(crate::fields::items).unwrap_or_default();
-    let responses = list(["toolResponses", "tool_responses"]);
-    let mut is_used = vec![false; responses.len()];
+    let mut responses = Responses::new(list(["toolResponses", "tool_responses"]));
     for call in list(["toolUses", "tool_uses"]) {
         let id = call_id(call.member("id"));
-        let belongs = |response: &Json| match (&id, call_id(response.member("id"))) {
-            (Some(id), Some(other)) => *id == other,
-            _ => response.text("name") == call.text("name"),
-        };
+        let name = call.text("name").unwrap_or_default();
         conversation.end_reply();
         conversation.reply(None);
         conversation.call(TracedCall {
             id: id.clone(),
-            tool: tool(None, call.text("name").unwrap_or_default()),
+            tool: tool(None, name),
             arguments: or_empty(call.member("args")),
             ..TracedCall::default()
         });
         conversation.note("what was called at once is not known: a step for each call");
-        if let Some(at) = (0..responses.len()).find(|at| !is_used[*at] && belongs(&responses[*at])) {
-            is_used[at] = true;
-            let found = gemini::outcome(&responses[at]);
+        if let Some(response) = responses.take(id.as_deref(), name) {
             // The call before it is the one that waits.
-            conversation.result(Outcome { id, ..found });
+            conversation.result(Outcome { id, ..gemini::outcome(response) });
         }
+    }
+}
+
+/// Results that are not joined to calls yet, by their ids and by the names of their tools.
+struct Responses<'j> {
+    all: Vec<Option<&'j Json>>,
+    by_id: HashMap<String, VecDeque<usize>>,
+    by_name: HashMap<&'j str, VecDeque<usize>>,
+    /// Those that have no id.
+    nameless: HashMap<&'j str, VecDeque<usize>>,
+}
+
+impl<'j> Responses<'j> {
+    fn new(list: &'j [Json]) -> Self {
+        let mut it = Self {
+            all: list.iter().map(Some).collect(),
+            by_id: HashMap::new(),
+            by_name: HashMap::new(),
+            nameless: HashMap::new(),
+        };
+        for (place, response) in list.iter().enumerate() {
+            let name = response.text("name").unwrap_or_default();
+            it.by_name.entry(name).or_default().push_back(place);
+            match call_id(response.member("id")) {
+                Some(id) => it.by_id.entry(id).or_default().push_back(place),
+                None => it.nameless.entry(name).or_default().push_back(place),
+            }
+        }
+        it
+    }
+
+    /// The first that belongs to a call: by its id, else by the tool's name if one of both has no id.
+    fn take(&mut self, id: Option<&str>, name: &str) -> Option<&'j Json> {
+        let Self { all, by_id, by_name, nameless } = self;
+        let queues = match id {
+            Some(id) => [by_id.get_mut(id), nameless.get_mut(name)],
+            None => [by_name.get_mut(name), None],
+        };
+        let mut places =
+            queues.into_iter().flatten().flat_map(|queue| std::iter::from_fn(|| queue.pop_front()));
+        places.find_map(|place| all.get_mut(place)?.take())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, shown};
+
+    #[test]
+    fn flat_lists_are_joined_by_ids_and_without_them_by_names() {
+        let text = r#"{"eval_cases": [{"eval_id": "c", "conversation": [{"user_content": {"parts": [{"text": "q"}]},
+            "intermediate_data": {"tool_uses": [{"name": "a", "id": "1"}, {"name": "a"}, {"name": "b", "args": {"x": 1}}, {"name": "c", "id": "9"}],
+                "tool_responses": [{"name": "b", "response": {"output": "B"}}, {"name": "a", "response": {"output": "second"}},
+                    {"name": "a", "id": "1", "response": {"output": "first"}}, {"name": "c", "id": "8", "response": {"output": "none"}}]},
+            "final_response": {"parts": [{"text": "done"}]}}]}]}"#;
+        let (name, kept) = read_text("set.json", text).unwrap();
+        let trace = &kept.traces[0];
+        assert_eq!(
+            (name, trace.id.as_deref(), trace.final_reply.as_deref()),
+            ("adk-eval-set", Some("c"), Some("done"))
+        );
+        assert_eq!(shown(trace), ["a({})=first", "a({})=second", "b({\"x\":1})=B", "c({})=-"]);
     }
 }

@@ -199,8 +199,8 @@ impl<'s, 'j> Tree<'s, 'j> {
     /// Calls alone: a step is those of one turn, or without turns those between two replies that overlap.
     fn read_calls(&self, conversation: &mut Conversation, own: &[usize]) {
         let mut step: Vec<usize> = Vec::new();
-        let mut replies = 0;
-        let mut seen = 0;
+        // How many replies there were, also when the step began; and when the last call of the step ended.
+        let (mut replies, mut seen, mut until) = (0, 0, f64::MIN);
         for &at in own {
             if self.spans[at].is_reply() {
                 replies += 1;
@@ -212,13 +212,14 @@ impl<'s, 'j> Tree<'s, 'j> {
                 if let (Some(turn), Some(other)) = (self.turn(*last), self.turn(at)) {
                     return turn == other;
                 }
-                let until = step.iter().map(|at| self.spans[*at].ended).fold(f64::MIN, f64::max);
                 replies == seen && self.spans[at].started < until
             });
             if !goes_on && !step.is_empty() {
                 conversation.step(step.drain(..).map(|at| self.call(at)).collect());
+                until = f64::MIN;
             }
             seen = replies;
+            until = until.max(self.spans[at].ended);
             step.push(at);
         }
         if !step.is_empty() {

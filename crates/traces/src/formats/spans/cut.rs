@@ -2,10 +2,8 @@
 
 use m3_trajectory::json::{Json, parse};
 
+use crate::arguments::REDACTED;
 use crate::trace::Notes;
-
-/// The sign of content that a program was told to hide.
-const REDACTED: &str = "__REDACTED__";
 
 /// Whether a text ends where programs cut texts: after 4096 characters, 8192 and so on.
 fn is_of_round_length(text: &str) -> bool {
