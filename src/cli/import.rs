@@ -1,7 +1,7 @@
 //! `m3 import`
 
 use std::collections::BTreeMap;
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -20,7 +20,7 @@ use super::printer::{Printer, Unit};
 use super::tool_names::ToolNamesArg;
 use crate::import::{
     FileImport, Found, IdTemplate, ImportAs, ImportOptions, ImportReport, Imported, MediaFolder, Spool,
-    SubAgents, images_beside, import, walk,
+    SpoolReader, SubAgents, images_beside, import, walk,
 };
 
 /// Options of `m3 import`.
@@ -181,6 +181,9 @@ fn read_all(
     Ok(imported)
 }
 
+/// The bytes that are written at once.
+const BUFFER: usize = 1 << 18;
+
 /// Writes the trajectories with their ids.
 fn write(
     args: &ImportArgs,
@@ -189,17 +192,19 @@ fn write(
     out: &mut Output,
     printer: Printer,
 ) -> Result<(), Failure> {
-    let Imported { files, spooled, mut spools, tools, .. } = imported;
+    let Imported { files, spooled, spools, tools, .. } = imported;
+    let spools: io::Result<Vec<_>> = spools.into_iter().map(Spool::into_reader).collect();
+    let mut spools = spools.map_err(|cause| Failure::written(&cause))?;
     let names = names(args, &tools, printer)?;
     let is_lines = path.extension().is_some_and(|ending| ending == "jsonl" || ending == "ndjson");
     let mut ids = Ids::default();
     let mut is_first = true;
-    let mut put = |out: &mut Output| -> io::Result<()> {
+    let mut put = |mut out: BufWriter<&mut Output>| -> io::Result<()> {
         for (file, spooled) in files.iter().zip(&spooled) {
             let format = file.format.as_deref().unwrap_or_default();
             for spooled in spooled {
                 let id = ids.unique(args.id.fill(&spooled.stem, spooled.sample.as_deref(), format));
-                let text = Spool::text(&mut spools, spooled, &id, &names)?;
+                let text = SpoolReader::text(&mut spools, spooled, &id, &names)?;
                 let before = match (is_lines, is_first) {
                     (true, _) => "",
                     (false, true) => "[\n",
@@ -211,9 +216,10 @@ fn write(
                 out.write_all(if is_lines { b"\n" } else { b"" })?;
             }
         }
-        out.write_all(if is_lines || is_first { b"" } else { b"\n]\n" })
+        out.write_all(if is_lines || is_first { b"" } else { b"\n]\n" })?;
+        out.flush()
     };
-    put(out).map_err(|cause| Failure::written(&cause))
+    put(BufWriter::with_capacity(BUFFER, out)).map_err(|cause| Failure::written(&cause))
 }
 
 /// The other names of tools.

@@ -23,7 +23,7 @@ use m3_trajectory::tool_names::Vocabulary;
 use m3_trajectory::{Source, SourceError, Trajectory};
 pub use media::MediaFolder;
 pub use report::{FileImport, ImportReport, NoteReport};
-pub use spool::{Spool, Spooled};
+pub use spool::{Spool, SpoolReader, Spooled};
 pub use walk::{Found, walk};
 
 /// What to do with the calls of agents that a call has run.

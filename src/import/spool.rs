@@ -1,7 +1,7 @@
 //! Where imported trajectories wait until all ids are known: an unnamed temporary file for each thread.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, Write as _};
 
 use m3_trajectory::json::{Json, Keys, parse};
 use m3_trajectory::tool_names::NameMapping;
@@ -14,6 +14,17 @@ pub struct Spool {
     file: BufWriter<File>,
     length: u64,
 }
+
+/// A temporary file whose trajectories are read again.
+#[derive(Debug)]
+pub struct SpoolReader {
+    file: BufReader<File>,
+    /// Where reading goes on.
+    at: u64,
+}
+
+/// The bytes that are written and read at once: most trajectories are far smaller.
+const BUFFER: usize = 1 << 18;
 
 /// A trajectory that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +49,7 @@ impl Spool {
     /// [`SourceError::Spool`].
     pub fn new(number: usize) -> Result<Self, SourceError> {
         let file = tempfile::tempfile().map_err(error)?;
-        Ok(Self { number, file: BufWriter::with_capacity(1 << 18, file), length: 0 })
+        Ok(Self { number, file: BufWriter::with_capacity(BUFFER, file), length: 0 })
     }
 
     /// Adds a trajectory that has no id yet.
@@ -60,7 +71,20 @@ impl Spool {
         Ok(Spooled { sample, stem: stem.to_owned(), line, place })
     }
 
-    /// The trajectory with this id, as JSON on one line.
+    /// The spool, to read it again from its beginning.
+    ///
+    /// # Errors
+    /// The system's reason.
+    pub fn into_reader(self) -> io::Result<SpoolReader> {
+        let mut file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.rewind()?;
+        Ok(SpoolReader { file: BufReader::with_capacity(BUFFER, file), at: 0 })
+    }
+}
+
+impl SpoolReader {
+    /// The trajectory with this id, as JSON on one line. It is fast where trajectories are asked for in the order in which
+    /// they were added.
     ///
     /// # Errors
     /// The system's reason.
@@ -71,13 +95,13 @@ impl Spool {
         names: &NameMapping,
     ) -> io::Result<Vec<u8>> {
         let Some((number, offset, length)) = spooled.place else { return Ok(Vec::new()) };
-        let Some(spool) = spools.get_mut(number) else { return Ok(Vec::new()) };
-        spool.file.flush()?;
-        let file = spool.file.get_mut();
-        file.seek(SeekFrom::Start(offset))?;
+        let Some(Self { file, at }) = spools.get_mut(number) else { return Ok(Vec::new()) };
+        // Offsets are below what a file may have, which a signed number holds.
+        file.seek_relative(offset.wrapping_sub(*at).cast_signed())?;
         let id = serde_json::to_string(id).map_err(io::Error::from)?;
         let mut text = format!(r#"{{"id":{id}"#).into_bytes();
-        file.take(length).read_to_end(&mut text)?;
+        let read = file.take(length).read_to_end(&mut text)?;
+        *at = offset + read as u64;
         Ok(if names.is_empty() { text } else { renamed(text, names) })
     }
 }
