@@ -203,7 +203,7 @@ fn write(
         for (file, spooled) in files.iter().zip(&spooled) {
             let format = file.format.as_deref().unwrap_or_default();
             for spooled in spooled {
-                let id = ids.unique(args.id.fill(&spooled.stem, spooled.sample.as_deref(), format));
+                let id = ids.unique(args.id.fill(&file.stem, spooled.sample.as_deref(), format));
                 let text = SpoolReader::text(&mut spools, spooled, &id, &names)?;
                 let before = match (is_lines, is_first) {
                     (true, _) => "",

@@ -83,7 +83,7 @@ pub(super) fn run(args: &ShowArgs, printer: Printer) -> Result<(), Failure> {
     let trajectory = args.choose(&file, printer)?;
     let mut output = Output::open(None, &[], printer)?;
     if args.format == FormatArg::Json {
-        write_as_read(&trajectory.to_json(), &mut output).map_err(|cause| Failure::written(&cause))?;
+        write_as_read(&trajectory.into_json(), &mut output).map_err(|cause| Failure::written(&cause))?;
         return output.commit();
     }
     let options = ShowOptions { images: args.images, dialogue: args.dialogue };

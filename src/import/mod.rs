@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 pub use ids::IdTemplate;
-use m3_traces::{Format, ReadError, Sink, Trace, read, recognize, recognize_among, stem};
+use m3_traces::{Format, ReadError, Sink, Trace, read, recognize, recognize_among};
 use m3_trajectory::tool_names::Vocabulary;
 use m3_trajectory::{Source, SourceError, Trajectory};
 pub use media::MediaFolder;
@@ -150,7 +150,6 @@ fn import_file(
         file: FileImport::new(&found.path),
         spooled: Vec::new(),
         format: "",
-        stem: stem(&found.path.to_string_lossy()),
     };
     match open(found, options) {
         Ok(Opened::Trace(source, format)) => {
@@ -206,7 +205,6 @@ struct Receiver<'r, 'p> {
     file: FileImport,
     spooled: Vec<Spooled>,
     format: &'static str,
-    stem: String,
 }
 
 impl Sink for Receiver<'_, '_> {
@@ -224,7 +222,7 @@ impl Sink for Receiver<'_, '_> {
         let nested = std::mem::take(&mut trace.nested);
         let sample = trace.id.clone();
         self.take(line, sample.clone(), trace)?;
-        let above = sample.unwrap_or_else(|| self.stem.clone());
+        let above = sample.unwrap_or_else(|| self.file.stem.clone());
         nested.into_iter().try_for_each(|(name, inner)| self.agent(line, &above, &name, inner))
     }
 
@@ -289,10 +287,10 @@ impl Receiver<'_, '_> {
         }
         self.tools.learn(&trajectory);
         if self.options.media.is_some() {
-            let spooled = self.spool.add(sample, &self.stem, line, &trajectory)?;
+            let spooled = self.spool.add(sample, line, trajectory)?;
             self.spooled.push(spooled);
         } else {
-            self.spooled.push(Spooled::unwritten(sample, &self.stem, line));
+            self.spooled.push(Spooled::unwritten(sample, line));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use m3_support::text::visible;
-use m3_traces::Notes;
+use m3_traces::{Notes, stem};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -28,6 +28,9 @@ pub struct ImportReport {
 pub struct FileImport {
     /// The file, as it was given or found.
     pub file: String,
+    /// Its name without its endings, for ids.
+    #[serde(skip)]
+    pub stem: String,
     /// Its format; null if it has none that is known.
     pub format: Option<String>,
     /// Why it could not be read, or not to its end.
@@ -65,6 +68,7 @@ impl FileImport {
     pub(super) fn new(path: &Path) -> Self {
         Self {
             file: visible(&path.display().to_string(), false).into_owned(),
+            stem: stem(&path.to_string_lossy()),
             format: None,
             error: None,
             is_unknown: false,

@@ -31,8 +31,6 @@ const BUFFER: usize = 1 << 18;
 pub struct Spooled {
     /// Its id in the file.
     pub sample: Option<String>,
-    /// The name of the file without its ending.
-    pub stem: String,
     /// Its line.
     pub line: Option<u64>,
     /// Which spool, from where, how long.
@@ -59,16 +57,15 @@ impl Spool {
     pub fn add(
         &mut self,
         sample: Option<String>,
-        stem: &str,
         line: Option<u64>,
-        trajectory: &Trajectory,
+        trajectory: Trajectory,
     ) -> Result<Spooled, SourceError> {
-        let text = trajectory.to_json().to_text(Keys::AsRead);
+        let text = trajectory.into_json().to_text(Keys::AsRead);
         let rest = text.strip_prefix(BEGINNING).unwrap_or(&text);
         self.file.write_all(rest.as_bytes()).map_err(error)?;
         let place = Some((self.number, self.length, rest.len() as u64));
         self.length += rest.len() as u64;
-        Ok(Spooled { sample, stem: stem.to_owned(), line, place })
+        Ok(Spooled { sample, line, place })
     }
 
     /// The spool, to read it again from its beginning.
@@ -109,8 +106,8 @@ impl SpoolReader {
 impl Spooled {
     /// A trajectory that is counted only.
     #[must_use]
-    pub fn unwritten(sample: Option<String>, stem: &str, line: Option<u64>) -> Self {
-        Self { sample, stem: stem.to_owned(), line, place: None }
+    pub fn unwritten(sample: Option<String>, line: Option<u64>) -> Self {
+        Self { sample, line, place: None }
     }
 }
 

@@ -29,7 +29,7 @@ impl Sink for Counted {
         self.trajectories += 1;
         self.calls += trace.call_count();
         let trajectory = trace.into_trajectory(String::new(), self.format);
-        self.written += trajectory.to_json().to_text(Keys::AsRead).len();
+        self.written += trajectory.into_json().to_text(Keys::AsRead).len();
         Ok(())
     }
 

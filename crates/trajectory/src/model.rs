@@ -108,13 +108,20 @@ impl Trajectory {
     /// The trajectory in the form of files, unknown keys included.
     #[must_use]
     pub fn to_json(&self) -> Json {
-        let mut members = vec![("id".to_owned(), Json::String(self.id.clone()))];
-        push_text(&mut members, "image", self.image.as_ref());
-        push_text(&mut members, "type", self.task_type.as_ref());
-        push_text(&mut members, "question", self.question.as_ref());
-        members.push(("steps".to_owned(), Json::Array(self.steps.iter().map(Step::to_json).collect())));
-        push_text(&mut members, "final_reply", self.final_reply.as_ref());
-        members.extend(self.extra.iter().cloned());
+        self.clone().into_json()
+    }
+
+    /// The trajectory in the form of files, unknown keys included; nothing is copied.
+    #[must_use]
+    pub fn into_json(self) -> Json {
+        let mut members = vec![("id".to_owned(), Json::String(self.id))];
+        push_text(&mut members, "image", self.image);
+        push_text(&mut members, "type", self.task_type);
+        push_text(&mut members, "question", self.question);
+        members
+            .push(("steps".to_owned(), Json::Array(self.steps.into_iter().map(Step::into_json).collect())));
+        push_text(&mut members, "final_reply", self.final_reply);
+        members.extend(self.extra);
         Json::Object(members)
     }
 }
@@ -124,10 +131,10 @@ impl Task {
     #[must_use]
     pub fn to_json(&self) -> Json {
         let mut members = vec![("id".to_owned(), Json::String(self.id.clone()))];
-        push_text(&mut members, "image", self.image.as_ref());
-        push_text(&mut members, "type", self.task_type.as_ref());
-        push_text(&mut members, "prompt", self.prompt.as_ref());
-        push_text(&mut members, "question", self.question.as_ref());
+        push_text(&mut members, "image", self.image.clone());
+        push_text(&mut members, "type", self.task_type.clone());
+        push_text(&mut members, "prompt", self.prompt.clone());
+        push_text(&mut members, "question", self.question.clone());
         members.extend(self.extra.iter().cloned());
         Json::Object(members)
     }
@@ -136,24 +143,31 @@ impl Task {
 impl Step {
     /// The items in the file's list of calls, in order.
     pub fn entries(&self) -> impl Iterator<Item = Result<&Call, &MalformedCall>> {
-        let (mut calls, mut malformed) = (self.calls.iter(), self.malformed.iter().peekable());
-        (0..self.calls.len() + self.malformed.len()).filter_map(move |index| {
-            match malformed.next_if(|malformed| malformed.index <= index) {
-                Some(malformed) => Some(Err(malformed)),
-                None => calls.next().map(Ok).or_else(|| malformed.next().map(Err)),
-            }
-        })
+        in_order(&self.calls, &self.malformed, |malformed| malformed.index)
     }
 
-    fn to_json(&self) -> Json {
+    fn into_json(self) -> Json {
         let mut members = Vec::new();
         members.extend(self.number.map(|number| ("step".to_owned(), Json::Integer(number))));
-        let entry =
-            |entry: Result<&Call, &MalformedCall>| entry.map_or_else(|m| m.value.clone(), Call::to_json);
-        members.push(("calls".to_owned(), Json::Array(self.entries().map(entry).collect())));
-        members.extend(self.extra.iter().cloned());
+        let entries = in_order(self.calls, self.malformed, |malformed| malformed.index);
+        let entries = entries.map(|entry| entry.map_or_else(|malformed| malformed.value, Call::into_json));
+        members.push(("calls".to_owned(), Json::Array(entries.collect())));
+        members.extend(self.extra);
         Json::Object(members)
     }
+}
+
+/// Calls and malformed calls in the order of their file: `index` is the place of a malformed one in the whole list.
+fn in_order<C, M>(
+    calls: impl IntoIterator<Item = C>,
+    malformed: impl IntoIterator<Item = M>,
+    index: impl Fn(&M) -> usize,
+) -> impl Iterator<Item = Result<C, M>> {
+    let (mut calls, mut malformed) = (calls.into_iter(), malformed.into_iter().peekable());
+    (0..).map_while(move |at| match malformed.next_if(|malformed| index(malformed) <= at) {
+        Some(malformed) => Some(Err(malformed)),
+        None => calls.next().map(Ok).or_else(|| malformed.next().map(Err)),
+    })
 }
 
 impl Call {
@@ -171,15 +185,15 @@ impl Call {
         outcome.as_str()
     }
 
-    fn to_json(&self) -> Json {
-        let mut members = vec![("name".to_owned(), Json::String(self.tool.clone()))];
-        members.extend(self.arguments.clone().map(|arguments| ("arguments".to_owned(), arguments)));
-        members.extend(self.result.clone().map(|result| ("result".to_owned(), result)));
-        members.extend(self.extra.iter().cloned());
+    fn into_json(self) -> Json {
+        let mut members = vec![("name".to_owned(), Json::String(self.tool))];
+        members.extend(self.arguments.map(|arguments| ("arguments".to_owned(), arguments)));
+        members.extend(self.result.map(|result| ("result".to_owned(), result)));
+        members.extend(self.extra);
         Json::Object(members)
     }
 }
 
-fn push_text(members: &mut Vec<(String, Json)>, key: &str, text: Option<&String>) {
-    members.extend(text.map(|text| (key.to_owned(), Json::String(text.clone()))));
+fn push_text(members: &mut Vec<(String, Json)>, key: &str, text: Option<String>) {
+    members.extend(text.map(|text| (key.to_owned(), Json::String(text))));
 }

@@ -297,7 +297,7 @@ fn write_graded(
         let grades = m3_trajectory::json::parse(&grades).map_or(Json::Null, |(grades, _)| grades);
         set_grades(&mut trajectory, grades);
         let before: &[u8] = if index == 0 { b"[\n" } else { b",\n" };
-        let text = trajectory.to_json().to_text(Keys::AsRead);
+        let text = trajectory.into_json().to_text(Keys::AsRead);
         output.write_all(before).and_then(|()| output.write_all(text.as_bytes())).map_err(failed)?;
     }
     let end: &[u8] = if predictions.is_empty() { b"[]\n" } else { b"\n]\n" };
