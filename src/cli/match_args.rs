@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::{Args, ValueEnum};
 use m3_score::{ArgumentMode, ArgumentRule, MatchMode, MatchOptions};
+use m3_support::names::nearest;
 use m3_support::text::shortened;
 
 use super::printer::Printer;
@@ -87,7 +88,23 @@ fn parse_tool(text: &str) -> Result<(String, ArgumentRule), String> {
     if keys.is_empty() {
         return Err("no mode and no key follows the `=`".to_owned());
     }
+    if !rule.contains(',')
+        && let Some(mode) = mistyped(rule)
+    {
+        return Err(format!(
+            "`{rule}` is no mode; `{mode}` is, and `{rule},` with a comma is an argument of this name"
+        ));
+    }
     Ok((tool.to_owned(), ArgumentRule::Keys(keys)))
+}
+
+/// How much a word looks like a mode, in [0, 1], from where on it is one with a slip of the hand: `exat` has 0.95.
+const LIKE_A_MODE: f64 = 0.93;
+
+/// The mode that this word looks like.
+fn mistyped(word: &str) -> Option<&'static str> {
+    let modes = ArgumentMode::ALL.map(ArgumentMode::name);
+    nearest(word, modes).first().filter(|(likeness, _)| *likeness >= LIKE_A_MODE).map(|(_, mode)| *mode)
 }
 
 impl MatchArgs {
@@ -100,5 +117,24 @@ impl MatchArgs {
         }
         let arguments = self.arguments.map_or(ArgumentMode::Exact, ArgumentMode::from);
         Some(MatchOptions { mode: self.mode?.into(), arguments, tools })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mode_with_a_slip_is_no_argument() {
+        for slip in ["exat", "Exact", "ignroe", "ignored", "sub_set", "supserset"] {
+            assert!(mistyped(slip).is_some(), "{slip}");
+        }
+        for argument in
+            ["extra", "exchange", "image", "signature", "sub", "set", "super", "subject", "supplier"]
+        {
+            assert_eq!(mistyped(argument), None, "{argument}");
+        }
+        assert!(parse_tool("a=exat").is_err());
+        assert_eq!(parse_tool("a=exat,"), Ok(("a".to_owned(), ArgumentRule::Keys(vec!["exat".to_owned()]))));
     }
 }

@@ -24,7 +24,8 @@ use crate::report::{OutcomesGatherer, outcomes_renderer};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, group(ArgGroup::new("classified_by").args(["tools", "servers"]).required(true).multiple(true)))]
 pub(super) struct OutcomesArgs {
-    /// Predicted trajectories: JSON, JSON Lines, either with gzip; `-` for standard input
+    /// Predicted trajectories: JSON, JSON Lines, either with gzip; a trace of another program (docs/import.md); `-` for
+    /// standard input
     predictions: PathBuf,
     /// Catalog of the tools that were offered: names and arguments are judged by it
     #[arg(long, value_name = "FILE")]

@@ -21,7 +21,8 @@ use super::results::write_json;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ShowArgs {
-    /// Predictions or references: JSON, JSON Lines, either with gzip; `-` for standard input
+    /// Predictions or references: JSON, JSON Lines, either with gzip; a trace of another program (docs/import.md); `-` for
+    /// standard input
     predictions: PathBuf,
     /// The trajectory to show; not needed in a file of one
     #[arg(long, value_name = "ID")]

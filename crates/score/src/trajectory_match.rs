@@ -51,6 +51,9 @@ pub enum ArgumentMode {
 }
 
 impl ArgumentMode {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Exact, Self::Ignore, Self::Subset, Self::Superset];
+
     /// The name in options and results.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -65,7 +68,7 @@ impl ArgumentMode {
     /// The mode with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Exact, Self::Ignore, Self::Subset, Self::Superset].into_iter().find(|mode| mode.name() == name)
+        Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reads what other programs write of their runs: message lists, logs, spans and sessions become trajectories. And writes
 //! trajectories for other programs ([`Exporter`]).
 //!
-//! A file goes one way: [`Head`](head::Head) tells how it begins, the first row of [`FORMATS`] that recognizes it reads it,
+//! A file goes one way: [`Head`] tells how it begins, the first row of [`FORMATS`] that recognizes it reads it,
 //! and what it finds goes through one core ([`Conversation`](conversation::Conversation)), which puts calls into steps and
 //! results to calls. A format is one file below `formats` and one row.
 

@@ -36,7 +36,7 @@ use crate::report::grade_sheets;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct GradeArgs {
-    /// Predicted trajectories: JSON, JSON Lines, either with gzip
+    /// Predicted trajectories: JSON, JSON Lines, either with gzip; a trace of another program (docs/import.md)
     predictions: PathBuf,
     /// Reference trajectories; without them nothing is graded that needs one
     references: Option<PathBuf>,

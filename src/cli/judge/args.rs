@@ -16,7 +16,8 @@ use crate::cli::output::refuse_equal;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, group(ArgGroup::new("decided_by").args(["llm", "rules_only"]).required(true)))]
 pub(in crate::cli) struct JudgeArgs {
-    /// Predictions with their results: files, or folders that `m3 run` has written
+    /// Predictions with their results: files, folders that `m3 run` has written, or traces of other programs
+    /// (docs/import.md)
     #[arg(required = true, value_name = "PRED")]
     pub(super) predictions: Vec<PathBuf>,
     /// The judge, such as openai:gpt-5, or replay:FILE to replay a cassette

@@ -181,6 +181,7 @@ fn options_that_make_no_sense_are_refused() {
         (&["--match-args", "exact"][..], "--match"),
         (&["--match", "strict", "--match-tool", "image/crop"], "TOOL=MODE"),
         (&["--match", "strict", "--match-tool", "image/crop="], "no mode and no key"),
+        (&["--match", "strict", "--match-tool", "image/crop=exat"], "`exact` is"),
     ] {
         let (code, message) = failure(m3().unwrap().arg("score").args(&files).args(wrong));
         assert!(code == 2 && message.contains(said), "{message}");
