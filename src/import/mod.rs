@@ -172,6 +172,7 @@ fn import_file(
         Err(ReadError::Source(error @ SourceError::Spool { .. })) => return Err(error),
         Err(error) => receiver.file.error = Some(error.to_string()),
     }
+    receiver.file.close();
     Ok((receiver.file, receiver.spooled))
 }
 

@@ -87,6 +87,10 @@ impl FileImport {
         self.calls += calls as u64;
         // Different notes are bounded in number, over all trajectories as well.
         self.counts.extend(notes);
+    }
+
+    /// It is read to its end.
+    pub(super) fn close(&mut self) {
         self.notes =
             self.counts.iter().map(|(note, count)| NoteReport { note: note.to_owned(), count }).collect();
     }

@@ -1,5 +1,6 @@
 //! Logs in which every line is a request with its reply, and each request repeats what was said before.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -34,11 +35,11 @@ pub(crate) fn exchanges(values: &[Json]) -> impl Iterator<Item = Exchange<'_>> {
 /// The conversations of a log: a request whose messages begin with those of an earlier one goes on with it.
 pub(crate) fn chains<'j>(
     exchanges: impl Iterator<Item = Exchange<'j>>,
-    messages: impl Fn(&'j Json) -> &'j [Json],
+    messages: impl Fn(&'j Json) -> Cow<'j, [Json]>,
 ) -> Vec<Vec<Exchange<'j>>> {
     let (mut numbers, mut chains) = (Chains::default(), Vec::<Vec<Exchange<'j>>>::new());
     for exchange in exchanges {
-        let number = numbers.of(&beginnings(messages(exchange.request))) as usize;
+        let number = numbers.of(&beginnings(&messages(exchange.request))) as usize;
         match chains.get_mut(number) {
             Some(chain) => chain.push(exchange),
             None => chains.push(vec![exchange]),
@@ -64,14 +65,14 @@ pub(crate) fn each_chain(
 
 /// The conversations of a log, by the ends of their last requests.
 #[derive(Debug, Default)]
-struct Chains {
+pub(crate) struct Chains {
     by_end: HashMap<u64, Vec<u32>>,
     count: u32,
 }
 
 impl Chains {
     /// The number of the conversation that a request is of, by the hashes of its beginnings: the longest one decides.
-    fn of(&mut self, beginnings: &[u64]) -> u32 {
+    pub(crate) fn of(&mut self, beginnings: &[u64]) -> u32 {
         // A request that was sent before is sent again: it does not go on with its reply.
         let known = beginnings.iter().rev().skip(1).find_map(|hash| self.by_end.get_mut(hash)?.pop());
         let number = known.unwrap_or(self.count);
@@ -84,7 +85,7 @@ impl Chains {
 }
 
 /// The hashes of the first message, the first two, and so on.
-fn beginnings(messages: &[Json]) -> Vec<u64> {
+pub(crate) fn beginnings(messages: &[Json]) -> Vec<u64> {
     let mut hasher = DefaultHasher::new();
     let hash = |message| {
         hash_of(message, &mut hasher);

@@ -1,7 +1,7 @@
 //! OpenAI's Responses: flat lists of items, as requests, sessions and `to_input_list()` of the Agents SDK have them; replies,
 //! logs and streams.
 
-use std::collections::{HashMap, HashSet};
+mod log;
 
 use m3_trajectory::json::Json;
 
@@ -13,7 +13,7 @@ use crate::events::events;
 use crate::fields::{Fields, items, members};
 use crate::head::{Shape, messages};
 use crate::input::{Input, ReadError, Sink};
-use crate::logs::{Exchange, chains, exchanges, is_exchange};
+use crate::logs::is_exchange;
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 
@@ -61,30 +61,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         return sink.trace(None, stream(&events).finish());
     }
     if input.head.any(is_exchange) {
-        let mut values = input.list(sink)?;
-        values.iter_mut().for_each(list_input);
-        let (linked, others): (Vec<_>, Vec<_>) = exchanges(&values).partition(|exchange| {
-            exchange.request.has("previous_response_id") || exchange.request.has("conversation")
-        });
-        let answered: HashSet<&str> =
-            linked.iter().filter_map(|it| it.request.text("previous_response_id")).collect();
-        let (roots, others): (Vec<_>, Vec<_>) =
-            others.into_iter().partition(|it| it.response.text("id").is_some_and(|id| answered.contains(id)));
-        for chain in linked_chains(&[roots, linked].concat()) {
-            sink.trace(None, chained(&chain).finish())?;
-        }
-        for chain in chains(others.into_iter(), |request| request.list("input")) {
-            let mut conversation = Conversation::default();
-            for exchange in &chain[..chain.len().saturating_sub(1)] {
-                replied(&mut conversation, exchange.response);
-            }
-            if let Some(last) = chain.last() {
-                ask(&mut conversation, last.request);
-                reply(&mut conversation, last.response);
-            }
-            sink.trace(None, conversation.finish())?;
-        }
-        return Ok(());
+        return log::read(input, sink);
     }
     if input.head.any(is_reply) {
         return input.records(sink, |sink, at, value| {
@@ -107,59 +84,6 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         conversation.id = at.id(value.id("id"));
         sink.trace(at.line, conversation.finish())
     })
-}
-
-/// Puts a question that is a text into a list, so that later requests, which repeat it as a message, go on with it.
-fn list_input(exchange: &mut Json) {
-    let Json::Object(members) = exchange else { return };
-    let request = members.iter_mut().find(|(key, _)| key == "request");
-    let Some((_, Json::Object(members))) = request else { return };
-    if let Some((_, input)) =
-        members.iter_mut().find(|(key, value)| key == "input" && value.as_str().is_some())
-    {
-        *input = Json::Array(vec![object([("role", string("user")), ("content", input.clone())])]);
-    }
-}
-
-/// The conversations of a log whose requests hold only what is new: each goes on from the reply that it names.
-fn linked_chains<'j>(exchanges: &[Exchange<'j>]) -> Vec<Vec<Exchange<'j>>> {
-    let by_id: HashMap<&str, usize> =
-        exchanges.iter().enumerate().filter_map(|(at, it)| Some((it.response.text("id")?, at))).collect();
-    let mut last_of: HashMap<String, usize> = HashMap::new();
-    let mut before: Vec<Option<usize>> = Vec::new();
-    for (at, exchange) in exchanges.iter().enumerate() {
-        let named = exchange.request.text("previous_response_id").and_then(|id| by_id.get(id).copied());
-        let conversation = exchange.request.member("conversation");
-        let conversation = conversation.and_then(|it| it.as_str().map(str::to_owned).or_else(|| it.id("id")));
-        let of_same = conversation.and_then(|id| last_of.insert(id, at));
-        before.push(named.or(of_same).filter(|other| *other != at));
-    }
-    // Of several that go on from one reply, the last one counts.
-    let mut next: HashMap<usize, usize> = HashMap::new();
-    for (at, before) in before.iter().enumerate() {
-        next.extend(before.map(|before| (before, at)));
-    }
-    let mut chains = Vec::new();
-    for root in (0..exchanges.len()).filter(|at| before[*at].is_none()) {
-        let (mut chain, mut at) = (Vec::new(), Some(root));
-        // Ids that lead in a circle have no root, and a chain is no longer than the log.
-        while let Some(here) = at.filter(|_| chain.len() < exchanges.len()) {
-            chain.push(exchanges[here]);
-            at = next.get(&here).copied();
-        }
-        chains.push(chain);
-    }
-    chains
-}
-
-/// A conversation whose requests hold only what is new.
-fn chained(chain: &[Exchange<'_>]) -> Conversation {
-    let mut conversation = Conversation::default();
-    for exchange in chain {
-        ask(&mut conversation, exchange.request);
-        reply(&mut conversation, exchange.response);
-    }
-    conversation
 }
 
 /// What a request says.

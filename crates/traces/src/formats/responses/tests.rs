@@ -43,6 +43,41 @@ fn a_log_is_one_conversation_however_its_requests_go_on() {
 }
 
 #[test]
+fn conversations_that_are_mixed_in_a_log_are_told_apart() {
+    let line = |request: &str, reply: &str, item: &str| {
+        format!(
+            r#"{{"request": {request}, "response": {{"object": "response", "id": "{reply}", "output": [{item}]}}}}"#
+        )
+    };
+    let call = |name: &str| {
+        format!(r#"{{"type": "function_call", "call_id": "c", "name": "{name}", "arguments": "{{}}"}}"#)
+    };
+    let said = |text: &str| {
+        let part = format!(r#"{{"type": "output_text", "text": "{text}"}}"#);
+        format!(r#"{{"type": "message", "role": "assistant", "content": [{part}]}}"#)
+    };
+    let result = r#"{"type": "function_call_output", "call_id": "c", "output": "1"}"#;
+    let user = r#"{"role": "user", "content": "q"}"#;
+    let lines = [
+        // It names a reply that comes later.
+        line(&format!(r#"{{"input": [{result}], "previous_response_id": "early"}}"#), "late", &said("four")),
+        line(r#"{"input": "q"}"#, "r1", &call("one")),
+        line(r#"{"input": "q"}"#, "r2", &call("two")),
+        line(r#"{"input": "q", "conversation": {"id": "k"}}"#, "r3", &call("three")),
+        line(&format!(r#"{{"input": [{user}, {}, {result}]}}"#, call("two")), "r4", &said("two")),
+        line(&format!(r#"{{"input": [{result}], "conversation": "k"}}"#), "r5", &said("three")),
+        line(r#"{"input": "q"}"#, "early", &call("four")),
+        line(&format!(r#"{{"input": [{result}], "previous_response_id": "r1"}}"#), "r6", &said("one")),
+    ];
+    let (_, kept) = read_text("log.jsonl", &lines.join("\n")).unwrap();
+    let mut found: Vec<String> = kept.traces.iter().map(|trace| shown(trace).join(" ")).collect();
+    let replies: Vec<_> = kept.traces.iter().map(|trace| trace.final_reply.clone().unwrap()).collect();
+    assert_eq!(found, replies.iter().map(|reply| format!("{reply}({{}})=1")).collect::<Vec<_>>());
+    found.sort_unstable();
+    assert_eq!(found, ["four({})=1", "one({})=1", "three({})=1", "two({})=1"]);
+}
+
+#[test]
 fn calls_of_a_program_are_nested_and_those_of_the_provider_are_steps_of_their_own() {
     let items = r#"[{"role": "user", "content": "q"},
         {"type": "program", "id": "p", "code": "x"},
