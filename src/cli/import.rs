@@ -204,7 +204,6 @@ fn write(
             let format = file.format.as_deref().unwrap_or_default();
             for spooled in spooled {
                 let id = ids.unique(args.id.fill(&file.stem, spooled.sample.as_deref(), format));
-                let text = SpoolReader::text(&mut spools, spooled, &id, &names)?;
                 let before = match (is_lines, is_first) {
                     (true, _) => "",
                     (false, true) => "[\n",
@@ -212,7 +211,7 @@ fn write(
                 };
                 is_first = false;
                 out.write_all(before.as_bytes())?;
-                out.write_all(&text)?;
+                SpoolReader::write(&mut spools, spooled, &id, &names, &mut out)?;
                 out.write_all(if is_lines { b"\n" } else { b"" })?;
             }
         }

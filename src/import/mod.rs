@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 pub use ids::IdTemplate;
-use m3_traces::{Format, ReadError, Sink, Trace, read, recognize, recognize_among};
+use m3_traces::{Format, ReadError, Sink, Trace, recognize, recognize_among};
 use m3_trajectory::tool_names::Vocabulary;
 use m3_trajectory::{Source, SourceError, Trajectory};
 pub use media::MediaFolder;
@@ -151,24 +151,8 @@ fn import_file(
         spooled: Vec::new(),
         format: "",
     };
-    match open(found, options) {
-        Ok(Opened::Trace(source, format)) => {
-            receiver.format = format.name;
-            receiver.file.format = Some(format.name.to_owned());
-            match read(&source, format, &mut receiver) {
-                // What a folder holds besides may belong together with other files of it.
-                Ok(()) if receiver.spooled.is_empty() && found.is_of_folder => {
-                    receiver.file.warn(None, "it holds no trajectory of its own");
-                }
-                Ok(()) if receiver.spooled.is_empty() => {
-                    receiver.file.error = Some("it holds no trajectory".to_owned());
-                }
-                Ok(()) => {}
-                Err(ReadError::Source(error @ SourceError::Spool { .. })) => return Err(error),
-                Err(error) => receiver.file.error = Some(error.to_string()),
-            }
-        }
-        Ok(Opened::Other) => receiver.file.is_unknown = true,
+    match read(found, &mut receiver) {
+        Ok(()) => {}
         Err(ReadError::Source(error @ SourceError::Spool { .. })) => return Err(error),
         Err(error) => receiver.file.error = Some(error.to_string()),
     }
@@ -176,24 +160,29 @@ fn import_file(
     Ok((receiver.file, receiver.spooled))
 }
 
-/// A file that was opened.
-enum Opened {
-    /// It has a format of traces.
-    Trace(Source, &'static Format),
-    /// It has none.
-    Other,
-}
-
-fn open(found: &Found, options: &ImportOptions<'_>) -> Result<Opened, ReadError> {
-    let source = Source::open(&found.path)?;
-    let format = match options.from {
-        Some(formats) => recognize_among(&source, formats)?.or(formats.first().copied()),
+/// Reads what a file holds, if it has one of the formats.
+fn read(found: &Found, receiver: &mut Receiver<'_, '_>) -> Result<(), ReadError> {
+    let source = Source::open(&found.path)?.unhashed();
+    let recognized = match receiver.options.from {
+        Some(formats) => recognize_among(&source, formats)?,
         None => recognize(&source)?,
     };
-    Ok(match format {
-        Some(format) => Opened::Trace(source, format),
-        None => Opened::Other,
-    })
+    let Some(recognized) = recognized else {
+        receiver.file.is_unknown = true;
+        return Ok(());
+    };
+    receiver.format = recognized.format.name;
+    receiver.file.format = Some(receiver.format.to_owned());
+    recognized.read(receiver)?;
+    match (receiver.spooled.is_empty(), found.is_of_folder) {
+        (false, _) => Ok(()),
+        // What a folder holds besides may belong together with other files of it.
+        (true, true) => {
+            receiver.file.warn(None, "it holds no trajectory of its own");
+            Ok(())
+        }
+        (true, false) => Err(ReadError::Refused("it holds no trajectory".to_owned())),
+    }
 }
 
 /// Takes in what is read from one file.

@@ -1,7 +1,7 @@
 //! Where imported trajectories wait until all ids are known: an unnamed temporary file for each thread.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, Write as _};
+use std::io::{self, BufRead, BufReader, BufWriter, Read as _, Seek as _, Write};
 
 use m3_trajectory::json::{Json, Keys, parse};
 use m3_trajectory::tool_names::NameMapping;
@@ -80,26 +80,46 @@ impl Spool {
 }
 
 impl SpoolReader {
-    /// The trajectory with this id, as JSON on one line. It is fast where trajectories are asked for in the order in which
-    /// they were added.
+    /// Writes the trajectory with this id, as JSON on one line. It is fast where trajectories are asked for in the order in
+    /// which they were added.
     ///
     /// # Errors
     /// The system's reason.
-    pub fn text(
+    pub fn write(
         spools: &mut [Self],
         spooled: &Spooled,
         id: &str,
         names: &NameMapping,
-    ) -> io::Result<Vec<u8>> {
-        let Some((number, offset, length)) = spooled.place else { return Ok(Vec::new()) };
-        let Some(Self { file, at }) = spools.get_mut(number) else { return Ok(Vec::new()) };
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        let Some((number, offset, length)) = spooled.place else { return Ok(()) };
+        let Some(Self { file, at }) = spools.get_mut(number) else { return Ok(()) };
         // Offsets are below what a file may have, which a signed number holds.
         file.seek_relative(offset.wrapping_sub(*at).cast_signed())?;
+        *at = offset + length;
+        let mut rest = file.take(length);
+        if names.is_empty() {
+            out.write_all(br#"{"id":"#)?;
+            serde_json::to_writer(&mut *out, id)?;
+            return copy(&mut rest, out);
+        }
         let id = serde_json::to_string(id).map_err(io::Error::from)?;
         let mut text = format!(r#"{{"id":{id}"#).into_bytes();
-        let read = file.take(length).read_to_end(&mut text)?;
-        *at = offset + read as u64;
-        Ok(if names.is_empty() { text } else { renamed(text, names) })
+        rest.read_to_end(&mut text)?;
+        out.write_all(&renamed(text, names))
+    }
+}
+
+/// Writes what is to be read, from buffer to buffer.
+fn copy(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<()> {
+    loop {
+        let bytes = from.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        to.write_all(bytes)?;
+        let length = bytes.len();
+        from.consume(length);
     }
 }
 

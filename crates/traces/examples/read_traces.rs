@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use m3_traces::{ReadError, Sink, Trace, read, recognize};
+use m3_traces::{ReadError, Sink, Trace, recognize};
 use m3_trajectory::Source;
 use m3_trajectory::json::Keys;
 
@@ -44,9 +44,9 @@ fn main() -> ExitCode {
         let path = Path::new(&name);
         bytes += path.metadata().map_or(0, |metadata| metadata.len());
         let result = Source::open(path).map_err(ReadError::from).and_then(|source| {
-            let Some(format) = recognize(&source)? else { return Ok(()) };
-            counted.format = format.name;
-            read(&source, format, &mut counted)
+            let Some(file) = recognize(&source)? else { return Ok(()) };
+            counted.format = file.format.name;
+            file.read(&mut counted)
         });
         if let Err(error) = result {
             eprintln!("{name}: {error}");

@@ -1,6 +1,7 @@
 //! The ids of trajectories: each once, the file's name where a trace has none.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::Path;
 
 /// Makes ids unique: the same id again gets `~2`.
@@ -12,9 +13,12 @@ pub struct Ids {
 impl Ids {
     /// The id, or the next one like it that is free.
     pub fn unique(&mut self, id: String) -> String {
-        let Some(&count) = self.known.get(&id) else {
-            self.known.insert(id.clone(), 1);
-            return id;
+        let count = match self.known.entry(id.clone()) {
+            Entry::Vacant(new) => {
+                new.insert(1);
+                return id;
+            }
+            Entry::Occupied(known) => *known.get(),
         };
         let mut number = count + 1;
         while self.known.contains_key(&format!("{id}~{number}")) {

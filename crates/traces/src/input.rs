@@ -271,8 +271,8 @@ impl Kept {
 mod tests {
     use super::*;
     use crate::parallel::PART;
+    use crate::recognize;
     use crate::testing::{Kept, read_text};
-    use crate::{read, recognize};
 
     /// A conversation of a few thousand bytes.
     fn conversation(number: usize) -> String {
@@ -331,8 +331,8 @@ mod tests {
             let mut file = tempfile::NamedTempFile::new().unwrap();
             std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
             let source = Source::open(file.path()).unwrap();
-            let format = recognize(&source).unwrap().unwrap();
-            assert!(matches!(read(&source, format, &mut Stopping), Err(ReadError::Stopped)));
+            let file = recognize(&source).unwrap().unwrap();
+            assert!(matches!(file.read(&mut Stopping), Err(ReadError::Stopped)));
         }
     }
 }

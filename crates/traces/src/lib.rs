@@ -51,33 +51,46 @@ use m3_trajectory::SourceError;
 use m3_trajectory::format::{Format as FileFormat, Output, ReadFormat, Start};
 use m3_trajectory::{Place, Severity};
 
-/// The format of a file; `None` if it has none of these.
-///
-/// # Errors
-/// [`ReadError::Source`] if it cannot be read.
-pub fn recognize(source: &Source) -> Result<Option<&'static Format>, ReadError> {
-    recognize_among(source, &FORMATS.iter().collect::<Vec<_>>())
+/// A file whose format is known.
+#[derive(Debug)]
+pub struct Recognized<'s> {
+    /// The format.
+    pub format: &'static Format,
+    source: &'s Source,
+    head: Head,
 }
 
-/// The first of these formats that a file has.
+/// Tells which format a file has; `None` if it has none of [`FORMATS`].
 ///
 /// # Errors
 /// [`ReadError::Source`] if it cannot be read.
-pub fn recognize_among(
-    source: &Source,
+pub fn recognize(source: &Source) -> Result<Option<Recognized<'_>>, ReadError> {
+    let head = Head::read(source)?;
+    let format = FORMATS.iter().find(|format| (format.recognizes)(&head));
+    Ok(format.map(|format| Recognized { format, source, head }))
+}
+
+/// Takes a file for one of these formats: the first that it has, else the first; `None` if there are none.
+///
+/// # Errors
+/// [`ReadError::Source`] if it cannot be read.
+pub fn recognize_among<'s>(
+    source: &'s Source,
     formats: &[&'static Format],
-) -> Result<Option<&'static Format>, ReadError> {
+) -> Result<Option<Recognized<'s>>, ReadError> {
     let head = Head::read(source)?;
-    Ok(formats.iter().copied().find(|format| (format.recognizes)(&head)))
+    let format = formats.iter().find(|format| (format.recognizes)(&head)).or(formats.first());
+    Ok(format.map(|format| Recognized { format, source, head }))
 }
 
-/// Reads a file of a format: every trajectory and every problem goes to `sink`, in the order of the file.
-///
-/// # Errors
-/// [`ReadError`] if it cannot be read, or has nothing that can be scored.
-pub fn read(source: &Source, format: &Format, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    let head = Head::read(source)?;
-    (format.read)(&Input { source, head: &head }, sink)
+impl Recognized<'_> {
+    /// Reads the file: every trajectory and every problem goes to `sink`, in the order of the file.
+    ///
+    /// # Errors
+    /// [`ReadError`] if it cannot be read, or has nothing that can be scored.
+    pub fn read(&self, sink: &mut dyn Sink) -> Result<(), ReadError> {
+        (self.format.read)(&Input { source: self.source, head: &self.head }, sink)
+    }
 }
 
 /// All formats as one of [`m3_trajectory`]: what opens files with it reads traces directly.
@@ -95,9 +108,10 @@ fn is_trace(start: &Start<'_>) -> bool {
 
 /// Writes the trajectories of a file with their ids.
 fn convert(source: &Source, output: &mut Output<'_>) -> Result<(), SourceError> {
-    let Ok(Some(format)) = recognize(source) else { return Ok(()) };
+    let Ok(Some(recognized)) = recognize(source) else { return Ok(()) };
+    let format = recognized.format;
     let mut converter = Converter { output, format, ids: Ids::default(), stem: stem(source.name()) };
-    match read(source, format, &mut converter) {
+    match recognized.read(&mut converter) {
         Ok(()) => Ok(()),
         Err(ReadError::Source(error)) => Err(error),
         Err(error) => {

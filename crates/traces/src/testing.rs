@@ -4,8 +4,8 @@ use m3_trajectory::Source;
 use m3_trajectory::json::Json;
 
 use crate::input::{ReadError, Sink};
+use crate::recognize;
 use crate::trace::{Trace, TracedCall};
-use crate::{read, recognize};
 
 /// Keeps what is read.
 #[derive(Debug, Default)]
@@ -28,10 +28,10 @@ impl Sink for Kept {
 /// Reads a file, and tells its format; the reason if it is refused.
 pub(crate) fn read_file(path: &std::path::Path) -> Result<(&'static str, Kept), String> {
     let source = Source::open(path).unwrap();
-    let format = recognize(&source).unwrap().ok_or("not recognized")?;
+    let file = recognize(&source).unwrap().ok_or("not recognized")?;
     let mut kept = Kept::default();
-    read(&source, format, &mut kept).map_err(|error| error.to_string())?;
-    Ok((format.name, kept))
+    file.read(&mut kept).map_err(|error| error.to_string())?;
+    Ok((file.format.name, kept))
 }
 
 /// Reads a text as a file with this name.

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 
 use m3_testkit::{root, shared};
-use m3_traces::{Exporter, ReadError, Sink, TARGETS, Target, Trace, decode, read, recognize};
+use m3_traces::{Exporter, ReadError, Sink, TARGETS, Target, Trace, decode, recognize};
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Source, Trajectory, TrajectoryFile};
 use serde_json::{Map, Value, json};
@@ -257,12 +257,12 @@ fn there_and_back(target: &'static Target, all: &[Value]) -> Vec<Value> {
     let path = folder.path().join(if target.is_lines { "out.jsonl" } else { "out.json" });
     std::fs::write(&path, text).unwrap();
     let source = Source::open(&path).unwrap();
-    let format = recognize(&source).unwrap().unwrap();
+    let recognized = recognize(&source).unwrap().unwrap();
     let mut kept = Kept::default();
-    read(&source, format, &mut kept).unwrap();
+    recognized.read(&mut kept).unwrap();
     let traces = kept.0.into_iter().map(|trace| {
         let id = trace.id.clone().unwrap_or_default();
-        let mut value = value_of(&trace.into_trajectory(id, format.name).to_json());
+        let mut value = value_of(&trace.into_trajectory(id, recognized.format.name).to_json());
         parts_of(&mut value, &|part| out_of_files(part, folder.path()));
         value
     });
@@ -411,12 +411,12 @@ fn what_the_samples_hold_comes_back() {
             continue;
         }
         let source = Source::open(&path).unwrap();
-        let Some(format) = recognize(&source).unwrap() else { continue };
+        let Some(recognized) = recognize(&source).unwrap() else { continue };
         let mut kept = Quiet::default();
-        if read(&source, format, &mut kept).is_ok() {
+        if recognized.read(&mut kept).is_ok() {
             for (number, trace) in kept.0.into_iter().enumerate() {
                 let id = trace.id.clone().unwrap_or_else(|| format!("{name}-{number}"));
-                all.push(value_of(&trace.into_trajectory(id, format.name).to_json()));
+                all.push(value_of(&trace.into_trajectory(id, recognized.format.name).to_json()));
             }
         }
     }

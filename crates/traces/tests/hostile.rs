@@ -5,7 +5,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use m3_traces::{FORMATS, ReadError, Sink, Trace, read, recognize};
+use m3_traces::{FORMATS, ReadError, Sink, Trace, recognize};
 use m3_trajectory::Source;
 use m3_trajectory::json::Keys;
 use serde_json::{Value, json};
@@ -69,10 +69,10 @@ impl Sink for Counts {
 /// What a file is and holds, or why it is refused.
 fn read_path(path: &Path) -> (&'static str, Result<Counts, String>) {
     let source = Source::open(path).unwrap();
-    let Some(format) = recognize(&source).unwrap() else { return ("none", Ok(Counts::default())) };
+    let Some(file) = recognize(&source).unwrap() else { return ("none", Ok(Counts::default())) };
     let mut counts = Counts::default();
-    let read = read(&source, format, &mut counts);
-    (format.name, read.map(|()| counts).map_err(|error| error.to_string()))
+    let read = file.read(&mut counts);
+    (file.format.name, read.map(|()| counts).map_err(|error| error.to_string()))
 }
 
 /// Reads a file with these bytes in a folder of its own; nothing else is there afterwards.

@@ -6,7 +6,7 @@
     reason = "a test stops at the first surprise, and tables are long"
 )]
 
-use m3_traces::{ReadError, Sink, Trace, read, recognize};
+use m3_traces::{ReadError, Sink, Trace, recognize};
 use m3_trajectory::Source;
 
 /// Counts what comes.
@@ -31,10 +31,10 @@ fn found(text: &[u8]) -> (&'static str, Result<Counts, String>) {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), text).unwrap();
     let source = Source::open(file.path()).unwrap();
-    let Some(format) = recognize(&source).unwrap() else { return ("none", Ok(Counts::default())) };
+    let Some(file) = recognize(&source).unwrap() else { return ("none", Ok(Counts::default())) };
     let mut counts = Counts::default();
-    let read = read(&source, format, &mut counts);
-    (format.name, read.map(|()| counts).map_err(|error| error.to_string()))
+    let read = file.read(&mut counts);
+    (file.format.name, read.map(|()| counts).map_err(|error| error.to_string()))
 }
 
 /// A pair of files that look alike: the format, the calls of each step, and the text of each.

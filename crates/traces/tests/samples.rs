@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use m3_testkit::shared;
-use m3_traces::{FORMATS, ReadError, Sink, Trace, read, recognize};
+use m3_traces::{FORMATS, ReadError, Sink, Trace, recognize};
 use m3_trajectory::Source;
 use m3_trajectory::json::Keys;
 use serde_json::{Map, Value, json};
@@ -172,10 +172,10 @@ fn check(folder: &Path) -> Vec<String> {
         .collect();
     for file in files {
         let source = Source::open(&file).unwrap();
-        let Some(format) = recognize(&source).unwrap() else {
+        let Some(recognized) = recognize(&source).unwrap() else {
             return vec![format!("not recognized: {file:?}")];
         };
-        match read(&source, format, &mut kept) {
+        match recognized.read(&mut kept) {
             Ok(()) => {}
             Err(_) if extra["refuse"] == true => return Vec::new(),
             Err(error) => return vec![format!("{error}")],

@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 
 use m3_testkit::shared;
-use m3_traces::{FORMATS, ReadError, Sink, Trace, read, recognize};
+use m3_traces::{FORMATS, ReadError, Sink, Trace, recognize};
 use m3_trajectory::Source;
 use m3_trajectory::json::Keys;
 use serde_json::{Value, json};
@@ -57,9 +57,9 @@ impl Sink for Told {
 /// Reads a file: its format, its calls and the planted keys that came through, with what stands around them.
 fn leaks(path: &Path) -> (&'static str, usize, Vec<String>) {
     let source = Source::open(path).unwrap();
-    let Some(format) = recognize(&source).unwrap() else { return ("none", 0, Vec::new()) };
+    let Some(file) = recognize(&source).unwrap() else { return ("none", 0, Vec::new()) };
     let mut told = Told::default();
-    if let Err(error) = read(&source, format, &mut told) {
+    if let Err(error) = file.read(&mut told) {
         told.texts.push(error.to_string());
     }
     let found = told.texts.iter().filter_map(|text| {
@@ -76,7 +76,7 @@ fn leaks(path: &Path) -> (&'static str, usize, Vec<String>) {
                 .collect(),
         )
     });
-    (format.name, told.calls, found.collect())
+    (file.format.name, told.calls, found.collect())
 }
 
 /// Checks files of a format whose texts have `KEY` in places that are not to be copied.

@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 
 use libfuzzer_sys::{fuzz_crossover, fuzz_mutator, fuzz_target, fuzzer_mutate};
-use m3_traces::{ReadError, Sink, Trace, read, recognize};
+use m3_traces::{ReadError, Sink, Trace, recognize};
 use m3_trajectory::Source;
 use m3_trajectory::json::{Json, Keys, parse};
 
@@ -59,9 +59,9 @@ fuzz_target!(|bytes: &[u8]| {
     FILE.with_borrow(|path| {
         std::fs::write(path, bytes).expect("the folder for temporary files can be written");
         let Ok(source) = Source::open(path) else { return };
-        let Ok(Some(format)) = recognize(&source) else { return };
+        let Ok(Some(file)) = recognize(&source) else { return };
         let mut counts = Counts::default();
-        if let Err(error) = read(&source, format, &mut counts) {
+        if let Err(error) = file.read(&mut counts) {
             let text = error.to_string();
             assert!(text.len() <= 4000 && !text.contains(char::is_control), "an error is short: {text:?}");
         }

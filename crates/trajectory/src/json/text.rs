@@ -50,45 +50,52 @@ impl Json {
                 }
                 out.push(']');
             }
-            Json::Object(members) => {
+            Json::Object(members) if keys == Keys::Sorted => {
                 let mut members: Vec<&(String, Json)> = members.iter().collect();
-                if keys == Keys::Sorted {
-                    // The order of UTF-8 is that of code points, by which Python compares strings.
-                    members.sort_by(|a, b| a.0.cmp(&b.0));
-                }
-                out.push('{');
-                for (index, (key, value)) in members.into_iter().enumerate() {
-                    if index > 0 {
-                        out.push(',');
-                    }
-                    write_string(out, key);
-                    out.push(':');
-                    value.write(out, keys);
-                }
-                out.push('}');
+                // The order of UTF-8 is that of code points, by which Python compares strings.
+                members.sort_by(|a, b| a.0.cmp(&b.0));
+                write_members(out, members.into_iter(), keys);
             }
+            Json::Object(members) => write_members(out, members.iter(), keys),
         }
     }
+}
+
+fn write_members<'j>(out: &mut String, members: impl Iterator<Item = &'j (String, Json)>, keys: Keys) {
+    out.push('{');
+    for (index, (key, value)) in members.enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        write_string(out, key);
+        out.push(':');
+        value.write(out, keys);
+    }
+    out.push('}');
 }
 
 /// Python's escaping with `ensure_ascii=False`: quotes, backslashes and control characters below U+0020.
 fn write_string(out: &mut String, text: &str) {
     out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            c if c < ' ' => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
+    // What is escaped is ASCII, so both sides of it are whole characters.
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| byte < b' ' || byte == b'"' || byte == b'\\') {
+        out.push_str(&rest[..at]);
+        match rest.as_bytes()[at] {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            8 => out.push_str("\\b"),
+            12 => out.push_str("\\f"),
+            byte => {
+                let _ = write!(out, "\\u{byte:04x}");
             }
-            c => out.push(c),
         }
+        rest = &rest[at + 1..];
     }
+    out.push_str(rest);
     out.push('"');
 }
 

@@ -46,8 +46,8 @@ mod tests {
     use m3_trajectory::Source;
 
     use super::*;
+    use crate::recognize;
     use crate::trace::Trace;
-    use crate::{read, recognize};
 
     #[derive(Default)]
     struct Kept(Vec<Trace>, Vec<String>);
@@ -69,10 +69,10 @@ mod tests {
         let path = folder.path().join("file");
         std::fs::write(&path, text).unwrap();
         let source = Source::open(&path).unwrap();
-        let format = recognize(&source).unwrap();
+        let file = recognize(&source).unwrap();
         let mut kept = Kept::default();
-        let read = format.map_or(Ok(()), |format| read(&source, format, &mut kept));
-        (format.map(|format| format.name), read.map(|()| kept).map_err(|error| error.to_string()))
+        let read = file.as_ref().map_or(Ok(()), |file| file.read(&mut kept));
+        (file.map(|file| file.format.name), read.map(|()| kept).map_err(|error| error.to_string()))
     }
 
     #[test]

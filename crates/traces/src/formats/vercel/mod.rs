@@ -76,8 +76,9 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("file");
             std::fs::write(&path, text).unwrap();
-            let format = recognize(&Source::open(&path).unwrap()).unwrap();
-            let name_found = format.map(|format| format.name).filter(|name| name.starts_with("vercel-ai"));
+            let source = Source::open(&path).unwrap();
+            let found = recognize(&source).unwrap();
+            let name_found = found.map(|file| file.format.name).filter(|name| name.starts_with("vercel-ai"));
             assert_eq!(name_found, name, "{text}");
         }
     }
