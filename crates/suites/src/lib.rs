@@ -1,0 +1,36 @@
+//! Suites: what other benchmarks of tool calling would say of the same trajectories.
+//!
+//! A suite is one row of [`SUITES`] and one folder here. It gets each trial of each task, a reference with a prediction, and
+//! gives values for it; at the end it gives those of all. Where the program that was published with a benchmark differs from
+//! its paper, the suite has both definitions ([`Variant`]).
+//!
+//! ```
+//! use m3_suites::{ChosenSuite, Trial};
+//! use m3_trajectory::json::Json;
+//! use m3_trajectory::{Call, Step, Trajectory};
+//!
+//! let call = Call { tool: "weather".into(), arguments: Some(Json::Object(vec![])), result: None, extra: vec![] };
+//! let task = Trajectory {
+//!     id: "a".into(),
+//!     steps: vec![Step { calls: vec![call], ..Step::default() }],
+//!     ..Trajectory::default()
+//! };
+//! let chosen: ChosenSuite = "mcpagentbench:published".parse()?;
+//! let mut scorer = chosen.open();
+//! let values = scorer.trial(&Trial { reference: &task, prediction: Some(&task), repeat: 1 });
+//! assert_eq!(values.get("tfs"), Some(1.0));
+//! assert_eq!(scorer.finish().aggregate.get("tfs"), Some(100.0));
+//! # Ok::<(), String>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod mcpagentbench;
+mod python;
+mod shape;
+mod suite;
+mod values;
+
+pub use shape::Shape;
+pub use suite::{ChosenSuite, Group, SUITES, Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit, Variant};
+pub use values::Values;

@@ -1,0 +1,117 @@
+//! MCPAgentBench (arXiv 2512.24565): was a task finished, and with exactly the steps that it takes?
+
+mod totals;
+mod verdict;
+
+use m3_trajectory::Trajectory;
+use m3_trajectory::json::Json;
+
+use crate::suite::{Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit, Variant};
+use crate::values::Values;
+use totals::{Record, Totals};
+use verdict::Verdict;
+
+/// The suite.
+pub(crate) static SUITE: Suite = Suite {
+    name: "mcpagentbench",
+    title: "MCPAgentBench",
+    has_published: true,
+    metrics: &[
+        SuiteMetric {
+            name: "tfs",
+            meaning: "Task finish score: tasks whose calls are the reference's as a set, weighted by the reference's calls. \
+                      Of a trajectory its weight, or 0.",
+            unit: Unit::Percent,
+        },
+        SuiteMetric {
+            name: "tefs",
+            meaning: "Task efficiency finish score: tasks whose calls are the reference's, step by step.",
+            unit: Unit::Percent,
+        },
+        SuiteMetric { name: "weight", meaning: "The reference's calls.", unit: Unit::Count },
+        SuiteMetric { name: "tasks_finished", meaning: "Trials that are finished.", unit: Unit::Count },
+        SuiteMetric {
+            name: "tasks_efficient",
+            meaning: "Trials that are finished step by step.",
+            unit: Unit::Count,
+        },
+        SuiteMetric {
+            name: "token_efficiency",
+            meaning: "The weights of efficient trials for 1,000 output tokens; the published program has TEFS in percent instead.",
+            unit: Unit::Number,
+        },
+        SuiteMetric {
+            name: "time_efficiency",
+            meaning: "The weights of efficient trials for a minute; the published program has TEFS in percent instead.",
+            unit: Unit::Number,
+        },
+    ],
+    open: |variant| Box::new(McpAgentBench { variant, totals: Totals::default() }),
+};
+
+struct McpAgentBench {
+    variant: Variant,
+    totals: Totals,
+}
+
+impl Scorer for McpAgentBench {
+    fn trial(&mut self, trial: &Trial<'_>) -> Values {
+        let Trial { reference, prediction, repeat } = *trial;
+        let verdict = prediction.map_or_else(Verdict::default, |it| Verdict::of(reference, it, self.variant));
+        let weight = reference.call_count();
+        self.totals.add(
+            reference,
+            Record {
+                repeat,
+                weight,
+                verdict,
+                is_missing: prediction.is_none(),
+                cost: prediction.map(Cost::of).unwrap_or_default(),
+            },
+        );
+        let earned = |is_earned: bool| Some(if is_earned { weight as f64 } else { 0.0 });
+        Values::from([
+            ("tfs", earned(verdict.is_finished)),
+            ("tefs", earned(verdict.is_efficient)),
+            ("weight", Some(weight as f64)),
+        ])
+    }
+
+    fn finish(self: Box<Self>) -> SuiteResult {
+        self.totals.result(self.variant)
+    }
+}
+
+/// What a prediction took, as far as it is known: of itself, and of the run that it is of.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Cost {
+    tokens: Option<f64>,
+    seconds: Option<f64>,
+    run_tokens: Option<f64>,
+    run_seconds: Option<f64>,
+}
+
+impl Cost {
+    fn of(prediction: &Trajectory) -> Self {
+        let member =
+            |key: &str| prediction.extra.iter().find(|(name, _)| name == key).map(|(_, value)| value);
+        let run = member("import").and_then(|import| import.get("run"));
+        let of_run = |key: &str| run.and_then(|run| run.get(key)).and_then(number);
+        Self {
+            tokens: member("usage").and_then(|usage| usage.get("output_tokens")).and_then(number),
+            seconds: member("milliseconds").and_then(number).map(|milliseconds| milliseconds / 1000.0),
+            run_tokens: of_run("output_tokens"),
+            run_seconds: of_run("seconds"),
+        }
+    }
+}
+
+/// A number that is not negative.
+fn number(value: &Json) -> Option<f64> {
+    let number = match value {
+        Json::Integer(number) => *number as f64,
+        Json::Float(number) => *number,
+        _ => return None,
+    };
+    (number >= 0.0 && number.is_finite()).then_some(number)
+}

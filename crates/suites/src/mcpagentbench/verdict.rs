@@ -1,0 +1,90 @@
+//! Whether the calls of a task are those of its reference.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::LazyLock;
+
+use m3_trajectory::json::{Json, parse};
+use m3_trajectory::{Call, Step, Trajectory};
+
+use crate::python::str_of;
+use crate::suite::Variant;
+
+/// What is said of a trial.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Verdict {
+    /// Its calls are the reference's, as sets (section 4.1, TFS).
+    pub(super) is_finished: bool,
+    /// Also in steps like the reference's (TEFS).
+    pub(super) is_efficient: bool,
+}
+
+/// Tools of which only the name is compared.
+static SKIPPED: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    include_str!("../../tables/mcpagentbench_skip.txt")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .collect()
+});
+
+/// A call as it is compared: the name, and its arguments as Python's texts unless only the name counts.
+type Key = (String, Option<BTreeMap<String, String>>);
+
+/// Arguments that are JSON, but no object.
+struct NoObject;
+
+impl Verdict {
+    /// What is said of a prediction. One whose arguments are JSON but no object, with which the published program breaks
+    /// off, is not finished.
+    pub(super) fn of(reference: &Trajectory, prediction: &Trajectory, variant: Variant) -> Self {
+        Self::of_steps(&reference.steps, &prediction.steps, variant).unwrap_or_default()
+    }
+
+    fn of_steps(references: &[Step], predictions: &[Step], variant: Variant) -> Result<Self, NoObject> {
+        // The published program pairs names and arguments off: a reference's call without arguments is forgotten.
+        let is_compared = |call: &&Call| variant == Variant::Paper || call.arguments.is_some();
+        let wanted = keys(references.iter().flat_map(|step| &step.calls).filter(is_compared))?;
+        let found = keys(predictions.iter().flat_map(|step| &step.calls))?;
+        let is_finished = BTreeSet::from_iter(wanted) == BTreeSet::from_iter(found);
+        let mut is_efficient = is_finished && references.len() == predictions.len();
+        for (wanted, found) in references.iter().zip(predictions) {
+            let (wanted, found) = (keys(&wanted.calls)?, keys(&found.calls)?);
+            is_efficient &= match variant {
+                Variant::Paper => sorted(wanted) == sorted(found),
+                // Of several calls with one name the last.
+                Variant::Published => BTreeMap::from_iter(wanted) == BTreeMap::from_iter(found),
+            };
+        }
+        Ok(Self { is_finished, is_efficient })
+    }
+}
+
+fn sorted(mut keys: Vec<Key>) -> Vec<Key> {
+    keys.sort_unstable();
+    keys
+}
+
+fn keys<'c>(calls: impl IntoIterator<Item = &'c Call>) -> Result<Vec<Key>, NoObject> {
+    calls.into_iter().map(key).collect()
+}
+
+fn key(call: &Call) -> Result<Key, NoObject> {
+    let bare = call.tool.rsplit_once('/').map_or(call.tool.as_str(), |(_, bare)| bare);
+    if SKIPPED.contains(bare) {
+        return Ok((call.tool.clone(), None));
+    }
+    let text = |members: &[(String, Json)]| {
+        members.iter().map(|(name, value)| (name.clone(), str_of(value))).collect::<BTreeMap<_, _>>()
+    };
+    let arguments = match &call.arguments {
+        None | Some(Json::Null) => BTreeMap::new(),
+        Some(Json::Object(members)) => text(members),
+        // What the model wrote: a text that is no JSON counts as no arguments.
+        Some(Json::String(written)) => match parse(written.as_bytes()) {
+            Ok((Json::Object(members), _)) => text(&members),
+            Ok(_) => return Err(NoObject),
+            Err(_) => BTreeMap::new(),
+        },
+        Some(_) => return Err(NoObject),
+    };
+    Ok((call.tool.clone(), Some(arguments)))
+}

@@ -1,0 +1,188 @@
+//! The registry of suites, and what a suite is.
+
+use std::str::FromStr;
+
+use m3_trajectory::Trajectory;
+
+use crate::mcpagentbench;
+use crate::values::Values;
+
+/// Which of two definitions of a suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Variant {
+    /// The paper's.
+    #[default]
+    Paper,
+    /// That of the program which was published with it.
+    Published,
+}
+
+/// What a metric is measured in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// A share in [0, 1].
+    Share,
+    /// A share in [0, 100].
+    Percent,
+    /// A whole number.
+    Count,
+    /// Any number.
+    Number,
+}
+
+/// A metric of a suite.
+#[derive(Debug, Clone, Copy)]
+pub struct SuiteMetric {
+    /// The name in results.
+    pub name: &'static str,
+    /// Its meaning in one sentence.
+    pub meaning: &'static str,
+    /// What a set's value is measured in.
+    pub unit: Unit,
+}
+
+/// A suite: the metrics of one benchmark.
+#[derive(Debug)]
+pub struct Suite {
+    /// The name in options and results.
+    pub name: &'static str,
+    /// The benchmark.
+    pub title: &'static str,
+    /// Whether its published program differs from its paper.
+    pub has_published: bool,
+    /// The metrics, in the order of reports. A set may have more, such as averages over repetitions.
+    pub metrics: &'static [SuiteMetric],
+    /// Begins to score.
+    pub(crate) open: fn(Variant) -> Box<dyn Scorer>,
+}
+
+/// All suites but `m3` itself.
+pub static SUITES: [&Suite; 1] = [&mcpagentbench::SUITE];
+
+/// A prediction of a task, and what it should be.
+#[derive(Debug, Clone, Copy)]
+pub struct Trial<'a> {
+    /// The task with its reference calls.
+    pub reference: &'a Trajectory,
+    /// The prediction; `None` if there is none.
+    pub prediction: Option<&'a Trajectory>,
+    /// Which repetition of the task, from 1.
+    pub repeat: usize,
+}
+
+/// Scores one trial after the other.
+pub trait Scorer {
+    /// The values of a trial.
+    fn trial(&mut self, trial: &Trial<'_>) -> Values;
+
+    /// The values of all trials.
+    fn finish(self: Box<Self>) -> SuiteResult;
+}
+
+/// What a suite says of all trials.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SuiteResult {
+    /// The values of all tasks.
+    pub aggregate: Values,
+    /// The values of some of them.
+    pub groups: Vec<Group>,
+    /// What a reader should know: tasks that were left out, and why.
+    pub notes: Vec<String>,
+}
+
+/// The values of a group of tasks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// What tasks are grouped by, such as `class`.
+    pub by: &'static str,
+    /// The group.
+    pub name: String,
+    /// How many tasks it has.
+    pub tasks: usize,
+    /// Their values.
+    pub values: Values,
+}
+
+/// A suite as it was asked for: `NAME` or `NAME:VARIANT`.
+#[derive(Debug, Clone, Copy)]
+pub struct ChosenSuite {
+    /// The suite.
+    pub suite: &'static Suite,
+    /// The definition.
+    pub variant: Variant,
+}
+
+impl Variant {
+    /// The name in options and results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::Published => "published",
+        }
+    }
+}
+
+impl ChosenSuite {
+    /// The name in results: that of the suite, with the variant unless it is the paper's.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.variant {
+            Variant::Paper => self.suite.name.to_owned(),
+            Variant::Published => format!("{}:{}", self.suite.name, self.variant.name()),
+        }
+    }
+
+    /// Begins to score.
+    #[must_use]
+    pub fn open(&self) -> Box<dyn Scorer> {
+        (self.suite.open)(self.variant)
+    }
+}
+
+impl FromStr for ChosenSuite {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, variant) = text.split_once(':').unwrap_or((text, "paper"));
+        let names = || SUITES.iter().map(|suite| suite.name).collect::<Vec<_>>().join(", ");
+        let suite = SUITES.iter().find(|suite| suite.name == name);
+        let suite =
+            *suite.ok_or_else(|| format!("there is no suite `{name}`; there are: m3, {}", names()))?;
+        let variant = match variant {
+            "paper" => Variant::Paper,
+            "published" if suite.has_published => Variant::Published,
+            "published" => {
+                return Err(format!("no program was published with `{name}` that differs from its paper"));
+            }
+            other => return Err(format!("`{other}` is no variant; these are: paper, published")),
+        };
+        Ok(Self { suite, variant })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suites_are_chosen_by_name_and_variant() {
+        let name = |text: &str| text.parse::<ChosenSuite>().map(|chosen| chosen.name());
+        assert_eq!(name("mcpagentbench"), Ok("mcpagentbench".to_owned()));
+        assert_eq!(name("mcpagentbench:paper"), Ok("mcpagentbench".to_owned()));
+        assert_eq!(name("mcpagentbench:published"), Ok("mcpagentbench:published".to_owned()));
+        for wrong in ["", "m4", "mcpagentbench:", "mcpagentbench:mine"] {
+            assert!(name(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        for (index, suite) in SUITES.iter().enumerate() {
+            assert!(SUITES[..index].iter().all(|other| other.name != suite.name));
+            for (index, metric) in suite.metrics.iter().enumerate() {
+                assert!(suite.metrics[..index].iter().all(|other| other.name != metric.name));
+            }
+        }
+    }
+}
