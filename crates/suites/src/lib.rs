@@ -16,8 +16,8 @@
 //!     ..Trajectory::default()
 //! };
 //! let chosen: ChosenSuite = "mcpagentbench:published".parse()?;
-//! let mut scorer = chosen.open();
-//! let values = scorer.trial(&Trial { reference: &task, prediction: Some(&task), repeat: 1 });
+//! let mut scorer = chosen.open(None);
+//! let values = scorer.trial(&Trial::new(&task, Some(&task), 1));
 //! assert_eq!(values.get("tfs"), Some(1.0));
 //! assert_eq!(scorer.finish().aggregate.get("tfs"), Some(100.0));
 //! # Ok::<(), String>(())
@@ -32,5 +32,7 @@ mod suite;
 mod values;
 
 pub use shape::Shape;
-pub use suite::{ChosenSuite, Group, SUITES, Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit, Variant};
+pub use suite::{
+    ChosenSuite, Group, SUITES, Scorer, Setting, Suite, SuiteMetric, SuiteResult, Trial, Unit, Variant,
+};
 pub use values::Values;

@@ -25,11 +25,11 @@ fn repr(out: &mut String, value: &Json) {
         Json::Bool(false) => out.push_str("False"),
         Json::Float(number) if number.is_nan() => out.push_str("nan"),
         Json::Float(number) if number.is_infinite() => {
-            out.push_str(if *number > 0.0 { "inf" } else { "-inf" })
+            out.push_str(if *number > 0.0 { "inf" } else { "-inf" });
         }
         // JSON is written as Python writes it.
         Json::Integer(_) | Json::LongInteger(_) | Json::Float(_) => {
-            out.push_str(&value.to_text(Keys::AsRead))
+            out.push_str(&value.to_text(Keys::AsRead));
         }
         Json::String(text) => string(out, text),
         Json::Array(items) => {

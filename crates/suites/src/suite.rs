@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use m3_trajectory::Trajectory;
+use m3_trajectory::catalog::Catalog;
 
 use crate::mcpagentbench;
 use crate::values::Values;
@@ -53,7 +54,16 @@ pub struct Suite {
     /// The metrics, in the order of reports. A set may have more, such as averages over repetitions.
     pub metrics: &'static [SuiteMetric],
     /// Begins to score.
-    pub(crate) open: fn(Variant) -> Box<dyn Scorer>,
+    pub(crate) open: for<'c> fn(&Setting<'c>) -> Box<dyn Scorer + 'c>,
+}
+
+/// What trajectories are scored with.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Setting<'c> {
+    /// Which definition is used.
+    pub variant: Variant,
+    /// The tools that were offered, with their schemas.
+    pub catalog: Option<&'c Catalog>,
 }
 
 /// All suites but `m3` itself.
@@ -66,8 +76,18 @@ pub struct Trial<'a> {
     pub reference: &'a Trajectory,
     /// The prediction; `None` if there is none.
     pub prediction: Option<&'a Trajectory>,
+    /// The prediction as `m3 grade -o` wrote it, where grades are in another file.
+    pub graded: Option<&'a Trajectory>,
     /// Which repetition of the task, from 1.
     pub repeat: usize,
+}
+
+impl<'a> Trial<'a> {
+    /// A trial without grades of another file.
+    #[must_use]
+    pub fn new(reference: &'a Trajectory, prediction: Option<&'a Trajectory>, repeat: usize) -> Self {
+        Self { reference, prediction, graded: None, repeat }
+    }
 }
 
 /// Scores one trial after the other.
@@ -135,8 +155,8 @@ impl ChosenSuite {
 
     /// Begins to score.
     #[must_use]
-    pub fn open(&self) -> Box<dyn Scorer> {
-        (self.suite.open)(self.variant)
+    pub fn open<'c>(&self, catalog: Option<&'c Catalog>) -> Box<dyn Scorer + 'c> {
+        (self.suite.open)(&Setting { variant: self.variant, catalog })
     }
 }
 

@@ -46,7 +46,7 @@ pub(crate) static SUITE: Suite = Suite {
             unit: Unit::Number,
         },
     ],
-    open: |variant| Box::new(McpAgentBench { variant, totals: Totals::default() }),
+    open: |setting| Box::new(McpAgentBench { variant: setting.variant, totals: Totals::default() }),
 };
 
 struct McpAgentBench {
@@ -56,7 +56,7 @@ struct McpAgentBench {
 
 impl Scorer for McpAgentBench {
     fn trial(&mut self, trial: &Trial<'_>) -> Values {
-        let Trial { reference, prediction, repeat } = *trial;
+        let Trial { reference, prediction, repeat, .. } = *trial;
         let verdict = prediction.map_or_else(Verdict::default, |it| Verdict::of(reference, it, self.variant));
         let weight = reference.call_count();
         self.totals.add(

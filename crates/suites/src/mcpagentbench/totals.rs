@@ -79,7 +79,7 @@ impl Totals {
                 aggregate.push(format!("{name}_avg_at_{}", repeats.len()), score(&all, earned, variant));
             }
         }
-        SuiteResult { aggregate, groups: self.groups(&all, &repeats, variant), notes: self.notes(variant) }
+        SuiteResult { aggregate, groups: groups(&all, &repeats, variant), notes: self.notes(variant) }
     }
 
     fn records(&self) -> impl Iterator<Item = &Record> {
@@ -92,38 +92,6 @@ impl Totals {
             repeats.entry(record.repeat).or_default().push(*record);
         }
         repeats
-    }
-
-    fn groups(&self, all: &[&Task], repeats: &BTreeMap<usize, Vec<Record>>, variant: Variant) -> Vec<Group> {
-        let mut groups = Vec::new();
-        let whole: f64 = all.iter().map(|task| task.weight() as f64).sum();
-        let mut add = |by: &'static str, name_of: &dyn Fn(&Task) -> Option<String>| {
-            let mut names: BTreeMap<String, Vec<&Task>> = BTreeMap::new();
-            for task in all {
-                if let Some(name) = name_of(task) {
-                    names.entry(name).or_default().push(task);
-                }
-            }
-            groups.extend(names.into_iter().map(|(name, tasks)| {
-                let mut values = scores(&tasks, variant);
-                for (name, earned) in SCORES {
-                    let earned: f64 = tasks.iter().filter_map(|task| task.earned(earned, variant)).sum();
-                    values.push(format!("{name}_share"), (whole > 0.0).then(|| 100.0 * earned / whole));
-                }
-                Group { by, name, tasks: tasks.len(), values }
-            }));
-        };
-        add("class", &|task| task.class(variant));
-        add("category", &|task| Some(format!("{}/{}", task.domain?, task.shape_of(variant)?.name())));
-        if repeats.len() > 1 {
-            groups.extend(repeats.iter().map(|(repeat, records)| {
-                let values = SCORES.iter().map(|(name, earned)| (*name, share(records, *earned)));
-                let mut all = Values::default();
-                values.for_each(|(name, value)| all.push(name, value));
-                Group { by: "repetition", name: repeat.to_string(), tasks: records.len(), values: all }
-            }));
-        }
-        groups
     }
 
     fn notes(&self, variant: Variant) -> Vec<String> {
@@ -142,6 +110,39 @@ impl Totals {
         }
         notes
     }
+}
+
+/// The scores of classes, of categories and of repetitions.
+fn groups(all: &[&Task], repeats: &BTreeMap<usize, Vec<Record>>, variant: Variant) -> Vec<Group> {
+    let mut groups = Vec::new();
+    let whole: f64 = all.iter().map(|task| task.weight() as f64).sum();
+    let mut add = |by: &'static str, name_of: &dyn Fn(&Task) -> Option<String>| {
+        let mut names: BTreeMap<String, Vec<&Task>> = BTreeMap::new();
+        for task in all {
+            if let Some(name) = name_of(task) {
+                names.entry(name).or_default().push(task);
+            }
+        }
+        groups.extend(names.into_iter().map(|(name, tasks)| {
+            let mut values = scores(&tasks, variant);
+            for (name, earned) in SCORES {
+                let earned: f64 = tasks.iter().filter_map(|task| task.earned(earned, variant)).sum();
+                values.push(format!("{name}_share"), (whole > 0.0).then(|| 100.0 * earned / whole));
+            }
+            Group { by, name, tasks: tasks.len(), values }
+        }));
+    };
+    add("class", &|task| task.class(variant));
+    add("category", &|task| Some(format!("{}/{}", task.domain?, task.shape_of(variant)?.name())));
+    if repeats.len() > 1 {
+        groups.extend(repeats.iter().map(|(repeat, records)| {
+            let values = SCORES.iter().map(|(name, earned)| (*name, share(records, *earned)));
+            let mut all = Values::default();
+            values.for_each(|(name, value)| all.push(name, value));
+            Group { by: "repetition", name: repeat.to_string(), tasks: records.len(), values: all }
+        }));
+    }
+    groups
 }
 
 /// The two scores.
@@ -195,7 +196,9 @@ impl Task {
 
 fn scores(tasks: &[&Task], variant: Variant) -> Values {
     let mut values = Values::default();
-    SCORES.iter().for_each(|(name, earned)| values.push(*name, score(tasks, *earned, variant)));
+    for (name, earned) in SCORES {
+        values.push(name, score(tasks, earned, variant));
+    }
     values
 }
 

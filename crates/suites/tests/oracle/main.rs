@@ -1,5 +1,7 @@
 //! What the published programs answer, `../shared/data/benchmarks` (its ORACLES.md says how it was made).
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first surprise")]
+
 mod mcpagentbench;
 
 use std::io::Read as _;

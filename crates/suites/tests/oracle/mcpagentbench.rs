@@ -20,8 +20,8 @@ fn steps(id: &str, tools: &Json, inputs: &Json) -> Trajectory {
 }
 
 fn score(variant: &str, reference: &Trajectory, prediction: &Trajectory) -> Values {
-    let mut scorer = variant.parse::<ChosenSuite>().unwrap().open();
-    scorer.trial(&Trial { reference, prediction: Some(prediction), repeat: 1 })
+    let mut scorer = variant.parse::<ChosenSuite>().unwrap().open(None);
+    scorer.trial(&Trial::new(reference, Some(prediction), 1))
 }
 
 #[test]
@@ -74,14 +74,13 @@ fn real_runs() {
         let file = text(run, "file");
         let folder = file.split('/').next().unwrap().to_owned();
         by_model.entry((folder, model(&file))).or_default().push(file.clone());
-        let mut scorer = "mcpagentbench:published".parse::<ChosenSuite>().unwrap().open();
+        let mut scorer = "mcpagentbench:published".parse::<ChosenSuite>().unwrap().open(None);
         let results = read(&format!("mcpagentbench/results/{file}.gz")).unwrap();
         let tasks = items(results.get("detailed_results").unwrap());
         for (task, row) in tasks.iter().zip(items(run.get("tasks").unwrap())) {
             predictions += 1;
             let (reference, prediction) = pair(task, None);
-            let values =
-                scorer.trial(&Trial { reference: &reference, prediction: Some(&prediction), repeat: 1 });
+            let values = scorer.trial(&Trial::new(&reference, Some(&prediction), 1));
             let row = items(row);
             for (at, name) in [(1, "weight"), (2, "tefs"), (3, "tfs")] {
                 if values.get(name) != Some(number(&row[at])) {
@@ -136,13 +135,13 @@ fn pair(task: &Json, cost: Option<&Json>) -> (Trajectory, Trajectory) {
 
 /// The runs of a model together.
 fn scored(files: &[String]) -> SuiteResult {
-    let mut scorer = "mcpagentbench:published".parse::<ChosenSuite>().unwrap().open();
+    let mut scorer = "mcpagentbench:published".parse::<ChosenSuite>().unwrap().open(None);
     for (at, file) in files.iter().enumerate() {
         let results = read(&format!("mcpagentbench/results/{file}.gz")).unwrap();
         let summary = results.get("evaluation_summary");
         for task in items(results.get("detailed_results").unwrap()) {
             let (reference, prediction) = pair(task, summary);
-            scorer.trial(&Trial { reference: &reference, prediction: Some(&prediction), repeat: at + 1 });
+            scorer.trial(&Trial::new(&reference, Some(&prediction), at + 1));
         }
     }
     scorer.finish()
