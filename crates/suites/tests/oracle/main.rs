@@ -10,11 +10,11 @@ use m3_testkit::shared;
 use m3_trajectory::json::{Json, parse};
 use m3_trajectory::{Call, Step, Trajectory};
 
-/// A file of the benchmarks' data, with gzip if its name says so; `None` where the data are not here.
+/// A file of the benchmarks' data, with gzip or without; `None` where the data are not here.
 fn read(path: &str) -> Option<Json> {
     let bytes = std::fs::read(shared("benchmarks")?.join(path)).unwrap();
     let mut text = Vec::new();
-    if path.ends_with(".gz") {
+    if bytes.starts_with(&[0x1f, 0x8b]) {
         flate2::read::GzDecoder::new(&bytes[..]).read_to_end(&mut text).unwrap();
     } else {
         text = bytes;
