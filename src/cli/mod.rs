@@ -1,5 +1,6 @@
 //! The command line: one file for each subcommand.
 
+mod agree;
 mod ask_same;
 mod asking;
 mod audit;
@@ -95,6 +96,8 @@ enum Command {
     Leaderboard(leaderboard::LeaderboardArgs),
     /// Compare two scores task by task
     Compare(compare::CompareArgs),
+    /// Say how far the scores of several benchmarks agree about the same models and tasks
+    Agree(agree::AgreeArgs),
     /// Compare a new trace with an old one, task by task
     CompareTraces(Box<compare_traces::CompareTracesArgs>),
     /// Classify the outcome of every predicted call, by rules or by replaying it
@@ -179,6 +182,7 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
         Command::Audit(args) => audit::run(&args, common, printer),
         Command::Show(args) => show::run(&args, printer),
         Command::Leaderboard(args) => leaderboard::run(&args, printer),
+        Command::Agree(args) => agree::run(&args, printer),
         Command::Compare(args) => compare::run(&args, printer),
         Command::CompareTraces(args) => compare_traces::run(*args, common, printer),
         Command::Outcomes(args) => outcomes::run(&args, common, printer),

@@ -9,6 +9,7 @@ use m3_judge::labels::Labels;
 use m3_judge::reference::{JudgeJournalLine, Reference};
 use m3_judge::review::{Decision, Preference, ReviewedReference};
 use m3_mcp::results::ResultRecord;
+use m3_report::agree::AgreeReport;
 use m3_report::audit::AuditReport;
 use m3_report::leaderboard::{Comparison, Leaderboard};
 use m3_report::{ScoreReport, ValidationReport};
@@ -40,6 +41,8 @@ enum Name {
     Leaderboard,
     /// What `m3 compare --format json` writes
     Comparison,
+    /// What `m3 agree --format json` writes
+    Agree,
     /// What `m3 compare-traces --format json` writes
     CompareTraces,
     /// What `m3 import --report` writes
@@ -91,6 +94,7 @@ pub(super) fn run(args: &SchemaArgs) -> Result<(), Failure> {
         Name::Audit => schemars::schema_for!(AuditReport),
         Name::Validate => schemars::schema_for!(ValidationReport),
         Name::Leaderboard => schemars::schema_for!(Leaderboard),
+        Name::Agree => schemars::schema_for!(AgreeReport),
         Name::Comparison => schemars::schema_for!(Comparison),
         Name::CompareTraces => schemars::schema_for!(ChangesReport),
         Name::ImportReport => schemars::schema_for!(ImportReport),

@@ -21,6 +21,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod agree;
 mod arguments;
 pub mod audit;
 mod by_tool;

@@ -140,8 +140,7 @@ pub struct ScoreSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeats: Option<RepeatsReport>,
     /// What other benchmarks say of the same trajectories, by the names of the suites, with `--suite`.
-    #[serde(default, skip_deserializing, skip_serializing_if = "Named::is_empty")]
-    #[schemars(!skip_deserializing)]
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub suites: Named<SuiteReport>,
     /// The trajectories of a document: read with its head, but written one by one.
     #[serde(default, skip_serializing)]
@@ -223,8 +222,7 @@ pub struct TrajectoryReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grades: Option<PanelGrades>,
     /// The values of suites, by their names, with `--suite`.
-    #[serde(default, skip_deserializing, skip_serializing_if = "Named::is_empty")]
-    #[schemars(!skip_deserializing)]
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub suites: Named<SuiteValues>,
     /// The tokens it took: read by leaderboards where another program has added it, never written.
     #[serde(skip_serializing)]

@@ -32,6 +32,7 @@ pub use compare::{COMPARISON_SCHEMA, ChangedTrajectory, Comparison, DifferenceRe
 pub use failures::FailuresReport;
 pub use graded_sums::{GradedSums, values};
 pub use read::read_results;
+pub(crate) use read::{open_result, read_entries, stem};
 pub use repeats::{ModelPassReport, PassingReport};
 pub use report::{
     AverageReport, CallsReport, LEADERBOARD_SCHEMA, Leaderboard, ModelReport, OutcomesReport, RankReport,

@@ -37,15 +37,36 @@ pub fn read_results(path: &Path, name: Option<&str>) -> Result<Vec<ModelResult>,
         }
         return table::read(reader, &shown).map_err(wrong);
     }
+    let numbers = score(reader).map_err(wrong)?;
+    let name = name.map_or_else(|| stem(path), str::to_owned);
+    Ok(vec![ModelResult { name, file: shown, numbers }])
+}
+
+/// What a model is called whose file has this name: without its endings.
+pub(crate) fn stem(path: &Path) -> String {
     let file_name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let mut stem = file_name.as_str();
     // Endings are removed one by one, because models' names contain dots: gemini-2.5-pro.json.
     for ending in [".gz", ".jsonl", ".ndjson", ".json"] {
         stem = stem.strip_suffix(ending).filter(|rest| !rest.is_empty()).unwrap_or(stem);
     }
-    let stem = stem.to_owned();
-    let numbers = score(reader).map_err(wrong)?;
-    Ok(vec![ModelResult { name: name.map_or(stem, str::to_owned), file: shown, numbers }])
+    stem.to_owned()
+}
+
+/// Opens a result and reads it.
+///
+/// # Errors
+/// [`UnusableFile`], also for what `read` says of it.
+pub(crate) fn open_result<T>(
+    path: &Path,
+    read: impl FnOnce(Box<dyn BufRead>) -> Result<T, String>,
+) -> Result<T, UnusableFile> {
+    let reader = open(path).map_err(|cause| UnusableFile::Read { path: path.to_owned(), cause })?;
+    read(reader).map_err(|message| UnusableFile::Content {
+        path: path.to_owned(),
+        expected: EXPECTED,
+        message,
+    })
 }
 
 /// A file or, for `-`, standard input.
@@ -58,6 +79,12 @@ fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
 }
 
 fn score(reader: impl BufRead) -> Result<Numbers, String> {
+    let (head, trajectories) = read_entries(reader)?;
+    numbers(head, trajectories)
+}
+
+/// The head and the trajectories of a score.
+pub(crate) fn read_entries(reader: impl BufRead) -> Result<(ScoreSummary, Vec<TrajectoryReport>), String> {
     let mut head: Option<Box<ScoreSummary>> = None;
     let mut trajectories = Vec::new();
     let no_schema = || format!("it has no `schema`; expected `{SCORE_SCHEMA}`");
@@ -75,7 +102,7 @@ fn score(reader: impl BufRead) -> Result<Numbers, String> {
         }
     }
     let head = head.ok_or("it has no head with a `schema`; is it cut short?")?;
-    numbers(*head, trajectories)
+    Ok((*head, trajectories))
 }
 
 /// The numbers of a score, once its head says that it is one.

@@ -1,9 +1,12 @@
 //! What other benchmarks say of the same trajectories, with `--suite`.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Serialize, Serializer};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Values by name, an object in their order.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,7 +16,7 @@ pub struct Named<V>(pub Vec<(String, V)>);
 pub type SuiteValues = Named<Option<f64>>;
 
 /// What a suite says of all trajectories.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SuiteReport {
     /// The benchmark.
     pub title: String,
@@ -31,7 +34,7 @@ pub struct SuiteReport {
 }
 
 /// A metric of a suite.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SuiteMetricReport {
     /// The name.
     pub name: String,
@@ -43,7 +46,7 @@ pub struct SuiteMetricReport {
 }
 
 /// The values of a group of tasks.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SuiteGroupReport {
     /// What tasks are grouped by, such as `class`.
     pub by: String,
@@ -78,6 +81,30 @@ impl<V> Named<V> {
 impl<V: Serialize> Serialize for Named<V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Named<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(InOrder(PhantomData))
+    }
+}
+
+struct InOrder<V>(PhantomData<V>);
+
+impl<'de, V: Deserialize<'de>> Visitor<'de> for InOrder<V> {
+    type Value = Named<V>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named<V>, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = map.next_entry()? {
+            members.push(member);
+        }
+        Ok(Named(members))
     }
 }
 

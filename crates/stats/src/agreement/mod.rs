@@ -5,6 +5,7 @@
 //! | [`percent_agreement`] | two raters, without correction for chance |
 //! | [`cohen_kappa`] | two raters and categories, weighted where these have an order |
 //! | [`fleiss_kappa`] | any number of raters, as many for every subject |
+//! | [`kendall_tau`] | two rankings of the same things |
 //! | [`krippendorff_alpha`] | any number of raters, with missing values, on any scale |
 //! | [`trimmed_mean`] | one score from those of a panel |
 //! | [`wilson`], [`double_sampled`] | a share with its interval; the true share behind a judge that errs |
@@ -15,12 +16,14 @@
 mod alpha;
 mod cohen;
 mod fleiss;
+mod kendall;
 mod rates;
 mod trimmed;
 
 pub use alpha::{Scale, krippendorff_alpha};
 pub use cohen::{Weights, cohen_kappa, percent_agreement};
 pub use fleiss::fleiss_kappa;
+pub use kendall::kendall_tau;
 pub use rates::{Judgements, Share, double_sampled, wilson};
 pub use trimmed::{TrimmedMean, trimmed_mean};
 

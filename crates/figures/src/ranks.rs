@@ -1,0 +1,101 @@
+//! The places of models by several metrics: lines that cross where metrics disagree.
+
+use super::frame::{self, GAP, INK, MARGIN, MAX_ROWS, SMALL, TEXT, baseline};
+use super::palette;
+use super::svg::{Anchor, Canvas, Text, WIDTH};
+use super::text;
+
+/// Height of a place.
+const ROW: f64 = 26.0;
+
+/// The widest a name may be, at both sides.
+const NAMES: f64 = 190.0;
+
+/// Space for the headings.
+const HEADING: f64 = 22.0;
+
+/// Places of models, a column for each metric.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RankLines {
+    /// The heading.
+    pub title: String,
+    /// The metrics from left to right.
+    pub columns: Vec<String>,
+    /// The models; at most [`MAX_ROWS`] are drawn.
+    pub lines: Vec<RankedLine>,
+}
+
+/// A model with its place by each metric.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RankedLine {
+    /// The model.
+    pub name: String,
+    /// Places from 1, one for each column; what is not finite is left out.
+    pub ranks: Vec<f64>,
+}
+
+impl RankLines {
+    /// The figure as SVG.
+    #[must_use]
+    pub fn to_svg(&self) -> String {
+        let lines = self.lines.get(..MAX_ROWS).unwrap_or(&self.lines);
+        let mut canvas = Canvas::default();
+        let top = frame::draw_title(&mut canvas, &self.title) + HEADING;
+        let names = lines.iter().map(|line| text::width(&text::fitted(&line.name, TEXT, NAMES), TEXT));
+        let side = MARGIN + names.fold(0.0, f64::max) + GAP;
+        let gaps = self.columns.len().saturating_sub(1).max(1) as f64;
+        let x = |column: usize| side + (WIDTH - 2.0 * side) * column as f64 / gaps;
+        let y = |rank: f64| top + ROW * (rank.clamp(1.0, lines.len().max(1) as f64) - 0.5);
+        let last = self.columns.len().saturating_sub(1);
+        for (column, name) in self.columns.iter().enumerate() {
+            let anchor = if column == 0 {
+                Anchor::Start
+            } else if column == last {
+                Anchor::End
+            } else {
+                Anchor::Middle
+            };
+            let content = &text::fitted(name, SMALL, (WIDTH - 2.0 * side) / gaps * 0.9);
+            let at = Text { x: x(column), y: top - GAP, size: SMALL, anchor, colour: INK, content };
+            canvas.text(at);
+            canvas.line((x(column), top), (x(column), top + ROW * lines.len() as f64), "#ddd", 1.0);
+        }
+        for (index, line) in lines.iter().enumerate() {
+            let points: Vec<(f64, f64)> = line
+                .ranks
+                .iter()
+                .take(self.columns.len())
+                .enumerate()
+                .filter(|(_, rank)| rank.is_finite())
+                .map(|(column, rank)| (x(column), y(*rank)))
+                .collect();
+            draw_line(&mut canvas, line, &points, palette::category(index).colour);
+        }
+        let bottom = top + ROW * lines.len().max(1) as f64;
+        let notes: Vec<String> = frame::count_note(self.lines.len(), "models").into_iter().collect();
+        frame::finish(canvas, &self.title, &notes, bottom + GAP)
+    }
+}
+
+fn draw_line(canvas: &mut Canvas, line: &RankedLine, points: &[(f64, f64)], colour: &str) {
+    let ranks: Vec<String> = line.ranks.iter().map(ToString::to_string).collect();
+    let about = format!("{}: {}", text::brief(&line.name), ranks.join(", "));
+    canvas.described(&about, |canvas| {
+        for pair in points.windows(2) {
+            canvas.line(pair[0], pair[1], colour, 2.5);
+        }
+        for point in points {
+            canvas.disc(*point, 4.0, colour);
+        }
+    });
+    let content = &text::fitted(&line.name, TEXT, NAMES);
+    let mut name = |(x, y): (f64, f64), anchor| {
+        canvas.text(Text { x, y: baseline(y, TEXT), size: TEXT, anchor, colour: INK, content });
+    };
+    if let Some((x, y)) = points.first() {
+        name((x - GAP, *y), Anchor::End);
+    }
+    if let Some((x, y)) = points.last().filter(|_| points.len() > 1) {
+        name((x + GAP, *y), Anchor::Start);
+    }
+}

@@ -1,0 +1,31 @@
+//! Reads the results that are compared: scores with the values of suites.
+
+use std::path::Path;
+
+use crate::leaderboard::{open_result, read_entries, stem};
+use crate::unusable::UnusableFile;
+use crate::{ScoreSummary, TrajectoryReport};
+
+/// A model's score with all its trajectories.
+#[derive(Debug, Clone)]
+pub struct ScoredModel {
+    /// What the model is called.
+    pub name: String,
+    /// The file as the user named it.
+    pub file: String,
+    /// The head of the score.
+    pub head: ScoreSummary,
+    /// Its trajectories, those of all repetitions.
+    pub trajectories: Vec<TrajectoryReport>,
+}
+
+/// Reads what `m3 score --format json` wrote. `name` is what the model is called; by default the file's name without its
+/// endings.
+///
+/// # Errors
+/// [`UnusableFile`].
+pub fn read_scored(path: &Path, name: Option<&str>) -> Result<ScoredModel, UnusableFile> {
+    let (head, trajectories) = open_result(path, read_entries)?;
+    let name = name.map_or_else(|| stem(path), str::to_owned);
+    Ok(ScoredModel { name, file: path.display().to_string(), head, trajectories })
+}

@@ -1,0 +1,115 @@
+//! What `m3 agree --format json` writes.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{EstimateReport, Named};
+
+/// The version of this format.
+pub(super) const AGREE_SCHEMA: &str = "m3.agree/1";
+
+/// How far suites agree about models and tasks (`m3.agree/1`).
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "m3.agree/1")]
+pub struct AgreeReport {
+    /// Always `m3.agree/1`.
+    pub schema: String,
+    /// The metrics that are compared.
+    pub views: Vec<ViewReport>,
+    /// How many tasks all models have.
+    pub tasks: usize,
+    /// Trials of all tasks and models.
+    pub trials: usize,
+    /// How many resamples of tasks intervals are from.
+    pub resamples: usize,
+    /// The share of resamples within an interval.
+    pub level: f64,
+    /// The models with their scores, the best by the first view first.
+    pub models: Vec<RankedModel>,
+    /// How far each two views agree about the order of the models.
+    pub correlations: Vec<CorrelationReport>,
+    /// How far each two views agree about which trials are right.
+    pub verdicts: Vec<VerdictsReport>,
+    /// How far each view agrees with grades, where results have them.
+    pub yardstick: Vec<YardstickReport>,
+    /// All tasks, those that views disagree about most first.
+    pub by_task: Vec<TaskVerdicts>,
+}
+
+/// A metric that is compared.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ViewReport {
+    /// `SUITE.METRIC`.
+    pub name: String,
+    /// What counts as right.
+    pub right: String,
+}
+
+/// A model with its score by each view.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RankedModel {
+    /// The model.
+    pub model: String,
+    /// Its file.
+    pub file: String,
+    /// The mean over tasks by each view, weighted as the suite does; in [0, 1].
+    pub scores: Named<f64>,
+    /// Its place by each view, from 1; equal scores have the mean of their places.
+    pub ranks: Named<f64>,
+}
+
+/// How far two views agree about the order of models.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct CorrelationReport {
+    /// The first view.
+    pub first: String,
+    /// The second view.
+    pub second: String,
+    /// Kendall's tau-b with its interval over resampled tasks; null if it is not defined.
+    pub tau: Option<EstimateReport>,
+}
+
+/// How far two views agree about which trials are right.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct VerdictsReport {
+    /// The first view.
+    pub first: String,
+    /// The second view.
+    pub second: String,
+    /// Trials that both call right.
+    pub both: u64,
+    /// Trials that only the first calls right.
+    pub only_first: u64,
+    /// Trials that only the second calls right.
+    pub only_second: u64,
+    /// Trials that neither calls right.
+    pub neither: u64,
+    /// The share of trials with the same verdict; null without trials.
+    pub agreement: Option<f64>,
+    /// Cohen's kappa; null if it is not defined.
+    pub kappa: Option<f64>,
+}
+
+/// How far a view agrees with grades.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct YardstickReport {
+    /// The view.
+    pub view: String,
+    /// Graded trials.
+    pub trials: u64,
+    /// The share with the same verdict; null without trials.
+    pub agreement: Option<f64>,
+    /// Cohen's kappa; null if it is not defined.
+    pub kappa: Option<f64>,
+}
+
+/// What views say of a task.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TaskVerdicts {
+    /// The task.
+    pub id: String,
+    /// The share of all models' trials that each view calls right.
+    pub right: Named<f64>,
+    /// The share of trials that views do not agree about.
+    pub disagreement: f64,
+}

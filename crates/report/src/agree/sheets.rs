@@ -1,0 +1,165 @@
+//! The tables and the picture of an agreement.
+
+use m3_figures::{RankLines, RankedLine};
+use m3_support::text::{counted, shortened};
+
+use super::report::AgreeReport;
+use crate::sheet::{Cell, Column, Sheet};
+
+/// The widest name of a model or a task, in columns.
+const NAME: usize = 32;
+
+/// The most tasks in the table for people.
+const TASKS: usize = 10;
+
+/// The tables: models, order, verdicts, graders, tasks.
+#[must_use]
+pub fn agree_sheets(report: &AgreeReport) -> Vec<Sheet> {
+    let mut sheets = vec![models(report), correlations(report), verdicts(report)];
+    if !report.yardstick.is_empty() {
+        sheets.push(yardstick(report));
+    }
+    sheets.push(tasks(report));
+    sheets
+}
+
+/// The places of the models by each view.
+#[must_use]
+pub fn agree_picture(report: &AgreeReport) -> String {
+    let line = |model: &super::RankedModel| RankedLine {
+        name: model.model.clone(),
+        ranks: model.ranks.0.iter().map(|(_, rank)| *rank).collect(),
+    };
+    RankLines {
+        title: format!("Places of {} by suite", counted(report.models.len(), "model")),
+        columns: report.views.iter().map(|view| view.name.clone()).collect(),
+        lines: report.models.iter().map(line).collect(),
+    }
+    .to_svg()
+}
+
+/// A column for each view: its metric where that tells it apart, else its suite.
+fn columns(report: &AgreeReport) -> impl Iterator<Item = Column> {
+    let parts =
+        |name: &str| name.rsplit_once('.').map(|(suite, metric)| (suite.to_owned(), metric.to_owned()));
+    let all: Vec<_> = report.views.iter().filter_map(|view| parts(&view.name)).collect();
+    report.views.iter().map(move |view| {
+        let short = match parts(&view.name) {
+            Some((_, metric)) if all.iter().filter(|(_, other)| *other == metric).count() == 1 => metric,
+            Some((suite, _)) => suite,
+            None => view.name.clone(),
+        };
+        Column::number(&view.name, &short)
+    })
+}
+
+fn models(report: &AgreeReport) -> Sheet {
+    let views = columns(report);
+    let row = |model: &super::RankedModel| {
+        let cells = model.scores.0.iter().zip(&model.ranks.0).map(|((_, score), (_, rank))| Cell {
+            text: format!("{score:.3} ({rank})"),
+            is_best: *rank <= 1.0,
+        });
+        [Cell::new(shortened(&model.model, NAME))].into_iter().chain(cells).collect()
+    };
+    let right = report.views.iter().map(|view| format!("{} is right: {}", view.name, view.right));
+    let counts = format!("{} and {} of them", counted(report.tasks, "task"), counted(report.trials, "trial"));
+    Sheet {
+        title: "scores, and places in brackets".to_owned(),
+        notes: [counts].into_iter().chain(right).collect(),
+        columns: [Column::text("model")].into_iter().chain(views).collect(),
+        rows: report.models.iter().map(row).collect(),
+    }
+}
+
+fn correlations(report: &AgreeReport) -> Sheet {
+    let rows = report.correlations.iter().map(|pair| {
+        let tau = pair.tau.as_ref();
+        let value = Cell::new(tau.map_or_else(|| "-".to_owned(), |tau| format!("{:.3}", tau.value)));
+        let interval = Cell::new(tau.map_or_else(|| "-".to_owned(), crate::EstimateReport::interval));
+        vec![Cell::new(&pair.first), Cell::new(&pair.second), value, interval]
+    });
+    Sheet {
+        title: "do they agree about the order of the models?".to_owned(),
+        notes: vec![format!(
+            "Kendall's tau-b: 1 the same order, 0 none in common; intervals of {} % from {} resamples of tasks",
+            100.0 * report.level,
+            report.resamples
+        )],
+        columns: vec![
+            Column::text("suite"),
+            Column::text("and"),
+            Column::number("tau", "tau"),
+            Column::number("interval", "interval"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+fn verdicts(report: &AgreeReport) -> Sheet {
+    let rows = report.verdicts.iter().map(|pair| {
+        let counts = [pair.both, pair.only_first, pair.only_second, pair.neither];
+        let counts = counts.into_iter().map(|count| Cell::new(count.to_string()));
+        let names = [Cell::new(&pair.first), Cell::new(&pair.second)];
+        let shares = [Cell::number(pair.agreement), Cell::number(pair.kappa)];
+        names.into_iter().chain(counts).chain(shares).collect()
+    });
+    Sheet {
+        title: "do they agree about which trials are right?".to_owned(),
+        notes: Vec::new(),
+        columns: vec![
+            Column::text("suite"),
+            Column::text("and"),
+            Column::number("both right", "both"),
+            Column::number("only the first", "1st"),
+            Column::number("only the second", "2nd"),
+            Column::number("neither", "none"),
+            Column::number("agreement", "agree"),
+            Column::number("kappa", "kappa"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+fn yardstick(report: &AgreeReport) -> Sheet {
+    let rows = report.yardstick.iter().map(|row| {
+        vec![
+            Cell::new(&row.view),
+            Cell::new(row.trials.to_string()),
+            Cell::number(row.agreement),
+            Cell::number(row.kappa),
+        ]
+    });
+    Sheet {
+        title: "do they agree with graders?".to_owned(),
+        notes: Vec::new(),
+        columns: vec![
+            Column::text("suite"),
+            Column::number("graded trials", "trials"),
+            Column::number("agreement", "agree"),
+            Column::number("kappa", "kappa"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+fn tasks(report: &AgreeReport) -> Sheet {
+    let shown = report.by_task.iter().take(TASKS).filter(|task| task.disagreement > 0.0);
+    let rows = shown.map(|task| {
+        let first = [Cell::new(shortened(&task.id, NAME)), Cell::number(Some(task.disagreement))];
+        first.into_iter().chain(task.right.0.iter().map(|(_, share)| Cell::number(Some(*share)))).collect()
+    });
+    let views = columns(report);
+    Sheet {
+        title: "tasks that they disagree about most".to_owned(),
+        notes: vec![
+            "the share of trials with different verdicts, and that each calls right; all are in the JSON"
+                .to_owned(),
+        ],
+        columns: [Column::text("task"), Column::number("differ", "differ")]
+            .into_iter()
+            .chain(views)
+            .collect(),
+        rows: rows.collect(),
+    }
+}

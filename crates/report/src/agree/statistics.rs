@@ -1,0 +1,269 @@
+//! Computes how far views agree.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use m3_stats::agreement::{Weights, cohen_kappa, kendall_tau, percent_agreement};
+use m3_stats::{Draws, percentiles, resampled};
+
+use super::report::{
+    AGREE_SCHEMA, AgreeReport, CorrelationReport, RankedModel, TaskVerdicts, VerdictsReport, ViewReport,
+    YardstickReport,
+};
+use super::view::{OWN, Seen, View};
+use super::{ScoredModel, views};
+use crate::{EstimateReport, Named, TrajectoryReport};
+
+/// Why suites cannot be compared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AgreeError {
+    /// A metric is not there, or there is only one suite.
+    #[error("{0}")]
+    Views(String),
+    /// Models have no task in common.
+    #[error("no task is in all results; check that they are of one benchmark")]
+    Empty,
+}
+
+/// The share of resamples within an interval.
+const LEVEL: f64 = 0.95;
+
+/// From which grade on a trial is right for graders.
+const PASS_MARK: f64 = 0.5;
+
+/// A trial of a task.
+struct Trial {
+    /// What each view says.
+    seen: Vec<Option<Seen>>,
+    /// What graders say.
+    graded: Option<bool>,
+}
+
+/// All trials of all models: `trials[model][task]`.
+struct Table<'m> {
+    ids: Vec<&'m str>,
+    trials: Vec<Vec<Vec<Trial>>>,
+}
+
+impl AgreeReport {
+    /// Compares what suites say of some models. `named` are metrics, as `SUITE.METRIC`, that stand for the first of their suite.
+    ///
+    /// # Errors
+    /// [`AgreeError`].
+    pub fn new(models: &[ScoredModel], named: &[String], draws: &Draws) -> Result<Self, AgreeError> {
+        let views = views(models, named).map_err(AgreeError::Views)?;
+        let table = Table::new(models, &views)?;
+        let names: Vec<String> = views.iter().map(View::name).collect();
+        let pairs = || (0..views.len()).flat_map(|a| (a + 1..views.len()).map(move |b| (a, b)));
+        let named_pair = |(a, b): (usize, usize)| (names[a].clone(), names[b].clone());
+        let trials = table.trials.iter().flatten().map(Vec::len).sum();
+        let correlation = |pair| {
+            let (first, second) = named_pair(pair);
+            CorrelationReport { first, second, tau: table.tau(pair, draws) }
+        };
+        Ok(Self {
+            schema: AGREE_SCHEMA.to_owned(),
+            views: views.iter().map(ViewReport::from).collect(),
+            tasks: table.ids.len(),
+            trials,
+            resamples: draws.count,
+            level: LEVEL,
+            models: table.ranked(models, &names),
+            correlations: pairs().map(correlation).collect(),
+            verdicts: pairs().map(|pair| table.verdicts(pair, named_pair(pair))).collect(),
+            yardstick: table.yardstick(&names),
+            by_task: table.by_task(&names),
+        })
+    }
+}
+
+impl From<&View> for ViewReport {
+    fn from(view: &View) -> Self {
+        let right = if view.suite == OWN {
+            "every reference call is matched, and no pair is rejected by its fidelity"
+        } else {
+            "at least half of what can be reached"
+        };
+        Self { name: view.name(), right: right.to_owned() }
+    }
+}
+
+impl<'m> Table<'m> {
+    fn new(models: &'m [ScoredModel], views: &[View]) -> Result<Self, AgreeError> {
+        let by_id: Vec<BTreeMap<&str, Vec<&TrajectoryReport>>> = models.iter().map(by_task).collect();
+        let mut ids: BTreeSet<&str> =
+            by_id.first().into_iter().flat_map(|tasks| tasks.keys().copied()).collect();
+        by_id.iter().for_each(|tasks| ids.retain(|id| tasks.contains_key(id)));
+        if ids.is_empty() {
+            return Err(AgreeError::Empty);
+        }
+        let trial = |found: &&TrajectoryReport| Trial {
+            seen: views.iter().map(|view| view.of(found)).collect(),
+            graded: found
+                .grades
+                .as_ref()
+                .and_then(|grades| grades.0.values().next())
+                .map(|it| *it >= PASS_MARK),
+        };
+        let of_model = |tasks: &BTreeMap<&str, Vec<&TrajectoryReport>>| {
+            ids.iter().map(|id| tasks.get(id).into_iter().flatten().map(trial).collect()).collect()
+        };
+        Ok(Self { trials: by_id.iter().map(of_model).collect(), ids: ids.into_iter().collect() })
+    }
+
+    /// The mean of a view over a model's tasks, each counted so often.
+    fn score(&self, model: usize, view: usize, count: impl Fn(usize) -> f64) -> f64 {
+        let (mut sum, mut weights) = (0.0, 0.0);
+        for (task, trials) in self.trials[model].iter().enumerate() {
+            let times = count(task);
+            for seen in trials.iter().filter_map(|trial| trial.seen[view]) {
+                sum += times * seen.value;
+                weights += times * seen.weight;
+            }
+        }
+        if weights > 0.0 { sum / weights } else { 0.0 }
+    }
+
+    fn models(&self) -> std::ops::Range<usize> {
+        0..self.trials.len()
+    }
+
+    fn ranked(&self, models: &[ScoredModel], names: &[String]) -> Vec<RankedModel> {
+        let scores = |view: usize| self.models().map(|model| self.score(model, view, |_| 1.0)).collect();
+        let scores: Vec<Vec<f64>> = (0..names.len()).map(scores).collect();
+        let ranks: Vec<Vec<f64>> = scores.iter().map(|scores| ranks(scores)).collect();
+        let of = |values: &[Vec<f64>], model: usize| {
+            Named(names.iter().cloned().zip(values.iter().map(|values| values[model])).collect())
+        };
+        let mut ranked: Vec<(f64, RankedModel)> = models
+            .iter()
+            .enumerate()
+            .map(|(at, model)| {
+                let (scores_of, ranks_of) = (of(&scores, at), of(&ranks, at));
+                let row = RankedModel {
+                    model: model.name.clone(),
+                    file: model.file.clone(),
+                    scores: scores_of,
+                    ranks: ranks_of,
+                };
+                (ranks[0][at], row)
+            })
+            .collect();
+        ranked.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        ranked.into_iter().map(|(_, row)| row).collect()
+    }
+
+    /// Kendall's tau-b of two views over the models, with its interval.
+    fn tau(&self, (first, second): (usize, usize), draws: &Draws) -> Option<EstimateReport> {
+        let of = |count: &dyn Fn(usize) -> f64| {
+            let pair = |model| (self.score(model, first, count), self.score(model, second, count));
+            kendall_tau(&self.models().map(pair).collect::<Vec<_>>())
+        };
+        let value = of(&|_| 1.0)?;
+        let statistic = |counts: &[u32]| [of(&|task| f64::from(counts[task])).unwrap_or(f64::NAN)];
+        let values = resampled(self.ids.len(), statistic, draws);
+        let ends = percentiles(values.iter().map(|[value]| *value), LEVEL);
+        let (low, high) = ends.unzip();
+        Some(EstimateReport { value, low, high, has_no_spread: low.is_some() && low == high })
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Trial> {
+        self.trials.iter().flatten().flatten()
+    }
+
+    fn verdicts(&self, (a, b): (usize, usize), (first, second): (String, String)) -> VerdictsReport {
+        let mut counts: HashMap<(bool, bool), u64> = HashMap::new();
+        let mut pairs = Vec::new();
+        for trial in self.all() {
+            let (Some(one), Some(other)) = (trial.seen[a], trial.seen[b]) else { continue };
+            *counts.entry((one.is_right, other.is_right)).or_default() += 1;
+            pairs.push((usize::from(one.is_right), usize::from(other.is_right)));
+        }
+        let count = |key| counts.get(&key).copied().unwrap_or_default();
+        VerdictsReport {
+            first,
+            second,
+            both: count((true, true)),
+            only_first: count((true, false)),
+            only_second: count((false, true)),
+            neither: count((false, false)),
+            agreement: percent_agreement(&pairs),
+            kappa: cohen_kappa(&pairs, Weights::None),
+        }
+    }
+
+    /// How far each view agrees with graders; empty where nothing is graded.
+    fn yardstick(&self, names: &[String]) -> Vec<YardstickReport> {
+        if self.all().all(|trial| trial.graded.is_none()) {
+            return Vec::new();
+        }
+        let row = |(view, name): (usize, &String)| {
+            let pair =
+                |trial: &Trial| Some((usize::from(trial.seen[view]?.is_right), usize::from(trial.graded?)));
+            let pairs: Vec<(usize, usize)> = self.all().filter_map(pair).collect();
+            YardstickReport {
+                view: name.clone(),
+                trials: pairs.len() as u64,
+                agreement: percent_agreement(&pairs),
+                kappa: cohen_kappa(&pairs, Weights::None),
+            }
+        };
+        names.iter().enumerate().map(row).collect()
+    }
+
+    fn by_task(&self, names: &[String]) -> Vec<TaskVerdicts> {
+        let share = |count: usize, of: usize| if of > 0 { count as f64 / of as f64 } else { 0.0 };
+        let row = |(task, id): (usize, &&str)| {
+            let trials: Vec<&Trial> = self.trials.iter().flat_map(|model| &model[task]).collect();
+            let right = |view: usize| {
+                let seen = trials.iter().filter_map(|trial| trial.seen[view]);
+                let (count, right) =
+                    seen.fold((0, 0), |(n, right), it| (n + 1, right + usize::from(it.is_right)));
+                share(right, count)
+            };
+            let disagree = |trial: &&&Trial| {
+                let mut verdicts = trial.seen.iter().flatten().map(|seen| seen.is_right);
+                verdicts.next().is_some_and(|first| verdicts.any(|other| other != first))
+            };
+            TaskVerdicts {
+                id: (*id).to_owned(),
+                right: Named(
+                    names.iter().enumerate().map(|(view, name)| (name.clone(), right(view))).collect(),
+                ),
+                disagreement: share(trials.iter().filter(disagree).count(), trials.len()),
+            }
+        };
+        let mut rows: Vec<TaskVerdicts> = self.ids.iter().enumerate().map(row).collect();
+        // Equal tasks stay in the order of their ids.
+        rows.sort_by(|a, b| b.disagreement.total_cmp(&a.disagreement));
+        rows
+    }
+}
+
+/// The trajectories of a model by task, in the order of the repetitions.
+fn by_task(model: &ScoredModel) -> BTreeMap<&str, Vec<&TrajectoryReport>> {
+    let mut tasks: BTreeMap<&str, Vec<&TrajectoryReport>> = BTreeMap::new();
+    for trajectory in &model.trajectories {
+        tasks.entry(&trajectory.id).or_default().push(trajectory);
+    }
+    tasks
+}
+
+/// The places of values from 1, the greatest first; equal values have the mean of theirs.
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let place = |value: &f64| {
+        let above = values.iter().filter(|other| *other > value).count();
+        let equal = values.iter().filter(|other| *other == value).count();
+        above as f64 + (equal as f64 + 1.0) / 2.0
+    };
+    values.iter().map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ranks;
+
+    #[test]
+    fn equal_values_share_their_places() {
+        assert_eq!(ranks(&[0.5, 0.9, 0.5, 0.1]), [2.5, 1.0, 2.5, 4.0]);
+    }
+}

@@ -1,0 +1,115 @@
+//! The metrics that are compared, one of each suite unless others are named.
+
+use m3_score::Metric;
+use m3_score::fidelity::constants::THRESHOLD;
+
+use super::ScoredModel;
+use crate::{TrajectoryReport, shortened};
+
+/// A metric of a suite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// The suite; `m3` for the metrics that every score has.
+    pub suite: String,
+    /// The metric.
+    pub metric: String,
+}
+
+/// M3-Bench's name among suites.
+pub(super) const OWN: &str = "m3";
+
+/// What a suite calls the weight of a task, by which its values are multiplied already.
+const WEIGHT: &str = "weight";
+
+/// What a view says of a trajectory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Seen {
+    /// The value times the weight.
+    pub(super) value: f64,
+    /// The weight.
+    pub(super) weight: f64,
+    /// Whether it is right: at least half of what can be reached; M3-Bench's own criterion for passing.
+    pub(super) is_right: bool,
+}
+
+/// The views of some results: `m3.average`, and the first metric of each suite that all of them have. Those that are
+/// `named`, as `SUITE.METRIC`, stand for the suite's first.
+///
+/// # Errors
+/// What is named and not there, or that there are fewer than two.
+pub fn views(models: &[ScoredModel], named: &[String]) -> Result<Vec<View>, String> {
+    let mut views: Vec<View> = Vec::new();
+    for name in named {
+        let (suite, metric) = name
+            .rsplit_once('.')
+            .ok_or_else(|| format!("`{}` should be SUITE.METRIC, such as m3.recall", shortened(name, 80)))?;
+        let view = View { suite: suite.to_owned(), metric: metric.to_owned() };
+        if let Some(model) = models.iter().find(|model| !view.is_known(model)) {
+            let (name, file) = (shortened(name, 80), shortened(&model.file, 200));
+            return Err(format!(
+                "`{file}` has no metric `{name}` of its trajectories\nhint: score it with `--suite`"
+            ));
+        }
+        if !views.contains(&view) {
+            views.push(view);
+        }
+    }
+    let is_named = |suite: &str, views: &[View]| views.iter().any(|view| view.suite == suite);
+    if !is_named(OWN, &views) {
+        views.insert(0, View { suite: OWN.to_owned(), metric: Metric::Average.name().to_owned() });
+    }
+    let suites = models.first().map(|model| model.head.suites.0.as_slice()).unwrap_or_default();
+    for (suite, report) in suites {
+        let has_it = |model: &ScoredModel| model.head.suites.get(suite).is_some();
+        let first = report.metrics.first().filter(|_| suite != OWN && models.iter().all(has_it));
+        if let Some(metric) = first.filter(|_| !is_named(suite, &views)) {
+            views.push(View { suite: suite.clone(), metric: metric.name.clone() });
+        }
+    }
+    if views.len() < 2 {
+        return Err("there is one suite in all results, and nothing to agree with\n\
+            hint: `m3 score .. --suite NAME --suite NAME` scores by others as well"
+            .to_owned());
+    }
+    Ok(views)
+}
+
+impl View {
+    /// The name in reports: `SUITE.METRIC`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("{}.{}", self.suite, self.metric)
+    }
+
+    /// Whether a result has it for its trajectories.
+    fn is_known(&self, model: &ScoredModel) -> bool {
+        if self.suite == OWN {
+            return Metric::from_name(&self.metric)
+                .is_some_and(|metric| Metric::of_scores().any(|it| it == metric));
+        }
+        let has_it = |trajectory: &TrajectoryReport| {
+            trajectory.suites.get(&self.suite).is_some_and(|values| values.get(&self.metric).is_some())
+        };
+        model.trajectories.first().is_some_and(has_it)
+    }
+
+    /// What it says of a trajectory; `None` where it says nothing.
+    pub(super) fn of(&self, trajectory: &TrajectoryReport) -> Option<Seen> {
+        if self.suite == OWN {
+            let value = trajectory.metrics.metrics[Metric::from_name(&self.metric)?];
+            return Some(Seen { value, weight: 1.0, is_right: passes(trajectory) });
+        }
+        let values = trajectory.suites.get(&self.suite)?;
+        let value = (*values.get(&self.metric)?)?;
+        let weight = values.get(WEIGHT).copied().flatten().unwrap_or(1.0);
+        Some(Seen { value, weight, is_right: weight > 0.0 && value >= weight / 2.0 })
+    }
+}
+
+/// Whether a trajectory passes by the criterion that `m3 score` has without `--pass`.
+fn passes(trajectory: &TrajectoryReport) -> bool {
+    let metrics = &trajectory.metrics.metrics;
+    let fidelities = trajectory.matches.iter().map(|pair| pair.argument_fidelity);
+    let lowest = fidelities.min_by(f64::total_cmp).unwrap_or(metrics[Metric::ArgumentFidelity]);
+    trajectory.failure.is_none() && metrics[Metric::Recall] >= 1.0 && lowest >= THRESHOLD
+}

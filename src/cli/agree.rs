@@ -1,0 +1,82 @@
+//! `m3 agree`
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use m3_figures::to_png;
+use m3_report::agree::{AgreeReport, agree_picture, agree_sheets, read_scored};
+use m3_support::files::write_atomically;
+
+use super::failure::{Failure, code};
+use super::output::refuse_equal;
+use super::printer::Printer;
+use super::results::{NamedFile, TablesArgs};
+
+/// Options of `m3 agree`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct AgreeArgs {
+    /// Results of `m3 score --suite .. --format json`, one of each model; NAME=FILE names it
+    #[arg(required = true, value_name = "RESULT")]
+    results: Vec<NamedFile>,
+    /// Metric of a suite to compare instead of its first, such as mcpagentbench.tefs; repeatable
+    #[arg(long, value_name = "SUITE.METRIC")]
+    metric: Vec<String>,
+    /// Also draw the places of the models by each suite into this file, .svg or .png
+    #[arg(long, value_name = "FILE", value_parser = parse_picture)]
+    picture: Option<PathBuf>,
+    #[command(flatten)]
+    tables: TablesArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  m3 agree gpt-5.json glm-4.6.json claude=sonnet.json
+  m3 agree *.json --metric mcpagentbench.tefs --picture agree.svg
+  m3 agree *.json --out agree.html
+
+Each result comes from one model, scored with:
+  m3 score predictions.json references.json --suite mcpagentbench --suite bfcl --out MODEL.json";
+
+/// Pixels of a PNG per unit of the figure, which is 800 units wide.
+const SCALE: f32 = 2.0;
+
+fn parse_picture(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("svg" | "png") => Ok(path),
+        _ => Err("the name should end in .svg or .png".to_owned()),
+    }
+}
+
+/// Says how far suites agree.
+pub(super) fn run(args: &AgreeArgs, printer: Printer) -> Result<(), Failure> {
+    let inputs: Vec<&Path> = args.results.iter().map(|file| file.path.as_path()).collect();
+    refuse_equal(&inputs, args.picture.as_deref().as_slice())?;
+    let (mut models, mut errors) = (Vec::new(), Vec::new());
+    for file in &args.results {
+        match read_scored(&file.path, file.name.as_deref()) {
+            Ok(model) => models.push(model),
+            Err(error) => errors.push(error.to_string()),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(Failure::new(code::INPUT, errors.join("\n")));
+    }
+    let mut output = args.tables.form.open(&inputs, printer)?;
+    let report = AgreeReport::new(&models, &args.metric, &args.tables.draws())
+        .map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    if models.len() < 3 {
+        printer.warn("with fewer than three models the order of the models says little");
+    }
+    args.tables.form.write(&report, || agree_sheets(&report), &mut output, printer)?;
+    output.commit()?;
+    args.picture.as_deref().map_or(Ok(()), |path| draw(&agree_picture(&report), path))
+}
+
+fn draw(svg: &str, path: &Path) -> Result<(), Failure> {
+    let is_png = path.extension().is_some_and(|ending| ending == "png");
+    let bytes = if is_png { to_png(svg, SCALE) } else { Ok(svg.as_bytes().to_vec()) };
+    let bytes = bytes.map_err(|error| Failure::new(code::UNAVAILABLE, error.to_string()))?;
+    write_atomically(path, &bytes).map_err(|cause| Failure::output(&format!("`{}`", path.display()), &cause))
+}

@@ -1,0 +1,78 @@
+//! `m3 agree`: how far suites agree about models and tasks.
+
+use serde_json::{Value, json};
+
+use crate::support::{Folder, failure, follows_kept_schema, m3_bare, report, run, stdout, text};
+
+/// A result of two tasks with two trials each: what m3 and a suite say of each trial, in their order.
+fn result(folder: &Folder, name: &str, trials: [(f64, f64); 4]) -> std::path::PathBuf {
+    let metrics = |recall: f64| {
+        json!({"reference_calls": 1, "predicted_calls": 1, "recall": recall, "precision": recall,
+            "argument_similarity": recall, "argument_fidelity": recall, "step_coherence": recall, "merge_purity": recall,
+            "order_consistency": recall, "average": recall, "average_steps": 1})
+    };
+    let trajectory = |(at, (own, other)): (usize, (f64, f64))| {
+        json!({"id": ["one", "two"][at / 2], "repeat": at % 2 + 1, "type": null, "metrics": metrics(own), "matches": [],
+            "unmatched_references": [], "suites": {"mcpagentbench": {"tfs": 2.0 * other, "weight": 2.0}}})
+    };
+    let suite = json!({"title": "MCPAgentBench", "variant": "paper", "aggregate": {}, "groups": [], "notes": [],
+        "metrics": [{"name": "tfs", "unit": "percent", "meaning": "."}]});
+    let encoder = json!({"name": "e", "fingerprint": "sha256:1", "dimensions": 1, "max_tokens": 1});
+    let trajectories: Vec<Value> = trials.into_iter().enumerate().map(trajectory).collect();
+    folder.json(
+        name,
+        &json!({"schema": "m3.score/1", "profile": "paper", "encoder": encoder, "thresholds": {"weak": 0.6, "strong": 0.8},
+            "suites": {"mcpagentbench": suite}, "trajectories": trajectories}),
+    )
+}
+
+/// By hand. Averages: a 1 and 0.75, b 0.5 and 0.5, c 0.25 and 0.75: of the three pairs of models a and b agree, a and c are
+/// tied by the suite, b and c disagree, so tau-b is (1 - 1) / sqrt(3 x 2) = 0. Of 12 trials both are right in 6, only m3 in 1,
+/// only the suite in 2, so they agree in 9 of 12.
+#[test]
+fn order_and_verdicts_are_those_counted_by_hand() {
+    let folder = Folder::new();
+    let files = [
+        result(&folder, "a.json", [(1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (1.0, 0.0)]),
+        result(&folder, "b.json", [(1.0, 1.0), (1.0, 1.0), (0.0, 0.0), (0.0, 0.0)]),
+        result(&folder, "c.json", [(1.0, 1.0), (0.0, 1.0), (0.0, 1.0), (0.0, 0.0)]),
+    ];
+    let picture = folder.path().join("agree.svg");
+    let agree = || {
+        let mut m3 = m3_bare(folder.path());
+        m3.arg("agree").args(&files);
+        m3
+    };
+    let found = report(agree().arg("--picture").arg(&picture));
+    follows_kept_schema("agree", &found);
+    let scores = |model: usize| found["models"][model]["scores"].clone();
+    assert_eq!(scores(0), json!({"m3.average": 1.0, "mcpagentbench.tfs": 0.75}));
+    assert_eq!(found["models"][2]["ranks"], json!({"m3.average": 3.0, "mcpagentbench.tfs": 1.5}));
+    assert_eq!(found["correlations"][0]["tau"]["value"], 0.0);
+    let verdicts = &found["verdicts"][0];
+    let counts =
+        ["both", "only_first", "only_second", "neither"].map(|name| verdicts[name].as_u64().unwrap());
+    assert_eq!((counts, &verdicts["agreement"]), ([6, 1, 2, 3], &json!(0.75)));
+    assert_eq!(found["by_task"][0]["id"], "two");
+    assert!(text(&std::fs::read(picture).unwrap()).starts_with("<svg"));
+    let table = stdout(&mut agree());
+    assert!(table.contains("do they agree about the order of the models?"), "{table}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let folder = Folder::new();
+    let file = result(&folder, "a.json", [(1.0, 1.0); 4]);
+    let list = folder.json("list.json", &json!([]));
+    for (files, options, said) in [
+        (vec![&file], vec!["--metric", "bfcl.ast"], "no metric `bfcl.ast`"),
+        (vec![&file], vec!["--metric", "ast"], "SUITE.METRIC"),
+        (vec![&file], vec!["--picture", "agree.gif"], ".svg or .png"),
+        (vec![&list], vec![], "is no result"),
+    ] {
+        let (code, message) = failure(m3_bare(folder.path()).arg("agree").args(files).args(options));
+        assert!(code == 2 && message.contains(said), "{message}");
+    }
+    let output = run(m3_bare(folder.path()).arg("agree").arg(&file));
+    assert!(text(&output.stderr).contains("fewer than three models"), "{}", text(&output.stderr));
+}
