@@ -205,23 +205,29 @@ fn ast_is_by_the_rules_of_bfcl() {
 #[test]
 fn variants_differ() {
     let Some(oracle) = read("mcptoolbenchpp/oracle/calls.json") else { return };
-    let catalog = catalog();
-    let cases = items(oracle.get("cases").unwrap());
-    let metrics = ["ast", "ast_dag", "pass_at_1", "success_rate"];
-    let counts = |variant: &str, catalog: Option<&Catalog>| {
-        let mut counts = [0; 4];
-        for case in cases {
+    let (catalog, cases) = (catalog(), items(oracle.get("cases").unwrap()));
+    let (mut counts, mut successes) = ([[0; 4]; 2], [Vec::new(), Vec::new()]);
+    for case in cases {
+        let found = [("mcptoolbenchpp", Some(&catalog)), (PUBLISHED, None)].map(|(variant, catalog)| {
             let calls = items(case.get("prediction").unwrap()).iter().map(predicted).collect();
             let (values, _) = score(variant, catalog, &reference(case.get("label").unwrap()), calls);
-            for (count, metric) in counts.iter_mut().zip(metrics) {
-                *count += usize::from(values.get(metric) == Some(1.0));
-            }
+            ["ast", "ast_dag", "pass_at_1", "success_rate"].map(|name| values.get(name) == Some(1.0))
+        });
+        for (counts, found) in counts.iter_mut().zip(found) {
+            counts.iter_mut().zip(found).for_each(|(count, is_right)| *count += usize::from(is_right));
         }
-        counts
-    };
-    let (paper, published) = (counts("mcptoolbenchpp", Some(&catalog)), counts(PUBLISHED, None));
+        let [[.., paper], [.., published]] = found;
+        if paper != published {
+            successes[usize::from(published)].push(text(case, "kind"));
+        }
+    }
     if cases.len() == 113 {
-        assert_eq!((paper, published), ([55, 55, 40, 96], [95, 95, 81, 96]));
+        assert_eq!(counts, [[55, 55, 40, 96], [95, 95, 81, 96]]);
+        assert_eq!(
+            successes[0],
+            ["output:status_201", "output:data_list_of_number", "output:result_is_json_text"]
+        );
+        assert_eq!(successes[1], ["output:success_text_false", "output:data_text_space", "output:data_null"]);
     }
 }
 
