@@ -40,6 +40,7 @@ mod seen;
 mod serve;
 mod setup;
 mod show;
+mod suites;
 mod tool_names;
 mod tools;
 mod validate;

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use m3_report::{
-    Format, GradesByTrajectory, OutcomesByTrajectory, RepeatsGatherer, ScoreRenderer, TrajectoryReport,
+    Format, GradesByTrajectory, OutcomesByTrajectory, RepeatsGatherer, ScoreRenderer, ScoreSummary,
+    TrajectoryReport,
 };
 use m3_score::{Metric, Summary};
 use m3_stats::Draws;
@@ -16,6 +17,7 @@ use super::output::{FormatArg, Output, form};
 use super::printer::Printer;
 use super::repeats::{RepeatArgs, parse_least};
 use super::scoring::{Scoring, ScoringArgs, check_aligned};
+use super::suites::{SuiteArgs, Suites};
 
 /// Options of `m3 score`.
 #[derive(Debug, Args)]
@@ -25,6 +27,8 @@ pub(super) struct ScoreArgs {
     scoring: ScoringArgs,
     #[command(flatten)]
     repeats: RepeatArgs,
+    #[command(flatten)]
+    suites: SuiteArgs,
     /// Form of the report [default: by the ending of --out, else table]
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
@@ -53,6 +57,7 @@ Examples:
   m3 score predictions.json references.json --similarity typed --tools catalog.json
   m3 score predictions.json references.json --ask openai:gpt-5 --ask-record asked.tape
   m3 score runs/gpt-5 references.json --out gpt-5.json
+  m3 score predictions.json references.json --suite mcpagentbench --suite mcpagentbench:published
   m3 score first.json references.json --repeat second.json --repeat third.json \\
       --pass recall=1 --pass precision=1
   m3 score predictions.json references.json \\
@@ -131,13 +136,18 @@ pub(super) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result
     let mut renderer = format.renderer(Box::new(&mut output), columns, is_styled);
     let criterion = args.repeats.criterion();
     let mut gatherer = RepeatsGatherer::new(&criterion, scoring.profile);
-    let mut score = || score_repetition(&mut scoring, &beside, &mut gatherer, renderer.as_mut());
+    let catalog = scoring.catalog();
+    let mut suites = args.suites.open(catalog.as_deref(), &args.grades)?;
+    let mut score =
+        || score_repetition(&mut scoring, &beside, &mut gatherer, (renderer.as_mut(), &mut suites));
     let mut summary = score()?;
     for repeat in 2..=files.len() + 1 {
         summary.add_repetition(score()?, repeat);
     }
     let repeats = args.repeats.counts_trials(&files).then(|| gatherer.finish(&Draws::default()));
     let report = scoring.summarize(&summary, repeats)?;
+    let suites = suites.finish(args.suites.names_own().then_some(&report));
+    let report = ScoreSummary { suites, ..report };
     renderer.finish(&report).map_err(|cause| Failure::written(&cause))?;
     drop(renderer);
     output.commit()?;
@@ -152,24 +162,29 @@ fn score_repetition(
     scoring: &mut Scoring,
     beside: &Beside,
     gatherer: &mut RepeatsGatherer<'_>,
-    renderer: &mut dyn ScoreRenderer,
+    (renderer, suites): (&mut dyn ScoreRenderer, &mut Suites<'_>),
 ) -> Result<Summary, Failure> {
     let (repeat, profile, is_repeated) = (gatherer.repeat(), scoring.profile, !scoring.further.is_empty());
-    let mut other_calls = None;
-    let scored = scoring.run_repetition(repeat, false, &mut |scored| {
+    let mut failure = None;
+    let scored = scoring.run_repetition(repeat, false, &mut |scored, files| {
         gatherer.add(&scored);
         let mut report = TrajectoryReport::new(scored, profile);
         report.repeat = is_repeated.then_some(repeat);
-        beside.add_to(&mut report, repeat).map_err(|message| {
-            other_calls = Some(Failure::new(code::INPUT, message));
-            std::io::Error::other("what was given is of other calls")
-        })?;
+        let of_suites = suites.task(&report.id, files, repeat).and_then(|values| {
+            report.suites = values;
+            beside.add_to(&mut report, repeat).map_err(|message| Failure::new(code::INPUT, message))
+        });
+        if let Err(reason) = of_suites {
+            failure = Some(reason);
+            return Err(std::io::Error::other("the trajectory cannot be reported"));
+        }
         renderer.trajectory(&report)
     });
-    let summary = match other_calls {
+    let summary = match failure {
         Some(failure) => return Err(failure),
         None => scored?,
     };
+    suites.end_repetition(scoring.files(repeat), repeat)?;
     gatherer.end_repetition(&summary);
     Ok(summary)
 }

@@ -94,7 +94,7 @@ pub(super) struct Scoring {
 struct Conditions {
     similarity: Similarity,
     thresholds: Thresholds,
-    catalog: Option<Catalog>,
+    catalog: Option<Arc<Catalog>>,
     model: Arc<Model>,
     answers: Answers,
     verdicts: Option<MatchOptions>,
@@ -106,7 +106,7 @@ impl Conditions {
             profile,
             thresholds: self.thresholds,
             similarity: self.similarity,
-            catalog: self.catalog.as_ref(),
+            catalog: self.catalog.as_deref(),
             model: Some(&self.model),
             answers: Some(&self.answers),
             verdicts: self.verdicts.as_ref(),
@@ -130,7 +130,7 @@ impl ScoringArgs {
             self.tau_weak.unwrap_or(usual.weak()),
             self.tau_strong.unwrap_or(usual.strong()),
         )?;
-        let catalog = self.tools.as_deref().map(Catalog::open).transpose()?;
+        let catalog = self.tools.as_deref().map(Catalog::open).transpose()?.map(Arc::new);
         let model = self.model.open()?;
         let seen = <[Mutex<Seen>; 2]>::default();
         let learn = |file: usize, trajectory: &Trajectory| held(&seen[file]).learn(trajectory);
@@ -146,7 +146,7 @@ impl ScoringArgs {
             seen.map(|seen| seen.into_inner().unwrap_or_else(PoisonError::into_inner));
         check_order([&predictions, &references], [&of_predictions, &of_references], printer)?;
         let mut of_catalog = Vocabulary::default();
-        catalog.iter().flat_map(Catalog::names).for_each(|name| of_catalog.add(name));
+        catalog.iter().flat_map(|catalog| catalog.names()).for_each(|name| of_catalog.add(name));
         let (predicted, known) =
             (&of_predictions.tools, Known { references: &of_references.tools, catalog: &of_catalog });
         let tool_names = self.tool_names.apply(
@@ -236,6 +236,16 @@ pub(super) fn check_aligned(summary: &Summary) -> Result<(), Failure> {
     if too_large.is_empty() { Ok(()) } else { Err(Failure::silent(code::FAILED)) }
 }
 
+/// The files of a repetition.
+#[derive(Clone, Copy)]
+pub(super) struct ScoredFiles<'f> {
+    pub(super) references: &'f TrajectoryFile,
+    pub(super) predictions: &'f TrajectoryFile,
+}
+
+/// Receives a score with the files that it is of.
+pub(super) type FilesSink<'a> = dyn FnMut(TrajectoryScore, ScoredFiles<'_>) -> std::io::Result<()> + 'a;
+
 /// Receives a score with its similarities, the reference and the prediction.
 pub(super) type ChosenSink<'a> =
     dyn FnMut(TrajectoryScore, &Trajectory, &Trajectory) -> Result<(), Failure> + 'a;
@@ -253,10 +263,21 @@ impl Scoring {
             let found = &mut doubtful;
             m3_score::find_doubtful(predictions, references, options, embedder, found, &mut progress)?;
         }
-        let (answers, asked) = asking.answers(&doubtful, conditions.catalog.as_ref(), *printer)?;
+        let (answers, asked) = asking.answers(&doubtful, conditions.catalog.as_deref(), *printer)?;
         conditions.answers = answers;
         self.asked = Some(asked.report.clone());
         Ok(asked)
+    }
+
+    /// The catalog of `--tools`.
+    pub(super) fn catalog(&self) -> Option<Arc<Catalog>> {
+        self.conditions.catalog.clone()
+    }
+
+    /// The files of a repetition, from 1.
+    pub(super) fn files(&self, repeat: usize) -> ScoredFiles<'_> {
+        let further = repeat.checked_sub(2).and_then(|index| self.further.get(index));
+        ScoredFiles { references: &self.references, predictions: further.unwrap_or(&self.predictions) }
     }
 
     /// Scores with a progress bar. `sink` gets each trajectory.
@@ -265,7 +286,7 @@ impl Scoring {
         keeps_similarities: bool,
         sink: &mut Sink<'_>,
     ) -> Result<(Summary, ScoreSummary), Failure> {
-        let summary = self.run_repetition(1, keeps_similarities, sink)?;
+        let summary = self.run_repetition(1, keeps_similarities, &mut |scored, _| sink(scored))?;
         let report = self.summarize(&summary, None)?;
         Ok((summary, report))
     }
@@ -275,10 +296,12 @@ impl Scoring {
         &mut self,
         repeat: usize,
         keeps_similarities: bool,
-        sink: &mut Sink<'_>,
+        sink: &mut FilesSink<'_>,
     ) -> Result<Summary, Failure> {
         let Self { predictions, further, references, conditions, embedder, .. } = self;
         let predictions = repeat.checked_sub(2).and_then(|index| further.get(index)).unwrap_or(predictions);
+        let files = ScoredFiles { references, predictions };
+        let sink: &mut Sink<'_> = &mut |scored| sink(scored, files);
         let options = conditions.options(self.profile, keeps_similarities);
         let mut bar = self.printer.bar(Unit::Trajectories);
         let summary =

@@ -9,6 +9,7 @@
 
 mod ids;
 mod media;
+mod offered;
 mod report;
 mod spool;
 mod walk;
@@ -18,12 +19,14 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 pub use ids::IdTemplate;
-use m3_traces::{Format, ReadError, Sink, Trace, recognize, recognize_among};
+use m3_traces::{Format, ReadError, Sink, Trace, TraceKind, recognize, recognize_among};
+use m3_trajectory::json::Json;
 use m3_trajectory::tool_names::Vocabulary;
 use m3_trajectory::{Source, SourceError, Trajectory};
 pub use media::MediaFolder;
+pub use offered::OfferedTools;
 pub use report::{FileImport, ImportReport, NoteReport};
-pub use spool::{Spool, SpoolReader, Spooled};
+pub use spool::{Role, Spool, SpoolReader, Spooled};
 pub use walk::{Found, walk};
 
 /// What to do with the calls of agents that a call has run.
@@ -53,6 +56,12 @@ pub struct ImportOptions<'a> {
     pub sub_agents: SubAgents,
     /// As what.
     pub imported_as: ImportAs,
+    /// Whether references have a file of their own.
+    pub wants_references: bool,
+    /// Whether tasks have one.
+    pub wants_tasks: bool,
+    /// Whether tools have one.
+    pub wants_tools: bool,
     /// Where media go; `None` if nothing is written.
     pub media: Option<&'a MediaFolder>,
     /// How many files are read at once.
@@ -70,6 +79,8 @@ pub struct Imported {
     pub spools: Vec<Spool>,
     /// The names of all tools.
     pub tools: Vocabulary,
+    /// The tools that files say were offered.
+    pub offered: OfferedTools,
     /// Whether it was stopped before the end.
     pub is_stopped: bool,
 }
@@ -87,7 +98,7 @@ pub fn import(
     stop: Stop<'_>,
     progress: &(dyn Fn(u64, u64) + Sync),
 ) -> Result<Imported, SourceError> {
-    type Slot = Option<(FileImport, Vec<Spooled>)>;
+    type Slot = Option<FileResult>;
     let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
     // A file of no size, such as a pipe, is a part of the whole, too.
     let size = |found: &Found| found.path.metadata().map_or(0, |it| it.len()).max(1);
@@ -120,17 +131,26 @@ pub fn import(
         spooled: Vec::new(),
         spools: Vec::new(),
         tools: Vocabulary::default(),
+        offered: OfferedTools::default(),
         is_stopped: stop(),
     };
     for (spool, tools) in ended {
         imported.spools.push(spool);
         imported.tools.merge(tools);
     }
-    for (file, spooled) in slots.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten() {
-        imported.files.push(file);
-        imported.spooled.push(spooled);
+    for result in slots.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten() {
+        imported.files.push(result.file);
+        imported.spooled.push(result.spooled);
+        imported.offered.merge(result.offered);
     }
     Ok(imported)
+}
+
+/// What came of a file.
+struct FileResult {
+    file: FileImport,
+    spooled: Vec<Spooled>,
+    offered: OfferedTools,
 }
 
 /// Reads one file.
@@ -140,7 +160,7 @@ fn import_file(
     (spool, tools): (&mut Spool, &mut Vocabulary),
     stop: Stop<'_>,
     reading: &mut Reading<'_>,
-) -> Result<(FileImport, Vec<Spooled>), SourceError> {
+) -> Result<FileResult, SourceError> {
     let mut receiver = Receiver {
         options,
         spool,
@@ -149,6 +169,7 @@ fn import_file(
         reading,
         file: FileImport::new(&found.path),
         spooled: Vec::new(),
+        offered: OfferedTools::default(),
         format: "",
     };
     match read(found, &mut receiver) {
@@ -156,8 +177,9 @@ fn import_file(
         Err(ReadError::Source(error @ SourceError::Spool { .. })) => return Err(error),
         Err(error) => receiver.file.error = Some(error.to_string()),
     }
-    receiver.file.close();
-    Ok((receiver.file, receiver.spooled))
+    let Receiver { mut file, spooled, offered, .. } = receiver;
+    file.close();
+    Ok(FileResult { file, spooled, offered })
 }
 
 /// Reads what a file holds, if it has one of the formats.
@@ -174,7 +196,8 @@ fn read(found: &Found, receiver: &mut Receiver<'_, '_>) -> Result<(), ReadError>
     receiver.format = recognized.format.name;
     receiver.file.format = Some(receiver.format.to_owned());
     recognized.read(receiver)?;
-    match (receiver.spooled.is_empty(), found.is_of_folder) {
+    let is_empty = receiver.spooled.is_empty() && receiver.offered.is_empty();
+    match (is_empty, found.is_of_folder) {
         (false, _) => Ok(()),
         // What a folder holds besides may belong together with other files of it.
         (true, true) => {
@@ -194,26 +217,39 @@ struct Receiver<'r, 'p> {
     reading: &'r mut Reading<'p>,
     file: FileImport,
     spooled: Vec<Spooled>,
+    offered: OfferedTools,
     format: &'static str,
 }
 
 impl Sink for Receiver<'_, '_> {
-    fn trace(&mut self, line: Option<u64>, mut trace: Trace) -> Result<(), ReadError> {
+    fn trace(&mut self, _: Option<u64>, mut trace: Trace) -> Result<(), ReadError> {
         if (self.stop)() {
             return Err(ReadError::Stopped);
         }
         if self.options.sub_agents == SubAgents::LeaveOut {
             trace.leave_out_agents();
         }
-        let is_wanted = self.options.imported_as == ImportAs::References;
-        if let Some(reference) = trace.reference.take().filter(|_| is_wanted) {
-            trace = *reference;
+        let reference = trace.reference.take().map(|reference| *reference);
+        self.beside(&trace, reference.as_ref())?;
+        match trace.kind {
+            TraceKind::Task => return Ok(()),
+            TraceKind::Reference if self.options.wants_references => return Ok(()),
+            _ => {}
+        }
+        if let Some(reference) = reference.filter(|_| self.options.imported_as == ImportAs::References) {
+            trace = reference;
         }
         let nested = std::mem::take(&mut trace.nested);
         let sample = trace.id.clone();
-        self.take(line, sample.clone(), trace)?;
+        self.take(sample.clone(), trace)?;
         let above = sample.unwrap_or_else(|| self.file.stem.clone());
-        nested.into_iter().try_for_each(|(name, inner)| self.agent(line, &above, &name, inner))
+        nested.into_iter().try_for_each(|(name, inner)| self.agent(&above, &name, inner))
+    }
+
+    fn tool(&mut self, server: Option<&str>, tool: Json) {
+        if self.options.wants_tools {
+            self.offered.add(server.unwrap_or_default(), tool);
+        }
     }
 
     fn warn(&mut self, line: Option<u64>, message: &str) {
@@ -250,21 +286,34 @@ impl Reading<'_> {
 
 impl Receiver<'_, '_> {
     /// The trajectory of an agent, and those of the agents that it has run.
-    fn agent(
-        &mut self,
-        line: Option<u64>,
-        above: &str,
-        name: &str,
-        mut trace: Trace,
-    ) -> Result<(), ReadError> {
+    fn agent(&mut self, above: &str, name: &str, mut trace: Trace) -> Result<(), ReadError> {
         let id = format!("{above}/{name}");
         let nested = std::mem::take(&mut trace.nested);
-        self.take(line, Some(id.clone()), trace)?;
-        nested.into_iter().try_for_each(|(name, inner)| self.agent(line, &id, &name, inner))
+        self.take(Some(id.clone()), trace)?;
+        nested.into_iter().try_for_each(|(name, inner)| self.agent(&id, &name, inner))
+    }
+
+    /// What has a file of its own: the reference and the task of a trace.
+    fn beside(&mut self, trace: &Trace, reference: Option<&Trace>) -> Result<(), ReadError> {
+        let own = Some(trace).filter(|trace| trace.kind == TraceKind::Reference);
+        if let Some(reference) = reference.or(own).filter(|_| self.options.wants_references) {
+            let mut reference = reference.clone().into_trajectory(String::new(), self.format);
+            self.file.references += 1;
+            if let Some(folder) = self.options.media {
+                folder.take_out(&mut reference).map_err(ReadError::Refused)?;
+            }
+            as_reference(&mut reference);
+            self.keep(trace.id.clone(), Role::Reference, &reference.into_json())?;
+        }
+        if let Some(task) = trace.task(String::new()).filter(|_| self.options.wants_tasks) {
+            self.file.tasks += 1;
+            self.keep(trace.id.clone(), Role::Task, &task.to_json())?;
+        }
+        Ok(())
     }
 
     /// One trajectory.
-    fn take(&mut self, line: Option<u64>, sample: Option<String>, trace: Trace) -> Result<(), ReadError> {
+    fn take(&mut self, sample: Option<String>, trace: Trace) -> Result<(), ReadError> {
         let (steps, calls, notes) = (trace.steps.len(), trace.call_count(), trace.notes.clone());
         let mut trajectory = trace.into_trajectory(String::new(), self.format);
         if let Some(folder) = self.options.media {
@@ -276,12 +325,17 @@ impl Receiver<'_, '_> {
             as_reference(&mut trajectory);
         }
         self.tools.learn(&trajectory);
-        if self.options.media.is_some() {
-            let spooled = self.spool.add(sample, line, trajectory)?;
-            self.spooled.push(spooled);
+        self.keep(sample, Role::Trajectory, &trajectory.into_json())
+    }
+
+    /// Keeps a record until its id is known.
+    fn keep(&mut self, sample: Option<String>, role: Role, record: &Json) -> Result<(), ReadError> {
+        let spooled = if self.options.media.is_some() {
+            self.spool.add(sample, role, record)?
         } else {
-            self.spooled.push(Spooled::unwritten(sample, line));
-        }
+            Spooled::unwritten(sample, role)
+        };
+        self.spooled.push(spooled);
         Ok(())
     }
 }

@@ -17,6 +17,10 @@ pub struct ImportReport {
     pub trajectories: u64,
     /// Their calls.
     pub calls: u64,
+    /// References that were written into a file of their own.
+    pub references: u64,
+    /// Tasks that were.
+    pub tasks: u64,
     /// Media that were written into files.
     pub media: usize,
     /// The files, in the order in which they were given.
@@ -44,6 +48,10 @@ pub struct FileImport {
     pub steps: u64,
     /// Their calls.
     pub calls: u64,
+    /// References for a file of their own.
+    pub references: u64,
+    /// Tasks for a file of their own.
+    pub tasks: u64,
     /// What was guessed, skipped or lost in trajectories.
     pub notes: Vec<NoteReport>,
     /// What could not be read of the file itself.
@@ -75,6 +83,8 @@ impl FileImport {
             trajectories: 0,
             steps: 0,
             calls: 0,
+            references: 0,
+            tasks: 0,
             notes: Vec::new(),
             warnings: Vec::new(),
             counts: Notes::default(),
@@ -113,6 +123,8 @@ impl ImportReport {
             schema: "m3.import-report/1",
             trajectories: files.iter().map(|file| file.trajectories).sum(),
             calls: files.iter().map(|file| file.calls).sum(),
+            references: files.iter().map(|file| file.references).sum(),
+            tasks: files.iter().map(|file| file.tasks).sum(),
             media,
             files,
         }

@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read as _, Seek as _, Write};
 
+use m3_trajectory::SourceError;
 use m3_trajectory::json::{Json, Keys, parse};
 use m3_trajectory::tool_names::NameMapping;
-use m3_trajectory::{SourceError, Trajectory};
 
 /// Trajectories in a temporary file.
 #[derive(Debug)]
@@ -26,13 +26,24 @@ pub struct SpoolReader {
 /// The bytes that are written and read at once: most trajectories are far smaller.
 const BUFFER: usize = 1 << 18;
 
+/// What is written of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The calls of a model; or, with [`ImportAs::References`](super::ImportAs), calls that should be made.
+    Trajectory,
+    /// Calls that should be made, in a file of their own.
+    Reference,
+    /// The question alone.
+    Task,
+}
+
 /// A trajectory that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spooled {
     /// Its id in the file.
     pub sample: Option<String>,
-    /// Its line.
-    pub line: Option<u64>,
+    /// What it is written as.
+    pub role: Role,
     /// Which spool, from where, how long.
     place: Option<(usize, u64, u64)>,
 }
@@ -50,22 +61,17 @@ impl Spool {
         Ok(Self { number, file: BufWriter::with_capacity(BUFFER, file), length: 0 })
     }
 
-    /// Adds a trajectory that has no id yet.
+    /// Adds a record that begins with an empty id.
     ///
     /// # Errors
     /// [`SourceError::Spool`].
-    pub fn add(
-        &mut self,
-        sample: Option<String>,
-        line: Option<u64>,
-        trajectory: Trajectory,
-    ) -> Result<Spooled, SourceError> {
-        let text = trajectory.into_json().to_text(Keys::AsRead);
+    pub fn add(&mut self, sample: Option<String>, role: Role, record: &Json) -> Result<Spooled, SourceError> {
+        let text = record.to_text(Keys::AsRead);
         let rest = text.strip_prefix(BEGINNING).unwrap_or(&text);
         self.file.write_all(rest.as_bytes()).map_err(error)?;
         let place = Some((self.number, self.length, rest.len() as u64));
         self.length += rest.len() as u64;
-        Ok(Spooled { sample, line, place })
+        Ok(Spooled { sample, role, place })
     }
 
     /// The spool, to read it again from its beginning.
@@ -126,8 +132,8 @@ fn copy(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<()> {
 impl Spooled {
     /// A trajectory that is counted only.
     #[must_use]
-    pub fn unwritten(sample: Option<String>, line: Option<u64>) -> Self {
-        Self { sample, line, place: None }
+    pub fn unwritten(sample: Option<String>, role: Role) -> Self {
+        Self { sample, role, place: None }
     }
 }
 

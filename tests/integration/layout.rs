@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::support::{root, text};
 
 /// The crates that each crate may depend on, in the order of the layers. The program depends on all.
-const MAY_SEE: [(&str, &[&str]); 18] = [
+const MAY_SEE: [(&str, &[&str]); 19] = [
     ("support", &[]),
     ("stats", &[]),
     ("boost", &[]),
@@ -16,6 +16,7 @@ const MAY_SEE: [(&str, &[&str]); 18] = [
     ("embedding", &[]),
     ("trajectory", &["support"]),
     ("traces", &["support", "trajectory"]),
+    ("suites", &["stats", "trajectory"]),
     ("images", &["support"]),
     ("encoder", &["embedding", "support"]),
     ("score", &["boost", "embedding", "support", "trajectory", "wordnet"]),

@@ -53,6 +53,7 @@ mod setup;
 mod show;
 mod simulated;
 mod simulated_cli;
+mod suites;
 mod support;
 mod trajectory_match;
 mod validate;

@@ -1,12 +1,12 @@
 //! Comma-separated values (RFC 4180): a row for each trajectory, then each type, then the whole; with `--match` a
-//! column `match` says how many of the row's trajectories pass. Control characters
+//! column `match` says how many of the row's trajectories pass, with `--suite` further columns have its values. Control characters
 //! in ids and types are made visible, because people also look at tables in terminals.
 
 use std::io::{self, Write};
 
 use m3_score::Metric;
 
-use super::{AggregateReport, ScoreRenderer, ScoreSummary, TrajectoryReport, visible};
+use super::{AggregateReport, ScoreRenderer, ScoreSummary, SuiteValues, TrajectoryReport, visible};
 
 /// Writes rows as they come. The last column says why a task failed; it is empty if it did not.
 pub struct Csv<W: Write> {
@@ -16,6 +16,8 @@ pub struct Csv<W: Write> {
     has_repeats: bool,
     /// Whether rows say how many trajectories pass, likewise.
     has_match: bool,
+    /// The columns of suites, likewise: the suite and its metric.
+    of_suites: Vec<(String, String)>,
 }
 
 /// The columns before the metrics, and those after them.
@@ -31,6 +33,7 @@ impl<W: Write> Csv<W> {
             has_header: false,
             has_repeats: false,
             has_match: false,
+            of_suites: Vec::new(),
         }
     }
 
@@ -40,6 +43,7 @@ impl<W: Write> Csv<W> {
         (id, repeat, failure): (&str, Option<usize>, Option<&str>),
         task_type: &str,
         (numbers, passed): (&AggregateReport, Option<u64>),
+        suites: &dyn Fn(&str, &str) -> Option<f64>,
     ) -> io::Result<()> {
         if !std::mem::replace(&mut self.has_header, true) {
             self.has_repeats = repeat.is_some();
@@ -47,7 +51,9 @@ impl<W: Write> Csv<W> {
             let repeat = self.has_repeats.then_some("repeat");
             let passed = self.has_match.then_some("match");
             let columns = FIRST.into_iter().chain(Metric::of_scores().map(Metric::name)).chain(LAST);
-            self.writer.write_record(columns.chain(repeat).chain(passed).chain(["failure"]))?;
+            let suites = self.of_suites.iter().map(|(suite, metric)| format!("{suite}.{metric}"));
+            let columns = columns.chain(repeat).chain(passed).map(str::to_owned).chain(suites);
+            self.writer.write_record(columns.chain(["failure".to_owned()]))?;
         }
         let repeat = self.has_repeats.then(|| repeat.map(|repeat| repeat.to_string()).unwrap_or_default());
         let passed = self.has_match.then(|| passed.unwrap_or_default().to_string());
@@ -57,29 +63,52 @@ impl<W: Write> Csv<W> {
             Metric::of_scores().map(|metric| a.metrics[metric]).chain([a.average_steps, a.average_calls]);
         let metrics: Vec<String> = metrics.map(|x| x.to_string()).collect();
         let names = [scope, id, task_type].map(|name| visible(name, false).into_owned());
+        let value = |(suite, metric): &(String, String)| {
+            suites(suite, metric).map(|value| value.to_string()).unwrap_or_default()
+        };
+        let suites: Vec<String> = self.of_suites.iter().map(value).collect();
         let failure = [failure.unwrap_or_default().to_owned()];
-        let fields =
-            names.iter().chain(&counts).chain(&metrics).chain(&repeat).chain(&passed).chain(&failure);
+        let fields = names
+            .iter()
+            .chain(&counts)
+            .chain(&metrics)
+            .chain(&repeat)
+            .chain(&passed)
+            .chain(&suites)
+            .chain(&failure);
         Ok(self.writer.write_record(fields)?)
     }
 }
 
 impl<W: Write> ScoreRenderer for Csv<W> {
     fn trajectory(&mut self, report: &TrajectoryReport) -> io::Result<()> {
+        if !self.has_header {
+            let names = |(suite, values): &(String, SuiteValues)| {
+                values.0.iter().map(|(metric, _)| (suite.clone(), metric.clone())).collect::<Vec<_>>()
+            };
+            self.of_suites = report.suites.0.iter().flat_map(names).collect();
+        }
         self.row(
             "trajectory",
             (&report.id, report.repeat, report.failure.as_deref()),
             report.task_type.as_deref().unwrap_or_default(),
             (&report.metrics, report.verdict.as_ref().map(|verdict| u64::from(verdict.passed))),
+            &|suite, metric| *report.suites.get(suite)?.get(metric)?,
         )
     }
 
     fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()> {
         let passed = |numbers: &AggregateReport| numbers.matched_whole.map(|found| found.passed);
         for (name, numbers) in &summary.by_type {
-            self.row("type", ("", None, None), name, (numbers, passed(numbers)))?;
+            self.row("type", ("", None, None), name, (numbers, passed(numbers)), &|_, _| None)?;
         }
-        self.row("all", ("", None, None), "", (&summary.aggregate, passed(&summary.aggregate)))?;
+        self.row(
+            "all",
+            ("", None, None),
+            "",
+            (&summary.aggregate, passed(&summary.aggregate)),
+            &|suite, metric| *summary.suites.get(suite)?.aggregate.get(metric)?,
+        )?;
         self.writer.flush()
     }
 }

@@ -39,6 +39,7 @@ mod pictures;
 mod repeats;
 pub mod sheet;
 mod show;
+mod suites;
 mod tables;
 pub mod terminal;
 mod tool_names;
@@ -69,9 +70,10 @@ pub use validation::{FileReport, ProblemReport, ValidationReport};
 pub use wire::{
     AggregateReport, ArgumentReport, ArgumentRuleReport, AskedReport, Band, BestPrediction, BestReference,
     CostReport, CostToolReport, CoverageReport, EncoderReport, FidelityModelReport, InputReport,
-    InputsReport, LedgerReport, MatchOptionsReport, MatchReport, MatchedReport, PassRateReport, PlaceReport,
-    RejectedMatchReport, RejectedMatchesReport, RepeatsReport, RepetitionReport, ReplacementReport,
-    SCORE_SCHEMA, ScoreReport, ScoreSummary, SpreadReport, TaskTrialsReport, ThresholdsReport, ToolReport,
+    InputsReport, LedgerReport, MatchOptionsReport, MatchReport, MatchedReport, Named, PassRateReport,
+    PlaceReport, RejectedMatchReport, RejectedMatchesReport, RepeatsReport, RepetitionReport,
+    ReplacementReport, SCORE_SCHEMA, ScoreReport, ScoreSummary, SpreadReport, SuiteGroupReport,
+    SuiteMetricReport, SuiteReport, SuiteValues, TaskTrialsReport, ThresholdsReport, ToolReport,
     TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport, VerdictReport,
     WrongArgumentReport,
 };

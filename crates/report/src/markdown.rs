@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use super::arguments::{self, Findings};
 use super::sheet::{SheetForm, escape_markdown as escape, markdown_table, write_sheets};
 use super::tables::capitalized;
-use super::{ScoreRenderer, ScoreSummary, TrajectoryReport, by_tool, ledger, repeats, shortened, tables};
+use super::{
+    ScoreRenderer, ScoreSummary, TrajectoryReport, by_tool, ledger, repeats, shortened, suites, tables,
+};
 
 /// The widest cell of a list of arguments, and the share of it for an argument's name, in columns.
 const CELL_WIDTH: usize = 80;
@@ -67,6 +69,9 @@ impl<W: Write> ScoreRenderer for Markdown<W> {
         markdown_table(columns.into_iter(), rows, &mut self.writer)?;
         if let Some(repeats) = &summary.repeats {
             write_sheets(SheetForm::Markdown, &repeats::repeats_sheets(repeats), &mut self.writer)?;
+        }
+        if !summary.suites.is_empty() {
+            write_sheets(SheetForm::Markdown, &suites::suite_sheets(summary), &mut self.writer)?;
         }
         if let Some(costs) = by_tool::costs_most(summary) {
             writeln!(self.writer, "What costs most: {}.\n", escape(&costs))?;

@@ -9,7 +9,9 @@ use m3_score::Metric;
 use super::arguments::Findings;
 use super::audit::wrapped;
 use super::sheet::{SheetForm, write_sheets};
-use super::{ScoreRenderer, ScoreSummary, TrajectoryReport, arguments, by_tool, ledger, repeats, tables};
+use super::{
+    ScoreRenderer, ScoreSummary, TrajectoryReport, arguments, by_tool, ledger, repeats, suites, tables,
+};
 
 /// Writes the summary only.
 pub struct Terminal<W> {
@@ -83,6 +85,11 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
                 &repeats::repeats_sheets(repeats),
                 out,
             )?;
+        }
+        if !summary.suites.is_empty() {
+            writeln!(out)?;
+            let form = SheetForm::Terminal { is_styled: *is_styled };
+            write_sheets(form, &suites::suite_sheets(summary), out)?;
         }
         if let Some(costs) = by_tool::costs_most(summary) {
             writeln!(out, "\n{bold}what costs most{bold:#}")?;

@@ -10,6 +10,7 @@ mod hashes;
 mod ledger;
 mod repeats;
 mod signature;
+mod suites;
 mod verdicts;
 
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ pub use ledger::{CoverageReport, LedgerReport};
 pub use repeats::{PassRateReport, RepeatsReport, RepetitionReport, SpreadReport, TaskTrialsReport};
 pub(super) use signature::signature;
 pub use signature::{InputReport, InputsReport};
+pub use suites::{Named, SuiteGroupReport, SuiteMetricReport, SuiteReport, SuiteValues};
 pub use verdicts::{ArgumentRuleReport, MatchOptionsReport, MatchedReport, VerdictReport};
 
 use super::metrics::MetricsReport;
@@ -137,6 +139,10 @@ pub struct ScoreSummary {
     /// repetitions together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeats: Option<RepeatsReport>,
+    /// What other benchmarks say of the same trajectories, by the names of the suites, with `--suite`.
+    #[serde(default, skip_deserializing, skip_serializing_if = "Named::is_empty")]
+    #[schemars(!skip_deserializing)]
+    pub suites: Named<SuiteReport>,
     /// The trajectories of a document: read with its head, but written one by one.
     #[serde(default, skip_serializing)]
     #[schemars(skip)]
@@ -216,6 +222,10 @@ pub struct TrajectoryReport {
     /// What a panel says of it, with `m3 score --grades`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grades: Option<PanelGrades>,
+    /// The values of suites, by their names, with `--suite`.
+    #[serde(default, skip_deserializing, skip_serializing_if = "Named::is_empty")]
+    #[schemars(!skip_deserializing)]
+    pub suites: Named<SuiteValues>,
     /// The tokens it took: read by leaderboards where another program has added it, never written.
     #[serde(skip_serializing)]
     #[schemars(skip)]

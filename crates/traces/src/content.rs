@@ -336,6 +336,6 @@ pub(crate) fn string(text: &str) -> Json {
     Json::String(text.to_owned())
 }
 
-pub(crate) fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
+pub(crate) fn object<'k>(members: impl IntoIterator<Item = (&'k str, Json)>) -> Json {
     Json::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }

@@ -9,7 +9,7 @@ use m3_trajectory::json::Json;
 
 use crate::content::{Content, Part};
 use crate::question::question;
-use crate::trace::{Notes, Trace, TracedCall};
+use crate::trace::{Notes, Trace, TraceKind, TracedCall};
 use crate::usage::Usage;
 use crate::waiting::Waiting;
 
@@ -387,8 +387,8 @@ impl Conversation {
             origin: self.origin,
             notes: self.notes,
             nested,
-            is_reference: self.is_reference,
-            reference: None,
+            kind: if self.is_reference { TraceKind::Reference } else { TraceKind::Prediction },
+            ..Trace::default()
         }
     }
 }

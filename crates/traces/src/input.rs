@@ -234,6 +234,7 @@ struct Kept {
 #[derive(Debug)]
 enum Found {
     Trace(Box<Trace>),
+    Tool(Option<String>, Json),
     Warning(String),
 }
 
@@ -241,6 +242,10 @@ impl Sink for Kept {
     fn trace(&mut self, line: Option<u64>, trace: Trace) -> Result<(), ReadError> {
         self.found.push((line, Found::Trace(Box::new(trace))));
         Ok(())
+    }
+
+    fn tool(&mut self, server: Option<&str>, tool: Json) {
+        self.found.push((None, Found::Tool(server.map(str::to_owned), tool)));
     }
 
     fn warn(&mut self, line: Option<u64>, message: &str) {
@@ -260,6 +265,7 @@ impl Kept {
         for (line, found) in self.found {
             match found {
                 Found::Trace(trace) => sink.trace(line, *trace)?,
+                Found::Tool(server, tool) => sink.tool(server.as_deref(), tool),
                 Found::Warning(message) => sink.warn(line, &message),
             }
         }

@@ -41,7 +41,7 @@ pub use export::{Exporter, TARGETS, Target};
 pub use formats::{FORMATS, Format};
 pub use ids::{Ids, stem};
 pub use sink::{ReadError, Sink};
-pub use trace::{IMPORT_SCHEMA, Notes, Trace, TracedCall};
+pub use trace::{IMPORT_SCHEMA, Notes, RunCost, Trace, TraceKind, TracedCall};
 pub use usage::Usage;
 
 use head::Head;

@@ -1,6 +1,7 @@
 //! Who receives what is read from a file, and why a file gives no traces.
 
 use m3_trajectory::SourceError;
+use m3_trajectory::json::Json;
 
 use crate::trace::Trace;
 
@@ -35,6 +36,10 @@ pub trait Sink {
     /// # Errors
     /// [`ReadError`] if it cannot be kept.
     fn trace(&mut self, line: Option<u64>, trace: Trace) -> Result<(), ReadError>;
+
+    /// A tool that was offered: its server, `None` where the file does not tell it, and its name, description and
+    /// `inputSchema` as in a catalog.
+    fn tool(&mut self, _server: Option<&str>, _tool: Json) {}
 
     /// What could not be read of the file itself.
     fn warn(&mut self, line: Option<u64>, message: &str);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use m3_support::text::visible;
 use m3_trajectory::json::Json;
-use m3_trajectory::{Call, Step, Trajectory};
+use m3_trajectory::{Call, Step, Task, Trajectory};
 
 use crate::content::{Content, Media, object, string};
 use crate::usage::Usage;
@@ -36,10 +36,39 @@ pub struct Trace {
     pub notes: Notes,
     /// The trajectories of agents that a call has run, by their names.
     pub nested: Vec<(String, Trace)>,
-    /// Whether its calls are those that should be made, and not those that a model made.
-    pub is_reference: bool,
+    /// The kind of task, if the file tells it.
+    pub task_type: Option<String>,
+    /// The explicit form of the question, where the file has both.
+    pub prompt: Option<String>,
+    /// What the whole run took that it is of, where the file tells that only.
+    pub run: Option<RunCost>,
+    /// Further members of the trajectory, which suites read.
+    pub extra: Vec<(String, Json)>,
+    /// Whose calls these are.
+    pub kind: TraceKind,
     /// The calls that should be made instead, where a file has both.
     pub reference: Option<Box<Trace>>,
+}
+
+/// Whose calls a trace has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TraceKind {
+    /// A model's.
+    #[default]
+    Prediction,
+    /// Nobody's: they should be made.
+    Reference,
+    /// None: it is a task.
+    Task,
+}
+
+/// What a run of many tasks took.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RunCost {
+    /// Output tokens of all its tasks.
+    pub output_tokens: Option<u64>,
+    /// Seconds, added up over its tasks.
+    pub seconds: Option<f64>,
 }
 
 /// A call of a trace.
@@ -59,6 +88,8 @@ pub struct TracedCall {
     pub error_type: Option<String>,
     /// How long it took.
     pub seconds: Option<f64>,
+    /// Further members of the call, which suites read.
+    pub extra: Vec<(String, Json)>,
 }
 
 /// What was guessed, skipped or lost, with how often.
@@ -132,6 +163,15 @@ impl Trace {
         }
     }
 
+    /// The task that it is of; `None` without a question.
+    #[must_use]
+    pub fn task(&self, id: String) -> Option<Task> {
+        let question = self.question.as_ref().map(Content::text).filter(|text| !text.is_empty());
+        let is_told = question.is_some() || self.prompt.is_some();
+        let (task_type, prompt, extra) = (self.task_type.clone(), self.prompt.clone(), self.extra.clone());
+        is_told.then_some(Task { id, image: None, task_type, prompt, question, extra })
+    }
+
     /// As one of m3's trajectories. `format` is the name of the format that it was read from.
     #[must_use]
     pub fn into_trajectory(self, id: String, format: &str) -> Trajectory {
@@ -145,6 +185,7 @@ impl Trace {
         if !images.is_empty() {
             extra.push(("images".to_owned(), Json::Array(images)));
         }
+        extra.extend(self.extra);
         let steps = (1..).zip(self.steps).map(|(number, calls)| Step {
             number: Some(number),
             calls: calls.into_iter().map(TracedCall::into_call).collect(),
@@ -152,6 +193,7 @@ impl Trace {
         });
         Trajectory {
             id,
+            task_type: self.task_type,
             question: self.question.map(|question| question.text()).filter(|text| !text.is_empty()),
             steps: steps.collect(),
             final_reply: self.final_reply,
@@ -166,8 +208,17 @@ impl Trace {
             vec![("schema".to_owned(), string(IMPORT_SCHEMA)), ("format".to_owned(), string(format))];
         members.extend(self.id.as_deref().map(|id| ("id".to_owned(), string(id))));
         members.extend(self.origin.iter().map(|(key, id)| ((*key).to_owned(), string(id))));
+        members.extend(self.run.map(|run| ("run".to_owned(), run.to_json())));
         members.push(("notes".to_owned(), self.notes.to_json()));
         Json::Object(members)
+    }
+}
+
+impl RunCost {
+    fn to_json(self) -> Json {
+        let tokens = self.output_tokens.and_then(|tokens| i64::try_from(tokens).ok()).map(Json::Integer);
+        let members = [("output_tokens", tokens), ("seconds", self.seconds.map(Json::Float))];
+        object(members.into_iter().filter_map(|(key, value)| Some((key, value?))))
     }
 }
 
@@ -179,6 +230,7 @@ impl TracedCall {
         }
         extra.extend(self.error_type.map(|kind| ("error_type".to_owned(), Json::String(kind))));
         extra.extend(self.seconds.and_then(milliseconds));
+        extra.extend(self.extra);
         Call { tool: self.tool, arguments: self.arguments, result: self.result, extra }
     }
 }

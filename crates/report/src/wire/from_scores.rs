@@ -9,8 +9,8 @@ use m3_score::{CallPlace, ExactSums, Profile, ScoreOptions};
 
 use super::{
     AggregateReport, BestPrediction, BestReference, EncoderReport, FidelityModelReport, MatchOptionsReport,
-    MatchReport, MatchedReport, PlaceReport, SCORE_SCHEMA, ScoreSummary, ThresholdsReport, TrajectoryReport,
-    UnmatchedPredictionReport, UnmatchedReferenceReport, VerdictReport,
+    MatchReport, MatchedReport, Named, PlaceReport, SCORE_SCHEMA, ScoreSummary, ThresholdsReport,
+    TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport, VerdictReport,
 };
 use super::{
     ArgumentReport, CoverageReport, InputsReport, RejectedMatchesReport, WrongArgumentReport, by_tool,
@@ -65,6 +65,7 @@ impl ScoreSummary {
             wrong_arguments: wrong_arguments.map(WrongArgumentReport::from).collect(),
             rejected_matches: RejectedMatchesReport::from(&summary.findings),
             repeats: None,
+            suites: Named::default(),
             trajectories: Vec::new(),
         };
         Self { signature: signature(&unsigned), ..unsigned }
@@ -115,6 +116,7 @@ impl TrajectoryReport {
             unmatched_predictions: matching.unmatched_predictions.into_iter().map(Into::into).collect(),
             outcomes: None,
             grades: None,
+            suites: Named::default(),
             usage: None,
         }
     }

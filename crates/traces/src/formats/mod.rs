@@ -13,6 +13,7 @@ mod inspect;
 mod langchain;
 mod langsmith;
 mod mcp;
+mod mcpagentbench;
 mod promptfoo;
 mod responses;
 mod spans;
@@ -53,6 +54,8 @@ pub const FORMATS: &[Format] = &[
     claude_code::STREAM,
     mcp::TRAFFIC,
     promptfoo::RESULTS,
+    mcpagentbench::RESULTS,
+    mcpagentbench::TASKS,
     adk::EVAL_SET,
     adk::SESSION,
     chat::REPLIES,

@@ -119,9 +119,11 @@ mod tests {
         assert!(name == Some("bfcl") && read.is_err());
         let both = r#"{"id": "x", "question": [[{"role": "user", "content": "q"}]], "ground_truth": [{"f": {"a": [1, 2]}}]}"#;
         let trace = found(both).1.unwrap().0.remove(0);
-        assert!(trace.is_reference && trace.question.is_some() && trace.call_count() == 1);
+        assert!(
+            trace.kind == crate::TraceKind::Reference && trace.question.is_some() && trace.call_count() == 1
+        );
         let made =
             found(r#"{"id": "x", "result": [{"f": "{}"}], "input_token_count": 3}"#).1.unwrap().0.remove(0);
-        assert!(!made.is_reference && made.usage.input == Some(3));
+        assert!(made.kind == crate::TraceKind::Prediction && made.usage.input == Some(3));
     }
 }

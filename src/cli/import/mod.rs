@@ -1,17 +1,17 @@
 //! `m3 import`
 
+mod write;
+
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use clap::{Args, ValueEnum};
 use m3_report::json_without_hidden;
 use m3_support::text::{counted, shortened};
-use m3_traces::{FORMATS, Format, Ids};
+use m3_traces::{FORMATS, Format};
 use m3_trajectory::SourceError;
-use m3_trajectory::catalog::Catalog;
-use m3_trajectory::tool_names::{NameMapping, Vocabulary, read_names, recognize};
 
 use super::failure::{Failure, code};
 use super::hosting::{Signals, interrupted, nearest, runtime};
@@ -19,9 +19,10 @@ use super::output::{Output, commit_all, refuse_equal};
 use super::printer::{Printer, Unit};
 use super::tool_names::ToolNamesArg;
 use crate::import::{
-    FileImport, Found, IdTemplate, ImportAs, ImportOptions, ImportReport, Imported, MediaFolder, Spool,
-    SpoolReader, SubAgents, images_beside, import, walk,
+    FileImport, Found, IdTemplate, ImportAs, ImportOptions, ImportReport, Imported, MediaFolder, Role,
+    SubAgents, images_beside, import, walk,
 };
+use write::write;
 
 /// Options of `m3 import`.
 #[derive(Debug, Args)]
@@ -31,10 +32,19 @@ pub(super) struct ImportArgs {
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// File of trajectories to write; as JSON Lines if its name ends in .jsonl
-    #[arg(short, long, value_name = "FILE", required_unless_present = "list")]
+    #[arg(short, long, value_name = "FILE", required_unless_present_any = ["list", "references", "tasks", "tools"])]
     out: Option<PathBuf>,
+    /// File for the calls that should be made, where the files tell them
+    #[arg(long, value_name = "FILE")]
+    references: Option<PathBuf>,
+    /// File for the tasks: questions without calls
+    #[arg(long, value_name = "FILE")]
+    tasks: Option<PathBuf>,
+    /// File for the tools that were offered, as a catalog; with --tool-names auto the catalog that is read instead
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
     /// Say what each file is and holds, and write nothing
-    #[arg(long, conflicts_with_all = ["out", "images"])]
+    #[arg(long, conflicts_with_all = ["out", "references", "tasks", "images"])]
     list: bool,
     /// Format of all files, whatever they look like: a name of docs/import.md, such as openai-chat; where several begin
     /// with it, the one that fits
@@ -58,9 +68,6 @@ pub(super) struct ImportArgs {
     /// How tools are named: off as they are, auto as in --tools where that is clear, or a JSON file of names
     #[arg(long, value_name = "off|auto|FILE", default_value = "off")]
     tool_names: ToolNamesArg,
-    /// Catalog of the tools, for --tool-names auto
-    #[arg(long, value_name = "FILE")]
-    tools: Option<PathBuf>,
     /// Files that are read at once [default: one for each core]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -72,6 +79,7 @@ Examples:
   m3 import traces/ --list
   m3 import ~/.claude/projects/shop --id '{file}' -o shop.json
   m3 import good-run.jsonl --as references -o references.json
+  m3 import results/run1.json -o predictions.json --references references.json
 
 What each format keeps and loses: docs/import.md. m3 score, audit, show and others read the same files directly.";
 
@@ -111,24 +119,32 @@ fn parse_format(name: &str) -> Result<Formats, String> {
 pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
     let found = walk(&args.paths)
         .map_err(|(path, cause)| SourceError::Read { path: path.display().to_string(), cause })?;
-    let inputs: Vec<&Path> =
-        found.iter().map(|found| found.path.as_path()).chain(args.tools.as_deref()).collect();
-    let written: Vec<&Path> = args.out.iter().chain(&args.report).map(PathBuf::as_path).collect();
-    refuse_equal(&inputs, &written)?;
-    refuse_equal(args.out.as_deref().as_slice(), args.report.as_deref().as_slice())?;
-    let out = args.out.as_deref().map(|out| Output::open(Some(out), &[], printer)).transpose()?;
-    let report_out = args.report.as_deref().map(|path| Output::open(Some(path), &[], printer)).transpose()?;
-    let media = args
-        .out
-        .as_deref()
-        .map(|out| MediaFolder::new(&args.images.clone().unwrap_or_else(|| images_beside(out)), out));
-    let imported = read_all(args, &found, media.as_ref(), printer)?;
-    let report = ImportReport::new(imported.files.clone(), media.as_ref().map_or(0, MediaFolder::count));
-    let mut outputs = Vec::new();
-    if let (Some(mut out), Some(path), true) = (out, &args.out, report.trajectories > 0) {
-        write(args, path, imported, &mut out, printer)?;
-        outputs.push(out);
+    let inputs: Vec<&Path> = found.iter().map(|found| found.path.as_path()).chain(args.catalog()).collect();
+    let written = args.written();
+    let all: Vec<&Path> = written.iter().map(|(_, path)| *path).chain(args.report.as_deref()).collect();
+    refuse_equal(&inputs, &all)?;
+    for (at, path) in all.iter().enumerate() {
+        refuse_equal(&[*path], &all[..at])?;
     }
+    let open = |path: &Path| Output::open(Some(path), &[], printer);
+    let mut outputs = written.iter().map(|(_, path)| open(path)).collect::<Result<Vec<_>, _>>()?;
+    let report_out = args.report.as_deref().map(open).transpose()?;
+    let beside = args.out.as_deref().or(written.first().map(|(_, path)| *path));
+    let media =
+        beside.map(|out| MediaFolder::new(&args.images.clone().unwrap_or_else(|| images_beside(out)), out));
+    let imported = read_all(args, &found, media.as_ref(), printer)?;
+    let mut report = ImportReport::new(imported.files.clone(), media.as_ref().map_or(0, MediaFolder::count));
+    let counts = write(args, &written, imported, &mut outputs, printer)?;
+    for ((what, _), count) in written.iter().zip(&counts) {
+        match what {
+            Written::Records(Role::Reference) => report.references = *count,
+            Written::Records(Role::Task) => report.tasks = *count,
+            Written::Records(Role::Trajectory) | Written::Tools => {}
+        }
+    }
+    // A file that would hold nothing is not written.
+    let mut kept = counts.iter().map(|count| *count > 0);
+    outputs.retain(|_| kept.next().unwrap_or_default());
     if let Some(mut out) = report_out {
         let text = serde_json::to_string_pretty(&report).map_err(io::Error::from);
         let done = text.and_then(|text| writeln!(out, "{}", json_without_hidden(&text)));
@@ -140,7 +156,39 @@ pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
         list(&report, &found, printer)?;
     }
     commit_all(outputs)?;
-    conclude(args, &report, &found, printer)
+    let concluded = conclude(&report, counts.iter().sum(), &found, printer);
+    for ((what, path), count) in written.iter().zip(counts) {
+        tell_written(*what, path, count, &report, printer);
+    }
+    concluded
+}
+
+/// What a file that is written holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Written {
+    /// Trajectories, references or tasks.
+    Records(Role),
+    /// The tools that were offered.
+    Tools,
+}
+
+impl ImportArgs {
+    /// The catalog that is read.
+    fn catalog(&self) -> Option<&Path> {
+        self.tools.as_deref().filter(|_| matches!(self.tool_names, ToolNamesArg::Auto))
+    }
+
+    /// The files that are written, besides the report.
+    fn written(&self) -> Vec<(Written, &Path)> {
+        let tools = self.tools.as_ref().filter(|_| self.catalog().is_none());
+        let all = [
+            (Written::Records(Role::Trajectory), self.out.as_ref()),
+            (Written::Records(Role::Reference), self.references.as_ref()),
+            (Written::Records(Role::Task), self.tasks.as_ref()),
+            (Written::Tools, tools),
+        ];
+        all.into_iter().filter_map(|(what, path)| Some((what, path?.as_path()))).collect()
+    }
 }
 
 /// Reads all files with a progress bar, until a signal comes.
@@ -163,6 +211,9 @@ fn read_all(
             AsArg::Predictions => ImportAs::Predictions,
             AsArg::References => ImportAs::References,
         },
+        wants_references: args.references.is_some(),
+        wants_tasks: args.tasks.is_some(),
+        wants_tools: args.tools.is_some() && args.catalog().is_none(),
         media,
         threads: args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
     };
@@ -179,68 +230,6 @@ fn read_all(
         return Err(interrupted());
     }
     Ok(imported)
-}
-
-/// The bytes that are written at once.
-const BUFFER: usize = 1 << 18;
-
-/// Writes the trajectories with their ids.
-fn write(
-    args: &ImportArgs,
-    path: &Path,
-    imported: Imported,
-    out: &mut Output,
-    printer: Printer,
-) -> Result<(), Failure> {
-    let Imported { files, spooled, spools, tools, .. } = imported;
-    let spools: io::Result<Vec<_>> = spools.into_iter().map(Spool::into_reader).collect();
-    let mut spools = spools.map_err(|cause| Failure::written(&cause))?;
-    let names = names(args, &tools, printer)?;
-    let is_lines = path.extension().is_some_and(|ending| ending == "jsonl" || ending == "ndjson");
-    let mut ids = Ids::default();
-    let mut is_first = true;
-    let mut put = |mut out: BufWriter<&mut Output>| -> io::Result<()> {
-        for (file, spooled) in files.iter().zip(&spooled) {
-            let format = file.format.as_deref().unwrap_or_default();
-            for spooled in spooled {
-                let id = ids.unique(args.id.fill(&file.stem, spooled.sample.as_deref(), format));
-                let before = match (is_lines, is_first) {
-                    (true, _) => "",
-                    (false, true) => "[\n",
-                    (false, false) => ",\n",
-                };
-                is_first = false;
-                out.write_all(before.as_bytes())?;
-                SpoolReader::write(&mut spools, spooled, &id, &names, &mut out)?;
-                out.write_all(if is_lines { b"\n" } else { b"" })?;
-            }
-        }
-        out.write_all(if is_lines || is_first { b"" } else { b"\n]\n" })?;
-        out.flush()
-    };
-    put(BufWriter::with_capacity(BUFFER, out)).map_err(|cause| Failure::written(&cause))
-}
-
-/// The other names of tools.
-fn names(args: &ImportArgs, tools: &Vocabulary, printer: Printer) -> Result<NameMapping, Failure> {
-    let names = match (&args.tool_names, &args.tools) {
-        (ToolNamesArg::Off, _) => return Ok(NameMapping::new()),
-        (ToolNamesArg::File(path), _) => {
-            read_names(path).map_err(|error| Failure::new(code::INPUT, error.to_string()))?
-        }
-        (ToolNamesArg::Auto, None) => {
-            let message = "`--tool-names auto` completes names by a catalog\nhint: `--tools FILE` names it";
-            return Err(Failure::new(code::INPUT, message));
-        }
-        (ToolNamesArg::Auto, Some(path)) => {
-            let mut known = Vocabulary::default();
-            Catalog::open(path)?.names().for_each(|name| known.add(name));
-            recognize(tools, &known, &Vocabulary::default()).mapping
-        }
-    };
-    let used = names.keys().filter(|name| tools.has(name)).count();
-    printer.note(&format!("{} renamed", counted(used, "tool")));
-    Ok(names)
 }
 
 /// Prints what each file is and holds; the name of the file is last, so that it is never cut.
@@ -267,12 +256,7 @@ fn list(report: &ImportReport, found: &[Found], printer: Printer) -> Result<(), 
 const TOLD: usize = 8;
 
 /// Tells what came of it; fails if a file failed.
-fn conclude(
-    args: &ImportArgs,
-    report: &ImportReport,
-    found: &[Found],
-    printer: Printer,
-) -> Result<(), Failure> {
+fn conclude(report: &ImportReport, records: u64, found: &[Found], printer: Printer) -> Result<(), Failure> {
     let mut notes: BTreeMap<&str, u64> = BTreeMap::new();
     for note in report.files.iter().flat_map(|file| &file.notes) {
         *notes.entry(&note.note).or_default() += note.count;
@@ -306,28 +290,39 @@ fn conclude(
             counted(failed.len() - TOLD, "file")
         ));
     }
-    if let Some(out) = args.out.as_deref().filter(|_| report.trajectories > 0) {
-        let media = if report.media > 0 {
-            format!(" and {}", counted(report.media, "picture"))
-        } else {
-            String::new()
-        };
-        printer.note(&format!(
-            "wrote {} with {}{media}, from {}, {}",
-            counted(usize::try_from(report.trajectories).unwrap_or(usize::MAX), "trajectory"),
-            counted(usize::try_from(report.calls).unwrap_or(usize::MAX), "call"),
-            counted(report.files.iter().filter(|file| file.trajectories > 0).count(), "file"),
-            if out == Path::new("-") {
-                "to standard output".to_owned()
-            } else {
-                format!("into `{}`", out.display())
-            }
-        ));
-    }
-    match (failed.is_empty(), report.trajectories) {
+    match (failed.is_empty(), records + report.trajectories) {
         (true, 0) => Err(Failure::new(code::INPUT, "there is nothing to import in what was given")),
         (true, _) => Ok(()),
         (false, 0) => Err(Failure::silent(code::INPUT)),
         (false, _) => Err(Failure::silent(code::FAILED)),
+    }
+}
+
+/// Tells what was written into a file.
+fn tell_written(what: Written, path: &Path, count: u64, report: &ImportReport, printer: Printer) {
+    let number = |count: u64, noun: &str| counted(usize::try_from(count).unwrap_or(usize::MAX), noun);
+    let place = if path == Path::new("-") {
+        "to standard output".to_owned()
+    } else {
+        format!("into `{}`", path.display())
+    };
+    let said = match what {
+        Written::Records(Role::Trajectory) => {
+            let media = if report.media > 0 {
+                format!(" and {}", counted(report.media, "picture"))
+            } else {
+                String::new()
+            };
+            let files = report.files.iter().filter(|file| file.trajectories > 0).count();
+            let calls = number(report.calls, "call");
+            format!("{} with {calls}{media}, from {},", number(count, "trajectory"), counted(files, "file"))
+        }
+        Written::Records(Role::Reference) => number(count, "reference"),
+        Written::Records(Role::Task) => number(count, "task"),
+        Written::Tools => number(count, "tool"),
+    };
+    match count {
+        0 => printer.warn(&format!("`{}` was not written: there is nothing for it", path.display())),
+        _ => printer.note(&format!("wrote {said} {place}")),
     }
 }

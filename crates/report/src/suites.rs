@@ -1,0 +1,73 @@
+//! The tables of suites.
+
+use m3_support::text::shortened;
+
+use super::sheet::{Cell, Column, Sheet};
+use super::{ScoreSummary, SuiteGroupReport, SuiteReport};
+
+/// The widest name of a group, in columns.
+const NAME: usize = 30;
+
+/// The most columns of values in a table of groups: a name and as many fit into 80 columns.
+const COLUMNS: usize = 4;
+
+/// The tables of all suites.
+pub(crate) fn suite_sheets(summary: &ScoreSummary) -> Vec<Sheet> {
+    // M3-Bench has its own place in every form.
+    let others = summary.suites.0.iter().filter(|(name, _)| name != "m3");
+    others.flat_map(|(name, suite)| sheets(name, suite)).collect()
+}
+
+fn sheets(name: &str, suite: &SuiteReport) -> Vec<Sheet> {
+    let row = |(metric, value): &(String, Option<f64>)| {
+        vec![Cell::new(metric.replace('_', " ")), Cell::new(shown(suite, metric, *value))]
+    };
+    let whole = Sheet {
+        title: format!("{} ({name})", suite.title),
+        notes: suite.notes.clone(),
+        columns: vec![Column::text("metric"), Column::number("value", "value")],
+        rows: suite.aggregate.0.iter().map(row).collect(),
+    };
+    let groups = suite.groups.chunk_by(|a, b| a.by == b.by).filter(|groups| groups.len() > 1);
+    std::iter::once(whole).chain(groups.map(|groups| groups_sheet(name, suite, groups))).collect()
+}
+
+fn groups_sheet(name: &str, suite: &SuiteReport, groups: &[SuiteGroupReport]) -> Sheet {
+    let by = groups.first().map_or("", |group| &group.by);
+    let mut metrics: Vec<&str> = Vec::new();
+    for (metric, _) in groups.iter().flat_map(|group| &group.values.0) {
+        if !metrics.contains(&metric.as_str()) && metrics.len() < COLUMNS {
+            metrics.push(metric);
+        }
+    }
+    let row = |group: &SuiteGroupReport| {
+        let values = metrics.iter().map(|metric| {
+            let value = group.values.get(metric).copied().flatten();
+            Cell::new(shown(suite, metric, value))
+        });
+        let first = [Cell::new(shortened(&group.name, NAME)), Cell::new(group.tasks.to_string())];
+        first.into_iter().chain(values).collect()
+    };
+    let numbers = ["tasks"].into_iter().chain(metrics.iter().copied());
+    let numbers = numbers.map(|metric| Column::number(metric, &metric.replace('_', " ")));
+    Sheet {
+        title: format!("{name}, by {by}"),
+        notes: Vec::new(),
+        columns: std::iter::once(Column::text(by)).chain(numbers).collect(),
+        rows: groups.iter().map(row).collect(),
+    }
+}
+
+/// A value in the digits of its unit; `-` where it is not defined.
+fn shown(suite: &SuiteReport, name: &str, value: Option<f64>) -> String {
+    let is_of =
+        |metric: &str| name.strip_prefix(metric).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
+    let known =
+        suite.metrics.iter().filter(|metric| is_of(&metric.name)).max_by_key(|metric| metric.name.len());
+    match (value, known.map(|metric| metric.unit.as_str())) {
+        (None, _) => "-".to_owned(),
+        (Some(value), Some("percent")) => format!("{value:.2}"),
+        (Some(value), Some("count")) => format!("{value:.0}"),
+        (Some(value), _) => format!("{value:.4}"),
+    }
+}

@@ -1,0 +1,96 @@
+//! What other benchmarks say of the same trajectories, with `--suite`.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
+
+/// Values by name, an object in their order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Named<V>(pub Vec<(String, V)>);
+
+/// The values of a suite by the names of its metrics; null where one is not defined.
+pub type SuiteValues = Named<Option<f64>>;
+
+/// What a suite says of all trajectories.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SuiteReport {
+    /// The benchmark.
+    pub title: String,
+    /// Whose definitions: `paper`, or `published` for the program that was published with it.
+    #[schemars(extend("enum" = ["paper", "published"]))]
+    pub variant: String,
+    /// What its metrics mean.
+    pub metrics: Vec<SuiteMetricReport>,
+    /// All trajectories together.
+    pub aggregate: SuiteValues,
+    /// Some of them together.
+    pub groups: Vec<SuiteGroupReport>,
+    /// What was left out, and why.
+    pub notes: Vec<String>,
+}
+
+/// A metric of a suite.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SuiteMetricReport {
+    /// The name.
+    pub name: String,
+    /// What the value of all trajectories is measured in; values whose names begin with the metric's have its unit.
+    #[schemars(extend("enum" = ["share", "percent", "count", "number"]))]
+    pub unit: String,
+    /// The meaning in one sentence.
+    pub meaning: String,
+}
+
+/// The values of a group of tasks.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SuiteGroupReport {
+    /// What tasks are grouped by, such as `class`.
+    pub by: String,
+    /// The group.
+    pub name: String,
+    /// How many tasks it has.
+    pub tasks: usize,
+    /// Their values.
+    pub values: SuiteValues,
+}
+
+impl<V> Default for Named<V> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<V> Named<V> {
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The value with this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&V> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+}
+
+impl<V: Serialize> Serialize for Named<V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl<V: JsonSchema> JsonSchema for Named<V> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("Named_{}", V::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": generator.subschema_for::<V>() })
+    }
+}

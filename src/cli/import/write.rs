@@ -1,0 +1,138 @@
+//! Writes what was imported into its files.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::{self, BufWriter, Write as _};
+use std::path::Path;
+
+use m3_support::text::counted;
+use m3_traces::Ids;
+use m3_trajectory::catalog::Catalog;
+use m3_trajectory::json::Keys;
+use m3_trajectory::tool_names::{NameMapping, Vocabulary, read_names, recognize};
+
+use super::{ImportArgs, Written};
+use crate::cli::failure::{Failure, code};
+use crate::cli::output::Output;
+use crate::cli::printer::Printer;
+use crate::cli::tool_names::ToolNamesArg;
+use crate::import::{FileImport, Imported, Role, Spool, SpoolReader, Spooled};
+
+/// The bytes that are written at once.
+const BUFFER: usize = 1 << 18;
+
+/// Writes all files, each with what it is for; how many records each has.
+pub(super) fn write(
+    args: &ImportArgs,
+    written: &[(Written, &Path)],
+    imported: Imported,
+    outputs: &mut [Output],
+    printer: Printer,
+) -> Result<Vec<u64>, Failure> {
+    let Imported { files, spooled, spools, tools, offered, .. } = imported;
+    if offered.differing > 0 {
+        let count = counted(usize::try_from(offered.differing).unwrap_or(usize::MAX), "time");
+        printer
+            .note(&format!("{count} a tool came again with another description or schema: the first counts"));
+    }
+    let spools: io::Result<Vec<_>> = spools.into_iter().map(Spool::into_reader).collect();
+    let spools = spools.map_err(|cause| Failure::written(&cause))?;
+    let names = names(args, &tools, printer)?;
+    let mut records = Records { args, files: &files, spooled: &spooled, spools, names };
+    let mut catalog = Some(offered);
+    let mut counts = Vec::new();
+    for ((what, path), out) in written.iter().zip(outputs) {
+        let is_lines = path.extension().is_some_and(|ending| ending == "jsonl" || ending == "ndjson");
+        let out = BufWriter::with_capacity(BUFFER, out);
+        let done = match what {
+            Written::Records(role) => records.write(*role, is_lines, out),
+            Written::Tools => {
+                let (mut out, catalog) = (out, catalog.take().unwrap_or_default());
+                let count = catalog.len() as u64;
+                let text = catalog.into_json().to_text(Keys::AsRead);
+                writeln!(out, "{text}").and_then(|()| out.flush()).map(|()| count)
+            }
+        };
+        counts.push(done.map_err(|cause| Failure::written(&cause))?);
+    }
+    Ok(counts)
+}
+
+/// What waits to be written.
+struct Records<'r> {
+    args: &'r ImportArgs,
+    files: &'r [FileImport],
+    spooled: &'r [Vec<Spooled>],
+    spools: Vec<SpoolReader>,
+    names: NameMapping,
+}
+
+impl Records<'_> {
+    /// Writes all records of a role, each with its id. References and tasks that come again as they were, as in every run of a
+    /// benchmark, are written once.
+    fn write(&mut self, role: Role, is_lines: bool, mut out: BufWriter<&mut Output>) -> io::Result<u64> {
+        let (mut ids, mut known) = (Ids::default(), HashMap::<String, u64>::new());
+        let mut count = 0;
+        for (file, spooled) in self.files.iter().zip(self.spooled) {
+            let format = file.format.as_deref().unwrap_or_default();
+            for spooled in spooled.iter().filter(|spooled| spooled.role == role) {
+                let id = self.args.id.fill(&file.stem, spooled.sample.as_deref(), format);
+                if role != Role::Trajectory && self.is_known(&mut known, &id, spooled)? {
+                    continue;
+                }
+                let id = ids.unique(id);
+                let before = match (is_lines, count) {
+                    (true, _) => "",
+                    (false, 0) => "[\n",
+                    (false, _) => ",\n",
+                };
+                count += 1;
+                out.write_all(before.as_bytes())?;
+                SpoolReader::write(&mut self.spools, spooled, &id, &self.names, &mut out)?;
+                out.write_all(if is_lines { b"\n" } else { b"" })?;
+            }
+        }
+        out.write_all(if is_lines || count == 0 { b"" } else { b"\n]\n" })?;
+        out.flush()?;
+        Ok(count)
+    }
+
+    /// Whether a record with this id was written as it is now.
+    fn is_known(
+        &mut self,
+        known: &mut HashMap<String, u64>,
+        id: &str,
+        spooled: &Spooled,
+    ) -> io::Result<bool> {
+        let mut text = Vec::new();
+        SpoolReader::write(&mut self.spools, spooled, id, &self.names, &mut text)?;
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let hash = hasher.finish();
+        let is_new = !known.contains_key(id);
+        let first = *known.entry(id.to_owned()).or_insert(hash);
+        Ok(first == hash && !is_new)
+    }
+}
+
+/// The other names of tools.
+fn names(args: &ImportArgs, tools: &Vocabulary, printer: Printer) -> Result<NameMapping, Failure> {
+    let names = match (&args.tool_names, args.catalog()) {
+        (ToolNamesArg::Off, _) => return Ok(NameMapping::new()),
+        (ToolNamesArg::File(path), _) => {
+            read_names(path).map_err(|error| Failure::new(code::INPUT, error.to_string()))?
+        }
+        (ToolNamesArg::Auto, None) => {
+            let message = "`--tool-names auto` completes names by a catalog\nhint: `--tools FILE` names it";
+            return Err(Failure::new(code::INPUT, message));
+        }
+        (ToolNamesArg::Auto, Some(path)) => {
+            let mut known = Vocabulary::default();
+            Catalog::open(path)?.names().for_each(|name| known.add(name));
+            recognize(tools, &known, &Vocabulary::default()).mapping
+        }
+    };
+    let used = names.keys().filter(|name| tools.has(name)).count();
+    printer.note(&format!("{} renamed", counted(used, "tool")));
+    Ok(names)
+}

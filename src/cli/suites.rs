@@ -1,0 +1,180 @@
+//! `--suite`: what other benchmarks say of the same trajectories.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use m3_report::{Named, ScoreSummary, SuiteGroupReport, SuiteMetricReport, SuiteReport, SuiteValues};
+use m3_score::Metric;
+use m3_suites::{ChosenSuite, Group, Scorer, SuiteMetric, Trial, Unit, Values};
+use m3_trajectory::catalog::Catalog;
+use m3_trajectory::{OpenError, Trajectory, TrajectoryFile};
+
+use super::failure::{Failure, code};
+use super::scoring::ScoredFiles;
+
+/// Which suites are computed.
+#[derive(Debug, Args)]
+pub(super) struct SuiteArgs {
+    /// Also score as another benchmark does: a name of docs/suites.md, with `:published` as its program does and not its
+    /// paper; repeatable. `m3` stands for the metrics that are always there
+    #[arg(long = "suite", value_name = "NAME[:published]")]
+    suites: Vec<SuiteChoice>,
+}
+
+/// A suite that was named.
+#[derive(Debug, Clone)]
+enum SuiteChoice {
+    /// M3-Bench, which is always there.
+    Own,
+    Other(ChosenSuite),
+}
+
+impl FromStr for SuiteChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "m3" { Ok(Self::Own) } else { text.parse().map(Self::Other) }
+    }
+}
+
+/// The suites of a score, at work.
+pub(super) struct Suites<'c> {
+    running: Vec<(ChosenSuite, Box<dyn Scorer + 'c>)>,
+    /// The predictions with their grades, for each repetition.
+    graded: Vec<TrajectoryFile>,
+    /// The tasks of this repetition that were scored.
+    seen: HashSet<String>,
+}
+
+impl SuiteArgs {
+    /// Begins to score. `graded` are files of predictions with grades, one for each repetition, or none.
+    pub(super) fn open<'c>(
+        &self,
+        catalog: Option<&'c Catalog>,
+        graded: &[PathBuf],
+    ) -> Result<Suites<'c>, Failure> {
+        let mut running: Vec<(ChosenSuite, Box<dyn Scorer + 'c>)> = Vec::new();
+        for choice in &self.suites {
+            let SuiteChoice::Other(chosen) = choice else { continue };
+            if running.iter().all(|(other, _)| other.name() != chosen.name()) {
+                running.push((*chosen, chosen.open(catalog)));
+            }
+        }
+        let graded = if running.is_empty() { &[] } else { graded };
+        let unusable = |error: OpenError| Failure::new(code::INPUT, error.to_string());
+        let graded =
+            graded.iter().map(|path| TrajectoryFile::open_all(path, &mut |_, _| ()).map_err(unusable));
+        Ok(Suites { running, graded: graded.collect::<Result<_, _>>()?, seen: HashSet::new() })
+    }
+
+    /// Whether `m3` was named.
+    pub(super) fn names_own(&self) -> bool {
+        self.suites.iter().any(|choice| matches!(choice, SuiteChoice::Own))
+    }
+}
+
+impl Suites<'_> {
+    /// The values of a task in a repetition, from 1.
+    pub(super) fn task(
+        &mut self,
+        id: &str,
+        files: ScoredFiles<'_>,
+        repeat: usize,
+    ) -> Result<Named<SuiteValues>, Failure> {
+        if self.running.is_empty() {
+            return Ok(Named::default());
+        }
+        self.seen.insert(id.to_owned());
+        let find = |file: &TrajectoryFile| -> Result<Option<Trajectory>, Failure> {
+            Ok(file.find(id).map(|index| file.read(index)).transpose()?)
+        };
+        let (reference, prediction) = (find(files.references)?, find(files.predictions)?);
+        let graded = self.graded.get(repeat - 1).map_or(Ok(None), find)?;
+        let Some(reference) = reference else { return Ok(Named::default()) };
+        let trial = Trial { graded: graded.as_ref(), ..Trial::new(&reference, prediction.as_ref(), repeat) };
+        let values = |(chosen, scorer): &mut (ChosenSuite, Box<dyn Scorer + '_>)| {
+            (chosen.name(), named(&scorer.trial(&trial)))
+        };
+        Ok(Named(self.running.iter_mut().map(values).collect()))
+    }
+
+    /// Scores the tasks that this repetition did not, since they have no prediction.
+    pub(super) fn end_repetition(&mut self, files: ScoredFiles<'_>, repeat: usize) -> Result<(), Failure> {
+        let seen = std::mem::take(&mut self.seen);
+        if !self.running.is_empty() {
+            for index in 0..files.references.len() {
+                let id = &files.references.look_at(index)?.id;
+                if !seen.contains(id) {
+                    self.task(id, files, repeat)?;
+                }
+            }
+            self.seen.clear();
+        }
+        Ok(())
+    }
+
+    /// What the suites say of all; M3-Bench among them, if there is a summary of it.
+    pub(super) fn finish(self, own: Option<&ScoreSummary>) -> Named<SuiteReport> {
+        let own = own.map(|own| ("m3".to_owned(), own_report(own)));
+        let others =
+            self.running.into_iter().map(|(chosen, scorer)| (chosen.name(), report(&chosen, scorer)));
+        Named(own.into_iter().chain(others).collect())
+    }
+}
+
+/// The metrics that every score has, as a suite.
+fn own_report(summary: &ScoreSummary) -> SuiteReport {
+    let metrics = || Metric::of_scores();
+    let row = |metric: Metric| SuiteMetricReport {
+        name: metric.name().to_owned(),
+        unit: "share".to_owned(),
+        meaning: metric.meaning().to_owned(),
+    };
+    let value = |metric: Metric| (metric.name().to_owned(), Some(summary.aggregate.metrics[metric]));
+    SuiteReport {
+        title: "M3-Bench".to_owned(),
+        variant: if summary.profile == "paper" { "paper" } else { "published" }.to_owned(),
+        metrics: metrics().map(row).collect(),
+        aggregate: Named(metrics().map(value).collect()),
+        groups: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+fn report(chosen: &ChosenSuite, scorer: Box<dyn Scorer + '_>) -> SuiteReport {
+    let result = scorer.finish();
+    let group = |group: Group| SuiteGroupReport {
+        by: group.by.to_owned(),
+        name: group.name,
+        tasks: group.tasks,
+        values: named(&group.values),
+    };
+    SuiteReport {
+        title: chosen.suite.title.to_owned(),
+        variant: chosen.variant.name().to_owned(),
+        metrics: chosen.suite.metrics.iter().map(metric).collect(),
+        aggregate: named(&result.aggregate),
+        groups: result.groups.into_iter().map(group).collect(),
+        notes: result.notes,
+    }
+}
+
+fn metric(metric: &SuiteMetric) -> SuiteMetricReport {
+    let unit = match metric.unit {
+        Unit::Share => "share",
+        Unit::Percent => "percent",
+        Unit::Count => "count",
+        Unit::Number => "number",
+    };
+    SuiteMetricReport {
+        name: metric.name.to_owned(),
+        unit: unit.to_owned(),
+        meaning: metric.meaning.to_owned(),
+    }
+}
+
+fn named(values: &Values) -> SuiteValues {
+    Named(values.iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}

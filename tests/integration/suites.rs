@@ -1,0 +1,159 @@
+//! `--suite`: other benchmarks' scores of the same trajectories, and their data as ours.
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    Folder, failure, follows_kept_schema, m3, no_encoder, report, run, shared, stdout, text,
+};
+
+/// A result file of MCPAgentBench: two tasks, of which the first was done in other steps.
+fn results() -> Value {
+    let task = |id: &str, expected: Value, used: Value| {
+        let tools = |steps: &Value| {
+            steps
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|step| step.as_array().unwrap().iter().map(|call| call[0].clone()).collect())
+                .collect::<Vec<Value>>()
+        };
+        let inputs = |steps: &Value| {
+            steps
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|step| step.as_array().unwrap().iter().map(|call| call[1].clone()).collect())
+                .collect::<Vec<Value>>()
+        };
+        json!({
+            "task_id": id, "task_content": "Which way?",
+            "expected_tools": tools(&expected), "expected_inputs": inputs(&expected),
+            "tools_used": tools(&used), "inputs_used": inputs(&used), "score": 0
+        })
+    };
+    let (one, two) = (json!(["map", {"to": "Rome"}]), json!(["weather", {"at": "5"}]));
+    json!({
+        "evaluation_summary": {"total_completion_tokens": 3000, "total_test_time": 30.0},
+        "detailed_results": [
+            task("daytask_2_parallel_tools_1", json!([[one, two]]), json!([[one], [["weather", {"at": 5}]]])),
+            task("protask_1_tool_1", json!([[one]]), json!([[one]])),
+        ]
+    })
+}
+
+/// The folder with predictions and references of [`results`].
+fn imported() -> Folder {
+    let folder = Folder::new();
+    let file = folder.json("run.json", &results());
+    let at = |name: &str| folder.path().join(name);
+    let mut import = no_encoder(&folder);
+    import.arg("import").arg(&file).arg("-o").arg(at("predictions.json"));
+    import.arg("--references").arg(at("references.json")).arg("--tasks").arg(at("tasks.json"));
+    let output = run(&mut import);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    for said in ["wrote 2 trajectories", "wrote 2 references", "wrote 2 tasks"] {
+        assert!(text(&output.stderr).contains(said), "{said}: {}", text(&output.stderr));
+    }
+    folder
+}
+
+#[test]
+fn values_are_in_every_form() {
+    let folder = imported();
+    let files = ["predictions.json", "references.json"].map(|name| folder.path().join(name));
+    let score = |options: &[&str]| {
+        let mut m3 = m3()?;
+        m3.arg("score").args(&files).args(["--suite", "m3", "--suite", "mcpagentbench"]).args(options);
+        Some(m3)
+    };
+    let Some(mut m3) = score(&["--suite", "mcpagentbench:published"]) else { return };
+    let found = report(&mut m3);
+    follows_kept_schema("score", &found);
+    let suite = &found["suites"]["mcpagentbench"];
+    // Both tasks are finished, 3 calls; the second is also in its steps, 1 call, with 3,000 tokens in half a minute.
+    let of = |name: &str| suite["aggregate"][name].as_f64().unwrap();
+    assert_eq!(
+        (of("tfs"), of("weight"), of("token_efficiency"), of("time_efficiency")),
+        (100.0, 3.0, 1.0 / 3.0, 2.0)
+    );
+    assert!((of("tefs") - 100.0 / 3.0).abs() < 1e-12);
+    assert_eq!(suite["variant"], "paper");
+    assert_eq!(found["suites"]["mcpagentbench:published"]["variant"], "published");
+    assert_eq!(found["suites"]["m3"]["aggregate"]["recall"], found["aggregate"]["recall"]);
+    assert_eq!(
+        found["trajectories"][0]["suites"]["mcpagentbench"],
+        json!({"tfs": 2.0, "tefs": 0.0, "weight": 2.0})
+    );
+    let form = |name: &str| stdout(&mut score(&["--format", name]).unwrap());
+    assert!(form("table").contains("MCPAgentBench (mcpagentbench)"));
+    assert!(form("markdown").contains("| tefs | 33.33 |"));
+    let csv = form("csv");
+    let columns: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    let place = columns.iter().position(|name| *name == "mcpagentbench.tefs").unwrap();
+    let cells = csv.lines().skip(1).map(|line| line.split(',').nth(place).unwrap());
+    assert_eq!(cells.collect::<Vec<_>>(), ["0", "1", "", "", "33.333333333333336"]);
+}
+
+#[test]
+fn several_runs_have_an_average_and_a_missing_task_counts_as_the_variant_says() {
+    let folder = imported();
+    let at = |name: &str| folder.path().join(name);
+    let mut second: Value =
+        serde_json::from_str(&std::fs::read_to_string(at("predictions.json")).unwrap()).unwrap();
+    second.as_array_mut().unwrap().remove(0);
+    folder.json("second.json", &second);
+    let Some(mut m3) = m3() else { return };
+    m3.arg("score")
+        .args([at("predictions.json"), at("references.json")])
+        .arg("--repeat")
+        .arg(at("second.json"));
+    let found = report(m3.args(["--suite", "mcpagentbench", "--suite", "mcpagentbench:published"]));
+    let of = |suite: &str| found["suites"][suite]["aggregate"]["tfs_avg_at_2"].as_f64().unwrap();
+    // The first task, 2 of 3 calls, was finished in one of two runs, and is not in the other.
+    assert!((of("mcpagentbench") - 200.0 / 3.0).abs() < 1e-12);
+    assert!((of("mcpagentbench:published") - 100.0).abs() < 1e-12);
+    let notes = &found["suites"]["mcpagentbench"]["notes"];
+    assert_eq!(notes, &json!(["without a prediction, not finished: 1"]));
+}
+
+#[test]
+fn suites_that_are_not_there_are_refused() {
+    let folder = imported();
+    for (name, said) in
+        [("bench", "there is no suite `bench`"), ("mcpagentbench:mine", "`mine` is no variant")]
+    {
+        let mut m3 = no_encoder(&folder);
+        m3.arg("score").args(["predictions.json", "references.json"].map(|name| folder.path().join(name)));
+        let (code, message) = failure(m3.args(["--suite", name]));
+        assert!(code == 2 && message.contains(said), "{message}");
+    }
+}
+
+/// The paper's figures (arXiv 2512.24565, tables 1 and 2) for three models come out of the published runs.
+#[test]
+fn the_papers_figures_come_out_of_the_published_runs() {
+    let Some(data) = shared("benchmarks/mcpagentbench") else { return };
+    for (model, tfs, tefs) in [
+        ("anthropic_claude-sonnet-4.5", 71.62, 57.72),
+        ("glm-4.6", 65.07, 54.41),
+        ("gemini-3-pro-preview", 48.09, 33.53),
+    ] {
+        let run = |number: usize| {
+            data.join(format!("results/tool20/{model}_general_test_run{number}_results.json.gz"))
+        };
+        let folder = Folder::new();
+        let references = folder.path().join("references.json");
+        let mut import = no_encoder(&folder);
+        let output =
+            crate::support::run(import.arg("import").arg(run(1)).arg("--references").arg(&references));
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let Some(mut m3) = m3() else { return };
+        m3.arg("score").arg(run(1)).arg(&references).args(["--suite", "mcpagentbench:published"]);
+        let found = report(m3.args((2..5).flat_map(|number| ["--repeat".into(), run(number)])));
+        let values = &found["suites"]["mcpagentbench:published"]["aggregate"];
+        for (name, wanted) in [("tfs_avg_at_4", tfs), ("tefs_avg_at_4", tefs)] {
+            let value = values[name].as_f64().unwrap();
+            assert!((value - wanted).abs() < 0.005, "{model}: {name} {value}, not {wanted}");
+        }
+    }
+}
