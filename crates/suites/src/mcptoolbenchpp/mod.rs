@@ -47,13 +47,15 @@ pub(crate) static SUITE: Suite = Suite {
         ),
         share("tool_pass_at_1", "Pass@1 of the tools alone."),
         share("parameter_pass_at_1", "Pass@1 of tools and arguments."),
+        count("tasks", "With `_at_K`: tasks with K trials."),
+        count("decided", "With `_at_K`: those of them with K trials of which is known whether they pass."),
+        count("trials", "Trials that count; with a name those that pass it."),
+        count("similar", "Calls that were accepted for a similar tool of the reference."),
         share("success_rate", "Tool call success rate: calls that succeeded of those that were judged."),
         count("calls", "Calls of the predictions."),
         count("calls_failed", "Calls that failed."),
         count("calls_empty", "Calls that succeeded without content, which are no successes."),
         count("calls_unjudged", "Calls of which nothing recorded tells what became of them."),
-        count("similar", "Calls that were accepted for a similar tool of the reference."),
-        count("trials", "Trials that count."),
     ],
     open: |setting| {
         Box::new(McpToolBench {

@@ -170,7 +170,7 @@ fn tasks_with_too_few_trials_are_left_out() {
         (value("tasks_at_1"), value("pass_at_3"), value("tasks_at_3")),
         (Some(3.0), Some(1.0), Some(1.0))
     );
-    assert_eq!((value("pass_at_5"), value("trials"), value("pass_trials")), (None, Some(6.0), Some(2.0)));
+    assert_eq!((value("pass_at_5"), value("trials"), value("trials_pass")), (None, Some(6.0), Some(2.0)));
     let has = |note: &str| result.notes.iter().any(|known| known == note);
     assert!(has("tasks with fewer than 3 trials, left out of pass@3: 2"), "{:?}", result.notes);
     assert!(has("tasks whose reference has no call, left out: 1"));

@@ -101,24 +101,25 @@ impl Totals {
             ("ast", mean(tasks, |verdict| verdict.ast, variant)),
             ("ast_dag", mean(tasks, |verdict| verdict.ast_dag, variant)),
         ]);
+        // Where no result is recorded at all, nothing is known of success.
+        let is_known = self.all.is_empty() || self.all.has_judged();
+        let rates = |k: u32| FAMILIES.map(|(name, part)| (name, Rate::of(tasks, part, k, variant)));
         for k in ks(tasks) {
-            for (name, part) in FAMILIES {
-                // Where no result is recorded at all, nothing is known of success.
-                let is_known = name != "pass" || self.all.is_empty() || self.all.has_judged();
-                let rate = Rate::of(tasks, part, k, variant);
-                values.push(format!("{name}_at_{k}"), rate.value.filter(|_| is_known));
-                if name != "tool_pass" {
-                    let name = if name == "pass" { "decided" } else { "tasks" };
-                    values.push(format!("{name}_at_{k}"), Some(rate.tasks as f64));
-                }
+            for (name, rate) in rates(k) {
+                values.push(format!("{name}_at_{k}"), rate.value.filter(|_| is_known || name != "pass"));
             }
         }
-        for (name, part) in FAMILIES {
-            let count = verdicts(tasks).filter(|verdict| part(verdict) == Some(true)).count();
-            values.push(format!("{name}_trials"), Some(count as f64));
+        for k in ks(tasks) {
+            let [(_, decided), _, (_, all)] = rates(k);
+            values.push(format!("tasks_at_{k}"), Some(all.tasks as f64));
+            values.push(format!("decided_at_{k}"), Some(decided.tasks as f64));
         }
         let trials: usize = tasks.iter().map(|task| task.counted(variant).count()).sum();
         values.push("trials", Some(trials as f64));
+        for (name, part) in FAMILIES {
+            let count = verdicts(tasks).filter(|verdict| part(verdict) == Some(true)).count();
+            values.push(format!("trials_{name}"), Some(count as f64));
+        }
         values
     }
 

@@ -333,9 +333,9 @@ fn compare_row(name: &str, row: &Json, found: &Values) {
         let ours = match key.as_str() {
             "category" | "model" | "num_tasks" => continue,
             "num_trials_total" => "trials".to_owned(),
-            "num_passed_total" => "pass_trials".to_owned(),
-            "num_tool_correct_total" => "tool_pass_trials".to_owned(),
-            "num_parameter_correct_total" => "parameter_pass_trials".to_owned(),
+            "num_passed_total" => "trials_pass".to_owned(),
+            "num_tool_correct_total" => "trials_tool_pass".to_owned(),
+            "num_parameter_correct_total" => "trials_parameter_pass".to_owned(),
             rate => rate.replace('@', "_at_"),
         };
         let value = found.get(&ours);
