@@ -4,8 +4,6 @@
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
-use m3_trajectory::Call;
-
 use super::outcome::{Ended, Outcome};
 
 /// The cause of a call that no rule knows.
@@ -33,12 +31,11 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     lines.filter(|line| !line.is_empty() && !line.starts_with('#')).filter_map(Rule::read).collect()
 });
 
-/// A call that failed or was empty, with what the catalog says of it.
+/// What is known of a call that failed or was empty.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Failure<'a> {
-    pub(super) call: &'a Call,
     pub(super) ended: &'a Ended,
-    /// Whether the catalog, if there is one, does not have the tool.
+    /// Whether there is no such tool, by the catalog or by the recorded outcome.
     pub(super) is_unknown: bool,
     /// Whether the tool's schema, if there is one, refuses the arguments.
     pub(super) is_refused: bool,
@@ -53,7 +50,7 @@ impl Failure<'_> {
 
     fn has(&self, evidence: &Evidence, message: &str) -> bool {
         match evidence {
-            Evidence::UnknownTool => self.is_unknown || self.call.recorded_outcome() == Some("unknown_tool"),
+            Evidence::UnknownTool => self.is_unknown,
             Evidence::Schema => self.is_refused,
             Evidence::Status(range) => self.ended.status.is_some_and(|status| range.contains(&status)),
             Evidence::Empty => self.ended.outcome == Outcome::Empty,
@@ -104,13 +101,14 @@ fn has_words(text: &str, words: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use m3_trajectory::Call;
     use m3_trajectory::json::Json;
 
     use super::*;
 
     fn cause(call: &Call) -> &'static str {
         let ended = Ended::of(call);
-        Failure { call, ended: &ended, is_unknown: false, is_refused: false }.cause()
+        Failure { ended: &ended, is_unknown: false, is_refused: false }.cause()
     }
 
     fn failed(message: &str) -> Call {
@@ -177,7 +175,6 @@ mod tests {
     #[test]
     fn what_is_recorded_comes_before_words() {
         let with = |key: &str, value: Json| Call { extra: vec![(key.to_owned(), value)], ..failed("x") };
-        assert_eq!(cause(&with("outcome", Json::String("unknown_tool".to_owned()))), "unknown_tool");
         assert_eq!(cause(&with("status_code", Json::Integer(404))), "resource_not_found");
         assert_eq!(cause(&with("status_code", Json::Integer(500))), "api_error");
         assert_eq!(cause(&with("status_code", Json::Integer(302))), "other");
@@ -185,7 +182,7 @@ mod tests {
         assert_eq!(cause(&empty), "empty_result");
         let call = failed("no such file");
         let ended = Ended::of(&call);
-        let failure = Failure { call: &call, ended: &ended, is_unknown: false, is_refused: true };
+        let failure = Failure { ended: &ended, is_unknown: false, is_refused: true };
         assert_eq!(failure.cause(), "parameters_missing_or_type");
         assert_eq!(Failure { is_unknown: true, ..failure }.cause(), "unknown_tool");
     }

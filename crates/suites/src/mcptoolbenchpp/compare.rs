@@ -99,5 +99,5 @@ fn similar(found: &Members, wanted: &Members, schema: Schema<'_>, marks: &Marks)
         (Some(parameter), Some(value)) => marks.are_in(gold) || agrees(Some(parameter), value, gold),
         (Some(_), None) => gold.as_str() == Some(""),
     };
-    !schema.refuses(found) && wanted.iter().all(is_right)
+    schema.has_all(found) && wanted.iter().all(is_right)
 }

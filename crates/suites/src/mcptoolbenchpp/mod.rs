@@ -114,11 +114,12 @@ impl McpToolBench<'_> {
             None if entry.is_none() => Outcome::Failed,
             None => ended.outcome,
         };
-        let is_unknown = entry.is_some() && self.comparer.is_unknown(&call.tool);
+        let is_unknown = entry.is_some()
+            && (self.comparer.is_unknown(&call.tool) || call.recorded_outcome() == Some("unknown_tool"));
         let is_failure = matches!(ended.outcome, Outcome::Failed | Outcome::Empty);
         let cause = is_failure.then(|| {
             let is_refused = self.comparer.is_refused(call);
-            Failure { call, ended: &ended, is_unknown, is_refused }.cause()
+            Failure { ended: &ended, is_unknown, is_refused }.cause()
         });
         let counted = Counted {
             task,

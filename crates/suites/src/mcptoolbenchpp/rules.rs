@@ -56,11 +56,22 @@ impl<'s> Schema<'s> {
         self.0.get("properties")?.get(name)
     }
 
-    /// Whether it refuses the arguments: one is missing, unknown or of another type.
-    pub(super) fn refuses(self, arguments: &Members) -> bool {
+    /// Whether no required argument is missing, and each is one of its parameters and of their type: what AST accuracy asks.
+    pub(super) fn has_all(self, arguments: &Members) -> bool {
         let is_known =
             |(name, value): &(String, Json)| self.parameter(name).is_some_and(|schema| is_of(schema, value));
-        !self.has_required(arguments) || !arguments.iter().all(is_known)
+        self.has_required(arguments) && arguments.iter().all(is_known)
+    }
+
+    /// Whether a server that checks would refuse the arguments: the same, but JSON Schema allows unknown ones unless it
+    /// says otherwise.
+    pub(super) fn refuses(self, arguments: &Members) -> bool {
+        let is_closed = self.0.get("additionalProperties") == Some(&Json::Bool(false));
+        let is_wrong = |(name, value): &(String, Json)| match self.parameter(name) {
+            Some(schema) => !is_of(schema, value),
+            None => is_closed,
+        };
+        !self.has_required(arguments) || arguments.iter().any(is_wrong)
     }
 
     /// Whether no required parameter is missing.

@@ -188,7 +188,12 @@ fn calls_are_counted_by_tool_and_category_with_their_causes() {
             &[("a/gone", r#"{}|{"result": "no", "is_error": true}"#), ("plot", r#"{}|{"result": []}"#)],
         ],
     );
+    // Recorded as unknown, although the catalog has it.
+    let late = trajectory("u", &[&[("b/look", r#"{"query": ""}|{"outcome": "unknown_tool"}"#)]]);
     let (values, result) = scored(&[(&gold, Some(&found))]);
+    let (_, with_late) = scored(&[(&gold, Some(&late))]);
+    assert!(with_late.groups.iter().all(|group| group.by != "tool"), "{:?}", with_late.groups);
+    assert!(with_late.groups.iter().any(|group| group.by == "root_cause" && group.name == "unknown_tool"));
     assert_eq!(values[0].get("success_rate"), Some(0.2));
     let group = |by: &str, name: &str, value: &str| {
         let group = result.groups.iter().find(|group| group.by == by && group.name == name);
