@@ -102,11 +102,11 @@ fn is_of(schema: &Json, value: &Json) -> bool {
     }
 }
 
-/// Whether an argument is the reference's. What the reference has in another type than the schema's counts in the
-/// reference's type.
+/// Whether an argument is the reference's. Where the reference has a value of another type than the schema's, it may have
+/// either type, and must be the same: for BFCL it stands for a variable.
 pub(super) fn agrees(schema: Option<&Json>, value: &Json, gold: &Json) -> bool {
-    let is_typed = schema.is_none_or(|schema| is_of(schema, value)) || Kind::of(value) == Kind::of(gold);
-    is_typed && is_equal(value, gold)
+    let is_typed = |value: &Json| schema.is_none_or(|schema| is_of(schema, value));
+    if is_typed(gold) { is_typed(value) && is_equal(value, gold) } else { is_same(value, gold) }
 }
 
 /// Whether two values are equal: texts as [`normal`] has them, lists in order. Texts in lists, in objects and in objects

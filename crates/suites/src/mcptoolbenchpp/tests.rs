@@ -77,6 +77,12 @@ fn one_call_is_compared_by_its_schema() {
         assert_eq!(ast(gold, &[&[("find", written)]]), wanted, "{written}, without a server");
         assert_eq!(ast(gold, &[&[("b/find", written)]]), WRONG, "{written}, of another server");
     }
+    // BFCL takes a value of another type than the schema's for a variable, which is compared as it stands.
+    let variable: &[&[(&str, &str)]] = &[&[("a/find", r#"{"query": "x", "near": "5 km"}"#)]];
+    for (near, wanted) in [(r#""5 km""#, RIGHT), (r#""5 KM""#, WRONG), ("5", WRONG)] {
+        let written = format!(r#"{{"query": "X", "near": {near}}}"#);
+        assert_eq!(ast(variable, &[&[("a/find", &written)]]), wanted, "{written}");
+    }
     let twice = ("a/find", r#"{"query": "New York", "near": 5}"#);
     assert_eq!(ast(gold, &[&[twice], &[twice]]), (Some(0.0), Some(1.0), 0.0), "a call too many");
     assert_eq!(ast(gold, &[]), WRONG);
