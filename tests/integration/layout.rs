@@ -16,7 +16,7 @@ const MAY_SEE: [(&str, &[&str]); 19] = [
     ("embedding", &[]),
     ("trajectory", &["support"]),
     ("traces", &["support", "trajectory"]),
-    ("suites", &["stats", "trajectory"]),
+    ("suites", &["stats", "support", "trajectory"]),
     ("images", &["support"]),
     ("encoder", &["embedding", "support"]),
     ("score", &["boost", "embedding", "support", "trajectory", "wordnet"]),

@@ -26,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 mod mcpagentbench;
+mod mcptoolbenchpp;
 mod python;
 mod shape;
 mod suite;

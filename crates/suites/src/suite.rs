@@ -6,6 +6,7 @@ use m3_trajectory::Trajectory;
 use m3_trajectory::catalog::Catalog;
 
 use crate::mcpagentbench;
+use crate::mcptoolbenchpp;
 use crate::values::Values;
 
 /// Which of two definitions of a suite.
@@ -67,7 +68,7 @@ pub struct Setting<'c> {
 }
 
 /// All suites but `m3` itself.
-pub static SUITES: [&Suite; 1] = [&mcpagentbench::SUITE];
+pub static SUITES: [&Suite; 2] = [&mcpagentbench::SUITE, &mcptoolbenchpp::SUITE];
 
 /// A prediction of a task, and what it should be.
 #[derive(Debug, Clone, Copy)]

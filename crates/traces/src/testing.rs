@@ -11,6 +11,7 @@ use crate::trace::{Trace, TracedCall};
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     pub(crate) traces: Vec<Trace>,
+    pub(crate) tools: Vec<(Option<String>, Json)>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -18,6 +19,10 @@ impl Sink for Kept {
     fn trace(&mut self, _: Option<u64>, trace: Trace) -> Result<(), ReadError> {
         self.traces.push(trace);
         Ok(())
+    }
+
+    fn tool(&mut self, server: Option<&str>, tool: Json) {
+        self.tools.push((server.map(str::to_owned), tool));
     }
 
     fn warn(&mut self, _: Option<u64>, message: &str) {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first surprise")]
 
 mod mcpagentbench;
+mod mcptoolbenchpp;
 
 use std::io::Read as _;
 

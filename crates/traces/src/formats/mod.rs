@@ -14,6 +14,7 @@ mod langchain;
 mod langsmith;
 mod mcp;
 mod mcpagentbench;
+mod mcptoolbenchpp;
 mod promptfoo;
 mod responses;
 mod spans;
@@ -56,6 +57,7 @@ pub const FORMATS: &[Format] = &[
     promptfoo::RESULTS,
     mcpagentbench::RESULTS,
     mcpagentbench::TASKS,
+    mcptoolbenchpp::RECORDS,
     adk::EVAL_SET,
     adk::SESSION,
     chat::REPLIES,

@@ -1,0 +1,103 @@
+//! Whether a call is a reference's call (section 4.1.1, AST accuracy): the tool, the parameters that it requires, and the
+//! types and values of arguments.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use m3_trajectory::Call;
+use m3_trajectory::catalog::Catalog;
+use m3_trajectory::json::{Json, parse};
+
+use super::graph::Marks;
+use super::names::{Fit, bare};
+use super::rules::{Members, Schema, agrees, find};
+
+/// Compares calls by the schemas of a catalog.
+pub(super) struct Comparer<'c> {
+    catalog: Option<&'c Catalog>,
+    /// The full names of tools by their names without a server; `None` where several servers have one.
+    by_bare_name: HashMap<&'c str, Option<&'c str>>,
+}
+
+impl<'c> Comparer<'c> {
+    pub(super) fn new(catalog: Option<&'c Catalog>) -> Self {
+        let mut by_bare_name = HashMap::new();
+        for name in catalog.into_iter().flat_map(Catalog::names) {
+            by_bare_name.entry(bare(name)).and_modify(|known| *known = None).or_insert(Some(name));
+        }
+        Self { catalog, by_bare_name }
+    }
+
+    /// Whether there is a catalog, and it does not have the tool.
+    pub(super) fn is_unknown(&self, tool: &str) -> bool {
+        self.catalog.is_some_and(|catalog| {
+            catalog.tool(tool).is_none() && (tool.contains('/') || !self.by_bare_name.contains_key(tool))
+        })
+    }
+
+    /// Whether the schema of a call's tool is known and refuses the arguments.
+    pub(super) fn is_refused(&self, call: &Call) -> bool {
+        let schema = self.schema(&call.tool);
+        schema.is_some_and(|schema| arguments(call).is_none_or(|arguments| schema.refuses(&arguments)))
+    }
+
+    /// The schema of a tool, which may have no server in its name.
+    fn schema(&self, tool: &str) -> Option<Schema<'c>> {
+        let catalog = self.catalog?;
+        let full = || self.by_bare_name.get(tool).copied().flatten();
+        catalog.input_schema(tool).or_else(|| catalog.input_schema(full()?)).map(Schema)
+    }
+
+    /// How a call fits a reference's call; `None` if its tool or its arguments are others. An argument of the reference
+    /// that holds a mark of a result agrees with anything.
+    pub(super) fn fit(&self, call: &Call, gold: &Call, marks: &Marks) -> Option<Fit> {
+        let fit = Fit::of(call, gold)?;
+        let (found, wanted) = (arguments(call)?, arguments(gold)?);
+        let schema = self.schema(&call.tool);
+        let agree = match (fit, schema) {
+            (Fit::Similar, Some(schema)) => similar(&found, &wanted, schema, marks),
+            (Fit::Same | Fit::Similar, schema) => same(&found, &wanted, schema, marks),
+        };
+        agree.then_some(fit)
+    }
+}
+
+/// The arguments of a call as an object; `None` if they are none. A text that holds an object is that object, since
+/// models write arguments as texts.
+fn arguments(call: &Call) -> Option<Cow<'_, Members>> {
+    match &call.arguments {
+        None | Some(Json::Null) => Some(Cow::Borrowed(&[])),
+        Some(Json::Object(members)) => Some(Cow::Borrowed(members)),
+        Some(Json::String(text)) => match parse(text.as_bytes()) {
+            Ok((Json::Object(members), _)) => Some(Cow::Owned(members)),
+            _ => None,
+        },
+        Some(_) => None,
+    }
+}
+
+/// Whether the arguments are the reference's: none is missing, none is more.
+fn same(found: &Members, wanted: &Members, schema: Option<Schema<'_>>, marks: &Marks) -> bool {
+    let is_right = |(name, value): &(String, Json)| {
+        let parameter = schema.map(|schema| schema.parameter(name));
+        let gold = find(wanted, name);
+        parameter != Some(None)
+            && gold.is_some_and(|gold| marks.are_in(gold) || agrees(parameter.flatten(), value, gold))
+    };
+    // BFCL lets an argument be missing for which the empty text is accepted.
+    let is_free = |gold: &Json| gold.as_str() == Some("");
+    schema.is_none_or(|schema| schema.has_required(found))
+        && found.iter().all(is_right)
+        && wanted.iter().all(|(name, gold)| is_free(gold) || find(found, name).is_some())
+}
+
+/// Whether the arguments of a similar tool are as good as the reference's: those that both tools have are compared, and
+/// the similar tool's schema decides about the others.
+fn similar(found: &Members, wanted: &Members, schema: Schema<'_>, marks: &Marks) -> bool {
+    let is_right = |(name, gold): &(String, Json)| match (schema.parameter(name), find(found, name)) {
+        (None, _) => true,
+        (Some(parameter), Some(value)) => marks.are_in(gold) || agrees(Some(parameter), value, gold),
+        (Some(_), None) => gold.as_str() == Some(""),
+    };
+    schema.has_all(found) && wanted.iter().all(is_right)
+}

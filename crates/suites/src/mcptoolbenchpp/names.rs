@@ -1,0 +1,83 @@
+//! Which tools are as good as the one of a reference's call.
+
+use m3_trajectory::Call;
+use m3_trajectory::json::Json;
+
+/// How the tool of a call fits the tool of a reference's call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// It is this tool.
+    Same,
+    /// It is one of the `similar_tools` of the reference's call.
+    Similar,
+}
+
+impl Fit {
+    /// How a call's tool fits; `None` if it is another tool.
+    pub(super) fn of(call: &Call, gold: &Call) -> Option<Self> {
+        if is_same_tool(&call.tool, &gold.tool) {
+            return Some(Self::Same);
+        }
+        is_similar(call, gold).then_some(Self::Similar)
+    }
+}
+
+/// Whether two names are of one tool. The benchmark's names have no server, m3's have: where one of two names has none,
+/// the rest is compared.
+pub(super) fn is_same_tool(a: &str, b: &str) -> bool {
+    let has_server = |name: &str| name.contains('/');
+    if has_server(a) == has_server(b) { a == b } else { bare(a) == bare(b) }
+}
+
+/// A tool's name without its server.
+pub(super) fn bare(name: &str) -> &str {
+    name.rsplit_once('/').map_or(name, |(_, bare)| bare)
+}
+
+/// Whether the list `similar_tools` of a reference's call has the tool: names, or objects with `name` and `mcp_server`.
+fn is_similar(call: &Call, gold: &Call) -> bool {
+    let list = gold.extra.iter().find(|(key, _)| key == "similar_tools").map(|(_, list)| list);
+    let Some(Json::Array(list)) = list else { return false };
+    list.iter().any(|item| match item {
+        Json::String(name) => is_same_tool(&call.tool, name),
+        item => {
+            let text = |key: &str| item.get(key).and_then(Json::as_str);
+            let name = text("name");
+            name.is_some_and(|name| match text("mcp_server").filter(|_| !name.contains('/')) {
+                Some(server) => is_same_tool(&call.tool, &format!("{server}/{name}")),
+                None => is_same_tool(&call.tool, name),
+            })
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use m3_trajectory::json::parse;
+
+    use super::*;
+
+    fn call(tool: &str, similar: &str) -> Call {
+        let extra = vec![("similar_tools".to_owned(), parse(similar.as_bytes()).unwrap().0)];
+        Call { tool: tool.to_owned(), arguments: None, result: None, extra }
+    }
+
+    #[test]
+    fn similar_tools_are_names_or_objects() {
+        let gold =
+            call("a/open", r#"["b/open", {"name": "go", "mcp_server": "c"}, {"name": "walk"}, 7, null]"#);
+        for (tool, fit) in [
+            ("a/open", Some(Fit::Same)),
+            ("open", Some(Fit::Same)),
+            ("b/open", Some(Fit::Similar)),
+            ("c/go", Some(Fit::Similar)),
+            ("go", Some(Fit::Similar)),
+            ("d/go", None),
+            ("d/walk", Some(Fit::Similar)),
+            ("c/open", None),
+            ("", None),
+        ] {
+            assert_eq!(Fit::of(&call(tool, "null"), &gold), fit, "{tool}");
+        }
+    }
+}
