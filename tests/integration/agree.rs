@@ -12,7 +12,8 @@ fn result(folder: &Folder, name: &str, trials: [(f64, f64); 4]) -> std::path::Pa
             "order_consistency": recall, "average": recall, "average_steps": 1})
     };
     let trajectory = |(at, (own, other)): (usize, (f64, f64))| {
-        json!({"id": ["one", "two"][at / 2], "repeat": at % 2 + 1, "type": null, "metrics": metrics(own), "matches": [],
+        let id = if at < 2 { "one" } else { "two" };
+        json!({"id": id, "repeat": at % 2 + 1, "type": null, "metrics": metrics(own), "matches": [],
             "unmatched_references": [], "suites": {"mcpagentbench": {"tfs": 2.0 * other, "weight": 2.0}}})
     };
     let suite = json!({"title": "MCPAgentBench", "variant": "paper", "aggregate": {}, "groups": [], "notes": [],

@@ -25,8 +25,11 @@
 
 #![forbid(unsafe_code)]
 
+mod mcp_agentbench;
+mod mcp_bench;
 mod mcpagentbench;
 mod mcptoolbenchpp;
+mod members;
 mod python;
 mod shape;
 mod suite;

@@ -5,6 +5,8 @@ use std::str::FromStr;
 use m3_trajectory::Trajectory;
 use m3_trajectory::catalog::Catalog;
 
+use crate::mcp_agentbench;
+use crate::mcp_bench;
 use crate::mcpagentbench;
 use crate::mcptoolbenchpp;
 use crate::values::Values;
@@ -68,7 +70,8 @@ pub struct Setting<'c> {
 }
 
 /// All suites but `m3` itself.
-pub static SUITES: [&Suite; 2] = [&mcpagentbench::SUITE, &mcptoolbenchpp::SUITE];
+pub static SUITES: [&Suite; 4] =
+    [&mcpagentbench::SUITE, &mcptoolbenchpp::SUITE, &mcp_bench::SUITE, &mcp_agentbench::SUITE];
 
 /// A prediction of a task, and what it should be.
 #[derive(Debug, Clone, Copy)]

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first surprise")]
 
+mod mcp_agentbench;
+mod mcp_bench;
 mod mcpagentbench;
 mod mcptoolbenchpp;
 

@@ -1,0 +1,176 @@
+//! `MCP-AgentBench` (arXiv 2509.09734): does the final answer do what was asked, and does the judge agree with people?
+
+mod agreement;
+mod category;
+
+use std::collections::BTreeMap;
+
+use m3_trajectory::Trajectory;
+use m3_trajectory::json::Json;
+
+use crate::members::{grade, items, member, number};
+use crate::suite::{Group, Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit};
+use crate::values::Values;
+use agreement::Votes;
+use category::category;
+
+/// The suite. No program was published with the paper.
+pub(crate) static SUITE: Suite = Suite {
+    name: "mcp-agentbench",
+    title: "MCP-AgentBench",
+    has_published: false,
+    metrics: &[
+        SuiteMetric {
+            name: "pass_rate",
+            meaning: "Queries whose answer the judge passes; those that were not judged count as not passed.",
+            unit: Unit::Percent,
+        },
+        SuiteMetric { name: "not_judged", meaning: "Queries without a verdict.", unit: Unit::Count },
+        SuiteMetric {
+            name: "refusals",
+            meaning: "Queries that need a call and have none.",
+            unit: Unit::Count,
+        },
+        SuiteMetric { name: "tokens", meaning: "Mean tokens of a query.", unit: Unit::Number },
+        SuiteMetric {
+            name: "passes_per_1000_tokens",
+            meaning: "Passes by thousands of tokens.",
+            unit: Unit::Number,
+        },
+        SuiteMetric {
+            name: "percent_agreement",
+            meaning: "Queries where the judge equals the majority of people.",
+            unit: Unit::Percent,
+        },
+        SuiteMetric {
+            name: "cohen_kappa",
+            meaning: "Judge and majority, without chance.",
+            unit: Unit::Number,
+        },
+        SuiteMetric {
+            name: "fleiss_kappa",
+            meaning: "People among themselves, without chance.",
+            unit: Unit::Number,
+        },
+        SuiteMetric {
+            name: "three_way_agreement",
+            meaning: "Queries on which all people agree.",
+            unit: Unit::Percent,
+        },
+    ],
+    open: |_| Box::new(McpAgentBench::default()),
+};
+
+/// What is known of a trial.
+struct Record {
+    category: &'static str,
+    repeat: usize,
+    /// The judge's verdict; an empty answer fails without being judged.
+    verdict: Option<bool>,
+    is_refusal: bool,
+    tokens: Option<f64>,
+    votes: Votes,
+}
+
+#[derive(Default)]
+struct McpAgentBench {
+    records: Vec<Record>,
+}
+
+impl Scorer for McpAgentBench {
+    fn trial(&mut self, trial: &Trial<'_>) -> Values {
+        let prediction = trial.prediction;
+        let record = Record {
+            category: category(trial.reference),
+            repeat: trial.repeat,
+            verdict: verdict(trial),
+            is_refusal: trial.reference.call_count() > 0 && prediction.is_some_and(|it| it.call_count() == 0),
+            tokens: prediction.and_then(tokens),
+            votes: Votes::of(trial),
+        };
+        let passes = record.verdict.map(|passes| f64::from(u8::from(passes)));
+        let values = Values::from([
+            ("pass", passes),
+            ("refusal", Some(f64::from(u8::from(record.is_refusal)))),
+            ("tokens", record.tokens),
+        ]);
+        self.records.push(record);
+        values
+    }
+
+    fn finish(self: Box<Self>) -> SuiteResult {
+        let all: Vec<&Record> = self.records.iter().collect();
+        let mut aggregate = rates(&all);
+        let tokens: Option<Vec<f64>> = all.iter().map(|record| record.tokens).collect();
+        let sum = tokens.as_ref().map(|tokens| tokens.iter().sum::<f64>()).filter(|sum| *sum > 0.0);
+        aggregate.push("tokens", sum.map(|sum| sum / all.len() as f64));
+        aggregate.push("passes_per_1000_tokens", sum.map(|sum| 1000.0 * passes(&all) / sum));
+        let judged: Vec<(Option<bool>, &Votes)> = all.iter().map(|it| (it.verdict, &it.votes)).collect();
+        agreement::push(&mut aggregate, &judged);
+        let mut categories: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
+        all.iter().for_each(|record| categories.entry(record.category).or_default().push(record));
+        let group = |(name, records): (&str, Vec<&Record>)| Group {
+            by: "category",
+            name: name.to_owned(),
+            tasks: records.iter().filter(|record| record.repeat == 1).count(),
+            values: rates(&records),
+        };
+        let groups = categories.into_iter().map(group).collect();
+        let unjudged = all.iter().filter(|record| record.verdict.is_none()).count();
+        let notes = if unjudged > 0 {
+            vec![format!(
+                "not judged, counted as not passed: {unjudged} (--grades of m3 grade --rubric mcp-eval)"
+            )]
+        } else {
+            Vec::new()
+        };
+        SuiteResult { aggregate, groups, notes }
+    }
+}
+
+/// The rates of some trials (section 2.3; table 1 has percent).
+fn rates(records: &[&Record]) -> Values {
+    let count = |is: fn(&Record) -> bool| records.iter().filter(|record| is(record)).count() as f64;
+    let rate = (!records.is_empty()).then(|| 100.0 * passes(records) / records.len() as f64);
+    Values::from([
+        ("pass_rate", rate),
+        ("not_judged", Some(count(|record| record.verdict.is_none()))),
+        ("refusals", Some(count(|record| record.is_refusal))),
+    ])
+}
+
+fn passes(records: &[&Record]) -> f64 {
+    records.iter().filter(|record| record.verdict == Some(true)).count() as f64
+}
+
+/// What the judge says of the answer; without one, and without a prediction, it fails unasked. `None` if it was not judged.
+fn verdict(trial: &Trial<'_>) -> Option<bool> {
+    let has_answer = |prediction: &Trajectory| {
+        prediction.final_reply.as_ref().is_some_and(|answer| !answer.trim().is_empty())
+    };
+    if !trial.prediction.is_some_and(has_answer) {
+        return Some(false);
+    }
+    grade(trial, "mcp_eval").map(|grade| grade >= 0.5)
+}
+
+/// All tokens of a prediction.
+fn tokens(prediction: &Trajectory) -> Option<f64> {
+    let usage = member(prediction, "usage")?;
+    let of = |key: &str| usage.get(key).and_then(number);
+    Some(of("input_tokens")? + of("output_tokens")?)
+}
+
+/// The word of a verdict.
+fn word(value: &Json) -> Option<bool> {
+    match value.as_str()? {
+        "pass" => Some(true),
+        "fail" => Some(false),
+        _ => None,
+    }
+}
+
+/// The verdicts of people that a trajectory has.
+fn people(trajectory: &Trajectory) -> Vec<bool> {
+    member(trajectory, "votes").map(items).unwrap_or_default().iter().filter_map(word).collect()
+}

@@ -1,0 +1,149 @@
+//! `MCP-Bench` (arXiv 2508.20453): three rates by rules, six dimensions of a judge, four capabilities and one score.
+
+mod judge;
+mod rates;
+mod schema;
+mod totals;
+
+use std::collections::HashMap;
+
+use m3_trajectory::Trajectory;
+use m3_trajectory::catalog::Catalog;
+
+use crate::members::{items, member};
+use crate::suite::{Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit, Variant};
+use crate::values::Values;
+use judge::Dimensions;
+use rates::Rates;
+use schema::ToolSchema;
+use totals::{Record, Totals};
+
+/// The suite.
+pub(crate) static SUITE: Suite = Suite {
+    name: "mcp-bench",
+    title: "MCP-Bench",
+    has_published: true,
+    metrics: &[
+        SuiteMetric { name: "overall", meaning: "The mean of the four capabilities.", unit: Unit::Share },
+        SuiteMetric { name: "schema", meaning: "The mean of the three rates by rules.", unit: Unit::Share },
+        SuiteMetric { name: "completion", meaning: "Task fulfillment and grounding.", unit: Unit::Share },
+        SuiteMetric {
+            name: "usage",
+            meaning: "Tool appropriateness and parameter accuracy.",
+            unit: Unit::Share,
+        },
+        SuiteMetric { name: "planning", meaning: "Dependency awareness and parallelism.", unit: Unit::Share },
+        SuiteMetric {
+            name: "name_validity",
+            meaning: "Calls of tools that were offered.",
+            unit: Unit::Share,
+        },
+        SuiteMetric {
+            name: "schema_compliance",
+            meaning: "Calls of offered tools whose arguments their schema accepts.",
+            unit: Unit::Share,
+        },
+        SuiteMetric { name: "execution_success", meaning: "Calls that succeeded.", unit: Unit::Share },
+        SuiteMetric {
+            name: "valid_call_failure_rate",
+            meaning: "Calls of offered tools that failed.",
+            unit: Unit::Share,
+        },
+        SuiteMetric {
+            name: "planning_json_compliance",
+            meaning: "Planned entries that name a tool, where a prediction tells it.",
+            unit: Unit::Share,
+        },
+        SuiteMetric { name: "task_fulfillment", meaning: "The judge's, from 0 to 10.", unit: Unit::Number },
+        SuiteMetric { name: "grounding", meaning: "The judge's, from 0 to 10.", unit: Unit::Number },
+        SuiteMetric {
+            name: "tool_appropriateness",
+            meaning: "The judge's, from 0 to 10.",
+            unit: Unit::Number,
+        },
+        SuiteMetric { name: "parameter_accuracy", meaning: "The judge's, from 0 to 10.", unit: Unit::Number },
+        SuiteMetric {
+            name: "dependency_awareness",
+            meaning: "The judge's, from 0 to 10.",
+            unit: Unit::Number,
+        },
+        SuiteMetric {
+            name: "parallelism_and_efficiency",
+            meaning: "The judge's, from 0 to 10.",
+            unit: Unit::Number,
+        },
+        SuiteMetric {
+            name: "judge_cv",
+            meaning: "How far judges differ about completion: their standard deviation by their mean, over tasks.",
+            unit: Unit::Percent,
+        },
+        SuiteMetric { name: "rounds", meaning: "Steps of a task.", unit: Unit::Number },
+        SuiteMetric { name: "calls", meaning: "Calls of a task.", unit: Unit::Number },
+        SuiteMetric { name: "servers", meaning: "Servers that a task's calls are of.", unit: Unit::Number },
+    ],
+    open: |setting| {
+        let totals = Totals::new(setting.variant);
+        Box::new(McpBench {
+            catalog: setting.catalog,
+            schemas: HashMap::new(),
+            variant: setting.variant,
+            totals,
+        })
+    },
+};
+
+struct McpBench<'c> {
+    catalog: Option<&'c Catalog>,
+    /// Prepared schemas of the catalog's tools.
+    schemas: HashMap<String, Option<ToolSchema>>,
+    variant: Variant,
+    totals: Totals,
+}
+
+impl Scorer for McpBench<'_> {
+    fn trial(&mut self, trial: &Trial<'_>) -> Values {
+        let rates = trial.prediction.map(|prediction| self.rates(prediction));
+        let dimensions = Dimensions::of(trial);
+        let record = Record {
+            repeat: trial.repeat,
+            servers: servers(trial.reference),
+            is_missing: trial.prediction.is_none(),
+            rates: rates.unwrap_or_default(),
+            dimensions,
+            cv: judge::variation(trial),
+        };
+        let values = record.values(self.variant);
+        self.totals.add(record);
+        values
+    }
+
+    fn finish(self: Box<Self>) -> SuiteResult {
+        self.totals.result(self.catalog.is_some())
+    }
+}
+
+impl McpBench<'_> {
+    fn rates(&mut self, prediction: &Trajectory) -> Rates {
+        let offered = member(prediction, "tools").map(items);
+        let Self { catalog, schemas, .. } = self;
+        Rates::of(prediction, |tool, arguments| {
+            let is_listed = offered.is_some_and(|names| names.iter().any(|name| name.as_str() == Some(tool)));
+            let known = catalog.is_some_and(|catalog| catalog.tool(tool).is_some());
+            if !(if offered.is_some() { is_listed } else { known }) {
+                return None;
+            }
+            let schema = schemas.entry(tool.to_owned()).or_insert_with(|| {
+                catalog.and_then(|catalog| catalog.input_schema(tool)).map(ToolSchema::new)
+            });
+            Some(schema.as_ref().is_none_or(|schema| schema.accepts(arguments)))
+        })
+    }
+}
+
+/// How many servers a task is about: those that it names, else those of its reference's calls.
+fn servers(reference: &Trajectory) -> usize {
+    match member(reference, "servers").map(items) {
+        Some(servers) if !servers.is_empty() => servers.len(),
+        _ => rates::servers(reference).len(),
+    }
+}
