@@ -23,8 +23,9 @@ use super::fidelity_model::ModelArg;
 use super::input::{self, DuplicatesArg, PredictionsArg};
 use super::match_args::MatchArgs;
 use super::printer::{Printer, Unit};
-use super::scoring_choices::{ProfileArg, SimilarityArg};
+use super::scoring_choices::{ByArg, ProfileArg, SimilarityArg};
 use super::seen::{Seen, check_order};
+use super::suites::{FilesSink, ScoredFiles};
 use super::tool_names::{Known, ToolNamesArg};
 
 /// Which files to score, and how.
@@ -59,6 +60,9 @@ pub(super) struct ScoringArgs {
     /// What to do when an id stands twice with different content [default: error; last with open-m3-bench]
     #[arg(long, value_enum)]
     duplicates: Option<DuplicatesArg>,
+    /// What tasks are grouped by: their type, or the shape of their reference
+    #[arg(long, value_enum, default_value_t = ByArg::Type)]
+    by: ByArg,
     #[command(flatten)]
     matching: MatchArgs,
     #[command(flatten)]
@@ -136,7 +140,8 @@ impl ScoringArgs {
         let learn = |file: usize, trajectory: &Trajectory| held(&seen[file]).learn(trajectory);
         let files = [self.predictions.path(printer), &self.references];
         let reading = (self.duplicates(), self.forms());
-        let [mut predictions, references] = input::open_visiting(files, reading, printer, &learn)?;
+        let [mut predictions, mut references] = input::open_visiting(files, reading, printer, &learn)?;
+        self.by.apply_to(&mut references);
         let open = |path: &PathBuf| {
             let [file] = input::open_visiting([path.as_path()], reading, printer, &learn)?;
             Ok::<_, Failure>(file)
@@ -235,16 +240,6 @@ pub(super) fn check_aligned(summary: &Summary) -> Result<(), Failure> {
     }
     if too_large.is_empty() { Ok(()) } else { Err(Failure::silent(code::FAILED)) }
 }
-
-/// The files of a repetition.
-#[derive(Clone, Copy)]
-pub(super) struct ScoredFiles<'f> {
-    pub(super) references: &'f TrajectoryFile,
-    pub(super) predictions: &'f TrajectoryFile,
-}
-
-/// Receives a score with the files that it is of.
-pub(super) type FilesSink<'a> = dyn FnMut(TrajectoryScore, ScoredFiles<'_>) -> std::io::Result<()> + 'a;
 
 /// Receives a score with its similarities, the reference and the prediction.
 pub(super) type ChosenSink<'a> =

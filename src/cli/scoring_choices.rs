@@ -1,7 +1,9 @@
-//! Choices of scoring, by their names in options: the profile and the similarity.
+//! Choices of scoring, by their names in options: the profile, the similarity, the groups.
 
 use clap::ValueEnum;
 use m3_score::{Profile, Similarity};
+use m3_suites::Shape;
+use m3_trajectory::TrajectoryFile;
 
 /// How metrics are computed.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -36,6 +38,24 @@ impl From<SimilarityArg> for Similarity {
         match similarity {
             SimilarityArg::Cosine => Self::Cosine,
             SimilarityArg::Typed => Self::Typed,
+        }
+    }
+}
+
+/// What tasks are grouped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ByArg {
+    /// The type that the references name
+    Type,
+    /// How hard a task is by the shape of its reference: single, two calls in parallel, two in series, more
+    Class,
+}
+
+impl ByArg {
+    /// Makes classes the types of references.
+    pub(super) fn apply_to(self, references: &mut TrajectoryFile) {
+        if self == Self::Class {
+            references.set_types(|reference| Some(Shape::of(reference).name().to_owned()));
         }
     }
 }

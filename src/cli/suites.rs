@@ -6,13 +6,22 @@ use std::str::FromStr;
 
 use clap::Args;
 use m3_report::{Named, ScoreSummary, SuiteGroupReport, SuiteMetricReport, SuiteReport, SuiteValues};
-use m3_score::Metric;
+use m3_score::{Metric, TrajectoryScore};
 use m3_suites::{ChosenSuite, Group, Scorer, SuiteMetric, Trial, Unit, Values};
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{OpenError, Trajectory, TrajectoryFile};
 
 use super::failure::{Failure, code};
-use super::scoring::ScoredFiles;
+
+/// The files of a repetition.
+#[derive(Clone, Copy)]
+pub(super) struct ScoredFiles<'f> {
+    pub(super) references: &'f TrajectoryFile,
+    pub(super) predictions: &'f TrajectoryFile,
+}
+
+/// Receives a score with the files that it is of.
+pub(super) type FilesSink<'a> = dyn FnMut(TrajectoryScore, ScoredFiles<'_>) -> std::io::Result<()> + 'a;
 
 /// Which suites are computed.
 #[derive(Debug, Args)]

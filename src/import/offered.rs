@@ -37,7 +37,9 @@ impl OfferedTools {
     pub fn merge(&mut self, other: Self) {
         self.differing += other.differing;
         for (server, tools) in other.servers {
-            tools.into_iter().for_each(|tool| self.add(&server, tool));
+            for tool in tools {
+                self.add(&server, tool);
+            }
         }
     }
 

@@ -117,6 +117,16 @@ fn several_runs_have_an_average_and_a_missing_task_counts_as_the_variant_says() 
 }
 
 #[test]
+fn tasks_are_grouped_by_the_shape_of_their_reference() {
+    let folder = imported();
+    let Some(mut m3) = m3() else { return };
+    m3.arg("score").args(["predictions.json", "references.json"].map(|name| folder.path().join(name)));
+    let found = report(m3.args(["--by", "class"]));
+    let classes: Vec<&String> = found["by_type"].as_object().unwrap().keys().collect();
+    assert_eq!(classes, ["dual_parallel", "single"]);
+}
+
+#[test]
 fn suites_that_are_not_there_are_refused() {
     let folder = imported();
     for (name, said) in

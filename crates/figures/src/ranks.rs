@@ -11,8 +11,9 @@ const ROW: f64 = 26.0;
 /// The widest a name may be, at both sides.
 const NAMES: f64 = 190.0;
 
-/// Space for the headings.
-const HEADING: f64 = 22.0;
+/// Space for the headings, on two lines by turns so that neighbours do not touch.
+const HEADING: f64 = 36.0;
+const LINE: f64 = 14.0;
 
 /// Places of models, a column for each metric.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,8 +56,9 @@ impl RankLines {
             } else {
                 Anchor::Middle
             };
-            let content = &text::fitted(name, SMALL, (WIDTH - 2.0 * side) / gaps * 0.9);
-            let at = Text { x: x(column), y: top - GAP, size: SMALL, anchor, colour: INK, content };
+            let content = &text::fitted(name, SMALL, (WIDTH - 2.0 * side) / gaps * 1.2);
+            let y = top - GAP - if column % 2 == 1 { LINE } else { 0.0 };
+            let at = Text { x: x(column), y, size: SMALL, anchor, colour: INK, content };
             canvas.text(at);
             canvas.line((x(column), top), (x(column), top + ROW * lines.len() as f64), "#ddd", 1.0);
         }

@@ -45,12 +45,12 @@ struct Table<'m> {
 }
 
 impl AgreeReport {
-    /// Compares what suites say of some models. `named` are metrics, as `SUITE.METRIC`, that stand for the first of their suite.
+    /// Compares what suites say of some models. `metrics`, as `SUITE.METRIC`, stand for the first of their suite.
     ///
     /// # Errors
     /// [`AgreeError`].
-    pub fn new(models: &[ScoredModel], named: &[String], draws: &Draws) -> Result<Self, AgreeError> {
-        let views = views(models, named).map_err(AgreeError::Views)?;
+    pub fn new(models: &[ScoredModel], metrics: &[String], draws: &Draws) -> Result<Self, AgreeError> {
+        let views = views(models, metrics).map_err(AgreeError::Views)?;
         let table = Table::new(models, &views)?;
         let names: Vec<String> = views.iter().map(View::name).collect();
         let pairs = || (0..views.len()).flat_map(|a| (a + 1..views.len()).map(move |b| (a, b)));
@@ -92,7 +92,9 @@ impl<'m> Table<'m> {
         let by_id: Vec<BTreeMap<&str, Vec<&TrajectoryReport>>> = models.iter().map(by_task).collect();
         let mut ids: BTreeSet<&str> =
             by_id.first().into_iter().flat_map(|tasks| tasks.keys().copied()).collect();
-        by_id.iter().for_each(|tasks| ids.retain(|id| tasks.contains_key(id)));
+        for tasks in &by_id {
+            ids.retain(|id| tasks.contains_key(id));
+        }
         if ids.is_empty() {
             return Err(AgreeError::Empty);
         }
@@ -251,9 +253,9 @@ fn by_task(model: &ScoredModel) -> BTreeMap<&str, Vec<&TrajectoryReport>> {
 /// The places of values from 1, the greatest first; equal values have the mean of theirs.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let place = |value: &f64| {
-        let above = values.iter().filter(|other| *other > value).count();
-        let equal = values.iter().filter(|other| *other == value).count();
-        above as f64 + (equal as f64 + 1.0) / 2.0
+        let above = values.iter().filter(|other| *other > value).count() as f64;
+        let not_below = values.iter().filter(|other| *other >= value).count() as f64;
+        f64::midpoint(above + 1.0, not_below)
     };
     values.iter().map(place).collect()
 }

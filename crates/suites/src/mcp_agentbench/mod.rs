@@ -108,7 +108,9 @@ impl Scorer for McpAgentBench {
         let judged: Vec<(Option<bool>, &Votes)> = all.iter().map(|it| (it.verdict, &it.votes)).collect();
         agreement::push(&mut aggregate, &judged);
         let mut categories: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
-        all.iter().for_each(|record| categories.entry(record.category).or_default().push(record));
+        for record in &all {
+            categories.entry(record.category).or_default().push(record);
+        }
         let group = |(name, records): (&str, Vec<&Record>)| Group {
             by: "category",
             name: name.to_owned(),

@@ -37,9 +37,9 @@ impl Dimensions {
         if let Some(replies) = member(prediction, "judge_replies") {
             return Self::mean(items(replies));
         }
-        let all = DIMENSIONS.map(|(_, name)| grade(trial, name).map(|grade| 10.0 * grade));
-        let [Some(a), Some(b), Some(c), Some(d), Some(e), Some(f)] = all else { return None };
-        Some(Self([a, b, c, d, e, f]))
+        let grades = DIMENSIONS.map(|(_, name)| grade(trial, name));
+        let is_graded = grades.iter().all(Option::is_some);
+        is_graded.then(|| Self(grades.map(|grade| 10.0 * grade.unwrap_or_default())))
     }
 
     /// The mean over replies, as `_calculate_average_scores` of `benchmark/evaluator.py` takes it: of those that are numbers, 0
@@ -60,7 +60,7 @@ impl Dimensions {
     /// The mean of the two dimensions of an axis, from 0: completion, usage, planning.
     pub(super) fn axis(&self, axis: usize) -> f64 {
         let of = |at: usize| self.0.get(at).copied().unwrap_or_default();
-        (of(2 * axis) + of(2 * axis + 1)) / 2.0
+        f64::midpoint(of(2 * axis), of(2 * axis + 1))
     }
 }
 
@@ -78,7 +78,7 @@ pub(super) fn variation(trial: &Trial<'_>) -> Option<f64> {
     let prediction = trial.graded.or(trial.prediction)?;
     let completion = |judged: &Json, names: [&str; 2]| -> Option<f64> {
         let [first, second] = names.map(|name| judged.get(name).and_then(score));
-        Some((first? + second?) / 2.0)
+        Some(f64::midpoint(first?, second?))
     };
     let of_replies = |name: &str| -> Vec<f64> {
         let replies = member(prediction, name).map(items).unwrap_or_default();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use m3_trajectory::json::Json;
-use m3_trajectory::{Call, Trajectory};
+use m3_trajectory::{Call, Step, Trajectory};
 
 use crate::members::{member, number};
 
@@ -46,7 +46,7 @@ impl Rates {
             servers: servers(prediction).len(),
             ..Self::default()
         };
-        for entry in prediction.steps.iter().flat_map(|step| step.entries()) {
+        for entry in prediction.steps.iter().flat_map(Step::entries) {
             rates.calls += 1;
             // An entry that is no call names no tool, and cannot have succeeded.
             let Ok(call) = entry else { continue };

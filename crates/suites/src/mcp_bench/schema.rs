@@ -66,7 +66,7 @@ fn close_broken_references(value: &mut Value, root: &Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| close_broken_references(item, root)),
         Value::Object(members) => {
-            members.values_mut().for_each(|member| close_broken_references(member, root))
+            members.values_mut().for_each(|member| close_broken_references(member, root));
         }
         _ => {}
     }

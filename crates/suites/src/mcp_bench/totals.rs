@@ -92,7 +92,9 @@ impl Totals {
         let all: Vec<&Record> = self.records.iter().collect();
         let mut aggregate = self.means(&all);
         let mut pooled = Rates::default();
-        all.iter().for_each(|record| pooled.add(&record.rates));
+        for record in &all {
+            pooled.add(&record.rates);
+        }
         aggregate.push("name_validity_pooled", pooled.name_validity());
         aggregate.push("schema_compliance_pooled", pooled.schema_compliance());
         aggregate.push("execution_success_pooled", pooled.execution_success());

@@ -70,6 +70,8 @@ pub struct TrajectoryFile {
     kept: Option<HashMap<u64, Trajectory>>,
     /// Other names to use for tools.
     names: NameMapping,
+    /// What the type of a trajectory is, if not what the file says.
+    type_of: Option<fn(&Trajectory) -> Option<String>>,
 }
 
 /// The purpose for which a file is opened.
@@ -200,6 +202,9 @@ impl TrajectoryFile {
             read::trajectory(value, key.as_deref(), self.default_id(), self.reading(), &mut |_, _, _| ())
                 .ok_or_else(|| self.changed())?;
         found.rename_tools(&self.names);
+        if let Some(type_of) = self.type_of {
+            found.task_type = type_of(&found);
+        }
         Ok(Cow::Owned(found))
     }
 
@@ -237,6 +242,14 @@ impl TrajectoryFile {
 
     fn changed(&self) -> SourceError {
         self.source.error(std::io::Error::other("the file has changed while it was read; start again"))
+    }
+
+    /// Sets what the type of a trajectory is; trajectories that are read from now on have it.
+    pub fn set_types(&mut self, type_of: fn(&Trajectory) -> Option<String>) {
+        for found in self.kept.iter_mut().flat_map(HashMap::values_mut) {
+            found.task_type = type_of(found);
+        }
+        self.type_of = Some(type_of);
     }
 
     /// Sets other names for tools; trajectories that are read from now on have them.

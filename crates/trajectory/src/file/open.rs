@@ -152,6 +152,7 @@ impl TrajectoryFile {
             has_conflict: false,
             kept: is_small.then(HashMap::new),
             names: NameMapping::new(),
+            type_of: None,
         };
         file.check_all(layout.elements, duplicates, progress, visit)?;
         file.conclude(layout.error)?;
