@@ -25,6 +25,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bfcl;
 mod mcp_agentbench;
 mod mcp_bench;
 mod mcpagentbench;

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use m3_trajectory::Trajectory;
 use m3_trajectory::catalog::Catalog;
 
+use crate::bfcl;
 use crate::mcp_agentbench;
 use crate::mcp_bench;
 use crate::mcpagentbench;
@@ -70,8 +71,8 @@ pub struct Setting<'c> {
 }
 
 /// All suites but `m3` itself.
-pub static SUITES: [&Suite; 4] =
-    [&mcpagentbench::SUITE, &mcptoolbenchpp::SUITE, &mcp_bench::SUITE, &mcp_agentbench::SUITE];
+pub static SUITES: [&Suite; 5] =
+    [&bfcl::SUITE, &mcpagentbench::SUITE, &mcptoolbenchpp::SUITE, &mcp_bench::SUITE, &mcp_agentbench::SUITE];
 
 /// A prediction of a task, and what it should be.
 #[derive(Debug, Clone, Copy)]
