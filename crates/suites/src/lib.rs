@@ -32,12 +32,12 @@ mod mcpagentbench;
 mod mcptoolbenchpp;
 mod members;
 mod python;
+mod registry;
 mod shape;
 mod suite;
 mod values;
 
+pub use registry::{ChosenSuite, SUITES};
 pub use shape::Shape;
-pub use suite::{
-    ChosenSuite, Group, SUITES, Scorer, Setting, Suite, SuiteMetric, SuiteResult, Trial, Unit, Variant,
-};
+pub use suite::{Group, Scorer, Setting, Suite, SuiteMetric, SuiteResult, Trial, Unit, Variant};
 pub use values::Values;

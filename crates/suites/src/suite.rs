@@ -1,15 +1,8 @@
-//! The registry of suites, and what a suite is.
-
-use std::str::FromStr;
+//! What a suite is: its metrics, and how it scores one trial after the other.
 
 use m3_trajectory::Trajectory;
 use m3_trajectory::catalog::Catalog;
 
-use crate::bfcl;
-use crate::mcp_agentbench;
-use crate::mcp_bench;
-use crate::mcpagentbench;
-use crate::mcptoolbenchpp;
 use crate::values::Values;
 
 /// Which of two definitions of a suite.
@@ -70,10 +63,6 @@ pub struct Setting<'c> {
     pub catalog: Option<&'c Catalog>,
 }
 
-/// All suites but `m3` itself.
-pub static SUITES: [&Suite; 5] =
-    [&bfcl::SUITE, &mcpagentbench::SUITE, &mcptoolbenchpp::SUITE, &mcp_bench::SUITE, &mcp_agentbench::SUITE];
-
 /// A prediction of a task, and what it should be.
 #[derive(Debug, Clone, Copy)]
 pub struct Trial<'a> {
@@ -128,15 +117,6 @@ pub struct Group {
     pub values: Values,
 }
 
-/// A suite as it was asked for: `NAME` or `NAME:VARIANT`.
-#[derive(Debug, Clone, Copy)]
-pub struct ChosenSuite {
-    /// The suite.
-    pub suite: &'static Suite,
-    /// The definition.
-    pub variant: Variant,
-}
-
 impl Variant {
     /// The name in options and results.
     #[must_use]
@@ -144,70 +124,6 @@ impl Variant {
         match self {
             Self::Paper => "paper",
             Self::Published => "published",
-        }
-    }
-}
-
-impl ChosenSuite {
-    /// The name in results: that of the suite, with the variant unless it is the paper's.
-    #[must_use]
-    pub fn name(&self) -> String {
-        match self.variant {
-            Variant::Paper => self.suite.name.to_owned(),
-            Variant::Published => format!("{}:{}", self.suite.name, self.variant.name()),
-        }
-    }
-
-    /// Begins to score.
-    #[must_use]
-    pub fn open<'c>(&self, catalog: Option<&'c Catalog>) -> Box<dyn Scorer + 'c> {
-        (self.suite.open)(&Setting { variant: self.variant, catalog })
-    }
-}
-
-impl FromStr for ChosenSuite {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (name, variant) = text.split_once(':').unwrap_or((text, "paper"));
-        let names = || SUITES.iter().map(|suite| suite.name).collect::<Vec<_>>().join(", ");
-        let suite = SUITES.iter().find(|suite| suite.name == name);
-        let suite =
-            *suite.ok_or_else(|| format!("there is no suite `{name}`; there are: m3, {}", names()))?;
-        let variant = match variant {
-            "paper" => Variant::Paper,
-            "published" if suite.has_published => Variant::Published,
-            "published" => {
-                return Err(format!("no program was published with `{name}` that differs from its paper"));
-            }
-            other => return Err(format!("`{other}` is no variant; these are: paper, published")),
-        };
-        Ok(Self { suite, variant })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn suites_are_chosen_by_name_and_variant() {
-        let name = |text: &str| text.parse::<ChosenSuite>().map(|chosen| chosen.name());
-        assert_eq!(name("mcpagentbench"), Ok("mcpagentbench".to_owned()));
-        assert_eq!(name("mcpagentbench:paper"), Ok("mcpagentbench".to_owned()));
-        assert_eq!(name("mcpagentbench:published"), Ok("mcpagentbench:published".to_owned()));
-        for wrong in ["", "m4", "mcpagentbench:", "mcpagentbench:mine"] {
-            assert!(name(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn names_are_unique() {
-        for (index, suite) in SUITES.iter().enumerate() {
-            assert!(SUITES[..index].iter().all(|other| other.name != suite.name));
-            for (index, metric) in suite.metrics.iter().enumerate() {
-                assert!(suite.metrics[..index].iter().all(|other| other.name != metric.name));
-            }
         }
     }
 }

@@ -4,7 +4,8 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, parse};
 use m3_trajectory::{Call, MalformedCall, Step, Trajectory, WholeFile};
 
-use crate::suite::{ChosenSuite, SuiteResult, Trial};
+use crate::registry::ChosenSuite;
+use crate::suite::{SuiteResult, Trial};
 use crate::values::Values;
 
 fn json(text: &str) -> Json {
