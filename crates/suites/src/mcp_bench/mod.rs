@@ -15,7 +15,7 @@ use crate::suite::{Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit, Variant
 use crate::values::Values;
 use judge::Dimensions;
 use rates::Rates;
-use schema::ToolSchema;
+use schema::ArgumentCheck;
 use totals::{Record, Totals};
 
 /// The suite.
@@ -95,7 +95,7 @@ pub(crate) static SUITE: Suite = Suite {
 struct McpBench<'c> {
     catalog: Option<&'c Catalog>,
     /// Prepared schemas of the catalog's tools.
-    schemas: HashMap<String, Option<ToolSchema>>,
+    schemas: HashMap<String, ArgumentCheck>,
     variant: Variant,
     totals: Totals,
 }
@@ -126,16 +126,16 @@ impl McpBench<'_> {
     fn rates(&mut self, prediction: &Trajectory) -> Rates {
         let offered = member(prediction, "tools").map(items);
         let Self { catalog, schemas, .. } = self;
-        Rates::of(prediction, |tool, arguments| {
+        let is_known = offered.is_some() || catalog.is_some();
+        Rates::of(prediction, is_known, |tool, arguments| {
             let is_listed = offered.is_some_and(|names| names.iter().any(|name| name.as_str() == Some(tool)));
             let known = catalog.is_some_and(|catalog| catalog.tool(tool).is_some());
             if !(if offered.is_some() { is_listed } else { known }) {
                 return None;
             }
-            let schema = schemas.entry(tool.to_owned()).or_insert_with(|| {
-                catalog.and_then(|catalog| catalog.input_schema(tool)).map(ToolSchema::new)
-            });
-            Some(schema.as_ref().is_none_or(|schema| schema.accepts(arguments)))
+            let schema = || catalog.and_then(|catalog| catalog.input_schema(tool));
+            let check = schemas.entry(tool.to_owned()).or_insert_with(|| ArgumentCheck::new(schema()));
+            Some(check.accepts(arguments))
         })
     }
 }

@@ -12,6 +12,8 @@ use crate::members::{member, number};
 pub(super) struct Rates {
     /// Entries among its calls, also those that name no tool.
     pub(super) calls: usize,
+    /// Whether it is known which tools were offered.
+    is_known: bool,
     valid: usize,
     compliant: usize,
     successes: usize,
@@ -26,6 +28,7 @@ impl Rates {
     /// Nothing.
     pub(super) const EMPTY: Self = Self {
         calls: 0,
+        is_known: false,
         valid: 0,
         compliant: 0,
         successes: 0,
@@ -38,9 +41,11 @@ impl Rates {
     /// Counts calls. `fits` says of an offered tool whether its schema accepts the arguments; nothing of any other.
     pub(super) fn of(
         prediction: &Trajectory,
+        is_known: bool,
         mut fits: impl FnMut(&str, Option<&Json>) -> Option<bool>,
     ) -> Self {
         let mut rates = Self {
+            is_known,
             planning: member(prediction, "planning_json_compliance").and_then(number),
             rounds: prediction.steps.len(),
             servers: servers(prediction).len(),
@@ -61,9 +66,10 @@ impl Rates {
         rates
     }
 
-    /// The share of calls of offered tools; undefined without calls, as all rates are.
+    /// The share of calls of offered tools; undefined without calls, as all rates are, and if it is not known which
+    /// tools were offered.
     pub(super) fn name_validity(&self) -> Option<f64> {
-        share(self.valid, self.calls)
+        share(self.valid, self.calls).filter(|_| self.is_known)
     }
 
     /// The share of calls of offered tools whose arguments fit; 0 if there are calls, but none of an offered tool.
@@ -82,12 +88,13 @@ impl Rates {
     }
 
     fn of_valid(&self, count: usize) -> Option<f64> {
-        (self.calls > 0).then(|| share(count, self.valid).unwrap_or_default())
+        (self.calls > 0 && self.is_known).then(|| share(count, self.valid).unwrap_or_default())
     }
 
     /// Adds the counts of another task.
     pub(super) fn add(&mut self, other: &Self) {
         self.calls += other.calls;
+        self.is_known |= other.is_known;
         self.valid += other.valid;
         self.compliant += other.compliant;
         self.successes += other.successes;

@@ -1,73 +1,383 @@
-//! Whether arguments fit a tool's schema, as Python's `jsonschema` says it: the newest draft, formats not checked.
+//! Whether arguments fit a tool's input schema as Python's `jsonschema.validate` decides it, which MCP-Bench's program asks.
+//!
+//! Two of its habits are not those of the crate: a reference is followed only when a value gets there, so a schema with a
+//! reference to nowhere is of use as long as none does; and what is a multiple of a fraction is decided by dividing floats.
 
-use jsonschema::{Draft, Retrieve, Uri, Validator};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{Draft, Keyword, ValidationError, ValidationOptions, Validator};
 use m3_trajectory::json::Json;
-use serde_json::Value;
+use percent_encoding::percent_decode_str;
+use serde_json::{Map, Value, json};
 
-/// The schema of a tool.
-#[derive(Debug)]
-pub(super) enum ToolSchema {
-    /// It accepts everything: there is none, or it says nothing.
-    Open,
-    /// It is no schema, so that nothing fits it.
-    Broken,
-    /// It can be checked.
-    Usable(Box<Validator>),
+/// What a tool accepts.
+pub(super) enum ArgumentCheck {
+    /// Anything: the tool has no schema, or one that says nothing.
+    Anything,
+    /// Nothing: its schema is broken.
+    Nothing,
+    /// What fits its schema.
+    Schema {
+        validator: Box<Validator>,
+        /// Set while a value is checked that needs a reference to nowhere.
+        is_lost: Arc<AtomicBool>,
+    },
 }
 
-/// Answers every reference to another document with a schema that nothing fits: it cannot be followed, but only what needs
-/// it fails.
-struct Nowhere;
+/// The keyword that stands in for a reference to nowhere.
+const LOST: &str = "m3-reference-to-nowhere";
 
-impl Retrieve for Nowhere {
-    fn retrieve(&self, _: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        Ok(Value::Bool(false))
-    }
-}
-
-impl ToolSchema {
-    pub(super) fn new(schema: &Json) -> Self {
-        let Some(mut value) = schema.to_value() else { return Self::Broken };
-        let is_open = match &value {
-            Value::Null | Value::Bool(true) => true,
-            Value::Object(members) => members.is_empty(),
-            _ => false,
+impl ArgumentCheck {
+    /// Prepares a tool's schema.
+    pub(super) fn new(schema: Option<&Json>) -> Self {
+        let is_silent = match schema {
+            None | Some(Json::Null | Json::Bool(true)) => true,
+            Some(Json::Object(members)) => members.is_empty(),
+            Some(_) => false,
         };
-        if is_open {
-            return Self::Open;
+        if is_silent {
+            return Self::Anything;
         }
-        let root = value.clone();
-        close_broken_references(&mut value, &root);
-        let options = jsonschema::options().with_draft(Draft::Draft202012).with_retriever(Nowhere);
-        options
-            .should_validate_formats(false)
-            .build(&value)
-            .map_or(Self::Broken, |it| Self::Usable(Box::new(it)))
+        schema.and_then(Json::to_value).and_then(Self::of_schema).unwrap_or(Self::Nothing)
     }
 
-    /// Whether arguments fit; absent ones are an empty object.
+    fn of_schema(mut schema: Value) -> Option<Self> {
+        let is_lost = Arc::new(AtomicBool::new(false));
+        let options = options(&schema, &is_lost);
+        let root = schema.clone();
+        let parts = Parts::of(&root);
+        if parts.has_bad_pattern() || parts.references().collect::<HashSet<_>>().len() > MOST_REFERENCES {
+            return None;
+        }
+        // A schema that is broken elsewhere stays so.
+        let needs_repair = match options.build(&schema) {
+            Ok(_) => parts.references().any(|reference| parts.is_loop(reference)),
+            Err(error) if matches!(error.kind(), ValidationErrorKind::Referencing(_)) => true,
+            Err(_) => return None,
+        };
+        if needs_repair {
+            replace(&mut schema, &|reference| !parts.has(reference) || parts.is_loop(reference));
+        }
+        let validator = options.build(&schema).ok()?;
+        Some(Self::Schema { validator: Box::new(validator), is_lost })
+    }
+
+    /// Whether these arguments fit; none are an empty object. Numbers that are not finite never do.
     pub(super) fn accepts(&self, arguments: Option<&Json>) -> bool {
-        let value = arguments.map_or_else(|| Some(Value::Object(serde_json::Map::new())), Json::to_value);
         match self {
-            Self::Open => true,
-            Self::Broken => false,
-            Self::Usable(validator) => value.is_some_and(|value| validator.is_valid(&value)),
+            Self::Anything => true,
+            Self::Nothing => false,
+            Self::Schema { validator, is_lost } => {
+                let empty = Json::Object(Vec::new());
+                let Some(arguments) = arguments.unwrap_or(&empty).to_value() else { return false };
+                is_lost.store(false, Ordering::Relaxed);
+                validator.is_valid(&arguments) && !is_lost.load(Ordering::Relaxed)
+            }
         }
     }
 }
 
-/// Puts a schema that nothing fits in the place of each reference within the document that leads nowhere.
-fn close_broken_references(value: &mut Value, root: &Value) {
-    let target = value.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
-    if target.is_some_and(|pointer| root.pointer(pointer).is_none()) {
-        *value = Value::Bool(false);
-        return;
+/// Formats and encoded contents are not checked, nothing is fetched, a `$schema` that nobody knows means the newest draft, and
+/// `dependencies` mean nothing in drafts that have them no more.
+fn options(schema: &Value, is_lost: &Arc<AtomicBool>) -> ValidationOptions<'static> {
+    let is_lost = Arc::clone(is_lost);
+    let options = jsonschema::options()
+        .offline()
+        .should_validate_formats(false)
+        .without_content_media_type_support("application/json")
+        .without_content_encoding_support("base64")
+        .with_keyword("multipleOf", |_, value, _| Ok(Box::new(MultipleOf::new(value))))
+        .with_keyword(LOST, move |_, _, _| Ok(Box::new(Lost(Arc::clone(&is_lost)))));
+    let draft = match Draft::default().detect(schema) {
+        Draft::Unknown => Draft::default(),
+        known => known,
+    };
+    let options = options.with_draft(draft);
+    match draft {
+        Draft::Draft4 | Draft::Draft6 | Draft::Draft7 => options,
+        _ => options.with_keyword("dependencies", |_, _, _| Ok(Box::new(Silent))),
     }
+}
+
+/// A keyword that means nothing.
+struct Silent;
+
+impl<'i> Keyword<'i> for Silent {
+    fn validate(&self, _: &'i Value) -> Result<(), ValidationError<'i>> {
+        Ok(())
+    }
+
+    fn is_valid(&self, _: &'i Value) -> bool {
+        true
+    }
+}
+
+/// A reference to nowhere: no value fits, and whatever else is said of it, the check has failed.
+struct Lost(Arc<AtomicBool>);
+
+impl<'i> Keyword<'i> for Lost {
+    fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
+        self.is_valid(instance);
+        Err(ValidationError::custom("a reference to nowhere"))
+    }
+
+    fn is_valid(&self, _: &'i Value) -> bool {
+        self.0.store(true, Ordering::Relaxed);
+        false
+    }
+}
+
+/// `multipleOf` as Python computes it.
+struct MultipleOf {
+    /// The quotient of two whole numbers has no rest where the rest of the integers is 0.
+    integer: Option<i64>,
+    float: f64,
+}
+
+impl MultipleOf {
+    fn new(value: &Value) -> Self {
+        Self { integer: value.as_i64(), float: value.as_f64().unwrap_or(f64::NAN) }
+    }
+}
+
+impl<'i> Keyword<'i> for MultipleOf {
+    fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
+        let error = || ValidationError::custom("not a multiple");
+        if self.is_valid(instance) { Ok(()) } else { Err(error()) }
+    }
+
+    fn is_valid(&self, instance: &'i Value) -> bool {
+        let Value::Number(number) = instance else { return true };
+        match (number.as_i64(), self.integer) {
+            (Some(number), Some(integer)) => number.checked_rem(integer) == Some(0),
+            (None, Some(_)) => number.as_f64().is_some_and(|number| number % self.float == 0.0),
+            // Python divides where the keyword's value is a float.
+            (_, None) => number.as_f64().is_some_and(|number| (number / self.float).fract() == 0.0),
+        }
+    }
+}
+
+/// The objects of a schema, at any depth.
+struct Parts<'s> {
+    root: &'s Value,
+    objects: Vec<&'s Map<String, Value>>,
+}
+
+/// A schema with more references is not used: following one after the other needs room on the stack. Python gives up as well.
+const MOST_REFERENCES: usize = 1000;
+
+/// A chain of more references than these is a loop.
+const LONGEST_CHAIN: usize = 100;
+
+impl<'s> Parts<'s> {
+    fn of(root: &'s Value) -> Self {
+        let mut objects = Vec::new();
+        collect_objects(root, &mut objects);
+        Self { root, objects }
+    }
+
+    fn texts(&self, key: &'static str) -> impl Iterator<Item = &'s str> {
+        self.objects.iter().filter_map(move |object| object.get(key)?.as_str())
+    }
+
+    fn references(&self) -> impl Iterator<Item = &'s str> {
+        self.texts("$ref")
+    }
+
+    /// Whether there is a pattern that is no regular expression. It breaks the whole schema, wherever it is.
+    fn has_bad_pattern(&self) -> bool {
+        let keys = self.objects.iter().filter_map(|object| object.get("patternProperties")?.as_object());
+        let mut patterns = self.texts("pattern").chain(keys.flat_map(Map::keys).map(String::as_str));
+        patterns.any(|pattern| jsonschema::options().build(&json!({ "pattern": pattern })).is_err())
+    }
+
+    /// Whether a reference leads anywhere. One into another document does if a part of the schema has its name.
+    fn has(&self, reference: &str) -> bool {
+        let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        if !document.is_empty() {
+            return ["$id", "id"].iter().any(|key| self.texts(key).any(|name| name == document));
+        }
+        if fragment.is_empty() || fragment.starts_with('/') {
+            return self.target(reference).is_some();
+        }
+        let is_old_name = || ["$id", "id"].iter().any(|key| self.texts(key).any(|name| name == reference));
+        ["$anchor", "$dynamicAnchor"].iter().any(|key| self.texts(key).any(|name| name == fragment))
+            || is_old_name()
+    }
+
+    /// What `#` and `#/pointer` lead to.
+    fn target(&self, reference: &str) -> Option<&'s Value> {
+        let pointer = percent_decode_str(reference.strip_prefix('#')?).decode_utf8_lossy();
+        self.root.pointer(&pointer)
+    }
+
+    /// Whether a reference leads to a reference, and so on without end: Python then gives up.
+    fn is_loop(&self, reference: &str) -> bool {
+        let mut next = Some(reference);
+        for _ in 0..LONGEST_CHAIN {
+            let Some(reference) = next else { return false };
+            next = self.target(reference).and_then(|target| target.get("$ref")?.as_str());
+        }
+        next.is_some()
+    }
+}
+
+/// Keywords that hold values, in which nothing is a schema.
+const VALUES: [&str; 5] = ["const", "default", "enum", "example", "examples"];
+
+fn collect_objects<'s>(value: &'s Value, objects: &mut Vec<&'s Map<String, Value>>) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(|item| close_broken_references(item, root)),
+        Value::Array(items) => items.iter().for_each(|item| collect_objects(item, objects)),
         Value::Object(members) => {
-            members.values_mut().for_each(|member| close_broken_references(member, root));
+            objects.push(members);
+            let schemas = members.iter().filter(|(key, _)| !VALUES.contains(&key.as_str()));
+            schemas.for_each(|(_, value)| collect_objects(value, objects));
         }
         _ => {}
+    }
+}
+
+/// Replaces schemas with such a reference by the keyword that stands in for it. What else they say does not matter: Python
+/// looks at all of a schema before it says that a value does not fit.
+fn replace(schema: &mut Value, is_lost: &dyn Fn(&str) -> bool) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, is_lost)),
+        Value::Object(members) => {
+            if members.get("$ref").and_then(Value::as_str).is_some_and(is_lost) {
+                *members = Map::from_iter([(LOST.to_owned(), Value::Bool(true))]);
+            }
+            members.values_mut().for_each(|value| replace(value, is_lost));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use m3_trajectory::json::parse;
+
+    fn accepts(schema: &str, arguments: &str) -> bool {
+        let json = |text: &str| parse(text.as_bytes()).unwrap().0;
+        ArgumentCheck::new(Some(&json(schema))).accepts(Some(&json(arguments)))
+    }
+
+    /// What `jsonschema.validate` of Python's jsonschema 4.26.0 says, without an exception or with one.
+    #[test]
+    fn pythons_verdicts() {
+        for (schema, arguments, wanted) in [
+            (r#"{"properties": {"a": {"type": "integer"}}}"#, r#"{"a": 3.0}"#, true),
+            (r#"{"properties": {"a": {"type": "integer"}}}"#, r#"{"a": true}"#, false),
+            (r#"{"properties": {"a": {"type": "number"}}}"#, r#"{"a": true}"#, false),
+            (r#"{"properties": {"a": {"enum": [1]}}}"#, r#"{"a": true}"#, false),
+            (r#"{"properties": {"a": {"enum": [1]}}}"#, r#"{"a": 1.0}"#, true),
+            (r#"{"properties": {"a": {"default": 1}}, "required": ["a"]}"#, "{}", false),
+            (r#"{"properties": {"a": {}}}"#, r#"{"b": 1}"#, true),
+            (r#"{"type": "object"}"#, "null", false),
+            (r#"{"type": "objct"}"#, "{}", false),
+            (
+                r#"{"properties": {"a": {"format": "date", "contentEncoding": "base64"}}}"#,
+                r#"{"a": "?"}"#,
+                true,
+            ),
+            (
+                r#"{"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"a": {"contentEncoding": "base64"}}}"#,
+                r#"{"a": "?"}"#,
+                true,
+            ),
+            (r#"{"$schema": "nobody's", "properties": {"a": {"const": 1}}}"#, r#"{"a": 2}"#, false),
+            (r#"{"properties": {"a": {"pattern": "^(?!x)"}}}"#, r#"{"a": "x"}"#, false),
+            (r#"{"$defs": {"a": {"pattern": "("}}}"#, "{}", false),
+            (r#"{"properties": {"a": {"default": {"pattern": "*.txt"}}}}"#, "{}", true),
+            (r##"{"$ref": "#", "type": "objct"}"##, "{}", false),
+            (r#"{"dependencies": {"a": ["b"]}}"#, r#"{"a": 1}"#, true),
+            (
+                r#"{"$schema": "http://json-schema.org/draft-07/schema#", "dependencies": {"a": ["b"]}}"#,
+                r#"{"a": 1}"#,
+                false,
+            ),
+        ] {
+            assert_eq!(accepts(schema, arguments), wanted, "{schema} {arguments}");
+        }
+    }
+
+    /// As above.
+    #[test]
+    fn references_to_nowhere_matter_where_they_are_needed() {
+        let nowhere = r##"{"anyOf": [{"required": ["a"]}, {"$ref": "#/$defs/none", "maxProperties": 0}]}"##;
+        for (schema, arguments, wanted) in [
+            (r##"{"properties": {"a": {"$ref": "#/$defs/none"}}}"##, "{}", true),
+            (r##"{"properties": {"a": {"$ref": "#/$defs/none"}}}"##, r#"{"a": 1}"#, false),
+            (r#"{"properties": {"a": {"$ref": "http://example.com/none.json#/a"}}}"#, r#"{"b": 1}"#, true),
+            (nowhere, r#"{"a": 1}"#, true),
+            (nowhere, "{}", false),
+            (r##"{"not": {"$ref": "#none"}}"##, "{}", false),
+            (r##"{"properties": {"a": {"$ref": "#none", "type": "objct"}}}"##, "{}", false),
+            (r##"{"$ref": "#"}"##, "{}", false),
+            (
+                r##"{"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}"##,
+                "{}",
+                false,
+            ),
+            (r##"{"properties": {"a": {"$ref": "#"}}, "maxProperties": 1}"##, r#"{"a": {"a": {}}}"#, true),
+            (
+                r##"{"properties": {"a": {"$ref": "#"}}, "maxProperties": 1}"##,
+                r#"{"a": {"a": 1, "b": 2}}"#,
+                false,
+            ),
+            (
+                r##"{"properties": {"a": {"$ref": "#n"}, "b": {"$ref": "#x"}}, "$defs": {"n": {"$anchor": "n", "const": 1}}}"##,
+                r#"{"a": 2}"#,
+                false,
+            ),
+        ] {
+            assert_eq!(accepts(schema, arguments), wanted, "{schema} {arguments}");
+        }
+    }
+
+    /// As above.
+    #[test]
+    fn multiples_are_those_of_floats() {
+        for (of, number, wanted) in [
+            ("0.1", "0.3", false),
+            ("0.1", "0.5", true),
+            ("0.01", "4.35", false),
+            ("2", "4.0", true),
+            ("2", "5", false),
+            ("1.5", "3", true),
+            ("1", "2.5", false),
+            ("1e-8", "12391239123", true),
+            ("3", r#""text""#, true),
+        ] {
+            assert_eq!(accepts(&format!(r#"{{"multipleOf": {of}}}"#), number), wanted, "{number} of {of}");
+        }
+    }
+
+    #[test]
+    fn what_says_nothing_accepts_anything() {
+        for silent in ["{}", "true", "null"] {
+            assert!(accepts(silent, "null") && accepts(silent, "[1]"), "{silent}");
+        }
+        assert!(ArgumentCheck::new(None).accepts(None));
+        let object = parse(br#"{"type": "object"}"#).unwrap().0;
+        assert!(ArgumentCheck::new(Some(&object)).accepts(None), "no arguments are an empty object");
+        for broken in ["false", "3", r#""object""#, r#"["object"]"#, r#"{"multipleOf": NaN}"#] {
+            assert!(!accepts(broken, "{}"), "{broken}");
+        }
+        assert!(!accepts(r#"{"type": "object"}"#, r#"{"a": NaN}"#), "no number of JSON");
+    }
+
+    #[test]
+    fn long_chains_end() {
+        let link = |n: usize| format!(r##""a{n}": {{"allOf": [{{"$ref": "#/$defs/a{}"}}]}}"##, n + 1);
+        let chain = |length: usize| {
+            let links: Vec<String> = (0..length).map(link).collect();
+            format!(r##"{{"$ref": "#/$defs/a0", "$defs": {{{}, "a{length}": {{}}}}}}"##, links.join(","))
+        };
+        assert!(accepts(&chain(100), "{}"));
+        assert!(!accepts(&chain(30_000), "{}"));
     }
 }

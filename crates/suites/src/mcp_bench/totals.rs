@@ -39,7 +39,7 @@ impl Record {
         let rates = &self.rates;
         match [rates.name_validity(), rates.schema_compliance(), rates.execution_success()] {
             [Some(name), Some(schema), Some(success)] => Some((name + schema + success) / 3.0),
-            _ => (variant == Variant::Paper).then_some(0.0),
+            _ => (variant == Variant::Paper && rates.calls == 0).then_some(0.0),
         }
     }
 
@@ -131,7 +131,7 @@ impl Totals {
         let count = |is: fn(&Record) -> bool| self.records.iter().filter(|record| is(record)).count();
         let mut notes = Vec::new();
         if !has_catalog {
-            notes.push("no tools are known, so no call is valid unless predictions list `tools`: --tools names a catalog".to_owned());
+            notes.push("no tools are known, so rates of names and schemas are not defined unless predictions list `tools`: --tools names a catalog".to_owned());
         }
         let unjudged = count(|record| !record.is_missing && record.dimensions.is_none());
         if unjudged > 0 {

@@ -4,8 +4,8 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, parse};
 use m3_trajectory::{Call, MalformedCall, Step, Trajectory, WholeFile};
 
-use crate::registry::ChosenSuite;
-use crate::suite::{SuiteResult, Trial};
+use super::SUITE;
+use crate::suite::{Setting, SuiteResult, Trial};
 use crate::values::Values;
 
 fn json(text: &str) -> Json {
@@ -41,7 +41,7 @@ fn catalog() -> Catalog {
 
 fn scored(trials: &[(&Trajectory, Option<&Trajectory>)]) -> (Vec<Values>, SuiteResult) {
     let catalog = catalog();
-    let mut scorer = "mcptoolbenchpp".parse::<ChosenSuite>().unwrap().open(Some(&catalog));
+    let mut scorer = (SUITE.open)(&Setting { catalog: Some(&catalog), ..Setting::default() });
     let values =
         trials.iter().map(|(reference, prediction)| scorer.trial(&Trial::new(reference, *prediction, 1)));
     let values = values.collect();

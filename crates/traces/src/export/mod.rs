@@ -1,5 +1,5 @@
-//! Trajectories as other programs read them: a target is one file and one row. What [`read`](crate::read()) makes of what is
-//! written here is the trajectory again, except for what a target has no place for, which is told.
+//! Trajectories as other programs read them: a target is one file and one row. What [`Recognized::read`](crate::Recognized::read)
+//! makes of what is written here is the trajectory again, except for what a target has no place for, which is told.
 
 mod anthropic;
 mod atif;
