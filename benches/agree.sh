@@ -19,7 +19,7 @@ for model in $models; do
     [ -e "$out/references.json" ] || "$m3" import "${runs[0]}" --references "$out/references.json"
     score="$out/${name#*_}.score.json"
     "$m3" score "${runs[0]}" "$out/references.json" --repeat "${runs[1]}" --repeat "${runs[2]}" --repeat "${runs[3]}" \
-        --suite mcpagentbench --suite mcptoolbenchpp --suite bfcl --out "$score"
+        --suite mcpagentbench --suite bfcl --out "$score"
     scores+=("${name#*_}=$score")
 done
 "$m3" agree "${scores[@]}" --metric mcpagentbench.tfs --metric mcpagentbench.tefs --metric bfcl.ast \
