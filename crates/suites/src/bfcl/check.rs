@@ -5,12 +5,10 @@ use std::borrow::Cow;
 use m3_trajectory::Call;
 use m3_trajectory::json::Json;
 
+use super::failure::Failure;
 use super::function::{Function, Parameter};
 use super::types::{Kind, check_type};
 use super::values::{Members, check_list, check_object, check_objects, check_text, find, is_equal};
-
-/// Why calls are wrong, in the program's words for types of errors.
-pub(super) type Failure = &'static str;
 
 /// A call of a model.
 #[derive(Debug, Clone)]

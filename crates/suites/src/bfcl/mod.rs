@@ -2,6 +2,7 @@
 //! `bfcl-eval` 2026.3.23), which compares calls with lists of accepted values.
 
 mod check;
+mod failure;
 mod function;
 mod types;
 mod values;
@@ -16,7 +17,8 @@ use m3_trajectory::{Call, Trajectory};
 use crate::members::{items, member};
 use crate::suite::{Group, Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit};
 use crate::values::Values;
-use check::{Failure, Gold};
+use check::Gold;
+use failure::Failure;
 use function::Function;
 
 /// The suite: MCPToolBench++ cites it for its AST metric. It has no paper of its own that differs.

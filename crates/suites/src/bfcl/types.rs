@@ -2,7 +2,7 @@
 
 use m3_trajectory::json::Json;
 
-use super::check::Failure;
+use super::failure::Failure;
 
 /// The type of a value in Python.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use m3_trajectory::json::Json;
 
-use super::check::Failure;
+use super::failure::Failure;
 
 /// The members of an object.
 pub(super) type Members = [(String, Json)];
