@@ -204,6 +204,10 @@ fn read(found: &Found, receiver: &mut Receiver<'_, '_>) -> Result<(), ReadError>
             receiver.file.warn(None, "it holds no trajectory of its own");
             Ok(())
         }
+        (true, false) if receiver.file.tasks > 0 && receiver.options.media.is_none() => Ok(()),
+        (true, false) if receiver.file.tasks > 0 => {
+            Err(ReadError::Refused("it holds tasks without calls; `--tasks FILE` writes them".to_owned()))
+        }
         (true, false) => Err(ReadError::Refused("it holds no trajectory".to_owned())),
     }
 }
@@ -232,7 +236,10 @@ impl Sink for Receiver<'_, '_> {
         let reference = trace.reference.take().map(|reference| *reference);
         self.beside(&trace, reference.as_ref())?;
         match trace.kind {
-            TraceKind::Task => return Ok(()),
+            TraceKind::Task => {
+                self.file.tasks += u64::from(!self.options.wants_tasks);
+                return Ok(());
+            }
             TraceKind::Reference if self.options.wants_references => return Ok(()),
             _ => {}
         }

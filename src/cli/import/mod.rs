@@ -290,7 +290,7 @@ fn conclude(report: &ImportReport, records: u64, found: &[Found], printer: Print
             counted(failed.len() - TOLD, "file")
         ));
     }
-    match (failed.is_empty(), records + report.trajectories) {
+    match (failed.is_empty(), records + report.trajectories + report.tasks) {
         (true, 0) => Err(Failure::new(code::INPUT, "there is nothing to import in what was given")),
         (true, _) => Ok(()),
         (false, 0) => Err(Failure::silent(code::INPUT)),

@@ -13,6 +13,7 @@ mod inspect;
 mod langchain;
 mod langsmith;
 mod mcp;
+mod mcp_bench;
 mod mcpagentbench;
 mod mcptoolbenchpp;
 mod promptfoo;
@@ -57,6 +58,7 @@ pub const FORMATS: &[Format] = &[
     promptfoo::RESULTS,
     mcpagentbench::RESULTS,
     mcpagentbench::TASKS,
+    mcp_bench::TASKS,
     mcptoolbenchpp::RECORDS,
     adk::EVAL_SET,
     adk::SESSION,
