@@ -11,6 +11,7 @@
 //! | [`m3_embedding`] | sentence embeddings as a trait, a cache before it, cosines |
 //! | [`m3_encoder`] | the sentence encoder on ONNX Runtime, its files, its cache on disk |
 //! | [`m3_score`] | alignment, metrics, fidelity |
+//! | [`m3_suites`] | what other benchmarks would say of the same trajectories |
 //! | [`m3_stats`] | intervals, differences and ranks of models |
 //! | [`m3_figures`] | pictures of results as SVG and PNG |
 //! | [`m3_report`] | reports of scores; leaderboards; the audit |

@@ -35,6 +35,7 @@ mod python;
 mod registry;
 mod shape;
 mod suite;
+mod tools;
 mod values;
 
 pub use registry::{ChosenSuite, SUITES};

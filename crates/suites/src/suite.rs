@@ -1,5 +1,7 @@
 //! What a suite is: its metrics, and how it scores one trial after the other.
 
+use std::collections::BTreeMap;
+
 use m3_trajectory::Trajectory;
 use m3_trajectory::catalog::Catalog;
 
@@ -91,6 +93,20 @@ pub trait Scorer {
 
     /// The values of all trials.
     fn finish(self: Box<Self>) -> SuiteResult;
+}
+
+/// Parts of a whole by the names that they have, in the order of the names; what has none is left out.
+pub(crate) fn by_name<'a, T>(
+    all: impl IntoIterator<Item = &'a T>,
+    name_of: impl Fn(&T) -> Option<String>,
+) -> BTreeMap<String, Vec<&'a T>> {
+    let mut names: BTreeMap<String, Vec<&T>> = BTreeMap::new();
+    for one in all {
+        if let Some(name) = name_of(one) {
+            names.entry(name).or_default().push(one);
+        }
+    }
+    names
 }
 
 /// What a suite says of all trials.

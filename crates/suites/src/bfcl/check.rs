@@ -9,6 +9,7 @@ use super::failure::Failure;
 use super::function::{Function, Parameter};
 use super::types::{Kind, check_type};
 use super::values::{Members, check_list, check_object, check_objects, check_text, find, is_equal};
+use crate::tools::is_same_tool;
 
 /// A call of a model.
 #[derive(Debug, Clone)]
@@ -101,7 +102,7 @@ pub(super) fn in_any_order(
 /// Compares two calls. Without a function neither types nor required parameters are known: a value then has the type of
 /// what is accepted.
 fn compare(call: &Predicted<'_>, gold: &Gold<'_>, function: Option<Function<'_>>) -> Result<(), Failure> {
-    if !is_same_name(call.name, gold.name) {
+    if !is_same_tool(call.name, gold.name) {
         return Err("simple_function_checker:wrong_func_name");
     }
     let is_missing = |name: &str| find(&call.arguments, name).is_none();
@@ -122,12 +123,6 @@ fn compare(call: &Predicted<'_>, gold: &Gold<'_>, function: Option<Function<'_>>
         return Err("simple_function_checker:missing_optional");
     }
     Ok(())
-}
-
-/// Names are compared exactly; one without a server is compared with the other's name on its server.
-fn is_same_name(a: &str, b: &str) -> bool {
-    let bare = |name: &'_ str| name.rsplit_once('/').map_or(name.to_owned(), |(_, bare)| bare.to_owned());
-    a == b || (a.contains('/') != b.contains('/') && bare(a) == bare(b))
 }
 
 fn check_value(value: &Json, accepted: &[Json], parameter: Option<Parameter>) -> Result<(), Failure> {

@@ -8,14 +8,15 @@ mod types;
 mod values;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
+use m3_support::text::shortened;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, parse};
 use m3_trajectory::{Call, Trajectory};
 
 use crate::members::{items, member};
-use crate::suite::{Group, Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit};
+use crate::suite::{Group, Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit, by_name};
 use crate::values::Values;
 use check::Gold;
 use failure::Failure;
@@ -47,7 +48,7 @@ pub(crate) static SUITE: Suite = Suite {
 /// The most wrong trials that are named in notes.
 const NAMED: usize = 20;
 
-/// The most characters of an id in a note.
+/// The most columns of an id in a note.
 const SHOWN: usize = 60;
 
 struct Bfcl<'c> {
@@ -72,8 +73,7 @@ impl Scorer for Bfcl<'_> {
         if let Err(error) = result
             && self.wrong.len() < NAMED
         {
-            let id: String = trial.reference.id.chars().take(SHOWN).collect();
-            self.wrong.push(format!("{id}: {error}"));
+            self.wrong.push(format!("{}: {error}", shortened(&trial.reference.id, SHOWN)));
         }
         self.places.entry(trial.reference.id.clone()).or_default().push(self.records.len());
         self.records.push(Record { category, error: result.err() });
@@ -93,22 +93,17 @@ impl Scorer for Bfcl<'_> {
             .collect();
         let ast = (!tasks.is_empty()).then(|| tasks.iter().sum::<f64>() / tasks.len() as f64);
         let mut groups = Vec::new();
-        let mut add = |by: &'static str, name_of: &dyn Fn(&Record) -> Option<&'static str>| {
-            let mut names: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
-            for record in &self.records {
-                if let Some(name) = name_of(record) {
-                    names.entry(name).or_default().push(record);
-                }
-            }
+        let mut add = |by: &'static str, name_of: fn(&Record) -> Option<&'static str>| {
+            let names = by_name(&self.records, |record| name_of(record).map(str::to_owned));
             groups.extend(names.into_iter().map(|(name, records)| Group {
                 by,
-                name: name.to_owned(),
+                name,
                 tasks: records.len(),
                 values: Values::from([("ast", share(&records))]),
             }));
         };
-        add("category", &|record| Some(record.category));
-        add("error", &|record| record.error);
+        add("category", |record| Some(record.category));
+        add("error", |record| record.error);
         let mut notes = Vec::new();
         if !self.wrong.is_empty() {
             notes.push(format!("the first that are wrong: {}", self.wrong.join("; ")));

@@ -3,13 +3,11 @@
 mod agreement;
 mod category;
 
-use std::collections::BTreeMap;
-
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
 use crate::members::{grade, items, member, number};
-use crate::suite::{Group, Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit};
+use crate::suite::{Group, Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit, by_name};
 use crate::values::Values;
 use agreement::Votes;
 use category::category;
@@ -107,13 +105,10 @@ impl Scorer for McpAgentBench {
         aggregate.push("passes_per_1000_tokens", sum.map(|sum| 1000.0 * passes(&all) / sum));
         let judged: Vec<(Option<bool>, &Votes)> = all.iter().map(|it| (it.verdict, &it.votes)).collect();
         agreement::push(&mut aggregate, &judged);
-        let mut categories: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
-        for record in &all {
-            categories.entry(record.category).or_default().push(record);
-        }
-        let group = |(name, records): (&str, Vec<&Record>)| Group {
+        let categories = by_name(&self.records, |record| Some(record.category.to_owned()));
+        let group = |(name, records): (String, Vec<&Record>)| Group {
             by: "category",
-            name: name.to_owned(),
+            name,
             tasks: records.iter().filter(|record| record.repeat == 1).count(),
             values: rates(&records),
         };

@@ -4,8 +4,8 @@ mod totals;
 mod verdict;
 
 use m3_trajectory::Trajectory;
-use m3_trajectory::json::Json;
 
+use crate::members::{member, number};
 use crate::suite::{Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit, Variant};
 use crate::values::Values;
 use totals::{Record, Totals};
@@ -93,8 +93,8 @@ struct Cost {
 
 impl Cost {
     fn of(prediction: &Trajectory) -> Self {
-        let member =
-            |key: &str| prediction.extra.iter().find(|(name, _)| name == key).map(|(_, value)| value);
+        let number = |value| number(value).filter(|number| *number >= 0.0);
+        let member = |key: &str| member(prediction, key);
         let run = member("import").and_then(|import| import.get("run"));
         let of_run = |key: &str| run.and_then(|run| run.get(key)).and_then(number);
         Self {
@@ -104,14 +104,4 @@ impl Cost {
             run_seconds: of_run("seconds"),
         }
     }
-}
-
-/// A number that is not negative.
-fn number(value: &Json) -> Option<f64> {
-    let number = match value {
-        Json::Integer(number) => *number as f64,
-        Json::Float(number) => *number,
-        _ => return None,
-    };
-    (number >= 0.0 && number.is_finite()).then_some(number)
 }

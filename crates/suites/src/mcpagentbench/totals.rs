@@ -7,7 +7,7 @@ use m3_trajectory::Trajectory;
 use super::Cost;
 use super::verdict::Verdict;
 use crate::shape::Shape;
-use crate::suite::{Group, SuiteResult, Variant};
+use crate::suite::{Group, SuiteResult, Variant, by_name};
 use crate::values::Values;
 
 /// What is kept of a trial.
@@ -117,13 +117,7 @@ fn groups(all: &[&Task], repeats: &BTreeMap<usize, Vec<Record>>, variant: Varian
     let mut groups = Vec::new();
     let whole: f64 = all.iter().map(|task| task.weight() as f64).sum();
     let mut add = |by: &'static str, name_of: &dyn Fn(&Task) -> Option<String>| {
-        let mut names: BTreeMap<String, Vec<&Task>> = BTreeMap::new();
-        for task in all {
-            if let Some(name) = name_of(task) {
-                names.entry(name).or_default().push(task);
-            }
-        }
-        groups.extend(names.into_iter().map(|(name, tasks)| {
+        groups.extend(by_name(all.iter().copied(), name_of).into_iter().map(|(name, tasks)| {
             let mut values = scores(&tasks, variant);
             for (name, earned) in SCORES {
                 let earned: f64 = tasks.iter().filter_map(|task| task.earned(earned, variant)).sum();

@@ -8,6 +8,7 @@ use m3_trajectory::{Call, Step, Trajectory};
 
 use crate::python::str_of;
 use crate::suite::Variant;
+use crate::tools::bare;
 
 /// What is said of a trial.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -68,8 +69,7 @@ fn keys<'c>(calls: impl IntoIterator<Item = &'c Call>) -> Result<Vec<Key>, NoObj
 }
 
 fn key(call: &Call) -> Result<Key, NoObject> {
-    let bare = call.tool.rsplit_once('/').map_or(call.tool.as_str(), |(_, bare)| bare);
-    if SKIPPED.contains(bare) {
+    if SKIPPED.contains(bare(&call.tool)) {
         return Ok((call.tool.clone(), None));
     }
     let text = |members: &[(String, Json)]| {

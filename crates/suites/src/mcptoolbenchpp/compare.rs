@@ -9,8 +9,9 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, parse};
 
 use super::graph::Marks;
-use super::names::{Fit, bare};
+use super::names::Fit;
 use super::rules::{Members, Schema, agrees, find};
+use crate::tools::bare;
 
 /// Compares calls by the schemas of a catalog.
 pub(super) struct Comparer<'c> {

@@ -3,6 +3,8 @@
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::{Json, parse};
 
+use crate::members::member;
+
 /// The member with the verdict: 1 or `true` if the arguments are right, anything else if they are not.
 const VERDICT: &str = "parameter_correctness";
 
@@ -11,8 +13,7 @@ const REPLY: &str = "judge_reply";
 
 /// Whether a judge found the arguments right; `None` if none was asked.
 pub(super) fn is_right(prediction: &Trajectory) -> Option<bool> {
-    let member = |key: &str| prediction.extra.iter().find(|(name, _)| name == key).map(|(_, value)| value);
-    member(VERDICT).map(equals_one).or_else(|| member(REPLY).map(is_right_in_reply))
+    member(prediction, VERDICT).map(equals_one).or_else(|| member(prediction, REPLY).map(is_right_in_reply))
 }
 
 /// Whether a value equals 1 in Python: `true` does, the text `"1"` does not.

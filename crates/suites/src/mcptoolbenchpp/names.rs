@@ -3,6 +3,8 @@
 use m3_trajectory::Call;
 use m3_trajectory::json::Json;
 
+use crate::tools::is_same_tool;
+
 /// How the tool of a call fits the tool of a reference's call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
@@ -20,18 +22,6 @@ impl Fit {
         }
         is_similar(call, gold).then_some(Self::Similar)
     }
-}
-
-/// Whether two names are of one tool. The benchmark's names have no server, m3's have: where one of two names has none,
-/// the rest is compared.
-pub(super) fn is_same_tool(a: &str, b: &str) -> bool {
-    let has_server = |name: &str| name.contains('/');
-    if has_server(a) == has_server(b) { a == b } else { bare(a) == bare(b) }
-}
-
-/// A tool's name without its server.
-pub(super) fn bare(name: &str) -> &str {
-    name.rsplit_once('/').map_or(name, |(_, bare)| bare)
 }
 
 /// Whether the list `similar_tools` of a reference's call has the tool: names, or objects with `name` and `mcp_server`.

@@ -8,7 +8,7 @@ use m3_trajectory::Trajectory;
 
 use super::tally::{Counted, Tally};
 use super::verdict::Verdict;
-use crate::suite::{Group, SuiteResult, Variant};
+use crate::suite::{Group, SuiteResult, Variant, by_name};
 use crate::values::Values;
 
 /// A task with its trials.
@@ -126,13 +126,7 @@ impl Totals {
     fn groups(&self, all: &[&Task], variant: Variant) -> Vec<Group> {
         let mut groups = Vec::new();
         let mut add = |by: &'static str, name_of: &dyn Fn(&Task) -> Option<String>| {
-            let mut names: BTreeMap<String, Vec<&Task>> = BTreeMap::new();
-            for task in all {
-                if let Some(name) = name_of(task) {
-                    names.entry(name).or_default().push(task);
-                }
-            }
-            groups.extend(names.into_iter().map(|(name, tasks)| {
+            groups.extend(by_name(all.iter().copied(), name_of).into_iter().map(|(name, tasks)| {
                 let mut values = self.values(&tasks, variant);
                 if let Some(calls) = self.by_category.get(&name).filter(|_| by == "category") {
                     calls.push_to(&mut values);
