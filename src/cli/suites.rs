@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
-use m3_report::{Named, ScoreSummary, SuiteGroupReport, SuiteMetricReport, SuiteReport, SuiteValues};
+use m3_report::{
+    Named, ScoreSummary, SuiteGroupReport, SuiteMetricReport, SuiteReport, SuiteTrial, SuiteValue,
+    SuiteValues,
+};
 use m3_score::{Metric, TrajectoryScore};
 use m3_suites::{ChosenSuite, Group, Scorer, SuiteMetric, Trial, Unit, Values};
 use m3_trajectory::catalog::Catalog;
@@ -91,7 +94,7 @@ impl Suites<'_> {
         id: &str,
         files: ScoredFiles<'_>,
         repeat: usize,
-    ) -> Result<Named<SuiteValues>, Failure> {
+    ) -> Result<Named<SuiteTrial>, Failure> {
         if self.running.is_empty() {
             return Ok(Named::default());
         }
@@ -104,7 +107,7 @@ impl Suites<'_> {
         let Some(reference) = reference else { return Ok(Named::default()) };
         let trial = Trial { graded: graded.as_ref(), ..Trial::new(&reference, prediction.as_ref(), repeat) };
         let values = |(chosen, scorer): &mut (ChosenSuite, Box<dyn Scorer + '_>)| {
-            (chosen.name(), named(&scorer.trial(&trial)))
+            (chosen.name(), of_trial(&scorer.trial(&trial)))
         };
         Ok(Named(self.running.iter_mut().map(values).collect()))
     }
@@ -182,6 +185,16 @@ fn metric(metric: &SuiteMetric) -> SuiteMetricReport {
         unit: unit.to_owned(),
         meaning: metric.meaning.to_owned(),
     }
+}
+
+fn of_trial(values: &Values) -> SuiteTrial {
+    let numbers = values.iter().map(|(name, value)| (name.to_owned(), SuiteValue::Number(value)));
+    let label = |text: Option<&str>| match text {
+        Some(text) => SuiteValue::Text(text.to_owned()),
+        None => SuiteValue::Number(None),
+    };
+    let labels = values.labels().map(|(name, text)| (name.to_owned(), label(text)));
+    Named(numbers.chain(labels).collect())
 }
 
 fn named(values: &Values) -> SuiteValues {

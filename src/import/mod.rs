@@ -312,8 +312,10 @@ impl Receiver<'_, '_> {
             as_reference(&mut reference);
             self.keep(trace.id.clone(), Role::Reference, &reference.into_json())?;
         }
-        if let Some(task) = trace.task(String::new()).filter(|_| self.options.wants_tasks) {
-            self.file.tasks += 1;
+        // References of another file are completed by their tasks.
+        let completes = trace.kind == TraceKind::Task && self.options.wants_references;
+        if let Some(task) = trace.task(String::new()).filter(|_| self.options.wants_tasks || completes) {
+            self.file.tasks += u64::from(self.options.wants_tasks);
             self.keep(trace.id.clone(), Role::Task, &task.to_json())?;
         }
         Ok(())
@@ -349,10 +351,10 @@ impl Receiver<'_, '_> {
 
 /// Leaves out what came of the calls: a reference says what should be called.
 fn as_reference(trajectory: &mut Trajectory) {
-    trajectory.extra.retain(|(key, _)| key == "import" || key == "images");
+    trajectory.extra.retain(|(key, _)| !matches!(key.as_str(), "model" | "usage" | "milliseconds"));
     for call in trajectory.steps.iter_mut().flat_map(|step| &mut step.calls) {
         call.result = None;
-        call.extra.clear();
+        call.extra.retain(|(key, _)| !matches!(key.as_str(), "is_error" | "error_type" | "milliseconds"));
     }
 }
 

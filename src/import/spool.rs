@@ -33,7 +33,7 @@ pub enum Role {
     Trajectory,
     /// Calls that should be made, in a file of their own.
     Reference,
-    /// The question alone.
+    /// The question, and what else is said of the task.
     Task,
 }
 

@@ -139,6 +139,59 @@ fn suites_that_are_not_there_are_refused() {
     }
 }
 
+/// Questions with their functions, possible answers and results of BFCL, as `bfcl-eval` lays them out.
+#[test]
+fn questions_answers_and_results_of_bfcl_become_one_benchmark() {
+    let folder = Folder::new();
+    let area = json!({"name": "area", "description": "Of a triangle.", "parameters": {"type": "dict", "required": ["base"],
+        "properties": {"base": {"type": "float"}, "unit": {"type": "string"}}}});
+    let question = |id: &str| json!({"id": id, "question": [[{"role": "user", "content": "How large?"}]], "function": [area]});
+    let answer =
+        json!({"id": "simple_python_0", "ground_truth": [{"area": {"base": [10.0, 20], "unit": ["m", ""]}}]});
+    let results = json!([
+        {"id": "simple_python_0", "result": [{"area": {"base": "ten"}}]}, {"id": "irrelevance_1", "result": "None fits."}
+    ]);
+    let files = [
+        folder.json("simple.json", &question("simple_python_0")),
+        folder.json("irrelevance.json", &question("irrelevance_1")),
+        folder.json("answer.json", &answer),
+        folder.json("results.json", &results),
+    ];
+    let at = |name: &str| folder.path().join(name);
+    let mut import = no_encoder(&folder);
+    import.arg("import").args(&files).arg("-o").arg(at("predictions.json"));
+    import.arg("--references").arg(at("references.json")).arg("--tasks").arg(at("tasks.json"));
+    let output = run(import.arg("--tools").arg(at("tools.json")));
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    for said in ["wrote 2 trajectories", "wrote 2 references", "wrote 2 tasks", "wrote 1 tool "] {
+        assert!(text(&output.stderr).contains(said), "{said}: {}", text(&output.stderr));
+    }
+    let read = |name: &str| -> Value { serde_json::from_slice(&std::fs::read(at(name)).unwrap()).unwrap() };
+    let references = read("references.json");
+    let simple = references.as_array().unwrap().iter().find(|it| it["id"] == "simple_python_0").unwrap();
+    // The question and the functions stand in another file than the calls.
+    assert_eq!(
+        (&simple["question"], &simple["functions"][0]["name"]),
+        (&json!("How large?"), &json!("area"))
+    );
+    assert_eq!(simple["steps"][0]["calls"][0]["accepted"]["base"], json!([10.0, 20]));
+    let tool = &read("tools.json")[""]["tools"][0];
+    assert_eq!(tool["inputSchema"]["properties"]["base"]["type"], "number");
+    let Some(mut m3) = m3() else { return };
+    m3.arg("score").args([at("predictions.json"), at("references.json")]).args(["--suite", "bfcl"]);
+    let found = report(&mut m3);
+    follows_kept_schema("score", &found);
+    assert_eq!(found["suites"]["bfcl"]["aggregate"]["ast"], 0.5);
+    let of = |id: &str| {
+        let trajectories = found["trajectories"].as_array().unwrap();
+        trajectories.iter().find(|it| it["id"] == id).unwrap()["suites"]["bfcl"].clone()
+    };
+    assert_eq!(of("irrelevance_1"), json!({"ast": 1.0, "error_type": null, "error": null}));
+    let wrong = "`base` of `area` has the wrong type: \"ten\"; accepted: 10.0, 20";
+    assert_eq!(of("simple_python_0"), json!({"ast": 0.0, "error_type": "type_error:simple", "error": wrong}));
+    assert_eq!(found["suites"]["bfcl"]["notes"], json!([format!("simple_python_0: {wrong}")]));
+}
+
 /// The paper's figures (arXiv 2512.24565, tables 1 and 2) for three models come out of the published runs.
 #[test]
 fn the_papers_figures_come_out_of_the_published_runs() {

@@ -6,7 +6,9 @@ use std::io::{self, Write};
 
 use m3_score::Metric;
 
-use super::{AggregateReport, ScoreRenderer, ScoreSummary, SuiteValues, TrajectoryReport, visible};
+use super::{
+    AggregateReport, ScoreRenderer, ScoreSummary, SuiteTrial, SuiteValue, TrajectoryReport, visible,
+};
 
 /// Writes rows as they come. The last column says why a task failed; it is empty if it did not.
 pub struct Csv<W: Write> {
@@ -43,7 +45,7 @@ impl<W: Write> Csv<W> {
         (id, repeat, failure): (&str, Option<usize>, Option<&str>),
         task_type: &str,
         (numbers, passed): (&AggregateReport, Option<u64>),
-        suites: &dyn Fn(&str, &str) -> Option<f64>,
+        suites: &dyn Fn(&str, &str) -> Option<SuiteValue>,
     ) -> io::Result<()> {
         if !std::mem::replace(&mut self.has_header, true) {
             self.has_repeats = repeat.is_some();
@@ -63,8 +65,10 @@ impl<W: Write> Csv<W> {
             Metric::of_scores().map(|metric| a.metrics[metric]).chain([a.average_steps, a.average_calls]);
         let metrics: Vec<String> = metrics.map(|x| x.to_string()).collect();
         let names = [scope, id, task_type].map(|name| visible(name, false).into_owned());
-        let value = |(suite, metric): &(String, String)| {
-            suites(suite, metric).map(|value| value.to_string()).unwrap_or_default()
+        let value = |(suite, metric): &(String, String)| match suites(suite, metric) {
+            Some(SuiteValue::Number(Some(value))) => value.to_string(),
+            Some(SuiteValue::Text(text)) => visible(&text, false).into_owned(),
+            Some(SuiteValue::Number(None)) | None => String::new(),
         };
         let suites: Vec<String> = self.of_suites.iter().map(value).collect();
         let failure = [failure.unwrap_or_default().to_owned()];
@@ -83,7 +87,7 @@ impl<W: Write> Csv<W> {
 impl<W: Write> ScoreRenderer for Csv<W> {
     fn trajectory(&mut self, report: &TrajectoryReport) -> io::Result<()> {
         if !self.has_header {
-            let names = |(suite, values): &(String, SuiteValues)| {
+            let names = |(suite, values): &(String, SuiteTrial)| {
                 values.0.iter().map(|(metric, _)| (suite.clone(), metric.clone())).collect::<Vec<_>>()
             };
             self.of_suites = report.suites.0.iter().flat_map(names).collect();
@@ -93,7 +97,7 @@ impl<W: Write> ScoreRenderer for Csv<W> {
             (&report.id, report.repeat, report.failure.as_deref()),
             report.task_type.as_deref().unwrap_or_default(),
             (&report.metrics, report.verdict.as_ref().map(|verdict| u64::from(verdict.passed))),
-            &|suite, metric| *report.suites.get(suite)?.get(metric)?,
+            &|suite, metric| report.suites.get(suite)?.get(metric).cloned(),
         )
     }
 
@@ -107,7 +111,9 @@ impl<W: Write> ScoreRenderer for Csv<W> {
             ("", None, None),
             "",
             (&summary.aggregate, passed(&summary.aggregate)),
-            &|suite, metric| *summary.suites.get(suite)?.aggregate.get(metric)?,
+            &|suite, metric| {
+                summary.suites.get(suite)?.aggregate.get(metric).copied().map(SuiteValue::Number)
+            },
         )?;
         self.writer.flush()
     }

@@ -74,8 +74,8 @@ pub use wire::{
     InputsReport, LedgerReport, MatchOptionsReport, MatchReport, MatchedReport, Named, PassRateReport,
     PlaceReport, RejectedMatchReport, RejectedMatchesReport, RepeatsReport, RepetitionReport,
     ReplacementReport, SCORE_SCHEMA, ScoreReport, ScoreSummary, SpreadReport, SuiteGroupReport,
-    SuiteMetricReport, SuiteReport, SuiteValues, TaskTrialsReport, ThresholdsReport, ToolReport,
-    TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport, VerdictReport,
+    SuiteMetricReport, SuiteReport, SuiteTrial, SuiteValue, SuiteValues, TaskTrialsReport, ThresholdsReport,
+    ToolReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport, VerdictReport,
     WrongArgumentReport,
 };
 

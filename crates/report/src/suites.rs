@@ -6,9 +6,9 @@ use super::sheet::{Cell, Column, Sheet};
 use super::{ScoreSummary, SuiteGroupReport, SuiteReport};
 
 /// The widest name of a group, in columns.
-const NAME: usize = 30;
+const NAME: usize = 48;
 
-/// The most columns of values in a table of groups: a name and as many fit into 80 columns.
+/// The most columns of values in a table of groups: a short name and as many fit into 80 columns.
 const COLUMNS: usize = 4;
 
 /// The tables of all suites.

@@ -29,7 +29,9 @@ pub use ledger::{CoverageReport, LedgerReport};
 pub use repeats::{PassRateReport, RepeatsReport, RepetitionReport, SpreadReport, TaskTrialsReport};
 pub(super) use signature::signature;
 pub use signature::{InputReport, InputsReport};
-pub use suites::{Named, SuiteGroupReport, SuiteMetricReport, SuiteReport, SuiteValues};
+pub use suites::{
+    Named, SuiteGroupReport, SuiteMetricReport, SuiteReport, SuiteTrial, SuiteValue, SuiteValues,
+};
 pub use verdicts::{ArgumentRuleReport, MatchOptionsReport, MatchedReport, VerdictReport};
 
 use super::metrics::MetricsReport;
@@ -221,9 +223,9 @@ pub struct TrajectoryReport {
     /// What a panel says of it, with `m3 score --grades`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grades: Option<PanelGrades>,
-    /// The values of suites, by their names, with `--suite`.
+    /// What suites say of it, by their names, with `--suite`.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
-    pub suites: Named<SuiteValues>,
+    pub suites: Named<SuiteTrial>,
     /// The tokens it took: read by leaderboards where another program has added it, never written.
     #[serde(skip_serializing)]
     #[schemars(skip)]

@@ -1,189 +1,186 @@
-"""Sets the suite `bfcl` beside the installed `bfcl-eval` (2026.3.23, Apache-2.0).
+"""Compares the suite `bfcl` with the program of the Berkeley Function-Calling Leaderboard.
 
     pip install bfcl-eval==2026.3.23
-    cargo build -p m3-suites --example check_calls
-    python crates/suites/compare/bfcl.py target/debug/examples/check_calls [PERTURBED] [SEED] [SAMPLE]
+    python3 crates/suites/compare/bfcl.py FOLDER [--perturbed 2000] [--seed 1] [--sample FILE]
 
-For all gold of the single-turn sets in Python it makes a prediction of each first accepted value, and PERTURBED (2,000) further
-ones with a call or an argument changed; both checkers judge each, and every difference is printed. Java and JavaScript are not
-compared: the suite does not read them. SAMPLE is a file for 300 of the cases with the program's answers, which a test reads.
-"""
+For every task of the program's single-turn sets whose calls are compared, it writes the reference, predictions that take each
+accepted value once, and perturbed predictions; asks the installed program and m3 for their verdicts; and lists every
+difference. References, predictions and verdicts stay in FOLDER. A sample of the cases is written for the test suite.
+Nothing is installed or fetched; m3 is built by cargo."""
 
+import argparse
+import collections
 import copy
+import importlib.metadata
 import json
+import pathlib
 import random
 import subprocess
 import sys
 import types
-from pathlib import Path
 
-# The checker asks the table of models only whether dots in names are replaced; that table needs every provider's package.
-stub = types.ModuleType("bfcl_eval.constants.model_config")
+# The checker needs one flag of the models, and none of the libraries that they are asked with.
+models = types.ModuleType("bfcl_eval.constants.model_config")
+models.MODEL_CONFIG_MAPPING = {"model": types.SimpleNamespace(underscore_to_dot=False)}
+sys.modules[models.__name__] = models
 
+import bfcl_eval
+from bfcl_eval.constants.enums import Language
+from bfcl_eval.eval_checker.ast_eval.ast_checker import ast_checker
+from bfcl_eval.eval_checker.ast_eval.type_convertor.java_type_converter import java_type_converter
+from bfcl_eval.eval_checker.ast_eval.type_convertor.js_type_converter import js_type_converter
+from bfcl_eval.utils import is_empty_output, is_function_calling_format_output
 
-class _Models(dict):
-    def __missing__(self, key):
-        return types.SimpleNamespace(underscore_to_dot=False)
+import bfcl_cases as cases
 
-
-stub.MODEL_CONFIG_MAPPING = _Models()
-sys.modules["bfcl_eval.constants.model_config"] = stub
-
-import bfcl_eval  # noqa: E402
-from bfcl_eval.constants.enums import Language  # noqa: E402
-from bfcl_eval.eval_checker.ast_eval.ast_checker import ast_checker  # noqa: E402
-
-SETS = [
-    "simple_python", "multiple", "parallel", "parallel_multiple",
-    "live_simple", "live_multiple", "live_parallel", "live_parallel_multiple",
-]
-DATA = Path(bfcl_eval.__file__).parent / "data"
+LANGUAGES = {"python": Language.PYTHON, "java": Language.JAVA, "javascript": Language.JAVASCRIPT}
+HERE = pathlib.Path(__file__).parent
 
 
-def lines(path):
-    return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
+def tasks():
+    """All tasks: category, language, functions, accepted calls."""
+    data = pathlib.Path(bfcl_eval.__file__).parent / "data"
+
+    def lines(path):
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+    for category in cases.CATEGORIES:
+        name = f"BFCL_v4_{category}.json"
+        answers = {answer["id"]: answer["ground_truth"] for answer in lines(data / "possible_answer" / name)}
+        language = next((it for it in ("javascript", "java") if it in category), "python")
+        for task in lines(data / name):
+            yield cases.Task(task["id"], category, language, task["function"], answers.get(task["id"], []))
 
 
-def first(accepted):
-    """The first value that is accepted and not left out, with the values of objects in it chosen likewise."""
-    value = next((value for value in accepted if value != ""), accepted[0] if accepted else None)
-    return chosen(value)
-
-
-def chosen(value):
-    if isinstance(value, dict):
-        return {key: first(inner) for key, inner in value.items() if isinstance(inner, list) and inner and inner[0] != ""}
-    if isinstance(value, list):
-        return [chosen(item) for item in value]
-    return value
-
-
-def predictions(truth):
-    return [{name: {key: first(values) for key, values in arguments.items() if any(v != "" for v in values)}}
-            for call in truth for name, arguments in call.items()]
-
-
-def changed(value, dice):
-    """Another value like this one."""
-    kind = dice.randrange(6)
-    if isinstance(value, bool):
-        return [not value, str(value), int(value), value, None, [value]][kind]
-    if isinstance(value, int):
-        return [value + 1, float(value), str(value), value, value + 0.5, [value]][kind]
-    if isinstance(value, float):
-        return [value + 1, int(value), str(value), value, -value, None][kind]
-    if isinstance(value, str):
-        return [value.upper(), value + ".", value.replace(" ", ""), value + " more", 5, value.replace("'", '"')][kind]
-    if isinstance(value, list):
-        items = copy.deepcopy(value)
-        if kind == 0:
-            items.reverse()
-        elif kind == 1 and items:
-            items.pop()
-        elif kind == 2 and items:
-            at = dice.randrange(len(items))
-            items[at] = changed(items[at], dice)
-        elif kind == 3:
-            items.append(items[0] if items else 1)
-        elif kind == 4:
-            return str(value)
-        else:
-            items = [str(item) for item in items]
-        return items
-    if isinstance(value, dict):
-        members = copy.deepcopy(value)
-        if kind < 3 and members:
-            key = dice.choice(sorted(members))
-            members[key] = changed(members[key], dice)
-        elif kind == 3 and members:
-            members.pop(dice.choice(sorted(members)))
-        elif kind == 4:
-            members["zz"] = 1
-        else:
-            return json.dumps(value)
-        return members
-    return "x"
-
-
-def perturbed(calls, functions, dice):
-    calls = copy.deepcopy(calls)
-    kind = dice.randrange(8)
-    if not calls or kind == 0:
-        calls.append(copy.deepcopy(calls[0]) if calls else {functions[0]["name"]: {}})
-        return calls
-    at = dice.randrange(len(calls))
-    (name, arguments), = calls[at].items()
-    if kind == 1:
-        calls.pop(at)
-    elif kind == 2:
-        calls[at] = {dice.choice([name.upper(), name + "_", functions[-1]["name"]]): arguments}
-    elif kind == 3 and arguments:
-        arguments.pop(dice.choice(sorted(arguments)))
-    elif kind == 4:
-        known = [key for function in functions for key in function["parameters"]["properties"]]
-        arguments[dice.choice(known + ["zz"])] = dice.choice([1, "x", True, [], {}])
-    elif kind == 5:
-        dice.shuffle(calls)
-    elif arguments:
-        key = dice.choice(sorted(arguments))
-        arguments[key] = changed(arguments[key], dice)
-    return calls
-
-
-def case(task, truth, calls):
-    accepted = [{"name": name, "arguments": predictions([call])[0][name], "accepted": arguments}
-                for call in truth for name, arguments in call.items()]
-    reference = {"id": task["id"], "type": task["set"], "functions": task["function"], "steps": [{"calls": accepted}]}
-    found = [{"name": name, "arguments": arguments} for call in calls for name, arguments in call.items()]
-    return {"reference": reference, "prediction": {"id": task["id"], "steps": [{"calls": found}] if found else []}}
-
-
-def published(task, truth, calls):
+def published(case):
+    """What the program says: an error type, nothing, or that it breaks off."""
+    task = case.task
+    output = [{name: arguments} for name, arguments in case.calls]
+    if "relevance" in task.category:
+        is_called = not is_empty_output(output)
+        if "irrelevance" in task.category:
+            return "irrelevance_error:decoder_success" if is_called else None
+        return None if is_called else "relevance_error:decoder_failed"
+    if not is_function_calling_format_output(output):
+        return "ast_decoder:decoder_wrong_output_format"
     try:
-        result = ast_checker(task["function"], copy.deepcopy(calls), truth, Language.PYTHON, task["set"], "none")
-    except Exception as error:  # The program breaks off.
-        return "raises", type(error).__name__
-    return ("1", "") if result["valid"] else ("0", result["error_type"])
+        # The program may change what it is given.
+        given = copy.deepcopy([task.functions, output, task.answers])
+        verdict = ast_checker(*given, LANGUAGES[task.language], task.category, "model")
+    except Exception as error:
+        return f"raises {type(error).__name__}"
+    return None if verdict["valid"] else verdict["error_type"]
+
+
+def convert(language, text, kind, items):
+    """The value that the program reads from source; the text itself where it breaks off."""
+    converter = java_type_converter if language == "java" else js_type_converter
+    try:
+        return converter(text, kind, items)
+    except Exception:
+        return text
+
+
+def reference(case):
+    task = case.task
+    calls = []
+    for answer in task.answers:
+        ((name, accepted),) = answer.items()
+        chosen = {key: [it for it in values if it != ""][:1] for key, values in accepted.items()}
+        arguments = {key: values[0] for key, values in chosen.items() if values}
+        calls.append({"name": name, "arguments": arguments, "accepted": accepted})
+    return {
+        "id": case.id,
+        "type": task.category,
+        "language": task.language,
+        # Without what the checker does not look at.
+        "functions": [{"name": it["name"], "parameters": cases.plain(it["parameters"])} for it in task.functions],
+        "steps": [{"calls": calls}],
+    }
+
+
+def prediction(case):
+    calls = [{"name": name, "arguments": arguments} for name, arguments in case.calls]
+    return {"id": case.id, "steps": [{"calls": calls}] if calls else []}
+
+
+def ours(folder, all_cases):
+    """What m3 says: an error type or nothing, by id."""
+    paths = [folder / "references.jsonl", folder / "predictions.jsonl"]
+    for path, form in zip(paths, (reference, prediction)):
+        path.write_text("".join(json.dumps(form(case)) + "\n" for case in all_cases), encoding="utf-8")
+    command = ["cargo", "run", "--quiet", "--locked", "-p", "m3-suites", "--example", "suite", "--", "bfcl", *paths]
+    run = subprocess.run(command, cwd=HERE, stdout=subprocess.PIPE, text=True, check=True)
+    verdicts = {}
+    for line in map(json.loads, run.stdout.splitlines()):
+        if "id" in line:
+            verdicts[line["id"]] = line["labels"].get("error_type")
+            assert (line["values"]["ast"] == 1.0) == (verdicts[line["id"]] is None)
+    return verdicts
+
+
+def report(name, group, wanted, found):
+    """Counts, and every difference."""
+    raised = [case for case in group if str(wanted[case.id]).startswith("raises")]
+    compared = [case for case in group if case not in raised]
+    different = [case for case in compared if wanted[case.id] != found[case.id]]
+    right = sum(wanted[case.id] is None for case in compared)
+    print(f"{name}: {len(compared)} compared, {right} right by the program, {len(different)} different")
+    for case in different:
+        print(f"  {case.id}: {case.task.language} program {wanted[case.id]}, m3 {found[case.id]}: {json.dumps(case.calls)[:300]}")
+    says = collections.Counter((wanted[case.id], str(found[case.id])) for case in raised)
+    for (error, kind), count in sorted(says.items()):
+        print(f"  the program breaks off, {error}; m3 says {kind}: {count}")
+    return len(different)
+
+
+def sample(path, source, all_cases, wanted, size):
+    """A part of the cases that has every perturbation, every verdict and every language."""
+    groups = collections.defaultdict(list)
+    for case in all_cases:
+        row = {"kind": case.kind, "reference": reference(case), "prediction": prediction(case), "verdict": wanted[case.id]}
+        # Only the functions that are called.
+        names = {call["name"] for call in row["reference"]["steps"][0]["calls"]}
+        row["reference"]["functions"] = [it for it in row["reference"]["functions"] if it["name"] in names]
+        text = json.dumps(row, ensure_ascii=False)
+        if len(text) < 1500:
+            groups[case.kind, case.task.language, wanted[case.id]].append(text)
+    # From each group the first, then from each the second.
+    rows = sorted((at, place) for place, group in enumerate(groups.values()) for at in range(len(group)))
+    lines = [list(groups.values())[place][at] for at, place in rows[:size]]
+    path.write_text("\n".join([json.dumps(source), *lines, ""]), encoding="utf-8")
 
 
 def main():
-    program = sys.argv[1]
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 2000
-    dice = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else 2026)
-    tasks = []
-    for name in SETS:
-        truths = {row["id"]: row["ground_truth"] for row in lines(DATA / "possible_answer" / f"BFCL_v4_{name}.json")}
-        for task in lines(DATA / f"BFCL_v4_{name}.json"):
-            tasks.append(({**task, "set": name}, truths[task["id"]]))
-    cases = [(task, truth, predictions(truth)) for task, truth in tasks]
-    gold = len(cases)
-    for _ in range(count):
-        task, truth = dice.choice(tasks)
-        cases.append((task, truth, perturbed(predictions(truth), task["function"], dice)))
-    text = "".join(json.dumps(case(*one)) + "\n" for one in cases)
-    output = subprocess.run([program, "bfcl"], input=text, capture_output=True, text=True, check=True).stdout
-    differences = raises = right = 0
-    sample = open(sys.argv[4], "w") if len(sys.argv) > 4 else None
-    every = len(cases) // 300
-    for number, ((task, truth, calls), line) in enumerate(zip(cases, output.splitlines(), strict=True)):
-        verdict, error = line.partition(" ")[::2]
-        wanted, why = published(task, truth, calls)
-        if wanted == "raises":
-            raises += 1
-            continue
-        right += wanted == "1"
-        if sample and number % every == 0:
-            one = case(task, truth, calls)
-            for function in one["reference"]["functions"]:
-                for described in [function, *function["parameters"]["properties"].values()]:
-                    described.pop("description", None)
-            print(json.dumps({**one, "right": wanted == "1", "error": why}), file=sample)
-        if (verdict, error) != (f"ast={wanted}", why):
-            differences += 1
-            if differences <= 40:
-                print(task["id"], "m3:", line, "| bfcl-eval:", wanted, why, json.dumps(calls)[:300], json.dumps(truth)[:300])
-    print(f"{gold} gold, {count} perturbed, {right} right, {raises} break off, {differences} differ")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--perturbed", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--sample", type=pathlib.Path)
+    parser.add_argument("--sample-size", type=int, default=300)
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    random.seed(arguments.seed)
+    version = importlib.metadata.version("bfcl-eval")
+    all_tasks = list(tasks())
+    gold = [case for task in all_tasks for case in cases.accepted(task)]
+    perturbed = list(cases.perturbed(all_tasks, arguments.perturbed, convert))
+    wanted = {case.id: published(case) for case in gold + perturbed}
+    verdicts = arguments.folder / "verdicts.json"
+    verdicts.write_text(json.dumps(wanted, indent=0), encoding="utf-8")
+    found = ours(arguments.folder, gold + perturbed)
+    print(f"bfcl-eval {version}, seed {arguments.seed}, {len(all_tasks)} tasks")
+    different = report("gold", gold, wanted, found) + report("perturbed", perturbed, wanted, found)
+    for kind, count in sorted(collections.Counter(case.kind for case in perturbed).items()):
+        print(f"  {kind}: {count}")
+    if arguments.sample:
+        source = {
+            "source": f"bfcl-eval {version}: data and verdicts of its AST checker, https://pypi.org/project/bfcl-eval",
+            "licence": "Apache-2.0",
+            "made_by": f"compare/bfcl.py --perturbed {arguments.perturbed} --seed {arguments.seed}",
+        }
+        sample(arguments.sample, source, perturbed + gold, wanted, arguments.sample_size)
+    sys.exit(1 if different else 0)
 
 
-if __name__ == "__main__":
-    main()
+main()

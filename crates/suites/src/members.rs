@@ -1,13 +1,29 @@
-//! Further members of trajectories, and what graders say of them.
+//! Members of trajectories and calls, and what graders say of them.
 
-use m3_trajectory::Trajectory;
-use m3_trajectory::json::Json;
+use std::borrow::Cow;
+
+use m3_trajectory::json::{Json, parse};
+use m3_trajectory::{Call, Trajectory};
 
 use crate::suite::Trial;
 
 /// A member of a trajectory that m3 has no field for.
 pub(crate) fn member<'t>(trajectory: &'t Trajectory, key: &str) -> Option<&'t Json> {
     trajectory.extra.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+}
+
+/// The arguments of a call as an object; `None` if they are none. A text that holds an object is that object, since
+/// models write arguments as texts.
+pub(crate) fn arguments(call: &Call) -> Option<Cow<'_, [(String, Json)]>> {
+    match &call.arguments {
+        None | Some(Json::Null) => Some(Cow::Borrowed(&[])),
+        Some(Json::Object(members)) => Some(Cow::Borrowed(members)),
+        Some(Json::String(text)) => match parse(text.as_bytes()) {
+            Ok((Json::Object(members), _)) => Some(Cow::Owned(members)),
+            _ => None,
+        },
+        Some(_) => None,
+    }
 }
 
 /// A number; true and false are none.

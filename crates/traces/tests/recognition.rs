@@ -771,7 +771,7 @@ fn training_data() {
 #[test]
 fn what_is_refused_says_why_and_what_to_use_instead() {
     let claude = r#"{"debug": "Calling MCP tool: f", "timestamp": "2026-01-01T00:00:00Z", "sessionId": "s", "cwd": "/"}"#;
-    let cases: [(&str, &str, &[&str]); 14] = [
+    let cases: [(&str, &str, &[&str]); 13] = [
         (
             "agentevals-graph",
             r#"{"inputs": [{"input": "q"}], "results": [{}], "steps": [["__start__", "agent"]]}"#,
@@ -794,11 +794,6 @@ fn what_is_refused_says_why_and_what_to_use_instead() {
             &["no calls", "--output-format stream-json"],
         ),
         ("claude-code", r#"{"type": "summary", "summary": "x", "leafUuid": "1"}"#, &["without messages"]),
-        (
-            "bfcl",
-            r#"{"id": "simple_0", "question": [[{"role": "user", "content": "q"}]]}"#,
-            &["which hold no calls", "use the results of a model"],
-        ),
         (
             "inspect-json",
             r#"{"version": 2, "status": "started", "eval": {"task": "t"}}"#,

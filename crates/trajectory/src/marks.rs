@@ -66,8 +66,8 @@ const RECORDS: [Record; 5] = [
         sign: "schema",
         prefix: "m3.import/",
         role: None,
-        keys: &["import", "model", "usage", "milliseconds", "images"],
-        call_keys: &["is_error", "error_type", "milliseconds"],
+        keys: &["import", "model", "usage", "milliseconds", "images", "language", "functions"],
+        call_keys: &["is_error", "error_type", "milliseconds", "accepted", "id", "similar_tools"],
     },
     Record {
         member: "grades",

@@ -8,7 +8,7 @@ use std::path::Path;
 use m3_support::text::counted;
 use m3_traces::Ids;
 use m3_trajectory::catalog::Catalog;
-use m3_trajectory::json::Keys;
+use m3_trajectory::json::{Json, Keys, parse};
 use m3_trajectory::tool_names::{NameMapping, Vocabulary, read_names, recognize};
 
 use super::{ImportArgs, Written};
@@ -68,19 +68,58 @@ struct Records<'r> {
 }
 
 impl Records<'_> {
+    /// The tasks by their ids; of several with one id the first.
+    fn tasks(&self) -> HashMap<String, Spooled> {
+        let mut tasks = HashMap::new();
+        for (file, spooled) in self.files.iter().zip(self.spooled) {
+            let format = file.format.as_deref().unwrap_or_default();
+            for spooled in spooled.iter().filter(|spooled| spooled.role == Role::Task) {
+                let id = self.args.id.fill(&file.stem, spooled.sample.as_deref(), format);
+                tasks.entry(id).or_insert_with(|| spooled.clone());
+            }
+        }
+        tasks
+    }
+
+    /// A record as it is written: a reference with what its task says besides, which may stand in another file.
+    fn text(&mut self, spooled: &Spooled, id: &str, task: Option<&Spooled>) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        SpoolReader::write(&mut self.spools, spooled, id, &self.names, &mut text)?;
+        let Some(task) = task else { return Ok(text) };
+        let mut more = Vec::new();
+        SpoolReader::write(&mut self.spools, task, id, &self.names, &mut more)?;
+        let (Ok((Json::Object(mut members), _)), Ok((Json::Object(of_task), _))) =
+            (parse(&text), parse(&more))
+        else {
+            return Ok(text);
+        };
+        for (key, value) in of_task {
+            if members.iter().all(|(known, _)| *known != key) {
+                members.push((key, value));
+            }
+        }
+        Ok(Json::Object(members).to_text(Keys::AsRead).into_bytes())
+    }
+
     /// Writes all records of a role, each with its id. References and tasks that come again as they were, as in every run of a
     /// benchmark, are written once.
     fn write(&mut self, role: Role, is_lines: bool, mut out: BufWriter<&mut Output>) -> io::Result<u64> {
         let (mut ids, mut known) = (Ids::default(), HashMap::<String, u64>::new());
+        let tasks = if role == Role::Reference { self.tasks() } else { HashMap::new() };
         let mut count = 0;
         for (file, spooled) in self.files.iter().zip(self.spooled) {
             let format = file.format.as_deref().unwrap_or_default();
             for spooled in spooled.iter().filter(|spooled| spooled.role == role) {
                 let id = self.args.id.fill(&file.stem, spooled.sample.as_deref(), format);
-                if role != Role::Trajectory && self.is_known(&mut known, &id, spooled)? {
+                // Predictions are copied; of the others each is held, to see whether it comes again.
+                let held = match role {
+                    Role::Trajectory => None,
+                    _ => Some(self.text(spooled, &id, tasks.get(&id))?),
+                };
+                if held.as_ref().is_some_and(|text| is_known(&mut known, &id, text)) {
                     continue;
                 }
-                let id = ids.unique(id);
+                let unique = ids.unique(id.clone());
                 let before = match (is_lines, count) {
                     (true, _) => "",
                     (false, 0) => "[\n",
@@ -88,7 +127,11 @@ impl Records<'_> {
                 };
                 count += 1;
                 out.write_all(before.as_bytes())?;
-                SpoolReader::write(&mut self.spools, spooled, &id, &self.names, &mut out)?;
+                match held {
+                    Some(text) if unique == id => out.write_all(&text)?,
+                    Some(_) => out.write_all(&self.text(spooled, &unique, tasks.get(&id))?)?,
+                    None => SpoolReader::write(&mut self.spools, spooled, &unique, &self.names, &mut out)?,
+                }
                 out.write_all(if is_lines { b"\n" } else { b"" })?;
             }
         }
@@ -96,23 +139,16 @@ impl Records<'_> {
         out.flush()?;
         Ok(count)
     }
+}
 
-    /// Whether a record with this id was written as it is now.
-    fn is_known(
-        &mut self,
-        known: &mut HashMap<String, u64>,
-        id: &str,
-        spooled: &Spooled,
-    ) -> io::Result<bool> {
-        let mut text = Vec::new();
-        SpoolReader::write(&mut self.spools, spooled, id, &self.names, &mut text)?;
-        let mut hasher = DefaultHasher::new();
-        text.hash(&mut hasher);
-        let hash = hasher.finish();
-        let is_new = !known.contains_key(id);
-        let first = *known.entry(id.to_owned()).or_insert(hash);
-        Ok(first == hash && !is_new)
-    }
+/// Whether a record with this id was written as it is now.
+fn is_known(known: &mut HashMap<String, u64>, id: &str, text: &[u8]) -> bool {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    let hash = hasher.finish();
+    let is_new = !known.contains_key(id);
+    let first = *known.entry(id.to_owned()).or_insert(hash);
+    first == hash && !is_new
 }
 
 /// The other names of tools.

@@ -4,7 +4,7 @@ use m3_score::Metric;
 use m3_score::fidelity::constants::THRESHOLD;
 
 use super::ScoredModel;
-use crate::{TrajectoryReport, shortened};
+use crate::{SuiteValue, TrajectoryReport, shortened};
 
 /// A metric of a suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,8 +100,8 @@ impl View {
             return Some(Seen { value, weight: 1.0, is_right: passes(trajectory) });
         }
         let values = trajectory.suites.get(&self.suite)?;
-        let value = (*values.get(&self.metric)?)?;
-        let weight = values.get(WEIGHT).copied().flatten().unwrap_or(1.0);
+        let value = values.get(&self.metric)?.number()?;
+        let weight = values.get(WEIGHT).and_then(SuiteValue::number).unwrap_or(1.0);
         Some(Seen { value, weight, is_right: weight > 0.0 && value >= weight / 2.0 })
     }
 }

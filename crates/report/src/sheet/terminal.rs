@@ -9,7 +9,8 @@ use unicode_width::UnicodeWidthStr as _;
 use super::Sheet;
 use crate::audit::wrapped;
 
-/// The widest column of names, and the narrowest if there is little room.
+/// The widest column of names: where there is room, where there is some, and where there is little.
+const WIDE_NAME_WIDTH: usize = 48;
 const NAME_WIDTH: usize = 24;
 const LEAST_NAME_WIDTH: usize = 10;
 
@@ -60,9 +61,13 @@ struct Layout {
 }
 
 impl Layout {
-    /// Columns as wide as their cells; if that is too wide, with smaller gaps, and then with shorter names.
+    /// Columns as wide as their cells; if that is too wide, with shorter names, with smaller gaps, and then with the names
+    /// that fit.
     fn new(sheet: &Sheet, heads: &[&str], is_styled: bool) -> Self {
-        let mut layout = Self::with_names(sheet, heads, is_styled, NAME_WIDTH, "  ");
+        let mut layout = Self::with_names(sheet, heads, is_styled, WIDE_NAME_WIDTH, "  ");
+        if layout.width() > WIDTH {
+            layout = Self::with_names(sheet, heads, is_styled, NAME_WIDTH, "  ");
+        }
         if layout.width() > WIDTH {
             layout = Self::with_names(sheet, heads, is_styled, NAME_WIDTH, " ");
         }

@@ -15,6 +15,30 @@ pub struct Named<V>(pub Vec<(String, V)>);
 /// The values of a suite by the names of its metrics; null where one is not defined.
 pub type SuiteValues = Named<Option<f64>>;
 
+/// What a suite says of a trajectory: values, and why they are as they are.
+pub type SuiteTrial = Named<SuiteValue>;
+
+/// What a suite says of a trajectory under one name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SuiteValue {
+    /// A value; null where it is not defined.
+    Number(Option<f64>),
+    /// Words, such as why a value is 0. They may quote what a model wrote.
+    Text(String),
+}
+
+impl SuiteValue {
+    /// The value, if it is a defined one.
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => *number,
+            Self::Text(_) => None,
+        }
+    }
+}
+
 /// What a suite says of all trajectories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SuiteReport {

@@ -1,155 +1,207 @@
-//! Compares predicted calls with a reference's calls.
+//! Calls against those of a reference.
 
 use std::borrow::Cow;
 
 use m3_trajectory::Call;
 use m3_trajectory::json::Json;
 
-use super::failure::Failure;
-use super::function::{Function, Parameter};
-use super::types::{Kind, check_type};
-use super::values::{Members, check_list, check_object, check_objects, check_text, find, is_equal};
+use super::category::Category;
+use super::compare::{Accepted, Form};
+use super::failure::{Failure, Kind, Mismatch};
+use super::schema::{Language, Parameter, Parameters, Type};
+use super::source;
+use crate::members::arguments;
 use crate::tools::is_same_tool;
 
-/// A call of a model.
-#[derive(Debug, Clone)]
-pub(super) struct Predicted<'p> {
-    pub(super) name: &'p str,
-    pub(super) arguments: Cow<'p, Members>,
+/// The arguments of a call.
+type Arguments = [(String, Json)];
+
+/// A call of a reference.
+#[derive(Debug)]
+struct Expected<'a> {
+    name: &'a str,
+    /// The accepted values of each argument.
+    accepted: Vec<(&'a str, Accepted<'a>)>,
+    /// What the function takes, if that is known.
+    parameters: Option<Parameters<'a>>,
+    language: Language,
 }
 
-/// A reference's call with the values that it accepts.
-#[derive(Debug, Clone)]
-pub(super) struct Gold<'g> {
-    name: &'g str,
-    accepted: Vec<(&'g str, Cow<'g, [Json]>)>,
+/// A call of a prediction.
+#[derive(Debug)]
+struct Found<'a> {
+    name: &'a str,
+    arguments: Cow<'a, Arguments>,
 }
 
-impl<'g> Gold<'g> {
-    /// The accepted values stand in the call's member `accepted`, lists by argument; without it each argument of the call is
-    /// the only value.
-    pub(super) fn of(call: &'g Call) -> Self {
-        let told = call.extra.iter().find(|(key, _)| key == "accepted").map(|(_, value)| value);
-        let accepted = match (told, &call.arguments) {
-            (Some(Json::Object(members)), _) => members
-                .iter()
-                .map(|(name, values)| match values {
-                    Json::Array(values) => (name.as_str(), Cow::Borrowed(values.as_slice())),
-                    other => (name.as_str(), Cow::Borrowed(std::slice::from_ref(other))),
-                })
-                .collect(),
-            (_, Some(Json::Object(members))) => {
-                members.iter().map(|(name, value)| (name.as_str(), Cow::Owned(vec![only(value)]))).collect()
-            }
-            _ => Vec::new(),
-        };
-        Self { name: &call.tool, accepted }
-    }
-
-    fn accepted(&self, name: &str) -> Option<&[Json]> {
-        self.accepted.iter().find(|(known, _)| *known == name).map(|(_, values)| &**values)
-    }
-}
-
-/// A value as the only one that is accepted: the members of an object each have a list of their own.
-fn only(value: &Json) -> Json {
-    match value {
-        Json::Object(members) => Json::Object(
-            members.iter().map(|(key, value)| (key.clone(), Json::Array(vec![value.clone()]))).collect(),
-        ),
-        Json::Array(items) if items.iter().any(|item| matches!(item, Json::Object(_))) => {
-            Json::Array(items.iter().map(only).collect())
+/// Whether a prediction's calls are accepted: `ast_checker` of the published program, and its check of (ir)relevance.
+///
+/// A call of `gold` accepts what its member `accepted` lists, an object of lists by argument; without it, its arguments.
+/// `schema` gives what a function takes, as JSON Schema or in BFCL's words; where there is none, types and required
+/// arguments are not checked.
+pub(crate) fn check<'a>(
+    gold: &[&'a Call],
+    found: &[&'a Call],
+    schema: &dyn Fn(&str) -> Option<&'a Json>,
+    language: Language,
+    category: Category,
+) -> Result<(), Failure> {
+    let calls: Option<Vec<Found<'_>>> = found.iter().map(|call| Found::of(call)).collect();
+    let is_called = calls.as_ref().is_some_and(|calls| !calls.is_empty());
+    let fail = |kind, message: &str| Err(Failure { kind, message: message.to_owned() });
+    match (category, calls) {
+        (Category::Irrelevance, _) if is_called => {
+            fail(Kind::CalledIrrelevant, "no function fits, and one is called")
         }
-        other => other.clone(),
+        (Category::Relevance, _) if !is_called => fail(Kind::NotCalledRelevant, "no function is called"),
+        (Category::Irrelevance | Category::Relevance, _) => Ok(()),
+        (_, None) => fail(Kind::WrongOutputFormat, "the arguments of a call are no object"),
+        (_, Some(calls)) => {
+            let gold: Vec<_> = gold.iter().map(|call| Expected::of(call, schema, language)).collect();
+            check_calls(&gold, &calls, category)
+        }
     }
 }
 
-/// What finds a function by its name.
-pub(super) type Find<'f> = dyn Fn(&str) -> Option<Function<'f>> + 'f;
-
-/// Compares one call with the only one of the reference.
-pub(super) fn one(
-    calls: &[Predicted<'_>],
-    gold: &[Gold<'_>],
-    function: &Find<'_>,
-    wrong_count: Failure,
-) -> Result<(), Failure> {
-    match (calls, gold) {
-        ([call], [gold]) => compare(call, gold, function(gold.name)),
-        _ => Err(wrong_count),
+/// Whether an argument has the value of the reference, as the only one that is accepted, and the type of the schema.
+pub(crate) fn is_accepted(value: &Json, gold: &Json, schema: Option<&Json>) -> bool {
+    let accepted = Accepted::only(gold);
+    match schema.map(|schema| Parameter::of(schema, Language::Python)) {
+        Some(parameter) => check_typed(value, &accepted, &parameter, Language::Python).is_ok(),
+        None => accepted.check_without_type(value).is_ok(),
     }
 }
 
-/// Gives each call of the reference, in order, the first predicted one that fits and is free.
-pub(super) fn in_any_order(
-    calls: &[Predicted<'_>],
-    gold: &[Gold<'_>],
-    function: &Find<'_>,
-) -> Result<(), Failure> {
-    if calls.len() != gold.len() {
-        return Err("parallel_function_checker_no_order:wrong_count");
+/// Whether a value has the type of a schema, and its items have theirs. Where a schema says no single type, any value has
+/// it; a whole number is a float.
+pub(crate) fn has_type(value: &Json, schema: &Json) -> bool {
+    let is_of = |value: &Json, schema: &Json| {
+        let wanted = schema.get("type").and_then(Json::as_str).and_then(|name| Language::Python.types(name));
+        let kind = Type::of(value);
+        wanted.is_none_or(|wanted| kind == wanted || (wanted == Type::Float && kind == Type::Integer))
+    };
+    let have_type = |list: &[Json], items: &Json| list.iter().all(|item| is_of(item, items));
+    is_of(value, schema)
+        && match (value, schema.get("items")) {
+            (Json::Array(list), Some(items)) => have_type(list, items),
+            _ => true,
+        }
+}
+
+fn check_typed(
+    value: &Json,
+    accepted: &Accepted<'_>,
+    parameter: &Parameter<'_>,
+    language: Language,
+) -> Result<(), Kind> {
+    let value = source::value(value, parameter, language)?;
+    accepted.check(&value, parameter.own.kind, parameter.items.map(|items| items.kind))
+}
+
+fn check_calls(gold: &[Expected<'_>], found: &[Found<'_>], category: Category) -> Result<(), Failure> {
+    if gold.len() != found.len() {
+        let kind = match category {
+            Category::Parallel | Category::ParallelMultiple => Kind::WrongCountParallel,
+            Category::Multiple => Kind::WrongCountMultiple,
+            _ => Kind::WrongCountSimple,
+        };
+        return Err(Failure { kind, message: format!("{} calls, not {}", found.len(), gold.len()) });
     }
-    let mut free: Vec<&Predicted<'_>> = calls.iter().collect();
-    for gold in gold {
-        let known = function(gold.name);
-        let found = free.iter().position(|call| compare(call, gold, known).is_ok());
-        let found = found.ok_or("parallel_function_checker_no_order:cannot_find_match")?;
-        free.remove(found);
+    if let (Category::Simple | Category::Multiple, [gold], [found]) = (category, gold, found) {
+        return gold
+            .check(found)
+            .map_err(|mismatch| Failure { kind: mismatch.kind, message: gold.message(&mismatch, found) });
+    }
+    match_in_order(gold, found)
+}
+
+/// Each call of the reference takes the first call that fits and is not taken.
+fn match_in_order(gold: &[Expected<'_>], found: &[Found<'_>]) -> Result<(), Failure> {
+    let mut rest: Vec<&Found<'_>> = found.iter().collect();
+    for (number, gold) in gold.iter().enumerate() {
+        let Some(place) = rest.iter().position(|call| gold.check(call).is_ok()) else {
+            let message = format!("no call fits call {} of the reference: {}", number + 1, gold.why(&rest));
+            return Err(Failure { kind: Kind::NoMatch, message });
+        };
+        rest.remove(place);
     }
     Ok(())
 }
 
-/// Compares two calls. Without a function neither types nor required parameters are known: a value then has the type of
-/// what is accepted.
-fn compare(call: &Predicted<'_>, gold: &Gold<'_>, function: Option<Function<'_>>) -> Result<(), Failure> {
-    if !is_same_tool(call.name, gold.name) {
-        return Err("simple_function_checker:wrong_func_name");
+impl<'a> Found<'a> {
+    fn of(call: &'a Call) -> Option<Self> {
+        Some(Self { name: &call.tool, arguments: arguments(call)? })
     }
-    let is_missing = |name: &str| find(&call.arguments, name).is_none();
-    if function.is_some_and(|function| function.required().any(is_missing)) {
-        return Err("simple_function_checker:missing_required");
+
+    fn has(&self, argument: &str) -> bool {
+        self.arguments.iter().any(|(key, _)| key == argument)
     }
-    for (name, value) in call.arguments.iter() {
-        let parameter = function.map(|function| function.parameter(name));
-        let (Some(accepted), false) = (gold.accepted(name), matches!(parameter, Some(None))) else {
-            return Err("simple_function_checker:unexpected_param");
-        };
-        check_value(value, accepted, parameter.flatten())?;
-    }
-    let is_needed = |(name, accepted): &(&str, Cow<'_, [Json]>)| {
-        is_missing(name) && !accepted.iter().any(|value| value.as_str() == Some(""))
-    };
-    if gold.accepted.iter().any(is_needed) {
-        return Err("simple_function_checker:missing_optional");
-    }
-    Ok(())
 }
 
-fn check_value(value: &Json, accepted: &[Json], parameter: Option<Parameter>) -> Result<(), Failure> {
-    let first = accepted.iter().find(|answer| answer.as_str() != Some(""));
-    let told = parameter.and_then(|parameter| parameter.kind);
-    let expected = told.or_else(|| first.map(Kind::of)).unwrap_or_else(|| Kind::of(value));
-    let nested = match (parameter.and_then(|parameter| parameter.nested), first) {
-        (None, Some(Json::Array(items))) if told.is_none() => {
-            items.first().map(Kind::of).filter(|kind| *kind == Kind::Object)
+impl<'a> Expected<'a> {
+    fn of(call: &'a Call, schema: &dyn Fn(&str) -> Option<&'a Json>, language: Language) -> Self {
+        let member = call.extra.iter().find(|(key, _)| key == "accepted").map(|(_, value)| value);
+        let (members, form) = match (member, &call.arguments) {
+            (Some(Json::Object(members)), _) => (members.as_slice(), Form::Listed),
+            (_, Some(Json::Object(members))) => (members.as_slice(), Form::Only),
+            _ => (&[][..], Form::Only),
+        };
+        let accepted = members.iter().map(|(argument, value)| {
+            let values = match (value, form) {
+                (Json::Array(values), Form::Listed) => values.as_slice(),
+                _ => std::slice::from_ref(value),
+            };
+            (argument.as_str(), Accepted { values, form })
+        });
+        let parameters = schema(&call.tool).map(|schema| Parameters::of(schema, language));
+        Self { name: &call.tool, accepted: accepted.collect(), parameters, language }
+    }
+
+    /// The first thing that is wrong with a call, in the order of the published program.
+    fn check<'f>(&'f self, call: &'f Found<'f>) -> Result<(), Mismatch<'f>> {
+        if !is_same_tool(self.name, call.name) {
+            return Err(Mismatch { kind: Kind::WrongName, argument: None });
         }
-        (nested, _) => nested,
-    };
-    let value = match value {
-        // An integer is accepted for a float.
-        #[expect(clippy::cast_precision_loss, reason = "as Python does")]
-        Json::Integer(number) if expected == Kind::Float => Cow::Owned(Json::Float(*number as f64)),
-        other => Cow::Borrowed(other),
-    };
-    let is_variable = check_type(&value, accepted, expected, nested)?;
-    match (&*value, expected) {
-        (Json::Object(members), Kind::Object) if !is_variable => check_object(members, accepted),
-        (Json::Array(list), Kind::List) if !is_variable && nested == Some(Kind::Object) => {
-            check_objects(list, accepted)
+        let wrong = |argument| move |kind| Mismatch { kind, argument: Some(argument) };
+        if let Some(parameters) = &self.parameters
+            && let Some(missing) = parameters.required().find(|name| !call.has(name))
+        {
+            return Err(wrong(missing)(Kind::MissingRequired));
         }
-        (Json::String(text), Kind::String) if !is_variable => check_text(text, accepted),
-        (Json::Array(list), Kind::List) if !is_variable => check_list(list, accepted),
-        (value, _) if accepted.iter().any(|answer| is_equal(value, answer)) => Ok(()),
-        _ => Err("value_error:others"),
+        for (argument, value) in call.arguments.iter() {
+            self.check_argument(argument, value).map_err(wrong(argument))?;
+        }
+        match self.accepted.iter().find(|(name, accepted)| !call.has(name) && !accepted.is_optional()) {
+            Some((missing, _)) => Err(wrong(missing)(Kind::MissingOptional)),
+            None => Ok(()),
+        }
+    }
+
+    fn check_argument(&self, argument: &str, value: &Json) -> Result<(), Kind> {
+        let accepted = self.accepted_of(argument).ok_or(Kind::Unexpected)?;
+        let Some(parameters) = &self.parameters else {
+            return accepted.check_without_type(value);
+        };
+        let parameter = parameters.get(argument).ok_or(Kind::Unexpected)?;
+        check_typed(value, accepted, &parameter, self.language)
+    }
+
+    fn accepted_of(&self, argument: &str) -> Option<&Accepted<'a>> {
+        self.accepted.iter().find(|(name, _)| *name == argument).map(|(_, accepted)| accepted)
+    }
+
+    fn message(&self, mismatch: &Mismatch<'_>, call: &Found<'_>) -> String {
+        let accepted = mismatch.argument.and_then(|name| self.accepted_of(name));
+        mismatch.message(self.name, &call.arguments, accepted.map_or(&[], |accepted| accepted.values))
+    }
+
+    /// Why none of some calls fits; those of the same function say most.
+    fn why(&self, calls: &[&Found<'_>]) -> String {
+        let is_same = |call: &&Found<'_>| is_same_tool(self.name, call.name);
+        let call = calls.iter().copied().find(is_same).or_else(|| calls.first().copied());
+        let mismatch = call.and_then(|call| Some((call, self.check(call).err()?)));
+        mismatch.map_or_else(String::new, |(call, mismatch)| {
+            format!("{} ({})", self.message(&mismatch, call), mismatch.kind.label())
+        })
     }
 }

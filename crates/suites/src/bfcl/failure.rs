@@ -1,4 +1,125 @@
-//! Why calls are wrong.
+//! Why calls are not accepted.
 
-/// Why calls are wrong, in the program's words for types of errors.
-pub(super) type Failure = &'static str;
+use m3_trajectory::json::{Json, Keys};
+
+/// The error types of the published program, and one more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    WrongOutputFormat,
+    WrongCountSimple,
+    WrongCountMultiple,
+    WrongCountParallel,
+    NoMatch,
+    WrongName,
+    MissingRequired,
+    Unexpected,
+    MissingOptional,
+    TypeSimple,
+    TypeNested,
+    TypeJava,
+    TypeJavaScript,
+    ValueText,
+    ValueList,
+    ValueKey,
+    ValueMember,
+    ValueObjectCount,
+    ValueOther,
+    UnclearObject,
+    UnclearObjects,
+    CalledIrrelevant,
+    NotCalledRelevant,
+    /// The published program asks for a prediction of every task.
+    NoPrediction,
+}
+
+impl Kind {
+    /// The name in reports: the `error_type` of the published program.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::WrongOutputFormat => "ast_decoder:decoder_wrong_output_format",
+            Self::WrongCountSimple => "simple_function_checker:wrong_count",
+            Self::WrongCountMultiple => "multiple_function_checker:wrong_count",
+            Self::WrongCountParallel => "parallel_function_checker_no_order:wrong_count",
+            Self::NoMatch => "parallel_function_checker_no_order:cannot_find_match",
+            Self::WrongName => "simple_function_checker:wrong_func_name",
+            Self::MissingRequired => "simple_function_checker:missing_required",
+            Self::Unexpected => "simple_function_checker:unexpected_param",
+            Self::MissingOptional => "simple_function_checker:missing_optional",
+            Self::TypeSimple => "type_error:simple",
+            Self::TypeNested => "type_error:nested",
+            Self::TypeJava => "type_error:java",
+            Self::TypeJavaScript => "type_error:js",
+            Self::ValueText => "value_error:string",
+            Self::ValueList => "value_error:list/tuple",
+            Self::ValueKey => "value_error:dict_key",
+            Self::ValueMember => "value_error:dict_value",
+            Self::ValueObjectCount => "value_error:list_dict_count",
+            Self::ValueOther => "value_error:others",
+            Self::UnclearObject => "dict_checker:unclear",
+            Self::UnclearObjects => "list_dict_checker:unclear",
+            Self::CalledIrrelevant => "irrelevance_error:decoder_success",
+            Self::NotCalledRelevant => "relevance_error:decoder_failed",
+            Self::NoPrediction => "no_prediction",
+        }
+    }
+
+    /// What is wrong with an argument.
+    fn of_argument(self) -> &'static str {
+        match self {
+            Self::MissingRequired => "is required, and missing",
+            Self::Unexpected => "is not expected",
+            Self::MissingOptional => "is missing, and may not be left out",
+            Self::TypeSimple => "has the wrong type",
+            Self::TypeNested => "has items of the wrong type",
+            Self::TypeJava => "should be a text of Java's source",
+            Self::TypeJavaScript => "should be a text of JavaScript's source",
+            Self::ValueKey => "has other keys than accepted",
+            Self::ValueMember => "has a member with another value than accepted",
+            Self::ValueObjectCount => "has another number of objects than accepted",
+            _ => "has another value than accepted",
+        }
+    }
+}
+
+/// Why calls are not accepted.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Failure {
+    /// The published program's name for it.
+    pub(crate) kind: Kind,
+    /// A sentence for people. It quotes what models wrote.
+    pub(crate) message: String,
+}
+
+/// Why one call is not what another should be. It is told apart for each pair of parallel calls, so it costs nothing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Mismatch<'a> {
+    pub(super) kind: Kind,
+    /// The argument, unless it is the name of the function.
+    pub(super) argument: Option<&'a str>,
+}
+
+impl Mismatch<'_> {
+    /// In a sentence, of a call with these arguments and of what they should be.
+    pub(super) fn message(&self, name: &str, found: &[(String, Json)], accepted: &[Json]) -> String {
+        let Some(argument) = self.argument else {
+            return format!("the function should be `{}`", short(name));
+        };
+        let wrong = format!("`{}` of `{}` {}", short(argument), short(name), self.kind.of_argument());
+        if matches!(self.kind, Kind::MissingRequired | Kind::MissingOptional | Kind::Unexpected) {
+            return wrong;
+        }
+        let text = |value: &Json| short(&value.to_text(Keys::AsRead));
+        let found = found.iter().find(|(key, _)| key == argument).map(|(_, value)| text(value));
+        let accepted: Vec<String> = accepted.iter().take(3).map(text).collect();
+        format!("{wrong}: {}; accepted: {}", found.unwrap_or_default(), accepted.join(", "))
+    }
+}
+
+/// A text of at most 80 characters.
+fn short(text: &str) -> String {
+    let mut short: String = text.chars().take(80).collect();
+    if short.len() < text.len() {
+        short.push_str("...");
+    }
+    short
+}

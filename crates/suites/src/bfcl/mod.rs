@@ -1,28 +1,36 @@
-//! BFCL, the Berkeley Function-Calling Leaderboard: its AST checker for Python (`bfcl_eval/eval_checker/ast_eval/ast_checker.py` of
-//! `bfcl-eval` 2026.3.23), which compares calls with lists of accepted values.
+//! BFCL, the Berkeley Function-Calling Leaderboard: its AST checker, as `bfcl-eval` 2026.3.23 has it (Apache-2.0;
+//! `bfcl_eval/eval_checker/ast_eval`).
 
+mod category;
 mod check;
+mod compare;
 mod failure;
-mod function;
-mod types;
-mod values;
+mod java;
+mod javascript;
+mod pattern;
+mod python;
+mod schema;
+mod source;
+#[cfg(test)]
+mod tests;
+mod totals;
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-
-use m3_support::text::shortened;
 use m3_trajectory::catalog::Catalog;
-use m3_trajectory::json::{Json, parse};
-use m3_trajectory::{Call, Trajectory};
+use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::{Call, MalformedCall, Trajectory};
 
 use crate::members::{items, member};
-use crate::suite::{Group, Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit, by_name};
+use crate::suite::{Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit};
 use crate::values::Values;
-use check::Gold;
-use failure::Failure;
-use function::Function;
+use failure::Kind;
+use totals::Totals;
 
-/// The suite: MCPToolBench++ cites it for its AST metric. It has no paper of its own that differs.
+pub(crate) use category::Category;
+pub(crate) use check::{check, has_type, is_accepted};
+pub(crate) use failure::Failure;
+pub(crate) use schema::Language;
+
+/// The suite.
 pub(crate) static SUITE: Suite = Suite {
     name: "bfcl",
     title: "BFCL, AST checker",
@@ -30,139 +38,95 @@ pub(crate) static SUITE: Suite = Suite {
     metrics: &[
         SuiteMetric {
             name: "ast",
-            meaning: "Trials whose calls are the reference's: functions, parameters, types and accepted values.",
+            meaning: "Trials whose calls name the functions of the reference with accepted values, and no others; of tasks \
+                      without calls those in which nothing is called.",
             unit: Unit::Share,
         },
         SuiteMetric { name: "trials", meaning: "Trials of all tasks.", unit: Unit::Count },
     ],
-    open: |setting| {
-        Box::new(Bfcl {
-            catalog: setting.catalog,
-            records: Vec::new(),
-            wrong: Vec::new(),
-            places: HashMap::new(),
-        })
-    },
+    open: |setting| Box::new(Bfcl { catalog: setting.catalog, totals: Totals::default() }),
 };
-
-/// The most wrong trials that are named in notes.
-const NAMED: usize = 20;
-
-/// The most columns of an id in a note.
-const SHOWN: usize = 60;
 
 struct Bfcl<'c> {
     catalog: Option<&'c Catalog>,
-    records: Vec<Record>,
-    /// The first wrong trials, with why.
-    wrong: Vec<String>,
-    /// The trials of each task.
-    places: HashMap<String, Vec<usize>>,
-}
-
-struct Record {
-    category: &'static str,
-    error: Option<Failure>,
+    totals: Totals,
 }
 
 impl Scorer for Bfcl<'_> {
     fn trial(&mut self, trial: &Trial<'_>) -> Values {
-        let none = Trajectory::default();
-        let prediction = trial.prediction.unwrap_or(&none);
-        let (category, result) = self.check(trial.reference, prediction);
-        if let Err(error) = result
-            && self.wrong.len() < NAMED
-        {
-            self.wrong.push(format!("{}: {error}", shortened(&trial.reference.id, SHOWN)));
-        }
-        self.places.entry(trial.reference.id.clone()).or_default().push(self.records.len());
-        self.records.push(Record { category, error: result.err() });
-        Values::from([("ast", Some(f64::from(u8::from(result.is_ok()))))])
+        let Trial { reference, prediction, .. } = *trial;
+        let task = Task::of(reference, self.catalog);
+        let verdict = match prediction {
+            Some(prediction) => task.check(prediction),
+            None => Err(Failure { kind: Kind::NoPrediction, message: "there is no prediction".to_owned() }),
+        };
+        self.totals.add(&task, verdict.as_ref().err());
+        let mut values = Values::from([("ast", Some(if verdict.is_ok() { 1.0 } else { 0.0 }))]);
+        let failure = verdict.err();
+        values.push_label("error_type", failure.as_ref().map(|failure| failure.kind.label().to_owned()));
+        values.push_label("error", failure.map(|failure| failure.message));
+        values
     }
 
     fn finish(self: Box<Self>) -> SuiteResult {
-        let all: Vec<&Record> = self.records.iter().collect();
-        let trials = Some(all.len() as f64);
-        // A task is the mean over its trials.
-        let tasks: Vec<f64> = self
-            .places
-            .values()
-            .filter_map(|places| {
-                share(&places.iter().filter_map(|at| self.records.get(*at)).collect::<Vec<_>>())
-            })
-            .collect();
-        let ast = (!tasks.is_empty()).then(|| tasks.iter().sum::<f64>() / tasks.len() as f64);
-        let mut groups = Vec::new();
-        let mut add = |by: &'static str, name_of: fn(&Record) -> Option<&'static str>| {
-            let names = by_name(&self.records, |record| name_of(record).map(str::to_owned));
-            groups.extend(names.into_iter().map(|(name, records)| Group {
-                by,
-                name,
-                tasks: records.len(),
-                values: Values::from([("ast", share(&records))]),
-            }));
-        };
-        add("category", |record| Some(record.category));
-        add("error", |record| record.error);
-        let mut notes = Vec::new();
-        if !self.wrong.is_empty() {
-            notes.push(format!("the first that are wrong: {}", self.wrong.join("; ")));
-        }
-        SuiteResult { aggregate: Values::from([("ast", ast), ("trials", trials)]), groups, notes }
+        self.totals.result()
     }
 }
 
-fn share(records: &[&Record]) -> Option<f64> {
-    let right = records.iter().filter(|record| record.error.is_none()).count();
-    (!records.is_empty()).then(|| right as f64 / records.len() as f64)
+/// A reference, read as a task of BFCL.
+struct Task<'a> {
+    reference: &'a Trajectory,
+    calls: Vec<&'a Call>,
+    category: Category,
+    /// `None` if the reference names one that is not known.
+    language: Option<Language>,
+    /// The functions that were offered.
+    functions: &'a [Json],
+    catalog: Option<&'a Catalog>,
 }
 
-impl Bfcl<'_> {
-    /// The category of a task, and whether a prediction is right.
-    fn check(&self, reference: &Trajectory, prediction: &Trajectory) -> (&'static str, Result<(), Failure>) {
+impl<'a> Task<'a> {
+    fn of(reference: &'a Trajectory, catalog: Option<&'a Catalog>) -> Self {
         let functions = member(reference, "functions").map(items).unwrap_or_default();
-        let gold: Vec<Gold<'_>> = reference.calls().map(|(_, call)| Gold::of(call)).collect();
-        let named = reference.task_type.as_deref().unwrap_or_default();
-        let category = match gold.len() {
-            0 => "irrelevance",
-            1 if named.contains("parallel") => "parallel",
-            1 if functions.len() > 1 || named.contains("multiple") => "multiple",
-            1 => "simple",
-            _ if functions.len() > 1 || named.contains("multiple") => "parallel_multiple",
-            _ => "parallel",
+        let language = match member(reference, "language") {
+            Some(name) => name.as_str().and_then(Language::named),
+            None => Some(Language::default()),
         };
-        let calls: Option<Vec<check::Predicted<'_>>> =
-            prediction.calls().map(|(_, call)| predicted(call)).collect();
-        let Some(calls) = calls else { return (category, Err("ast_decoder:decoder_failed")) };
-        let function = |name: &str| self.function(functions, name);
-        let result = match category {
-            "irrelevance" if calls.is_empty() => Ok(()),
-            "irrelevance" => Err("irrelevance_error:decoder_success"),
-            "simple" => check::one(&calls, &gold, &function, "simple_function_checker:wrong_count"),
-            "multiple" => check::one(&calls, &gold, &function, "multiple_function_checker:wrong_count"),
-            _ => check::in_any_order(&calls, &gold, &function),
-        };
-        (category, result)
+        Self {
+            reference,
+            calls: calls(reference),
+            category: Category::of(reference, functions),
+            language,
+            functions,
+            catalog,
+        }
     }
 
-    /// What is known of a function: its own document in the reference, else the schema of the catalog.
-    fn function<'f>(&'f self, functions: &'f [Json], name: &str) -> Option<Function<'f>> {
-        let own = functions.iter().find(|function| function.get("name").and_then(Json::as_str) == Some(name));
-        let own = own.and_then(|function| function.get("parameters"));
-        own.or_else(|| self.catalog?.input_schema(name)).map(Function::of)
+    /// What a function takes: as the task says, or as the catalog does.
+    fn schema(&self, name: &str) -> Option<&'a Json> {
+        let is_of = |function: &&Json| function.get("name").and_then(Json::as_str) == Some(name);
+        let own = self.functions.iter().find(is_of).and_then(|function| function.get("parameters"));
+        own.or_else(|| self.catalog?.input_schema(name))
+    }
+
+    fn check(&self, prediction: &Trajectory) -> Result<(), Failure> {
+        let steps = || prediction.steps.iter();
+        let nameless: Vec<Call> = steps().flat_map(|step| &step.malformed).map(nameless).collect();
+        let found: Vec<&Call> = steps().flat_map(|step| &step.calls).chain(&nameless).collect();
+        let language = self.language.unwrap_or_default();
+        check(&self.calls, &found, &|name| self.schema(name), language, self.category)
     }
 }
 
-/// A predicted call; `None` if its arguments are no object.
-fn predicted(call: &Call) -> Option<check::Predicted<'_>> {
-    let arguments = match &call.arguments {
-        None | Some(Json::Null) => Cow::Borrowed(&[][..]),
-        Some(Json::Object(members)) => Cow::Borrowed(members.as_slice()),
-        Some(Json::String(text)) => match parse(text.as_bytes()) {
-            Ok((Json::Object(members), _)) => Cow::Owned(members),
-            _ => return None,
-        },
-        Some(_) => return None,
+/// An item that names no function, as a call of none. What is no object has no arguments that can be read.
+fn nameless(item: &MalformedCall) -> Call {
+    let arguments = match &item.value {
+        Json::Object(_) => item.value.get("arguments").cloned(),
+        other => Some(Json::String(other.to_text(Keys::AsRead))),
     };
-    Some(check::Predicted { name: &call.tool, arguments })
+    Call { tool: String::new(), arguments, result: None, extra: Vec::new() }
+}
+
+fn calls(trajectory: &Trajectory) -> Vec<&Call> {
+    trajectory.steps.iter().flat_map(|step| &step.calls).collect()
 }

@@ -1,16 +1,17 @@
 //! Whether a call is a reference's call (section 4.1.1, AST accuracy): the tool, the parameters that it requires, and the
 //! types and values of arguments.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use m3_trajectory::Call;
 use m3_trajectory::catalog::Catalog;
-use m3_trajectory::json::{Json, parse};
+use m3_trajectory::json::Json;
 
 use super::graph::Marks;
 use super::names::Fit;
-use super::rules::{Members, Schema, agrees, find};
+use super::schema::{Members, Schema, find};
+use crate::bfcl::is_accepted;
+use crate::members::arguments;
 use crate::tools::bare;
 
 /// Compares calls by the schemas of a catalog.
@@ -63,27 +64,13 @@ impl<'c> Comparer<'c> {
     }
 }
 
-/// The arguments of a call as an object; `None` if they are none. A text that holds an object is that object, since
-/// models write arguments as texts.
-fn arguments(call: &Call) -> Option<Cow<'_, Members>> {
-    match &call.arguments {
-        None | Some(Json::Null) => Some(Cow::Borrowed(&[])),
-        Some(Json::Object(members)) => Some(Cow::Borrowed(members)),
-        Some(Json::String(text)) => match parse(text.as_bytes()) {
-            Ok((Json::Object(members), _)) => Some(Cow::Owned(members)),
-            _ => None,
-        },
-        Some(_) => None,
-    }
-}
-
 /// Whether the arguments are the reference's: none is missing, none is more.
 fn same(found: &Members, wanted: &Members, schema: Option<Schema<'_>>, marks: &Marks) -> bool {
     let is_right = |(name, value): &(String, Json)| {
         let parameter = schema.map(|schema| schema.parameter(name));
         let gold = find(wanted, name);
         parameter != Some(None)
-            && gold.is_some_and(|gold| marks.are_in(gold) || agrees(parameter.flatten(), value, gold))
+            && gold.is_some_and(|gold| marks.are_in(gold) || is_accepted(value, gold, parameter.flatten()))
     };
     // BFCL lets an argument be missing for which the empty text is accepted.
     let is_free = |gold: &Json| gold.as_str() == Some("");
@@ -97,7 +84,7 @@ fn same(found: &Members, wanted: &Members, schema: Option<Schema<'_>>, marks: &M
 fn similar(found: &Members, wanted: &Members, schema: Schema<'_>, marks: &Marks) -> bool {
     let is_right = |(name, gold): &(String, Json)| match (schema.parameter(name), find(found, name)) {
         (None, _) => true,
-        (Some(parameter), Some(value)) => marks.are_in(gold) || agrees(Some(parameter), value, gold),
+        (Some(parameter), Some(value)) => marks.are_in(gold) || is_accepted(value, gold, Some(parameter)),
         (Some(_), None) => gold.as_str() == Some(""),
     };
     schema.has_all(found) && wanted.iter().all(is_right)

@@ -7,7 +7,7 @@ mod judge;
 mod names;
 mod outcome;
 mod reply;
-mod rules;
+mod schema;
 mod tally;
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first surprise")]
 
+mod bfcl;
 mod mcp_agentbench;
 mod mcp_bench;
 mod mcpagentbench;

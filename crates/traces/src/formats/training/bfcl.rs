@@ -1,20 +1,21 @@
-//! Berkeley Function-Calling Leaderboard: what models called, and what they may call.
+//! Berkeley Function-Calling Leaderboard: its tasks, what models called, and what they may call.
 
 use m3_trajectory::json::Json;
 
 use super::super::Format;
-use super::{calls, records};
+use super::bfcl_task::{TaskFacts, question};
+use super::calls;
 use crate::arguments::{arguments, tool};
 use crate::content::Content;
 use crate::conversation::Conversation;
 use crate::fields::{Fields, count, items, members};
-use crate::input::{Input, ReadError, Sink};
-use crate::trace::TracedCall;
+use crate::input::{At, Input, ReadError, Sink};
+use crate::trace::{Trace, TraceKind, TracedCall};
 
-/// Results and possible answers. Questions are recognized, too, to say what is needed instead.
+/// Questions, results and possible answers, alone or joined.
 pub(in super::super) const BFCL: Format = Format {
     name: "bfcl",
-    title: "Berkeley Function-Calling Leaderboard: results and possible answers",
+    title: "Berkeley Function-Calling Leaderboard: questions, results and possible answers",
     recognizes: |head| head.any(|value| is_result(value) || is_answer(value) || is_question(value)),
     read,
 };
@@ -49,34 +50,48 @@ fn is_result(value: &Json) -> bool {
 }
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    if !input.head.any(|value| is_result(value) || is_answer(value)) {
-        return Err(ReadError::refused(
-            "questions of the Berkeley Function-Calling Leaderboard, which hold no calls; use the results of a model or the \
-             possible answers",
-        ));
-    }
-    records(input, sink, |conversation, value| {
-        question(conversation, value);
-        if let Some(truth) = value.member("ground_truth") {
-            conversation.is_reference = true;
-            answer(conversation, items(truth));
-        } else if let Some(result) = value.member("result") {
-            let tokens = |key| value.member(key).and_then(sum);
-            conversation.usage.input = tokens("input_token_count");
-            conversation.usage.output = tokens("output_token_count");
-            self::result(conversation, result);
-        } else {
-            return false;
+    input.records(sink, |sink, at, value| {
+        // A record has an id also where it is alone.
+        let at = At { index: at.index.or(Some(0)), ..at };
+        let facts = TaskFacts::of(value);
+        let (question, has_more) = question(value);
+        let Some(mut trace) = calls_of(value, at.id(value.id("id")), &facts) else {
+            sink.warn(at.line, "a record of another layout is left out");
+            return Ok(());
+        };
+        if has_more {
+            sink.warn(
+                at.line,
+                "of a conversation, what the user says is the question; other messages are left out",
+            );
         }
-        true
+        trace.question = question.as_deref().map(Content::of_text);
+        trace.task_type = facts.category;
+        trace.extra = facts.extra;
+        facts.tools.into_iter().for_each(|tool| sink.tool(None, tool));
+        sink.trace(at.line, trace)
     })
 }
 
-fn question(conversation: &mut Conversation, value: &Json) {
-    let messages = value.list("question").iter().flat_map(items);
-    if let Some(first) = messages.into_iter().find(|message| message.says("role", "user")) {
-        conversation.user(first.member("content").map(Content::of).unwrap_or_default());
+/// The calls of a record: those that may be made or those of a model. A question alone has none; where nothing that is
+/// offered fits, that is what should be called.
+fn calls_of(value: &Json, id: Option<String>, facts: &TaskFacts) -> Option<Trace> {
+    let mut conversation = Conversation::with_id(id);
+    if let Some(truth) = value.member("ground_truth") {
+        conversation.is_reference = true;
+        answer(&mut conversation, items(truth));
+    } else if let Some(result) = value.member("result") {
+        let tokens = |key| value.member(key).and_then(sum);
+        conversation.usage.input = tokens("input_token_count");
+        conversation.usage.output = tokens("output_token_count");
+        self::result(&mut conversation, result);
+    } else if is_question(value) {
+        let kind = if facts.has_no_gold() { TraceKind::Reference } else { TraceKind::Task };
+        return Some(Trace { kind, ..conversation.finish() });
+    } else {
+        return None;
     }
+    Some(conversation.finish())
 }
 
 /// A number, or the sum of those of all turns and steps.
@@ -163,7 +178,13 @@ fn answer(conversation: &mut Conversation, truth: &[Json]) {
             Json::String(text) => python(conversation, text),
             item => members(item).iter().for_each(|(name, allowed)| {
                 let arguments = Some(Json::Object(first_of_each(conversation, allowed)));
-                conversation.call(TracedCall { tool: tool(None, name), arguments, ..TracedCall::default() });
+                let accepted = matches!(allowed, Json::Object(_)).then(|| allowed.clone());
+                conversation.call(TracedCall {
+                    tool: tool(None, name),
+                    arguments,
+                    extra: accepted.map(|accepted| ("accepted".to_owned(), accepted)).into_iter().collect(),
+                    ..TracedCall::default()
+                });
             }),
         }
     }
@@ -179,7 +200,7 @@ fn first_of_each(conversation: &mut Conversation, allowed: &Json) -> Vec<(String
         };
         if values.len() > 1 {
             conversation.note(
-                "of several allowed values of an argument the first is taken; the others count as well",
+                "of several allowed values of an argument the first is taken; all are in the member `accepted`",
             );
         }
         // An empty text says that the argument may be left out.
@@ -251,6 +272,8 @@ mod tests {
         );
         assert_eq!(shown(&trace), [[r#"a{"x":1,"y":"c","d":{"k":5},"s":[1,2]}"#, "b{}"]]);
         assert_eq!(trace.notes.iter().map(|(_, count)| count).collect::<Vec<_>>(), [3]);
+        let (key, accepted) = &trace.steps[0][0].extra[0];
+        assert_eq!((key.as_str(), accepted.pointer("/unit/1")), ("accepted", Some(&json(r#""c""#))));
     }
 
     #[test]

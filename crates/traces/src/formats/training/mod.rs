@@ -1,6 +1,7 @@
 //! Data that models are trained on or tested with, in the layouts that are published.
 
 mod bfcl;
+mod bfcl_task;
 mod calls;
 mod glaive;
 mod literal;
@@ -113,10 +114,18 @@ mod tests {
     }
 
     #[test]
-    fn references_are_no_predictions_and_questions_are_refused() {
-        let question = r#"{"id": "x", "question": [[{"role": "user", "content": "q"}]], "function": []}"#;
-        let (name, read) = found(question);
-        assert!(name == Some("bfcl") && read.is_err());
+    fn records_of_bfcl_are_tasks_references_or_predictions() {
+        let question = |id: &str| {
+            let text = format!(
+                r#"{{"id": "{id}", "question": [[{{"role": "user", "content": "q"}}]], "function": [{{"name": "f"}}]}}"#
+            );
+            found(&text).1.unwrap().0.remove(0)
+        };
+        let task = question("simple_python_1");
+        assert_eq!((task.kind, task.task_type.as_deref()), (crate::TraceKind::Task, Some("simple_python")));
+        assert_eq!(task.extra.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>(), ["functions"]);
+        let none = question("irrelevance_1");
+        assert!(none.kind == crate::TraceKind::Reference && none.call_count() == 0);
         let both = r#"{"id": "x", "question": [[{"role": "user", "content": "q"}]], "ground_truth": [{"f": {"a": [1, 2]}}]}"#;
         let trace = found(both).1.unwrap().0.remove(0);
         assert!(

@@ -1,0 +1,103 @@
+//! Values of Java's source: what `java_type_converter.py` of the published program makes of them.
+
+use m3_trajectory::json::Json;
+
+use super::pattern::{all, find, first, firsts};
+use super::python::{float, inner, int, is_scientific, is_whole, line, number, strip};
+
+/// The value that a text stands for; `None` if it is none of that type, and stays a text.
+///
+/// The program breaks off with the types `Set`, `Hashtable`, `Queue` and `Stack`; here they stay texts.
+pub(super) fn convert(text: &str, kind: &str, items: Option<&str>) -> Option<Json> {
+    match kind {
+        "byte" | "short" | "integer" => Some(line(text)).filter(|text| is_whole(text)).and_then(int),
+        "long" => long(line(text)),
+        "float" => single(line(text)),
+        "double" => Some(line(text)).filter(|text| is_scientific(text)).and_then(float),
+        "boolean" => boolean(text),
+        "Array" => array(text, items),
+        "ArrayList" => list(text, items),
+        "HashMap" => map(text),
+        _ => None,
+    }
+}
+
+/// A whole number that ends in L.
+fn long(text: &str) -> Option<Json> {
+    text.strip_suffix(['l', 'L']).filter(|digits| is_whole(digits)).and_then(int)
+}
+
+/// A number that ends in F.
+fn single(text: &str) -> Option<Json> {
+    text.strip_suffix(['f', 'F']).filter(|number| is_scientific(number)).and_then(float)
+}
+
+pub(super) fn boolean(text: &str) -> Option<Json> {
+    match text {
+        "true" => Some(Json::Bool(true)),
+        "false" => Some(Json::Bool(false)),
+        _ => None,
+    }
+}
+
+/// An item of a list whose items have a type, or none that is said.
+fn item(text: &str, kind: Option<&str>) -> Json {
+    let text = strip(text);
+    match kind {
+        Some(kind) => convert(text, kind, None).unwrap_or_else(|| Json::String(text.to_owned())),
+        None => value(text),
+    }
+}
+
+/// An array. Its texts keep their quotes.
+fn array(text: &str, items: Option<&str>) -> Option<Json> {
+    let found = find("java_array", text)?;
+    let written = first(&found)?.split(',').filter(|text| !strip(text).is_empty());
+    Some(Json::Array(written.map(|text| item(text, items)).collect()))
+}
+
+/// A list, made from values or by adding them one by one. Its texts lose their quotes.
+fn list(text: &str, items: Option<&str>) -> Option<Json> {
+    let one = |text: &str| match items {
+        Some("char" | "String") => Json::String(inner(strip(text)).to_owned()),
+        items => item(text, items),
+    };
+    if let Some(found) = find("java_list_of", text) {
+        return Some(Json::Array(first(&found)?.split(',').map(one).collect()));
+    }
+    if let Some(found) = find("java_list_add", text) {
+        return Some(Json::Array(firsts("java_add", first(&found)?).into_iter().map(one).collect()));
+    }
+    find("java_list_empty", text).map(|_| Json::Array(Vec::new()))
+}
+
+/// A map with keys in quotes.
+fn map(text: &str) -> Option<Json> {
+    let Some(found) = find("java_map_put", text) else {
+        return find("java_map_empty", text).map(|_| Json::Object(Vec::new()));
+    };
+    let mut members: Vec<(String, Json)> = Vec::new();
+    for put in all("java_put", first(&found)?) {
+        let [key, written] = [1, 2].map(|group| put.get(group).map_or("", |group| group.as_str()));
+        set(&mut members, key, value(strip(written)));
+    }
+    Some(Json::Object(members))
+}
+
+/// Sets a member; of several with one key the last stays, in the place of the first.
+pub(super) fn set(members: &mut Vec<(String, Json)>, key: &str, value: Json) {
+    match members.iter_mut().find(|(known, _)| known == key) {
+        Some((_, old)) => *old = value,
+        None => members.push((key.to_owned(), value)),
+    }
+}
+
+/// A value of a type that is not known.
+fn value(text: &str) -> Json {
+    let quoted = || {
+        let is_quoted = text.starts_with('"') && text.ends_with('"');
+        is_quoted.then(|| Json::String(inner(text).to_owned()))
+    };
+    let known = boolean(text).or_else(quoted).or_else(|| long(text)).or_else(|| single(text));
+    known.or_else(|| number(text)).unwrap_or_else(|| Json::String(text.to_owned()))
+}

@@ -1,0 +1,166 @@
+//! What a function takes, in BFCL's own description of it or in JSON Schema.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use m3_trajectory::json::Json;
+
+/// The language that a function is written in. It decides how values stand in calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Language {
+    /// Values are JSON.
+    #[default]
+    Python,
+    /// Values are texts of Java's source.
+    Java,
+    /// Values are texts of JavaScript's source.
+    JavaScript,
+}
+
+/// The types that the program tells apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Type {
+    Null,
+    Text,
+    Integer,
+    Float,
+    Boolean,
+    List,
+    Object,
+    /// Python's own: no value of JSON has it.
+    Set,
+}
+
+/// The types of each language by their names in descriptions.
+static TYPES: LazyLock<HashMap<(&str, &str), Type>> = LazyLock::new(|| {
+    let lines = include_str!("../../tables/bfcl_types.txt").lines();
+    lines.filter(|line| !line.starts_with('#')).filter_map(row).collect()
+});
+
+fn row(line: &'static str) -> Option<((&'static str, &'static str), Type)> {
+    let mut words = line.split(' ');
+    let (language, name, kind) = (words.next()?, words.next()?, words.next()?);
+    let kind = match kind {
+        "text" => Type::Text,
+        "integer" => Type::Integer,
+        "float" => Type::Float,
+        "boolean" => Type::Boolean,
+        "list" => Type::List,
+        "object" => Type::Object,
+        "set" => Type::Set,
+        _ => return None,
+    };
+    Some(((language, name), kind))
+}
+
+impl Language {
+    /// The language with this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        [Self::Python, Self::Java, Self::JavaScript].into_iter().find(|language| language.name() == name)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Python => "python",
+            Self::Java => "java",
+            Self::JavaScript => "javascript",
+        }
+    }
+
+    /// The type that it calls this.
+    pub(super) fn types(self, name: &str) -> Option<Type> {
+        TYPES.get(&(self.name(), name)).copied()
+    }
+}
+
+impl Type {
+    pub(super) fn of(value: &Json) -> Self {
+        match value {
+            Json::Null => Self::Null,
+            Json::Bool(_) => Self::Boolean,
+            Json::Integer(_) | Json::LongInteger(_) => Self::Integer,
+            Json::Float(_) => Self::Float,
+            Json::String(_) => Self::Text,
+            Json::Array(_) => Self::List,
+            Json::Object(_) => Self::Object,
+        }
+    }
+}
+
+/// The type of an argument or of the items of one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Named<'s> {
+    /// As the description says it.
+    pub(super) name: &'s str,
+    pub(super) kind: Type,
+}
+
+/// What an argument has to be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parameter<'s> {
+    pub(super) own: Named<'s>,
+    /// What its items have to be; only lists have it, and only where it is said.
+    pub(super) items: Option<Named<'s>>,
+}
+
+/// What a function takes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parameters<'s> {
+    schema: &'s Json,
+    language: Language,
+}
+
+impl<'s> Parameters<'s> {
+    pub(super) fn of(schema: &'s Json, language: Language) -> Self {
+        Self { schema, language }
+    }
+
+    /// The arguments that every call has to have.
+    pub(super) fn required(&self) -> impl Iterator<Item = &'s str> {
+        let names = match self.schema.get("required") {
+            Some(Json::Array(names)) => names.as_slice(),
+            _ => &[],
+        };
+        names.iter().filter_map(Json::as_str)
+    }
+
+    /// The argument with this name, if the function knows it.
+    pub(super) fn get(&self, name: &str) -> Option<Parameter<'s>> {
+        Some(Parameter::of(self.schema.get("properties")?.get(name)?, self.language))
+    }
+}
+
+impl<'s> Parameter<'s> {
+    /// What a schema says of an argument; where it says no type that is known, any.
+    pub(super) fn of(schema: &'s Json, language: Language) -> Self {
+        let any = Named { name: "any", kind: Type::Text };
+        let own = Named::of(schema, language).unwrap_or(any);
+        // The program looks at the items of these types only.
+        let has_items = matches!(own.name, "array" | "tuple" | "Array" | "ArrayList");
+        let items = schema.get("items").filter(|_| has_items);
+        Self { own, items: items.map(|items| Named::of(items, language).unwrap_or(any)) }
+    }
+}
+
+impl<'s> Named<'s> {
+    /// The first type of a schema that is known.
+    fn of(schema: &'s Json, language: Language) -> Option<Self> {
+        let types = match schema.get("type")? {
+            Json::Array(types) => types.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        let known = |name: &'s str| Some(Self { name, kind: language.types(name)? });
+        types.iter().filter_map(Json::as_str).find_map(known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_of_the_table_is_read() {
+        let rows = include_str!("../../tables/bfcl_types.txt").lines().filter(|line| !line.starts_with('#'));
+        assert_eq!(rows.count(), TYPES.len());
+    }
+}
