@@ -15,6 +15,7 @@ mod failure;
 mod fidelity;
 mod fidelity_model;
 mod file_size;
+mod floors;
 mod grade;
 mod guard_server;
 mod hosting;

@@ -7,15 +7,16 @@ use m3_report::{
     Format, GradesByTrajectory, OutcomesByTrajectory, RepeatsGatherer, ScoreRenderer, ScoreSummary,
     TrajectoryReport,
 };
-use m3_score::{Metric, Summary};
+use m3_score::Summary;
 use m3_stats::Draws;
 use m3_support::text::counted;
 
 use super::Common;
 use super::failure::{Failure, code};
+use super::floors::{Floor, check_floors};
 use super::output::{FormatArg, Output, form};
 use super::printer::Printer;
-use super::repeats::{RepeatArgs, parse_least};
+use super::repeats::RepeatArgs;
 use super::scoring::{Scoring, ScoringArgs, check_aligned};
 use super::suites::{SuiteArgs, Suites};
 
@@ -43,9 +44,10 @@ pub(super) struct ScoreArgs {
     /// file for each, in their order
     #[arg(long, value_name = "FILE")]
     grades: Vec<PathBuf>,
-    /// Exit with code 1 if a metric of the whole set is lower, such as recall=0.8; repeatable
-    #[arg(long, value_name = "METRIC=VALUE", value_parser = parse_floor)]
-    fail_under: Vec<(Metric, f64)>,
+    /// Exit with code 1 if a metric of the whole set is lower, such as recall=0.8, or mcpagentbench.tfs=50 with its
+    /// `--suite`; repeatable
+    #[arg(long, value_name = "METRIC=VALUE")]
+    fail_under: Vec<Floor>,
 }
 
 const EXAMPLES: &str = "\
@@ -62,11 +64,6 @@ Examples:
       --pass recall=1 --pass precision=1
   m3 score predictions.json references.json \\
       --fail-under recall=0.8 --fail-under argument_fidelity=0.7";
-
-fn parse_floor(text: &str) -> Result<(Metric, f64), String> {
-    let metric = |name: &str| Metric::of_scores().find(|metric| metric.name() == name);
-    parse_least(text, metric, Metric::of_scores().map(Metric::name))
-}
 
 /// The data that are put beside scores: a file for each repetition, or none.
 struct Beside {
@@ -111,6 +108,7 @@ impl Beside {
 /// Scores predictions, and further repetitions of them.
 pub(super) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     args.scoring.ask().check()?;
+    args.fail_under.iter().try_for_each(|floor| floor.check(&args.suites))?;
     let files = args.repeats.files(&args.scoring);
     let beside = Beside::read(args, files.len() + 1)?;
     let format = Format::from(form(args.format, args.out.as_deref())?);
@@ -153,7 +151,7 @@ pub(super) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result
     output.commit()?;
     let are_aligned = check_aligned(&summary);
     let are_asked = asked.map_or(Ok(()), |asked| asked.end(printer));
-    let are_met = check_floors(&args.fail_under, &summary.aggregate.metrics(scoring.profile));
+    let are_met = check_floors(&args.fail_under, &summary.aggregate.metrics(scoring.profile), &report.suites);
     are_met.and(are_aligned).and(are_asked)
 }
 
@@ -187,13 +185,4 @@ fn score_repetition(
     suites.end_repetition(scoring.files(repeat), repeat)?;
     gatherer.end_repetition(&summary);
     Ok(summary)
-}
-
-/// Fails if a metric is below its floor; names it.
-fn check_floors(floors: &[(Metric, f64)], metrics: &m3_score::Metrics) -> Result<(), Failure> {
-    let missed: Vec<_> = floors.iter().filter(|(metric, floor)| metrics[*metric] < *floor).collect();
-    for (metric, floor) in &missed {
-        Printer::error(&format!("{} is {:.4}, below --fail-under {floor}", metric.name(), metrics[*metric]));
-    }
-    if missed.is_empty() { Ok(()) } else { Err(Failure::silent(code::NOT_MET)) }
 }

@@ -81,6 +81,14 @@ impl SuiteArgs {
         Ok(Suites { running, graded: graded.collect::<Result<_, _>>()?, seen: HashSet::new() })
     }
 
+    /// Whether the suite with this name, such as `mcpagentbench:published`, is computed.
+    pub(super) fn computes(&self, name: &str) -> bool {
+        self.suites.iter().any(|choice| match choice {
+            SuiteChoice::Own => name == "m3",
+            SuiteChoice::Other(chosen) => chosen.name() == name,
+        })
+    }
+
     /// Whether `m3` was named.
     pub(super) fn names_own(&self) -> bool {
         self.suites.iter().any(|choice| matches!(choice, SuiteChoice::Own))

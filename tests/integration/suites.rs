@@ -127,6 +127,30 @@ fn tasks_are_grouped_by_the_shape_of_their_reference() {
 }
 
 #[test]
+fn values_of_suites_may_have_a_floor() {
+    let folder = imported();
+    let score = |suite: &str, floor: &str| {
+        let mut m3 = m3()?;
+        m3.arg("score").args(["predictions.json", "references.json"].map(|name| folder.path().join(name)));
+        let output = run(m3.args(["-q", "--suite", suite, "--fail-under", floor]));
+        Some((output.status.code().unwrap(), text(&output.stderr).to_string()))
+    };
+    for (floor, wanted, said) in [
+        ("mcpagentbench.tfs=100", 0, ""),
+        ("mcpagentbench.tefs=33.34", 1, "mcpagentbench.tefs is 33.3333, below --fail-under 33.34"),
+        ("mcpagentbench.tfs_avg=1", 2, "has no value `tfs_avg`\nhint: it has tfs, tefs"),
+        ("bfcl.ast=0.5", 2, "`bfcl`, which is not computed\nhint: add `--suite bfcl`"),
+        ("mcpagentbench.tfs=high", 2, "`high` should be a number"),
+    ] {
+        let Some((code, message)) = score("mcpagentbench", floor) else { return };
+        assert!(code == wanted && message.contains(said), "{floor}: {code} {message}");
+    }
+    // Nothing is recorded of what became of the calls.
+    let Some((code, message)) = score("mcptoolbenchpp", "mcptoolbenchpp.success_rate=0") else { return };
+    assert!(code == 1 && message.contains("mcptoolbenchpp.success_rate is not defined"), "{code} {message}");
+}
+
+#[test]
 fn suites_that_are_not_there_are_refused() {
     let folder = imported();
     for (name, said) in

@@ -11,6 +11,9 @@ const NAME: usize = 48;
 /// The most columns of values in a table of groups: a short name and as many fit into 80 columns.
 const COLUMNS: usize = 4;
 
+/// The most groups in a table: a benchmark may have hundreds of tools.
+const GROUPS: usize = 20;
+
 /// The tables of all suites.
 pub(crate) fn suite_sheets(summary: &ScoreSummary) -> Vec<Sheet> {
     // M3-Bench has its own place in every form.
@@ -50,12 +53,27 @@ fn groups_sheet(name: &str, suite: &SuiteReport, groups: &[SuiteGroupReport]) ->
     };
     let numbers = ["tasks"].into_iter().chain(metrics.iter().copied());
     let numbers = numbers.map(|metric| Column::number(metric, &metric.replace('_', " ")));
+    let shown_groups = largest(groups);
+    let (some, all) = (shown_groups.len(), groups.len());
+    let notes = (some < all)
+        .then(|| format!("the {some} of {all} with the most tasks; --format json has all"))
+        .into_iter()
+        .collect();
     Sheet {
         title: format!("{name}, by {by}"),
-        notes: Vec::new(),
+        notes,
         columns: std::iter::once(Column::text(by)).chain(numbers).collect(),
-        rows: groups.iter().map(row).collect(),
+        rows: shown_groups.into_iter().map(row).collect(),
     }
+}
+
+/// The groups that a table has, in their order: of many those with the most tasks, of equals the first.
+fn largest(groups: &[SuiteGroupReport]) -> Vec<&SuiteGroupReport> {
+    let mut places: Vec<usize> = (0..groups.len()).collect();
+    places.sort_by_key(|at| std::cmp::Reverse(groups[*at].tasks));
+    places.truncate(GROUPS);
+    places.sort_unstable();
+    places.into_iter().map(|at| &groups[at]).collect()
 }
 
 /// A value in the digits of its unit; `-` where it is not defined.
@@ -69,5 +87,23 @@ fn shown(suite: &SuiteReport, name: &str, value: Option<f64>) -> String {
         (Some(value), Some("percent")) => format!("{value:.2}"),
         (Some(value), Some("count")) => format!("{value:.0}"),
         (Some(value), _) => format!("{value:.4}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_of_many_groups_has_those_with_the_most_tasks() {
+        let group = |number: usize| SuiteGroupReport {
+            by: "tool".to_owned(),
+            name: number.to_string(),
+            tasks: if number == 30 { 9 } else { 1 },
+            values: Default::default(),
+        };
+        let groups: Vec<SuiteGroupReport> = (0..31).map(group).collect();
+        let names: Vec<usize> = largest(&groups).iter().map(|group| group.name.parse().unwrap()).collect();
+        assert_eq!(names, (0..19).chain([30]).collect::<Vec<_>>());
     }
 }
