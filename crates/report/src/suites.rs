@@ -92,6 +92,7 @@ fn shown(suite: &SuiteReport, name: &str, value: Option<f64>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Named;
     use super::*;
 
     #[test]
@@ -100,7 +101,7 @@ mod tests {
             by: "tool".to_owned(),
             name: number.to_string(),
             tasks: if number == 30 { 9 } else { 1 },
-            values: Default::default(),
+            values: Named::default(),
         };
         let groups: Vec<SuiteGroupReport> = (0..31).map(group).collect();
         let names: Vec<usize> = largest(&groups).iter().map(|group| group.name.parse().unwrap()).collect();
