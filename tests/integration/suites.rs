@@ -127,6 +127,38 @@ fn tasks_are_grouped_by_the_shape_of_their_reference() {
 }
 
 #[test]
+fn a_leaderboard_has_the_values_of_suites() {
+    let folder = imported();
+    let at = |name: &str| folder.path().join(name);
+    let score = |predictions: &str, out: &str| {
+        let mut m3 = m3()?;
+        m3.arg("score").args([at(predictions), at("references.json")]);
+        m3.args(["--suite", "m3", "--suite", "mcpagentbench"]).arg("--out").arg(at(out));
+        Some(run(&mut m3).status.code())
+    };
+    let Some(code) = score("predictions.json", "worse.json") else { return };
+    assert!(code == Some(0) && score("references.json", "right.json") == Some(Some(0)));
+    let board = || {
+        let mut m3 = no_encoder(&folder);
+        m3.arg("leaderboard").args([at("worse.json"), at("right.json")]);
+        m3
+    };
+    let found = report(&mut board());
+    follows_kept_schema("leaderboard", &found);
+    let suites = found["suites"].as_array().unwrap();
+    assert_eq!((suites.len(), &suites[0]["suite"]), (1, &json!("mcpagentbench")));
+    let models = suites[0]["models"].as_array().unwrap();
+    let rows: Vec<_> =
+        models.iter().map(|row| (row["model"].clone(), row["values"]["tefs"].clone())).collect();
+    assert_eq!(rows, [(json!("right"), json!(100.0)), (json!("worse"), json!(100.0 / 3.0))]);
+    let table = stdout(&mut board());
+    assert!(
+        table.contains("MCPAgentBench (mcpagentbench)\nmodel     tfs    tefs\nright  100.00  100.00\n"),
+        "{table}"
+    );
+}
+
+#[test]
 fn values_of_suites_may_have_a_floor() {
     let folder = imported();
     let score = |suite: &str, floor: &str| {

@@ -11,8 +11,10 @@ use super::repeats::criterion;
 use super::sheet::{Cell, Column, Sheet};
 use super::shortened;
 use super::tables::capitalized;
+use crate::SuiteMetricReport;
 use crate::TaskOutcomes;
-use crate::leaderboard::{FailuresReport, Leaderboard, TestMethod, TestsReport};
+use crate::leaderboard::{FailuresReport, Leaderboard, SuiteBoardReport, TestMethod, TestsReport};
+use crate::suites::shown;
 
 /// The tables of a leaderboard. With `has_types`, also one for each type of task.
 #[must_use]
@@ -28,6 +30,7 @@ pub fn leaderboard_sheets(board: &Leaderboard, has_types: bool) -> Vec<Sheet> {
     push(passing(board));
     push(effort(board));
     push(outcomes(board));
+    board.suites.iter().map(suite).for_each(&mut push);
     if has_types {
         types(board).into_iter().for_each(push);
     }
@@ -295,6 +298,35 @@ fn outcomes(board: &Leaderboard) -> Sheet {
         title: "What became of calls".to_owned(),
         notes: Vec::new(),
         columns: [Column::text("model")].into_iter().chain(heads.map(head)).collect(),
+        rows: rows.collect(),
+    }
+}
+
+/// The most values of a suite in a table: those and a model fit into 80 columns.
+const SUITE_COLUMNS: usize = 4;
+
+/// What a suite says of the models: its shares.
+fn suite(suite: &SuiteBoardReport) -> Sheet {
+    let is_share = |metric: &&SuiteMetricReport| matches!(metric.unit.as_str(), "share" | "percent");
+    let names: Vec<&str> = suite
+        .metrics
+        .iter()
+        .filter(is_share)
+        .map(|metric| metric.name.as_str())
+        .take(SUITE_COLUMNS)
+        .collect();
+    let rows = suite.models.iter().map(|row| {
+        let value =
+            |name: &&str| Cell::new(shown(&suite.metrics, name, row.values.get(name).copied().flatten()));
+        [Cell::new(&row.model)].into_iter().chain(names.iter().map(value)).collect()
+    });
+    let mut notes = suite.notes.clone();
+    notes.push("Without intervals: `m3 agree` has those of the order".to_owned());
+    let heads = names.iter().map(|name| Column::number(&name.replace('_', " "), &name.replace('_', " ")));
+    Sheet {
+        title: format!("{} ({})", suite.title, suite.suite),
+        notes,
+        columns: [Column::text("model")].into_iter().chain(heads).collect(),
         rows: rows.collect(),
     }
 }

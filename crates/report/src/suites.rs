@@ -3,7 +3,7 @@
 use m3_support::text::shortened;
 
 use super::sheet::{Cell, Column, Sheet};
-use super::{ScoreSummary, SuiteGroupReport, SuiteReport};
+use super::{ScoreSummary, SuiteGroupReport, SuiteMetricReport, SuiteReport};
 
 /// The widest name of a group, in columns.
 const NAME: usize = 48;
@@ -23,7 +23,7 @@ pub(crate) fn suite_sheets(summary: &ScoreSummary) -> Vec<Sheet> {
 
 fn sheets(name: &str, suite: &SuiteReport) -> Vec<Sheet> {
     let row = |(metric, value): &(String, Option<f64>)| {
-        vec![Cell::new(metric.replace('_', " ")), Cell::new(shown(suite, metric, *value))]
+        vec![Cell::new(metric.replace('_', " ")), Cell::new(shown(&suite.metrics, metric, *value))]
     };
     let whole = Sheet {
         title: format!("{} ({name})", suite.title),
@@ -46,7 +46,7 @@ fn groups_sheet(name: &str, suite: &SuiteReport, groups: &[SuiteGroupReport]) ->
     let row = |group: &SuiteGroupReport| {
         let values = metrics.iter().map(|metric| {
             let value = group.values.get(metric).copied().flatten();
-            Cell::new(shown(suite, metric, value))
+            Cell::new(shown(&suite.metrics, metric, value))
         });
         let first = [Cell::new(shortened(&group.name, NAME)), Cell::new(group.tasks.to_string())];
         first.into_iter().chain(values).collect()
@@ -77,11 +77,10 @@ fn largest(groups: &[SuiteGroupReport]) -> Vec<&SuiteGroupReport> {
 }
 
 /// A value in the digits of its unit; `-` where it is not defined.
-fn shown(suite: &SuiteReport, name: &str, value: Option<f64>) -> String {
+pub(crate) fn shown(metrics: &[SuiteMetricReport], name: &str, value: Option<f64>) -> String {
     let is_of =
         |metric: &str| name.strip_prefix(metric).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
-    let known =
-        suite.metrics.iter().filter(|metric| is_of(&metric.name)).max_by_key(|metric| metric.name.len());
+    let known = metrics.iter().filter(|metric| is_of(&metric.name)).max_by_key(|metric| metric.name.len());
     match (value, known.map(|metric| metric.unit.as_str())) {
         (None, _) => "-".to_owned(),
         (Some(value), Some("percent")) => format!("{value:.2}"),

@@ -11,6 +11,7 @@ use super::report::{
     TypeReport, TypeRowReport,
 };
 use super::statistics::Statistics;
+use super::suites::suites;
 use super::{
     Average, FailuresReport, GradedSums, ModelResult, Numbers, Selection, TrajectoryResult, failures, origin,
     values,
@@ -55,6 +56,12 @@ impl Leaderboard {
         rank_rows(&mut rows, statistics.as_ref().filter(|found| found.ranks.len() == models.len()));
         // The sort is stable: models of equal average keep their order.
         rows.sort_by(|a, b| average_of(b).total_cmp(&average_of(a)));
+        let scored = |row: &ModelReport| {
+            let index = names.iter().position(|name| *name == row.model)?;
+            let found = selection?;
+            Some((*names.get(index)?, *found.origins.get(index)?, *found.left_out.get(index)?))
+        };
+        let scored: Vec<_> = rows.iter().filter_map(scored).collect();
         let mut notes: Vec<String> = failures::note(&names, &failures).into_iter().collect();
         notes.extend(selection.into_iter().flat_map(Selection::notes));
         notes.extend(entrants.iter().flat_map(|entrant| entrant.notes(&columns, average, is_mixed)));
@@ -77,6 +84,7 @@ impl Leaderboard {
             tests: statistics.map(|found| found.tests),
             types: selection.map_or_else(Vec::new, |selection| types(&entrants, selection, &columns)),
             passing,
+            suites: suites(&scored),
         })
     }
 }

@@ -25,6 +25,7 @@ mod result;
 mod scored;
 mod selection;
 mod statistics;
+mod suites;
 mod table;
 
 pub use columns::{Average, column_named, column_names};
@@ -41,3 +42,4 @@ pub use report::{
 pub use result::{ModelResult, Numbers, Origin, ReferenceCalls, Repeats, TrajectoryResult, Usage};
 pub use scored::SelectionError;
 pub use selection::{SelectOptions, Selection, select};
+pub use suites::{SuiteBoardReport, SuiteRowReport};

@@ -30,7 +30,7 @@ impl Origin {
         let signature = Some(signature).filter(|signature| !signature.is_empty());
         let references = Some(inputs.references).filter(|file| !file.sha256.is_empty());
         let tools = inputs.tools;
-        Self { signature, fidelity_model: None, asked: None, references, tools, failures, repeats }
+        Self { signature, references, tools, failures, repeats, ..Self::default() }
     }
 }
 

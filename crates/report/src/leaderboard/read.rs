@@ -137,6 +137,7 @@ fn numbers(head: ScoreSummary, trajectories: Vec<TrajectoryReport>) -> Result<Nu
     let origin = Origin {
         fidelity_model: head.fidelity_model,
         asked: head.asked.map(Box::new),
+        suites: head.suites,
         ..Origin::new(head.signature, head.inputs, head.ledger, repeats)
     };
     let (thresholds, no_images) = ((weak, strong), head.no_images);

@@ -8,7 +8,7 @@ use m3_stats::RankInterval;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Average, FailuresReport, ModelPassReport, PassingReport};
+use super::{Average, FailuresReport, ModelPassReport, PassingReport, SuiteBoardReport};
 use crate::estimate::EstimateReport;
 
 /// The version of this format.
@@ -54,6 +54,8 @@ pub struct Leaderboard {
     /// What the rates of success are of; left out where no result has repetitions, or they do not agree on what passes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passing: Option<PassingReport>,
+    /// What other benchmarks say of the models, where they were scored with `--suite`.
+    pub suites: Vec<SuiteBoardReport>,
 }
 
 /// Which pairs of models were tested.

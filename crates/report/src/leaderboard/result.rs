@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use m3_score::{Metric, Profile, Similarity, WeightedSums};
 use m3_stats::Trials;
 
-use crate::{AskedReport, FidelityModelReport, InputReport, TaskOutcomes};
+use crate::{AskedReport, FidelityModelReport, InputReport, Named, SuiteReport, TaskOutcomes};
 
 /// The result of one model.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,6 +61,8 @@ pub struct Origin {
     pub failures: Option<(BTreeMap<String, usize>, usize)>,
     /// The repetitions; `None` if trials were not counted.
     pub repeats: Option<Repeats>,
+    /// What suites say of it.
+    pub suites: Named<SuiteReport>,
 }
 
 /// One task of a score: its trajectory, or all its repetitions together.

@@ -1,0 +1,64 @@
+//! What other benchmarks say of the models, from `m3 score --suite`.
+
+use m3_support::text::counted;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Origin;
+use crate::{SuiteMetricReport, SuiteValues};
+
+/// The suite of the metrics that every score has.
+const OWN: &str = "m3";
+
+/// What a suite says of the models.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SuiteBoardReport {
+    /// The name of the suite, such as `mcpagentbench:published`.
+    pub suite: String,
+    /// The benchmark.
+    pub title: String,
+    /// What its metrics mean.
+    pub metrics: Vec<SuiteMetricReport>,
+    /// The models that were scored with it.
+    pub models: Vec<SuiteRowReport>,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+}
+
+/// The values of a model.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SuiteRowReport {
+    /// What it is called.
+    pub model: String,
+    /// Its values for all its tasks, null where one is not defined.
+    pub values: SuiteValues,
+}
+
+/// What suites say of models, in the order of the first model that has each; `left_out` is how many tasks of a model are
+/// not among those that are compared.
+pub(super) fn suites(models: &[(&str, &Origin, usize)]) -> Vec<SuiteBoardReport> {
+    let mut boards: Vec<SuiteBoardReport> = Vec::new();
+    for (model, origin, left_out) in models {
+        for (suite, report) in origin.suites.0.iter().filter(|(suite, _)| suite != OWN) {
+            let at = boards.iter().position(|board| board.suite == *suite).unwrap_or_else(|| {
+                boards.push(SuiteBoardReport {
+                    suite: suite.clone(),
+                    title: report.title.clone(),
+                    metrics: report.metrics.clone(),
+                    models: Vec::new(),
+                    notes: Vec::new(),
+                });
+                boards.len() - 1
+            });
+            let board = &mut boards[at];
+            board
+                .models
+                .push(SuiteRowReport { model: (*model).to_owned(), values: report.aggregate.clone() });
+            if *left_out > 0 {
+                let count = counted(*left_out, "task");
+                board.notes.push(format!("{model}: {count} that other models do not have count here"));
+            }
+        }
+    }
+    boards
+}
