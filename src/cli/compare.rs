@@ -33,7 +33,7 @@ Examples:
 /// Compares two results.
 pub(super) fn run(args: &CompareArgs, printer: Printer) -> Result<(), Failure> {
     let invalid = |message: String| Failure::new(code::INPUT, message);
-    let models = read_all(&[args.first.clone(), args.second.clone()])?;
+    let models = read_all(&[args.first.clone(), args.second.clone()], &[])?;
     if models.len() != 2 || models.iter().any(|model| matches!(model.numbers, Numbers::Row(_))) {
         let message = "a table of finished numbers cannot be compared task by task\n\
             hint: give two results of `m3 score --format json`";

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use m3_figures::to_png;
-use m3_report::leaderboard::{Leaderboard, column_named, column_names};
+use m3_report::leaderboard::{Leaderboard, PublishedTable, column_named, column_names};
 use m3_report::{Picture, PictureChoice, leaderboard_pictures, leaderboard_sheets, shortened};
 use m3_score::Metric;
 use m3_support::files::write_atomically;
@@ -23,6 +23,10 @@ pub(super) struct LeaderboardArgs {
     results: Vec<NamedFile>,
     #[command(flatten)]
     selection: SelectArgs,
+    /// Set the models beside a published table, marked, without intervals and tests; m3-bench is table 2 of M3-Bench;
+    /// repeatable
+    #[arg(long, value_name = "TABLE", value_parser = PublishedTable::named)]
+    beside: Vec<&'static PublishedTable>,
     /// Add a table for each type of task
     #[arg(long)]
     by_type: bool,
@@ -43,7 +47,8 @@ const EXAMPLES: &str = "\
 Examples:
   m3 leaderboard gpt-5.json gemini-2.5-pro.json qwen=results/run7.json
   m3 leaderboard *.json --by-type --format markdown
-  m3 leaderboard table2.csv mine.json --out leaderboard.html
+  m3 leaderboard mine.json --beside m3-bench --out leaderboard.html
+  m3 leaderboard table.csv mine.json
   m3 leaderboard *.json --figures figures/
 
 Each result comes from one model, scored with:
@@ -51,7 +56,9 @@ Each result comes from one model, scored with:
 
 /// Ranks models.
 pub(super) fn run(args: &LeaderboardArgs, printer: Printer) -> Result<(), Failure> {
-    let models = read_all(&args.results)?;
+    let mut beside = args.beside.clone();
+    beside.dedup();
+    let models = read_all(&args.results, &beside)?;
     let selection = args.selection.select(&models)?;
     let inputs: Vec<&Path> = args.results.iter().map(|file| file.path.as_path()).collect();
     let mut output = args.tables.form.open(&inputs, printer)?;

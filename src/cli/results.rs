@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use m3_report::leaderboard::{ModelResult, SelectOptions, Selection, read_results, select};
+use m3_report::leaderboard::{ModelResult, PublishedTable, SelectOptions, Selection, read_results, select};
 use m3_report::{Sheet, SheetForm, json_without_hidden, write_sheets};
 use m3_stats::Draws;
 use serde::Serialize;
@@ -158,13 +158,22 @@ impl FormArgs {
     }
 }
 
-/// Reads all results; the errors of all are reported at once. Models with the same name get a number.
-pub(super) fn read_all(files: &[NamedFile]) -> Result<Vec<ModelResult>, Failure> {
+/// Reads all results and the published tables that stand beside them; the errors of all are reported at once. Models with the same name get a number.
+pub(super) fn read_all(
+    files: &[NamedFile],
+    beside: &[&'static PublishedTable],
+) -> Result<Vec<ModelResult>, Failure> {
     let (mut models, mut errors) = (Vec::new(), Vec::new());
     for file in files {
         match read_results(&file.path, file.name.as_deref()) {
             Ok(found) => models.extend(found),
             Err(error) => errors.push(error.to_string()),
+        }
+    }
+    for table in beside {
+        match table.models() {
+            Ok(found) => models.extend(found),
+            Err(error) => errors.push(format!("the published table `{}`: {error}", table.name)),
         }
     }
     if !errors.is_empty() {

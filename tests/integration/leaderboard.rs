@@ -49,7 +49,7 @@ fn figures_are_written_as_svg_and_png() {
 }
 
 /// The results of the benchmark's own predictions, and of the references themselves.
-fn own_results(folder: &Folder) -> Option<Vec<std::path::PathBuf>> {
+pub(crate) fn own_results(folder: &Folder) -> Option<Vec<std::path::PathBuf>> {
     let score = |name: &str, predictions: &str| {
         let out = folder.path().join(format!("{name}.json"));
         let files = [format!("trajectories/{predictions}.json"), "trajectories/references.json".to_owned()];

@@ -13,7 +13,9 @@ use super::shortened;
 use super::tables::capitalized;
 use crate::SuiteMetricReport;
 use crate::TaskOutcomes;
-use crate::leaderboard::{FailuresReport, Leaderboard, SuiteBoardReport, TestMethod, TestsReport};
+use crate::leaderboard::{
+    FailuresReport, Leaderboard, ModelReport, PUBLISHED_MARK, SuiteBoardReport, TestMethod, TestsReport,
+};
 use crate::suites::shown;
 
 /// The tables of a leaderboard. With `has_types`, also one for each type of task.
@@ -81,11 +83,18 @@ fn metric_rows(metrics: &[Metric], models: &[Values<'_>]) -> Vec<Vec<Cell>> {
     models.iter().map(row).collect()
 }
 
+/// The name of a model, with a mark if its numbers were published.
+fn marked(model: &ModelReport) -> String {
+    let mark = if model.published.is_some() { PUBLISHED_MARK } else { "" };
+    format!("{}{mark}", model.model)
+}
+
 fn metrics(board: &Leaderboard) -> Sheet {
     let columns = columns(board);
-    let models = board.models.iter().map(|model| {
+    let marked: Vec<String> = board.models.iter().map(marked).collect();
+    let models = board.models.iter().zip(&marked).map(|(model, name)| {
         let values = model.metrics.iter().map(|(name, estimate)| (name.as_str(), estimate.value));
-        (model.model.as_str(), values.collect())
+        (name.as_str(), values.collect())
     });
     let models: Vec<Values<'_>> = models.collect();
     let mut notes = board.notes.clone();

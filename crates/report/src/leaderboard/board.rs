@@ -14,7 +14,7 @@ use super::statistics::Statistics;
 use super::suites::suites;
 use super::{
     Average, FailuresReport, GradedSums, ModelResult, Numbers, Selection, TrajectoryResult, failures, origin,
-    values,
+    published, values,
 };
 use crate::TaskOutcomes;
 
@@ -30,9 +30,11 @@ impl Leaderboard {
     ) -> Result<Self, DifferentLengths> {
         let entrants = Entrant::all(models, selection);
         let average = Average::of(|metric| entrants.iter().all(|entrant| entrant.is_complete(metric)));
+        // Beside one's own models, published ones add no columns: there would be no room for names.
+        let shown = entrants.iter().filter(|found| selection.is_none() || found.published.is_none());
         let columns: Vec<Metric> = Metric::of_leaderboards()
             .into_iter()
-            .filter(|metric| *metric == Metric::Average || entrants.iter().any(|found| found.has(*metric)))
+            .filter(|metric| *metric == Metric::Average || shown.clone().any(|found| found.has(*metric)))
             .collect();
         let statistics = selection.map(|selection| Statistics::new(selection, average, draws)).transpose()?;
         let is_mixed = selection.is_some();
@@ -53,7 +55,7 @@ impl Leaderboard {
             row.failures.clone_from(failures);
             names.push(entrant.name);
         }
-        rank_rows(&mut rows, statistics.as_ref().filter(|found| found.ranks.len() == models.len()));
+        rank_rows(&mut rows, statistics.as_ref());
         // The sort is stable: models of equal average keep their order.
         rows.sort_by(|a, b| average_of(b).total_cmp(&average_of(a)));
         let scored = |row: &ModelReport| {
@@ -65,6 +67,8 @@ impl Leaderboard {
         let mut notes: Vec<String> = failures::note(&names, &failures).into_iter().collect();
         notes.extend(selection.into_iter().flat_map(Selection::notes));
         notes.extend(entrants.iter().flat_map(|entrant| entrant.notes(&columns, average, is_mixed)));
+        let sources: Vec<&str> = entrants.iter().filter_map(|entrant| entrant.published).collect();
+        notes.extend(published::notes(&sources, selection));
         notes.extend(statistics.as_ref().and_then(Statistics::note));
         notes.extend(passing_note);
         Ok(Self {
@@ -101,6 +105,7 @@ pub(super) fn known(trajectories: &[&TrajectoryResult], metric: Metric) -> usize
 /// A model in the leaderboard.
 struct Entrant<'a> {
     name: &'a str,
+    published: Option<&'static str>,
     source: Source<'a>,
 }
 
@@ -124,7 +129,7 @@ impl<'a> Entrant<'a> {
                     Source::Scored { trajectories, index }
                 }
             };
-            Some(Self { name: &model.name, source })
+            Some(Self { name: &model.name, published: model.published, source })
         };
         models.iter().filter_map(entrant).collect()
     }
@@ -158,6 +163,7 @@ impl<'a> Entrant<'a> {
     ) -> ModelReport {
         let mut report = ModelReport {
             model: self.name.to_owned(),
+            published: self.published.map(str::to_owned),
             metrics: BTreeMap::new(),
             rank: RankReport { rank: 1, best: 1, worst: 1 },
             group: None,
@@ -206,6 +212,8 @@ impl<'a> Entrant<'a> {
                     )
                 })
                 .collect(),
+            // One note speaks of all rows of a published table.
+            Source::Row(_) if self.published.is_some() && is_mixed => Vec::new(),
             Source::Row(row) => row_note(self.name, row, average, is_mixed).into_iter().collect(),
         }
     }
@@ -284,15 +292,24 @@ fn average_of(report: &ModelReport) -> f64 {
     report.average().map_or(-1.0, |average| average.value)
 }
 
-/// Gives every model its place: by resampling if all models could be resampled, else by average alone.
+/// Gives every model its place by average, and the places that it may well have: among the models that could be resampled
+/// those of resampling, and beyond the rows of tables as far as its interval reaches. A row of a table may have any.
 fn rank_rows(rows: &mut [ModelReport], statistics: Option<&Statistics>) {
     let averages: Vec<f64> = rows.iter().map(average_of).collect();
+    let is_row = |row: &&ModelReport| row.group.is_none();
+    let finished: Vec<f64> = rows.iter().filter(is_row).map(average_of).collect();
+    let above = |value: f64| finished.iter().filter(|other| **other > value).count();
+    let mut ranks = statistics.map(|found| found.ranks.iter()).into_iter().flatten();
     for (index, row) in rows.iter_mut().enumerate() {
-        row.rank = if let Some(statistics) = statistics {
-            statistics.ranks[index].into()
-        } else {
-            let rank = 1 + averages.iter().filter(|other| **other > averages[index]).count();
-            RankReport { rank, best: 1, worst: averages.len() }
+        let rank = 1 + averages.iter().filter(|other| **other > averages[index]).count();
+        let own = if row.group.is_some() { ranks.next() } else { None };
+        row.rank = match (own, row.average()) {
+            (Some(own), Some(average)) => RankReport {
+                rank: own.rank + above(average.value),
+                best: own.best + above(average.high.unwrap_or(average.value)),
+                worst: own.worst + above(average.low.unwrap_or(average.value)),
+            },
+            _ => RankReport { rank, best: 1, worst: averages.len() },
         };
     }
 }

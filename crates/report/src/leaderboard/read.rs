@@ -39,7 +39,7 @@ pub fn read_results(path: &Path, name: Option<&str>) -> Result<Vec<ModelResult>,
     }
     let numbers = score(reader).map_err(wrong)?;
     let name = name.map_or_else(|| stem(path), str::to_owned);
-    Ok(vec![ModelResult { name, file: shown, numbers }])
+    Ok(vec![ModelResult { name, file: shown, published: None, numbers }])
 }
 
 /// What a model is called whose file has this name: without its endings.

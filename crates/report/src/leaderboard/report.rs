@@ -95,6 +95,8 @@ pub struct AverageReport {
 pub struct ModelReport {
     /// What it is called.
     pub model: String,
+    /// Where its numbers were published; null for one's own.
+    pub published: Option<String>,
     /// Its metrics by name, those that it has.
     pub metrics: BTreeMap<String, EstimateReport>,
     /// Its place by average, 1 for the highest, and the places that it may well have.

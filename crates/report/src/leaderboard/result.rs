@@ -15,6 +15,8 @@ pub struct ModelResult {
     pub name: String,
     /// The file it was read from, as the user named it.
     pub file: String,
+    /// Where its numbers were published, as a row of a table that comes with m3.
+    pub published: Option<&'static str>,
     /// The model's numbers.
     pub numbers: Numbers,
 }

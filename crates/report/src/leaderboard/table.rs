@@ -35,7 +35,8 @@ pub(super) fn read(reader: impl Read, file: &str) -> Result<Vec<ModelResult>, St
             row[metric.index()] =
                 number(text).map_err(|message| format!("line {line}, {}: {message}", metric.name()))?;
         }
-        models.push(ModelResult { name: name.to_owned(), file: file.to_owned(), numbers: Numbers::Row(row) });
+        let (name, file) = (name.to_owned(), file.to_owned());
+        models.push(ModelResult { name, file, published: None, numbers: Numbers::Row(row) });
         if models.len() > MAX_ROWS {
             return Err(format!("it has more than {MAX_ROWS} rows"));
         }

@@ -1,0 +1,93 @@
+//! Tables that benchmarks published of their own: models that one's own may stand beside.
+
+use m3_score::Profile;
+
+use super::{ModelResult, Selection, table};
+
+/// A published table.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PublishedTable {
+    /// The name in options.
+    pub name: &'static str,
+    /// Where it was published.
+    pub source: &'static str,
+    /// How many tasks the references have that were published with it.
+    pub tasks: usize,
+    /// A CSV table of finished numbers.
+    csv: &'static str,
+}
+
+/// All tables.
+pub static PUBLISHED: [PublishedTable; 1] = [PublishedTable {
+    name: "m3-bench",
+    source: "M3-Bench, arXiv 2511.17729, table 2",
+    tasks: 208,
+    csv: include_str!("../../tables/m3-bench.csv"),
+}];
+
+impl PublishedTable {
+    /// The table with this name.
+    ///
+    /// # Errors
+    /// The names that there are.
+    pub fn named(name: &str) -> Result<&'static Self, String> {
+        let names = || PUBLISHED.iter().map(|table| table.name).collect::<Vec<_>>().join(", ");
+        PUBLISHED
+            .iter()
+            .find(|table| table.name == name)
+            .ok_or_else(|| format!("no published table is called `{name}`; there are: {}", names()))
+    }
+
+    /// Its models.
+    ///
+    /// # Errors
+    /// What is wrong with the table, which a test rules out.
+    pub fn models(&self) -> Result<Vec<ModelResult>, String> {
+        let mut models = table::read(self.csv.as_bytes(), self.name)?;
+        for model in &mut models {
+            model.published = Some(self.source);
+        }
+        Ok(models)
+    }
+}
+
+/// What tables mark the models of published tables with.
+pub(crate) const MARK: &str = "\u{2020}";
+
+/// How one's own models compare with those that were published in these places.
+pub(super) fn notes(sources: &[&str], selection: Option<&Selection<'_>>) -> Vec<String> {
+    let Some(selection) = selection else { return Vec::new() };
+    let tables = PUBLISHED.iter().filter(|table| sources.contains(&table.source));
+    let note = |PublishedTable { name, source, tasks, .. }: &PublishedTable| {
+        let mut notes = vec![format!(
+            "{MARK} published ({source}): no intervals and no tests; averages are over the metrics that all models have"
+        )];
+        let own = selection.ids.len();
+        if own != *tasks {
+            notes.push(format!(
+                "Not on the same tasks: own results have {own}, the references published with {name} {tasks}"
+            ));
+        }
+        if selection.profile != Profile::OpenM3Bench {
+            notes.push(format!(
+                "The program of {name}, which its table seems to come from, gives perfect one-step trajectories an order \
+                 consistency of 0: `m3 score --profile open-m3-bench` does the same"
+            ));
+        }
+        notes
+    };
+    tables.flat_map(note).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_is_read() {
+        for table in &PUBLISHED {
+            assert!(!PublishedTable::named(table.name).unwrap().models().unwrap().is_empty());
+        }
+        assert!(PublishedTable::named("m4").unwrap_err().contains("m3-bench"));
+    }
+}
