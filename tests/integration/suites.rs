@@ -165,7 +165,7 @@ fn values_of_suites_may_have_a_floor() {
         let mut m3 = m3()?;
         m3.arg("score").args(["predictions.json", "references.json"].map(|name| folder.path().join(name)));
         let output = run(m3.args(["-q", "--suite", suite, "--fail-under", floor]));
-        Some((output.status.code().unwrap(), text(&output.stderr).to_string()))
+        Some((output.status.code().unwrap(), text(&output.stderr)))
     };
     for (floor, wanted, said) in [
         ("mcpagentbench.tfs=100", 0, ""),
