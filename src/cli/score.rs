@@ -168,7 +168,7 @@ fn score_repetition(
         gatherer.add(&scored);
         let mut report = TrajectoryReport::new(scored, profile);
         report.repeat = is_repeated.then_some(repeat);
-        let of_suites = suites.task(&report.id, files, repeat).and_then(|values| {
+        let of_suites = suites.task(&report.id, &report.matches, files, repeat).and_then(|values| {
             report.suites = values;
             beside.add_to(&mut report, repeat).map_err(|message| Failure::new(code::INPUT, message))
         });

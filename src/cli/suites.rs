@@ -6,11 +6,11 @@ use std::str::FromStr;
 
 use clap::Args;
 use m3_report::{
-    Named, ScoreSummary, SuiteGroupReport, SuiteMetricReport, SuiteReport, SuiteTrial, SuiteValue,
-    SuiteValues,
+    MatchReport, Named, ScoreSummary, SuiteGroupReport, SuiteMetricReport, SuiteReport, SuiteTrial,
+    SuiteValue, SuiteValues,
 };
 use m3_score::{Metric, TrajectoryScore};
-use m3_suites::{ChosenSuite, Group, Scorer, SuiteMetric, Trial, Unit, Values};
+use m3_suites::{ChosenSuite, Group, Matched, Scorer, SuiteMetric, Trial, Unit, Values};
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{OpenError, Trajectory, TrajectoryFile};
 
@@ -96,10 +96,11 @@ impl SuiteArgs {
 }
 
 impl Suites<'_> {
-    /// The values of a task in a repetition, from 1.
+    /// The values of a task in a repetition, from 1. `matches` are its matched calls.
     pub(super) fn task(
         &mut self,
         id: &str,
+        matches: &[MatchReport],
         files: ScoredFiles<'_>,
         repeat: usize,
     ) -> Result<Named<SuiteTrial>, Failure> {
@@ -113,7 +114,16 @@ impl Suites<'_> {
         let (reference, prediction) = (find(files.references)?, find(files.predictions)?);
         let graded = self.graded.get(repeat - 1).map_or(Ok(None), find)?;
         let Some(reference) = reference else { return Ok(Named::default()) };
-        let trial = Trial { graded: graded.as_ref(), ..Trial::new(&reference, prediction.as_ref(), repeat) };
+        let pair = |found: &MatchReport| Matched {
+            reference: found.reference.index,
+            predicted_step: found.predicted.step,
+        };
+        let matches: Vec<Matched> = matches.iter().map(pair).collect();
+        let trial = Trial {
+            graded: graded.as_ref(),
+            matches: Some(&matches),
+            ..Trial::new(&reference, prediction.as_ref(), repeat)
+        };
         let values = |(chosen, scorer): &mut (ChosenSuite, Box<dyn Scorer + '_>)| {
             (chosen.name(), of_trial(&scorer.trial(&trial)))
         };
@@ -127,7 +137,7 @@ impl Suites<'_> {
             for index in 0..files.references.len() {
                 let id = &files.references.look_at(index)?.id;
                 if !seen.contains(id) {
-                    self.task(id, files, repeat)?;
+                    self.task(id, &[], files, repeat)?;
                 }
             }
             self.seen.clear();

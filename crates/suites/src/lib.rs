@@ -40,5 +40,5 @@ mod values;
 
 pub use registry::{ChosenSuite, SUITES};
 pub use shape::Shape;
-pub use suite::{Group, Scorer, Setting, Suite, SuiteMetric, SuiteResult, Trial, Unit, Variant};
+pub use suite::{Group, Matched, Scorer, Setting, Suite, SuiteMetric, SuiteResult, Trial, Unit, Variant};
 pub use values::Values;

@@ -76,13 +76,24 @@ pub struct Trial<'a> {
     pub graded: Option<&'a Trajectory>,
     /// Which repetition of the task, from 1.
     pub repeat: usize,
+    /// Which calls m3 matched; `None` if they were not aligned.
+    pub matches: Option<&'a [Matched]>,
+}
+
+/// A call of a reference that was matched with a predicted one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Matched {
+    /// The place of the reference's call among its calls, from 0.
+    pub reference: usize,
+    /// The step of the predicted call: later steps have greater numbers.
+    pub predicted_step: usize,
 }
 
 impl<'a> Trial<'a> {
-    /// A trial without grades of another file.
+    /// A trial without grades of another file and without matches.
     #[must_use]
     pub fn new(reference: &'a Trajectory, prediction: Option<&'a Trajectory>, repeat: usize) -> Self {
-        Self { reference, prediction, graded: None, repeat }
+        Self { reference, prediction, graded: None, repeat, matches: None }
     }
 }
 

@@ -200,17 +200,23 @@ fn schemas_and_totals() {
     assert_eq!(
         groups.collect::<Vec<_>>(),
         [
-            ("category", "simple", 5),
-            ("error_type", "simple_function_checker:missing_required", 1),
-            ("error_type", "simple_function_checker:wrong_func_name", 1),
-            ("error_type", "type_error:simple", 1),
+            ("category", "simple", 1),
+            ("error", "simple_function_checker:missing_required", 1),
+            ("error", "simple_function_checker:wrong_func_name", 1),
+            ("error", "type_error:simple", 1),
         ]
     );
+    let id = &reference.id;
     assert_eq!(
         result.notes,
         [
-            "without a schema, types and required arguments not checked: 1",
-            "of an unknown language, read as Python: 1"
+            format!("{id}: `x` of `s/f` has the wrong type: \"1\"; accepted: 1"),
+            format!("{id}: `x` of `s/f` is required, and missing"),
+            format!("{id}: the function should be `s/f`"),
+            "functions of which nothing tells what they take, so that types and required arguments are not checked: in 1 \
+             trials; `--tools` or `functions` in references tell it"
+                .to_owned(),
+            "of an unknown language, read as Python: 1 trials".to_owned(),
         ]
     );
     assert_eq!((SUITE.open)(&Setting::default()).finish().aggregate.get("ast"), None);

@@ -65,6 +65,8 @@ struct Record {
     repeat: usize,
     /// The judge's verdict; an empty answer fails without being judged.
     verdict: Option<bool>,
+    /// Whether there is nothing to judge by: no verdict, and no answer in the reference.
+    is_unjudgeable: bool,
     is_refusal: bool,
     tokens: Option<f64>,
     votes: Votes,
@@ -78,10 +80,12 @@ struct McpAgentBench {
 impl Scorer for McpAgentBench {
     fn trial(&mut self, trial: &Trial<'_>) -> Values {
         let prediction = trial.prediction;
+        let verdict = verdict(trial);
         let record = Record {
             category: category(trial.reference),
             repeat: trial.repeat,
-            verdict: verdict(trial),
+            verdict,
+            is_unjudgeable: verdict.is_none() && !has_answer(trial.reference),
             is_refusal: trial.reference.call_count() > 0 && prediction.is_some_and(|it| it.call_count() == 0),
             tokens: prediction.and_then(tokens),
             votes: Votes::of(trial),
@@ -113,25 +117,38 @@ impl Scorer for McpAgentBench {
             values: rates(&records),
         };
         let groups = categories.into_iter().map(group).collect();
-        let unjudged = all.iter().filter(|record| record.verdict.is_none()).count();
-        let notes = if unjudged > 0 {
-            vec![format!(
+        let count = |is: fn(&Record) -> bool| all.iter().filter(|record| is(record)).count();
+        let mut notes = Vec::new();
+        let unjudged = count(Record::is_unjudged);
+        if unjudged > 0 {
+            notes.push(format!(
                 "not judged, counted as not passed: {unjudged} (--grades of m3 grade --rubric mcp-eval)"
-            )]
-        } else {
-            Vec::new()
-        };
+            ));
+        }
+        let unjudgeable = count(|record| record.is_unjudgeable);
+        if unjudgeable > 0 {
+            notes.push(format!(
+                "cannot be judged, since the reference has no answer (`final_reply`), and left out: {unjudgeable}"
+            ));
+        }
         SuiteResult { aggregate, groups, notes }
     }
 }
 
-/// The rates of some trials (section 2.3; table 1 has percent).
+impl Record {
+    /// Whether the judge could have been asked, and was not.
+    fn is_unjudged(&self) -> bool {
+        self.verdict.is_none() && !self.is_unjudgeable
+    }
+}
+
+/// The rates of some trials (section 2.3; table 1 has percent), of those that can be judged.
 fn rates(records: &[&Record]) -> Values {
     let count = |is: fn(&Record) -> bool| records.iter().filter(|record| is(record)).count() as f64;
-    let rate = (!records.is_empty()).then(|| 100.0 * passes(records) / records.len() as f64);
+    let judgeable = count(|record| !record.is_unjudgeable);
     Values::from([
-        ("pass_rate", rate),
-        ("not_judged", Some(count(|record| record.verdict.is_none()))),
+        ("pass_rate", (judgeable > 0.0).then(|| 100.0 * passes(records) / judgeable)),
+        ("not_judged", Some(count(Record::is_unjudged))),
         ("refusals", Some(count(|record| record.is_refusal))),
     ])
 }
@@ -140,11 +157,12 @@ fn passes(records: &[&Record]) -> f64 {
     records.iter().filter(|record| record.verdict == Some(true)).count() as f64
 }
 
+fn has_answer(trajectory: &Trajectory) -> bool {
+    trajectory.final_reply.as_ref().is_some_and(|answer| !answer.trim().is_empty())
+}
+
 /// What the judge says of the answer; without one, and without a prediction, it fails unasked. `None` if it was not judged.
 fn verdict(trial: &Trial<'_>) -> Option<bool> {
-    let has_answer = |prediction: &Trajectory| {
-        prediction.final_reply.as_ref().is_some_and(|answer| !answer.trim().is_empty())
-    };
     if !trial.prediction.is_some_and(has_answer) {
         return Some(false);
     }

@@ -1,18 +1,23 @@
 //! `MCP-Bench` (arXiv 2508.20453): three rates by rules, six dimensions of a judge, four capabilities and one score.
 
+mod cost;
 mod judge;
+mod order;
 mod rates;
 mod schema;
+#[cfg(test)]
+mod tests;
 mod totals;
 
 use std::collections::HashMap;
 
-use m3_trajectory::Trajectory;
 use m3_trajectory::catalog::Catalog;
+use m3_trajectory::{FailureClass, Trajectory};
 
 use crate::members::{items, member};
 use crate::suite::{Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit, Variant};
 use crate::values::Values;
+use cost::Cost;
 use judge::Dimensions;
 use rates::Rates;
 use schema::ArgumentCheck;
@@ -80,6 +85,15 @@ pub(crate) static SUITE: Suite = Suite {
         SuiteMetric { name: "rounds", meaning: "Steps of a task.", unit: Unit::Number },
         SuiteMetric { name: "calls", meaning: "Calls of a task.", unit: Unit::Number },
         SuiteMetric { name: "servers", meaning: "Servers that a task's calls are of.", unit: Unit::Number },
+        SuiteMetric { name: "input_tokens", meaning: "Tokens read for a task.", unit: Unit::Number },
+        SuiteMetric { name: "output_tokens", meaning: "Tokens written for a task.", unit: Unit::Number },
+        SuiteMetric { name: "seconds", meaning: "Seconds of a task.", unit: Unit::Number },
+        SuiteMetric {
+            name: "dependency_order",
+            meaning: "Pairs of reference calls, one in the step after the other's, that were matched and made in this order; \
+                      m3's own, no part of the score.",
+            unit: Unit::Share,
+        },
     ],
     open: |setting| {
         let totals = Totals::new(setting.variant);
@@ -107,7 +121,9 @@ impl Scorer for McpBench<'_> {
         let record = Record {
             repeat: trial.repeat,
             servers: servers(trial.reference),
-            is_missing: trial.prediction.is_none(),
+            failure: failure(trial.prediction),
+            dependency_order: trial.matches.map(|matches| order::of(trial.reference, matches)),
+            cost: trial.prediction.map(Cost::of).unwrap_or_default(),
             rates: rates.unwrap_or_default(),
             dimensions,
             cv: judge::variation(trial),
@@ -125,9 +141,9 @@ impl Scorer for McpBench<'_> {
 impl McpBench<'_> {
     fn rates(&mut self, prediction: &Trajectory) -> Rates {
         let offered = member(prediction, "tools").map(items);
-        let Self { catalog, schemas, .. } = self;
+        let Self { catalog, schemas, variant, .. } = self;
         let is_known = offered.is_some() || catalog.is_some();
-        Rates::of(prediction, is_known, |tool, arguments| {
+        Rates::of(prediction, is_known, *variant, |tool, arguments| {
             let is_listed = offered.is_some_and(|names| names.iter().any(|name| name.as_str() == Some(tool)));
             let known = catalog.is_some_and(|catalog| catalog.tool(tool).is_some());
             if !(if offered.is_some() { is_listed } else { known }) {
@@ -138,6 +154,13 @@ impl McpBench<'_> {
             Some(check.accepts(arguments))
         })
     }
+}
+
+/// Why there is nothing to judge: no prediction, or a run that ended in an error. Rounds that are used up are none: the
+/// program judges what was done till then.
+fn failure(prediction: Option<&Trajectory>) -> Option<FailureClass> {
+    let Some(prediction) = prediction else { return Some(FailureClass::Missing) };
+    FailureClass::of(prediction).filter(|class| *class != FailureClass::Limit)
 }
 
 /// How many servers a task is about: those that it names, else those of its reference's calls.

@@ -6,6 +6,7 @@ use m3_trajectory::json::Json;
 use m3_trajectory::{Call, Step, Trajectory};
 
 use crate::members::{member, number};
+use crate::suite::Variant;
 
 /// What is counted of a prediction.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -16,6 +17,9 @@ pub(super) struct Rates {
     is_known: bool,
     valid: usize,
     compliant: usize,
+    /// Calls of which is recorded whether they succeeded, and those of them that are of offered tools.
+    recorded: usize,
+    recorded_valid: usize,
     successes: usize,
     failed_valid: usize,
     /// The share of planned entries that name a tool, where the prediction tells it.
@@ -31,6 +35,8 @@ impl Rates {
         is_known: false,
         valid: 0,
         compliant: 0,
+        recorded: 0,
+        recorded_valid: 0,
         successes: 0,
         failed_valid: 0,
         planning: None,
@@ -38,10 +44,12 @@ impl Rates {
         servers: 0,
     };
 
-    /// Counts calls. `fits` says of an offered tool whether its schema accepts the arguments; nothing of any other.
+    /// Counts calls. `fits` says of an offered tool whether its schema accepts the arguments; nothing of any other. For the
+    /// published program a call has failed of which nothing is recorded.
     pub(super) fn of(
         prediction: &Trajectory,
         is_known: bool,
+        variant: Variant,
         mut fits: impl FnMut(&str, Option<&Json>) -> Option<bool>,
     ) -> Self {
         let mut rates = Self {
@@ -54,13 +62,18 @@ impl Rates {
         for entry in prediction.steps.iter().flat_map(Step::entries) {
             rates.calls += 1;
             // An entry that is no call names no tool, and cannot have succeeded.
-            let Ok(call) = entry else { continue };
-            let is_success = is_success(call);
-            rates.successes += usize::from(is_success);
+            let Ok(call) = entry else {
+                rates.recorded += 1;
+                continue;
+            };
+            let success = success(call).or((variant == Variant::Published).then_some(false));
+            rates.recorded += usize::from(success.is_some());
+            rates.successes += usize::from(success == Some(true));
             if let Some(is_compliant) = fits(&call.tool, call.arguments.as_ref()) {
                 rates.valid += 1;
                 rates.compliant += usize::from(is_compliant);
-                rates.failed_valid += usize::from(!is_success);
+                rates.recorded_valid += usize::from(success.is_some());
+                rates.failed_valid += usize::from(success == Some(false));
             }
         }
         rates
@@ -74,21 +87,26 @@ impl Rates {
 
     /// The share of calls of offered tools whose arguments fit; 0 if there are calls, but none of an offered tool.
     pub(super) fn schema_compliance(&self) -> Option<f64> {
-        self.of_valid(self.compliant)
+        (self.calls > 0 && self.is_known).then(|| share(self.compliant, self.valid).unwrap_or_default())
     }
 
-    /// The share of calls that succeeded.
+    /// The share of calls that succeeded, of those of which it is recorded.
     pub(super) fn execution_success(&self) -> Option<f64> {
-        share(self.successes, self.calls)
+        share(self.successes, self.recorded)
     }
 
-    /// The share of calls of offered tools that failed.
+    /// The share of calls of offered tools that failed, of those of which it is recorded; 0 if there are calls, but none of
+    /// an offered tool.
     pub(super) fn valid_call_failure_rate(&self) -> Option<f64> {
-        self.of_valid(self.failed_valid)
+        match self.valid {
+            0 => (self.calls > 0 && self.is_known).then_some(0.0),
+            _ => share(self.failed_valid, self.recorded_valid).filter(|_| self.is_known),
+        }
     }
 
-    fn of_valid(&self, count: usize) -> Option<f64> {
-        (self.calls > 0 && self.is_known).then(|| share(count, self.valid).unwrap_or_default())
+    /// Calls of which nothing is recorded that tells whether they succeeded.
+    pub(super) fn unrecorded(&self) -> usize {
+        self.calls - self.recorded
     }
 
     /// Adds the counts of another task.
@@ -97,6 +115,8 @@ impl Rates {
         self.is_known |= other.is_known;
         self.valid += other.valid;
         self.compliant += other.compliant;
+        self.recorded += other.recorded;
+        self.recorded_valid += other.recorded_valid;
         self.successes += other.successes;
         self.failed_valid += other.failed_valid;
     }
@@ -106,11 +126,13 @@ fn share(count: usize, of: usize) -> Option<f64> {
     (of > 0).then(|| count as f64 / of as f64)
 }
 
-/// Whether a call succeeded: by its member `success`, else if it has a result that is not marked as an error.
-fn is_success(call: &Call) -> bool {
+/// Whether a call succeeded: by its member `success`, else if it has a result that is not marked as an error. `None` if
+/// nothing is recorded.
+fn success(call: &Call) -> Option<bool> {
     match call.extra.iter().find(|(key, _)| key == "success") {
-        Some((_, flag)) => *flag == Json::Bool(true),
-        None => call.result.is_some() && !call.is_error(),
+        Some((_, flag)) => Some(*flag == Json::Bool(true)),
+        None if call.is_error() => Some(false),
+        None => call.result.is_some().then_some(true),
     }
 }
 

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use m3_trajectory::FailureClass;
+
+use super::cost::Cost;
 use super::judge::{Dimensions, mean};
 use super::rates::Rates;
-use crate::suite::{Group, SuiteResult, Variant};
+use crate::suite::{Group, SuiteResult, Variant, by_name};
 use crate::values::Values;
 
 /// What is known of a trial.
@@ -13,11 +16,15 @@ pub(super) struct Record {
     pub(super) repeat: usize,
     /// Servers of the task.
     pub(super) servers: usize,
-    pub(super) is_missing: bool,
+    /// Why there is nothing to judge.
+    pub(super) failure: Option<FailureClass>,
     pub(super) rates: Rates,
     pub(super) dimensions: Option<Dimensions>,
     /// The judges' coefficient of variation.
     pub(super) cv: Option<f64>,
+    pub(super) cost: Cost,
+    /// m3's own; `None` if calls were not aligned.
+    pub(super) dependency_order: Option<f64>,
 }
 
 /// All trials so far.
@@ -26,6 +33,10 @@ pub(super) struct Totals {
     variant: Variant,
     records: Vec<Record>,
 }
+
+/// Values of a set that the published program does not print.
+const NOT_PRINTED: [&str; 6] =
+    ["overall", "judge_cv", "input_tokens", "output_tokens", "seconds", "dependency_order"];
 
 /// The mean of the four capabilities, each in [0, 1]: the three rates and the three axes of the judge.
 pub(super) fn overall(schema: f64, axes: [f64; 3]) -> f64 {
@@ -43,16 +54,29 @@ impl Record {
         }
     }
 
-    /// The values of this trial.
+    fn is_missing(&self) -> bool {
+        self.failure == Some(FailureClass::Missing)
+    }
+
+    /// The values of this trial. The published program leaves one out that failed.
     pub(super) fn values(&self, variant: Variant) -> Values {
+        let is_left_out = self.failure.is_some() && variant == Variant::Published;
+        if is_left_out { Self::EMPTY } else { *self }.all_values(variant)
+    }
+
+    fn all_values(&self, variant: Variant) -> Values {
+        let has_failed = self.failure.is_some();
         let (rates, judged) = (&self.rates, self.dimensions.as_ref());
         let axis = |at: usize| judged.map(|it| it.axis(at) / 10.0);
-        let schema = self.schema(variant).filter(|_| !self.is_missing);
+        let schema = self.schema(variant).filter(|_| !self.is_missing());
         let overall = match (schema, axis(0), axis(1), axis(2)) {
-            // A task that failed weighs 0; the published program leaves it out.
-            _ if self.is_missing => (variant == Variant::Paper).then_some(0.0),
+            // A task that failed weighs 0.
+            _ if has_failed => (variant == Variant::Paper).then_some(0.0),
             (Some(schema), Some(a), Some(b), Some(c)) => Some(overall(schema, [a, b, c])),
-            (None, Some(a), Some(b), Some(c)) => Some((a + b + c) / 3.0),
+            // Only a run without calls has no rates there.
+            (None, Some(a), Some(b), Some(c)) if variant == Variant::Published && rates.calls == 0 => {
+                Some((a + b + c) / 3.0)
+            }
             _ => None,
         };
         let mut values = Values::from([
@@ -71,10 +95,14 @@ impl Record {
             values.push(name, judged.and_then(|it| it.0.get(at).copied()));
         }
         values.push("judge_cv", self.cv);
-        let counted = |count: usize| (!self.is_missing).then_some(count as f64);
+        let counted = |count: usize| (!self.is_missing()).then_some(count as f64);
         values.push("rounds", counted(rates.rounds));
         values.push("calls", counted(rates.calls));
         values.push("servers", counted(rates.servers));
+        values.push("input_tokens", self.cost.input_tokens);
+        values.push("output_tokens", self.cost.output_tokens);
+        values.push("seconds", self.cost.seconds);
+        values.push("dependency_order", self.dependency_order);
         values
     }
 }
@@ -102,13 +130,27 @@ impl Totals {
         for record in all.iter().filter(|record| record.servers > 0) {
             by_servers.entry(record.servers).or_default().push(record);
         }
-        let group = |(servers, records): (usize, Vec<&Record>)| Group {
-            by: "servers",
-            name: servers.to_string(),
+        let group = |by: &'static str, name: String, records: &[&Record]| Group {
+            by,
+            name,
             tasks: records.iter().filter(|record| record.repeat == 1).count(),
-            values: self.means(&records),
+            values: self.means(records),
         };
-        let groups = by_servers.into_iter().map(group).collect();
+        let settings = by_name(&self.records, |record| {
+            Some(if record.servers > 1 { "multi" } else { "single" }.to_owned())
+                .filter(|_| record.servers > 0)
+        });
+        let settings: Vec<Group> =
+            settings.iter().map(|(name, records)| group("setting", name.clone(), records)).collect();
+        for name in ["rounds", "calls"] {
+            let of_settings: Vec<f64> = settings.iter().filter_map(|group| group.values.get(name)).collect();
+            aggregate.push(
+                format!("{name}_mean_of_settings"),
+                mean(&of_settings).filter(|_| of_settings.len() == 2),
+            );
+        }
+        let servers = by_servers.iter().map(|(count, records)| group("servers", count.to_string(), records));
+        let groups = servers.chain(settings.clone()).collect();
         SuiteResult { aggregate, groups, notes: self.notes(has_catalog) }
     }
 
@@ -120,7 +162,7 @@ impl Totals {
         let mut means = Values::default();
         for name in names {
             let known: Vec<f64> = values.iter().filter_map(|values| values.get(&name)).collect();
-            let is_printed = name != "judge_cv" && name != "overall";
+            let is_printed = !NOT_PRINTED.contains(&name.as_str());
             let otherwise = (self.variant == Variant::Published && is_printed).then_some(0.0);
             means.push(name, mean(&known).or(otherwise));
         }
@@ -133,22 +175,30 @@ impl Totals {
         if !has_catalog {
             notes.push("no tools are known, so rates of names and schemas are not defined unless predictions list `tools`: --tools names a catalog".to_owned());
         }
-        let unjudged = count(|record| !record.is_missing && record.dimensions.is_none());
+        let unjudged = count(|record| record.failure.is_none() && record.dimensions.is_none());
         if unjudged > 0 {
             notes.push(format!(
                 "not judged, without an overall score: {unjudged} (--grades of m3 grade --rubric mcp-bench)"
             ));
         }
-        let (missing, silent) = (
-            count(|record| record.is_missing),
-            count(|record| !record.is_missing && record.rates.calls == 0),
-        );
+        let missing = count(Record::is_missing);
+        let failed = count(|record| record.failure.is_some()) - missing;
+        let silent = count(|record| record.failure.is_none() && record.rates.calls == 0);
+        let unrecorded: usize = self.records.iter().map(|record| record.rates.unrecorded()).sum();
+        if unrecorded > 0 {
+            notes.push(format!(
+                "calls of which nothing is recorded that tells whether they succeeded, left out of execution_success: {unrecorded}"
+            ));
+        }
         let how = |paper: &'static str, published: &'static str| match self.variant {
             Variant::Paper => paper,
             Variant::Published => published,
         };
         if missing > 0 {
             notes.push(format!("without a prediction, {}: {missing}", how("overall 0", "left out")));
+        }
+        if failed > 0 {
+            notes.push(format!("runs that ended in an error, {}: {failed}", how("overall 0", "left out")));
         }
         if silent > 0 {
             notes.push(format!("without a call, {}: {silent}", how("schema 0", "schema left out")));
@@ -159,6 +209,14 @@ impl Totals {
 
 impl Record {
     /// Nothing is known: it has the names of all values.
-    const EMPTY: Self =
-        Self { repeat: 0, servers: 0, is_missing: true, rates: Rates::EMPTY, dimensions: None, cv: None };
+    const EMPTY: Self = Self {
+        repeat: 0,
+        servers: 0,
+        failure: Some(FailureClass::Missing),
+        rates: Rates::EMPTY,
+        dimensions: None,
+        cv: None,
+        cost: Cost::NONE,
+        dependency_order: None,
+    };
 }

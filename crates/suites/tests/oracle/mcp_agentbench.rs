@@ -46,6 +46,33 @@ fn agreement_with_people() {
     }
 }
 
+/// Three queries: one that passes, one that nobody judged, and one whose reference has no answer to judge by; and one of
+/// those whose answer is empty, which fails unasked.
+#[test]
+fn what_cannot_be_judged_is_left_out() {
+    let mut scorer = "mcp-agentbench".parse::<ChosenSuite>().unwrap().open(None);
+    let answered =
+        |answer: &str| Trajectory { final_reply: Some(answer.to_owned()), ..trajectory("t", Vec::new()) };
+    let (reference, silent) = (answered("4"), trajectory("t", Vec::new()));
+    let passes = judged(Json::Array(Vec::new()), "pass");
+    let values: Vec<Values> = [
+        (&reference, &passes),
+        (&reference, &answered("5")),
+        (&silent, &answered("5")),
+        (&silent, &answered(" ")),
+    ]
+    .into_iter()
+    .map(|(reference, found)| scorer.trial(&Trial::new(reference, Some(found), 1)))
+    .collect();
+    let passed: Vec<Option<f64>> = values.iter().map(|values| values.get("pass")).collect();
+    assert_eq!(passed, [Some(1.0), None, None, Some(0.0)]);
+    let result = scorer.finish();
+    let value = |name: &str| result.aggregate.get(name);
+    assert_eq!((value("pass_rate"), value("not_judged")), (Some(100.0 / 3.0), Some(1.0)));
+    assert_eq!(result.notes.len(), 2, "{:?}", result.notes);
+    assert!(result.notes[1].ends_with("left out: 1"), "{:?}", result.notes);
+}
+
 #[test]
 fn kappas_are_undefined_where_everything_is_in_one_class() {
     let votes = Json::Array(vec![Json::String("pass".to_owned()); 3]);
