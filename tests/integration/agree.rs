@@ -60,6 +60,70 @@ fn order_and_verdicts_are_those_counted_by_hand() {
     assert!(table.contains("do they agree about the order of the models?"), "{table}");
 }
 
+/// By hand. People see model a: task one is right in both trials, task two in the first only; of model b they see one trial
+/// of task one, and find it right. m3 calls all of a right, and b's first of task one. So m3 agrees in 4 of 5 trials; its
+/// kappa is 0, since it always says right: observed 1/5, expected 5 x 1 / 25. The suite, which calls a's last trial wrong,
+/// agrees in all 5. Graders pass all that m3 calls right, which is all of a.
+#[test]
+fn people_and_graders_are_yardsticks() {
+    let folder = Folder::new();
+    let files = [
+        result(&folder, "a.json", [(1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (1.0, 0.0)]),
+        result(&folder, "b.json", [(1.0, 1.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)]),
+    ];
+    let labels = [
+        folder.json("first.json", &json!([{"id": "one", "pass": true}, {"id": "two", "score": 0.9}])),
+        folder.write("second.csv", "id,pass\none,1\ntwo,0\n"),
+        folder.json("b-labels.json", &json!([{"id": "one", "pass": true}, {"id": "three", "pass": true}])),
+    ];
+    let mut graded: Value = serde_json::from_slice(&std::fs::read(&files[0]).unwrap()).unwrap();
+    for trajectory in graded["trajectories"].as_array_mut().unwrap() {
+        trajectory["grades"] = json!({"task_completion": 0.5});
+    }
+    folder.json("a.json", &graded);
+    let named = |name: &str, path: &std::path::Path| format!("{name}={}", path.display());
+    let agree = || {
+        let mut m3 = m3_bare(folder.path());
+        m3.arg("agree").args(&files);
+        for (name, path) in ["a", "a", "b"].iter().zip(&labels) {
+            m3.arg("--labels").arg(named(name, path));
+        }
+        m3
+    };
+    let found = report(&mut agree());
+    follows_kept_schema("agree", &found);
+    let row = |at: usize| {
+        let row = &found["yardsticks"][at];
+        (
+            row["yardstick"].clone(),
+            row["view"].clone(),
+            row["trials"].clone(),
+            row["agreement"].clone(),
+            row["kappa"]["value"].clone(),
+        )
+    };
+    assert_eq!(row(0), (json!("graders"), json!("m3.average"), json!(4), json!(1.0), json!(null)));
+    assert_eq!(row(1), (json!("graders"), json!("mcpagentbench.tfs"), json!(4), json!(0.75), json!(0.0)));
+    assert_eq!(row(2), (json!("people"), json!("m3.average"), json!(5), json!(0.8), json!(0.0)));
+    assert_eq!(row(3), (json!("people"), json!("mcpagentbench.tfs"), json!(5), json!(1.0), json!(1.0)));
+    let output = run(&mut agree());
+    assert!(text(&output.stdout).contains("do they agree with people?"), "{}", text(&output.stdout));
+    assert!(
+        text(&output.stderr).contains("1 label of ids that `b` does not have"),
+        "{}",
+        text(&output.stderr)
+    );
+    for (labels, said) in [
+        (labels[0].display().to_string(), "says of no model"),
+        (named("c", &labels[0]), "no model is called so\nhint: there are a, b"),
+        (named("a", &files[0]), "has no labels"),
+    ] {
+        let mut m3 = m3_bare(folder.path());
+        let (code, message) = failure(m3.arg("agree").args(&files).arg("--labels").arg(labels));
+        assert!(code == 2 && message.contains(said), "{message}");
+    }
+}
+
 #[test]
 fn what_cannot_be_compared_is_refused() {
     let folder = Folder::new();

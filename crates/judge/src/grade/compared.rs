@@ -10,7 +10,7 @@ use m3_stats::agreement::{
 
 use super::agreement::passes;
 use super::collected::{Collected, mean};
-use super::people::{PeopleLabels, PersonSays};
+use super::people::{PeopleLabels, PersonSays, majority, verdict};
 use super::report::{PeopleRater, PeopleReport, RateReport};
 
 /// The people's common label for one trajectory.
@@ -76,17 +76,6 @@ impl From<Share> for RateReport {
     fn from(Share { value, low, high }: Share) -> Self {
         Self { value, low, high }
     }
-}
-
-fn verdict(says: &PersonSays, mark: f64) -> Option<bool> {
-    says.pass.or_else(|| says.score.map(|score| passes(score, mark)))
-}
-
-/// The label that most people gave; `None` if they are even.
-fn majority(says: &[&PersonSays], mark: f64) -> Option<bool> {
-    let verdicts: Vec<bool> = says.iter().filter_map(|says| verdict(says, mark)).collect();
-    let passed = verdicts.iter().filter(|pass| **pass).count();
-    (2 * passed != verdicts.len()).then_some(2 * passed > verdicts.len())
 }
 
 /// How far people agree with one another. A nominal alpha does not depend on who gave which label.

@@ -130,6 +130,15 @@ impl PeopleLabels {
         found
     }
 
+    /// Whether each trajectory is good enough for most people, by its id; those about which they are even are left out. A
+    /// label without `pass` says so by a score of at least `mark`. Labels of other measures than task completion do not
+    /// count.
+    #[must_use]
+    pub fn verdicts(&self, mark: f64) -> BTreeMap<&str, bool> {
+        let said = self.of_measure("task_completion", true).into_iter();
+        said.filter_map(|(id, says)| Some((id, majority(&says, mark)?))).collect()
+    }
+
     /// The measures that labels name.
     #[must_use]
     pub fn measures(&self) -> BTreeSet<&str> {
@@ -159,6 +168,18 @@ impl PeopleLabels {
         }
         if labels.by_id.is_empty() { Err("there is none".to_owned()) } else { Ok(labels) }
     }
+}
+
+/// Whether a trajectory is good enough for a person.
+pub(super) fn verdict(says: &PersonSays, mark: f64) -> Option<bool> {
+    says.pass.or_else(|| says.score.map(|score| score >= mark))
+}
+
+/// What most people say; `None` if they are even.
+pub(super) fn majority(says: &[&PersonSays], mark: f64) -> Option<bool> {
+    let verdicts: Vec<bool> = says.iter().filter_map(|says| verdict(says, mark)).collect();
+    let passed = verdicts.iter().filter(|pass| **pass).count();
+    (2 * passed != verdicts.len()).then_some(2 * passed > verdicts.len())
 }
 
 fn of_json(bytes: &[u8]) -> Result<Vec<Row>, String> {
@@ -236,6 +257,14 @@ mod tests {
         assert_eq!(ids("information_grounding", false), ["a", "b"]);
         assert_eq!(ids("mcp_eval", false), [""; 0]);
         assert_eq!(found.measures().into_iter().collect::<Vec<_>>(), ["information_grounding"]);
+    }
+
+    #[test]
+    fn most_people_decide() {
+        let csv = "id,person,pass,score,measure\na,1,1,,\na,2,0,,\na,3,,0.5,\nb,1,1,,\nb,2,0,,\nc,1,0,,information_grounding\n";
+        let found = labels("labels.csv", csv).unwrap();
+        assert_eq!(found.verdicts(0.5).into_iter().collect::<Vec<_>>(), [("a", true)]);
+        assert_eq!(found.verdicts(0.6).into_iter().collect::<Vec<_>>(), [("a", false)]);
     }
 
     #[test]

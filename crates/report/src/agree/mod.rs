@@ -12,7 +12,8 @@ mod view;
 
 pub use read::{ScoredModel, read_scored};
 pub use report::{
-    AgreeReport, CorrelationReport, RankedModel, TaskVerdicts, VerdictsReport, ViewReport, YardstickReport,
+    AgreeReport, CorrelationReport, RankedModel, TaskVerdicts, VerdictsReport, ViewReport, Yardstick,
+    YardstickReport,
 };
 pub use sheets::{agree_picture, agree_sheets};
 pub use statistics::AgreeError;

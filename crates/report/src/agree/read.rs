@@ -1,5 +1,6 @@
 //! Reads the results that are compared: scores with the values of suites.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::leaderboard::{open_result, read_entries, stem};
@@ -17,6 +18,8 @@ pub struct ScoredModel {
     pub head: ScoreSummary,
     /// Its trajectories, those of all repetitions.
     pub trajectories: Vec<TrajectoryReport>,
+    /// Which of them people call right, by id, for each repetition; empty where nobody was asked.
+    pub people: Vec<BTreeMap<String, bool>>,
 }
 
 /// Reads what `m3 score --format json` wrote. `name` is what the model is called; by default the file's name without its
@@ -27,5 +30,5 @@ pub struct ScoredModel {
 pub fn read_scored(path: &Path, name: Option<&str>) -> Result<ScoredModel, UnusableFile> {
     let (head, trajectories) = open_result(path, read_entries)?;
     let name = name.map_or_else(|| stem(path), str::to_owned);
-    Ok(ScoredModel { name, file: path.display().to_string(), head, trajectories })
+    Ok(ScoredModel { name, file: path.display().to_string(), head, trajectories, people: Vec::new() })
 }

@@ -30,8 +30,8 @@ pub struct AgreeReport {
     pub correlations: Vec<CorrelationReport>,
     /// How far each two views agree about which trials are right.
     pub verdicts: Vec<VerdictsReport>,
-    /// How far each view agrees with grades, where results have them.
-    pub yardstick: Vec<YardstickReport>,
+    /// How far each view agrees with graders and with people, as far as there are some.
+    pub yardsticks: Vec<YardstickReport>,
     /// All tasks, those that views disagree about most first.
     pub by_task: Vec<TaskVerdicts>,
 }
@@ -90,17 +90,29 @@ pub struct VerdictsReport {
     pub kappa: Option<f64>,
 }
 
-/// How far a view agrees with grades.
+/// Whose verdicts views are compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Yardstick {
+    /// Those of `m3 grade`, from results of `m3 score --grades`.
+    Graders,
+    /// Those of people, from `m3 agree --labels`.
+    People,
+}
+
+/// How far a view agrees with graders or people.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct YardstickReport {
+    /// Whose verdicts.
+    pub yardstick: Yardstick,
     /// The view.
     pub view: String,
-    /// Graded trials.
+    /// Trials with their verdict.
     pub trials: u64,
     /// The share with the same verdict; null without trials.
     pub agreement: Option<f64>,
-    /// Cohen's kappa; null if it is not defined.
-    pub kappa: Option<f64>,
+    /// Cohen's kappa with its interval over resampled tasks; null if it is not defined.
+    pub kappa: Option<EstimateReport>,
 }
 
 /// What views say of a task.

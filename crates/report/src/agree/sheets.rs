@@ -3,7 +3,7 @@
 use m3_figures::{RankLines, RankedLine};
 use m3_support::text::{counted, shortened};
 
-use super::report::AgreeReport;
+use super::report::{AgreeReport, Yardstick, YardstickReport};
 use crate::sheet::{Cell, Column, Sheet};
 
 /// The widest name of a model or a task, in columns.
@@ -12,13 +12,11 @@ const NAME: usize = 32;
 /// The most tasks in the table for people.
 const TASKS: usize = 10;
 
-/// The tables: models, order, verdicts, graders, tasks.
+/// The tables: models, order, verdicts, graders, people, tasks.
 #[must_use]
 pub fn agree_sheets(report: &AgreeReport) -> Vec<Sheet> {
     let mut sheets = vec![models(report), correlations(report), verdicts(report)];
-    if !report.yardstick.is_empty() {
-        sheets.push(yardstick(report));
-    }
+    sheets.extend(report.yardsticks.chunk_by(|a, b| a.yardstick == b.yardstick).map(yardstick));
     sheets.push(tasks(report));
     sheets
 }
@@ -121,25 +119,32 @@ fn verdicts(report: &AgreeReport) -> Sheet {
     }
 }
 
-fn yardstick(report: &AgreeReport) -> Sheet {
-    let rows = report.yardstick.iter().map(|row| {
+fn yardstick(rows: &[YardstickReport]) -> Sheet {
+    let cells = |row: &YardstickReport| {
+        let kappa = row.kappa.as_ref();
         vec![
             Cell::new(&row.view),
             Cell::new(row.trials.to_string()),
             Cell::number(row.agreement),
-            Cell::number(row.kappa),
+            Cell::number(kappa.map(|kappa| kappa.value)),
+            Cell::new(kappa.map_or_else(|| "-".to_owned(), crate::EstimateReport::interval)),
         ]
+    };
+    let whom = rows.first().map_or("", |row| match row.yardstick {
+        Yardstick::Graders => "graders",
+        Yardstick::People => "people",
     });
     Sheet {
-        title: "do they agree with graders?".to_owned(),
+        title: format!("do they agree with {whom}?"),
         notes: Vec::new(),
         columns: vec![
             Column::text("suite"),
-            Column::number("graded trials", "trials"),
+            Column::number("trials with a verdict", "trials"),
             Column::number("agreement", "agree"),
             Column::number("kappa", "kappa"),
+            Column::number("interval", "interval"),
         ],
-        rows: rows.collect(),
+        rows: rows.iter().map(cells).collect(),
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use m3_stats::agreement::{Weights, cohen_kappa, kendall_tau, percent_agreement};
+use m3_stats::agreement::{Weights, cohen_kappa, cohen_kappa_of_counts, kendall_tau, percent_agreement};
 use m3_stats::{Draws, percentiles, resampled};
 
 use super::report::{
     AGREE_SCHEMA, AgreeReport, CorrelationReport, RankedModel, TaskVerdicts, VerdictsReport, ViewReport,
-    YardstickReport,
+    Yardstick, YardstickReport,
 };
 use super::view::{OWN, Seen, View};
 use super::{ScoredModel, views};
@@ -36,7 +36,12 @@ struct Trial {
     seen: Vec<Option<Seen>>,
     /// What graders say.
     graded: Option<bool>,
+    /// What people say.
+    labelled: Option<bool>,
 }
+
+/// What someone else says of a trial, if anything.
+type Said = fn(&Trial) -> Option<bool>;
 
 /// All trials of all models: `trials[model][task]`.
 struct Table<'m> {
@@ -70,7 +75,7 @@ impl AgreeReport {
             models: table.ranked(models, &names),
             correlations: pairs().map(correlation).collect(),
             verdicts: pairs().map(|pair| table.verdicts(pair, named_pair(pair))).collect(),
-            yardstick: table.yardstick(&names),
+            yardsticks: table.yardsticks(&names, draws),
             by_task: table.by_task(&names),
         })
     }
@@ -89,7 +94,7 @@ impl From<&View> for ViewReport {
 
 impl<'m> Table<'m> {
     fn new(models: &'m [ScoredModel], views: &[View]) -> Result<Self, AgreeError> {
-        let by_id: Vec<BTreeMap<&str, Vec<&TrajectoryReport>>> = models.iter().map(by_task).collect();
+        let by_id: Vec<ByTask<'_>> = models.iter().map(by_task).collect();
         let mut ids: BTreeSet<&str> =
             by_id.first().into_iter().flat_map(|tasks| tasks.keys().copied()).collect();
         for tasks in &by_id {
@@ -98,18 +103,24 @@ impl<'m> Table<'m> {
         if ids.is_empty() {
             return Err(AgreeError::Empty);
         }
-        let trial = |found: &&TrajectoryReport| Trial {
+        let trial = |model: &ScoredModel, found: &TrajectoryReport| Trial {
             seen: views.iter().map(|view| view.of(found)).collect(),
             graded: found
                 .grades
                 .as_ref()
                 .and_then(|grades| grades.0.values().next())
                 .map(|it| *it >= PASS_MARK),
+            labelled: model
+                .people
+                .get(found.repeat.unwrap_or(1).saturating_sub(1))
+                .and_then(|people| people.get(&found.id).copied()),
         };
-        let of_model = |tasks: &BTreeMap<&str, Vec<&TrajectoryReport>>| {
-            ids.iter().map(|id| tasks.get(id).into_iter().flatten().map(trial).collect()).collect()
+        let of_model = |(model, tasks): (&ScoredModel, &ByTask<'_>)| {
+            let trials = |id| tasks.get(id).into_iter().flatten().map(|found| trial(model, found)).collect();
+            ids.iter().map(trials).collect()
         };
-        Ok(Self { trials: by_id.iter().map(of_model).collect(), ids: ids.into_iter().collect() })
+        let trials = models.iter().zip(&by_id).map(of_model).collect();
+        Ok(Self { trials, ids: ids.into_iter().collect() })
     }
 
     /// The mean of a view over a model's tasks, each counted so often.
@@ -163,9 +174,7 @@ impl<'m> Table<'m> {
         let value = of(&|_| 1.0)?;
         let statistic = |counts: &[u32]| [of(&|task| f64::from(counts[task])).unwrap_or(f64::NAN)];
         let values = resampled(self.ids.len(), statistic, draws);
-        let ends = percentiles(values.iter().map(|[value]| *value), LEVEL);
-        let (low, high) = ends.unzip();
-        Some(EstimateReport { value, low, high, has_no_spread: low.is_some() && low == high })
+        Some(estimate(value, values.iter().map(|[value]| *value)))
     }
 
     fn all(&self) -> impl Iterator<Item = &Trial> {
@@ -193,23 +202,34 @@ impl<'m> Table<'m> {
         }
     }
 
-    /// How far each view agrees with graders; empty where nothing is graded.
-    fn yardstick(&self, names: &[String]) -> Vec<YardstickReport> {
-        if self.all().all(|trial| trial.graded.is_none()) {
-            return Vec::new();
-        }
-        let row = |(view, name): (usize, &String)| {
-            let pair =
-                |trial: &Trial| Some((usize::from(trial.seen[view]?.is_right), usize::from(trial.graded?)));
-            let pairs: Vec<(usize, usize)> = self.all().filter_map(pair).collect();
-            YardstickReport {
-                view: name.clone(),
-                trials: pairs.len() as u64,
-                agreement: percent_agreement(&pairs),
-                kappa: cohen_kappa(&pairs, Weights::None),
-            }
+    /// How far each view agrees with those who gave verdicts, graders first.
+    fn yardsticks(&self, names: &[String], draws: &Draws) -> Vec<YardstickReport> {
+        let of: [(Yardstick, Said); 2] =
+            [(Yardstick::Graders, |trial| trial.graded), (Yardstick::People, |trial| trial.labelled)];
+        let there = of.into_iter().filter(|(_, said)| self.all().any(|trial| said(trial).is_some()));
+        let rows = |(yardstick, said): (Yardstick, Said)| {
+            let row = move |(view, name): (usize, &String)| {
+                let pairs = self.pairs(view, said);
+                let all: Vec<(usize, usize)> = pairs.iter().flatten().copied().collect();
+                YardstickReport {
+                    yardstick,
+                    view: name.clone(),
+                    trials: all.len() as u64,
+                    agreement: percent_agreement(&all),
+                    kappa: cohen_kappa(&all, Weights::None).map(|value| kappa(value, &pairs, draws)),
+                }
+            };
+            names.iter().enumerate().map(row)
         };
-        names.iter().enumerate().map(row).collect()
+        there.flat_map(rows).collect()
+    }
+
+    /// For each task, what a view and someone else say of each trial that both say something of.
+    fn pairs(&self, view: usize, said: Said) -> Vec<Vec<(usize, usize)>> {
+        let pair = |trial: &Trial| Some((usize::from(trial.seen[view]?.is_right), usize::from(said(trial)?)));
+        let of_task =
+            |task: usize| self.trials.iter().flat_map(move |model| &model[task]).filter_map(pair).collect();
+        (0..self.ids.len()).map(of_task).collect()
     }
 
     fn by_task(&self, names: &[String]) -> Vec<TaskVerdicts> {
@@ -242,12 +262,41 @@ impl<'m> Table<'m> {
 }
 
 /// The trajectories of a model by task, in the order of the repetitions.
-fn by_task(model: &ScoredModel) -> BTreeMap<&str, Vec<&TrajectoryReport>> {
-    let mut tasks: BTreeMap<&str, Vec<&TrajectoryReport>> = BTreeMap::new();
+type ByTask<'m> = BTreeMap<&'m str, Vec<&'m TrajectoryReport>>;
+
+fn by_task(model: &ScoredModel) -> ByTask<'_> {
+    let mut tasks = ByTask::new();
     for trajectory in &model.trajectories {
         tasks.entry(&trajectory.id).or_default().push(trajectory);
     }
     tasks
+}
+
+/// Cohen's kappa with its interval over resampled tasks.
+fn kappa(value: f64, pairs: &[Vec<(usize, usize)>], draws: &Draws) -> EstimateReport {
+    let count = |pairs: &Vec<(usize, usize)>| {
+        CELLS.map(|cell| pairs.iter().filter(|pair| **pair == cell).count() as f64)
+    };
+    let by_task: Vec<[f64; 4]> = pairs.iter().map(count).collect();
+    let statistic = |times: &[u32]| {
+        let mut cells = CELLS.map(|cell| (cell, 0.0));
+        for (task, times) in by_task.iter().zip(times) {
+            for (cell, count) in cells.iter_mut().zip(task) {
+                cell.1 += f64::from(*times) * count;
+            }
+        }
+        [cohen_kappa_of_counts(&cells, Weights::None).unwrap_or(f64::NAN)]
+    };
+    let values = resampled(pairs.len(), statistic, draws);
+    estimate(value, values.iter().map(|[value]| *value))
+}
+
+/// What two verdicts can be.
+const CELLS: [(usize, usize); 4] = [(0, 0), (0, 1), (1, 0), (1, 1)];
+
+fn estimate(value: f64, resamples: impl Iterator<Item = f64>) -> EstimateReport {
+    let (low, high) = percentiles(resamples, LEVEL).unzip();
+    EstimateReport { value, low, high, has_no_spread: low.is_some() && low == high }
 }
 
 /// The places of values from 1, the greatest first; equal values have the mean of theirs.

@@ -40,18 +40,29 @@ pub fn percent_agreement(pairs: &[(usize, usize)]) -> Option<f64> {
 /// `None` without subjects, or if chance alone leaves no disagreement because both raters use a single category.
 #[must_use]
 pub fn cohen_kappa(pairs: &[(usize, usize)], weights: Weights) -> Option<f64> {
-    kappa(pairs, |first, second| weights.disagreement(first, second))
+    kappa(pairs.iter().map(|pair| (*pair, 1.0)), |first, second| weights.disagreement(first, second))
+}
+
+/// [`cohen_kappa`] of pairs of categories with how often each occurs.
+#[must_use]
+pub fn cohen_kappa_of_counts(counts: &[((usize, usize), f64)], weights: Weights) -> Option<f64> {
+    let there = counts.iter().copied().filter(|(_, count)| *count > 0.0);
+    kappa(there, |first, second| weights.disagreement(first, second))
 }
 
 /// One minus the observed over the expected disagreement (Cohen 1968, equation 8).
-fn kappa(pairs: &[(usize, usize)], disagreement: impl Fn(usize, usize) -> f64) -> Option<f64> {
-    let categories = 1 + pairs.iter().map(|(first, second)| *first.max(second)).max()?;
+fn kappa(
+    counts: impl Iterator<Item = ((usize, usize), f64)> + Clone,
+    disagreement: impl Fn(usize, usize) -> f64,
+) -> Option<f64> {
+    let categories = 1 + counts.clone().map(|((first, second), _)| first.max(second)).max()?;
     let mut margins = vec![[0.0; 2]; categories];
-    let mut observed = 0.0;
-    for &(first, second) in pairs {
-        margins[first][0] += 1.0;
-        margins[second][1] += 1.0;
-        observed += disagreement(first, second);
+    let (mut observed, mut total) = (0.0, 0.0);
+    for ((first, second), count) in counts {
+        margins[first][0] += count;
+        margins[second][1] += count;
+        observed += count * disagreement(first, second);
+        total += count;
     }
     let used = |rater: usize| {
         let margins = &margins;
@@ -63,7 +74,7 @@ fn kappa(pairs: &[(usize, usize)], disagreement: impl Fn(usize, usize) -> f64) -
             expected += margins[first][0] * margins[second][1] * disagreement(first, second);
         }
     }
-    expected /= pairs.len() as f64;
+    expected /= total;
     (expected > 0.0).then(|| 1.0 - observed / expected)
 }
 
@@ -94,7 +105,8 @@ mod tests {
         near(cohen_kappa(&pairs, Weights::None), 0.29 / 0.59, 1e-12);
         // With the paper's disagreements (1, 3 and 6) it is .348.
         let of_the_paper = [[0.0, 1.0, 3.0], [1.0, 0.0, 6.0], [3.0, 6.0, 0.0]];
-        near(kappa(&pairs, |first, second| of_the_paper[first][second]), 0.348, 5e-4);
+        let counted = pairs.iter().map(|pair| (*pair, 1.0));
+        near(kappa(counted, |first, second| of_the_paper[first][second]), 0.348, 5e-4);
     }
 
     #[test]

@@ -21,7 +21,7 @@ mod rates;
 mod trimmed;
 
 pub use alpha::{Scale, krippendorff_alpha};
-pub use cohen::{Weights, cohen_kappa, percent_agreement};
+pub use cohen::{Weights, cohen_kappa, cohen_kappa_of_counts, percent_agreement};
 pub use fleiss::fleiss_kappa;
 pub use kendall::kendall_tau;
 pub use rates::{Judgements, Share, double_sampled, wilson};

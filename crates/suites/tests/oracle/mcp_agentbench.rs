@@ -64,8 +64,8 @@ fn what_cannot_be_judged_is_left_out() {
     .into_iter()
     .map(|(reference, found)| scorer.trial(&Trial::new(reference, Some(found), 1)))
     .collect();
-    let passed: Vec<Option<f64>> = values.iter().map(|values| values.get("pass")).collect();
-    assert_eq!(passed, [Some(1.0), None, None, Some(0.0)]);
+    let verdicts: Vec<Option<f64>> = values.iter().map(|values| values.get("pass")).collect();
+    assert_eq!(verdicts, [Some(1.0), None, None, Some(0.0)]);
     let result = scorer.finish();
     let value = |name: &str| result.aggregate.get(name);
     assert_eq!((value("pass_rate"), value("not_judged")), (Some(100.0 / 3.0), Some(1.0)));
