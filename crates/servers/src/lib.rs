@@ -14,8 +14,11 @@
 
 pub mod barcode;
 mod builtin;
+pub mod candidates;
+pub mod distractors;
 pub mod image;
 pub mod math;
+mod seed;
 pub mod simulated;
 mod tools;
 mod work;

@@ -35,7 +35,6 @@ mod python;
 mod registry;
 mod shape;
 mod suite;
-mod tools;
 mod values;
 
 pub use registry::{ChosenSuite, SUITES};

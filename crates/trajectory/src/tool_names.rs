@@ -9,7 +9,7 @@ use std::path::Path;
 use m3_support::names::words;
 
 use super::json::Json;
-use super::model::Trajectory;
+use super::model::{Call, Trajectory};
 use super::whole::{WholeFile, WholeFileError};
 
 /// A mapping of names: from a prediction's to the reference's.
@@ -24,6 +24,37 @@ impl Trajectory {
             }
         }
     }
+}
+
+/// Whether two names are of one tool. m3's names are `server/tool`, those of other programs mostly the tool alone: where
+/// one of two has no server, the rest is compared.
+#[must_use]
+pub fn is_same_tool(a: &str, b: &str) -> bool {
+    let has_server = |name: &str| name.contains('/');
+    if has_server(a) == has_server(b) { a == b } else { bare_name(a) == bare_name(b) }
+}
+
+/// A tool's name without its server.
+#[must_use]
+pub fn bare_name(name: &str) -> &str {
+    name.rsplit_once('/').map_or(name, |(_, bare)| bare)
+}
+
+/// The tools that are as good as that of a reference's call: its member `similar_tools`, a list of names or of objects with
+/// `name` and perhaps `mcp_server`, as MCPToolBench++ has it.
+#[must_use]
+pub fn similar_tools(call: &Call) -> Vec<String> {
+    let list = call.extra.iter().find(|(key, _)| key == "similar_tools").map(|(_, list)| list);
+    let Some(Json::Array(list)) = list else { return Vec::new() };
+    let name = |item: &Json| {
+        let text = |key: &str| item.get(key).and_then(Json::as_str);
+        let name = item.as_str().or_else(|| text("name"))?;
+        Some(match text("mcp_server").filter(|_| !name.contains('/')) {
+            Some(server) => format!("{server}/{name}"),
+            None => name.to_owned(),
+        })
+    };
+    list.iter().filter_map(name).collect()
 }
 
 /// The names of tools that a set of trajectories calls.

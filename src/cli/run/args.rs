@@ -8,6 +8,8 @@ use m3_executor::run::KeepWorkspaces;
 use m3_executor::{Instruction, Limits, Mode, RunOptions};
 use m3_llm::{ModelOptions, Settings};
 use m3_mcp::results::ResultStore;
+use m3_servers::candidates::Candidates;
+use m3_servers::distractors::DistractorKind;
 use serde_json::{Map, Value};
 
 use crate::cli::encoder::EncoderArgs;
@@ -106,6 +108,8 @@ pub(super) struct AskingArgs {
     /// Offer only the K tools nearest to the task's text, by the sentence encoder
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) top_tools: Option<u32>,
+    #[command(flatten)]
+    pub(super) candidates: CandidateArgs,
     /// Have long results shortened by the model itself instead of by rule
     #[arg(long)]
     compress: bool,
@@ -131,12 +135,52 @@ pub(super) struct AskingArgs {
     pub(super) llm_key_from: Option<String>,
 }
 
+/// Which tools a task is offered beside those that it needs.
+#[derive(Debug, Args)]
+pub(super) struct CandidateArgs {
+    /// Offer each task K tools: those that its reference calls, and distractors, but none that solves the task as well
+    /// (docs/run.md); those of a smaller K are among those of a greater one
+    #[arg(long, value_name = "K", requires = "references", conflicts_with = "top_tools", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) candidates: Option<u32>,
+    /// References of the tasks, which say which tools each needs
+    #[arg(long, value_name = "FILE", requires = "candidates")]
+    pub(super) references: Option<PathBuf>,
+    /// Which distractors
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = DistractorArg::Random, requires = "candidates")]
+    distractors: DistractorArg,
+    /// Decides random distractors and the order of the tools: the same seed gives the same lists on any machine
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "candidates")]
+    candidates_seed: u64,
+}
+
+/// Which distractors are offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DistractorArg {
+    /// Any
+    Random,
+    /// Those whose names and descriptions are nearest to a needed tool's, by the sentence encoder
+    Near,
+}
+
+impl CandidateArgs {
+    /// How candidates are chosen; `None` if all tools are offered.
+    pub(super) fn choice(&self) -> Option<Candidates> {
+        let kind = match self.distractors {
+            DistractorArg::Random => DistractorKind::Random,
+            DistractorArg::Near => DistractorKind::Near,
+        };
+        Some(Candidates { count: self.candidates? as usize, kind, seed: self.candidates_seed })
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   m3 run tasks.json --llm openai:gpt-5 --servers servers/local.json -o out
   m3 run tasks.json --llm gemini:gemini-2.5-pro --servers s.json -o out
   m3 run tasks.json --llm openai@http://127.0.0.1:8000/v1:Qwen/Qwen3-VL-8B \\
       --servers s.json -o out --mode native
+  m3 run tasks.json --llm openai:gpt-5 --servers s.json -o out \
+      --candidates 20 --references references.json
   m3 run tasks.json --llm openai:gpt-5 --servers s.json -o out --record a.tape
   m3 run tasks.json --llm replay:a.tape -o again
 

@@ -2,6 +2,7 @@
 
 mod args;
 mod end;
+mod offering;
 mod servers;
 mod tasks;
 mod view;
@@ -18,6 +19,7 @@ use m3_mcp::ToolCatalog;
 use m3_mcp::config::HostConfig;
 use m3_support::redact::Redactor;
 use m3_support::text::{counted, shortened};
+use m3_trajectory::TrajectoryFile;
 use servers::Started;
 pub(super) use tasks::say_problems;
 use tokio_util::sync::CancellationToken;
@@ -32,6 +34,7 @@ use super::printer::Printer;
 /// Everything that is prepared before anything is started.
 struct Ready {
     tasks: Vec<tasks::Checked>,
+    references: Option<TrajectoryFile>,
     model: Arc<Model>,
     cassette: Option<Arc<Cassette>>,
     recorder: Option<Arc<Recorder>>,
@@ -80,9 +83,20 @@ fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready, F
     }
     let pictures = Pictures::new();
     let tasks = tasks::open(args, &model, &pictures, printer)?;
+    let references = offering::references(args, printer)?;
     let output = OutputFolder::open(&args.output)?;
     let (model, recorder) = record(model, args.record.as_ref())?;
-    Ok(Ready { tasks, model: Arc::new(model), cassette, recorder, config, pictures, prices, output })
+    Ok(Ready {
+        tasks,
+        references,
+        model: Arc::new(model),
+        cassette,
+        recorder,
+        config,
+        pictures,
+        prices,
+        output,
+    })
 }
 
 /// Starts the servers, runs the tasks and ends the servers; returns how the run ended, and the model's name.
@@ -131,14 +145,16 @@ async fn run_with(
     (catalog, source, redactor): (ToolCatalog, ToolSource, Redactor),
     (stop, printer): (&CancellationToken, Printer),
 ) -> Result<(RunEnd, ModelName), Failure> {
-    let Ready { tasks, model, recorder, pictures, prices, output, .. } = ready;
+    let Ready { tasks, references, model, recorder, pictures, prices, output, .. } = ready;
     if let Some(recorder) = &recorder {
         recorder.hide(redactor.clone());
         recorder.record_catalog(&catalog.to_json());
     }
-    let offered = args.asking.top_tools.map_or(usize::MAX, |count| count as usize).min(catalog.len());
+    let offered = args.asking.top_tools.or(args.asking.candidates.candidates);
+    let offered = offered.map_or(usize::MAX, |count| count as usize).min(catalog.len());
     m3_executor::check_tool_count(args.options().mode, model.name(), offered)?;
-    let tasks = servers::offer(args, common.assets()?, tasks, catalog, (stop, printer)).await?;
+    let tasks =
+        offering::offer(args, common.assets()?, (tasks, references), catalog, (stop, printer)).await?;
     let mode = args.options().mode;
     if let Some(collision) = tasks.iter().find_map(|task| task.offered.collision(mode)) {
         return Err(Failure::new(code::INPUT, collision.to_string()));

@@ -1,14 +1,7 @@
 //! The servers of a run and their tools.
 
-use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 
-use m3_encoder::AssetOptions;
-use m3_executor::Instruction;
-use m3_executor::Offered;
-use m3_executor::nearest::nearest_tools;
-use m3_executor::run::RunTask;
 use m3_mcp::config::HostConfig;
 use m3_mcp::{Host, ServerState, ServerStatus, ToolCatalog};
 use m3_support::redact::Redactor;
@@ -16,14 +9,10 @@ use m3_support::text::shortened;
 use tokio_util::sync::CancellationToken;
 
 use super::RunArgs;
-use super::tasks::Checked;
 use crate::cli::Common;
-use crate::cli::encoder::EncoderArgs;
 use crate::cli::failure::{Failure, code};
-use crate::cli::hosting::{
-    Servers, StartNotes, add_simulated, interrupted, select, shown_lines, start as start_all,
-};
-use crate::cli::printer::{Printer, Unit};
+use crate::cli::hosting::{Servers, StartNotes, add_simulated, select, shown_lines, start as start_all};
+use crate::cli::printer::Printer;
 
 /// Reads the configuration, if there is one.
 pub(super) fn configuration(
@@ -108,73 +97,4 @@ fn all_started(statuses: &[ServerStatus], redactor: &Redactor) -> Result<(), Fai
 pub(super) fn sorted(mut catalog: ToolCatalog) -> ToolCatalog {
     catalog.servers.sort_by(|a, b| a.server.cmp(&b.server));
     catalog
-}
-
-/// Decides which tools each task is offered.
-pub(super) async fn offer(
-    args: &RunArgs,
-    assets: AssetOptions,
-    tasks: Vec<Checked>,
-    catalog: ToolCatalog,
-    (stop, printer): (&CancellationToken, Printer),
-) -> Result<Vec<RunTask>, Failure> {
-    let count = args.asking.top_tools.map(|count| count as usize).filter(|count| *count < catalog.len());
-    let Some(count) = count else {
-        let all = Arc::new(Offered::new(catalog));
-        return Ok(tasks.into_iter().map(|task| run_task(task, Arc::clone(&all))).collect());
-    };
-    let choice =
-        Choice { encoder: args.encoder.clone(), instruction: args.options().instruction, count, printer };
-    let cancelled = stop.clone();
-    let choosing = tokio::task::spawn_blocking(move || choice.choose(assets, tasks, &catalog, &cancelled));
-    tokio::select! {
-        // The encoder may be downloading, which cannot be stopped early.
-        () = stop.cancelled() => Err(interrupted()),
-        chosen = choosing => chosen.unwrap_or_else(|error| Err(Failure::new(code::UNAVAILABLE, error.to_string()))),
-    }
-}
-
-/// Chooses the tools nearest to a task.
-struct Choice {
-    encoder: EncoderArgs,
-    instruction: Instruction,
-    count: usize,
-    printer: Printer,
-}
-
-impl Choice {
-    /// The tools of each task. This takes a while, so do not call it on asynchronous threads.
-    fn choose(
-        &self,
-        assets: AssetOptions,
-        tasks: Vec<Checked>,
-        catalog: &ToolCatalog,
-        stop: &CancellationToken,
-    ) -> Result<Vec<RunTask>, Failure> {
-        let mut embedder = self.encoder.open(assets, self.printer)?;
-        let mut bar = self.printer.bar(Unit::Trajectories);
-        let total = tasks.len() as u64;
-        let mut offered = Vec::with_capacity(tasks.len());
-        let mut choices = HashMap::new();
-        for (done, checked) in (0..).zip(tasks) {
-            bar.set("choosing tools", done, total);
-            let mut go_on = |_| !stop.is_cancelled();
-            let text = self.instruction.text_of(&checked.task).unwrap_or_default();
-            let nearest = nearest_tools(&mut embedder, text, catalog, self.count, &mut go_on)?;
-            let nearest = nearest.ok_or_else(interrupted)?;
-            // Tasks with the same tools share them.
-            let nearest = Offered::new(nearest);
-            let same = choices.entry(nearest.hash().to_owned()).or_insert_with(|| Arc::new(nearest));
-            offered.push(run_task(checked, Arc::clone(same)));
-        }
-        for warning in embedder.take_warnings() {
-            self.printer.warn(&warning);
-        }
-        Ok(offered)
-    }
-}
-
-fn run_task(checked: Checked, offered: Arc<Offered>) -> RunTask {
-    let Checked { task, image, is_selected } = checked;
-    RunTask { task, image, is_selected, offered }
 }

@@ -84,7 +84,7 @@ pub(in crate::cli) fn say_problems(problems: &[String]) -> Failure {
     Failure::silent(code::INPUT)
 }
 
-fn of_task(task: &Task, problem: &str) -> String {
+pub(super) fn of_task(task: &Task, problem: &str) -> String {
     format!("task `{}`: {problem}", shortened(&task.id, 100))
 }
 

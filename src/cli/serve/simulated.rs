@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use m3_mcp::Toolbox;
-use m3_servers::simulated::distractors::DistractorKind;
+use m3_servers::distractors::{DistractorError, DistractorKind};
 use m3_servers::simulated::{
     Behaviour, Delay, DistractorOptions, Faults, SimulatedOptions, SimulatedServer, Simulation,
     SimulationError,
@@ -155,7 +155,7 @@ fn open(
         embedder = Some(args.encoder.open(common.assets()?, printer)?);
     }
     options.open(embedder.as_mut()).map_err(|error| match error {
-        SimulationError::Encoder(error) => error.into(),
+        SimulationError::Distractors(DistractorError::Encoder(error)) => error.into(),
         SimulationError::Source(error) | SimulationError::Trajectories(OpenError::Source(error)) => {
             error.into()
         }

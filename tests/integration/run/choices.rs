@@ -10,7 +10,7 @@ use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::{Value, json};
 
 use super::{arguments, output_of, predictions, two_calls};
-use crate::support::{Folder, json_of, m3, m3_bare, stdout};
+use crate::support::{Folder, failure, json_of, m3, m3_bare, stdout};
 
 /// A run of our benchmark with another mode or other tasks.
 fn changed(
@@ -102,10 +102,6 @@ fn the_nearest_tools_are_offered_and_no_others() {
         Some(predictions(&output))
     };
     let Some(two) = run("two", &["--top-tools", "2"]) else { return };
-    let offered = |request: &Value| -> Vec<String> {
-        let tools = request["tools"].as_array().unwrap();
-        tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
-    };
     let requests = model.requests();
     assert_eq!(requests.len(), 2);
     // In the order of the catalog.
@@ -128,6 +124,111 @@ fn the_nearest_tools_are_offered_and_no_others() {
         arguments.extend(["--top-tools", "36"].map(str::to_owned));
     }));
     assert_eq!(model.requests().len(), asked);
+}
+
+/// The tools that a request offers.
+fn offered(request: &Value) -> Vec<String> {
+    let tools = request["tools"].as_array().unwrap();
+    tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Two tasks, one of which needs two tools of `math`, and their references.
+fn tasks_with_needs(folder: &Folder) -> [std::path::PathBuf; 2] {
+    let calls = |names: &[&str]| {
+        let calls: Vec<Value> = names.iter().map(|name| json!({"name": name, "arguments": {}})).collect();
+        json!([{"step": 1, "calls": calls}])
+    };
+    let references = json!([
+        {"id": "a", "steps": calls(&["math/add", "math/multiply", "math/add"])},
+        {"id": "b", "steps": calls(&["barcode/scan"])},
+    ]);
+    let tasks = json!([{"id": "a", "question": "What is 6 x 7 + 1?"}, {"id": "b", "question": "Decode it."}]);
+    [folder.json("tasks.json", &tasks), folder.json("references.json", &references)]
+}
+
+/// What each of the two tasks was offered with each of some options.
+#[test]
+fn candidates_hold_what_a_task_needs_and_are_nested() {
+    let folder = Folder::new();
+    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
+    let [tasks, references] = tasks_with_needs(&folder);
+    let run = |name: &str, further: &[&str]| {
+        let before = model.requests().len();
+        let mut command = m3_bare(folder.path());
+        command.env("M3_ENCODER_DIR", "/nonexistent").env("ORT_DYLIB_PATH", "/nonexistent");
+        stdout(&mut changed(command, &model, &folder.path().join(name), |arguments| {
+            tasks.to_str().unwrap().clone_into(&mut arguments[1]);
+            let given = ["--workers", "1", "--references", references.to_str().unwrap()];
+            arguments.extend(given.iter().chain(further).map(|text| (*text).to_owned()));
+        }));
+        model.requests()[before..].iter().map(offered).collect::<Vec<_>>()
+    };
+    let (five, ten) = (run("five", &["--candidates", "5"]), run("ten", &["--candidates", "10"]));
+    for (task, needed) in [(0, &["math__add", "math__multiply"][..]), (1, &["barcode__scan"][..])] {
+        assert_eq!((five[task].len(), ten[task].len()), (5, 10));
+        assert!(needed.iter().all(|name| five[task].contains(&(*name).to_owned())), "{:?}", five[task]);
+        let kept: Vec<&String> = ten[task].iter().filter(|name| five[task].contains(name)).collect();
+        assert_eq!(kept, five[task].iter().collect::<Vec<_>>());
+    }
+    // The same lists are the same conditions; another seed and another number are others.
+    assert_eq!(run("five", &["--candidates", "5"]).len(), 0);
+    let other = run("five", &["--candidates", "5", "--candidates-seed", "1"]);
+    assert!(other.len() == 2 && other != five, "{other:?}");
+}
+
+#[test]
+fn near_candidates_are_nested_too() {
+    let folder = Folder::new();
+    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
+    let [tasks, references] = tasks_with_needs(&folder);
+    let run = |count: &str| {
+        let before = model.requests().len();
+        let output = folder.path().join(count);
+        stdout(&mut changed(m3()?, &model, &output, |arguments| {
+            tasks.to_str().unwrap().clone_into(&mut arguments[1]);
+            let given = ["--workers", "1", "--references", references.to_str().unwrap()];
+            let near = ["--candidates", count, "--distractors", "near"];
+            arguments.extend(given.iter().chain(&near).map(|text| (*text).to_owned()));
+        }));
+        Some(model.requests()[before..].iter().map(offered).collect::<Vec<_>>())
+    };
+    let (Some(four), Some(six)) = (run("4"), run("6")) else { return };
+    assert!((0..2).all(|task| four[task].iter().all(|name| six[task].contains(name))), "{four:?} {six:?}");
+    // The barcode server's other tool is what a model may take instead.
+    assert!(four[1].contains(&"barcode__scan_barcode".to_owned()), "{four:?}");
+}
+
+#[test]
+fn tasks_without_candidates_are_named_before_anything_is_asked() {
+    let folder = Folder::new();
+    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
+    let [tasks, references] = tasks_with_needs(&folder);
+    let none = folder.json(
+        "none.json",
+        &json!([{"id": "b", "steps": [{"calls": [{"name": "web/none", "arguments": {}}]}]}]),
+    );
+    for (references, further, said) in [
+        (&references, &["--candidates", "1"][..], "task `a`: it needs 2 tools, which is more than 1"),
+        (&references, &["--candidates", "99"][..], "other tools may be offered"),
+        (&references, &["--candidates", "5", "--top-tools", "5"][..], "cannot be used with"),
+        (&references, &[][..], "--candidates <K>"),
+        (&none, &["--candidates", "5"][..], "none.json` has no reference for it"),
+        (
+            &none,
+            &["--candidates", "5"][..],
+            "task `b`: its reference calls `web/none`, which no server offers",
+        ),
+        (&folder.path().join("missing.json"), &["--candidates", "5"][..], "missing.json"),
+    ] {
+        let output = folder.path().join("out");
+        let (code, message) = failure(&mut changed(m3_bare(folder.path()), &model, &output, |arguments| {
+            tasks.to_str().unwrap().clone_into(&mut arguments[1]);
+            let given = ["--references", references.to_str().unwrap()];
+            arguments.extend(given.iter().chain(further).map(|text| (*text).to_owned()));
+        }));
+        assert!(code == 2 && message.contains(said), "{said}: {code} {message}");
+    }
+    assert_eq!(model.requests().len(), 0);
 }
 
 /// A reply that reports some tokens as read from the provider's cache.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::faults::FailureForm;
 use super::generate;
-use super::seed::Seed;
+use crate::seed::Seed;
 
 /// The last text of a result that was made from an output schema.
 pub const MARK: &str = "(simulated result)";

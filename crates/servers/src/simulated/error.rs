@@ -1,11 +1,12 @@
 //! Why servers cannot be simulated.
 
-use m3_embedding::EncoderError;
 use m3_mcp::config::ConfigError;
 use m3_support::names::list_of_nearest;
 use m3_support::text::shortened;
 use m3_trajectory::catalog::CatalogError;
 use m3_trajectory::{OpenError, SourceError};
+
+use crate::distractors::DistractorError;
 
 /// Why servers cannot be simulated as asked.
 #[derive(Debug, thiserror::Error)]
@@ -53,24 +54,9 @@ pub enum SimulationError {
         "`distractors` needs `only`\nhint: name the tools that are needed, or the id of a trajectory that calls them"
     )]
     NothingNeeded,
-    /// There are not enough tools for the distractors.
-    #[error(
-        "{asked} distractors are asked for, and other servers have {there} tools\nhint: ask for fewer, or use a larger catalog"
-    )]
-    TooFewTools {
-        /// The number that was asked for.
-        asked: usize,
-        /// The number of tools of other servers.
-        there: usize,
-    },
-    /// Near distractors need an encoder, and there is none.
-    #[error(
-        "near distractors are chosen with the encoder, and there is none\nhint: `m3 setup` fetches it; random ones do without"
-    )]
-    NoEncoder,
-    /// The encoder failed.
+    /// The distractors cannot be chosen.
     #[error(transparent)]
-    Encoder(#[from] EncoderError),
+    Distractors(#[from] DistractorError),
     /// A server of the catalog has an invalid name.
     #[error("server `{}` cannot be simulated: {problem}\nhint: change its name in the catalog, or leave its tools out with `only`", shortened(.name, SHOWN))]
     ServerName {

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::canonical::CallKey;
-use super::seed::{Seed, Stream};
+use crate::seed::{Seed, Stream};
 
 /// How often a server misbehaves, and how late it answers. Rates are probabilities in [0, 1] of every single call; a
 /// call has at most one of the three, so their sum is at most 1.

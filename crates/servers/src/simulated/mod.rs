@@ -11,12 +11,11 @@
 //! are the same on every machine: they depend only on the seed, the server, the tool and the arguments.
 //!
 //! A [`Simulation`] holds the servers; [`SimulatedOptions`] makes one from files, for the key `simulated` of a
-//! configuration and for `m3 serve simulated`. [`distractors`] reduces a catalog to the tools that a task needs and
-//! some that it does not need.
+//! configuration and for `m3 serve simulated`. [`distractors`](crate::distractors) reduces a catalog to the tools that a
+//! task needs and some that it does not need.
 
 mod answer;
 mod canonical;
-pub mod distractors;
 mod error;
 mod faults;
 mod generate;
@@ -24,7 +23,6 @@ mod options;
 mod reading;
 mod recordings;
 mod refusal;
-mod seed;
 mod server;
 
 use std::sync::Arc;

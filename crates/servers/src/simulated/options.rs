@@ -10,10 +10,11 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{Duplicates, TrajectoryFile};
 
 use super::Simulation;
-use super::distractors::{DistractorKind, distractors, narrowed};
 use super::error::{SimulationError, suggestion};
 use super::recordings::Recordings;
 use super::server::Behaviour;
+use crate::distractors::{DistractorKind, distractors, narrowed};
+use crate::seed::Seed;
 
 /// Which servers are simulated, from what, and how.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -144,10 +145,15 @@ impl SimulatedOptions {
         }
         let seed = self.behaviour.seed;
         let others = match self.distractors {
-            Some(asked) => distractors(catalog, &needed, asked.count, asked.kind, seed, embedder)?,
+            Some(asked) => {
+                let is_needed = |name: &ToolName| needed.iter().any(|needed| needed.server == name.server);
+                let others = catalog.tools().map(|(name, _)| name).filter(|name| !is_needed(name)).collect();
+                let seed = Seed::new(seed).child("distractors");
+                distractors(catalog, &needed, others, (asked.count, asked.kind), seed, embedder)?
+            }
             None => Vec::new(),
         };
-        let shuffled = (!others.is_empty()).then_some(seed);
+        let shuffled = (!others.is_empty()).then(|| Seed::new(seed));
         let offered: BTreeSet<ToolName> = needed.into_iter().chain(others).collect();
         Ok(narrowed(catalog, &offered, shuffled))
     }

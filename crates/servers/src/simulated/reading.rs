@@ -6,11 +6,11 @@ use m3_mcp::config::{ConfigError, ConfigProblem, HostConfig};
 use m3_support::text::shortened;
 use serde_json::{Map, Value};
 
-use super::distractors::DistractorKind;
 use super::error::{SimulationError, suggestion};
 use super::faults::{Delay, Faults};
 use super::options::{DistractorOptions, SimulatedOptions};
 use super::server::Behaviour;
+use crate::distractors::DistractorKind;
 
 const KEYS: [&str; 7] = ["catalog", "trajectories", "strict", "seed", "faults", "only", "distractors"];
 const FAULT_KEYS: [&str; 4] = ["delay", "failure_rate", "crash_rate", "hang_rate"];

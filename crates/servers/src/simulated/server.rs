@@ -15,7 +15,7 @@ use super::canonical::{CallKey, Defaults};
 use super::faults::{Fault, Faults};
 use super::recordings::Recordings;
 use super::refusal;
-use super::seed::Seed;
+use crate::seed::Seed;
 
 /// How simulated servers behave.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use m3_trajectory::Call;
 use m3_trajectory::json::Json;
+use m3_trajectory::tool_names::is_same_tool;
 
 use super::category::Category;
 use super::compare::{Accepted, Form};
@@ -11,7 +12,6 @@ use super::failure::{Failure, Kind, Mismatch};
 use super::schema::{Language, Parameter, Parameters, Type};
 use super::source;
 use crate::members::arguments;
-use crate::tools::is_same_tool;
 
 /// The arguments of a call.
 type Arguments = [(String, Json)];

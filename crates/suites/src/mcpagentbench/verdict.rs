@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::LazyLock;
 
 use m3_trajectory::json::{Json, parse};
+use m3_trajectory::tool_names::bare_name;
 use m3_trajectory::{Call, Step, Trajectory};
 
 use crate::python::str_of;
 use crate::suite::Variant;
-use crate::tools::bare;
 
 /// What is said of a trial.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -69,7 +69,7 @@ fn keys<'c>(calls: impl IntoIterator<Item = &'c Call>) -> Result<Vec<Key>, NoObj
 }
 
 fn key(call: &Call) -> Result<Key, NoObject> {
-    if SKIPPED.contains(bare(&call.tool)) {
+    if SKIPPED.contains(bare_name(&call.tool)) {
         return Ok((call.tool.clone(), None));
     }
     let text = |members: &[(String, Json)]| {

@@ -6,13 +6,13 @@ use std::collections::HashMap;
 use m3_trajectory::Call;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::Json;
+use m3_trajectory::tool_names::bare_name;
 
 use super::graph::Marks;
 use super::names::Fit;
 use super::schema::{Members, Schema, find};
 use crate::bfcl::is_accepted;
 use crate::members::arguments;
-use crate::tools::bare;
 
 /// Compares calls by the schemas of a catalog.
 pub(super) struct Comparer<'c> {
@@ -25,7 +25,7 @@ impl<'c> Comparer<'c> {
     pub(super) fn new(catalog: Option<&'c Catalog>) -> Self {
         let mut by_bare_name = HashMap::new();
         for name in catalog.into_iter().flat_map(Catalog::names) {
-            by_bare_name.entry(bare(name)).and_modify(|known| *known = None).or_insert(Some(name));
+            by_bare_name.entry(bare_name(name)).and_modify(|known| *known = None).or_insert(Some(name));
         }
         Self { catalog, by_bare_name }
     }

@@ -1,9 +1,7 @@
 //! Which tools are as good as the one of a reference's call.
 
 use m3_trajectory::Call;
-use m3_trajectory::json::Json;
-
-use crate::tools::is_same_tool;
+use m3_trajectory::tool_names::{is_same_tool, similar_tools};
 
 /// How the tool of a call fits the tool of a reference's call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,25 +18,9 @@ impl Fit {
         if is_same_tool(&call.tool, &gold.tool) {
             return Some(Self::Same);
         }
-        is_similar(call, gold).then_some(Self::Similar)
+        let mut similar = similar_tools(gold).into_iter();
+        similar.any(|name| is_same_tool(&call.tool, &name)).then_some(Self::Similar)
     }
-}
-
-/// Whether the list `similar_tools` of a reference's call has the tool: names, or objects with `name` and `mcp_server`.
-fn is_similar(call: &Call, gold: &Call) -> bool {
-    let list = gold.extra.iter().find(|(key, _)| key == "similar_tools").map(|(_, list)| list);
-    let Some(Json::Array(list)) = list else { return false };
-    list.iter().any(|item| match item {
-        Json::String(name) => is_same_tool(&call.tool, name),
-        item => {
-            let text = |key: &str| item.get(key).and_then(Json::as_str);
-            let name = text("name");
-            name.is_some_and(|name| match text("mcp_server").filter(|_| !name.contains('/')) {
-                Some(server) => is_same_tool(&call.tool, &format!("{server}/{name}")),
-                None => is_same_tool(&call.tool, name),
-            })
-        }
-    })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::flat::Flat;
 use super::{Maker, Place};
-use crate::simulated::seed::Seed;
+use crate::seed::Seed;
 
 /// The most items of a list; schemas that require more are not met.
 const MAX_ITEMS: usize = 1_000;

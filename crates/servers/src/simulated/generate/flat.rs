@@ -5,7 +5,7 @@ use m3_mcp::arguments::referenced;
 use serde_json::{Map, Value};
 
 use super::MAX_DEPTH;
-use crate::simulated::seed::Seed;
+use crate::seed::Seed;
 
 /// The schema objects that all apply to one value. Only their own keywords count, not `$ref`, `allOf` and others that
 /// [`Flat::of`] has followed.

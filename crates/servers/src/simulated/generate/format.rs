@@ -1,7 +1,7 @@
 //! Texts of the formats that JSON Schema names (draft 2020-12, Validation, section 7.3). All names and addresses are
 //! reserved for examples: domains of RFC 2606, addresses of RFC 5737 and RFC 3849.
 
-use crate::simulated::seed::{Seed, Stream};
+use crate::seed::{Seed, Stream};
 
 /// A text in this format; `None` if the format is not supported.
 pub(super) fn text(format: &str, seed: &Seed) -> Option<String> {

@@ -17,7 +17,7 @@ use flat::Flat;
 use m3_mcp::arguments::ArgumentSchema;
 use serde_json::{Map, Value};
 
-use super::seed::Seed;
+use crate::seed::Seed;
 
 /// How often making a value is tried.
 const ATTEMPTS: usize = 10;

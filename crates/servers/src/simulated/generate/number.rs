@@ -3,7 +3,7 @@
 use serde_json::{Number, Value};
 
 use super::flat::Flat;
-use crate::simulated::seed::Seed;
+use crate::seed::Seed;
 
 /// Numbers without bounds are between 0 and this.
 const USUAL: i64 = 1_000;

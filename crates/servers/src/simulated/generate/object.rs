@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::flat::Flat;
 use super::{Maker, Place};
-use crate::simulated::seed::Seed;
+use crate::seed::Seed;
 
 /// The most properties of an object; schemas that require more are not met.
 const MAX_PROPERTIES: usize = 1_000;

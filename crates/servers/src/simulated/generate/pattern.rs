@@ -3,7 +3,7 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use crate::simulated::seed::{Seed, Stream};
+use crate::seed::{Seed, Stream};
 
 /// The most repetitions beyond those that are required.
 const USUAL: usize = 4;

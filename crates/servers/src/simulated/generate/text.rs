@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::flat::Flat;
 use super::{Maker, Place, format, pattern};
-use crate::simulated::seed::Seed;
+use crate::seed::Seed;
 
 /// The most characters of a string; schemas that require more are not met.
 const MAX_LENGTH: usize = 100_000;

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use m3_embedding::{Embedder, Embedding, Encoder, EncoderError, Identity};
 use m3_mcp::ToolName;
 
-use super::super::distractors::{DistractorKind, distractors, narrowed};
 use super::*;
+use crate::distractors::{DistractorError, DistractorKind, distractors, narrowed};
+use crate::seed::Seed;
 
 /// An encoder that counts letters: texts with the same letters are near each other.
 struct Letters(Identity);
@@ -49,12 +50,25 @@ fn names(names: &[&str]) -> Vec<ToolName> {
     names.iter().map(|name| ToolName::parse(name).unwrap()).collect()
 }
 
+/// Distractors among the tools of servers that have no needed one.
+fn chosen(
+    catalog: &ToolCatalog,
+    needed: &[ToolName],
+    asked: (usize, DistractorKind),
+    seed: u64,
+    embedder: Option<&mut Embedder>,
+) -> Result<Vec<ToolName>, DistractorError> {
+    let is_of_needed = |name: &ToolName| needed.iter().any(|needed| needed.server == name.server);
+    let others = catalog.tools().map(|(name, _)| name).filter(|name| !is_of_needed(name)).collect();
+    distractors(catalog, needed, others, asked, Seed::new(seed), embedder)
+}
+
 #[test]
 fn near_distractors_are_the_most_similar_tools_of_other_servers() {
     let needed = names(&["a/x"]);
     for order in [[0, 1, 2], [2, 1, 0]] {
         let near = |count| {
-            distractors(&letters(&order), &needed, count, DistractorKind::Near, 0, Some(&mut embedder()))
+            chosen(&letters(&order), &needed, (count, DistractorKind::Near), 0, Some(&mut embedder()))
                 .unwrap()
         };
         // Not a/y, which is of the needed server. By letters: b/y says the same words, c/x all but two letters; of the
@@ -69,7 +83,7 @@ fn near_distractors_are_the_most_similar_tools_of_other_servers() {
 fn random_distractors_depend_on_the_seed_and_not_on_the_order_of_the_catalog() {
     let needed = names(&["a/x"]);
     let random = |order: [usize; 3], seed| {
-        distractors(&letters(&order), &needed, 2, DistractorKind::Random, seed, None).unwrap()
+        chosen(&letters(&order), &needed, (2, DistractorKind::Random), seed, None).unwrap()
     };
     let mut seen = BTreeSet::new();
     for seed in 0..200 {
@@ -86,18 +100,19 @@ fn random_distractors_depend_on_the_seed_and_not_on_the_order_of_the_catalog() {
 fn too_few_tools_or_no_encoder_is_an_error() {
     let needed = names(&["a/x"]);
     let catalog = letters(&[0, 1, 2]);
-    let asked = |count, kind| distractors(&catalog, &needed, count, kind, 0, None).unwrap_err().to_string();
-    assert!(
-        asked(6, DistractorKind::Random).starts_with("6 distractors are asked for, and other servers have 5")
-    );
+    let asked = |count, kind| chosen(&catalog, &needed, (count, kind), 0, None).unwrap_err().to_string();
+    assert!(asked(6, DistractorKind::Random).starts_with("6 distractors are asked for, and 5 other tools"));
     assert!(asked(1, DistractorKind::Near).contains("near distractors are chosen with the encoder"));
 }
 
 #[test]
 fn what_is_offered_is_shuffled_by_the_seed() {
     let offered: BTreeSet<ToolName> = names(&["a/x", "b/x", "c/x", "c/w", "c/v"]).into_iter().collect();
-    let listed = |seed| -> Vec<String> {
-        narrowed(&letters(&[0, 1, 2]), &offered, seed).tools().map(|(name, _)| name.to_string()).collect()
+    let listed = |seed: Option<u64>| -> Vec<String> {
+        narrowed(&letters(&[0, 1, 2]), &offered, seed.map(Seed::new))
+            .tools()
+            .map(|(name, _)| name.to_string())
+            .collect()
     };
     assert_eq!(listed(None), ["a/x", "b/x", "c/x", "c/w", "c/v"]);
     let orders: BTreeSet<Vec<String>> = (0..100).map(|seed| listed(Some(seed))).collect();

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use m3_mcp::config::{HostConfig, Transport};
 
-use super::super::distractors::DistractorKind;
 use super::*;
+use crate::distractors::DistractorKind;
 
 fn parsed(simulated: Value) -> Result<SimulatedOptions, String> {
     reading::options(&object(simulated), Path::new("folder"), "config.json")
@@ -158,7 +158,7 @@ fn only_names_tools_servers_and_trajectories() {
     assert!(only(json!("two")).unwrap_err().contains("calls no tool of the catalog"));
     let random = |count| json!({"count": count, "kind": "random"});
     assert_eq!(offered(json!("a/x"), random(2)).unwrap(), ["a/x", "b/x", "b/z"]);
-    assert!(offered(json!("a/x"), random(3)).unwrap_err().contains("other servers have 2 tools"));
+    assert!(offered(json!("a/x"), random(3)).unwrap_err().contains("2 other tools may be offered"));
     assert!(offered(json!([]), random(1)).unwrap_err().contains("`distractors` needs `only`"));
 }
 

@@ -9,52 +9,52 @@ use sha2::{Digest as _, Sha256};
 
 /// Where a stream of random numbers starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Seed([u8; 32]);
+pub(crate) struct Seed([u8; 32]);
 
 /// Random numbers.
-pub(super) struct Stream(ChaCha8Rng);
+pub(crate) struct Stream(ChaCha8Rng);
 
 impl Seed {
     /// The seed of a run.
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(Sha256::digest(seed.to_le_bytes()).into())
     }
 
     /// A separate seed for each label.
-    pub(super) fn child(&self, label: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn child(&self, label: impl AsRef<[u8]>) -> Self {
         Self(Sha256::new().chain_update(self.0).chain_update(label).finalize().into())
     }
 
     /// A separate seed for each number.
-    pub(super) fn nth(&self, number: usize) -> Self {
+    pub(crate) fn nth(&self, number: usize) -> Self {
         self.child((number as u64).to_le_bytes())
     }
 
     /// The random numbers that start here.
-    pub(super) fn stream(&self) -> Stream {
+    pub(crate) fn stream(&self) -> Stream {
         Stream(ChaCha8Rng::from_seed(self.0))
     }
 
     /// A number to sort by, for an order that the seed alone decides.
-    pub(super) fn rank(&self) -> [u8; 32] {
+    pub(crate) fn rank(&self) -> [u8; 32] {
         self.0
     }
 }
 
 impl Stream {
     /// A number in `0..count`; 0 for a count of 0. Uniform up to 2^-64 for each value.
-    pub(super) fn below(&mut self, count: u64) -> u64 {
+    pub(crate) fn below(&mut self, count: u64) -> u64 {
         let wide = u128::from(self.0.next_u64()) * u128::from(count);
         u64::try_from(wide >> 64).unwrap_or_default()
     }
 
     /// An index into something of this length; 0 for an empty one.
-    pub(super) fn index(&mut self, length: usize) -> usize {
+    pub(crate) fn index(&mut self, length: usize) -> usize {
         usize::try_from(self.below(length as u64)).unwrap_or_default()
     }
 
     /// A number in [0, 1), a multiple of 2^-53.
-    pub(super) fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         const STEP: f64 = 1.0 / (1_u64 << 53) as f64;
         (self.0.next_u64() >> 11) as f64 * STEP
     }

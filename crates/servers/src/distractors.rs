@@ -1,19 +1,17 @@
 //! Tools that a task does not need, offered beside those that it does.
 //!
-//! `MCPAgentBench`, section 3: of K candidates, n are correct and K - n are distractors. Here the distractors are
-//! tools of servers that the task does not need: either near ones, whose descriptions are easily confused with that
-//! of a needed tool, or random ones. The seed decides the order of the offered tools, so that the place of a tool
-//! reveals nothing.
+//! `MCPAgentBench`, section 3: of K candidates, n are correct and K - n are distractors. They are either near ones, whose
+//! descriptions are easily confused with that of a needed tool, or random ones. The seed decides the order of the offered
+//! tools, so that the place of a tool reveals nothing.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
-use m3_embedding::{Embedder, InputKey, cosine};
+use m3_embedding::{Embedder, EncoderError, InputKey, cosine};
 use m3_mcp::{ToolCatalog, ToolName};
 use m3_support::text::head;
 
-use super::error::SimulationError;
-use super::seed::Seed;
+use crate::seed::Seed;
 
 /// How distractors are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,39 +26,53 @@ pub enum DistractorKind {
 /// Only the start of a description is compared, in bytes: encoders read some 256 tokens.
 const MAX_DESCRIPTION: usize = 4_096;
 
-/// Chooses `count` tools of servers that have none of the needed ones. Near ones come nearest first, those of equal
-/// similarity by name; random ones in the order that the seed gives them. The order of the catalog does not matter.
+/// Why distractors cannot be chosen.
+#[derive(Debug, thiserror::Error)]
+pub enum DistractorError {
+    /// There are not enough other tools.
+    #[error(
+        "{asked} distractors are asked for, and {there} other tools may be offered\nhint: ask for fewer, or use a larger catalog"
+    )]
+    TooFewTools {
+        /// The number that was asked for.
+        asked: usize,
+        /// The number of tools that may be chosen.
+        there: usize,
+    },
+    /// Near distractors need an encoder, and there is none.
+    #[error(
+        "near distractors are chosen with the encoder, and there is none\nhint: `m3 setup` fetches it; random ones do without"
+    )]
+    NoEncoder,
+    /// The encoder failed.
+    #[error(transparent)]
+    Encoder(#[from] EncoderError),
+}
+
+/// Chooses so many of the `others`, tools of the catalog that may be distractors. Near ones come nearest first, those of
+/// equal similarity by name; random ones in the order that the seed gives them. Fewer are a part of more, and the order
+/// of the others does not matter.
 ///
 /// # Errors
-/// [`SimulationError::TooFewTools`] if the other servers have fewer; for near ones
-/// [`SimulationError::NoEncoder`] without an embedder, [`SimulationError::Encoder`] if it fails.
-pub fn distractors(
+/// [`DistractorError`].
+pub(crate) fn distractors(
     catalog: &ToolCatalog,
     needed: &[ToolName],
-    count: usize,
-    kind: DistractorKind,
-    seed: u64,
+    mut others: Vec<ToolName>,
+    (count, kind): (usize, DistractorKind),
+    seed: Seed,
     embedder: Option<&mut Embedder>,
-) -> Result<Vec<ToolName>, SimulationError> {
-    let servers: HashSet<&str> = needed.iter().map(|name| name.server.as_str()).collect();
-    let mut others: Vec<ToolName> = catalog
-        .tools()
-        .map(|(name, _)| name)
-        .filter(|name| !servers.contains(name.server.as_str()))
-        .collect();
+) -> Result<Vec<ToolName>, DistractorError> {
     if others.len() < count {
-        return Err(SimulationError::TooFewTools { asked: count, there: others.len() });
+        return Err(DistractorError::TooFewTools { asked: count, there: others.len() });
     }
     others.sort();
     if count == 0 {
         return Ok(Vec::new());
     }
     match (kind, embedder) {
-        (DistractorKind::Random, _) => {
-            let seed = Seed::new(seed).child("distractors");
-            others.sort_by_cached_key(|name| seed.child(name.to_string()).rank());
-        }
-        (DistractorKind::Near, None) => return Err(SimulationError::NoEncoder),
+        (DistractorKind::Random, _) => others.sort_by_cached_key(|name| seed.child(name.to_string()).rank()),
+        (DistractorKind::Near, None) => return Err(DistractorError::NoEncoder),
         (DistractorKind::Near, Some(embedder)) => others = by_nearness(catalog, needed, others, embedder)?,
     }
     others.truncate(count);
@@ -70,7 +82,11 @@ pub fn distractors(
 /// The catalog with these tools only; servers without any of them are left out. With a `seed`, servers and tools are
 /// put into an order that it decides; without one they keep their order.
 #[must_use]
-pub fn narrowed(catalog: &ToolCatalog, offered: &BTreeSet<ToolName>, seed: Option<u64>) -> ToolCatalog {
+pub(crate) fn narrowed(
+    catalog: &ToolCatalog,
+    offered: &BTreeSet<ToolName>,
+    seed: Option<Seed>,
+) -> ToolCatalog {
     let mut narrowed = catalog.clone();
     for server in &mut narrowed.servers {
         let name = server.server.clone();
@@ -78,13 +94,13 @@ pub fn narrowed(catalog: &ToolCatalog, offered: &BTreeSet<ToolName>, seed: Optio
             |tool: &str| offered.contains(&ToolName { server: name.clone(), tool: tool.to_owned() });
         server.tools.retain(|tool| is_offered(&tool.name));
         if let Some(seed) = seed {
-            let seed = Seed::new(seed).child("order").child(&name);
+            let seed = seed.child("order").child(&name);
             server.tools.sort_by_cached_key(|tool| seed.child(&tool.name).rank());
         }
     }
     narrowed.servers.retain(|server| !server.tools.is_empty());
     if let Some(seed) = seed {
-        let seed = Seed::new(seed).child("order");
+        let seed = seed.child("order");
         narrowed.servers.sort_by_cached_key(|server| seed.child(&server.server).rank());
     }
     narrowed
@@ -96,7 +112,7 @@ fn by_nearness(
     needed: &[ToolName],
     others: Vec<ToolName>,
     embedder: &mut Embedder,
-) -> Result<Vec<ToolName>, SimulationError> {
+) -> Result<Vec<ToolName>, DistractorError> {
     let texts: Vec<String> = needed.iter().chain(&others).map(|name| described(catalog, name)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let keys = embedder.inputs(&texts)?;

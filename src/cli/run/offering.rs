@@ -1,0 +1,161 @@
+//! Which tools each task is offered: all, the nearest to its text, or candidates with those that it needs.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use m3_embedding::Embedder;
+use m3_encoder::AssetOptions;
+use m3_executor::nearest::nearest_tools;
+use m3_executor::run::RunTask;
+use m3_executor::{Instruction, Offered};
+use m3_mcp::ToolCatalog;
+use m3_servers::candidates::Candidates;
+use m3_servers::distractors::DistractorKind;
+use m3_trajectory::{Duplicates, Task, TrajectoryFile};
+use tokio_util::sync::CancellationToken;
+
+use super::RunArgs;
+use super::tasks::{self, Checked};
+use crate::cli::encoder::EncoderArgs;
+use crate::cli::failure::{Failure, code};
+use crate::cli::hosting::interrupted;
+use crate::cli::input::open_all;
+use crate::cli::printer::{Printer, Unit};
+
+/// Opens the references that say which tools tasks need, if candidates are asked for.
+pub(super) fn references(args: &RunArgs, printer: Printer) -> Result<Option<TrajectoryFile>, Failure> {
+    let Some(path) = args.asking.candidates.references.as_deref() else { return Ok(None) };
+    let [references] = open_all([path], Duplicates::Last, printer)?;
+    Ok(Some(references))
+}
+
+/// Decides which tools each task is offered.
+pub(super) async fn offer(
+    args: &RunArgs,
+    assets: AssetOptions,
+    (tasks, references): (Vec<Checked>, Option<TrajectoryFile>),
+    catalog: ToolCatalog,
+    (stop, printer): (&CancellationToken, Printer),
+) -> Result<Vec<RunTask>, Failure> {
+    let nearest = args.asking.top_tools.map(|count| count as usize).filter(|count| *count < catalog.len());
+    let rule = match (args.asking.candidates.choice().zip(references), nearest) {
+        (Some((candidates, references)), _) => {
+            Rule::Candidates { candidates, references: Box::new(references) }
+        }
+        (None, Some(count)) => Rule::Nearest { instruction: args.options().instruction, count },
+        (None, None) => {
+            let all = Arc::new(Offered::new(catalog));
+            return Ok(tasks.into_iter().map(|task| run_task(task, Arc::clone(&all))).collect());
+        }
+    };
+    let choice = Choice { encoder: args.encoder.clone(), rule, printer };
+    let cancelled = stop.clone();
+    let choosing = tokio::task::spawn_blocking(move || choice.choose(assets, tasks, &catalog, &cancelled));
+    tokio::select! {
+        // The encoder may be downloading, which cannot be stopped early.
+        () = stop.cancelled() => Err(interrupted()),
+        chosen = choosing => chosen.unwrap_or_else(|error| Err(Failure::new(code::UNAVAILABLE, error.to_string()))),
+    }
+}
+
+/// Which of all tools a task is offered.
+enum Rule {
+    /// The nearest to its text.
+    Nearest { instruction: Instruction, count: usize },
+    /// Those that its reference calls, and distractors.
+    Candidates { candidates: Candidates, references: Box<TrajectoryFile> },
+}
+
+impl Rule {
+    fn needs_encoder(&self) -> bool {
+        match self {
+            Self::Nearest { .. } => true,
+            Self::Candidates { candidates, .. } => candidates.kind == DistractorKind::Near,
+        }
+    }
+
+    /// The tools of a task, or why it has none.
+    fn choose(
+        &self,
+        task: &Task,
+        catalog: &ToolCatalog,
+        embedder: Option<&mut Embedder>,
+        stop: &CancellationToken,
+    ) -> Result<Result<ToolCatalog, String>, Failure> {
+        match (self, embedder) {
+            (Self::Nearest { instruction, count }, Some(embedder)) => {
+                let text = instruction.text_of(task).unwrap_or_default();
+                let nearest = nearest_tools(embedder, text, catalog, *count, &mut |_| !stop.is_cancelled())?;
+                nearest.map(Ok).ok_or_else(interrupted)
+            }
+            (Self::Nearest { .. }, None) => Ok(Ok(catalog.clone())),
+            (Self::Candidates { candidates, references }, embedder) => {
+                let Some(index) = references.find(&task.id) else {
+                    let name = references.name();
+                    return Ok(Err(format!(
+                        "`{name}` has no reference for it, which would say what it needs"
+                    )));
+                };
+                let found = candidates.of(&references.read(index)?, catalog, embedder);
+                Ok(found.map_err(|error| error.to_string()))
+            }
+        }
+    }
+}
+
+/// Chooses the tools of tasks.
+struct Choice {
+    encoder: EncoderArgs,
+    rule: Rule,
+    printer: Printer,
+}
+
+impl Choice {
+    /// The tools of each task. This takes a while, so do not call it on asynchronous threads.
+    fn choose(
+        &self,
+        assets: AssetOptions,
+        tasks: Vec<Checked>,
+        catalog: &ToolCatalog,
+        stop: &CancellationToken,
+    ) -> Result<Vec<RunTask>, Failure> {
+        let mut embedder =
+            self.rule.needs_encoder().then(|| self.encoder.open(assets, self.printer)).transpose()?;
+        let mut bar = self.printer.bar(Unit::Trajectories);
+        let total = tasks.len() as u64;
+        let (mut offered, mut problems) = (Vec::with_capacity(tasks.len()), Vec::new());
+        let mut choices = HashMap::new();
+        for (done, checked) in (0..).zip(tasks) {
+            bar.set("choosing tools", done, total);
+            if stop.is_cancelled() {
+                return Err(interrupted());
+            }
+            let chosen = match self.rule.choose(&checked.task, catalog, embedder.as_mut(), stop)? {
+                Ok(chosen) => chosen,
+                Err(problem) if checked.is_selected => {
+                    problems.push(tasks::of_task(&checked.task, &problem));
+                    continue;
+                }
+                // What it was offered before was chosen in another way.
+                Err(_) => ToolCatalog::default(),
+            };
+            // Tasks with the same tools share them.
+            let chosen = Offered::new(chosen);
+            let same = choices.entry(chosen.hash().to_owned()).or_insert_with(|| Arc::new(chosen));
+            offered.push(run_task(checked, Arc::clone(same)));
+        }
+        drop(bar);
+        if !problems.is_empty() {
+            return Err(tasks::say_problems(&problems));
+        }
+        for warning in embedder.iter_mut().flat_map(Embedder::take_warnings) {
+            self.printer.warn(&warning);
+        }
+        Ok(offered)
+    }
+}
+
+fn run_task(checked: Checked, offered: Arc<Offered>) -> RunTask {
+    let Checked { task, image, is_selected } = checked;
+    RunTask { task, image, is_selected, offered }
+}
