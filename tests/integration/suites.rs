@@ -126,6 +126,103 @@ fn tasks_are_grouped_by_the_shape_of_their_reference() {
     assert_eq!(classes, ["dual_parallel", "single"]);
 }
 
+/// Every suite in both variants.
+const ALL: [&str; 8] = [
+    "mcpagentbench",
+    "mcpagentbench:published",
+    "mcptoolbenchpp",
+    "mcptoolbenchpp:published",
+    "mcp-bench",
+    "mcp-bench:published",
+    "mcp-agentbench",
+    "bfcl",
+];
+
+/// Gold without calls, without a schema, without arguments, with arguments that are none; predictions with nothing, with
+/// members of wrong kinds, with results without a status. The published programs break off at most of these.
+#[test]
+fn bad_input_has_a_defined_value_in_every_suite() {
+    let folder = Folder::new();
+    let with = |arguments: Value| json!([{"step": 1, "calls": [{"name": "s/t", "arguments": arguments, "result": {"data": [null]}}]}]);
+    let steps = [
+        json!([]),
+        json!([{"step": 1, "calls": []}]),
+        json!([{"step": 1, "calls": [{"name": "s/t"}]}]),
+        with(json!(null)),
+        with(json!([1, 2])),
+        with(json!("not { json")),
+        with(json!(1e300)),
+        with(json!({"x": {"y": [{"z": null}]}, "": "", "<1_result>": "<1_result>"})),
+    ];
+    let odd = json!({"tools": 5, "servers": "none", "judge_replies": [[], null, {"grounding": "7"}], "votes": {"a": 1}, "functions": [null],
+        "usage": {"output_tokens": -1}, "milliseconds": "soon", "language": 7, "grades": [], "planning_json_compliance": "all"});
+    let trajectory = |id: usize, steps: &Value, is_odd: bool| {
+        let mut whole = json!({"id": id.to_string(), "steps": steps});
+        if is_odd {
+            whole.as_object_mut().unwrap().extend(odd.as_object().unwrap().clone());
+        }
+        whole
+    };
+    let pairs = || (0..steps.len()).flat_map(|a| (0..steps.len()).map(move |b| (a, b)));
+    let references: Value =
+        pairs().enumerate().map(|(id, (a, _))| trajectory(id, &steps[a], id % 2 == 0)).collect();
+    let predictions: Value =
+        pairs().enumerate().map(|(id, (_, b))| trajectory(id, &steps[b], id % 3 == 0)).collect();
+    let tools = json!({"s": {"tools": [{"name": "t", "inputSchema": {"type": 5, "properties": [], "required": "x"}}]}});
+    let files = [folder.json("predictions.json", &predictions), folder.json("references.json", &references)];
+    let tools = folder.json("tools.json", &tools);
+    for further in [&[][..], &["--tools", tools.to_str().unwrap()]] {
+        let Some(mut m3) = m3() else { return };
+        m3.arg("score").args(&files).args(ALL.iter().flat_map(|suite| ["--suite", suite])).args(further);
+        let found = report(&mut m3);
+        follows_kept_schema("score", &found);
+        for suite in ALL {
+            let units = found["suites"][suite]["metrics"].as_array().unwrap();
+            for unit in units {
+                let (name, most) =
+                    (unit["name"].as_str().unwrap(), if unit["unit"] == "percent" { 100.0 } else { 1.0 });
+                let value = found["suites"][suite]["aggregate"][name].as_f64();
+                let is_bounded = matches!(unit["unit"].as_str(), Some("percent" | "share"));
+                assert!(
+                    !is_bounded || value.is_none_or(|value| (0.0..=most).contains(&value)),
+                    "{suite} {name}: {value:?}"
+                );
+            }
+        }
+        // Nothing is called, and nothing is asked for: right for those that compare calls, without weight for TFS.
+        let first = &found["trajectories"][0]["suites"];
+        assert_eq!((&first["bfcl"]["ast"], &first["mcpagentbench"]["weight"]), (&json!(1.0), &json!(0.0)));
+        // Nobody names a server, so there is no group of them.
+        assert!(
+            found["suites"]["mcp-bench"]["groups"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .all(|group| group["name"] != "0")
+        );
+    }
+}
+
+#[test]
+fn files_of_another_format_than_said_are_refused() {
+    let folder = Folder::new();
+    let file = folder.json("run.json", &results());
+    for (format, said) in
+        [("mcptoolbenchpp", "run.json"), ("mcp-bench-tasks", "run.json"), ("mcp-bench", "mcp-bench")]
+    {
+        let mut import = no_encoder(&folder);
+        import
+            .arg("import")
+            .arg(&file)
+            .args(["--from", format])
+            .arg("-o")
+            .arg(folder.path().join("out.json"));
+        let output = run(&mut import);
+        assert_ne!(output.status.code(), Some(0), "{format}");
+        assert!(text(&output.stderr).contains(said), "{format}: {}", text(&output.stderr));
+    }
+}
+
 #[test]
 fn a_leaderboard_has_the_values_of_suites() {
     let folder = imported();

@@ -102,7 +102,8 @@ impl View {
         let values = trajectory.suites.get(&self.suite)?;
         let value = values.get(&self.metric)?.number()?;
         let weight = values.get(WEIGHT).and_then(SuiteValue::number).unwrap_or(1.0);
-        Some(Seen { value, weight, is_right: weight > 0.0 && value >= weight / 2.0 })
+        // A task without weight, such as one without calls for MCPAgentBench, is neither right nor wrong.
+        (weight > 0.0).then_some(Seen { value, weight, is_right: value >= weight / 2.0 })
     }
 }
 

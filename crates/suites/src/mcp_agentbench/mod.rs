@@ -92,7 +92,7 @@ impl Scorer for McpAgentBench {
         };
         let passes = record.verdict.map(|passes| f64::from(u8::from(passes)));
         let values = Values::from([
-            ("pass", passes),
+            ("pass_rate", passes),
             ("refusal", Some(f64::from(u8::from(record.is_refusal)))),
             ("tokens", record.tokens),
         ]);
@@ -161,12 +161,12 @@ fn has_answer(trajectory: &Trajectory) -> bool {
     trajectory.final_reply.as_ref().is_some_and(|answer| !answer.trim().is_empty())
 }
 
-/// What the judge says of the answer; without one, and without a prediction, it fails unasked. `None` if it was not judged.
+/// What the judge says of the answer; without one, and without a prediction, it fails unasked. `None` if it was not judged,
+/// or cannot be.
 fn verdict(trial: &Trial<'_>) -> Option<bool> {
-    if !trial.prediction.is_some_and(has_answer) {
-        return Some(false);
-    }
-    grade(trial, "mcp_eval").map(|grade| grade >= 0.5)
+    let said = grade(trial, "mcp_eval").map(|grade| grade >= 0.5);
+    let has_failed = !trial.prediction.is_some_and(has_answer);
+    if has_failed && (said.is_some() || has_answer(trial.reference)) { Some(false) } else { said }
 }
 
 /// All tokens of a prediction.

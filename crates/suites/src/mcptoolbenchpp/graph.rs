@@ -16,6 +16,9 @@ pub(super) fn entries(trajectory: &Trajectory) -> impl Iterator<Item = Entry<'_>
     trajectory.steps.iter().flat_map(|step| step.entries().map(Result::ok))
 }
 
+/// What a mark ends with.
+const END: &str = "_result>";
+
 /// Marks `<id_result>`, which stand for the results of a trajectory's calls.
 #[derive(Debug)]
 pub(super) struct Marks {
@@ -50,12 +53,10 @@ impl Marks {
     }
 
     fn places_in_text(&self, text: &str) -> Vec<usize> {
-        let ends = text.match_indices("_result>");
-        let found = ends.filter_map(|(end, _)| {
-            let (_, id) = text.get(..end)?.rsplit_once('<')?;
-            self.places.get(id).copied()
-        });
-        found.collect()
+        let Some((marked, _)) = text.rsplit_once(END) else { return Vec::new() };
+        // No id has an end in it, so each begins behind the end before it: every letter is looked at once.
+        let ids = marked.split(END).filter_map(|part| Some(part.rsplit_once('<')?.1));
+        ids.filter_map(|id| self.places.get(id).copied()).collect()
     }
 }
 

@@ -46,8 +46,8 @@ fn agreement_with_people() {
     }
 }
 
-/// Three queries: one that passes, one that nobody judged, and one whose reference has no answer to judge by; and one of
-/// those whose answer is empty, which fails unasked.
+/// Five queries: one that passes, one that nobody judged, one whose answer is empty, which fails unasked; and two whose
+/// reference has no answer to judge by.
 #[test]
 fn what_cannot_be_judged_is_left_out() {
     let mut scorer = "mcp-agentbench".parse::<ChosenSuite>().unwrap().open(None);
@@ -59,18 +59,19 @@ fn what_cannot_be_judged_is_left_out() {
         (&reference, &passes),
         (&reference, &answered("5")),
         (&silent, &answered("5")),
+        (&reference, &answered(" ")),
         (&silent, &answered(" ")),
     ]
     .into_iter()
     .map(|(reference, found)| scorer.trial(&Trial::new(reference, Some(found), 1)))
     .collect();
-    let verdicts: Vec<Option<f64>> = values.iter().map(|values| values.get("pass")).collect();
-    assert_eq!(verdicts, [Some(1.0), None, None, Some(0.0)]);
+    let verdicts: Vec<Option<f64>> = values.iter().map(|values| values.get("pass_rate")).collect();
+    assert_eq!(verdicts, [Some(1.0), None, None, Some(0.0), None]);
     let result = scorer.finish();
     let value = |name: &str| result.aggregate.get(name);
     assert_eq!((value("pass_rate"), value("not_judged")), (Some(100.0 / 3.0), Some(1.0)));
     assert_eq!(result.notes.len(), 2, "{:?}", result.notes);
-    assert!(result.notes[1].ends_with("left out: 1"), "{:?}", result.notes);
+    assert!(result.notes[1].ends_with("left out: 2"), "{:?}", result.notes);
 }
 
 #[test]
