@@ -207,9 +207,11 @@ fn bad_input_has_a_defined_value_in_every_suite() {
 fn files_of_another_format_than_said_are_refused() {
     let folder = Folder::new();
     let file = folder.json("run.json", &results());
-    for (format, said) in
-        [("mcptoolbenchpp", "run.json"), ("mcp-bench-tasks", "run.json"), ("mcp-bench", "mcp-bench")]
-    {
+    for (format, said) in [
+        ("mcptoolbenchpp", "without `query` and `function_call_label`"),
+        ("mcp-bench-tasks", "no `server_tasks`"),
+        ("bfcl", "it holds no trajectory"),
+    ] {
         let mut import = no_encoder(&folder);
         import
             .arg("import")
