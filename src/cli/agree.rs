@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use m3_figures::to_png;
 use m3_judge::grade::PeopleLabels;
 use m3_report::agree::{AgreeReport, ScoredModel, agree_picture, agree_sheets, read_scored};
 use m3_support::files::write_atomically;
@@ -12,7 +11,7 @@ use m3_support::text::counted;
 use super::failure::{Failure, code};
 use super::output::refuse_equal;
 use super::printer::Printer;
-use super::results::{NamedFile, TablesArgs};
+use super::results::{NamedFile, TablesArgs, number_names, png_of};
 
 /// Options of `m3 agree`.
 #[derive(Debug, Args)]
@@ -45,9 +44,6 @@ Examples:
 Each result comes from one model, scored with:
   m3 score predictions.json references.json --suite mcpagentbench --suite bfcl --out MODEL.json";
 
-/// Pixels of a PNG per unit of the figure, which is 800 units wide.
-const SCALE: f32 = 2.0;
-
 fn parse_picture(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match path.extension().and_then(|ending| ending.to_str()) {
@@ -71,6 +67,7 @@ pub(super) fn run(args: &AgreeArgs, printer: Printer) -> Result<(), Failure> {
     if !errors.is_empty() {
         return Err(Failure::new(code::INPUT, errors.join("\n")));
     }
+    number_names(models.iter_mut().map(|model| &mut model.name));
     for file in &args.labels {
         add_labels(&mut models, file, printer)?;
     }
@@ -84,9 +81,6 @@ pub(super) fn run(args: &AgreeArgs, printer: Printer) -> Result<(), Failure> {
     output.commit()?;
     args.picture.as_deref().map_or(Ok(()), |path| draw(&agree_picture(&report), path))
 }
-
-/// The least score of people that is right.
-const PASS_MARK: f64 = 0.5;
 
 /// Reads what people say of the next repetition of a model.
 fn add_labels(models: &mut [ScoredModel], file: &NamedFile, printer: Printer) -> Result<(), Failure> {
@@ -106,7 +100,7 @@ fn add_labels(models: &mut [ScoredModel], file: &NamedFile, printer: Printer) ->
         )));
     }
     let labels = PeopleLabels::read(&file.path).map_err(|error| invalid(error.to_string()))?;
-    let verdicts = labels.verdicts(PASS_MARK);
+    let verdicts = labels.verdicts(m3_report::agree::PASS_MARK);
     for model in models.iter_mut().filter(|model| model.name == *name) {
         let unknown = verdicts.keys().filter(|id| model.trajectories.iter().all(|it| it.id != **id)).count();
         if unknown > 0 {
@@ -120,7 +114,6 @@ fn add_labels(models: &mut [ScoredModel], file: &NamedFile, printer: Printer) ->
 
 fn draw(svg: &str, path: &Path) -> Result<(), Failure> {
     let is_png = path.extension().is_some_and(|ending| ending == "png");
-    let bytes = if is_png { to_png(svg, SCALE) } else { Ok(svg.as_bytes().to_vec()) };
-    let bytes = bytes.map_err(|error| Failure::new(code::UNAVAILABLE, error.to_string()))?;
+    let bytes = if is_png { png_of(svg)? } else { svg.as_bytes().to_vec() };
     write_atomically(path, &bytes).map_err(|cause| Failure::output(&format!("`{}`", path.display()), &cause))
 }

@@ -47,17 +47,25 @@ impl FromStr for Floor {
 }
 
 impl Floor {
-    /// Fails if it is of a suite that is not computed.
+    /// Fails if it is of a suite that is not computed, or of a value that no suite of this name has.
     pub(super) fn check(&self, suites: &SuiteArgs) -> Result<(), Failure> {
-        match &self.metric {
-            Floored::Suite { suite, .. } if !suites.computes(suite) => Err(Failure::new(
-                code::INPUT,
-                format!(
-                    "`--fail-under` names the suite `{suite}`, which is not computed\nhint: add `--suite {suite}`"
-                ),
-            )),
-            _ => Ok(()),
+        let Floored::Suite { suite, name } = &self.metric else { return Ok(()) };
+        let invalid = |message: String| Err(Failure::new(code::INPUT, message));
+        let Some(metrics) = suites.metrics(suite) else {
+            return invalid(format!(
+                "`--fail-under` names the suite `{suite}`, which is not computed\nhint: add `--suite {suite}`"
+            ));
+        };
+        let is_of = |metric: &&str| -> bool {
+            name.strip_prefix(*metric).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+        };
+        if metrics.iter().any(is_of) {
+            return Ok(());
         }
+        invalid(format!(
+            "`--fail-under`: `{suite}` has no value `{name}`\nhint: it has {}",
+            metrics.join(", ")
+        ))
     }
 
     /// The name and the value; `None` if the value is not defined.

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use m3_figures::to_png;
 use m3_report::leaderboard::{Leaderboard, PublishedTable, column_named, column_names};
 use m3_report::{Picture, PictureChoice, leaderboard_pictures, leaderboard_sheets, shortened};
 use m3_score::Metric;
@@ -12,7 +11,7 @@ use m3_support::text::counted;
 
 use super::failure::{Failure, code};
 use super::printer::Printer;
-use super::results::{NamedFile, SelectArgs, TablesArgs, read_all};
+use super::results::{NamedFile, SelectArgs, TablesArgs, png_of, read_all};
 
 /// Options of `m3 leaderboard`.
 #[derive(Debug, Args)]
@@ -97,15 +96,10 @@ fn failed(path: &Path, cause: &std::io::Error) -> Failure {
     Failure::output(&format!("`{}`", path.display()), cause)
 }
 
-/// Pixels of a PNG per unit of the figure, which is 800 units wide.
-const SCALE: f32 = 2.0;
-
 /// Writes each picture twice, as SVG and as PNG.
 pub(super) fn draw(pictures: &[Picture], folder: &Path, printer: Printer) -> Result<(), Failure> {
     for picture in pictures {
-        let png = to_png(&picture.svg, SCALE).map_err(|error| {
-            Failure::new(code::UNAVAILABLE, format!("failed to draw {}: {error}", picture.name))
-        })?;
+        let png = png_of(&picture.svg)?;
         for (ending, content) in [("svg", picture.svg.as_bytes()), ("png", &png)] {
             let path = folder.join(format!("{}.{ending}", picture.name));
             write_atomically(&path, content).map_err(|cause| failed(&path, &cause))?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
+use m3_figures::to_png;
 use m3_report::leaderboard::{ModelResult, PublishedTable, SelectOptions, Selection, read_results, select};
 use m3_report::{Sheet, SheetForm, json_without_hidden, write_sheets};
 use m3_stats::Draws;
@@ -158,7 +159,8 @@ impl FormArgs {
     }
 }
 
-/// Reads all results and the published tables that stand beside them; the errors of all are reported at once. Models with the same name get a number.
+/// Reads all results and the published tables that stand beside them; the errors of all are reported at once. Models with
+/// the same name get a number.
 pub(super) fn read_all(
     files: &[NamedFile],
     beside: &[&'static PublishedTable],
@@ -179,16 +181,31 @@ pub(super) fn read_all(
     if !errors.is_empty() {
         return Err(Failure::new(code::INPUT, errors.join("\n")));
     }
+    // Those of a published table are marked, and keep their names.
+    number_names(models.iter_mut().filter(|model| model.published.is_none()).map(|model| &mut model.name));
+    Ok(models)
+}
+
+/// Gives a number to names that stood before.
+pub(super) fn number_names<'n>(names: impl Iterator<Item = &'n mut String>) {
     let mut taken: HashSet<String> = HashSet::new();
-    for model in &mut models {
-        let name = model.name.clone();
+    for name in names {
+        let own = name.clone();
         let mut number = 1;
-        while !taken.insert(model.name.clone()) {
+        while !taken.insert(name.clone()) {
             number += 1;
-            model.name = format!("{name} ({number})");
+            *name = format!("{own} ({number})");
         }
     }
-    Ok(models)
+}
+
+/// Pixels of a PNG per unit of a figure, which is 800 units wide.
+const SCALE: f32 = 2.0;
+
+/// A figure as PNG.
+pub(super) fn png_of(svg: &str) -> Result<Vec<u8>, Failure> {
+    to_png(svg, SCALE)
+        .map_err(|error| Failure::new(code::UNAVAILABLE, format!("failed to draw a figure: {error}")))
 }
 
 /// Writes a report as indented JSON.

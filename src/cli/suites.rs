@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use clap::Args;
 use m3_report::{
-    MatchReport, Named, ScoreSummary, SuiteGroupReport, SuiteMetricReport, SuiteReport, SuiteTrial,
-    SuiteValue, SuiteValues,
+    MatchReport, Named, OWN_SUITE, ScoreSummary, SuiteGroupReport, SuiteMetricReport, SuiteReport,
+    SuiteTrial, SuiteValue, SuiteValues,
 };
 use m3_score::{Metric, TrajectoryScore};
 use m3_suites::{ChosenSuite, Group, Matched, Scorer, SuiteMetric, Trial, Unit, Values};
@@ -47,7 +47,7 @@ impl FromStr for SuiteChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if text == "m3" { Ok(Self::Own) } else { text.parse().map(Self::Other) }
+        if text == OWN_SUITE { Ok(Self::Own) } else { text.parse().map(Self::Other) }
     }
 }
 
@@ -81,11 +81,14 @@ impl SuiteArgs {
         Ok(Suites { running, graded: graded.collect::<Result<_, _>>()?, seen: HashSet::new() })
     }
 
-    /// Whether the suite with this name, such as `mcpagentbench:published`, is computed.
-    pub(super) fn computes(&self, name: &str) -> bool {
-        self.suites.iter().any(|choice| match choice {
-            SuiteChoice::Own => name == "m3",
-            SuiteChoice::Other(chosen) => chosen.name() == name,
+    /// The names of a suite's values, which may go on behind an underscore; `None` for one that is not computed.
+    pub(super) fn metrics(&self, name: &str) -> Option<Vec<&'static str>> {
+        self.suites.iter().find_map(|choice| match choice {
+            SuiteChoice::Own if name == OWN_SUITE => Some(Metric::of_scores().map(Metric::name).collect()),
+            SuiteChoice::Other(chosen) if chosen.name() == name => {
+                Some(chosen.suite.metrics.iter().map(|metric| metric.name).collect())
+            }
+            _ => None,
         })
     }
 
@@ -147,7 +150,7 @@ impl Suites<'_> {
 
     /// What the suites say of all; M3-Bench among them, if there is a summary of it.
     pub(super) fn finish(self, own: Option<&ScoreSummary>) -> Named<SuiteReport> {
-        let own = own.map(|own| ("m3".to_owned(), own_report(own)));
+        let own = own.map(|own| (OWN_SUITE.to_owned(), own_report(own)));
         let others =
             self.running.into_iter().map(|(chosen, scorer)| (chosen.name(), report(&chosen, scorer)));
         Named(own.into_iter().chain(others).collect())

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, failure, follows_kept_schema, m3_bare, report, run, stdout, text};
+use crate::support::{Folder, failure, follows_kept_schema, json_of, m3_bare, report, run, stdout, text};
 
 /// A result of two tasks with two trials each: what m3 and a suite say of each trial, in their order.
 fn result(folder: &Folder, name: &str, trials: [(f64, f64); 4]) -> std::path::PathBuf {
@@ -76,7 +76,7 @@ fn people_and_graders_are_yardsticks() {
         folder.write("second.csv", "id,pass\none,1\ntwo,0\n"),
         folder.json("b-labels.json", &json!([{"id": "one", "pass": true}, {"id": "three", "pass": true}])),
     ];
-    let mut graded: Value = serde_json::from_slice(&std::fs::read(&files[0]).unwrap()).unwrap();
+    let mut graded = json_of(&files[0]);
     for trajectory in graded["trajectories"].as_array_mut().unwrap() {
         trajectory["grades"] = json!({"task_completion": 0.5});
     }
@@ -124,13 +124,44 @@ fn people_and_graders_are_yardsticks() {
     }
 }
 
+/// A suite that says nothing of a model has no score and no place for it, never 0.
+#[test]
+fn where_nothing_is_known_there_is_no_place() {
+    let folder = Folder::new();
+    let files = ["a.json", "b.json", "c.json"].map(|name| result(&folder, name, [(1.0, 1.0); 4]));
+    let mut silent = json_of(&files[1]);
+    for trajectory in silent["trajectories"].as_array_mut().unwrap() {
+        trajectory["suites"]["mcpagentbench"] = json!({"tfs": 0.0, "weight": 0.0});
+    }
+    silent["trajectories"].as_array_mut().unwrap().truncate(2);
+    folder.json("b.json", &silent);
+    let found = report(m3_bare(folder.path()).arg("agree").args(&files));
+    follows_kept_schema("agree", &found);
+    let b = found["models"].as_array().unwrap().iter().find(|row| row["model"] == "b").unwrap();
+    assert_eq!(b["scores"]["mcpagentbench.tfs"], Value::Null);
+    assert_eq!(b["ranks"]["mcpagentbench.tfs"], Value::Null);
+    assert_eq!((&found["tasks"], &found["left_out"]), (&json!(1), &json!(1)));
+    // Four trials of m3's without a verdict of the suite, which has those of the other two.
+    let verdicts = &found["verdicts"][0];
+    assert_eq!(verdicts["both"], 4);
+}
+
 #[test]
 fn what_cannot_be_compared_is_refused() {
     let folder = Folder::new();
     let file = result(&folder, "a.json", [(1.0, 1.0); 4]);
     let list = folder.json("list.json", &json!([]));
+    let mut other = json_of(&file);
+    other["similarity"] = json!("typed");
+    let typed = folder.json("typed.json", &other);
     for (files, options, said) in [
         (vec![&file], vec!["--metric", "bfcl.ast"], "no metric `bfcl.ast`"),
+        (vec![&file], vec!["--metric", "mcpagentbench.weight"], "is a number, and no share"),
+        (
+            vec![&file, &typed],
+            vec![],
+            "were not scored in the same way: profile and similarity paper, cosine, and paper, typed",
+        ),
         (vec![&file], vec!["--metric", "ast"], "SUITE.METRIC"),
         (vec![&file], vec!["--picture", "agree.gif"], ".svg or .png"),
         (vec![&list], vec![], "is no result"),

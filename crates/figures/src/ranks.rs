@@ -80,7 +80,8 @@ impl RankLines {
 }
 
 fn draw_line(canvas: &mut Canvas, line: &RankedLine, points: &[(f64, f64)], colour: &str) {
-    let ranks: Vec<String> = line.ranks.iter().map(ToString::to_string).collect();
+    let shown = |rank: &f64| if rank.is_finite() { rank.to_string() } else { "-".to_owned() };
+    let ranks: Vec<String> = line.ranks.iter().map(shown).collect();
     let about = format!("{}: {}", text::brief(&line.name), ranks.join(", "));
     canvas.described(&about, |canvas| {
         for pair in points.windows(2) {

@@ -71,8 +71,8 @@ pub use validation::{FileReport, ProblemReport, ValidationReport};
 pub use wire::{
     AggregateReport, ArgumentReport, ArgumentRuleReport, AskedReport, Band, BestPrediction, BestReference,
     CostReport, CostToolReport, CoverageReport, EncoderReport, FidelityModelReport, InputReport,
-    InputsReport, LedgerReport, MatchOptionsReport, MatchReport, MatchedReport, Named, PassRateReport,
-    PlaceReport, RejectedMatchReport, RejectedMatchesReport, RepeatsReport, RepetitionReport,
+    InputsReport, LedgerReport, MatchOptionsReport, MatchReport, MatchedReport, Named, OWN_SUITE,
+    PassRateReport, PlaceReport, RejectedMatchReport, RejectedMatchesReport, RepeatsReport, RepetitionReport,
     ReplacementReport, SCORE_SCHEMA, ScoreReport, ScoreSummary, SpreadReport, SuiteGroupReport,
     SuiteMetricReport, SuiteReport, SuiteTrial, SuiteValue, SuiteValues, TaskTrialsReport, ThresholdsReport,
     ToolReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport, VerdictReport,

@@ -3,7 +3,7 @@
 use m3_support::text::shortened;
 
 use super::sheet::{Cell, Column, Sheet};
-use super::{ScoreSummary, SuiteGroupReport, SuiteMetricReport, SuiteReport};
+use super::{OWN_SUITE, ScoreSummary, SuiteGroupReport, SuiteMetricReport, SuiteReport};
 
 /// The widest name of a group, in columns.
 const NAME: usize = 48;
@@ -17,7 +17,7 @@ const GROUPS: usize = 20;
 /// The tables of all suites.
 pub(crate) fn suite_sheets(summary: &ScoreSummary) -> Vec<Sheet> {
     // M3-Bench has its own place in every form.
-    let others = summary.suites.0.iter().filter(|(name, _)| name != "m3");
+    let others = summary.suites.0.iter().filter(|(name, _)| name != OWN_SUITE);
     others.flat_map(|(name, suite)| sheets(name, suite)).collect()
 }
 

@@ -30,7 +30,7 @@ pub use repeats::{PassRateReport, RepeatsReport, RepetitionReport, SpreadReport,
 pub(super) use signature::signature;
 pub use signature::{InputReport, InputsReport};
 pub use suites::{
-    Named, SuiteGroupReport, SuiteMetricReport, SuiteReport, SuiteTrial, SuiteValue, SuiteValues,
+    Named, OWN_SUITE, SuiteGroupReport, SuiteMetricReport, SuiteReport, SuiteTrial, SuiteValue, SuiteValues,
 };
 pub use verdicts::{ArgumentRuleReport, MatchOptionsReport, MatchedReport, VerdictReport};
 

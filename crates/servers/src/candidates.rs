@@ -51,7 +51,7 @@ impl Candidates {
     ///
     /// A tool that solves the task as well is no distractor: one that a call of the reference names among its
     /// `similar_tools`, one with the name of a needed tool on another server, and one with the description and the schema of
-    /// a needed tool.
+    /// a needed tool. A task that needs no tool has random ones.
     ///
     /// # Errors
     /// [`CandidateError`].
@@ -70,7 +70,9 @@ impl Candidates {
         let is_other = |(name, tool): &(ToolName, &Tool)| !solves(name, tool, &needed, &similar);
         let others = catalog.tools().filter(is_other).map(|(name, _)| name).collect();
         let seed = Seed::new(self.seed).child("candidates").child(&reference.id);
-        let chosen = distractors(catalog, &names, others, (count, self.kind), seed, embedder)?;
+        // Nothing is near to nothing.
+        let kind = if names.is_empty() { DistractorKind::Random } else { self.kind };
+        let chosen = distractors(catalog, &names, others, (count, kind), seed, embedder)?;
         let offered: BTreeSet<ToolName> = names.into_iter().chain(chosen).collect();
         Ok(narrowed(catalog, &offered, Some(seed)))
     }
@@ -199,7 +201,8 @@ mod tests {
         assert!(of(&["a/crop", "a/blur"], 1).starts_with("it needs 2 tools, which is more than 1"));
         // A reference without a server, and a task that needs nothing.
         assert_eq!(random(2, 0).of(&reference(&["blur"]), &catalog(), None).unwrap().len(), 2);
-        assert_eq!(random(3, 0).of(&reference(&[]), &catalog(), None).unwrap().len(), 3);
+        let near = Candidates { kind: DistractorKind::Near, ..random(3, 0) };
+        assert_eq!(near.of(&reference(&[]), &catalog(), None).unwrap().len(), 3);
     }
 
     /// All references of the benchmark with its catalog of 232 tools.

@@ -5,10 +5,10 @@
 //! tools, so that the place of a tool reveals nothing.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use m3_embedding::{Embedder, EncoderError, InputKey, cosine};
-use m3_mcp::{ToolCatalog, ToolName};
+use m3_mcp::{ServerTools, Tool, ToolCatalog, ToolName};
 use m3_support::text::head;
 
 use crate::seed::Seed;
@@ -87,23 +87,24 @@ pub(crate) fn narrowed(
     offered: &BTreeSet<ToolName>,
     seed: Option<Seed>,
 ) -> ToolCatalog {
-    let mut narrowed = catalog.clone();
-    for server in &mut narrowed.servers {
-        let name = server.server.clone();
-        let is_offered =
-            |tool: &str| offered.contains(&ToolName { server: name.clone(), tool: tool.to_owned() });
-        server.tools.retain(|tool| is_offered(&tool.name));
+    let of_server = |server: &ServerTools| {
+        let names = offered.iter().filter(|name| name.server == server.server);
+        let names: HashSet<&str> = names.map(|name| name.tool.as_str()).collect();
+        let mut tools: Vec<Tool> =
+            server.tools.iter().filter(|tool| names.contains(tool.name.as_str())).cloned().collect();
         if let Some(seed) = seed {
-            let seed = seed.child("order").child(&name);
-            server.tools.sort_by_cached_key(|tool| seed.child(&tool.name).rank());
+            let seed = seed.child("order").child(&server.server);
+            tools.sort_by_cached_key(|tool| seed.child(&tool.name).rank());
         }
-    }
-    narrowed.servers.retain(|server| !server.tools.is_empty());
+        ServerTools { server: server.server.clone(), tools, rejected: server.rejected.clone() }
+    };
+    let servers = catalog.servers.iter().map(of_server).filter(|server| !server.tools.is_empty());
+    let mut servers: Vec<ServerTools> = servers.collect();
     if let Some(seed) = seed {
         let seed = seed.child("order");
-        narrowed.servers.sort_by_cached_key(|server| seed.child(&server.server).rank());
+        servers.sort_by_cached_key(|server| seed.child(&server.server).rank());
     }
-    narrowed
+    ToolCatalog { servers }
 }
 
 /// Sorts by the similarity to the nearest needed tool.

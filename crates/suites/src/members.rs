@@ -35,6 +35,27 @@ pub(crate) fn number(value: &Json) -> Option<f64> {
     }
 }
 
+/// What a prediction took, as far as it is recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Cost {
+    pub(crate) input_tokens: Option<f64>,
+    pub(crate) output_tokens: Option<f64>,
+    pub(crate) seconds: Option<f64>,
+}
+
+impl Cost {
+    pub(crate) fn of(prediction: &Trajectory) -> Self {
+        let number = |value| number(value).filter(|number| *number >= 0.0);
+        let tokens = |key: &str| member(prediction, "usage")?.get(key).and_then(number);
+        let milliseconds = member(prediction, "milliseconds").and_then(number);
+        Self {
+            input_tokens: tokens("input_tokens"),
+            output_tokens: tokens("output_tokens"),
+            seconds: milliseconds.map(|milliseconds| milliseconds / 1000.0),
+        }
+    }
+}
+
 /// The items of a list; none of anything else.
 pub(crate) fn items(value: &Json) -> &[Json] {
     match value {

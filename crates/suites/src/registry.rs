@@ -73,6 +73,23 @@ mod tests {
         }
     }
 
+    /// `m3 agree` takes the first.
+    #[test]
+    fn a_trial_has_a_share_of_every_suite() {
+        use m3_trajectory::Trajectory;
+
+        use crate::suite::{Trial, Unit};
+
+        for suite in SUITES {
+            let mut scorer = (suite.open)(&Setting::default());
+            let values = scorer.trial(&Trial::new(&Trajectory::default(), Some(&Trajectory::default()), 1));
+            let is_share = |unit| matches!(unit, Unit::Share | Unit::Percent);
+            let mut shares = suite.metrics.iter().filter(|metric| is_share(metric.unit));
+            let first = shares.next().map(|metric| metric.name);
+            assert!(values.iter().any(|(name, _)| Some(name) == first), "{}: {first:?}", suite.name);
+        }
+    }
+
     #[test]
     fn names_are_unique() {
         for (index, suite) in SUITES.iter().enumerate() {

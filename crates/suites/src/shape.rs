@@ -36,7 +36,7 @@ impl Shape {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::None => "no call",
+            Self::None => "no_call",
             Self::Single => "single",
             Self::DualParallel => "dual_parallel",
             Self::DualSerial => "dual_serial",

@@ -179,7 +179,7 @@ Examples:
   m3 run tasks.json --llm gemini:gemini-2.5-pro --servers s.json -o out
   m3 run tasks.json --llm openai@http://127.0.0.1:8000/v1:Qwen/Qwen3-VL-8B \\
       --servers s.json -o out --mode native
-  m3 run tasks.json --llm openai:gpt-5 --servers s.json -o out \
+  m3 run tasks.json --llm openai:gpt-5 --servers s.json -o out \\
       --candidates 20 --references references.json
   m3 run tasks.json --llm openai:gpt-5 --servers s.json -o out --record a.tape
   m3 run tasks.json --llm replay:a.tape -o again

@@ -93,7 +93,8 @@ impl Rule {
                 let Some(index) = references.find(&task.id) else {
                     let name = references.name();
                     return Ok(Err(format!(
-                        "`{name}` has no reference for it, which would say what it needs"
+                        "`{name}` has no reference for it\nhint: `--references` should hold every task, to say which tools \
+                         it needs"
                     )));
                 };
                 let found = candidates.of(&references.read(index)?, catalog, embedder);
@@ -136,7 +137,7 @@ impl Choice {
                     problems.push(tasks::of_task(&checked.task, &problem));
                     continue;
                 }
-                // What it was offered before was chosen in another way.
+                // It is not run, so its tools do not matter.
                 Err(_) => ToolCatalog::default(),
             };
             // Tasks with the same tools share them.

@@ -1,7 +1,7 @@
 //! How far suites agree: about the order of models, and about every task.
 //!
 //! ```text
-//! results of m3 score --suite -> [Scored] -> views -> matrices of models and tasks -> AgreeReport -> sheets, picture
+//! results of m3 score --suite -> [ScoredModel] -> views -> matrices of models and tasks -> AgreeReport -> sheets, picture
 //! ```
 
 mod read;
@@ -16,5 +16,5 @@ pub use report::{
     YardstickReport,
 };
 pub use sheets::{agree_picture, agree_sheets};
-pub use statistics::AgreeError;
+pub use statistics::{AgreeError, PASS_MARK};
 pub use view::{View, views};

@@ -18,6 +18,8 @@ pub struct AgreeReport {
     pub views: Vec<ViewReport>,
     /// How many tasks all models have.
     pub tasks: usize,
+    /// How many tasks some models have and others not; they are left out.
+    pub left_out: usize,
     /// Trials of all tasks and models.
     pub trials: usize,
     /// How many resamples of tasks intervals are from.
@@ -52,10 +54,10 @@ pub struct RankedModel {
     pub model: String,
     /// Its file.
     pub file: String,
-    /// The mean over tasks by each view, weighted as the suite does; in [0, 1].
-    pub scores: Named<f64>,
-    /// Its place by each view, from 1; equal scores have the mean of their places.
-    pub ranks: Named<f64>,
+    /// The mean over tasks by each view, weighted as the suite does; in [0, 1], null where a view says nothing.
+    pub scores: Named<Option<f64>>,
+    /// Its place by each view, from 1; equal scores have the mean of their places. Null without a score.
+    pub ranks: Named<Option<f64>>,
 }
 
 /// How far two views agree about the order of models.
@@ -120,8 +122,8 @@ pub struct YardstickReport {
 pub struct TaskVerdicts {
     /// The task.
     pub id: String,
-    /// The share of all models' trials that each view calls right.
-    pub right: Named<f64>,
+    /// The share of all models' trials that each view calls right, of those of which it says something; null without any.
+    pub right: Named<Option<f64>>,
     /// The share of trials that views do not agree about.
     pub disagreement: f64,
 }

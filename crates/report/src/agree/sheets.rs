@@ -26,7 +26,8 @@ pub fn agree_sheets(report: &AgreeReport) -> Vec<Sheet> {
 pub fn agree_picture(report: &AgreeReport) -> String {
     let line = |model: &super::RankedModel| RankedLine {
         name: model.model.clone(),
-        ranks: model.ranks.0.iter().map(|(_, rank)| *rank).collect(),
+        // What is not finite is not drawn.
+        ranks: model.ranks.0.iter().map(|(_, rank)| rank.unwrap_or(f64::NAN)).collect(),
     };
     RankLines {
         title: format!("Places of {} by suite", counted(report.models.len(), "model")),
@@ -54,17 +55,22 @@ fn columns(report: &AgreeReport) -> impl Iterator<Item = Column> {
 fn models(report: &AgreeReport) -> Sheet {
     let views = columns(report);
     let row = |model: &super::RankedModel| {
-        let cells = model.scores.0.iter().zip(&model.ranks.0).map(|((_, score), (_, rank))| Cell {
-            text: format!("{score:.3} ({rank})"),
-            is_best: *rank <= 1.0,
+        let cells = model.scores.0.iter().zip(&model.ranks.0).map(|((_, score), (_, rank))| {
+            let shown = score.zip(*rank).map(|(score, rank)| format!("{score:.3} ({rank})"));
+            Cell {
+                text: shown.unwrap_or_else(|| "-".to_owned()),
+                is_best: rank.is_some_and(|rank| rank <= 1.0),
+            }
         });
         [Cell::new(shortened(&model.model, NAME))].into_iter().chain(cells).collect()
     };
     let right = report.views.iter().map(|view| format!("{} is right: {}", view.name, view.right));
     let counts = format!("{} and {} of them", counted(report.tasks, "task"), counted(report.trials, "trial"));
+    let left_out = (report.left_out > 0)
+        .then(|| format!("{} left out, which not all models have", counted(report.left_out, "task")));
     Sheet {
         title: "scores, and places in brackets".to_owned(),
-        notes: [counts].into_iter().chain(right).collect(),
+        notes: [counts].into_iter().chain(left_out).chain(right).collect(),
         columns: [Column::text("model")].into_iter().chain(views).collect(),
         rows: report.models.iter().map(row).collect(),
     }
@@ -152,7 +158,7 @@ fn tasks(report: &AgreeReport) -> Sheet {
     let shown = report.by_task.iter().take(TASKS).filter(|task| task.disagreement > 0.0);
     let rows = shown.map(|task| {
         let first = [Cell::new(shortened(&task.id, NAME)), Cell::number(Some(task.disagreement))];
-        first.into_iter().chain(task.right.0.iter().map(|(_, share)| Cell::number(Some(*share)))).collect()
+        first.into_iter().chain(task.right.0.iter().map(|(_, share)| Cell::number(*share))).collect()
     });
     let views = columns(report);
     Sheet {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use m3_score::Metric;
 use m3_stats::agreement::{Weights, cohen_kappa, cohen_kappa_of_counts, kendall_tau, percent_agreement};
 use m3_stats::{Draws, percentiles, resampled};
 
@@ -9,9 +10,9 @@ use super::report::{
     AGREE_SCHEMA, AgreeReport, CorrelationReport, RankedModel, TaskVerdicts, VerdictsReport, ViewReport,
     Yardstick, YardstickReport,
 };
-use super::view::{OWN, Seen, View};
+use super::view::{Seen, View};
 use super::{ScoredModel, views};
-use crate::{EstimateReport, Named, TrajectoryReport};
+use crate::{EstimateReport, Named, OWN_SUITE, TrajectoryReport};
 
 /// Why suites cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,6 +20,21 @@ pub enum AgreeError {
     /// A metric is not there, or there is only one suite.
     #[error("{0}")]
     Views(String),
+    /// Models were scored in different ways.
+    #[error(
+        "`{first}` and `{second}` were not scored in the same way: profile and similarity {how_first}, and {how_second}\n\
+         hint: score all with the same options"
+    )]
+    Conditions {
+        /// A file.
+        first: String,
+        /// Another file.
+        second: String,
+        /// How the first was scored.
+        how_first: String,
+        /// How the second was scored.
+        how_second: String,
+    },
     /// Models have no task in common.
     #[error("no task is in all results; check that they are of one benchmark")]
     Empty,
@@ -27,8 +43,8 @@ pub enum AgreeError {
 /// The share of resamples within an interval.
 const LEVEL: f64 = 0.95;
 
-/// From which grade on a trial is right for graders.
-const PASS_MARK: f64 = 0.5;
+/// From which grade on a trial is right for graders and people.
+pub const PASS_MARK: f64 = 0.5;
 
 /// A trial of a task.
 struct Trial {
@@ -46,6 +62,8 @@ type Said = fn(&Trial) -> Option<bool>;
 /// All trials of all models: `trials[model][task]`.
 struct Table<'m> {
     ids: Vec<&'m str>,
+    /// How many tasks some models have, and not all.
+    left_out: usize,
     trials: Vec<Vec<Vec<Trial>>>,
 }
 
@@ -56,6 +74,7 @@ impl AgreeReport {
     /// [`AgreeError`].
     pub fn new(models: &[ScoredModel], metrics: &[String], draws: &Draws) -> Result<Self, AgreeError> {
         let views = views(models, metrics).map_err(AgreeError::Views)?;
+        check_conditions(models)?;
         let table = Table::new(models, &views)?;
         let names: Vec<String> = views.iter().map(View::name).collect();
         let pairs = || (0..views.len()).flat_map(|a| (a + 1..views.len()).map(move |b| (a, b)));
@@ -69,6 +88,7 @@ impl AgreeReport {
             schema: AGREE_SCHEMA.to_owned(),
             views: views.iter().map(ViewReport::from).collect(),
             tasks: table.ids.len(),
+            left_out: table.left_out,
             trials,
             resamples: draws.count,
             level: LEVEL,
@@ -83,7 +103,7 @@ impl AgreeReport {
 
 impl From<&View> for ViewReport {
     fn from(view: &View) -> Self {
-        let right = if view.suite == OWN {
+        let right = if view.suite == OWN_SUITE {
             "every reference call is matched, and no pair is rejected by its fidelity"
         } else {
             "at least half of what can be reached"
@@ -97,6 +117,7 @@ impl<'m> Table<'m> {
         let by_id: Vec<ByTask<'_>> = models.iter().map(by_task).collect();
         let mut ids: BTreeSet<&str> =
             by_id.first().into_iter().flat_map(|tasks| tasks.keys().copied()).collect();
+        let all: BTreeSet<&str> = by_id.iter().flat_map(|tasks| tasks.keys().copied()).collect();
         for tasks in &by_id {
             ids.retain(|id| tasks.contains_key(id));
         }
@@ -108,7 +129,7 @@ impl<'m> Table<'m> {
             graded: found
                 .grades
                 .as_ref()
-                .and_then(|grades| grades.0.values().next())
+                .and_then(|grades| grades.0.get(&Metric::TaskCompletion))
                 .map(|it| *it >= PASS_MARK),
             labelled: model
                 .people
@@ -120,11 +141,11 @@ impl<'m> Table<'m> {
             ids.iter().map(trials).collect()
         };
         let trials = models.iter().zip(&by_id).map(of_model).collect();
-        Ok(Self { trials, ids: ids.into_iter().collect() })
+        Ok(Self { trials, left_out: all.len() - ids.len(), ids: ids.into_iter().collect() })
     }
 
-    /// The mean of a view over a model's tasks, each counted so often.
-    fn score(&self, model: usize, view: usize, count: impl Fn(usize) -> f64) -> f64 {
+    /// The mean of a view over a model's tasks, each counted so often; `None` if it says nothing of any.
+    fn score(&self, model: usize, view: usize, count: impl Fn(usize) -> f64) -> Option<f64> {
         let (mut sum, mut weights) = (0.0, 0.0);
         for (task, trials) in self.trials[model].iter().enumerate() {
             let times = count(task);
@@ -133,7 +154,7 @@ impl<'m> Table<'m> {
                 weights += times * seen.weight;
             }
         }
-        if weights > 0.0 { sum / weights } else { 0.0 }
+        (weights > 0.0).then(|| sum / weights)
     }
 
     fn models(&self) -> std::ops::Range<usize> {
@@ -142,9 +163,9 @@ impl<'m> Table<'m> {
 
     fn ranked(&self, models: &[ScoredModel], names: &[String]) -> Vec<RankedModel> {
         let scores = |view: usize| self.models().map(|model| self.score(model, view, |_| 1.0)).collect();
-        let scores: Vec<Vec<f64>> = (0..names.len()).map(scores).collect();
-        let ranks: Vec<Vec<f64>> = scores.iter().map(|scores| ranks(scores)).collect();
-        let of = |values: &[Vec<f64>], model: usize| {
+        let scores: Vec<Vec<Option<f64>>> = (0..names.len()).map(scores).collect();
+        let ranks: Vec<Vec<Option<f64>>> = scores.iter().map(|scores| ranks(scores)).collect();
+        let of = |values: &[Vec<Option<f64>>], model: usize| {
             Named(names.iter().cloned().zip(values.iter().map(|values| values[model])).collect())
         };
         let mut ranked: Vec<(f64, RankedModel)> = models
@@ -158,7 +179,7 @@ impl<'m> Table<'m> {
                     scores: scores_of,
                     ranks: ranks_of,
                 };
-                (ranks[0][at], row)
+                (ranks[0][at].unwrap_or(f64::INFINITY), row)
             })
             .collect();
         ranked.sort_by(|(a, _), (b, _)| a.total_cmp(b));
@@ -168,8 +189,8 @@ impl<'m> Table<'m> {
     /// Kendall's tau-b of two views over the models, with its interval.
     fn tau(&self, (first, second): (usize, usize), draws: &Draws) -> Option<EstimateReport> {
         let of = |count: &dyn Fn(usize) -> f64| {
-            let pair = |model| (self.score(model, first, count), self.score(model, second, count));
-            kendall_tau(&self.models().map(pair).collect::<Vec<_>>())
+            let pair = |model| Some((self.score(model, first, count)?, self.score(model, second, count)?));
+            kendall_tau(&self.models().filter_map(pair).collect::<Vec<_>>())
         };
         let value = of(&|_| 1.0)?;
         let statistic = |counts: &[u32]| [of(&|task| f64::from(counts[task])).unwrap_or(f64::NAN)];
@@ -233,7 +254,7 @@ impl<'m> Table<'m> {
     }
 
     fn by_task(&self, names: &[String]) -> Vec<TaskVerdicts> {
-        let share = |count: usize, of: usize| if of > 0 { count as f64 / of as f64 } else { 0.0 };
+        let share = |count: usize, of: usize| (of > 0).then(|| count as f64 / of as f64);
         let row = |(task, id): (usize, &&str)| {
             let trials: Vec<&Trial> = self.trials.iter().flat_map(|model| &model[task]).collect();
             let right = |view: usize| {
@@ -251,13 +272,28 @@ impl<'m> Table<'m> {
                 right: Named(
                     names.iter().enumerate().map(|(view, name)| (name.clone(), right(view))).collect(),
                 ),
-                disagreement: share(trials.iter().filter(disagree).count(), trials.len()),
+                disagreement: share(trials.iter().filter(disagree).count(), trials.len()).unwrap_or(0.0),
             }
         };
         let mut rows: Vec<TaskVerdicts> = self.ids.iter().enumerate().map(row).collect();
         // Equal tasks stay in the order of their ids.
         rows.sort_by(|a, b| b.disagreement.total_cmp(&a.disagreement));
         rows
+    }
+}
+
+/// Fails if two models were scored in different ways.
+fn check_conditions(models: &[ScoredModel]) -> Result<(), AgreeError> {
+    let how = |model: &ScoredModel| format!("{}, {}", model.head.profile, model.head.similarity);
+    let Some(first) = models.first() else { return Ok(()) };
+    match models.iter().find(|model| how(model) != how(first)) {
+        Some(second) => Err(AgreeError::Conditions {
+            first: first.file.clone(),
+            second: second.file.clone(),
+            how_first: how(first),
+            how_second: how(second),
+        }),
+        None => Ok(()),
     }
 }
 
@@ -299,14 +335,16 @@ fn estimate(value: f64, resamples: impl Iterator<Item = f64>) -> EstimateReport 
     EstimateReport { value, low, high, has_no_spread: low.is_some() && low == high }
 }
 
-/// The places of values from 1, the greatest first; equal values have the mean of theirs.
-fn ranks(values: &[f64]) -> Vec<f64> {
+/// The places of values from 1, the greatest first; equal values have the mean of theirs, and where there is no value there is
+/// no place.
+fn ranks(values: &[Option<f64>]) -> Vec<Option<f64>> {
+    let known = || values.iter().flatten();
     let place = |value: &f64| {
-        let above = values.iter().filter(|other| *other > value).count() as f64;
-        let not_below = values.iter().filter(|other| *other >= value).count() as f64;
+        let above = known().filter(|other| *other > value).count() as f64;
+        let not_below = known().filter(|other| *other >= value).count() as f64;
         f64::midpoint(above + 1.0, not_below)
     };
-    values.iter().map(place).collect()
+    values.iter().map(|value| value.as_ref().map(place)).collect()
 }
 
 #[cfg(test)]
@@ -315,6 +353,7 @@ mod tests {
 
     #[test]
     fn equal_values_share_their_places() {
-        assert_eq!(ranks(&[0.5, 0.9, 0.5, 0.1]), [2.5, 1.0, 2.5, 4.0]);
+        let values = [Some(0.5), Some(0.9), None, Some(0.5), Some(0.1)];
+        assert_eq!(ranks(&values), [Some(2.5), Some(1.0), None, Some(2.5), Some(4.0)]);
     }
 }

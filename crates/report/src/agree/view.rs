@@ -4,7 +4,7 @@ use m3_score::Metric;
 use m3_score::fidelity::constants::THRESHOLD;
 
 use super::ScoredModel;
-use crate::{SuiteValue, TrajectoryReport, shortened};
+use crate::{OWN_SUITE, SuiteMetricReport, SuiteReport, SuiteValue, TrajectoryReport, shortened};
 
 /// A metric of a suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,9 +14,6 @@ pub struct View {
     /// The metric.
     pub metric: String,
 }
-
-/// M3-Bench's name among suites.
-pub(super) const OWN: &str = "m3";
 
 /// What a suite calls the weight of a task, by which its values are multiplied already.
 const WEIGHT: &str = "weight";
@@ -50,21 +47,30 @@ pub fn views(models: &[ScoredModel], named: &[String]) -> Result<Vec<View>, Stri
                 "`{file}` has no metric `{name}` of its trajectories\nhint: score it with `--suite`"
             ));
         }
+        if let Some(unit) = models.iter().find_map(|model| view.other_unit(model)) {
+            return Err(format!(
+                "`{}` is a {unit}, and no share of what can be reached, so there is no right and wrong\nhint: take a \
+                 metric whose unit is share or percent",
+                shortened(name, 80)
+            ));
+        }
         if !views.contains(&view) {
             views.push(view);
         }
     }
     let is_named = |suite: &str, views: &[View]| views.iter().any(|view| view.suite == suite);
-    if !is_named(OWN, &views) {
-        views.insert(0, View { suite: OWN.to_owned(), metric: Metric::Average.name().to_owned() });
+    if !is_named(OWN_SUITE, &views) {
+        views.insert(0, View { suite: OWN_SUITE.to_owned(), metric: Metric::Average.name().to_owned() });
     }
     let suites = models.first().map(|model| model.head.suites.0.as_slice()).unwrap_or_default();
     for (suite, report) in suites {
         let has_it = |model: &ScoredModel| model.head.suites.get(suite).is_some();
-        let first = report.metrics.first().filter(|_| suite != OWN && models.iter().all(has_it));
-        if let Some(metric) = first.filter(|_| !is_named(suite, &views)) {
-            views.push(View { suite: suite.clone(), metric: metric.name.clone() });
+        if suite == OWN_SUITE || is_named(suite, &views) || !models.iter().all(has_it) {
+            continue;
         }
+        let view = |metric: &SuiteMetricReport| View { suite: suite.clone(), metric: metric.name.clone() };
+        let known = report.metrics.iter().filter(|metric| is_share(metric)).map(view);
+        views.extend(known.into_iter().find(|view| models.iter().all(|model| view.is_known(model))));
     }
     if views.len() < 2 {
         return Err("there is one suite in all results, and nothing to agree with\n\
@@ -81,9 +87,21 @@ impl View {
         format!("{}.{}", self.suite, self.metric)
     }
 
+    /// The unit, if it is none in which a trajectory can be right.
+    fn other_unit(&self, model: &ScoredModel) -> Option<String> {
+        let SuiteReport { metrics, .. } =
+            model.head.suites.get(&self.suite).filter(|_| self.suite != OWN_SUITE)?;
+        let own = metrics.iter().find(|metric| metric.name == self.metric);
+        match own {
+            Some(metric) if is_share(metric) => None,
+            Some(metric) => Some(metric.unit.clone()),
+            None => Some("number".to_owned()),
+        }
+    }
+
     /// Whether a result has it for its trajectories.
     fn is_known(&self, model: &ScoredModel) -> bool {
-        if self.suite == OWN {
+        if self.suite == OWN_SUITE {
             return Metric::from_name(&self.metric)
                 .is_some_and(|metric| Metric::of_scores().any(|it| it == metric));
         }
@@ -95,7 +113,7 @@ impl View {
 
     /// What it says of a trajectory; `None` where it says nothing.
     pub(super) fn of(&self, trajectory: &TrajectoryReport) -> Option<Seen> {
-        if self.suite == OWN {
+        if self.suite == OWN_SUITE {
             let value = trajectory.metrics.metrics[Metric::from_name(&self.metric)?];
             return Some(Seen { value, weight: 1.0, is_right: passes(trajectory) });
         }
@@ -105,6 +123,11 @@ impl View {
         // A task without weight, such as one without calls for MCPAgentBench, is neither right nor wrong.
         (weight > 0.0).then_some(Seen { value, weight, is_right: value >= weight / 2.0 })
     }
+}
+
+/// Whether a metric says how much of what can be reached was reached.
+fn is_share(metric: &SuiteMetricReport) -> bool {
+    matches!(metric.unit.as_str(), "share" | "percent")
 }
 
 /// Whether a trajectory passes by the criterion that `m3 score` has without `--pass`.

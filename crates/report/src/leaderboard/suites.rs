@@ -5,10 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Origin;
-use crate::{SuiteMetricReport, SuiteValues};
-
-/// The suite of the metrics that every score has.
-const OWN: &str = "m3";
+use crate::{OWN_SUITE, SuiteMetricReport, SuiteValues};
 
 /// What a suite says of the models.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -39,7 +36,7 @@ pub struct SuiteRowReport {
 pub(super) fn suites(models: &[(&str, &Origin, usize)]) -> Vec<SuiteBoardReport> {
     let mut boards: Vec<SuiteBoardReport> = Vec::new();
     for (model, origin, left_out) in models {
-        for (suite, report) in origin.suites.0.iter().filter(|(suite, _)| suite != OWN) {
+        for (suite, report) in origin.suites.0.iter().filter(|(suite, _)| suite != OWN_SUITE) {
             let at = boards.iter().position(|board| board.suite == *suite).unwrap_or_else(|| {
                 boards.push(SuiteBoardReport {
                     suite: suite.clone(),

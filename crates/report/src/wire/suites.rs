@@ -8,6 +8,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+/// The name of the suite that every score has: M3-Bench's metrics.
+pub const OWN_SUITE: &str = "m3";
+
 /// Values by name, an object in their order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Named<V>(pub Vec<(String, V)>);

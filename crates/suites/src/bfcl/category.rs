@@ -21,37 +21,46 @@ pub(crate) enum Category {
 }
 
 impl Category {
-    /// That of a task. Its type says it in the words of BFCL, such as `live_parallel_multiple`; otherwise, and where the
-    /// type does not fit the number of calls, calls and functions do.
+    /// That of a task. Its type says it in BFCL's names, such as `live_parallel_multiple`; otherwise, and where the type does
+    /// not fit the number of calls, calls and functions do.
     pub(crate) fn of(reference: &Trajectory, functions: &[Json]) -> Self {
-        let says = |word| Self::words(reference).any(|said| said == word);
-        match reference.call_count() {
-            0 if says("relevance") => Self::Relevance,
-            0 => Self::Irrelevance,
-            1 if !says("parallel") => {
-                let is_multiple = says("multiple") || (functions.len() > 1 && !says("simple"));
-                if is_multiple { Self::Multiple } else { Self::Simple }
-            }
-            _ => {
-                let has_several = functions.len() > 1 || !has_one_function(reference);
-                let is_multiple = says("multiple") || (has_several && !says("parallel"));
-                if is_multiple { Self::ParallelMultiple } else { Self::Parallel }
-            }
+        let told = reference.task_type.as_deref().and_then(Self::named);
+        let is_one_of_several =
+            matches!(told, Some(Self::Multiple)) || (functions.len() > 1 && told != Some(Self::Simple));
+        match (reference.call_count(), told) {
+            (0, Some(Self::Relevance)) => Self::Relevance,
+            (0, _) => Self::Irrelevance,
+            (1, Some(Self::Parallel)) => Self::Parallel,
+            (1.., Some(Self::ParallelMultiple)) | (2.., Some(Self::Multiple)) => Self::ParallelMultiple,
+            (1, _) if is_one_of_several => Self::Multiple,
+            (1, _) => Self::Simple,
+            (_, Some(Self::Parallel)) => Self::Parallel,
+            _ if functions.len() > 1 || !has_one_function(reference) => Self::ParallelMultiple,
+            _ => Self::Parallel,
         }
     }
 
-    /// The words of a task's type.
-    fn words(reference: &Trajectory) -> impl Iterator<Item = &str> {
-        let kind = reference.task_type.as_deref().unwrap_or_default();
-        kind.split(|c: char| !c.is_alphanumeric())
+    /// The one with this name, which may be live and of a language: `live_simple`, `simple_java`.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let name = name.replace('-', "_");
+        let name = name.strip_prefix("live_").unwrap_or(&name);
+        let languages = ["_python", "_java", "_javascript"];
+        let name = languages.iter().find_map(|language| name.strip_suffix(language)).unwrap_or(name);
+        let all = [
+            Self::Simple,
+            Self::Multiple,
+            Self::Parallel,
+            Self::ParallelMultiple,
+            Self::Irrelevance,
+            Self::Relevance,
+        ];
+        all.into_iter().find(|category| category.name() == name)
     }
 
     /// The name of a task's group: its type if that is one of BFCL's.
     pub(crate) fn group(self, reference: &Trajectory) -> String {
-        let is_known = Self::words(reference)
-            .any(|word| matches!(word, "simple" | "multiple" | "parallel" | "irrelevance" | "relevance"));
-        let kind = reference.task_type.as_ref().filter(|_| is_known);
-        kind.map_or_else(|| self.name().to_owned(), Clone::clone)
+        let told = reference.task_type.as_ref().filter(|name| Self::named(name).is_some());
+        told.map_or_else(|| self.name().to_owned(), Clone::clone)
     }
 
     /// The name in reports.

@@ -1,5 +1,6 @@
 //! Why calls are not accepted.
 
+use m3_support::text::shortened;
 use m3_trajectory::json::{Json, Keys};
 
 /// The error types of the published program, and one more.
@@ -102,24 +103,20 @@ impl Mismatch<'_> {
     /// In a sentence, of a call with these arguments and of what they should be.
     pub(super) fn message(&self, name: &str, found: &[(String, Json)], accepted: &[Json]) -> String {
         let Some(argument) = self.argument else {
-            return format!("the function should be `{}`", short(name));
+            return format!("the function should be `{}`", shown(name));
         };
-        let wrong = format!("`{}` of `{}` {}", short(argument), short(name), self.kind.of_argument());
+        let wrong = format!("`{}` of `{}` {}", shown(argument), shown(name), self.kind.of_argument());
         if matches!(self.kind, Kind::MissingRequired | Kind::MissingOptional | Kind::Unexpected) {
             return wrong;
         }
-        let text = |value: &Json| short(&value.to_text(Keys::AsRead));
+        let text = |value: &Json| shown(&value.to_text(Keys::AsRead));
         let found = found.iter().find(|(key, _)| key == argument).map(|(_, value)| text(value));
         let accepted: Vec<String> = accepted.iter().take(3).map(text).collect();
         format!("{wrong}: {}; accepted: {}", found.unwrap_or_default(), accepted.join(", "))
     }
 }
 
-/// A text of at most 80 characters.
-fn short(text: &str) -> String {
-    let mut short: String = text.chars().take(80).collect();
-    if short.len() < text.len() {
-        short.push_str("...");
-    }
-    short
+/// What a model wrote, as far as a sentence has room.
+fn shown(text: &str) -> String {
+    shortened(text, 80)
 }

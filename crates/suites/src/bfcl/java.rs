@@ -1,5 +1,7 @@
 //! Values of Java's source: what `java_type_converter.py` of the published program makes of them.
 
+use std::collections::HashMap;
+
 use m3_trajectory::json::Json;
 
 use super::pattern::{all, find, first, firsts};
@@ -76,20 +78,25 @@ fn map(text: &str) -> Option<Json> {
     let Some(found) = find("java_map_put", text) else {
         return find("java_map_empty", text).map(|_| Json::Object(Vec::new()));
     };
-    let mut members: Vec<(String, Json)> = Vec::new();
-    for put in all("java_put", first(&found)?) {
+    let puts = all("java_put", first(&found)?);
+    let members = puts.iter().map(|put| {
         let [key, written] = [1, 2].map(|group| put.get(group).map_or("", |group| group.as_str()));
-        set(&mut members, key, value(strip(written)));
-    }
-    Some(Json::Object(members))
+        (key, value(strip(written)))
+    });
+    Some(object(members))
 }
 
-/// Sets a member; of several with one key the last stays, in the place of the first.
-pub(super) fn set(members: &mut Vec<(String, Json)>, key: &str, value: Json) {
-    match members.iter_mut().find(|(known, _)| known == key) {
-        Some((_, old)) => *old = value,
-        None => members.push((key.to_owned(), value)),
+/// An object; of several members with one key the last stays, in the place of the first.
+pub(super) fn object<'k>(written: impl Iterator<Item = (&'k str, Json)>) -> Json {
+    let (mut members, mut places) = (Vec::new(), HashMap::new());
+    for (key, value) in written {
+        let place = *places.entry(key).or_insert(members.len());
+        match members.get_mut(place) {
+            Some((_, old)) => *old = value,
+            None => members.push((key.to_owned(), value)),
+        }
     }
+    Json::Object(members)
 }
 
 /// A value of a type that is not known.

@@ -2,7 +2,7 @@
 
 use m3_trajectory::json::Json;
 
-use super::java::{boolean, set};
+use super::java::{boolean, object as last_of_each};
 use super::pattern::{find, first, firsts};
 use super::python::{float, inner, int, is_decimal, is_whole, line, number, strip, strip_start};
 
@@ -59,15 +59,14 @@ fn object(text: &str) -> Json {
         return Json::Object(Vec::new());
     }
     let Some(found) = find("js_object", text) else { return Json::String(text.to_owned()) };
-    let mut members = Vec::new();
     let quotes = ['\'', '"'];
-    for (key, written) in pairs(first(&found).unwrap_or_default()) {
+    let members = pairs(first(&found).unwrap_or_default()).into_iter().map(|(key, written)| {
         let written = strip(written);
         let is_list = written.starts_with('[') && written.ends_with(']');
         let value = if is_list { list(written, None) } else { value(written.trim_matches(quotes)) };
-        set(&mut members, strip(key).trim_matches(quotes), value);
-    }
-    Json::Object(members)
+        (strip(key).trim_matches(quotes), value)
+    });
+    last_of_each(members)
 }
 
 /// Keys and values. A value ends at a comma if a colon follows before the next one: that is the next pair.

@@ -38,8 +38,8 @@ pub(crate) static SUITE: Suite = Suite {
     metrics: &[
         SuiteMetric {
             name: "ast",
-            meaning: "Trials whose calls name the functions of the reference with accepted values, and no others; of tasks \
-                      without calls those in which nothing is called.",
+            meaning: "The mean over tasks of the share of trials whose calls name the functions of the reference with accepted \
+                      values, and no others; of tasks without calls of those in which nothing is called.",
             unit: Unit::Share,
         },
         SuiteMetric { name: "trials", meaning: "Trials of all tasks.", unit: Unit::Count },
@@ -55,6 +55,14 @@ struct Bfcl<'c> {
 impl Scorer for Bfcl<'_> {
     fn trial(&mut self, trial: &Trial<'_>) -> Values {
         let Trial { reference, prediction, .. } = *trial;
+        if is_of_turns(reference) {
+            self.totals.add_of_turns();
+            let mut values = Values::from([("ast", None)]);
+            for label in LABELS {
+                values.push_label(label, None);
+            }
+            return values;
+        }
         let task = Task::of(reference, self.catalog);
         let verdict = match prediction {
             Some(prediction) => task.check(prediction),
@@ -63,8 +71,9 @@ impl Scorer for Bfcl<'_> {
         self.totals.add(&task, verdict.as_ref().err());
         let mut values = Values::from([("ast", Some(if verdict.is_ok() { 1.0 } else { 0.0 }))]);
         let failure = verdict.err();
-        values.push_label("error_type", failure.as_ref().map(|failure| failure.kind.label().to_owned()));
-        values.push_label("error", failure.map(|failure| failure.message));
+        let [kind, message] = LABELS;
+        values.push_label(kind, failure.as_ref().map(|failure| failure.kind.label().to_owned()));
+        values.push_label(message, failure.map(|failure| failure.message));
         values
     }
 
@@ -73,13 +82,24 @@ impl Scorer for Bfcl<'_> {
     }
 }
 
+/// Why a trial is wrong: the published program's word for it, and a sentence.
+const LABELS: [&str; 2] = ["error_type", "error"];
+
+/// Whether a task is one of BFCL's that the AST checker does not compare: several turns, and agents.
+fn is_of_turns(reference: &Trajectory) -> bool {
+    let kind = reference.task_type.as_deref().unwrap_or_default();
+    ["multi_turn_", "memory", "web_search"].iter().any(|beginning| kind.starts_with(beginning))
+}
+
 /// A reference, read as a task of BFCL.
 struct Task<'a> {
     reference: &'a Trajectory,
     calls: Vec<&'a Call>,
     category: Category,
-    /// `None` if the reference names one that is not known.
-    language: Option<Language>,
+    /// The name if it is not known.
+    language: Result<Language, String>,
+    /// What the reference says in another form than BFCL's.
+    unreadable: Vec<&'static str>,
     /// The functions that were offered.
     functions: &'a [Json],
     catalog: Option<&'a Catalog>,
@@ -87,16 +107,28 @@ struct Task<'a> {
 
 impl<'a> Task<'a> {
     fn of(reference: &'a Trajectory, catalog: Option<&'a Catalog>) -> Self {
-        let functions = member(reference, "functions").map(items).unwrap_or_default();
+        let functions = member(reference, "functions");
         let language = match member(reference, "language") {
-            Some(name) => name.as_str().and_then(Language::named),
-            None => Some(Language::default()),
+            Some(name) => name.as_str().and_then(Language::named).ok_or_else(|| name.to_text(Keys::AsRead)),
+            None => Ok(Language::default()),
         };
+        let calls = calls(reference);
+        let is_odd = |call: &&Call| {
+            let accepted = call.extra.iter().find(|(key, _)| key == "accepted");
+            accepted.is_some_and(|(_, accepted)| !matches!(accepted, Json::Object(_)))
+        };
+        let mut unreadable = Vec::new();
+        unreadable.extend(calls.iter().any(is_odd).then_some("`accepted` is no object"));
+        unreadable.extend(
+            functions.is_some_and(|it| !matches!(it, Json::Array(_))).then_some("`functions` is no list"),
+        );
+        let functions = functions.map(items).unwrap_or_default();
         Self {
             reference,
-            calls: calls(reference),
+            calls,
             category: Category::of(reference, functions),
             language,
+            unreadable,
             functions,
             catalog,
         }
@@ -113,7 +145,7 @@ impl<'a> Task<'a> {
         let steps = || prediction.steps.iter();
         let nameless: Vec<Call> = steps().flat_map(|step| &step.malformed).map(nameless).collect();
         let found: Vec<&Call> = steps().flat_map(|step| &step.calls).chain(&nameless).collect();
-        let language = self.language.unwrap_or_default();
+        let language = self.language.as_ref().copied().unwrap_or_default();
         check(&self.calls, &found, &|name| self.schema(name), language, self.category)
     }
 }

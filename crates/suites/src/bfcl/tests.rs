@@ -163,6 +163,29 @@ fn other_languages() {
     assert_eq!(check("\"cobol\"", "integer", "5", "5"), None);
 }
 
+/// What the checker does not compare has no value, and what cannot be read is told.
+#[test]
+fn several_turns_and_members_of_other_forms() {
+    let mut scorer = (SUITE.open)(&Setting::default());
+    let mut turns = task(vec![call("{}", None)]);
+    turns.task_type = Some("multi_turn_base".to_owned());
+    let values = scorer.trial(&Trial::new(&turns, Some(&turns), 1));
+    assert_eq!((values.get("ast"), values.label("error")), (None, None));
+    let mut odd = with(task(vec![call(r#"{"x": 1}"#, None)]), "functions", "{}");
+    odd.steps[0].calls[0].extra = vec![("accepted".to_owned(), json("[1]"))];
+    assert_eq!(scorer.trial(&Trial::new(&odd, Some(&odd), 1)).get("ast"), Some(1.0));
+    let result = scorer.finish();
+    assert_eq!(result.aggregate.get("trials"), Some(1.0));
+    let notes = result.notes.join("; ");
+    for said in [
+        "does not compare: 1 trial",
+        "`accepted` is no object, and is ignored: 1 trial",
+        "`functions` is no list",
+    ] {
+        assert!(notes.contains(said), "{said}: {notes}");
+    }
+}
+
 #[test]
 fn schemas_and_totals() {
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -214,9 +237,10 @@ fn schemas_and_totals() {
             format!("{id}: `x` of `s/f` is required, and missing"),
             format!("{id}: the function should be `s/f`"),
             "functions of which nothing tells what they take, so that types and required arguments are not checked: in 1 \
-             trials; `--tools` or `functions` in references tell it"
+             trial; `--tools` or `functions` in references tell it"
                 .to_owned(),
-            "of an unknown language, read as Python: 1 trials".to_owned(),
+            "the language \"cobol\" is none of python, java and javascript, and is read as Python: 1 trial"
+                .to_owned(),
         ]
     );
     assert_eq!((SUITE.open)(&Setting::default()).finish().aggregate.get("ast"), None);

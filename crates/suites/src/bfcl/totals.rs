@@ -1,8 +1,8 @@
 //! The share of all tasks, of categories, and how often each error occurs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use m3_support::text::shortened;
+use m3_support::text::{counted, shortened};
 
 use super::{Failure, Task};
 use crate::suite::{Group, SuiteResult, by_name};
@@ -27,13 +27,23 @@ struct Trials {
 pub(super) struct Totals {
     /// By the ids of tasks.
     tasks: BTreeMap<String, Trials>,
-    errors: BTreeMap<&'static str, usize>,
+    errors: BTreeMap<&'static str, Failed>,
     /// The first trials that are wrong, with why.
     wrong: Vec<String>,
     /// Trials of tasks with a function of which nothing tells what it takes.
     without_schema: usize,
-    /// Trials of tasks whose language is not known.
-    without_language: usize,
+    /// What references say in another form than BFCL's, such as a language that is not known, with the number of trials.
+    unreadable: BTreeMap<String, usize>,
+    /// Trials of tasks of several turns.
+    of_turns: usize,
+}
+
+/// The trials that an error makes wrong.
+#[derive(Debug, Default)]
+struct Failed {
+    /// The tasks that they are of.
+    tasks: BTreeSet<String>,
+    trials: usize,
 }
 
 impl Trials {
@@ -56,14 +66,29 @@ impl Totals {
         trials.all += 1;
         trials.right += usize::from(failure.is_none());
         if let Some(failure) = failure {
-            *self.errors.entry(failure.kind.label()).or_default() += 1;
+            let failed = self.errors.entry(failure.kind.label()).or_default();
+            failed.tasks.insert(task.reference.id.clone());
+            failed.trials += 1;
             if self.wrong.len() < NAMED {
                 let id = shortened(&task.reference.id, ID);
                 self.wrong.push(format!("{id}: {}", failure.message));
             }
         }
         self.without_schema += usize::from(task.calls.iter().any(|call| task.schema(&call.tool).is_none()));
-        self.without_language += usize::from(task.language.is_none());
+        for what in &task.unreadable {
+            *self.unreadable.entry(format!("{what}, and is ignored")).or_default() += 1;
+        }
+        if let Err(language) = &task.language {
+            let name = shortened(language, ID);
+            let what =
+                format!("the language {name} is none of python, java and javascript, and is read as Python");
+            *self.unreadable.entry(what).or_default() += 1;
+        }
+    }
+
+    /// Adds a trial of a task of several turns, which are not compared.
+    pub(super) fn add_of_turns(&mut self) {
+        self.of_turns += 1;
     }
 
     pub(super) fn result(self) -> SuiteResult {
@@ -77,23 +102,28 @@ impl Totals {
             tasks: tasks.len(),
             values: Values::from([("ast", ast(&tasks))]),
         });
-        let errors = self.errors.into_iter().map(|(name, count)| Group {
+        let errors = self.errors.into_iter().map(|(name, failed)| Group {
             by: "error",
             name: name.to_owned(),
-            tasks: count,
-            values: Values::from([("share", Some(count as f64 / trials as f64))]),
+            tasks: failed.tasks.len(),
+            values: Values::from([("share", Some(failed.trials as f64 / trials as f64))]),
         });
         let mut notes = self.wrong;
         if self.without_schema > 0 {
-            let count = self.without_schema;
             notes.push(format!(
                 "functions of which nothing tells what they take, so that types and required arguments are not checked: \
-                 in {count} trials; `--tools` or `functions` in references tell it"
+                 in {}; `--tools` or `functions` in references tell it",
+                counted(self.without_schema, "trial")
             ));
         }
-        if self.without_language > 0 {
-            notes.push(format!("of an unknown language, read as Python: {} trials", self.without_language));
+        if self.of_turns > 0 {
+            notes.push(format!(
+                "of several turns or of agents, which the AST checker does not compare: {}",
+                counted(self.of_turns, "trial")
+            ));
         }
+        let unreadable = self.unreadable.into_iter();
+        notes.extend(unreadable.map(|(what, count)| format!("{what}: {}", counted(count, "trial"))));
         SuiteResult { aggregate, groups: categories.chain(errors).collect(), notes }
     }
 }

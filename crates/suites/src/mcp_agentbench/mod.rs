@@ -6,7 +6,7 @@ mod category;
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
-use crate::members::{grade, items, member, number};
+use crate::members::{Cost, grade, items, member};
 use crate::suite::{Group, Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit, by_name};
 use crate::values::Values;
 use agreement::Votes;
@@ -93,7 +93,7 @@ impl Scorer for McpAgentBench {
         let passes = record.verdict.map(|passes| f64::from(u8::from(passes)));
         let values = Values::from([
             ("pass_rate", passes),
-            ("refusal", Some(f64::from(u8::from(record.is_refusal)))),
+            ("refusals", Some(f64::from(u8::from(record.is_refusal)))),
             ("tokens", record.tokens),
         ]);
         self.records.push(record);
@@ -171,9 +171,8 @@ fn verdict(trial: &Trial<'_>) -> Option<bool> {
 
 /// All tokens of a prediction.
 fn tokens(prediction: &Trajectory) -> Option<f64> {
-    let usage = member(prediction, "usage")?;
-    let of = |key: &str| usage.get(key).and_then(number);
-    Some(of("input_tokens")? + of("output_tokens")?)
+    let Cost { input_tokens, output_tokens, .. } = Cost::of(prediction);
+    Some(input_tokens? + output_tokens?)
 }
 
 /// The word of a verdict.

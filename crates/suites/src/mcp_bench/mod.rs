@@ -1,6 +1,5 @@
 //! `MCP-Bench` (arXiv 2508.20453): three rates by rules, six dimensions of a judge, four capabilities and one score.
 
-mod cost;
 mod judge;
 mod order;
 mod rates;
@@ -9,15 +8,15 @@ mod schema;
 mod tests;
 mod totals;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use m3_trajectory::catalog::Catalog;
+use m3_trajectory::json::Json;
 use m3_trajectory::{FailureClass, Trajectory};
 
-use crate::members::{items, member};
+use crate::members::{Cost, items, member};
 use crate::suite::{Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit, Variant};
 use crate::values::Values;
-use cost::Cost;
 use judge::Dimensions;
 use rates::Rates;
 use schema::ArgumentCheck;
@@ -122,7 +121,10 @@ impl Scorer for McpBench<'_> {
             repeat: trial.repeat,
             servers: servers(trial.reference),
             failure: failure(trial.prediction),
-            dependency_order: trial.matches.map(|matches| order::of(trial.reference, matches)),
+            dependency_order: trial
+                .matches
+                .filter(|_| trial.prediction.is_some())
+                .map(|matches| order::of(trial.reference, matches)),
             cost: trial.prediction.map(Cost::of).unwrap_or_default(),
             rates: rates.unwrap_or_default(),
             dimensions,
@@ -140,13 +142,16 @@ impl Scorer for McpBench<'_> {
 
 impl McpBench<'_> {
     fn rates(&mut self, prediction: &Trajectory) -> Rates {
-        let offered = member(prediction, "tools").map(items);
+        let offered: Option<HashSet<&str>> =
+            member(prediction, "tools").map(|names| items(names).iter().filter_map(Json::as_str).collect());
         let Self { catalog, schemas, variant, .. } = self;
         let is_known = offered.is_some() || catalog.is_some();
         Rates::of(prediction, is_known, *variant, |tool, arguments| {
-            let is_listed = offered.is_some_and(|names| names.iter().any(|name| name.as_str() == Some(tool)));
-            let known = catalog.is_some_and(|catalog| catalog.tool(tool).is_some());
-            if !(if offered.is_some() { is_listed } else { known }) {
+            let is_offered = match &offered {
+                Some(names) => names.contains(tool),
+                None => catalog.is_some_and(|catalog| catalog.tool(tool).is_some()),
+            };
+            if !is_offered {
                 return None;
             }
             let schema = || catalog.and_then(|catalog| catalog.input_schema(tool));

@@ -29,21 +29,6 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    /// Nothing.
-    pub(super) const EMPTY: Self = Self {
-        calls: 0,
-        is_known: false,
-        valid: 0,
-        compliant: 0,
-        recorded: 0,
-        recorded_valid: 0,
-        successes: 0,
-        failed_valid: 0,
-        planning: None,
-        rounds: 0,
-        servers: 0,
-    };
-
     /// Counts calls. `fits` says of an offered tool whether its schema accepts the arguments; nothing of any other. For the
     /// published program a call has failed of which nothing is recorded.
     pub(super) fn of(

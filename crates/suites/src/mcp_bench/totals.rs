@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use m3_trajectory::FailureClass;
 
-use super::cost::Cost;
 use super::judge::{Dimensions, mean};
 use super::rates::Rates;
+use crate::members::Cost;
 use crate::suite::{Group, SuiteResult, Variant, by_name};
 use crate::values::Values;
 
 /// What is known of a trial.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Record {
     pub(super) repeat: usize,
     /// Servers of the task.
@@ -35,8 +35,8 @@ pub(super) struct Totals {
 }
 
 /// Values of a set that the published program does not print.
-const NOT_PRINTED: [&str; 6] =
-    ["overall", "judge_cv", "input_tokens", "output_tokens", "seconds", "dependency_order"];
+const NOT_PRINTED: [&str; 7] =
+    ["overall", "schema", "judge_cv", "input_tokens", "output_tokens", "seconds", "dependency_order"];
 
 /// The mean of the four capabilities, each in [0, 1]: the three rates and the three axes of the judge.
 pub(super) fn overall(schema: f64, axes: [f64; 3]) -> f64 {
@@ -54,6 +54,11 @@ impl Record {
         }
     }
 
+    /// A task of which nothing is known.
+    fn missing() -> Self {
+        Self { failure: Some(FailureClass::Missing), ..Self::default() }
+    }
+
     fn is_missing(&self) -> bool {
         self.failure == Some(FailureClass::Missing)
     }
@@ -61,7 +66,7 @@ impl Record {
     /// The values of this trial. The published program leaves one out that failed.
     pub(super) fn values(&self, variant: Variant) -> Values {
         let is_left_out = self.failure.is_some() && variant == Variant::Published;
-        if is_left_out { Self::EMPTY } else { *self }.all_values(variant)
+        if is_left_out { Self::missing() } else { *self }.all_values(variant)
     }
 
     fn all_values(&self, variant: Variant) -> Values {
@@ -120,7 +125,8 @@ impl Totals {
         let all: Vec<&Record> = self.records.iter().collect();
         let mut aggregate = self.means(&all);
         let mut pooled = Rates::default();
-        for record in &all {
+        let is_left_out = |record: &Record| record.failure.is_some() && self.variant == Variant::Published;
+        for record in all.iter().filter(|record| !is_left_out(record)) {
             pooled.add(&record.rates);
         }
         aggregate.push("name_validity_pooled", pooled.name_validity());
@@ -154,16 +160,19 @@ impl Totals {
         SuiteResult { aggregate, groups, notes: self.notes(has_catalog) }
     }
 
-    /// The mean of each value over the trials that have it. Without any the published program says 0 of rates and dimensions.
+    /// The mean of each value over the trials that have it. Where nothing was completed the published program says 0 of rates
+    /// and dimensions.
     fn means(&self, records: &[&Record]) -> Values {
         let values: Vec<Values> = records.iter().map(|record| record.values(self.variant)).collect();
         let names: Vec<String> =
-            Record::EMPTY.values(self.variant).iter().map(|(name, _)| name.to_owned()).collect();
+            Record::missing().values(self.variant).iter().map(|(name, _)| name.to_owned()).collect();
+        let nothing_is_completed = records.iter().all(|record| record.failure.is_some());
         let mut means = Values::default();
         for name in names {
             let known: Vec<f64> = values.iter().filter_map(|values| values.get(&name)).collect();
             let is_printed = !NOT_PRINTED.contains(&name.as_str());
-            let otherwise = (self.variant == Variant::Published && is_printed).then_some(0.0);
+            let is_zero = self.variant == Variant::Published && is_printed && nothing_is_completed;
+            let otherwise = is_zero.then_some(0.0);
             means.push(name, mean(&known).or(otherwise));
         }
         means
@@ -205,18 +214,4 @@ impl Totals {
         }
         notes
     }
-}
-
-impl Record {
-    /// Nothing is known: it has the names of all values.
-    const EMPTY: Self = Self {
-        repeat: 0,
-        servers: 0,
-        failure: Some(FailureClass::Missing),
-        rates: Rates::EMPTY,
-        dimensions: None,
-        cv: None,
-        cost: Cost::NONE,
-        dependency_order: None,
-    };
 }

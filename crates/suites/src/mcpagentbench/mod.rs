@@ -93,13 +93,13 @@ struct Cost {
 
 impl Cost {
     fn of(prediction: &Trajectory) -> Self {
+        let own = crate::members::Cost::of(prediction);
+        let run = member(prediction, "import").and_then(|import| import.get("run"));
         let number = |value| number(value).filter(|number| *number >= 0.0);
-        let member = |key: &str| member(prediction, key);
-        let run = member("import").and_then(|import| import.get("run"));
         let of_run = |key: &str| run.and_then(|run| run.get(key)).and_then(number);
         Self {
-            tokens: member("usage").and_then(|usage| usage.get("output_tokens")).and_then(number),
-            seconds: member("milliseconds").and_then(number).map(|milliseconds| milliseconds / 1000.0),
+            tokens: own.output_tokens,
+            seconds: own.seconds,
             run_tokens: of_run("output_tokens"),
             run_seconds: of_run("seconds"),
         }

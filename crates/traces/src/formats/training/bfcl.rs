@@ -65,6 +65,20 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
                 "of a conversation, what the user says is the question; other messages are left out",
             );
         }
+        let lost: Vec<&str> = [
+            "initial_config",
+            "path",
+            "involved_classes",
+            "excluded_function",
+            "missed_function",
+            "scenario",
+        ]
+        .into_iter()
+        .filter(|key| value.has(key))
+        .collect();
+        if !lost.is_empty() {
+            sink.warn(at.line, &format!("left out: `{}`", lost.join("`, `")));
+        }
         trace.question = question.as_deref().map(Content::of_text);
         trace.task_type = facts.category;
         trace.extra = facts.extra;

@@ -8,7 +8,7 @@ use crate::fields::{Fields, items, members};
 /// What a record says of its task.
 #[derive(Debug, PartialEq)]
 pub(super) struct TaskFacts {
-    /// The category, such as `live_multiple`; `None` for tasks of several turns and for agents'.
+    /// The category, such as `live_multiple` or `multi_turn_base`.
     pub(super) category: Option<String>,
     /// The members `language`, unless it is Python, and `functions`: what the suite `bfcl` reads.
     pub(super) extra: Vec<(String, Json)>,
@@ -22,9 +22,6 @@ impl TaskFacts {
     pub(super) fn of(value: &Json) -> Self {
         let id = value.text("id").unwrap_or_default();
         let category = id.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-').strip_suffix('_');
-        let is_known =
-            |word| matches!(word, "simple" | "multiple" | "parallel" | "irrelevance" | "relevance");
-        let category = category.filter(|category| category.split('_').any(is_known));
         let mut words = category.into_iter().flat_map(|category| category.split('_'));
         let language = words.find(|word| matches!(*word, "java" | "javascript"));
         let functions = value.list("function");
@@ -40,8 +37,7 @@ impl TaskFacts {
 
     /// Whether the right calls are none, or any: then there is no list of possible answers.
     pub(super) fn has_no_gold(&self) -> bool {
-        let mut words = self.category.iter().flat_map(|category| category.split('_'));
-        words.any(|word| matches!(word, "irrelevance" | "relevance"))
+        self.category.as_ref().is_some_and(|category| category.ends_with("relevance"))
     }
 }
 
@@ -164,7 +160,8 @@ mod tests {
         let of = |id: &str| TaskFacts::of(&json(&format!("{{\"id\": \"{id}\"}}")));
         assert_eq!(of("live_parallel_multiple_3-1-0").category.as_deref(), Some("live_parallel_multiple"));
         assert!(of("live_irrelevance_1-0-0").has_no_gold() && !of("multiple_1").has_no_gold());
-        assert_eq!((of("multi_turn_base_3").category, of("simple").category), (None, None));
+        assert_eq!(of("multi_turn_base_3").category.as_deref(), Some("multi_turn_base"));
+        assert_eq!(of("simple").category, None);
     }
 
     #[test]
