@@ -18,7 +18,7 @@ use super::failure::Failure;
 use super::printer::Printer;
 use crate::calibrate::{CalibrationReport, FidelityReport, SourcesReport, TrainingReport};
 use crate::import::ImportReport;
-use crate::report::{ChangesReport, HealthReport, OutcomesReport, SearchReport};
+use crate::report::{CatalogDifferences, ChangesReport, HealthReport, OutcomesReport, SearchReport};
 
 /// Options of `m3 schema`.
 #[derive(Debug, Args)]
@@ -67,6 +67,8 @@ enum Name {
     Health,
     /// What `m3 tools --search TEXT --format json` writes
     Search,
+    /// What `m3 tools --compare CATALOG --format json` writes
+    CatalogDifferences,
     /// The file that keeps a tool's result
     Result,
     /// A prediction that `m3 run` writes
@@ -108,6 +110,7 @@ pub(super) fn run(args: &SchemaArgs) -> Result<(), Failure> {
         Name::FidelitySources => schemars::schema_for!(SourcesReport),
         Name::Health => schemars::schema_for!(HealthReport),
         Name::Search => schemars::schema_for!(SearchReport),
+        Name::CatalogDifferences => schemars::schema_for!(CatalogDifferences),
         Name::Result => schemars::schema_for!(ResultRecord),
         Name::Prediction => schemars::schema_for!(Prediction),
         Name::Review => schemars::schema_for!(Decision),

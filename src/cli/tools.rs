@@ -1,7 +1,7 @@
 //! `m3 tools`
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -10,7 +10,9 @@ use m3_executor::nearest::similarities;
 use m3_mcp::config::HostConfig;
 use m3_mcp::{Tool, ToolCatalog, ToolName};
 use m3_report::{SheetForm, json_without_hidden, write_sheets};
+use m3_support::redact::Redactor;
 use m3_support::text::shortened;
+use m3_trajectory::catalog::Catalog;
 use tokio_util::sync::CancellationToken;
 
 use super::Common;
@@ -21,7 +23,9 @@ use super::hosting::{
 };
 use super::output::{Output, form};
 use super::printer::{Printer, Unit};
-use crate::report::{CatalogFile, FoundTool, HealthReport, SearchReport, one_line, write_tools};
+use crate::report::{
+    CatalogDifferences, CatalogFile, FoundTool, HealthReport, SearchReport, one_line, write_tools,
+};
 
 /// Options of `m3 tools`.
 #[derive(Debug, Args)]
@@ -41,6 +45,12 @@ pub(super) struct ToolsArgs {
     /// Show the state of each server instead of its tools
     #[arg(long, conflicts_with = "search")]
     health: bool,
+    /// Compare the tools with this catalog, and list every difference
+    #[arg(long, value_name = "CATALOG", conflicts_with_all = ["search", "health"])]
+    compare: Option<PathBuf>,
+    /// Exit with code 1 if a tool is missing, is not in the catalog, or differs
+    #[arg(long, requires = "compare")]
+    fail_if_different: bool,
     /// Wait at most this long for each server to start, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=604_800))]
     timeout: Option<u32>,
@@ -59,10 +69,11 @@ Examples:
   m3 tools servers/local.json
   m3 tools servers/m3-bench.json --out tools.json
   m3 tools tools.json --search \"crop an image\"
+  m3 tools servers/m3-bench.json --compare published/tools.json
 
 Servers start together; one that fails does not stop the others. With a catalog no server is started. The \
 JSON is the catalog, {\"server\": {\"tools\": [..]}}, as `--tools` of other commands reads it; with --health \
-it is m3.health/1, with --search m3.search/1.
+it is m3.health/1, with --search m3.search/1, with --compare m3.catalog-differences/1.
 
 Exits with 3 if a server failed, with 4 if none could be started.";
 
@@ -70,7 +81,7 @@ Exits with 3 if a server failed, with 4 if none could be started.";
 enum FormatArg {
     /// For people, at a terminal
     Table,
-    /// The catalog, m3.health/1 or m3.search/1
+    /// The catalog, m3.health/1, m3.search/1 or m3.catalog-differences/1
     Json,
 }
 
@@ -79,13 +90,17 @@ struct Found {
     catalog: ToolCatalog,
     /// `None` if no server was started.
     health: Option<HealthReport>,
+    /// What was replaced in the catalog; `None` likewise.
+    redactor: Option<Redactor>,
 }
 
 /// Lists servers and their tools.
 pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let format = form(args.format, args.out.as_deref())?;
     let servers = Servers::open(&args.config, printer)?;
-    let mut output = Output::open(args.out.as_deref(), &[&args.config], printer)?.outliving_its_reader();
+    let published = args.compare.as_deref().map(Catalog::open).transpose()?;
+    let inputs: Vec<&Path> = [&args.config].into_iter().chain(&args.compare).map(PathBuf::as_path).collect();
+    let mut output = Output::open(args.out.as_deref(), &inputs, printer)?.outliving_its_reader();
     // Before servers are started, because the encoder may have to be fetched.
     let embedder = match &args.search {
         Some(_) => Some(args.encoder.open(common.assets()?, printer)?),
@@ -102,7 +117,9 @@ pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result
             (signals.settle(found)?, signals.first, Some(runtime))
         }
     };
+    let differences = published.map(|published| differences(args, &ToolCatalog::from(&published), &found));
     match (embedder, &args.search) {
+        _ if differences.is_some() => write_differences(differences.as_ref(), format, &mut output)?,
         (Some(mut embedder), Some(query)) => {
             let report = search(args, query, &found.catalog, &mut embedder, &cancel, printer)?;
             let json = || serde_json::to_string_pretty(&report);
@@ -116,6 +133,9 @@ pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result
             Err(Failure::new(code::UNAVAILABLE, "no server could be started"))
         }
         Some(health) if health.failed().next().is_some() => Err(Failure::silent(code::FAILED)),
+        _ if args.fail_if_different && differences.is_some_and(|found| !found.differences.is_empty()) => {
+            Err(Failure::silent(code::NOT_MET))
+        }
         _ => Ok(()),
     }
 }
@@ -135,7 +155,7 @@ fn listed(args: &ToolsArgs, catalog: &ToolCatalog) -> Result<Found, Failure> {
         return Err(Failure::new(code::INPUT, message));
     }
     catalog.servers.retain(|server| args.server.is_empty() || args.server.contains(&server.server));
-    Ok(Found { catalog, health: None })
+    Ok(Found { catalog, health: None, redactor: None })
 }
 
 /// The tools of servers, which are started for this and closed again.
@@ -157,7 +177,32 @@ async fn configured(
     let catalog = hosted.host.catalog().without_secrets(&redactor);
     let health = HealthReport::new(&hosted.host.statuses().await, &catalog, &redactor);
     hosted.host.close().await;
-    Ok(Found { catalog, health: Some(health) })
+    Ok(Found { catalog, health: Some(health), redactor: Some(redactor) })
+}
+
+/// Compares what was found with a published catalog; only the servers that `--server` names.
+fn differences(args: &ToolsArgs, published: &ToolCatalog, found: &Found) -> CatalogDifferences {
+    let mut published = published.clone();
+    published.servers.retain(|server| args.server.is_empty() || args.server.contains(&server.server));
+    // What was replaced on one side, because it is the value of a key, has to be replaced on the other.
+    if let Some(redactor) = &found.redactor {
+        published = published.without_secrets(redactor);
+    }
+    let failed = found.health.iter().flat_map(HealthReport::failed).map(|server| server.server.clone());
+    CatalogDifferences::new(&published, &found.catalog, &failed.collect())
+}
+
+fn write_differences(
+    differences: Option<&CatalogDifferences>,
+    format: FormatArg,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let Some(differences) = differences else { return Ok(()) };
+    let is_styled = output.is_styled();
+    let json = || serde_json::to_string_pretty(differences);
+    write(output, format, json, |out| {
+        write_sheets(SheetForm::Terminal { is_styled }, &differences.sheets(), out)
+    })
 }
 
 fn write_found(

@@ -1,6 +1,7 @@
-//! Reports other than scores: outcomes of calls, grades, calibrations, tools.
+//! Reports other than scores: outcomes of calls, grades, calibrations, tools, differences of catalogs.
 
 mod calibration;
+mod catalog;
 mod changes;
 mod fidelity;
 mod grades;
@@ -8,6 +9,7 @@ mod outcomes;
 mod tools;
 
 pub use calibration::{calibration_picture, calibration_sheets};
+pub use catalog::{CatalogDifferences, Change, ServerDifferences, ToolDifference};
 pub use changes::{ChangesReport, TaskChange, TaskState, changes_sheets};
 pub use fidelity::{fidelity_sheets, sources_sheets, training_sheets};
 pub use grades::grade_sheets;

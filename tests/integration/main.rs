@@ -13,6 +13,7 @@ mod bad_input;
 mod blind;
 mod cache;
 mod calibrate;
+mod catalog_differences;
 mod circles;
 mod comparability;
 mod documents;

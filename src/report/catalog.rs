@@ -1,0 +1,374 @@
+//! How the tools that servers offer differ from a list of tools, such as the one that a benchmark was published with
+//! (`m3.catalog-differences/1`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use m3_mcp::{Tool, ToolCatalog};
+use m3_report::{Cell, Column, Sheet};
+use m3_support::text::{counted, shortened};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// What `m3 tools --compare CATALOG --format json` writes.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "m3.catalog-differences/1")]
+pub struct CatalogDifferences {
+    /// Always `m3.catalog-differences/1`.
+    pub schema: String,
+    /// How many tools the list has.
+    pub listed: usize,
+    /// How many tools are offered.
+    pub offered: usize,
+    /// How many of them are the same in everything that this report compares.
+    pub same: usize,
+    /// The servers of the list, then those that it does not have.
+    pub servers: Vec<ServerDifferences>,
+    /// Every difference, in the order of the servers and their tools.
+    pub differences: Vec<ToolDifference>,
+}
+
+/// A server in both catalogs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ServerDifferences {
+    /// Its name.
+    pub server: String,
+    /// Whether it failed, so that none of its tools is offered.
+    pub is_failed: bool,
+    /// How many tools the list has of it.
+    pub listed: usize,
+    /// How many tools it offers.
+    pub offered: usize,
+    /// How many of them are the same.
+    pub same: usize,
+    /// How many of its tools have another description.
+    pub descriptions: usize,
+    /// How many of its tools have other arguments: other names, types, defaults, or required ones.
+    pub arguments: usize,
+}
+
+/// One difference.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ToolDifference {
+    /// The tool as `server/tool`.
+    pub tool: String,
+    /// What differs.
+    pub change: Change,
+    /// The argument that it is about; for `other`, the key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub argument: Option<String>,
+    /// As the list has it; left out where it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listed: Option<Value>,
+    /// As it is offered; left out where it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offered: Option<Value>,
+}
+
+/// What differs in a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// The tool is not offered.
+    MissingTool,
+    /// The tool is not in the list.
+    ExtraTool,
+    /// Its description.
+    Description,
+    /// An argument is no longer there.
+    MissingArgument,
+    /// An argument is not in the list.
+    ExtraArgument,
+    /// Whether an argument is required.
+    Required,
+    /// What an argument may be: its schema without texts and default.
+    Type,
+    /// The default of an argument.
+    Default,
+    /// The texts of an argument: its title, its description, and those within it.
+    ArgumentText,
+    /// The schema of the arguments, beside the arguments: definitions, whether others are allowed.
+    InputSchema,
+    /// The schema of its results.
+    OutputSchema,
+    /// Another key of the tool, such as `annotations`.
+    Other,
+}
+
+impl Change {
+    fn name(self) -> &'static str {
+        match self {
+            Self::MissingTool => "missing tool",
+            Self::ExtraTool => "extra tool",
+            Self::Description => "description",
+            Self::MissingArgument => "missing",
+            Self::ExtraArgument => "extra",
+            Self::Required => "required",
+            Self::Type => "type",
+            Self::Default => "default",
+            Self::ArgumentText => "text",
+            Self::InputSchema => "input schema",
+            Self::OutputSchema => "output schema",
+            Self::Other => "other",
+        }
+    }
+
+    /// Whether calls that fit one schema may not fit the other, or mean something else.
+    fn is_of_arguments(self) -> bool {
+        matches!(
+            self,
+            Self::MissingArgument
+                | Self::ExtraArgument
+                | Self::Required
+                | Self::Type
+                | Self::Default
+                | Self::InputSchema
+        )
+    }
+}
+
+impl CatalogDifferences {
+    /// Compares what is offered with a list. `failed` are the names of servers that did not start.
+    #[must_use]
+    pub fn new(listed: &ToolCatalog, offered: &ToolCatalog, failed: &BTreeSet<String>) -> Self {
+        let names = |catalog: &'_ ToolCatalog| -> Vec<String> {
+            catalog.servers.iter().map(|server| server.server.clone()).collect()
+        };
+        let (of_list, of_offer) = (names(listed), names(offered));
+        let extra = of_offer.iter().filter(|name| !of_list.contains(name));
+        let (mut servers, mut differences) = (Vec::new(), Vec::new());
+        for server in of_list.iter().chain(extra) {
+            let (listed, offered) = (tools_of(listed, server), tools_of(offered, server));
+            let found = server_differences(server, &listed, &offered);
+            let changed = |is: fn(Change) -> bool| {
+                let tools = found.iter().filter(|found| is(found.change)).map(|found| &found.tool);
+                tools.collect::<BTreeSet<_>>().len()
+            };
+            servers.push(ServerDifferences {
+                server: server.clone(),
+                is_failed: failed.contains(server),
+                listed: listed.len(),
+                offered: offered.len(),
+                same: offered.len() - changed(|change| change != Change::MissingTool),
+                descriptions: changed(|change| change == Change::Description),
+                arguments: changed(Change::is_of_arguments),
+            });
+            differences.extend(found);
+        }
+        let sum = |count: fn(&ServerDifferences) -> usize| servers.iter().map(count).sum();
+        Self {
+            schema: "m3.catalog-differences/1".to_owned(),
+            listed: sum(|server| server.listed),
+            offered: sum(|server| server.offered),
+            same: sum(|server| server.same),
+            servers,
+            differences,
+        }
+    }
+
+    /// A table of servers, and one of differences for each server that has any.
+    #[must_use]
+    pub fn sheets(&self) -> Vec<Sheet> {
+        let of_servers = self.servers.iter().map(|server| self.differences_sheet(&server.server));
+        let mut sheets: Vec<Sheet> = [self.servers_sheet()].into_iter().chain(of_servers).collect();
+        sheets.retain(|sheet| !sheet.rows.is_empty());
+        sheets
+    }
+
+    fn servers_sheet(&self) -> Sheet {
+        let row = |server: &ServerDifferences| {
+            let counts = [server.listed, server.offered, server.same, server.descriptions, server.arguments];
+            [Cell::new(&server.server)].into_iter().chain(counts.map(|count| Cell::new(count.to_string())))
+        };
+        let failed: Vec<&str> = self
+            .servers
+            .iter()
+            .filter(|server| server.is_failed)
+            .map(|server| server.server.as_str())
+            .collect();
+        let note = format!("Not started, so none of their tools is offered: {}", failed.join(", "));
+        let mut columns = vec![Column::text("server")];
+        columns.extend(
+            [("tools listed", "listed"), ("tools offered", "offered"), ("the same", "same")]
+                .into_iter()
+                .chain([("other description", "descr."), ("other arguments", "args")])
+                .map(|(name, short)| Column::number(name, short)),
+        );
+        Sheet {
+            title: format!(
+                "{} listed, {} offered, {} the same",
+                counted(self.listed, "tool"),
+                self.offered,
+                self.same
+            ),
+            notes: if failed.is_empty() { Vec::new() } else { vec![note] },
+            columns,
+            rows: self.servers.iter().map(|server| row(server).collect()).collect(),
+        }
+    }
+
+    fn differences_sheet(&self, server: &str) -> Sheet {
+        let row = |(tool, found): (&str, &ToolDifference)| {
+            let cells =
+                [tool.to_owned(), found.what(), shown(found.listed.as_ref()), shown(found.offered.as_ref())];
+            cells.into_iter().map(Cell::new).collect()
+        };
+        let of_server = self.differences.iter().filter_map(|found| {
+            let (of, tool) = found.tool.split_once('/')?;
+            (of == server).then_some((tool, found))
+        });
+        let rows: Vec<Vec<Cell>> = of_server.map(row).collect();
+        Sheet {
+            title: format!("{server}: {}", counted(rows.len(), "difference")),
+            notes: Vec::new(),
+            columns: ["tool", "what differs", "listed", "offered"].map(Column::text).to_vec(),
+            rows,
+        }
+    }
+}
+
+/// The most characters of a value in a table.
+const MAX_SHOWN: usize = 60;
+
+/// A value in one line.
+fn shown(value: Option<&Value>) -> String {
+    let text = match value {
+        None => return String::new(),
+        Some(Value::String(text)) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        Some(value) => value.to_string(),
+    };
+    shortened(&text, MAX_SHOWN)
+}
+
+/// The tools of a server, in their order.
+fn tools_of<'a>(catalog: &'a ToolCatalog, server: &str) -> Vec<&'a Tool> {
+    catalog.servers.iter().filter(|found| found.server == server).flat_map(|found| &found.tools).collect()
+}
+
+fn server_differences(server: &str, listed: &[&Tool], offered: &[&Tool]) -> Vec<ToolDifference> {
+    let by_name = |tools: &[&'_ Tool], name: &str| tools.iter().position(|tool| tool.name == name);
+    let mut found = Vec::new();
+    for tool in listed {
+        let full = format!("{server}/{}", tool.name);
+        match by_name(offered, &tool.name) {
+            Some(index) => tool_differences(&full, tool, offered[index], &mut found),
+            None => found.push(ToolDifference::new(&full, Change::MissingTool, None, (None, None))),
+        }
+    }
+    for tool in offered.iter().filter(|tool| by_name(listed, &tool.name).is_none()) {
+        let full = format!("{server}/{}", tool.name);
+        found.push(ToolDifference::new(&full, Change::ExtraTool, None, (None, None)));
+    }
+    found
+}
+
+impl ToolDifference {
+    /// What differs, in a few words.
+    fn what(&self) -> String {
+        match &self.argument {
+            Some(key) if self.change == Change::Other => key.clone(),
+            Some(argument) => format!("{argument}: {}", self.change.name()),
+            None => self.change.name().to_owned(),
+        }
+    }
+
+    fn new(
+        tool: &str,
+        change: Change,
+        argument: Option<&str>,
+        (listed, offered): (Option<Value>, Option<Value>),
+    ) -> Self {
+        Self { tool: tool.to_owned(), change, argument: argument.map(str::to_owned), listed, offered }
+    }
+}
+
+fn tool_differences(name: &str, listed: &Tool, offered: &Tool, found: &mut Vec<ToolDifference>) {
+    let mut compare = |change, argument: Option<&str>, listed: Option<Value>, offered: Option<Value>| {
+        if listed != offered {
+            found.push(ToolDifference::new(name, change, argument, (listed, offered)));
+        }
+    };
+    let text = |tool: &Tool| tool.description.clone().map(Value::String);
+    compare(Change::Description, None, text(listed), text(offered));
+    let (before, after) = (arguments(listed), arguments(offered));
+    for (argument, old) in &before {
+        let name = Some(argument.as_str());
+        let Some(new) = after.get(argument) else {
+            compare(Change::MissingArgument, name, Some(old.schema.clone()), None);
+            continue;
+        };
+        compare(Change::Required, name, Some(json!(old.is_required)), Some(json!(new.is_required)));
+        let default = |schema: &Value| schema.get("default").cloned();
+        compare(Change::Default, name, default(&old.schema), default(&new.schema));
+        let (old_type, new_type) = (without_texts(&old.schema), without_texts(&new.schema));
+        if old_type == new_type {
+            let without_default = |schema: &Value| {
+                let mut schema = schema.clone();
+                schema.as_object_mut().map(|schema| schema.remove("default"));
+                Some(schema)
+            };
+            compare(Change::ArgumentText, name, without_default(&old.schema), without_default(&new.schema));
+        } else {
+            compare(Change::Type, name, Some(old_type), Some(new_type));
+        }
+    }
+    for (argument, new) in after.iter().filter(|(argument, _)| !before.contains_key(*argument)) {
+        compare(Change::ExtraArgument, Some(argument), None, Some(new.schema.clone()));
+    }
+    let schema = |tool: &Tool| Some(rest_of_schema(&tool.input_schema));
+    compare(Change::InputSchema, None, schema(listed), schema(offered));
+    let output = |tool: &Tool| tool.output_schema.clone().map(Value::Object);
+    compare(Change::OutputSchema, None, output(listed), output(offered));
+    let keys: BTreeSet<&String> = listed.extra.keys().chain(offered.extra.keys()).collect();
+    for key in keys {
+        compare(Change::Other, Some(key), listed.extra.get(key).cloned(), offered.extra.get(key).cloned());
+    }
+}
+
+/// An argument of a tool.
+struct Argument {
+    schema: Value,
+    is_required: bool,
+}
+
+/// The arguments of a tool by name. A schema that is not one has none.
+fn arguments(tool: &Tool) -> BTreeMap<String, Argument> {
+    let required = tool.input_schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|found| found == name));
+    let properties = tool.input_schema.get("properties").and_then(Value::as_object);
+    let argument = |(name, schema): (&String, &Value)| {
+        (name.clone(), Argument { schema: schema.clone(), is_required: is_required(name) })
+    };
+    properties.into_iter().flatten().map(argument).collect()
+}
+
+/// Texts of a schema, which say nothing of what fits it.
+const TEXTS: [&str; 3] = ["title", "description", "$schema"];
+
+/// A schema without texts and without its own default.
+fn without_texts(schema: &Value) -> Value {
+    match schema {
+        Value::Object(schema) => {
+            let kept = schema.iter().filter(|(key, _)| !TEXTS.contains(&key.as_str()) && *key != "default");
+            let inner = |(key, value): (&String, &Value)| match value.as_object() {
+                // Beneath these are names, not keywords.
+                Some(named) if ["properties", "$defs", "definitions"].contains(&key.as_str()) => {
+                    let named = named.iter().map(|(name, schema)| (name.clone(), without_texts(schema)));
+                    (key.clone(), Value::Object(named.collect()))
+                }
+                _ => (key.clone(), without_texts(value)),
+            };
+            Value::Object(kept.map(inner).collect())
+        }
+        Value::Array(schemas) => schemas.iter().map(without_texts).collect(),
+        other => other.clone(),
+    }
+}
+
+/// What a schema of arguments says beside the arguments.
+fn rest_of_schema(schema: &Map<String, Value>) -> Value {
+    let mut rest = schema.clone();
+    rest.remove("properties");
+    rest.remove("required");
+    without_texts(&Value::Object(rest))
+}
