@@ -47,7 +47,9 @@ impl Cost {
     pub(crate) fn of(prediction: &Trajectory) -> Self {
         let number = |value| number(value).filter(|number| *number >= 0.0);
         let tokens = |key: &str| member(prediction, "usage")?.get(key).and_then(number);
-        let milliseconds = member(prediction, "milliseconds").and_then(number);
+        // `m3 run` keeps it below `run`.
+        let of_run = || member(prediction, "run")?.get("milliseconds");
+        let milliseconds = member(prediction, "milliseconds").or_else(of_run).and_then(number);
         Self {
             input_tokens: tokens("input_tokens"),
             output_tokens: tokens("output_tokens"),

@@ -103,10 +103,11 @@ impl Scorer for McpAgentBench {
     fn finish(self: Box<Self>) -> SuiteResult {
         let all: Vec<&Record> = self.records.iter().collect();
         let mut aggregate = rates(&all);
-        let tokens: Option<Vec<f64>> = all.iter().map(|record| record.tokens).collect();
-        let sum = tokens.as_ref().map(|tokens| tokens.iter().sum::<f64>()).filter(|sum| *sum > 0.0);
-        aggregate.push("tokens", sum.map(|sum| sum / all.len() as f64));
-        aggregate.push("passes_per_1000_tokens", sum.map(|sum| 1000.0 * passes(&all) / sum));
+        let known: Vec<&Record> = all.iter().copied().filter(|record| record.tokens.is_some()).collect();
+        let sum = known.iter().filter_map(|record| record.tokens).sum::<f64>();
+        let of_known = |value: f64| (sum > 0.0).then_some(value);
+        aggregate.push("tokens", of_known(sum / known.len() as f64));
+        aggregate.push("passes_per_1000_tokens", of_known(1000.0 * passes(&known) / sum));
         let judged: Vec<(Option<bool>, &Votes)> = all.iter().map(|it| (it.verdict, &it.votes)).collect();
         agreement::push(&mut aggregate, &judged);
         let categories = by_name(&self.records, |record| Some(record.category.to_owned()));
@@ -129,6 +130,12 @@ impl Scorer for McpAgentBench {
         if unjudgeable > 0 {
             notes.push(format!(
                 "cannot be judged, since the reference has no answer (`final_reply`), and left out: {unjudgeable}"
+            ));
+        }
+        let without_tokens = all.len() - known.len();
+        if without_tokens > 0 && !known.is_empty() {
+            notes.push(format!(
+                "without tokens, left out of `tokens` and `passes_per_1000_tokens`: {without_tokens}"
             ));
         }
         SuiteResult { aggregate, groups, notes }

@@ -142,8 +142,10 @@ impl Scorer for McpBench<'_> {
 
 impl McpBench<'_> {
     fn rates(&mut self, prediction: &Trajectory) -> Rates {
+        // `m3 run` keeps a hash there, which tells no names.
+        let listed = member(prediction, "tools").filter(|names| matches!(names, Json::Array(_)));
         let offered: Option<HashSet<&str>> =
-            member(prediction, "tools").map(|names| items(names).iter().filter_map(Json::as_str).collect());
+            listed.map(|names| items(names).iter().filter_map(Json::as_str).collect());
         let Self { catalog, schemas, variant, .. } = self;
         let is_known = offered.is_some() || catalog.is_some();
         Rates::of(prediction, is_known, *variant, |tool, arguments| {

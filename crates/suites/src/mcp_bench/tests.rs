@@ -86,6 +86,17 @@ fn runs_that_ended_in_an_error_weigh_nothing_or_are_left_out() {
     assert_eq!((result.aggregate.get("overall"), published[0].get("calls")), (Some(1.0), None));
 }
 
+/// What `m3 run` writes: a hash of the tools, and the time of the run.
+#[test]
+fn a_hash_of_tools_names_none() {
+    let run = Json::Object(vec![("milliseconds".to_owned(), Json::Integer(1500))]);
+    let prediction =
+        trajectory(vec![done("a/x", true)], &[("tools", Json::String("sha256:0".to_owned())), ("run", run)]);
+    let (values, _) = scored(Variant::Paper, &[(&prediction, Some(&prediction))]);
+    assert_eq!(values[0].get("name_validity"), None);
+    assert_eq!(values[0].get("seconds"), Some(1.5));
+}
+
 /// Two tasks of one server with 1 call each, one of two with 4: 2 over tasks, 2.5 over settings.
 #[test]
 fn table_6_is_the_plain_mean_of_settings() {
