@@ -236,11 +236,12 @@ system_packages() {
 }
 
 environment() {
-    cat >"$FOLDER/m3-bench.env" <<TEXT
-export OPEN_M3_BENCH='$FOLDER'
-export OPEN_M3_BENCH_PYTHON='$VENV/bin/python'
-export PATH='$VENV/bin':"\$PATH"
-TEXT
+    {
+        printf 'export OPEN_M3_BENCH=%q\n' "$FOLDER"
+        printf 'export OPEN_M3_BENCH_PYTHON=%q\n' "$VENV/bin/python"
+        # shellcheck disable=SC2016  # PATH is that of the shell that reads the file
+        printf 'export PATH=%q:"$PATH"\n' "$VENV/bin"
+    } >"$FOLDER/m3-bench.env"
     # shellcheck disable=SC1091
     . "$FOLDER/m3-bench.env"
 }
@@ -249,7 +250,7 @@ TEXT
 check() {
     local m3=${M3:-m3} config=$HERE/m3-bench.json name code=0
     say
-    say "prepared; in every shell in which you use the servers: source '$FOLDER/m3-bench.env'"
+    say "prepared; in every shell in which you use the servers: source $(printf %q "$FOLDER/m3-bench.env")"
     if [ -n "$NO_CHECK" ]; then return 0; fi
     if ! has "$m3"; then
         say "to see which servers start: m3 tools --health '$config'"

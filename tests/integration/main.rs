@@ -34,6 +34,7 @@ mod judge;
 mod layout;
 mod leaderboard;
 mod llm_client;
+mod m3_bench;
 mod mcp_cli;
 mod mcp_config;
 mod other_servers;
