@@ -125,14 +125,14 @@ fn the_document_counts_the_tools_of_every_key() {
     for (keys, servers) in by_key.iter().filter(|(keys, _)| !keys.is_empty()) {
         let (name, is_optional) = keys.first().unwrap();
         let row = document.lines().find(|line| line.starts_with("| ") && line.contains(&format!("`{name}`")));
-        let cells: Vec<&str> = row.unwrap_or_else(|| panic!("no row has {name}")).split(" | ").collect();
-        assert!(keys.iter().all(|(key, _)| cells[0].contains(&format!("`{key}`"))), "{cells:?}");
-        assert_eq!(cells[0].contains("optional"), *is_optional, "{cells:?}");
-        let mut named: Vec<&str> = cells[1].split(", ").collect();
+        let columns: Vec<&str> = row.unwrap_or_else(|| panic!("no row has {name}")).split(" | ").collect();
+        assert!(keys.iter().all(|(key, _)| columns[0].contains(&format!("`{key}`"))), "{columns:?}");
+        assert_eq!(columns[0].contains("optional"), *is_optional, "{columns:?}");
+        let mut named: Vec<&str> = columns[1].split(", ").collect();
         named.sort_unstable();
-        assert_eq!(&named, servers, "{cells:?}");
+        assert_eq!(&named, servers, "{columns:?}");
         let count: usize = servers.iter().map(|server| tools(server)).sum();
         let tasks = calls.values().filter(|called| servers.iter().any(|server| called.contains(server)));
-        assert_eq!([cells[2], cells[3]], [count.to_string(), tasks.count().to_string()], "{cells:?}");
+        assert_eq!([columns[2], columns[3]], [count.to_string(), tasks.count().to_string()], "{columns:?}");
     }
 }
