@@ -70,8 +70,8 @@ pub(super) fn notes(sources: &[&str], selection: Option<&Selection<'_>>) -> Vec<
         }
         if selection.profile != Profile::OpenM3Bench {
             notes.push(format!(
-                "The program of {name}, which its table seems to come from, gives perfect one-step trajectories an order \
-                 consistency of 0: `m3 score --profile open-m3-bench` does the same"
+                "The table of {name} seems to come from its program, since argument similarity never exceeds recall there: \
+                 `m3 score --profile open-m3-bench` computes what it does"
             ));
         }
         notes
