@@ -30,14 +30,8 @@ impl Leaderboard {
     ) -> Result<Self, DifferentLengths> {
         let entrants = Entrant::all(models, selection);
         let average = Average::of(|metric| entrants.iter().all(|entrant| entrant.is_complete(metric)));
-        // Beside one's own models, published ones add no columns: there would be no room for names.
-        let shown = entrants.iter().filter(|found| selection.is_none() || found.published.is_none());
-        let columns: Vec<Metric> = Metric::of_leaderboards()
-            .into_iter()
-            .filter(|metric| *metric == Metric::Average || shown.clone().any(|found| found.has(*metric)))
-            .collect();
+        let columns = columns(&entrants, selection.is_some());
         let statistics = selection.map(|selection| Statistics::new(selection, average, draws)).transpose()?;
-        let is_mixed = selection.is_some();
         let mut rows: Vec<ModelReport> = entrants
             .iter()
             .map(|entrant| entrant.report(&columns, average, selection, statistics.as_ref()))
@@ -58,17 +52,8 @@ impl Leaderboard {
         rank_rows(&mut rows, statistics.as_ref());
         // The sort is stable: models of equal average keep their order.
         rows.sort_by(|a, b| average_of(b).total_cmp(&average_of(a)));
-        let scored = |row: &ModelReport| {
-            let index = names.iter().position(|name| *name == row.model)?;
-            let found = selection?;
-            Some((*names.get(index)?, *found.origins.get(index)?, *found.left_out.get(index)?))
-        };
-        let scored: Vec<_> = rows.iter().filter_map(scored).collect();
         let mut notes: Vec<String> = failures::note(&names, &failures).into_iter().collect();
-        notes.extend(selection.into_iter().flat_map(Selection::notes));
-        notes.extend(entrants.iter().flat_map(|entrant| entrant.notes(&columns, average, is_mixed)));
-        let sources: Vec<&str> = entrants.iter().filter_map(|entrant| entrant.published).collect();
-        notes.extend(published::notes(&sources, selection));
+        notes.extend(notes_on_rows(&entrants, &columns, average, selection));
         notes.extend(statistics.as_ref().and_then(Statistics::note));
         notes.extend(passing_note);
         Ok(Self {
@@ -83,14 +68,36 @@ impl Leaderboard {
             average: average.into(),
             columns: columns.iter().map(|metric| metric.name().to_owned()).collect(),
             notes,
+            suites: selection.map_or_else(Vec::new, |selection| suites(&rows, &names, selection)),
             models: rows,
             smallest_detectable_difference: statistics.as_ref().and_then(|found| found.smallest_difference),
             tests: statistics.map(|found| found.tests),
             types: selection.map_or_else(Vec::new, |selection| types(&entrants, selection, &columns)),
             passing,
-            suites: suites(&scored),
         })
     }
+}
+
+/// The metrics that any model has. Beside one's own models, published ones add none: there would be no room for names.
+fn columns(entrants: &[Entrant<'_>], is_mixed: bool) -> Vec<Metric> {
+    let has =
+        |metric| entrants.iter().any(|found| (!is_mixed || found.published.is_none()) && found.has(metric));
+    let all = Metric::of_leaderboards().into_iter();
+    all.filter(|metric| *metric == Metric::Average || has(*metric)).collect()
+}
+
+/// Notes on the references, on what models lack, and on published tables.
+fn notes_on_rows(
+    entrants: &[Entrant<'_>],
+    columns: &[Metric],
+    average: Average,
+    selection: Option<&Selection<'_>>,
+) -> Vec<String> {
+    let mut notes: Vec<String> = selection.into_iter().flat_map(Selection::notes).collect();
+    notes.extend(entrants.iter().flat_map(|entrant| entrant.notes(columns, average, selection.is_some())));
+    let sources: Vec<&str> = entrants.iter().filter_map(|entrant| entrant.published).collect();
+    notes.extend(published::notes(&sources, selection));
+    notes
 }
 
 /// How many trajectories have a metric. A set has a metric of the alignment only if every trajectory has it.

@@ -4,7 +4,7 @@ use m3_support::text::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Origin;
+use super::{ModelReport, Selection};
 use crate::{OWN_SUITE, SuiteMetricReport, SuiteValues};
 
 /// What a suite says of the models.
@@ -31,11 +31,18 @@ pub struct SuiteRowReport {
     pub values: SuiteValues,
 }
 
-/// What suites say of models, in the order of the first model that has each; `left_out` is how many tasks of a model are
-/// not among those that are compared.
-pub(super) fn suites(models: &[(&str, &Origin, usize)]) -> Vec<SuiteBoardReport> {
+/// What suites say of the models of these rows, whose names in the order of the selection are `scored`; in the order in which
+/// suites first come.
+pub(super) fn suites(
+    rows: &[ModelReport],
+    scored: &[&str],
+    selection: &Selection<'_>,
+) -> Vec<SuiteBoardReport> {
+    let place = |row: &ModelReport| scored.iter().position(|name| *name == row.model);
+    let own = rows.iter().filter(|row| row.published.is_none());
     let mut boards: Vec<SuiteBoardReport> = Vec::new();
-    for (model, origin, left_out) in models {
+    for (model, at) in own.filter_map(|row| Some((&row.model, place(row)?))) {
+        let (origin, left_out) = (selection.origins[at], selection.left_out[at]);
         for (suite, report) in origin.suites.0.iter().filter(|(suite, _)| suite != OWN_SUITE) {
             let at = boards.iter().position(|board| board.suite == *suite).unwrap_or_else(|| {
                 boards.push(SuiteBoardReport {
@@ -48,11 +55,9 @@ pub(super) fn suites(models: &[(&str, &Origin, usize)]) -> Vec<SuiteBoardReport>
                 boards.len() - 1
             });
             let board = &mut boards[at];
-            board
-                .models
-                .push(SuiteRowReport { model: (*model).to_owned(), values: report.aggregate.clone() });
-            if *left_out > 0 {
-                let count = counted(*left_out, "task");
+            board.models.push(SuiteRowReport { model: model.clone(), values: report.aggregate.clone() });
+            if left_out > 0 {
+                let count = counted(left_out, "task");
                 board.notes.push(format!("{model}: {count} that other models do not have count here"));
             }
         }
