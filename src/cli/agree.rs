@@ -101,6 +101,12 @@ fn add_labels(models: &mut [ScoredModel], file: &NamedFile, printer: Printer) ->
     }
     let labels = PeopleLabels::read(&file.path).map_err(|error| invalid(error.to_string()))?;
     let verdicts = labels.verdicts(m3_report::agree::PASS_MARK);
+    if verdicts.is_empty() {
+        let path = file.path.display();
+        printer.warn(&format!(
+            "`{path}`: no trial is right or wrong for most people, so nothing is compared with them"
+        ));
+    }
     for model in models.iter_mut().filter(|model| model.name == *name) {
         let unknown = verdicts.keys().filter(|id| model.trajectories.iter().all(|it| it.id != **id)).count();
         if unknown > 0 {

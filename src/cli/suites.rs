@@ -47,7 +47,13 @@ impl FromStr for SuiteChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if text == OWN_SUITE { Ok(Self::Own) } else { text.parse().map(Self::Other) }
+        match text.split_once(':') {
+            _ if text == OWN_SUITE => Ok(Self::Own),
+            Some((OWN_SUITE, _)) => {
+                Err("`m3` follows --profile: `open-m3-bench` is its published program".to_owned())
+            }
+            _ => text.parse().map(Self::Other),
+        }
     }
 }
 

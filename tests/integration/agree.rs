@@ -17,7 +17,7 @@ fn result(folder: &Folder, name: &str, trials: [(f64, f64); 4]) -> std::path::Pa
             "unmatched_references": [], "suites": {"mcpagentbench": {"tfs": 2.0 * other, "weight": 2.0}}})
     };
     let suite = json!({"title": "MCPAgentBench", "variant": "paper", "aggregate": {}, "groups": [], "notes": [],
-        "metrics": [{"name": "tfs", "unit": "percent", "meaning": "."}]});
+        "metrics": [{"name": "tfs", "unit": "percent", "meaning": "."}, {"name": "weight", "unit": "count", "meaning": "."}]});
     let encoder = json!({"name": "e", "fingerprint": "sha256:1", "dimensions": 1, "max_tokens": 1});
     let trajectories: Vec<Value> = trials.into_iter().enumerate().map(trajectory).collect();
     folder.json(
@@ -156,11 +156,11 @@ fn what_cannot_be_compared_is_refused() {
     let typed = folder.json("typed.json", &other);
     for (files, options, said) in [
         (vec![&file], vec!["--metric", "bfcl.ast"], "no metric `bfcl.ast`"),
-        (vec![&file], vec!["--metric", "mcpagentbench.weight"], "is a number, and no share"),
+        (vec![&file], vec!["--metric", "mcpagentbench.weight"], "is a count, and no share"),
         (
             vec![&file, &typed],
             vec![],
-            "were not scored in the same way: profile and similarity paper, cosine, and paper, typed",
+            "paper, cosine, references unknown, and paper, typed, references unknown",
         ),
         (vec![&file], vec!["--metric", "ast"], "SUITE.METRIC"),
         (vec![&file], vec!["--picture", "agree.gif"], ".svg or .png"),

@@ -344,7 +344,7 @@ fn questions_answers_and_results_of_bfcl_become_one_benchmark() {
     assert_eq!(of("irrelevance_1"), json!({"ast": 1.0, "error_type": null, "error": null}));
     let wrong = "`base` of `area` has the wrong type: \"ten\"; accepted: 10.0, 20";
     assert_eq!(of("simple_python_0"), json!({"ast": 0.0, "error_type": "type_error:simple", "error": wrong}));
-    assert_eq!(found["suites"]["bfcl"]["notes"], json!([format!("simple_python_0: {wrong}")]));
+    assert_eq!(found["suites"]["bfcl"]["notes"], json!([format!("wrong: simple_python_0: {wrong}")]));
 }
 
 /// The paper's figures (arXiv 2512.24565, tables 1 and 2) for three models come out of the published runs.

@@ -30,6 +30,7 @@ use super::llm::{ReplyArgs, said_of_retry};
 use super::output::{Output, refuse_equal};
 use super::printer::{Printer, Unit};
 use super::results::TablesArgs;
+use super::scoring_choices::ByArg;
 use crate::report::grade_sheets;
 
 /// Options of `m3 grade`.
@@ -90,6 +91,9 @@ pub(super) struct GradeArgs {
     /// Add a table of types of task
     #[arg(long)]
     by_type: bool,
+    /// What tasks are grouped by: their type, or the shape of their reference
+    #[arg(long, value_enum, default_value_t = ByArg::Type, requires = "references")]
+    by: ByArg,
     #[command(flatten)]
     tables: TablesArgs,
 }
@@ -154,8 +158,11 @@ pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
         return Err(Failure::new(code::INPUT, message));
     }
     let predictions = input::open_predicted(&args.predictions, printer)?;
-    let references =
+    let mut references =
         args.references.as_deref().map(|path| input::open_predicted(path, printer)).transpose()?;
+    if let Some(references) = &mut references {
+        args.by.apply_to(references);
+    }
     let (inputs, answers) = (args.inputs(), args.answers_path());
     let graded_to = args.open_output(&inputs, answers.as_deref(), printer)?;
     let kept: Vec<&Path> =

@@ -15,6 +15,7 @@ use super::GradeArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::input;
 use crate::cli::printer::Printer;
+use crate::cli::scoring_choices::ByArg;
 
 /// The most problems that are reported one by one.
 const SHOWN: usize = 20;
@@ -66,7 +67,8 @@ impl<'a> Sources<'a> {
                 sources.tasks.extra.push(prediction.id.clone());
             }
             let of_reference = reference.and_then(|reference| reference.task_type);
-            let task_type = of_reference.or(prediction.task_type);
+            let of_prediction = prediction.task_type.filter(|_| args.by == ByArg::Type);
+            let task_type = of_reference.or(of_prediction);
             sources.tasks.subjects.push(GradedSubject { id: prediction.id, task_type });
         }
         say_problems(problems)?;

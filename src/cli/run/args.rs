@@ -147,7 +147,7 @@ pub(super) struct CandidateArgs {
     pub(super) references: Option<PathBuf>,
     /// Which distractors
     #[arg(long, value_enum, value_name = "KIND", default_value_t = DistractorArg::Random, requires = "candidates")]
-    distractors: DistractorArg,
+    distractor_kind: DistractorArg,
     /// Decides random distractors and the order of the tools: the same seed gives the same lists on any machine
     #[arg(long, value_name = "N", default_value_t = 0, requires = "candidates")]
     candidates_seed: u64,
@@ -165,7 +165,7 @@ enum DistractorArg {
 impl CandidateArgs {
     /// How candidates are chosen; `None` if all tools are offered.
     pub(super) fn choice(&self) -> Option<Candidates> {
-        let kind = match self.distractors {
+        let kind = match self.distractor_kind {
             DistractorArg::Random => DistractorKind::Random,
             DistractorArg::Near => DistractorKind::Near,
         };

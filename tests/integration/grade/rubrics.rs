@@ -32,6 +32,11 @@ fn mcp_eval_gives_pass_rates_by_category() {
     near(&found["by_type"]["single"]["mcp_eval"]["mean"], 0.5);
     near(&found["by_type"]["multi"]["mcp_eval"]["mean"], 1.0);
     assert_eq!(requests(&[&model]), 3);
+    // Each reference has one call. The answers are kept: no judge is asked again.
+    let by_class = report(tasks.grade(&[&model]).args(["--rubric", "mcp-eval", "--by", "class"]));
+    let classes = by_class["by_type"].as_object().unwrap();
+    assert_eq!((classes.len(), requests(&[&model])), (1, 3));
+    near(&classes["single"]["mcp_eval"]["mean"], 2.0 / 3.0);
     // The judge sees both answers, and no steps.
     let asked = json!(model.requests()).to_string();
     assert!(asked.contains("reference answer") && !asked.contains("steps of the program"), "{asked}");

@@ -187,7 +187,7 @@ fn near_candidates_are_nested_too() {
         stdout(&mut changed(m3()?, &model, &output, |arguments| {
             tasks.to_str().unwrap().clone_into(&mut arguments[1]);
             let given = ["--workers", "1", "--references", references.to_str().unwrap()];
-            let near = ["--candidates", count, "--distractors", "near"];
+            let near = ["--candidates", count, "--distractor-kind", "near"];
             arguments.extend(given.iter().chain(&near).map(|text| (*text).to_owned()));
         }));
         Some(model.requests()[before..].iter().map(offered).collect::<Vec<_>>())

@@ -73,7 +73,7 @@ struct Row {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "`pass` should be true, false, or a word such as \"pass\" or \"fail\"")]
 enum Verdict {
     Known(bool),
     Word(String),

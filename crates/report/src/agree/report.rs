@@ -20,6 +20,8 @@ pub struct AgreeReport {
     pub tasks: usize,
     /// How many tasks some models have and others not; they are left out.
     pub left_out: usize,
+    /// Suites that some results have and others not; they are left out unless one is named.
+    pub not_in_all: Vec<String>,
     /// Trials of all tasks and models.
     pub trials: usize,
     /// How many resamples of tasks intervals are from.

@@ -68,9 +68,11 @@ fn models(report: &AgreeReport) -> Sheet {
     let counts = format!("{} and {} of them", counted(report.tasks, "task"), counted(report.trials, "trial"));
     let left_out = (report.left_out > 0)
         .then(|| format!("{} left out, which not all models have", counted(report.left_out, "task")));
+    let not_in_all = (!report.not_in_all.is_empty())
+        .then(|| format!("left out, since not all results have them: {}", report.not_in_all.join(", ")));
     Sheet {
-        title: "scores, and places in brackets".to_owned(),
-        notes: [counts].into_iter().chain(left_out).chain(right).collect(),
+        title: "scores in [0, 1], and places in brackets".to_owned(),
+        notes: [counts].into_iter().chain(left_out).chain(not_in_all).chain(right).collect(),
         columns: [Column::text("model")].into_iter().chain(views).collect(),
         rows: report.models.iter().map(row).collect(),
     }

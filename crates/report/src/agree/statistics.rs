@@ -22,8 +22,8 @@ pub enum AgreeError {
     Views(String),
     /// Models were scored in different ways.
     #[error(
-        "`{first}` and `{second}` were not scored in the same way: profile and similarity {how_first}, and {how_second}\n\
-         hint: score all with the same options"
+        "`{first}` and `{second}` were not scored in the same way: profile, similarity and references: {how_first}, and {how_second}\n\
+         hint: score all with the same options against the same file"
     )]
     Conditions {
         /// A file.
@@ -89,6 +89,7 @@ impl AgreeReport {
             views: views.iter().map(ViewReport::from).collect(),
             tasks: table.ids.len(),
             left_out: table.left_out,
+            not_in_all: not_in_all(models),
             trials,
             resamples: draws.count,
             level: LEVEL,
@@ -282,11 +283,31 @@ impl<'m> Table<'m> {
     }
 }
 
+/// The suites that some results have, and not all.
+fn not_in_all(models: &[ScoredModel]) -> Vec<String> {
+    let names = |model: &ScoredModel| -> BTreeSet<String> {
+        model.head.suites.0.iter().map(|(name, _)| name.clone()).filter(|name| name != OWN_SUITE).collect()
+    };
+    let all: Vec<BTreeSet<String>> = models.iter().map(names).collect();
+    let every: BTreeSet<String> = all.iter().flatten().cloned().collect();
+    every.into_iter().filter(|name| all.iter().any(|own| !own.contains(name))).collect()
+}
+
 /// Fails if two models were scored in different ways.
 fn check_conditions(models: &[ScoredModel]) -> Result<(), AgreeError> {
-    let how = |model: &ScoredModel| format!("{}, {}", model.head.profile, model.head.similarity);
+    let how = |model: &ScoredModel| {
+        let references = model.head.inputs.references.sha256.get(..8).unwrap_or("unknown");
+        format!("{}, {}, references {references}", model.head.profile, model.head.similarity)
+    };
     let Some(first) = models.first() else { return Ok(()) };
-    match models.iter().find(|model| how(model) != how(first)) {
+    let is_other = |model: &&ScoredModel| {
+        let (own, other) = (&first.head, &model.head);
+        // Earlier scores do not tell their references.
+        let references = [&own.inputs.references.sha256, &other.inputs.references.sha256];
+        (&own.profile, &own.similarity) != (&other.profile, &other.similarity)
+            || (references[0] != references[1] && references.iter().all(|hash| !hash.is_empty()))
+    };
+    match models.iter().find(is_other) {
         Some(second) => Err(AgreeError::Conditions {
             first: first.file.clone(),
             second: second.file.clone(),

@@ -41,17 +41,17 @@ pub fn views(models: &[ScoredModel], named: &[String]) -> Result<Vec<View>, Stri
             .rsplit_once('.')
             .ok_or_else(|| format!("`{}` should be SUITE.METRIC, such as m3.recall", shortened(name, 80)))?;
         let view = View { suite: suite.to_owned(), metric: metric.to_owned() };
-        if let Some(model) = models.iter().find(|model| !view.is_known(model)) {
-            let (name, file) = (shortened(name, 80), shortened(&model.file, 200));
-            return Err(format!(
-                "`{file}` has no metric `{name}` of its trajectories\nhint: score it with `--suite`"
-            ));
-        }
         if let Some(unit) = models.iter().find_map(|model| view.other_unit(model)) {
             return Err(format!(
                 "`{}` is a {unit}, and no share of what can be reached, so there is no right and wrong\nhint: take a \
                  metric whose unit is share or percent",
                 shortened(name, 80)
+            ));
+        }
+        if let Some(model) = models.iter().find(|model| !view.is_known(model)) {
+            let (name, file) = (shortened(name, 80), shortened(&model.file, 200));
+            return Err(format!(
+                "`{file}` has no metric `{name}` of its trajectories\nhint: score it with `--suite`"
             ));
         }
         if !views.contains(&view) {
@@ -92,11 +92,7 @@ impl View {
         let SuiteReport { metrics, .. } =
             model.head.suites.get(&self.suite).filter(|_| self.suite != OWN_SUITE)?;
         let own = metrics.iter().find(|metric| metric.name == self.metric);
-        match own {
-            Some(metric) if is_share(metric) => None,
-            Some(metric) => Some(metric.unit.clone()),
-            None => Some("number".to_owned()),
-        }
+        own.filter(|metric| !is_share(metric)).map(|metric| metric.unit.clone())
     }
 
     /// Whether a result has it for its trajectories.
@@ -106,7 +102,8 @@ impl View {
                 .is_some_and(|metric| Metric::of_scores().any(|it| it == metric));
         }
         let has_it = |trajectory: &TrajectoryReport| {
-            trajectory.suites.get(&self.suite).is_some_and(|values| values.get(&self.metric).is_some())
+            let value = trajectory.suites.get(&self.suite).and_then(|values| values.get(&self.metric));
+            value.is_some_and(|value| !matches!(value, SuiteValue::Text(_)))
         };
         model.trajectories.first().is_some_and(has_it)
     }

@@ -68,7 +68,10 @@ impl Leaderboard {
             average: average.into(),
             columns: columns.iter().map(|metric| metric.name().to_owned()).collect(),
             notes,
-            suites: selection.map_or_else(Vec::new, |selection| suites(&rows, &names, selection)),
+            suites: selection.map_or_else(Vec::new, |selection| {
+                let own = rows.iter().filter(|row| row.published.is_none());
+                suites(own.map(|row| row.model.as_str()), &names, selection)
+            }),
             models: rows,
             smallest_detectable_difference: statistics.as_ref().and_then(|found| found.smallest_difference),
             tests: statistics.map(|found| found.tests),

@@ -4,7 +4,7 @@ use m3_support::text::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ModelReport, Selection};
+use super::Selection;
 use crate::{OWN_SUITE, SuiteMetricReport, SuiteValues};
 
 /// What a suite says of the models.
@@ -31,17 +31,16 @@ pub struct SuiteRowReport {
     pub values: SuiteValues,
 }
 
-/// What suites say of the models of these rows, whose names in the order of the selection are `scored`; in the order in which
-/// suites first come.
-pub(super) fn suites(
-    rows: &[ModelReport],
+/// What suites say of one's own models, in the order in which suites first come. `scored` are the names in the order of the
+/// selection.
+pub(super) fn suites<'m>(
+    models: impl Iterator<Item = &'m str>,
     scored: &[&str],
     selection: &Selection<'_>,
 ) -> Vec<SuiteBoardReport> {
-    let place = |row: &ModelReport| scored.iter().position(|name| *name == row.model);
-    let own = rows.iter().filter(|row| row.published.is_none());
+    let placed = |model: &'m str| Some((model, scored.iter().position(|name| *name == model)?));
     let mut boards: Vec<SuiteBoardReport> = Vec::new();
-    for (model, at) in own.filter_map(|row| Some((&row.model, place(row)?))) {
+    for (model, at) in models.filter_map(placed) {
         let (origin, left_out) = (selection.origins[at], selection.left_out[at]);
         for (suite, report) in origin.suites.0.iter().filter(|(suite, _)| suite != OWN_SUITE) {
             let at = boards.iter().position(|board| board.suite == *suite).unwrap_or_else(|| {
@@ -55,7 +54,7 @@ pub(super) fn suites(
                 boards.len() - 1
             });
             let board = &mut boards[at];
-            board.models.push(SuiteRowReport { model: model.clone(), values: report.aggregate.clone() });
+            board.models.push(SuiteRowReport { model: model.to_owned(), values: report.aggregate.clone() });
             if left_out > 0 {
                 let count = counted(left_out, "task");
                 board.notes.push(format!("{model}: {count} that other models do not have count here"));

@@ -138,7 +138,9 @@ impl<'a> Task<'a> {
     fn schema(&self, name: &str) -> Option<&'a Json> {
         let is_of = |function: &&Json| function.get("name").and_then(Json::as_str) == Some(name);
         let own = self.functions.iter().find(is_of).and_then(|function| function.get("parameters"));
-        own.or_else(|| self.catalog?.input_schema(name))
+        let told = own.or_else(|| self.catalog?.input_schema(name));
+        // What is no object says nothing: `true`, null.
+        told.filter(|schema| matches!(schema, Json::Object(_)))
     }
 
     fn check(&self, prediction: &Trajectory) -> Result<(), Failure> {

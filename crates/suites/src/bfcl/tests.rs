@@ -233,9 +233,9 @@ fn schemas_and_totals() {
     assert_eq!(
         result.notes,
         [
-            format!("{id}: `x` of `s/f` has the wrong type: \"1\"; accepted: 1"),
-            format!("{id}: `x` of `s/f` is required, and missing"),
-            format!("{id}: the function should be `s/f`"),
+            format!("wrong: {id}: `x` of `s/f` has the wrong type: \"1\"; accepted: 1"),
+            format!("wrong: {id}: `x` of `s/f` is required, and missing"),
+            format!("wrong: {id}: the function should be `s/f`"),
             "functions of which nothing tells what they take, so that types and required arguments are not checked: in 1 \
              trial; `--tools` or `functions` in references tell it"
                 .to_owned(),

@@ -71,7 +71,7 @@ impl Totals {
             failed.trials += 1;
             if self.wrong.len() < NAMED {
                 let id = shortened(&task.reference.id, ID);
-                self.wrong.push(format!("{id}: {}", failure.message));
+                self.wrong.push(format!("wrong: {id}: {}", failure.message));
             }
         }
         self.without_schema += usize::from(task.calls.iter().any(|call| task.schema(&call.tool).is_none()));

@@ -65,6 +65,8 @@ struct Record {
     repeat: usize,
     /// The judge's verdict; an empty answer fails without being judged.
     verdict: Option<bool>,
+    /// Whether a judge gave a verdict.
+    is_judged: bool,
     /// Whether there is nothing to judge by: no verdict, and no answer in the reference.
     is_unjudgeable: bool,
     is_refusal: bool,
@@ -85,6 +87,7 @@ impl Scorer for McpAgentBench {
             category: category(trial.reference),
             repeat: trial.repeat,
             verdict,
+            is_judged: judged(trial).is_some(),
             is_unjudgeable: verdict.is_none() && !has_answer(trial.reference),
             is_refusal: trial.reference.call_count() > 0 && prediction.is_some_and(|it| it.call_count() == 0),
             tokens: prediction.and_then(tokens),
@@ -153,8 +156,9 @@ impl Record {
 fn rates(records: &[&Record]) -> Values {
     let count = |is: fn(&Record) -> bool| records.iter().filter(|record| is(record)).count() as f64;
     let judgeable = count(|record| !record.is_unjudgeable);
+    let is_judged = records.iter().any(|record| record.is_judged) || count(Record::is_unjudged) == 0.0;
     Values::from([
-        ("pass_rate", (judgeable > 0.0).then(|| 100.0 * passes(records) / judgeable)),
+        ("pass_rate", (judgeable > 0.0 && is_judged).then(|| 100.0 * passes(records) / judgeable)),
         ("not_judged", Some(count(Record::is_unjudged))),
         ("refusals", Some(count(|record| record.is_refusal))),
     ])
@@ -168,10 +172,15 @@ fn has_answer(trajectory: &Trajectory) -> bool {
     trajectory.final_reply.as_ref().is_some_and(|answer| !answer.trim().is_empty())
 }
 
+/// The judge's verdict, if there is one.
+fn judged(trial: &Trial<'_>) -> Option<bool> {
+    grade(trial, "mcp_eval").map(|grade| grade >= 0.5)
+}
+
 /// What the judge says of the answer; without one, and without a prediction, it fails unasked. `None` if it was not judged,
 /// or cannot be.
 fn verdict(trial: &Trial<'_>) -> Option<bool> {
-    let said = grade(trial, "mcp_eval").map(|grade| grade >= 0.5);
+    let said = judged(trial);
     let has_failed = !trial.prediction.is_some_and(has_answer);
     if has_failed && (said.is_some() || has_answer(trial.reference)) { Some(false) } else { said }
 }

@@ -14,7 +14,7 @@ pub(super) struct Rates {
     /// Entries among its calls, also those that name no tool.
     pub(super) calls: usize,
     /// Whether it is known which tools were offered.
-    is_known: bool,
+    pub(super) is_known: bool,
     valid: usize,
     compliant: usize,
     /// Calls of which is recorded whether they succeeded, and those of them that are of offered tools.
@@ -117,7 +117,7 @@ fn success(call: &Call) -> Option<bool> {
     match call.extra.iter().find(|(key, _)| key == "success") {
         Some((_, flag)) => Some(*flag == Json::Bool(true)),
         None if call.is_error() => Some(false),
-        None => call.result.is_some().then_some(true),
+        None => call.result.as_ref().is_some_and(|result| *result != Json::Null).then_some(true),
     }
 }
 

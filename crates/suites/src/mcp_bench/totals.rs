@@ -50,7 +50,7 @@ impl Record {
         let rates = &self.rates;
         match [rates.name_validity(), rates.schema_compliance(), rates.execution_success()] {
             [Some(name), Some(schema), Some(success)] => Some((name + schema + success) / 3.0),
-            _ => (variant == Variant::Paper && rates.calls == 0).then_some(0.0),
+            _ => (variant == Variant::Paper && rates.calls == 0 && rates.is_known).then_some(0.0),
         }
     }
 

@@ -240,7 +240,8 @@ fn efficiency(
             Variant::Published => 1.0,
         };
     }
-    (spent > 0.0).then(|| sum / spent)
+    // Without calls in any reference nothing can be earned.
+    (spent > 0.0 && (weight > 0 || variant == Variant::Published)).then(|| sum / spent)
 }
 
 impl Cost {

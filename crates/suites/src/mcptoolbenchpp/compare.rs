@@ -47,7 +47,9 @@ impl<'c> Comparer<'c> {
     fn schema(&self, tool: &str) -> Option<Schema<'c>> {
         let catalog = self.catalog?;
         let full = || self.by_bare_name.get(tool).copied().flatten();
-        catalog.input_schema(tool).or_else(|| catalog.input_schema(full()?)).map(Schema)
+        let told = catalog.input_schema(tool).or_else(|| catalog.input_schema(full()?));
+        // What is no object says nothing: `true`, null.
+        told.filter(|schema| matches!(schema, Json::Object(_))).map(Schema)
     }
 
     /// How a call fits a reference's call; `None` if its tool or its arguments are others. An argument of the reference
