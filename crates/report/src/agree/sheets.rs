@@ -12,10 +12,10 @@ const NAME: usize = 32;
 /// The most tasks in the table for people.
 const TASKS: usize = 10;
 
-/// The tables: models, order, verdicts, graders, people, tasks.
+/// The tables: scores, places, order, verdicts, graders, people, tasks.
 #[must_use]
 pub fn agree_sheets(report: &AgreeReport) -> Vec<Sheet> {
-    let mut sheets = vec![models(report), correlations(report), verdicts(report)];
+    let mut sheets = vec![models(report), places(report), correlations(report), verdicts(report)];
     sheets.extend(report.yardsticks.chunk_by(|a, b| a.yardstick == b.yardstick).map(yardstick));
     sheets.push(tasks(report));
     sheets
@@ -52,18 +52,28 @@ fn columns(report: &AgreeReport) -> impl Iterator<Item = Column> {
     })
 }
 
-fn models(report: &AgreeReport) -> Sheet {
-    let views = columns(report);
+/// A row for each model, with what it has by each view; the first place is marked.
+fn rows(report: &AgreeReport, shown: impl Fn(Option<f64>, Option<f64>) -> Option<String>) -> Vec<Vec<Cell>> {
     let row = |model: &super::RankedModel| {
-        let cells = model.scores.0.iter().zip(&model.ranks.0).map(|((_, score), (_, rank))| {
-            let shown = score.zip(*rank).map(|(score, rank)| format!("{score:.3} ({rank})"));
-            Cell {
-                text: shown.unwrap_or_else(|| "-".to_owned()),
-                is_best: rank.is_some_and(|rank| rank <= 1.0),
-            }
+        let cells = model.scores.0.iter().zip(&model.ranks.0).map(|((_, score), (_, rank))| Cell {
+            text: shown(*score, *rank).unwrap_or_else(|| "-".to_owned()),
+            is_best: rank.is_some_and(|rank| rank <= 1.0),
         });
         [Cell::new(shortened(&model.model, NAME))].into_iter().chain(cells).collect()
     };
+    report.models.iter().map(row).collect()
+}
+
+fn places(report: &AgreeReport) -> Sheet {
+    Sheet {
+        title: "places".to_owned(),
+        notes: Vec::new(),
+        columns: [Column::text("model")].into_iter().chain(columns(report)).collect(),
+        rows: rows(report, |_, rank| rank.map(|rank| rank.to_string())),
+    }
+}
+
+fn models(report: &AgreeReport) -> Sheet {
     let right = report.views.iter().map(|view| format!("{} is right: {}", view.name, view.right));
     let counts = format!("{} and {} of them", counted(report.tasks, "task"), counted(report.trials, "trial"));
     let left_out = (report.left_out > 0)
@@ -71,10 +81,10 @@ fn models(report: &AgreeReport) -> Sheet {
     let not_in_all = (!report.not_in_all.is_empty())
         .then(|| format!("left out, since not all results have them: {}", report.not_in_all.join(", ")));
     Sheet {
-        title: "scores in [0, 1], and places in brackets".to_owned(),
+        title: "scores in [0, 1]".to_owned(),
         notes: [counts].into_iter().chain(left_out).chain(not_in_all).chain(right).collect(),
-        columns: [Column::text("model")].into_iter().chain(views).collect(),
-        rows: report.models.iter().map(row).collect(),
+        columns: [Column::text("model")].into_iter().chain(columns(report)).collect(),
+        rows: rows(report, |score, _| score.map(|score| format!("{score:.3}"))),
     }
 }
 
