@@ -50,22 +50,16 @@ impl Floor {
     /// Fails if it is of a suite that is not computed, or of a value that no suite of this name has.
     pub(super) fn check(&self, suites: &SuiteArgs) -> Result<(), Failure> {
         let Floored::Suite { suite, name } = &self.metric else { return Ok(()) };
-        let invalid = |message: String| Err(Failure::new(code::INPUT, message));
         let Some(metrics) = suites.metrics(suite) else {
-            return invalid(format!(
+            let message = format!(
                 "`--fail-under` names the suite `{suite}`, which is not computed\nhint: add `--suite {suite}`"
-            ));
+            );
+            return Err(Failure::new(code::INPUT, message));
         };
         let is_of = |metric: &&str| -> bool {
             name.strip_prefix(*metric).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
         };
-        if metrics.iter().any(is_of) {
-            return Ok(());
-        }
-        invalid(format!(
-            "`--fail-under`: `{suite}` has no value `{name}`\nhint: it has {}",
-            metrics.join(", ")
-        ))
+        if metrics.iter().any(is_of) { Ok(()) } else { Err(no_value(suite, name, &metrics)) }
     }
 
     /// The name and the value; `None` if the value is not defined.
@@ -79,19 +73,23 @@ impl Floor {
             Floored::Suite { suite, name } => {
                 let aggregate = suites.get(suite).map(|report| &report.aggregate);
                 let found = aggregate.and_then(|values| values.get(name).copied());
-                let known = || {
-                    let values = aggregate.map(|values| values.0.as_slice()).unwrap_or_default();
-                    values.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
-                };
                 let missing = || {
-                    let message =
-                        format!("`--fail-under`: `{suite}` has no value `{name}`\nhint: it has {}", known());
-                    Failure::new(code::INPUT, message)
+                    let values = aggregate.map(|values| values.0.as_slice()).unwrap_or_default();
+                    let known: Vec<&str> = values.iter().map(|(name, _)| name.as_str()).collect();
+                    no_value(suite, name, &known)
                 };
                 Ok((format!("{suite}.{name}"), found.ok_or_else(missing)?))
             }
         }
     }
+}
+
+fn no_value(suite: &str, name: &str, known: &[&str]) -> Failure {
+    let known = known.join(", ");
+    Failure::new(
+        code::INPUT,
+        format!("`--fail-under`: `{suite}` has no value `{name}`\nhint: it has {known}"),
+    )
 }
 
 /// Fails if a value is below its floor; names it.

@@ -106,6 +106,12 @@ fn people_and_graders_are_yardsticks() {
     assert_eq!(row(1), (json!("graders"), json!("mcpagentbench.tfs"), json!(4), json!(0.75), json!(0.0)));
     assert_eq!(row(2), (json!("people"), json!("m3.average"), json!(5), json!(0.8), json!(0.0)));
     assert_eq!(row(3), (json!("people"), json!("mcpagentbench.tfs"), json!(5), json!(1.0), json!(1.0)));
+    // A draw of tasks gives the same kappa again, or none where both say the same of all trials.
+    let interval = |at: usize| {
+        let kappa = &found["yardsticks"][at]["kappa"];
+        (kappa["low"].clone(), kappa["high"].clone())
+    };
+    assert_eq!([2, 3].map(interval), [(json!(0.0), json!(0.0)), (json!(1.0), json!(1.0))]);
     let output = run(&mut agree());
     assert!(text(&output.stdout).contains("do they agree with people?"), "{}", text(&output.stdout));
     assert!(

@@ -131,6 +131,19 @@ mod tests {
     }
 
     #[test]
+    fn counts_stand_for_that_many_pairs() {
+        let mut counts = Vec::new();
+        for (first, row) in COHEN_1968.iter().enumerate() {
+            counts.extend(row.iter().enumerate().map(|(second, count)| ((first, second), *count as f64)));
+        }
+        // A category that never occurs changes nothing.
+        counts.push(((7, 7), 0.0));
+        near(cohen_kappa_of_counts(&counts, Weights::None), 0.29 / 0.59, 1e-12);
+        near(cohen_kappa_of_counts(&counts, Weights::Linear), 1.0 - 0.40 / 0.76, 1e-12);
+        assert_eq!(cohen_kappa_of_counts(&[((0, 0), 0.0)], Weights::None), None);
+    }
+
+    #[test]
     fn raters_who_always_say_the_same_have_no_kappa() {
         assert_eq!(cohen_kappa(&[(1, 1), (1, 1)], Weights::None), None);
         assert_eq!(cohen_kappa(&[], Weights::None), None);

@@ -38,6 +38,10 @@ pub(super) struct Totals {
 const NOT_PRINTED: [&str; 7] =
     ["overall", "schema", "judge_cv", "input_tokens", "output_tokens", "seconds", "dependency_order"];
 
+/// Rates over calls.
+const RATES: [&str; 4] =
+    ["name_validity", "schema_compliance", "execution_success", "valid_call_failure_rate"];
+
 /// The mean of the four capabilities, each in [0, 1]: the three rates and the three axes of the judge.
 pub(super) fn overall(schema: f64, axes: [f64; 3]) -> f64 {
     (schema + axes.iter().sum::<f64>()) / 4.0
@@ -160,19 +164,25 @@ impl Totals {
         SuiteResult { aggregate, groups, notes: self.notes(has_catalog) }
     }
 
-    /// The mean of each value over the trials that have it. Where nothing was completed the published program says 0 of rates
-    /// and dimensions.
+    /// The mean of each value over the trials that have it. The published program prints 0 where nothing was completed, and
+    /// for rates also where no completed task called anything.
     fn means(&self, records: &[&Record]) -> Values {
         let values: Vec<Values> = records.iter().map(|record| record.values(self.variant)).collect();
         let names: Vec<String> =
             Record::missing().values(self.variant).iter().map(|(name, _)| name.to_owned()).collect();
-        let nothing_is_completed = records.iter().all(|record| record.failure.is_some());
+        let mut completed = records.iter().filter(|record| record.failure.is_none());
+        let nothing_is_called = completed.clone().all(|record| record.rates.calls == 0);
+        let nothing_is_completed = completed.next().is_none();
+        let is_zero = |name: &str| match self.variant {
+            Variant::Paper => false,
+            Variant::Published if NOT_PRINTED.contains(&name) => false,
+            Variant::Published if RATES.contains(&name) => nothing_is_called,
+            Variant::Published => nothing_is_completed,
+        };
         let mut means = Values::default();
         for name in names {
             let known: Vec<f64> = values.iter().filter_map(|values| values.get(&name)).collect();
-            let is_printed = !NOT_PRINTED.contains(&name.as_str());
-            let is_zero = self.variant == Variant::Published && is_printed && nothing_is_completed;
-            let otherwise = is_zero.then_some(0.0);
+            let otherwise = is_zero(&name).then_some(0.0);
             means.push(name, mean(&known).or(otherwise));
         }
         means
