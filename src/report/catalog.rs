@@ -81,11 +81,11 @@ pub enum Change {
     ExtraArgument,
     /// Whether an argument is required.
     Required,
-    /// What an argument may be: its schema without texts and default.
+    /// What an argument may be: its schema, more than its default and its texts.
     Type,
     /// The default of an argument.
     Default,
-    /// The texts of an argument: its title, its description, and those within it.
+    /// The texts of an argument, such as its title and its description; without an argument, those of definitions.
     ArgumentText,
     /// The schema of the arguments, beside the arguments: definitions, whether others are allowed.
     InputSchema,
@@ -209,9 +209,8 @@ impl CatalogDifferences {
 
     fn differences_sheet(&self, server: &str) -> Sheet {
         let row = |(tool, found): (&str, &ToolDifference)| {
-            let cells =
-                [tool.to_owned(), found.what(), shown(found.listed.as_ref()), shown(found.offered.as_ref())];
-            cells.into_iter().map(Cell::new).collect()
+            let [listed, offered] = [&found.listed, &found.offered].map(|value| found.shown(value.as_ref()));
+            [tool.to_owned(), found.what(), listed, offered].into_iter().map(Cell::new).collect()
         };
         let of_server = self.differences.iter().filter_map(|found| {
             let (of, tool) = found.tool.split_once('/')?;
@@ -229,16 +228,6 @@ impl CatalogDifferences {
 
 /// The most characters of a value in a table.
 const MAX_SHOWN: usize = 60;
-
-/// A value in one line.
-fn shown(value: Option<&Value>) -> String {
-    let text = match value {
-        None => return String::new(),
-        Some(Value::String(text)) => text.split_whitespace().collect::<Vec<_>>().join(" "),
-        Some(value) => value.to_string(),
-    };
-    shortened(&text, MAX_SHOWN)
-}
 
 /// The tools of a server, in their order.
 fn tools_of<'a>(catalog: &'a ToolCatalog, server: &str) -> Vec<&'a Tool> {
@@ -272,6 +261,17 @@ impl ToolDifference {
         }
     }
 
+    /// One of its values in one line; of a schema what decides, not its texts.
+    fn shown(&self, value: Option<&Value>) -> String {
+        let text = match value {
+            None => return String::new(),
+            Some(Value::String(text)) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+            Some(schema) if self.change.is_of_arguments() => without_texts(schema).to_string(),
+            Some(value) => value.to_string(),
+        };
+        shortened(&text, MAX_SHOWN)
+    }
+
     fn new(
         tool: &str,
         change: Change,
@@ -300,23 +300,16 @@ fn tool_differences(name: &str, listed: &Tool, offered: &Tool, found: &mut Vec<T
         compare(Change::Required, name, Some(json!(old.is_required)), Some(json!(new.is_required)));
         let default = |schema: &Value| schema.get("default").cloned();
         compare(Change::Default, name, default(&old.schema), default(&new.schema));
-        let (old_type, new_type) = (without_texts(&old.schema), without_texts(&new.schema));
-        if old_type == new_type {
-            let without_default = |schema: &Value| {
-                let mut schema = schema.clone();
-                schema.as_object_mut().map(|schema| schema.remove("default"));
-                Some(schema)
-            };
-            compare(Change::ArgumentText, name, without_default(&old.schema), without_default(&new.schema));
-        } else {
-            compare(Change::Type, name, Some(old_type), Some(new_type));
-        }
+        let (old, new) = (without_default(&old.schema), without_default(&new.schema));
+        let change = change_of(&old, &new, Change::Type);
+        compare(change, name, Some(old), Some(new));
     }
     for (argument, new) in after.iter().filter(|(argument, _)| !before.contains_key(*argument)) {
         compare(Change::ExtraArgument, Some(argument), None, Some(new.schema.clone()));
     }
-    let schema = |tool: &Tool| Some(rest_of_schema(&tool.input_schema));
-    compare(Change::InputSchema, None, schema(listed), schema(offered));
+    let (old, new) = (rest_of_schema(&listed.input_schema), rest_of_schema(&offered.input_schema));
+    let change = change_of(&old, &new, Change::InputSchema);
+    compare(change, None, Some(old), Some(new));
     let output = |tool: &Tool| tool.output_schema.clone().map(Value::Object);
     compare(Change::OutputSchema, None, output(listed), output(offered));
     let keys: BTreeSet<&String> = listed.extra.keys().chain(offered.extra.keys()).collect();
@@ -342,14 +335,26 @@ fn arguments(tool: &Tool) -> BTreeMap<String, Argument> {
     properties.into_iter().flatten().map(argument).collect()
 }
 
+/// What differs between two schemas: their texts alone, or more.
+fn change_of(listed: &Value, offered: &Value, more: Change) -> Change {
+    if without_texts(listed) == without_texts(offered) { Change::ArgumentText } else { more }
+}
+
+/// A schema without its own default.
+fn without_default(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    schema.as_object_mut().map(|schema| schema.remove("default"));
+    schema
+}
+
 /// Texts of a schema, which say nothing of what fits it.
 const TEXTS: [&str; 3] = ["title", "description", "$schema"];
 
-/// A schema without texts and without its own default.
+/// A schema without texts.
 fn without_texts(schema: &Value) -> Value {
     match schema {
         Value::Object(schema) => {
-            let kept = schema.iter().filter(|(key, _)| !TEXTS.contains(&key.as_str()) && *key != "default");
+            let kept = schema.iter().filter(|(key, _)| !TEXTS.contains(&key.as_str()));
             let inner = |(key, value): (&String, &Value)| match value.as_object() {
                 // Beneath these are names, not keywords.
                 Some(named) if ["properties", "$defs", "definitions"].contains(&key.as_str()) => {
@@ -365,10 +370,11 @@ fn without_texts(schema: &Value) -> Value {
     }
 }
 
-/// What a schema of arguments says beside the arguments.
+/// What a schema of arguments says beside the arguments, without its own texts, which frameworks make up.
 fn rest_of_schema(schema: &Map<String, Value>) -> Value {
     let mut rest = schema.clone();
-    rest.remove("properties");
-    rest.remove("required");
-    without_texts(&Value::Object(rest))
+    for key in ["properties", "required"].iter().chain(&TEXTS) {
+        rest.remove(*key);
+    }
+    Value::Object(rest)
 }

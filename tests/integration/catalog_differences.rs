@@ -72,6 +72,44 @@ fn every_difference_is_listed() {
     }
 }
 
+/// What stands deep in a schema is a difference, too: a default decides what a call means, a text does not.
+#[test]
+fn definitions_and_what_is_within_arguments_are_compared() {
+    let folder = Folder::new();
+    let tool = |default: u32, text: &str, title: &str| {
+        let property = json!({"type": "integer", "default": default, "description": text});
+        let near = json!({"type": "object", "properties": {"limit": property}});
+        json!({"type": "object", "title": title, "properties": {"near": near}, "$defs": {"Place": near}})
+    };
+    let tools_of = |schemas: [Value; 3]| {
+        let tools = ["a", "b", "c"].iter().zip(schemas);
+        let tools = tools.map(|(name, schema)| json!({"name": name, "inputSchema": schema}));
+        Value::Array(tools.collect())
+    };
+    let listed = tools_of([tool(5, "t", "x"), tool(5, "t", "x"), tool(5, "t", "x")]);
+    let offered = tools_of([tool(9, "u", "x"), tool(5, "u", "x"), tool(5, "t", "a framework's")]);
+    let (listed, offered) =
+        (catalog(&folder, "listed.json", &listed), catalog(&folder, "offered.json", &offered));
+    let found = report(&mut tools(&folder, &[&offered, "--compare", &listed]));
+    let changes: Vec<(&str, &str)> = found["differences"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|found| (found["tool"].as_str().unwrap(), found["change"].as_str().unwrap()))
+        .collect();
+    let expected = [
+        ("maps/a", "type"),
+        ("maps/a", "input_schema"),
+        ("maps/b", "argument_text"),
+        ("maps/b", "argument_text"),
+    ];
+    assert_eq!(changes, expected);
+    assert_eq!(found["differences"][0]["offered"]["properties"]["limit"]["description"], "u");
+    assert_eq!((&found["same"], &found["servers"][0]["arguments"]), (&json!(1), &json!(1)));
+    let table = stdout(&mut tools(&folder, &[&offered, "--compare", &listed]));
+    assert!(table.contains("near: type") && !table.contains(r#""description":"#), "{table}");
+}
+
 #[test]
 fn the_exit_code_says_whether_anything_differs_if_asked() {
     let folder = Folder::new();
