@@ -162,7 +162,8 @@ fn a_folder_that_may_not_be_written_to_is_one_mistake_everywhere() {
 
 /// A failure for lack of memory is reported as such, once, without the runtime's own line. The limit at which m3
 /// starts and the library loads, but not the weights, depends on where the system puts things: the highest such limit
-/// is used.
+/// is used. One pool of memory for all threads, as each of their own takes addresses for 64 MB. Where a thread that has
+/// begun finds no memory, Rust's runtime ends the program by a signal: that limit says nothing.
 #[test]
 fn a_lack_of_memory_is_said_as_such() {
     let Some(assets) = encoder() else { return };
@@ -171,9 +172,9 @@ fn a_lack_of_memory_is_said_as_such() {
         let mut command = crate::support::program_with_cache("sh", folder.path(), assets);
         let limited = format!("ulimit -v {megabytes}000; exec \"$0\" score --threads 1 \"$@\"");
         command.args(["-c", &limited]).arg(assert_cmd::cargo::cargo_bin("m3")).args(FILES);
-        let output = command.output().unwrap();
+        let output = command.env("MALLOC_ARENA_MAX", "1").output().unwrap();
         let said = text(&output.stderr);
-        assert!(output.status.success() || output.status.code() == Some(4), "{megabytes} MB: {said}");
+        assert!(matches!(output.status.code(), Some(0 | 4) | None), "{megabytes} MB: {said}");
         said.starts_with("error: not enough memory for the encoder").then_some(said)
     });
     let said = said.expect("no limit that the weights alone do not fit into");
