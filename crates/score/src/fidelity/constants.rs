@@ -68,6 +68,9 @@ pub const UNROUNDED: f64 = 1e-3;
 /// Quantities of which one has a unit and the other has not, with the same number.
 pub const UNIT_SAID_ONCE: f64 = 0.7;
 
+/// Codes of the same words that are joined by other signs: `sales_db` and `sales-db` are two databases, but one place in a URL.
+pub const JOINED_OTHERWISE: f64 = 0.6;
+
 /// Difference in degrees against score: five digits are a metre, 0.001 degrees a block, 0.1 degrees another town.
 pub const DEGREES: [(f64, f64); 6] =
     [(1e-5, 0.97), (1e-4, 0.96), (1e-3, 0.88), (1e-2, 0.55), (0.1, 0.2), (1.0, 0.03)];

@@ -1,4 +1,4 @@
-//! What tells whether two values of an argument ask for the same: forty-six numbers for each argument that differs,
+//! What tells whether two values of an argument ask for the same: forty-eight numbers for each argument that differs,
 //! of which the model makes a probability.
 //!
 //! What says which call is the reference counts only where the question is known: without it, no role is given, and both
@@ -8,6 +8,7 @@ mod question;
 mod spelling;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use m3_boost::Sign::{self, Down, Free, Up};
 use m3_support::pointer::segments;
@@ -25,7 +26,7 @@ use super::{ArgumentComparison, CallPair, Kind, Verdict};
 use crate::schema::Schema;
 
 /// The numbers of an argument, by name. `_least` and `_most` are the smaller and the larger of both values.
-pub(super) const SIGNS: [(&str, Sign); 46] = [
+pub(super) const SIGNS: [(&str, Sign); 48] = [
     // What the rules make of it, and as what.
     ("rule", Up),
     ("is_text", Free),
@@ -43,9 +44,10 @@ pub(super) const SIGNS: [(&str, Sign); 46] = [
     ("in_list", Free),
     ("has_choices", Free),
     ("has_question", Free),
-    // What its name says: that of a thing, or words that are searched or written.
+    // What its name says: that of a thing, words that are searched or written, or what only shapes the answer.
     ("names_a_thing", Free),
     ("holds_words", Free),
+    ("shapes_answer", Free),
     // Spelling.
     ("folded_equal", Up),
     ("spelling", Up),
@@ -65,6 +67,8 @@ pub(super) const SIGNS: [(&str, Sign); 46] = [
     ("negated", Down),
     // The share of what is left over that says of what kind a named thing is.
     ("kinds_share", Up),
+    // The share of it that the other call says in an argument that only that call has.
+    ("elsewhere", Up),
     // Embeddings.
     ("cosine_named", Up),
     // What the question says of the words that only one has, and of all.
@@ -134,6 +138,17 @@ pub(super) struct Context<'c> {
     pub(super) pair: CallPair<'c>,
     pub(super) schema: Option<Schema<'c>>,
     pub(super) question: Option<&'c Question>,
+    /// The words of the arguments that only the first call has, and of those that only the second has.
+    pub(super) apart: [HashSet<String>; 2],
+}
+
+/// The words of the arguments that only one of two calls has, of each.
+pub(super) fn words_apart(pair: CallPair<'_>, found: &[ArgumentComparison]) -> [HashSet<String>; 2] {
+    [(pair.a, Verdict::Missing), (pair.b, Verdict::Extra)].map(|(call, verdict)| {
+        let apart = found.iter().filter(|argument| argument.verdict == verdict);
+        let texts = apart.filter_map(|argument| value_at(call, &argument.path)).map(written);
+        texts.flat_map(|text| text::keys(&text)).map(|(key, _)| key).collect()
+    })
 }
 
 /// The value that a pointer leads to, or the nearest around it.
@@ -228,6 +243,7 @@ pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence 
     e.push("has_question", flag(context.question.is_some()));
     e.push("names_a_thing", flag(name.is_of_a_thing()));
     e.push("holds_words", flag(name.is_of("words")));
+    e.push("shapes_answer", flag(name.is_of("shapes")));
     let is_long =
         |value: Option<&Json>| value.and_then(Json::as_str).is_some_and(|text| text.len() > LONGEST);
     e.is_cut = is_long(a) || is_long(b);
@@ -246,6 +262,7 @@ pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence 
     let words = if is_worded { context.words } else { &by_spelling };
     let rests = texts.as_ref().map(|(a, b)| text::rests(words, a, b, named));
     left_over(&mut e, rests.as_ref().filter(|_| !is_read));
+    elsewhere(&mut e, context, rests.as_ref());
     meaning(&mut e, context, &said, texts.as_ref().filter(|_| is_worded), rests.as_ref(), texts.as_ref());
     one_sided(&mut e, context, &said, a.xor(b).map(|value| (value, is_extra)));
     debug_assert_eq!(e.numbers.len(), SIGNS.len(), "evidence is complete");
@@ -275,6 +292,15 @@ fn left_over(e: &mut Evidence, rests: Option<&[Rest; 2]>) {
     };
     let share = rests.map(|[a, b]| (kinds(a) + kinds(b)) / (a.lost() + b.lost()).max(1e-9));
     e.push("kinds_share", share.unwrap_or(NONE));
+}
+
+fn elsewhere(e: &mut Evidence, context: &Context<'_>, rests: Option<&[Rest; 2]>) {
+    let [apart_a, apart_b] = &context.apart;
+    let said = |rest: &Rest, apart: &HashSet<String>| -> f64 {
+        rest.words.iter().filter(|word| apart.contains(&text::key(&word.0))).map(|word| word.1).sum()
+    };
+    let share = rests.map(|[a, b]| (said(a, apart_b) + said(b, apart_a)) / (a.lost() + b.lost()).max(1e-9));
+    e.push("elsewhere", share.unwrap_or(NONE));
 }
 
 /// What embeddings and the question say.

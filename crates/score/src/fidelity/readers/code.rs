@@ -1,6 +1,8 @@
 //! Identifiers and codes, which are right or wrong, and formulas, in which every sign counts.
 
-use super::super::constants::{NOTHING, SAME_OTHERWISE};
+use std::collections::BTreeSet;
+
+use super::super::constants::{JOINED_OTHERWISE, NOTHING, SAME_OTHERWISE};
 use super::super::language::fold;
 use super::super::{Finding, Kind};
 use super::{ArgumentContext, Values};
@@ -28,6 +30,10 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
         return found(signs(a) == signs(b), "the same formula", "another formula");
     }
     let plain = |text: &str| -> String { fold(text).chars().filter(|c| c.is_alphanumeric()).collect() };
+    if is_named && a.contains(',') && b.contains(',') {
+        let codes = |text: &str| text.split(',').map(plain).collect::<BTreeSet<_>>();
+        return found(codes(a) == codes(b), "the same codes", "other codes");
+    }
     let (x, y) = (plain(unversioned(a)), plain(unversioned(b)));
     if x == y && is_encoded(a) && is_encoded(b) {
         let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
@@ -42,7 +48,16 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
     if x == y && !x.is_empty() && are_pointed_otherwise(unversioned(a), unversioned(b)) {
         return found(false, "", "the points are in other places");
     }
+    let is_of_words = !x.contains(|c: char| c.is_ascii_digit());
+    if x == y && is_of_words && joints(a) != joints(b) {
+        return Some(Finding::new(Kind::Code, JOINED_OTHERWISE, "its words are joined by other signs"));
+    }
     found(x == y && !x.is_empty(), "the same code", "another code")
+}
+
+/// The signs of a text, with its letters as one each.
+fn joints(text: &str) -> String {
+    text.chars().map(|c| if c.is_alphanumeric() { 'x' } else { c }).collect()
 }
 
 /// A version without the letter before it.

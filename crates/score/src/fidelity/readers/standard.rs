@@ -115,8 +115,10 @@ fn entries(table: &Table, [x, y]: [&str; 2], is_named: bool, is_language: bool) 
         };
     }
     let is_code = |text: &str| text.len() <= 3 || !text.is_ascii();
-    let is_pair = x != y && is_code(x) != is_code(y) && table.get(x)? == table.get(y)?;
-    if is_pair { found(SAME_OTHERWISE, "a name and its code") } else { None }
+    // `KE` and `KEN` are codes of one country.
+    let are_codes = x.len() != y.len() && x.len().max(y.len()) == 3;
+    let is_pair = x != y && (are_codes || is_code(x) != is_code(y)) && table.get(x)? == table.get(y)?;
+    if is_pair { found(SAME_OTHERWISE, "another name or code of it") } else { None }
 }
 
 /// Initials without their points: `U.S.A.`
@@ -210,14 +212,17 @@ fn time_zones(a: &str, b: &str, is_named: bool) -> Option<Finding> {
     if is_named { found(NOTHING, "another time zone") } else { None }
 }
 
-/// Minutes ahead of UTC of `UTC+2`, `GMT-05:30`, `+0200`.
+/// Minutes ahead of UTC of `UTC+2`, `GMT-05:30`, `UTC4:30`, `+0200`.
 fn offset(text: &str) -> Option<i64> {
-    let bare = text.strip_prefix("utc").or_else(|| text.strip_prefix("gmt")).unwrap_or(text).trim();
+    let behind = text.strip_prefix("utc").or_else(|| text.strip_prefix("gmt"));
+    let bare = behind.unwrap_or(text).trim();
     let (sign, rest) = match bare.split_at_checked(1)? {
-        ("+", rest) => (1, rest.trim()),
-        ("-", rest) => (-1, rest.trim()),
+        ("+" | "±", rest) => (1, rest.trim()),
+        ("-" | "−", rest) => (-1, rest.trim()),
+        _ if behind.is_some() => (1, bare),
         _ => return None,
     };
+    let rest = rest.trim_end_matches('h');
     let (hours, minutes) = match rest.split_once(':') {
         Some(parts) => parts,
         None if rest.len() == 4 => rest.split_at_checked(2)?,

@@ -65,6 +65,9 @@ fn tidy(text: &str) -> String {
     for (from, to) in [
         ("a.m", "am"),
         ("p.m", "pm"),
+        ("mid-day", "noon"),
+        ("mid night", "midnight"),
+        ("mid-night", "midnight"),
         ("o\"clock", "oclock"),
         ("o'clock", "oclock"),
         ("年", "-"),
