@@ -54,6 +54,15 @@ struct Line {
 }
 
 impl Tree {
+    /// The tree with all its values times `share`, to six digits: as one of several whose mean is taken.
+    #[must_use]
+    pub fn scaled(mut self, share: f64) -> Self {
+        for leaf in &mut self.leaves {
+            *leaf = (*leaf * share * 1e6).round() / 1e6;
+        }
+        self
+    }
+
     /// What it adds for a row; a number that is not a number is missing, as is one that the row does not have.
     #[must_use]
     pub fn value(&self, numbers: &[f64]) -> f64 {

@@ -287,8 +287,7 @@ impl<'a> Fidelity<'a> {
         let is_equal = arguments.iter().all(|argument| argument.verdict == Verdict::Equal);
         let question = pair.question.filter(|_| !is_equal).map(Question::new);
         let pair = CallPair { a: Some(a), b: Some(b), ..pair };
-        let apart = evidence::words_apart(pair, &arguments);
-        let context = Context { words, pair, schema, question: question.as_ref(), apart };
+        let context = Context { words, pair, schema, question: question.as_ref() };
         let mut all = Vec::new();
         for argument in arguments.iter_mut().filter(|argument| argument.verdict != Verdict::Equal) {
             let evidence = evidence::of(&context, argument);

@@ -1,4 +1,4 @@
-//! What tells whether two values of an argument ask for the same: forty-eight numbers for each argument that differs,
+//! What tells whether two values of an argument ask for the same: forty-seven numbers for each argument that differs,
 //! of which the model makes a probability.
 //!
 //! What says which call is the reference counts only where the question is known: without it, no role is given, and both
@@ -8,7 +8,6 @@ mod question;
 mod spelling;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use m3_boost::Sign::{self, Down, Free, Up};
 use m3_support::pointer::segments;
@@ -17,7 +16,7 @@ use m3_trajectory::json::{Json, Keys};
 pub(super) use question::Question;
 use spelling::spelling;
 
-use super::constants::{EQUIVALENT, MAX_TEXT, UNREADABLE};
+use super::constants::{EQUIVALENT, MAX_EMBEDDED, MAX_TEXT, UNREADABLE};
 use super::language::{fold, lexicon};
 use super::name::{Name, Named};
 use super::text::{self, Rest};
@@ -26,7 +25,7 @@ use super::{ArgumentComparison, CallPair, Kind, Verdict};
 use crate::schema::Schema;
 
 /// The numbers of an argument, by name. `_least` and `_most` are the smaller and the larger of both values.
-pub(super) const SIGNS: [(&str, Sign); 48] = [
+pub(super) const SIGNS: [(&str, Sign); 47] = [
     // What the rules make of it, and as what.
     ("rule", Up),
     ("is_text", Free),
@@ -67,8 +66,6 @@ pub(super) const SIGNS: [(&str, Sign); 48] = [
     ("negated", Down),
     // The share of what is left over that says of what kind a named thing is.
     ("kinds_share", Up),
-    // The share of it that the other call says in an argument that only that call has.
-    ("elsewhere", Up),
     // Embeddings.
     ("cosine_named", Up),
     // What the question says of the words that only one has, and of all.
@@ -115,10 +112,20 @@ impl Evidence {
         &self.numbers
     }
 
+    /// Whether a number that is a flag is set.
+    fn is(&self, name: &str) -> bool {
+        let place = SIGNS.iter().position(|sign| sign.0 == name);
+        place.and_then(|place| self.numbers.get(place)) == Some(&1.0)
+    }
+
     /// Whether only the second call has the argument, where the question is known.
     pub(super) fn is_extra(&self) -> bool {
-        let place = SIGNS.iter().position(|(name, _)| *name == "extra");
-        place.and_then(|place| self.numbers.get(place)) == Some(&1.0)
+        self.is("extra")
+    }
+
+    /// Whether the question is known.
+    pub(super) fn has_question(&self) -> bool {
+        self.is("has_question")
     }
 
     /// Whether a text was too long to be read to its end, so that nothing says that it is the same.
@@ -138,17 +145,6 @@ pub(super) struct Context<'c> {
     pub(super) pair: CallPair<'c>,
     pub(super) schema: Option<Schema<'c>>,
     pub(super) question: Option<&'c Question>,
-    /// The words of the arguments that only the first call has, and of those that only the second has.
-    pub(super) apart: [HashSet<String>; 2],
-}
-
-/// The words of the arguments that only one of two calls has, of each.
-pub(super) fn words_apart(pair: CallPair<'_>, found: &[ArgumentComparison]) -> [HashSet<String>; 2] {
-    [(pair.a, Verdict::Missing), (pair.b, Verdict::Extra)].map(|(call, verdict)| {
-        let apart = found.iter().filter(|argument| argument.verdict == verdict);
-        let texts = apart.filter_map(|argument| value_at(call, &argument.path)).map(written);
-        texts.flat_map(|text| text::keys(&text)).map(|(key, _)| key).collect()
-    })
 }
 
 /// The value that a pointer leads to, or the nearest around it.
@@ -262,7 +258,6 @@ pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence 
     let words = if is_worded { context.words } else { &by_spelling };
     let rests = texts.as_ref().map(|(a, b)| text::rests(words, a, b, named));
     left_over(&mut e, rests.as_ref().filter(|_| !is_read));
-    elsewhere(&mut e, context, rests.as_ref());
     meaning(&mut e, context, &said, texts.as_ref().filter(|_| is_worded), rests.as_ref(), texts.as_ref());
     one_sided(&mut e, context, &said, a.xor(b).map(|value| (value, is_extra)));
     debug_assert_eq!(e.numbers.len(), SIGNS.len(), "evidence is complete");
@@ -294,15 +289,6 @@ fn left_over(e: &mut Evidence, rests: Option<&[Rest; 2]>) {
     e.push("kinds_share", share.unwrap_or(NONE));
 }
 
-fn elsewhere(e: &mut Evidence, context: &Context<'_>, rests: Option<&[Rest; 2]>) {
-    let [apart_a, apart_b] = &context.apart;
-    let said = |rest: &Rest, apart: &HashSet<String>| -> f64 {
-        rest.words.iter().filter(|word| apart.contains(&text::key(&word.0))).map(|word| word.1).sum()
-    };
-    let share = rests.map(|[a, b]| (said(a, apart_b) + said(b, apart_a)) / (a.lost() + b.lost()).max(1e-9));
-    e.push("elsewhere", share.unwrap_or(NONE));
-}
-
 /// What embeddings and the question say.
 fn meaning(
     e: &mut Evidence,
@@ -314,7 +300,7 @@ fn meaning(
 ) {
     let has_letters = |text: &str| text.len() <= 2000 && text.chars().any(char::is_alphabetic);
     let worded = texts.filter(|(a, b)| has_letters(a) && has_letters(b));
-    let named = |text: &str| format!("{said}: {text}");
+    let named = |text: &str| format!("{said}: {}", &text[..text.floor_char_boundary(MAX_EMBEDDED)]);
     let cosine = worded.and_then(|(a, b)| {
         // Different texts of one embedding are texts that the encoder cannot read.
         let cosine = context.words.cosine(&named(a), &named(b))?;
@@ -350,4 +336,26 @@ fn one_sided(e: &mut Evidence, context: &Context<'_>, said: &str, value: Option<
     e.push("missing_asked", share.filter(|_| !is_extra).unwrap_or(NONE));
     let name = context.question.filter(|_| value.is_some()).map(|question| question.share(said));
     e.push("one_name_asked", name.unwrap_or(NONE));
+}
+
+#[cfg(test)]
+mod tests {
+    use m3_trajectory::json::parse;
+
+    use super::*;
+    use crate::fidelity::Fidelity;
+
+    /// The number of this name of the first argument that differs.
+    fn number(name: &str, a: &str, b: &str) -> f64 {
+        let (a, b) = (parse(a.as_bytes()).unwrap().0, parse(b.as_bytes()).unwrap().0);
+        let pair = CallPair { tool: "s/t", a: Some(&a), b: Some(&b), question: None, schema: None };
+        let evidence = Fidelity::new(None).with_evidence().compare(pair).evidence;
+        evidence[0].numbers()[SIGNS.iter().position(|sign| sign.0 == name).unwrap()]
+    }
+
+    #[test]
+    fn names_tell_what_only_shapes_the_answer() {
+        assert_eq!(number("shapes_answer", r#"{"page_size": 5}"#, r#"{"page_size": 9}"#), 1.0);
+        assert_eq!(number("shapes_answer", r#"{"rating": 5}"#, r#"{"rating": 9}"#), 0.0);
+    }
 }

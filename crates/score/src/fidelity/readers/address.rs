@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use super::super::constants::{NOTHING, SAME_OTHERWISE, UNIT_SAID_ONCE};
+use super::super::constants::{NOTHING, PLACE_SAID_ONCE, SAME_OTHERWISE, UNIT_SAID_ONCE};
 use super::super::{Finding, Kind};
-use super::{ArgumentContext, Values};
+use super::{ArgumentContext, Values, code};
 
 /// Longer texts are none.
 const LONGEST: usize = 4096;
@@ -128,7 +128,12 @@ pub(super) fn urls(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option
     if !is_told(a) && !is_told(b) {
         return None;
     }
-    Some(compare_urls(&url(a)?, &url(b)?))
+    let (x, y) = (url(a)?, url(b)?);
+    // An identifier and the page of it.
+    if x.host() != y.host() && a.contains("://") != b.contains("://") && code::is_end_of_other(a, b) {
+        return Some(Finding::new(Kind::Url, PLACE_SAID_ONCE, code::SAID_ONCE));
+    }
+    Some(compare_urls(&x, &y))
 }
 
 /// A text as a URL, whose scheme may be left out.
@@ -144,6 +149,8 @@ fn url(text: &str) -> Option<Url> {
         None if text.contains(char::is_whitespace) => return None,
         None => format!("https://{text}"),
     };
+    // Both addresses of a video.
+    let text = text.replacen("//youtu.be/", "//www.youtube.com/watch?v=", 1);
     // Without a scheme, a host without a point is another name.
     Url::parse(&text).ok().filter(|url| has_scheme || url.host_str().is_some_and(|host| host.contains('.')))
 }
@@ -151,7 +158,12 @@ fn url(text: &str) -> Option<Url> {
 fn compare_urls(a: &Url, b: &Url) -> Finding {
     let host = |url: &Url| {
         let host = url.host_str().unwrap_or_default();
-        let host = host.strip_prefix("www.").unwrap_or(host).trim_end_matches('.').to_owned();
+        let host = host
+            .strip_prefix("www.")
+            .or_else(|| host.strip_prefix("m."))
+            .unwrap_or(host)
+            .trim_end_matches('.')
+            .to_owned();
         (url.username().to_owned(), url.password().map(str::to_owned), host)
     };
     // Decoded part by part: a slash that is written `%2F` divides nothing.

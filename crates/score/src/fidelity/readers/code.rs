@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::constants::{JOINED_OTHERWISE, NOTHING, SAME_OTHERWISE};
+use super::super::constants::{JOINED_OTHERWISE, NOTHING, PLACE_SAID_ONCE, SAME_OTHERWISE};
 use super::super::language::fold;
 use super::super::{Finding, Kind};
 use super::{ArgumentContext, Values};
@@ -18,6 +18,11 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
     let [a, b] = values.texts.as_ref()?;
     let (a, b) = (a.trim(), b.trim());
     let is_named = context.name.is_code();
+    if let Some((a, b)) = listed(a).zip(listed(b)).filter(|_| is_named) {
+        let (score, reason) =
+            if a == b { (SAME_OTHERWISE, "the same codes") } else { (NOTHING, "other codes") };
+        return Some(Finding::new(Kind::Code, score, reason));
+    }
     if !is_code(a, is_named) || !is_code(b, is_named) {
         return None;
     }
@@ -28,11 +33,6 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
     if is_formula(a) || is_formula(b) {
         let signs = |text: &str| fold(&text.replace('×', "*")).replace("**", "^").replace(' ', "");
         return found(signs(a) == signs(b), "the same formula", "another formula");
-    }
-    let plain = |text: &str| -> String { fold(text).chars().filter(|c| c.is_alphanumeric()).collect() };
-    if is_named && a.contains(',') && b.contains(',') {
-        let codes = |text: &str| text.split(',').map(plain).collect::<BTreeSet<_>>();
-        return found(codes(a) == codes(b), "the same codes", "other codes");
     }
     let (x, y) = (plain(unversioned(a)), plain(unversioned(b)));
     if x == y && is_encoded(a) && is_encoded(b) {
@@ -48,11 +48,46 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
     if x == y && !x.is_empty() && are_pointed_otherwise(unversioned(a), unversioned(b)) {
         return found(false, "", "the points are in other places");
     }
+    let is_scoped = |short: &str, long: &str| {
+        // `public.users`, but not `1.2.3`.
+        let before = long.to_lowercase().strip_suffix(&short.to_lowercase()).map(str::to_owned);
+        let is_name = short.len() > 2 && !short.contains(|c: char| c.is_ascii_digit());
+        is_name && before.is_some_and(|before| before.ends_with('.'))
+    };
+    if is_end_of_other(a, b) || is_scoped(a, b) || is_scoped(b, a) {
+        return Some(Finding::new(Kind::Code, PLACE_SAID_ONCE, SAID_ONCE));
+    }
     let is_of_words = !x.contains(|c: char| c.is_ascii_digit());
     if x == y && is_of_words && joints(a) != joints(b) {
         return Some(Finding::new(Kind::Code, JOINED_OTHERWISE, "its words are joined by other signs"));
     }
     found(x == y && !x.is_empty(), "the same code", "another code")
+}
+
+/// The letters and digits of a code.
+fn plain(text: &str) -> String {
+    fold(text).chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// The codes that commas part.
+fn listed(text: &str) -> Option<BTreeSet<String>> {
+    let parts = text.split(',').map(str::trim);
+    let is_list =
+        text.len() <= LONGEST && text.contains(',') && !parts.clone().any(|part| part.contains(' '));
+    is_list.then(|| parts.map(plain).collect())
+}
+
+/// The reason of one that says where a code is from, which the other does not.
+pub(super) const SAID_ONCE: &str = "the same code, where it is from said once";
+
+/// Whether one of two codes is the other behind what says where it is from: `refs/heads/main` and `main`, an identifier
+/// and its URL.
+pub(super) fn is_end_of_other(a: &str, b: &str) -> bool {
+    let plain = |text: &str| text.trim().trim_end_matches('/').trim_end_matches(".git").to_lowercase();
+    let (a, b) = (plain(a), plain(b));
+    let (short, long) = if a.len() < b.len() { (&a, &b) } else { (&b, &a) };
+    let before = long.strip_suffix(short.as_str());
+    short.len() > 2 && before.is_some_and(|before| before.ends_with(['/', ':', '=']))
 }
 
 /// The signs of a text, with its letters as one each.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::super::constants::{EQUIVALENT, NOTHING};
+use super::super::constants::{EQUIVALENT, JOINED_OTHERWISE, NOTHING, PLACE_SAID_ONCE};
 use super::*;
 
 /// The kind and the score of two values of an argument of this name.
@@ -50,6 +50,17 @@ fn values_in_other_writings_are_one_to_their_reader() {
         ("isbn", json!("978-3-16-148410-0"), json!("978 3 16 148410 0"), "code"),
         ("version", json!("v2.4.1"), json!("2.4.1"), "code"),
         ("value", json!("2×3"), json!("2 * 3"), "code"),
+        ("ids", json!("LFMN,LFMD"), json!("lfmd, lfmn"), "code"),
+        ("code", json!("CI"), json!("CIV"), "standard"),
+        ("timezone", json!("UTC -12h"), json!("UTC-12"), "standard"),
+        ("range", json!("at least or equal to 30"), json!("no smaller than 30"), "number"),
+        ("at", json!("mid-day"), json!("12 noon"), "moment"),
+        (
+            "link",
+            json!("https://youtu.be/aB3dE6gHiJk"),
+            json!("https://m.youtube.com/watch?v=aB3dE6gHiJk"),
+            "url",
+        ),
         ("sql", json!("select  a from \"t\";"), json!("select a from 't'"), "verbatim"),
     ] {
         let (of, score) = found(name, &a, &b).unwrap_or(("text", 0.0));
@@ -88,9 +99,28 @@ fn what_looks_alike_and_is_another_one_is_not_taken_for_it() {
         ("link", json!("https://bot:alpha@example.org/x"), json!("https://bot:beta@example.org/x"), "url"),
         ("link", json!("https://example.org/a%2Fb"), json!("https://example.org/a/b"), "url"),
         ("expression", json!("(a - b)"), json!("(b - a)"), "verbatim"),
+        ("table_name", json!("bookings"), json!("booking"), "code"),
+        ("ids", json!("LFMN,LFMD"), json!("LFMN,LFML"), "code"),
+        ("id", json!("main"), json!("domain"), "code"),
+        ("link", json!("https://shop.example.org"), json!("example.org"), "url"),
     ] {
         let (of, score) = found(name, &a, &b).unwrap_or(("text", 1.0));
         assert!(of == kind && score < 0.5, "{name}: {a} {b}: {of} {score}");
+    }
+}
+
+/// Neither the same nor another one: the model decides by what else is known.
+#[test]
+fn codes_that_say_where_they_are_from_or_join_their_words_otherwise_are_in_between() {
+    for (name, a, b, expected) in [
+        ("doi", "10.1038/nature14539", "https://doi.org/10.1038/nature14539", PLACE_SAID_ONCE),
+        ("ref_id", "refs/heads/main", "main", PLACE_SAID_ONCE),
+        ("repo", "octo/app", "https://example.org/octo/app.git", PLACE_SAID_ONCE),
+        ("table", "public.users", "users", PLACE_SAID_ONCE),
+        ("database", "sales_db", "sales-db", JOINED_OTHERWISE),
+    ] {
+        let score = found(name, &json!(a), &json!(b)).map(|found| found.1);
+        assert_eq!(score, Some(expected), "{name}: {a} {b}");
     }
 }
 
