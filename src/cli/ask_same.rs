@@ -37,7 +37,7 @@ const DIGITS: usize = 16;
 #[derive(Debug, Args)]
 pub(super) struct AskSameArgs {
     /// Put pairs whose score is uncertain to a language model, such as openai:gpt-5 or replay:FILE, in both orders;
-    /// where both answers agree the pair is sure (docs/fidelity.md, docs/models.md)
+    /// where both answers agree the pair is sure (docs/asking.md, docs/models.md)
     #[arg(long, value_name = "MODEL")]
     ask: Option<String>,
     /// The scores that are uncertain [default: 0.25..0.75]

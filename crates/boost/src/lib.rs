@@ -54,7 +54,8 @@ struct Line {
 }
 
 impl Tree {
-    /// The tree with all its values times `share`, to six digits: as one of several whose mean is taken.
+    /// The tree with each of its values times `share`, to six digits: the mean of two forests is all their trees with half
+    /// their values.
     #[must_use]
     pub fn scaled(mut self, share: f64) -> Self {
         for leaf in &mut self.leaves {

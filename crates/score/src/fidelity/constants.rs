@@ -68,11 +68,11 @@ pub const UNROUNDED: f64 = 1e-3;
 /// Quantities of which one has a unit and the other has not, with the same number.
 pub const UNIT_SAID_ONCE: f64 = 0.7;
 
-/// Codes of the same words that are joined by other signs: `sales_db` and `sales-db` are two databases, but one place in a URL.
+/// Identifiers of the same words that are joined by other signs: some tools take `sales_db` and `sales-db` for one, others not.
 pub const JOINED_OTHERWISE: f64 = 0.6;
 
 /// Codes of which one also says where it is from: `10.1038/nature14539` and `https://doi.org/10.1038/nature14539`.
-pub const PLACE_SAID_ONCE: f64 = 0.8;
+pub const ORIGIN_SAID_ONCE: f64 = 0.8;
 
 /// Difference in degrees against score: five digits are a metre, 0.001 degrees a block, 0.1 degrees another town.
 pub const DEGREES: [(f64, f64); 6] =
@@ -103,8 +103,8 @@ pub const MAX_LEFT_NAMED: usize = 24;
 /// Texts longer than this are cut before they are compared, in bytes.
 pub const MAX_TEXT: usize = 1 << 16;
 
-/// Longer values are cut before they are embedded with their argument's name, in bytes: more of them moved no figure, and the
-/// time of an encoder grows with their length.
+/// So many bytes of two values are embedded with their argument's name, from a little before where they begin to differ:
+/// more moved no figure, and the time of an encoder grows with their length.
 pub const MAX_EMBEDDED: usize = 300;
 
 /// The weight of words that only hold a sentence together.

@@ -120,6 +120,15 @@ impl Name {
         self.is_of("codes") && !self.is_of("languages") && !self.is_of("regions")
     }
 
+    /// Whether values are identifiers of words: `table_name`, but not `table_size`.
+    pub(super) fn is_identifier(&self) -> bool {
+        let rest = match self.words.split_last() {
+            Some((last, rest)) if matches!(last.as_str(), "name" | "id") && !rest.is_empty() => rest,
+            _ => &self.words,
+        };
+        rest.last().is_some_and(|word| Self { words: vec![word.clone()] }.is_of("identifiers"))
+    }
+
     /// Whether values are time zones.
     pub(super) fn is_time_zone(&self) -> bool {
         self.is_of("zones") || self.said().contains("time zone")

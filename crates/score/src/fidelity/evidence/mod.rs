@@ -289,6 +289,15 @@ fn left_over(e: &mut Evidence, rests: Option<&[Rest; 2]>) {
     e.push("kinds_share", share.unwrap_or(NONE));
 }
 
+/// Where to begin to read two texts, in bytes: at their start, or in long ones a little before they begin to differ.
+fn start_of_difference(a: &str, b: &str) -> usize {
+    if a.len().max(b.len()) <= MAX_EMBEDDED {
+        return 0;
+    }
+    let same = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    same.saturating_sub(MAX_EMBEDDED / 4)
+}
+
 /// What embeddings and the question say.
 fn meaning(
     e: &mut Evidence,
@@ -300,8 +309,12 @@ fn meaning(
 ) {
     let has_letters = |text: &str| text.len() <= 2000 && text.chars().any(char::is_alphabetic);
     let worded = texts.filter(|(a, b)| has_letters(a) && has_letters(b));
-    let named = |text: &str| format!("{said}: {}", &text[..text.floor_char_boundary(MAX_EMBEDDED)]);
     let cosine = worded.and_then(|(a, b)| {
+        let start = start_of_difference(a, b);
+        let named = |text: &str| {
+            let text = &text[text.floor_char_boundary(start)..];
+            format!("{said}: {}", &text[..text.floor_char_boundary(MAX_EMBEDDED)])
+        };
         // Different texts of one embedding are texts that the encoder cannot read.
         let cosine = context.words.cosine(&named(a), &named(b))?;
         (cosine < UNREADABLE || fold(a) == fold(b)).then_some(cosine)
@@ -345,17 +358,24 @@ mod tests {
     use super::*;
     use crate::fidelity::Fidelity;
 
-    /// The number of this name of the first argument that differs.
-    fn number(name: &str, a: &str, b: &str) -> f64 {
+    /// Whether this flag of the first argument that differs is set.
+    fn is(name: &str, a: &str, b: &str) -> bool {
         let (a, b) = (parse(a.as_bytes()).unwrap().0, parse(b.as_bytes()).unwrap().0);
         let pair = CallPair { tool: "s/t", a: Some(&a), b: Some(&b), question: None, schema: None };
-        let evidence = Fidelity::new(None).with_evidence().compare(pair).evidence;
-        evidence[0].numbers()[SIGNS.iter().position(|sign| sign.0 == name).unwrap()]
+        Fidelity::new(None).with_evidence().compare(pair).evidence[0].is(name)
     }
 
     #[test]
     fn names_tell_what_only_shapes_the_answer() {
-        assert_eq!(number("shapes_answer", r#"{"page_size": 5}"#, r#"{"page_size": 9}"#), 1.0);
-        assert_eq!(number("shapes_answer", r#"{"rating": 5}"#, r#"{"rating": 9}"#), 0.0);
+        assert!(is("shapes_answer", r#"{"page_size": 5}"#, r#"{"page_size": 9}"#));
+        assert!(!is("shapes_answer", r#"{"max_price": 5}"#, r#"{"max_price": 9}"#));
+    }
+
+    #[test]
+    fn long_texts_are_read_from_where_they_differ_on() {
+        let same = "e".repeat(2 * MAX_EMBEDDED);
+        let (a, b) = (format!("{same} eel"), format!("{same} owl"));
+        assert_eq!(start_of_difference("an eel", "an owl"), 0);
+        assert!((same.len() - MAX_EMBEDDED..same.len()).contains(&start_of_difference(&a, &b)));
     }
 }

@@ -1,6 +1,8 @@
 //! Makes a model from labelled pairs of several sources.
 
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::thread;
 
 use m3_boost::{Growth, Row, Sign, Weighed, boost, isotonic, on_curve, sigmoid};
 
@@ -48,13 +50,20 @@ const MOST_OF_A_SOURCE: usize = 1200;
 #[must_use]
 pub fn train(sources: &[Source], progress: &mut dyn FnMut(usize, usize)) -> (Model, Vec<Vec<f64>>) {
     let steps = sources.len() + 1;
-    let mut out_of_source = Vec::new();
-    for (done, source) in sources.iter().enumerate() {
-        progress(done, steps);
+    let unseen = |source: &Source| -> Vec<f64> {
         let others: Vec<&Source> = sources.iter().filter(|other| other.name != source.name).collect();
         let model = fit(&others);
-        out_of_source
-            .push(source.examples.iter().map(|example| least(&model, example)).collect::<Vec<f64>>());
+        source.examples.iter().map(|example| least(&model, example)).collect()
+    };
+    let mut out_of_source: Vec<Vec<f64>> = Vec::new();
+    for some in sources.chunks(thread::available_parallelism().map_or(1, usize::from)) {
+        progress(out_of_source.len(), steps);
+        out_of_source.extend(thread::scope(|scope| {
+            let scored: Vec<_> = some.iter().map(|source| scope.spawn(|| unseen(source))).collect();
+            // A thread that fails has failed on a bug, which is passed on.
+            let joined = scored.into_iter().map(|of| of.join().unwrap_or_else(|bug| resume_unwind(bug)));
+            joined.collect::<Vec<_>>()
+        }));
     }
     progress(sources.len(), steps);
     let mut model = fit(&sources.iter().collect::<Vec<_>>());
@@ -159,7 +168,7 @@ fn grown(rows: &[Row<'_>]) -> Model {
     let weight =
         |label: bool| rows.iter().filter(|row| row.label == label).map(|row| row.weight).sum::<f64>();
     let base = (weight(true).max(1e-9) / weight(false).max(1e-9)).ln();
-    let forest = |seed: u64| boost(rows, &vec![base; rows.len()], &signs(), ANEW, SEED + seed);
+    let forest = |number: u64| boost(rows, &vec![base; rows.len()], &signs(), ANEW, SEED + number);
     let share = 1.0 / FORESTS as f64;
     let trees = (0..FORESTS).flat_map(forest).map(|tree| tree.scaled(share)).collect();
     Model { trees, base, ..Model::default() }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use super::super::constants::{NOTHING, PLACE_SAID_ONCE, SAME_OTHERWISE, UNIT_SAID_ONCE};
+use super::super::constants::{NOTHING, ORIGIN_SAID_ONCE, SAME_OTHERWISE, UNIT_SAID_ONCE};
 use super::super::{Finding, Kind};
 use super::{ArgumentContext, Values, code};
 
@@ -129,9 +129,10 @@ pub(super) fn urls(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option
         return None;
     }
     let (x, y) = (url(a)?, url(b)?);
-    // An identifier and the page of it.
-    if x.host() != y.host() && a.contains("://") != b.contains("://") && code::is_end_of_other(a, b) {
-        return Some(Finding::new(Kind::Url, PLACE_SAID_ONCE, code::SAID_ONCE));
+    // An identifier and the page of it: `10.1038/nature14539`, which is no name of a host.
+    let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    if (is_number(a) || is_number(b)) && code::is_end_of_other(a, b, &['/']) {
+        return Some(Finding::new(Kind::Url, ORIGIN_SAID_ONCE, code::SAID_ONCE));
     }
     Some(compare_urls(&x, &y))
 }
@@ -149,10 +150,18 @@ fn url(text: &str) -> Option<Url> {
         None if text.contains(char::is_whitespace) => return None,
         None => format!("https://{text}"),
     };
-    // Both addresses of a video.
-    let text = text.replacen("//youtu.be/", "//www.youtube.com/watch?v=", 1);
     // Without a scheme, a host without a point is another name.
-    Url::parse(&text).ok().filter(|url| has_scheme || url.host_str().is_some_and(|host| host.contains('.')))
+    let url = Url::parse(&text).ok()?;
+    let is_host = has_scheme || url.host_str().is_some_and(|host| host.contains('.'));
+    is_host.then(|| if url.host_str() == Some("youtu.be") { page_of_video(&url).unwrap_or(url) } else { url })
+}
+
+/// The page that a short address of a video leads to.
+fn page_of_video(url: &Url) -> Option<Url> {
+    let mut page = Url::parse("https://www.youtube.com/watch").ok()?;
+    let id = url.path().trim_matches('/').to_owned();
+    page.query_pairs_mut().append_pair("v", &id).extend_pairs(url.query_pairs());
+    Some(page)
 }
 
 fn compare_urls(a: &Url, b: &Url) -> Finding {
@@ -174,7 +183,8 @@ fn compare_urls(a: &Url, b: &Url) -> Finding {
     };
     let query = |url: &Url| {
         let mut members: Vec<(String, String)> = url.query_pairs().into_owned().collect();
-        members.retain(|(key, _)| !key.starts_with("utm_"));
+        // What only says who shared the address.
+        members.retain(|(key, _)| !key.starts_with("utm_") && key != "si");
         members.sort_unstable();
         members
     };

@@ -1,8 +1,6 @@
 //! Identifiers and codes, which are right or wrong, and formulas, in which every sign counts.
 
-use std::collections::BTreeSet;
-
-use super::super::constants::{JOINED_OTHERWISE, NOTHING, PLACE_SAID_ONCE, SAME_OTHERWISE};
+use super::super::constants::{EQUIVALENT, JOINED_OTHERWISE, NOTHING, ORIGIN_SAID_ONCE, SAME_OTHERWISE};
 use super::super::language::fold;
 use super::super::{Finding, Kind};
 use super::{ArgumentContext, Values};
@@ -17,51 +15,56 @@ const LONGEST_IN_GROUPS: usize = 24;
 pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
     let [a, b] = values.texts.as_ref()?;
     let (a, b) = (a.trim(), b.trim());
-    let is_named = context.name.is_code();
-    if let Some((a, b)) = listed(a).zip(listed(b)).filter(|_| is_named) {
+    let is_identifier = context.name.is_identifier();
+    let is_named = context.name.is_code() || is_identifier;
+    if let Some((x, y)) = listed(a).zip(listed(b)).filter(|_| is_named && !context.name.is_of("ordered")) {
+        let is_same = |(x, y): (&&str, &&str)| compare_codes(x, y, false).score >= EQUIVALENT;
+        let are_same = x.len() == y.len() && x.iter().zip(&y).all(is_same);
         let (score, reason) =
-            if a == b { (SAME_OTHERWISE, "the same codes") } else { (NOTHING, "other codes") };
+            if are_same { (SAME_OTHERWISE, "the same codes") } else { (NOTHING, "other codes") };
         return Some(Finding::new(Kind::Code, score, reason));
     }
     if !is_code(a, is_named) || !is_code(b, is_named) {
         return None;
     }
+    if is_named && is_end_of_other(a, b, &['/', ':', '=']) || is_identifier && is_end_of_other(a, b, &['.']) {
+        return Some(Finding::new(Kind::Code, ORIGIN_SAID_ONCE, SAID_ONCE));
+    }
+    Some(compare_codes(a, b, is_identifier))
+}
+
+/// Compares two codes; `is_identifier` where signs join words in them.
+fn compare_codes(a: &str, b: &str, is_identifier: bool) -> Finding {
     let found = |is_same: bool, same: &'static str, other: &'static str| {
         let (score, reason) = if is_same { (SAME_OTHERWISE, same) } else { (NOTHING, other) };
-        Some(Finding::new(Kind::Code, score, reason))
+        Finding::new(Kind::Code, score, reason)
     };
     if is_formula(a) || is_formula(b) {
         let signs = |text: &str| fold(&text.replace('×', "*")).replace("**", "^").replace(' ', "");
         return found(signs(a) == signs(b), "the same formula", "another formula");
     }
     let (x, y) = (plain(unversioned(a)), plain(unversioned(b)));
-    if x == y && is_encoded(a) && is_encoded(b) {
+    if x != y || x.is_empty() {
+        return found(false, "", "another code");
+    }
+    if is_encoded(a) && is_encoded(b) {
         let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
         return found(letters(a) == letters(b), "the same code", "the case of letters differs in a code");
     }
     let signs = |text: &str| text.chars().filter(|c| "<>=!+*&|^%~#".contains(*c)).collect::<String>();
-    let (of_a, of_b) = (signs(a), signs(b));
     // `#5` and `+49 ..` are told by one sign.
-    if x == y && of_a.trim_matches(['#', '+']) != of_b.trim_matches(['#', '+']) {
+    if signs(a).trim_matches(['#', '+']) != signs(b).trim_matches(['#', '+'])
+        || a.starts_with('-') != b.starts_with('-')
+    {
         return found(false, "", "a sign differs in a code");
     }
-    if x == y && !x.is_empty() && are_pointed_otherwise(unversioned(a), unversioned(b)) {
+    if are_pointed_otherwise(unversioned(a), unversioned(b)) {
         return found(false, "", "the points are in other places");
     }
-    let is_scoped = |short: &str, long: &str| {
-        // `public.users`, but not `1.2.3`.
-        let before = long.to_lowercase().strip_suffix(&short.to_lowercase()).map(str::to_owned);
-        let is_name = short.len() > 2 && !short.contains(|c: char| c.is_ascii_digit());
-        is_name && before.is_some_and(|before| before.ends_with('.'))
-    };
-    if is_end_of_other(a, b) || is_scoped(a, b) || is_scoped(b, a) {
-        return Some(Finding::new(Kind::Code, PLACE_SAID_ONCE, SAID_ONCE));
+    if is_identifier && joints(a) != joints(b) {
+        return Finding::new(Kind::Code, JOINED_OTHERWISE, "its words are joined by other signs");
     }
-    let is_of_words = !x.contains(|c: char| c.is_ascii_digit());
-    if x == y && is_of_words && joints(a) != joints(b) {
-        return Some(Finding::new(Kind::Code, JOINED_OTHERWISE, "its words are joined by other signs"));
-    }
-    found(x == y && !x.is_empty(), "the same code", "another code")
+    found(true, "the same code", "")
 }
 
 /// The letters and digits of a code.
@@ -69,30 +72,42 @@ fn plain(text: &str) -> String {
     fold(text).chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// The codes that commas part.
-fn listed(text: &str) -> Option<BTreeSet<String>> {
-    let parts = text.split(',').map(str::trim);
-    let is_list =
-        text.len() <= LONGEST && text.contains(',') && !parts.clone().any(|part| part.contains(' '));
-    is_list.then(|| parts.map(plain).collect())
+/// The codes that commas part, by their letters and digits.
+fn listed(text: &str) -> Option<Vec<&str>> {
+    let mut codes: Vec<&str> = text.split(',').map(str::trim).collect();
+    let is_item = |code: &&str| !plain(code).is_empty() && !code.contains([' ', '(', ')']);
+    codes.sort_by_cached_key(|code| plain(code));
+    (text.len() <= LONGEST && codes.len() > 1 && codes.iter().all(is_item)).then_some(codes)
 }
 
-/// The reason of one that says where a code is from, which the other does not.
+/// The reason of a code that one call says with its origin.
 pub(super) const SAID_ONCE: &str = "the same code, where it is from said once";
 
-/// Whether one of two codes is the other behind what says where it is from: `refs/heads/main` and `main`, an identifier
-/// and its URL.
-pub(super) fn is_end_of_other(a: &str, b: &str) -> bool {
-    let plain = |text: &str| text.trim().trim_end_matches('/').trim_end_matches(".git").to_lowercase();
-    let (a, b) = (plain(a), plain(b));
+/// Whether one of two codes is the other behind where it is from, which ends with one of these signs: `refs/heads/main` and
+/// `main`, an identifier and its URL. Of encoded codes the case of letters counts.
+pub(super) fn is_end_of_other(a: &str, b: &str, signs: &[char]) -> bool {
+    let bare = |text: &str| {
+        let text = text.trim().trim_end_matches('/').trim_end_matches(".git");
+        if is_encoded(a) || is_encoded(b) { text.to_owned() } else { text.to_lowercase() }
+    };
+    let (a, b) = (bare(a), bare(b));
     let (short, long) = if a.len() < b.len() { (&a, &b) } else { (&b, &a) };
-    let before = long.strip_suffix(short.as_str());
-    short.len() > 2 && before.is_some_and(|before| before.ends_with(['/', ':', '=']))
+    // Numbers and short parts are those of ranges, versions and addresses of machines.
+    let is_origin = |before: &str| {
+        let parts = before.trim_end_matches(signs).split([':', '/', '.']);
+        let is_name = |part: &str| part.len() > 2 && !part.contains(|c: char| !c.is_alphabetic() && c != '-');
+        before.contains("://") || !before.starts_with('-') && parts.into_iter().all(is_name)
+    };
+    let is_first = short.starts_with(char::is_alphanumeric) && short.len() > 2;
+    is_first
+        && long
+            .strip_suffix(short.as_str())
+            .is_some_and(|before| before.ends_with(signs) && is_origin(before))
 }
 
-/// The signs of a text, with its letters as one each.
+/// The signs of an identifier, with its letters as one each.
 fn joints(text: &str) -> String {
-    text.chars().map(|c| if c.is_alphanumeric() { 'x' } else { c }).collect()
+    text.trim_start_matches(['@', '#']).chars().map(|c| if c.is_alphanumeric() { 'x' } else { c }).collect()
 }
 
 /// A version without the letter before it.

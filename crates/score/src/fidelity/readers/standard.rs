@@ -88,6 +88,13 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
         (name.is_of("regions") && !is_language, &COUNTRIES),
         (is_language, &LANGUAGES),
     ];
+    // `KE` and `KEN`.
+    let is_capital = |text: &str| text.bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_country = |text: &str| COUNTRIES.get(text).filter(|_| name.is_of("codes"));
+    let are_codes = is_capital(a) && is_capital(b) && x.len().abs_diff(y.len()) == 1;
+    if are_codes && is_country(x).is_some_and(|country| is_country(y) == Some(country)) {
+        return Some(Finding::new(Kind::Standard, SAME_OTHERWISE, "two codes of one country"));
+    }
     let found = tables.iter().find_map(|(is_named, table)| entries(table, [x, y], *is_named, is_language));
     found.or_else(|| airports(name, a, b)).or_else(|| companies(name, a, b))
 }
@@ -115,10 +122,8 @@ fn entries(table: &Table, [x, y]: [&str; 2], is_named: bool, is_language: bool) 
         };
     }
     let is_code = |text: &str| text.len() <= 3 || !text.is_ascii();
-    // `KE` and `KEN` are codes of one country.
-    let are_codes = x.len() != y.len() && x.len().max(y.len()) == 3;
-    let is_pair = x != y && (are_codes || is_code(x) != is_code(y)) && table.get(x)? == table.get(y)?;
-    if is_pair { found(SAME_OTHERWISE, "another name or code of it") } else { None }
+    let is_pair = x != y && is_code(x) != is_code(y) && table.get(x)? == table.get(y)?;
+    if is_pair { found(SAME_OTHERWISE, "a name and its code") } else { None }
 }
 
 /// Initials without their points: `U.S.A.`
@@ -214,12 +219,12 @@ fn time_zones(a: &str, b: &str, is_named: bool) -> Option<Finding> {
 
 /// Minutes ahead of UTC of `UTC+2`, `GMT-05:30`, `UTC4:30`, `+0200`.
 fn offset(text: &str) -> Option<i64> {
-    let behind = text.strip_prefix("utc").or_else(|| text.strip_prefix("gmt"));
-    let bare = behind.unwrap_or(text).trim();
-    let (sign, rest) = match bare.split_at_checked(1)? {
-        ("+" | "±", rest) => (1, rest.trim()),
-        ("-" | "−", rest) => (-1, rest.trim()),
-        _ if behind.is_some() => (1, bare),
+    let after_utc = text.strip_prefix("utc").or_else(|| text.strip_prefix("gmt"));
+    let bare = after_utc.unwrap_or(text).trim();
+    let (sign, rest) = match (bare.strip_prefix(['+', '±']), bare.strip_prefix('-')) {
+        (Some(rest), _) => (1, rest.trim()),
+        (_, Some(rest)) => (-1, rest.trim()),
+        _ if after_utc.is_some() => (1, bare),
         _ => return None,
     };
     let rest = rest.trim_end_matches('h');

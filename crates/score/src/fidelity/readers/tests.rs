@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::super::constants::{EQUIVALENT, JOINED_OTHERWISE, NOTHING, PLACE_SAID_ONCE};
+use super::super::constants::{EQUIVALENT, JOINED_OTHERWISE, NOTHING, ORIGIN_SAID_ONCE};
 use super::*;
 
 /// The kind and the score of two values of an argument of this name.
@@ -55,12 +55,10 @@ fn values_in_other_writings_are_one_to_their_reader() {
         ("timezone", json!("UTC -12h"), json!("UTC-12"), "standard"),
         ("range", json!("at least or equal to 30"), json!("no smaller than 30"), "number"),
         ("at", json!("mid-day"), json!("12 noon"), "moment"),
-        (
-            "link",
-            json!("https://youtu.be/aB3dE6gHiJk"),
-            json!("https://m.youtube.com/watch?v=aB3dE6gHiJk"),
-            "url",
-        ),
+        ("link", json!("https://youtu.be/aB3?si=x"), json!("https://youtube.com/watch?v=aB3"), "url"),
+        ("timezone", json!("UTC±0"), json!("UTC"), "standard"),
+        ("symbol", json!("BTC/USD"), json!("BTC-USD"), "code"),
+        ("columns", json!("three"), json!(3), "number"),
         ("sql", json!("select  a from \"t\";"), json!("select a from 't'"), "verbatim"),
     ] {
         let (of, score) = found(name, &a, &b).unwrap_or(("text", 0.0));
@@ -102,6 +100,19 @@ fn what_looks_alike_and_is_another_one_is_not_taken_for_it() {
         ("table_name", json!("bookings"), json!("booking"), "code"),
         ("ids", json!("LFMN,LFMD"), json!("LFMN,LFML"), "code"),
         ("id", json!("main"), json!("domain"), "code"),
+        ("ids", json!("aB3dE6gH1,x"), json!("aB3dE6gh1,x"), "code"),
+        ("version", json!("1.10,2.0"), json!("11.0,2.0"), "code"),
+        ("ids", json!("A,A,B"), json!("A,B"), "code"),
+        ("code", json!("print(a*b,c)"), json!("print(a^b,c)"), "code"),
+        ("cell", json!("A1:B10"), json!("B10"), "code"),
+        ("id", json!("aa:bb:cc:dd:ee:ff"), json!("dd:ee:ff"), "code"),
+        ("id", json!("2001:db8::1"), json!("db8::1"), "code"),
+        ("id", json!("8080:443"), json!("443"), "code"),
+        ("id", json!("aB3dE6gHiJk"), json!("https://www.youtube.com/watch?v=AB3DE6GHIJK"), "code"),
+        ("url", json!("bank.example.com"), json!("https://evil.example/?next=bank.example.com"), "url"),
+        ("version", json!("1.0.beta"), json!("beta"), "code"),
+        ("symbol", json!("VOD.LON"), json!("LON"), "code"),
+        ("id", json!("-120"), json!("120"), "code"),
         ("link", json!("https://shop.example.org"), json!("example.org"), "url"),
     ] {
         let (of, score) = found(name, &a, &b).unwrap_or(("text", 1.0));
@@ -113,11 +124,13 @@ fn what_looks_alike_and_is_another_one_is_not_taken_for_it() {
 #[test]
 fn codes_that_say_where_they_are_from_or_join_their_words_otherwise_are_in_between() {
     for (name, a, b, expected) in [
-        ("doi", "10.1038/nature14539", "https://doi.org/10.1038/nature14539", PLACE_SAID_ONCE),
-        ("ref_id", "refs/heads/main", "main", PLACE_SAID_ONCE),
-        ("repo", "octo/app", "https://example.org/octo/app.git", PLACE_SAID_ONCE),
-        ("table", "public.users", "users", PLACE_SAID_ONCE),
+        ("doi", "10.1038/nature14539", "https://doi.org/10.1038/nature14539", ORIGIN_SAID_ONCE),
+        ("ref_id", "refs/heads/main", "main", ORIGIN_SAID_ONCE),
+        ("repo", "octo/app", "https://example.org/octo/app.git", ORIGIN_SAID_ONCE),
+        ("table", "public.users", "users", ORIGIN_SAID_ONCE),
         ("database", "sales_db", "sales-db", JOINED_OTHERWISE),
+        ("database", "sales_db2", "sales-db2", JOINED_OTHERWISE),
+        ("dataset_id", "run_1_12", "run_11_2", JOINED_OTHERWISE),
     ] {
         let score = found(name, &json!(a), &json!(b)).map(|found| found.1);
         assert_eq!(score, Some(expected), "{name}: {a} {b}");

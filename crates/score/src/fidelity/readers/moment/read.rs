@@ -66,6 +66,7 @@ fn tidy(text: &str) -> String {
         ("a.m", "am"),
         ("p.m", "pm"),
         ("mid-day", "noon"),
+        ("mid day", "noon"),
         ("mid night", "midnight"),
         ("mid-night", "midnight"),
         ("o\"clock", "oclock"),
