@@ -239,16 +239,24 @@ fn train(
         let mut progress = |done: usize, total: usize| bar.set("comparing", done as u64, total as u64);
         all.push(evidence(&source.pairs, Fidelity::new(catalog.as_ref()), &mut embedder, &mut progress)?);
     }
+    let mut is_worse = false;
     let (model, figures) = if args.anew {
         let mut progress = |done: usize, total: usize| bar.set("training", done as u64, total as u64);
         train_anew(sources, all, &mut progress)
     } else {
         let pairs: Vec<TestPair> = sources.iter().flat_map(|source| source.pairs.iter().cloned()).collect();
         let (model, figures) = adapt(&pairs, all.into_iter().flatten().collect(), &base);
+        let [before, adapted] = [0, 1].map(|at: usize| figures[at].area_under_curve.unwrap_or_default());
+        is_worse = adapted <= before || figures[1].accuracy < figures[0].accuracy;
         (adapted_to(model, sources), figures.to_vec())
     };
     drop(bar);
     embedder.take_warnings().iter().for_each(|warning| printer.warn(warning));
+    if is_worse {
+        printer.warn(
+            "on pairs that it has not seen, `adapted` is no better than `before`: do not use this model",
+        );
+    }
     let report = TrainingReport::new(!args.anew, figures);
     args.form.write(&report, || training_sheets(&report), &mut output, printer)?;
     output.commit()?;

@@ -188,6 +188,24 @@ fn the_question_counts() {
     assert!(score(0) < score(1), "{} {}", score(0), score(1));
 }
 
+/// Labels that say nothing make a model that is no better, which is said.
+#[test]
+fn a_model_that_learned_nothing_is_warned_of() {
+    let folder = Folder::new();
+    let pair = |n: usize| json!({"tool": format!("s/t{n}"), "a": {"n": n}, "b": {"n": n}, "same": n % 2});
+    let pairs = folder.json("pairs.json", &json!((0..40).map(pair).collect::<Vec<_>>()));
+    let Some(mut m3) = m3() else { return };
+    let output = m3
+        .args(["fidelity", "--train"])
+        .arg(&pairs)
+        .arg("-o")
+        .arg(folder.path().join("model"))
+        .output()
+        .unwrap();
+    let said = crate::support::text(&output.stderr);
+    assert!(output.status.success() && said.contains("no better than `before`"), "{said}");
+}
+
 /// Scores take the question from the trajectories, and a model from its folder.
 #[test]
 fn scores_know_the_question_and_the_model() {
