@@ -245,6 +245,13 @@ fn a_schema_tells_defaults_what_is_required_and_what_is_unknown() {
 }
 
 #[test]
+fn small_numbers_are_no_points_in_a_picture() {
+    let score = |a: &str, b: &str| fidelity(&read(a), &read(b));
+    assert!(score(r#"{"x": 3, "y": 4}"#, r#"{"x": 4, "y": 3}"#) < THRESHOLD);
+    assert!(score(r#"{"x": 320, "y": 180}"#, r#"{"x": 321, "y": 180}"#) > THRESHOLD);
+}
+
+#[test]
 fn false_says_something_where_the_default_is_true() {
     let catalog = catalog(&json!({"properties": {"q": {}, "images": {"type": "boolean", "default": true}}}));
     let fidelity = Fidelity::new(Some(&catalog));
@@ -341,6 +348,8 @@ fn a_text_that_is_not_read_to_its_end_is_not_accepted() {
     assert!(fidelity(&call("1"), &call("2")) < THRESHOLD);
     let blank = |text: String| read(&json!({"q": [text]}).to_string());
     assert!(fidelity(&blank(" ".to_owned()), &blank("a b c d e f g ".repeat(5000))) < THRESHOLD);
+    let nested = |value: u8| read(&format!("{}{value}{}", r#"{"a":"#.repeat(120), "}".repeat(120)));
+    assert!(fidelity(&nested(1), &nested(2)) < THRESHOLD);
 }
 
 #[test]

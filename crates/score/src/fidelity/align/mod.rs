@@ -73,10 +73,7 @@ impl<'a> Alignment<'a> {
         }
         self.values += 1;
         if at.depth > MAX_DEPTH || self.values > MAX_VALUES {
-            return self.push(
-                &at.path,
-                Finding::new(readers::kind_of_both(a, b), NOTHING, "different, and too much to compare"),
-            );
+            return self.push(&at.path, Finding::new(readers::kind_of_both(a, b), NOTHING, TOO_MUCH));
         }
         let none = Json::Object(Vec::new());
         match (a, b) {
@@ -198,7 +195,7 @@ impl<'a> Alignment<'a> {
 
     /// Says that the rest of a list or an object is not looked at.
     fn give_up(&mut self, at: &ValueLocation<'_>, kind: Kind) {
-        self.push(&at.path, Finding::new(kind, NOTHING, "different, and too much to compare"));
+        self.push(&at.path, Finding::new(kind, NOTHING, TOO_MUCH));
     }
 
     /// A member that only one of two objects has, whatever its writing.
@@ -268,6 +265,9 @@ fn compare(context: &ArgumentContext<'_>, words: &Words, a: &Json, b: &Json) -> 
         None => Finding::new(readers::kind_of_both(a, b), NOTHING, "values of different types"),
     })
 }
+
+/// The reason where values are too many, or too deep, to be compared.
+pub(super) const TOO_MUCH: &str = "different, and too much to compare";
 
 /// The rules' reason for an optional argument that one call lacks.
 pub(super) const ONLY_ONE: &str = "only one call says it";

@@ -16,6 +16,7 @@ use m3_trajectory::json::{Json, Keys};
 pub(super) use question::Question;
 use spelling::spelling;
 
+use super::align::TOO_MUCH;
 use super::constants::{EQUIVALENT, MAX_EMBEDDED, MAX_TEXT, UNREADABLE};
 use super::language::{fold, lexicon};
 use super::name::{Name, Named};
@@ -242,7 +243,7 @@ pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence 
     e.push("shapes_answer", flag(name.is_of("shapes")));
     let is_long =
         |value: Option<&Json>| value.and_then(Json::as_str).is_some_and(|text| text.len() > LONGEST);
-    e.is_cut = is_long(a) || is_long(b);
+    e.is_cut = is_long(a) || is_long(b) || found.reason == TOO_MUCH;
     let texts = a.zip(b).map(|(a, b)| (written(a), written(b)));
     // What a reader understood is not judged by its letters.
     let is_read = matches!(

@@ -51,7 +51,13 @@ fn compare_codes(a: &str, b: &str, is_identifier: bool) -> Finding {
         let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
         return found(letters(a) == letters(b), "the same code", "the case of letters differs in a code");
     }
-    let signs = |text: &str| text.chars().filter(|c| "<>=!+*&|^%~#".contains(*c)).collect::<String>();
+    // Signs that nobody sees count, too.
+    let is_hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}')
+    };
+    let is_sign = |c: &char| "<>=!+*&|^%~#".contains(*c) || is_hidden(*c);
+    let signs = |text: &str| text.chars().filter(is_sign).collect::<String>();
     // `#5` and `+49 ..` are told by one sign.
     if signs(a).trim_matches(['#', '+']) != signs(b).trim_matches(['#', '+'])
         || a.starts_with('-') != b.starts_with('-')

@@ -113,6 +113,8 @@ fn what_looks_alike_and_is_another_one_is_not_taken_for_it() {
         ("version", json!("1.0.beta"), json!("beta"), "code"),
         ("symbol", json!("VOD.LON"), json!("LON"), "code"),
         ("id", json!("-120"), json!("120"), "code"),
+        ("id", json!("a\u{0}b1"), json!("ab1"), "code"),
+        ("id", json!("user\u{202e}1"), json!("user1"), "code"),
         ("link", json!("https://shop.example.org"), json!("example.org"), "url"),
     ] {
         let (of, score) = found(name, &a, &b).unwrap_or(("text", 1.0));
