@@ -202,7 +202,7 @@ fn a_model_that_learned_nothing_is_warned_of() {
         .arg(folder.path().join("model"))
         .output()
         .unwrap();
-    let said = crate::support::text(&output.stderr);
+    let said = text(&output.stderr);
     assert!(output.status.success() && said.contains("no better than `before`"), "{said}");
 }
 
