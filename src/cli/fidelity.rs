@@ -21,9 +21,9 @@ use super::printer::{Printer, Unit};
 use super::results::FormArgs;
 use super::scoring_choices::{ProfileArg, SimilarityArg};
 use crate::calibrate::{
-    DoubtfulPair, FidelityReport, LabelledSource, LabelledSourceError, PairFileError, SourcesReport,
-    TestPair, TrainingReport, adapt, adapted_to, cosine_trial, evidence, file_labels, pair_files, train_anew,
-    typed_trial,
+    DoubtfulPair, FidelityReport, GroupReport, LabelledSource, LabelledSourceError, PairFileError,
+    SourcesReport, TestPair, TrainingReport, adapt, adapted_to, cosine_trial, evidence, file_labels,
+    pair_files, train_anew, typed_trial,
 };
 use crate::report::{fidelity_sheets, sources_sheets, training_sheets};
 
@@ -239,20 +239,17 @@ fn train(
         let mut progress = |done: usize, total: usize| bar.set("comparing", done as u64, total as u64);
         all.push(evidence(&source.pairs, Fidelity::new(catalog.as_ref()), &mut embedder, &mut progress)?);
     }
-    let mut is_worse = false;
     let (model, figures) = if args.anew {
         let mut progress = |done: usize, total: usize| bar.set("training", done as u64, total as u64);
         train_anew(sources, all, &mut progress)
     } else {
         let pairs: Vec<TestPair> = sources.iter().flat_map(|source| source.pairs.iter().cloned()).collect();
         let (model, figures) = adapt(&pairs, all.into_iter().flatten().collect(), &base);
-        let [before, adapted] = [0, 1].map(|at: usize| figures[at].area_under_curve.unwrap_or_default());
-        is_worse = adapted <= before || figures[1].accuracy < figures[0].accuracy;
         (adapted_to(model, sources), figures.to_vec())
     };
     drop(bar);
     embedder.take_warnings().iter().for_each(|warning| printer.warn(warning));
-    if is_worse {
+    if !args.anew && is_no_better(&figures) {
         printer.warn(
             "on pairs that it has not seen, `adapted` is no better than `before`: do not use this model",
         );
@@ -261,6 +258,12 @@ fn train(
     args.form.write(&report, || training_sheets(&report), &mut output, printer)?;
     output.commit()?;
     args.model.as_deref().map_or(Ok(()), |folder| write_model(&model, folder, printer))
+}
+
+/// Whether a model is no better than the one of before: the figures of both, that one's first.
+fn is_no_better(figures: &[GroupReport]) -> bool {
+    matches!(figures, [before, adapted]
+        if adapted.area_under_curve <= before.area_under_curve || adapted.accuracy < before.accuracy)
 }
 
 fn unwritable(folder: &Path, cause: &std::io::Error) -> Failure {

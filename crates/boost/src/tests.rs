@@ -111,3 +111,13 @@ fn a_curve_rises_and_follows_the_shares() {
     assert!((on_curve(&curve, last.0 + 2.0) - (last.1 + 2.0)).abs() < 1e-12);
     assert!((on_curve(&[], 0.7) - 0.7).abs() < 1e-12);
 }
+
+/// The mean of two forests is all their trees with half their values.
+#[test]
+fn a_tree_of_half_its_values_adds_half() {
+    let (rows, labels) = rows(false);
+    for tree in trees(&rows, &labels).into_iter().take(5) {
+        let whole = tree.value(&rows[3]);
+        assert!((tree.scaled(0.5).value(&rows[3]) - whole / 2.0).abs() < 1e-6);
+    }
+}

@@ -249,6 +249,8 @@ fn small_numbers_are_no_points_in_a_picture() {
     let score = |a: &str, b: &str| fidelity(&read(a), &read(b));
     assert!(score(r#"{"x": 3, "y": 4}"#, r#"{"x": 4, "y": 3}"#) < THRESHOLD);
     assert!(score(r#"{"x": 320, "y": 180}"#, r#"{"x": 321, "y": 180}"#) > THRESHOLD);
+    // One more difference makes no point of them.
+    assert!(score(r#"{"x": 39.9, "y": 4}"#, r#"{"x": 40.1, "y": 5}"#) < THRESHOLD);
 }
 
 #[test]

@@ -31,11 +31,14 @@ pub(super) fn of_objects(a: &[(String, Json)], b: &[(String, Json)]) -> [Option<
     };
     let lengths = [0, 1].map(|axis| shorter(length(a, axis), length(b, axis)).filter(|_| !is_tile));
     // A point in a picture is some pixels away from its corner: `pow(x, y)` and shares of a width are other numbers.
-    let is_side = |(key, _): &&(String, Json)| Name::new(key).side().is_some();
-    let sides = a.iter().chain(b).filter(is_side).filter_map(|(_, value)| number::of(value));
-    let farthest = sides.map(f64::abs).fold(0.0, f64::max);
+    // Of both calls, so that a side that moves away never makes the others look nearer.
+    let farthest = |members: &[(String, Json)]| {
+        let sides = members.iter().filter(|(key, _)| Name::new(key).side().is_some());
+        sides.filter_map(|(_, value)| number::of(value)).map(f64::abs).fold(0.0, f64::max)
+    };
+    let is_near = farthest(a).min(farthest(b)) < POINT;
     // What lies on one axis only is no place in a picture: `x` alone is any number.
-    if lengths.contains(&None) || farthest < POINT { [None; 2] } else { lengths }
+    if lengths.contains(&None) || is_near { [None; 2] } else { lengths }
 }
 
 /// The lengths, by axis, of the box that two lists of four numbers are: two corners, or a corner and two lengths.
