@@ -195,7 +195,7 @@ fn said(file: Result<TrajectoryFile, OpenError>, printer: Printer) -> Result<Tra
 fn say(name: &str, problems: &Problems, printer: Printer) {
     let of = |severity| problems.iter().filter(move |problem| problem.severity == severity);
     for problem in of(Severity::Error).take(SHOWN_ERRORS) {
-        Printer::error(&problem.to_string());
+        Printer::problem(problem);
     }
     let errors = problems.count(Severity::Error);
     if errors > SHOWN_ERRORS {

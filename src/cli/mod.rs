@@ -7,8 +7,10 @@ mod audit;
 mod cache;
 mod calibrate;
 mod call;
+mod called;
 mod compare;
 mod compare_traces;
+mod conditions;
 mod encoder;
 mod export;
 mod failure;
@@ -28,6 +30,7 @@ mod match_args;
 mod outcomes;
 mod outcomes_sink;
 mod output;
+mod pairs;
 mod printer;
 mod repeats;
 mod replay;
@@ -47,13 +50,18 @@ mod tool_names;
 mod tools;
 mod validate;
 
+use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+pub use called::{Called, Message, Watch, call};
 use clap::{Args, Parser, Subcommand};
 use failure::{Failure, code};
 use m3_encoder::{AssetError, AssetOptions};
+pub use pairs::{
+    FidelityOfArgument, FidelityOfCalls, PairError, PairScorer, ScoredPair, add_sums, aggregate,
+};
 use printer::Printer;
 
 /// Evaluates trajectories of vision-language models that use tools, call by call.
@@ -141,8 +149,15 @@ enum Command {
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
+    ExitCode::from(main_with(std::env::args_os()))
+}
+
+/// Runs a command line, of which the first argument is the program's name, as the last thing that this process does;
+/// returns its exit code.
+#[must_use]
+pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     file_size::outlive_limit();
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => return ended(said(&error)),
     };
@@ -164,14 +179,14 @@ fn said(error: &clap::Error) -> Result<(), Failure> {
 }
 
 /// Prints why a command failed; returns its exit code.
-fn ended(done: Result<(), Failure>) -> ExitCode {
+fn ended(done: Result<(), Failure>) -> u8 {
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(failure) => {
             if let Some(message) = failure.message {
                 Printer::error(&message);
             }
-            ExitCode::from(failure.code)
+            failure.code
         }
     }
 }

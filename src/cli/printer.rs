@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 use anstyle::{AnsiColor, Style};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use m3_report::visible;
+use m3_trajectory::{Problem, Severity};
+
+use super::called::Listener;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -25,13 +28,17 @@ impl Printer {
     /// With `is_quiet`, only errors are printed.
     pub(crate) fn new(is_quiet: bool) -> Self {
         // On a terminal, unless `NO_COLOR` and the like forbid it.
-        let is_styled = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+        let is_styled = Listener::current().is_none()
+            && anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
         Self { is_quiet, is_styled }
     }
 
-    /// Standard output.
-    pub(crate) fn out() -> impl Write {
-        io::BufWriter::new(io::stdout())
+    /// Standard output, or the caller's.
+    pub(crate) fn out() -> Box<dyn Write> {
+        match Listener::current() {
+            Some(listener) => Box::new(listener),
+            None => Box::new(io::BufWriter::new(io::stdout())),
+        }
     }
 
     /// Whether standard output may have colours and bold type.
@@ -41,13 +48,21 @@ impl Printer {
 
     /// The width of the terminal, in columns, if standard output is a terminal with a known width.
     pub(crate) fn columns() -> Option<u16> {
+        if Listener::current().is_some() {
+            return None;
+        }
         let columns = rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| size.ws_col);
         columns.filter(|columns| *columns > 0)
     }
 
     /// Prints why the command failed.
     pub(crate) fn error(message: &str) {
-        say(&mut Self::talk(), ERROR, "error", message);
+        tell(Severity::Error, message, None);
+    }
+
+    /// Prints an error in a file.
+    pub(crate) fn problem(problem: &Problem) {
+        tell(Severity::Error, &problem.to_string(), Some(problem));
     }
 
     /// Standard error, for messages.
@@ -57,20 +72,22 @@ impl Printer {
 
     /// Prints a warning.
     pub(crate) fn warn(self, message: &str) {
-        self.warn_to(&mut Self::talk(), message);
+        if !self.is_quiet {
+            tell(Severity::Warning, message, None);
+        }
     }
 
     /// Writes a warning to `out`.
     pub(crate) fn warn_to(self, out: &mut impl Write, message: &str) {
         if !self.is_quiet {
-            say(out, WARNING, "warning", message);
+            say(out, Severity::Warning, message);
         }
     }
 
     /// Prints a note on what is being done.
     pub(crate) fn note(self, message: &str) {
         if !self.is_quiet {
-            say(&mut Self::talk(), NOTE, "note", message);
+            tell(Severity::Note, message, None);
         }
     }
 
@@ -110,18 +127,32 @@ impl Printer {
 
     /// A bar that appears once the work has taken a moment, on a terminal only.
     pub(crate) fn bar(self, unit: Unit) -> Bar {
-        let is_visible = self.is_watched();
+        let listener = Listener::current();
+        let is_visible = listener.is_none() && self.is_watched();
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(unit.template()) {
             bar.set_style(style.progress_chars("█▉▊▋▌▍▎▏ "));
         }
-        Bar { bar, start: is_visible.then(Instant::now) }
+        Bar { bar, start: is_visible.then(Instant::now), listener }
+    }
+}
+
+/// Hands a message to whoever called this command, or prints it.
+fn tell(severity: Severity, message: &str, problem: Option<&Problem>) {
+    match Listener::current() {
+        Some(listener) => listener.hear(severity, message, problem),
+        None => say(&mut Printer::talk(), severity, message),
     }
 }
 
 /// Writes a labelled message. Errors in writing to standard error cannot be reported.
-fn say(out: &mut impl Write, style: Style, label: &str, message: &str) {
-    let _ = writeln!(out, "{style}{label}{style:#}: {}", visible(message, true));
+fn say(out: &mut impl Write, severity: Severity, message: &str) {
+    let style = match severity {
+        Severity::Error => ERROR,
+        Severity::Warning => WARNING,
+        Severity::Note => NOTE,
+    };
+    let _ = writeln!(out, "{style}{severity}{style:#}: {}", visible(message, true));
 }
 
 /// Lines that change in place.
@@ -179,9 +210,10 @@ impl Unit {
 }
 
 /// A progress bar.
-#[derive(Debug)]
 pub(crate) struct Bar {
     bar: ProgressBar,
+    /// Who called the command, and is told instead.
+    listener: Option<Listener>,
     /// When the work began; `None` once the bar is shown, or if it never will be.
     start: Option<Instant>,
 }
@@ -189,6 +221,9 @@ pub(crate) struct Bar {
 impl Bar {
     /// Moves the bar.
     pub(crate) fn set(&mut self, message: &'static str, done: u64, total: u64) {
+        if let Some(listener) = &self.listener {
+            return listener.progress(message, done, total);
+        }
         if self.start.is_some_and(|start| start.elapsed() > PATIENCE) {
             self.start = None;
             self.bar.set_draw_target(ProgressDrawTarget::stderr());

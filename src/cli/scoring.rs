@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use clap::Args;
 use m3_embedding::Embedder;
 use m3_report::{AskedReport, InputReport, InputsReport, RepeatsReport, ScoreSummary, ToolNamesReport};
-use m3_score::fidelity::model::Model;
-use m3_score::fidelity::{Answers, DoubtfulPairs};
-use m3_score::{MatchOptions, Profile, ScoreOptions, Similarity, Sink, Summary, Thresholds, TrajectoryScore};
+use m3_score::fidelity::DoubtfulPairs;
+use m3_score::{Profile, Sink, Summary, TrajectoryScore};
 use m3_support::text::shortened;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::tool_names::Vocabulary;
@@ -17,13 +16,12 @@ use m3_trajectory::{CallForms, Duplicates, SourceError, Trajectory, TrajectoryFi
 
 use super::Common;
 use super::ask_same::{AskSameArgs, AskedSame, AskingSame};
+use super::conditions::{Conditions, ConditionsArgs};
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
-use super::fidelity_model::ModelArg;
 use super::input::{self, DuplicatesArg, PredictionsArg};
-use super::match_args::MatchArgs;
 use super::printer::{Printer, Unit};
-use super::scoring_choices::{ByArg, ProfileArg, SimilarityArg};
+use super::scoring_choices::{ByArg, ProfileArg};
 use super::seen::{Seen, check_order};
 use super::suites::{FilesSink, ScoredFiles};
 use super::tool_names::{Known, ToolNamesArg};
@@ -36,22 +34,8 @@ pub(super) struct ScoringArgs {
     predictions: PredictionsArg,
     /// Reference trajectories
     references: PathBuf,
-    /// How metrics are computed: by the paper's equations, or as its published program does
-    #[arg(long, value_enum, default_value_t = ProfileArg::Paper)]
-    profile: ProfileArg,
-    /// How calls are compared when they are aligned
-    #[arg(long, value_enum, default_value_t = SimilarityArg::Cosine)]
-    similarity: SimilarityArg,
-    /// Pairs of calls less similar than this are not matched [default: 0.6 cosine, 0.5 typed]
-    #[arg(long, value_name = "S")]
-    tau_weak: Option<f64>,
-    /// Matched pairs at least this similar are strong matches [default: 0.8 cosine, 0.85 typed]
-    #[arg(long, value_name = "S")]
-    tau_strong: Option<f64>,
-    /// Catalog of tools: its schemas give kinds and defaults of arguments; optional arguments that are null or equal
-    /// to the default are ignored (profile paper)
-    #[arg(long, value_name = "FILE")]
-    tools: Option<PathBuf>,
+    #[command(flatten)]
+    conditions: ConditionsArgs,
     /// What to do with tools that predictions and references write differently, such as `image__crop` and
     /// `image/crop`: `off` leaves them, `auto` maps names that differ in writing alone to the references', FILE is a
     /// JSON object that maps one name to another
@@ -63,10 +47,6 @@ pub(super) struct ScoringArgs {
     /// What tasks are grouped by: their type, or the shape of their reference
     #[arg(long, value_enum, default_value_t = ByArg::Type)]
     by: ByArg,
-    #[command(flatten)]
-    matching: MatchArgs,
-    #[command(flatten)]
-    model: ModelArg,
     #[command(flatten)]
     ask: AskSameArgs,
     #[command(flatten)]
@@ -94,31 +74,6 @@ pub(super) struct Scoring {
     printer: Printer,
 }
 
-/// How calls are compared.
-struct Conditions {
-    similarity: Similarity,
-    thresholds: Thresholds,
-    catalog: Option<Arc<Catalog>>,
-    model: Arc<Model>,
-    answers: Answers,
-    verdicts: Option<MatchOptions>,
-}
-
-impl Conditions {
-    fn options(&self, profile: Profile, keeps_similarities: bool) -> ScoreOptions<'_> {
-        ScoreOptions {
-            profile,
-            thresholds: self.thresholds,
-            similarity: self.similarity,
-            catalog: self.catalog.as_deref(),
-            model: Some(&self.model),
-            answers: Some(&self.answers),
-            verdicts: self.verdicts.as_ref(),
-            keeps_similarities,
-        }
-    }
-}
-
 impl ScoringArgs {
     /// Opens the files, `further` repetitions of the predictions included, and the encoder, which is fetched if
     /// needed.
@@ -128,14 +83,7 @@ impl ScoringArgs {
         common: &Common,
         printer: Printer,
     ) -> Result<Scoring, Failure> {
-        let similarity = Similarity::from(self.similarity);
-        let usual = similarity.thresholds();
-        let thresholds = Thresholds::new(
-            self.tau_weak.unwrap_or(usual.weak()),
-            self.tau_strong.unwrap_or(usual.strong()),
-        )?;
-        let catalog = self.tools.as_deref().map(Catalog::open).transpose()?.map(Arc::new);
-        let model = self.model.open()?;
+        let mut conditions = self.conditions.open()?;
         let seen = <[Mutex<Seen>; 2]>::default();
         let learn = |file: usize, trajectory: &Trajectory| held(&seen[file]).learn(trajectory);
         let files = [self.predictions.path(printer), &self.references];
@@ -151,7 +99,7 @@ impl ScoringArgs {
             seen.map(|seen| seen.into_inner().unwrap_or_else(PoisonError::into_inner));
         check_order([&predictions, &references], [&of_predictions, &of_references], printer)?;
         let mut of_catalog = Vocabulary::default();
-        catalog.iter().flat_map(|catalog| catalog.names()).for_each(|name| of_catalog.add(name));
+        conditions.catalog.iter().flat_map(|catalog| catalog.names()).for_each(|name| of_catalog.add(name));
         let (predicted, known) =
             (&of_predictions.tools, Known { references: &of_references.tools, catalog: &of_catalog });
         let tool_names = self.tool_names.apply(
@@ -161,15 +109,14 @@ impl ScoringArgs {
             printer,
         )?;
         let is_called = |tool: &str| predicted.has(tool) || known.references.has(tool);
-        let verdicts = self.matching.options(&is_called, printer);
+        conditions.verdicts = self.conditions.matching.options(&is_called, printer);
         let embedder = self.encoder.open(common.assets()?, printer)?;
-        let answers = Answers::default();
         Ok(Scoring {
             predictions,
             further,
             references,
-            profile: self.profile(),
-            conditions: Conditions { similarity, thresholds, catalog, model, answers, verdicts },
+            profile: conditions.profile,
+            conditions,
             asked: None,
             tool_names,
             no_images: of_predictions.are_blind(),
@@ -201,25 +148,21 @@ impl ScoringArgs {
 
     /// The files that are read.
     pub(super) fn inputs(&self) -> Vec<&Path> {
-        let (tools, names) = (self.tools.as_deref(), self.tool_names.file());
+        let (tools, names) = (self.conditions.tools(), self.tool_names.file());
         let files = [Some(self.predictions.as_path()), Some(self.references.as_path()), tools, names];
         files.into_iter().flatten().collect()
     }
 
-    fn profile(&self) -> Profile {
-        self.profile.into()
-    }
-
     /// With the published program's profile, calls are read as that program reads them, so that the numbers agree.
     fn forms(&self) -> CallForms {
-        match self.profile {
+        match self.conditions.profile {
             ProfileArg::Paper => CallForms::Understood,
             ProfileArg::OpenM3Bench => CallForms::Literal,
         }
     }
 
     fn duplicates(&self) -> Duplicates {
-        match (self.duplicates, self.profile) {
+        match (self.duplicates, self.conditions.profile) {
             (Some(duplicates), _) => duplicates.into(),
             (None, ProfileArg::Paper) => Duplicates::Error,
             (None, ProfileArg::OpenM3Bench) => Duplicates::Last,
@@ -252,7 +195,7 @@ impl Scoring {
         let Self { predictions, further, references, conditions, embedder, printer, .. } = self;
         let mut doubtful = DoubtfulPairs::new(asking.band().scores());
         for predictions in std::iter::once(&*predictions).chain(&*further) {
-            let options = conditions.options(self.profile, false);
+            let options = conditions.options(false);
             let mut bar = printer.bar(Unit::Trajectories);
             let mut progress = |done: usize, total: usize| bar.set("comparing", done as u64, total as u64);
             let found = &mut doubtful;
@@ -297,7 +240,7 @@ impl Scoring {
         let predictions = repeat.checked_sub(2).and_then(|index| further.get(index)).unwrap_or(predictions);
         let files = ScoredFiles { references, predictions };
         let sink: &mut Sink<'_> = &mut |scored| sink(scored, files);
-        let options = conditions.options(self.profile, keeps_similarities);
+        let options = conditions.options(keeps_similarities);
         let mut bar = self.printer.bar(Unit::Trajectories);
         let summary =
             m3_score::score(predictions, references, options, embedder, sink, &mut |done, total| {
@@ -319,7 +262,7 @@ impl Scoring {
                 "the catalog of `--tools` has no schema of any tool that both sides call: it changed nothing",
             );
         }
-        let options = self.conditions.options(self.profile, false);
+        let options = self.conditions.options(false);
         let (inputs, tool_names) = (self.inputs()?, self.tool_names.clone());
         let report = ScoreSummary::new(summary, self.embedder.identity(), &options, inputs, tool_names);
         let asked = self.asked.clone();
@@ -352,7 +295,7 @@ impl Scoring {
         sink: &mut ChosenSink<'_>,
     ) -> Result<(), Failure> {
         let Self { ref predictions, ref references, .. } = *self;
-        let options = self.conditions.options(self.profile, true);
+        let options = self.conditions.options(true);
         let mut bar = has_bar.then(|| self.printer.bar(Unit::Trajectories));
         // Scoring keeps no trajectories, so they are read once more.
         let mut show = |scored: TrajectoryScore| {

@@ -61,7 +61,7 @@ pub struct Identity {
 
 /// Turns texts into vectors. An embedding depends on its text alone: not on the texts beside it, not on
 /// threads.
-pub trait Encoder {
+pub trait Encoder: Send {
     /// Which encoder this is.
     fn identity(&self) -> &Identity;
 
@@ -82,7 +82,7 @@ pub trait Encoder {
 }
 
 /// Keeps embeddings, and results computed from them, for later runs. One cache serves one encoder.
-pub trait EmbeddingCache: std::fmt::Debug {
+pub trait EmbeddingCache: std::fmt::Debug + Send {
     /// The input key of each text that was seen before.
     ///
     /// # Errors

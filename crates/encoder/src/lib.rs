@@ -38,7 +38,7 @@ mod tokens;
 use std::path::PathBuf;
 
 pub use asset_error::AssetError;
-pub use assets::{AssetOptions, Assets, InstallEvent, default_encoder_dir};
+pub use assets::{AssetOptions, Assets, InstallEvent, Installed, default_encoder_dir};
 pub use cache::Cache;
 pub use cache_error::CacheError;
 pub use cache_usage::CacheUsage;

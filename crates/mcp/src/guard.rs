@@ -10,7 +10,9 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
+use std::path::PathBuf;
 use std::process::Command;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -20,6 +22,20 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::process::TERMINATE;
+
+static OWN_PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// Names the program that is `m3` where the running program is another one: a Python interpreter that has m3 as a module.
+/// Only the first name counts.
+pub fn set_own_program(path: PathBuf) {
+    // A second name is that of the same program.
+    let _ = OWN_PROGRAM.set(path);
+}
+
+/// The program that is `m3`.
+pub(super) fn own_program() -> io::Result<PathBuf> {
+    OWN_PROGRAM.get().map_or_else(std::env::current_exe, |path| Ok(path.clone()))
+}
 
 /// The exit code of a guard that cannot start its server.
 const NOT_STARTED: u8 = 126;

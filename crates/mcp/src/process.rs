@@ -20,6 +20,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::guard::own_program;
 use super::status::{StartError, telling_line};
 use super::tail::Tail;
 
@@ -181,7 +182,7 @@ impl Launch<'_> {
         if self.command == "m3" {
             return match self.guard {
                 Some(guard) => Ok(guard.to_owned()),
-                None => std::env::current_exe().map_err(|error| StartError::Spawn {
+                None => own_program().map_err(|error| StartError::Spawn {
                     command: self.command.to_owned(),
                     reason: error.to_string(),
                 }),

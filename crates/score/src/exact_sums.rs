@@ -3,7 +3,9 @@
 //! Every metric of a set is a ratio of sums over its trajectories. [`ExactSums`] holds those sums, so the
 //! metrics of one trajectory are those of a set with nothing else in it.
 
+use std::fmt;
 use std::ops::AddAssign;
+use std::str::FromStr;
 
 use super::calls::Calls;
 use super::fidelity::CallFidelity;
@@ -110,8 +112,56 @@ impl ExactSums {
         self.per_trajectory(self.predicted_calls)
     }
 
+    /// The counts, in the order in which they are written.
+    fn counts(&mut self) -> [&mut u64; 8] {
+        [
+            &mut self.trajectories,
+            &mut self.failed,
+            &mut self.reference_calls,
+            &mut self.predicted_calls,
+            &mut self.matched,
+            &mut self.strong,
+            &mut self.passed,
+            &mut self.predicted_steps,
+        ]
+    }
+
     fn per_trajectory(&self, count: u64) -> f64 {
         if self.trajectories == 0 { 0.0 } else { count as f64 / self.trajectories as f64 }
+    }
+}
+
+/// All sums in decimal, separated by spaces, so that they can be kept or sent, and read back without loss.
+impl fmt::Display for ExactSums {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut sums = *self;
+        for count in sums.counts() {
+            write!(f, "{count} ")?;
+        }
+        let of_metrics: Vec<String> = self.of_metrics.iter().map(ToString::to_string).collect();
+        f.write_str(&of_metrics.join(" "))
+    }
+}
+
+/// Text that is not of sums.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not the sums of trajectories, as m3 {} writes them", env!("CARGO_PKG_VERSION"))]
+pub struct NotSums;
+
+impl FromStr for ExactSums {
+    type Err = NotSums;
+
+    fn from_str(text: &str) -> Result<Self, NotSums> {
+        let mut sums = Self::default();
+        let mut words = text.split(' ');
+        let mut next = || words.next().ok_or(NotSums);
+        for count in sums.counts() {
+            *count = next()?.parse().map_err(|_| NotSums)?;
+        }
+        for sum in &mut sums.of_metrics {
+            *sum = next()?.parse().map_err(|_| NotSums)?;
+        }
+        if words.next().is_some() { Err(NotSums) } else { Ok(sums) }
     }
 }
 

@@ -68,6 +68,7 @@ mod pass;
 mod pipeline;
 mod profile;
 mod repeats;
+mod run;
 mod schema;
 mod serialize;
 mod similarity;
@@ -81,7 +82,7 @@ pub use assign::{Side, assign};
 pub use bucket::{Bucket, buckets};
 pub use by_tool::{ByTool, Cause, ToolTally};
 pub use calls::{CallPlace, Calls};
-pub use exact_sums::ExactSums;
+pub use exact_sums::{ExactSums, NotSums};
 pub use findings::{Findings, RejectedMatch, WrongArgument};
 pub use ledger::Ledger;
 pub use m3_embedding::cosine;
@@ -91,7 +92,7 @@ pub use metric::{Averaged, MatchedPair, Metric, Metrics, Noted, Sum};
 pub use options::ScoreOptions;
 pub use pass::{PassCriterion, PassMetric};
 pub use pipeline::{
-    Progress, ScoreError, Sink, Summary, TrajectoryScore, find_doubtful, score, score_chosen,
+    Progress, ScoreError, Sink, Summary, TrajectoryScore, find_doubtful, score, score_chosen, score_pairs,
 };
 pub use profile::{Profile, ThresholdError, Thresholds, is_strong};
 pub use serialize::Serializer;

@@ -1,6 +1,9 @@
 //! Sums that do not depend on the order of their terms.
 
+use std::fmt;
+use std::num::ParseIntError;
 use std::ops::AddAssign;
+use std::str::FromStr;
 
 /// The exact sum of numbers rounded to multiples of 2^-64: the same whatever the order of the terms, which
 /// plain floating-point addition is not. For terms of magnitude below 2^30, and fewer than 2^32 of them.
@@ -15,6 +18,21 @@ impl ExactSum {
     #[must_use]
     pub fn value(self) -> f64 {
         self.0 as f64 / UNIT
+    }
+}
+
+/// In units of 2^-64, so that nothing is lost.
+impl fmt::Display for ExactSum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for ExactSum {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self)
     }
 }
 

@@ -177,6 +177,23 @@ impl Source {
         Ok(Self { file, name, path, position: Cell::default(), digest: RefCell::default(), is_hashed: true })
     }
 
+    /// A source of bytes that a program holds, with a name for messages.
+    ///
+    /// # Errors
+    /// [`SourceError::Spool`].
+    pub fn of_bytes(name: &str, bytes: &[u8]) -> Result<Self, SourceError> {
+        let name = visible(name, false).into_owned();
+        let file = spool(&name, bytes, MAX_SPOOLED, false)?;
+        Ok(Self {
+            file,
+            name,
+            path: None,
+            position: Cell::default(),
+            digest: RefCell::default(),
+            is_hashed: false,
+        })
+    }
+
     /// The source, for who needs no digest: reading is faster.
     #[must_use]
     pub fn unhashed(self) -> Self {

@@ -4,6 +4,7 @@
 //! [`TrajectoryFile::read`] parses one trajectory at a time, so that memory only holds the places of the trajectories
 //! (some 60 bytes each) and not their content; a small file is kept as a whole.
 
+mod one;
 mod open;
 mod scan;
 

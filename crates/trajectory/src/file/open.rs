@@ -104,6 +104,17 @@ impl TrajectoryFile {
         Self::scan_as(path, duplicates, reading, &[], &mut |_, _| (), &mut |_| ())
     }
 
+    /// Opens bytes that a program holds, of one of `formats`; `name` stands for a file's in messages.
+    ///
+    /// # Errors
+    /// The errors of [`TrajectoryFile::open`].
+    pub fn of_bytes(name: &str, bytes: &[u8], formats: &[Format]) -> Result<Self, OpenError> {
+        let reading = (Wants::Any, CallForms::default());
+        let source = Source::of_bytes(name, bytes)?;
+        Self::scan_source(source, Duplicates::Error, reading, formats, &mut |_, _| (), &mut |_| ())?
+            .without_errors()
+    }
+
     fn without_errors(self) -> Result<Self, OpenError> {
         if self.problems.count(Severity::Error) > 0 {
             return Err(OpenError::Invalid { file: self.source.name().to_owned(), problems: self.problems });
@@ -119,7 +130,17 @@ impl TrajectoryFile {
         progress: &mut dyn FnMut(usize, usize),
         visit: &mut dyn FnMut(&Trajectory),
     ) -> Result<Self, SourceError> {
-        let source = Source::open(path)?;
+        Self::scan_source(Source::open(path)?, duplicates, (wants, forms), formats, progress, visit)
+    }
+
+    fn scan_source(
+        source: Source,
+        duplicates: Duplicates,
+        (wants, forms): (Wants, CallForms),
+        formats: &[Format],
+        progress: &mut dyn FnMut(usize, usize),
+        visit: &mut dyn FnMut(&Trajectory),
+    ) -> Result<Self, SourceError> {
         let (source, layout, problems) = match format::recognize(&source, &[formats, FORMATS].concat())?.read
         {
             ReadFormat::InPlace(find) => {

@@ -1,0 +1,197 @@
+//! Scores chunks of prepared trajectories, in one direction: serialize -> embed -> bucket -> assign -> match -> compare
+//! arguments -> measure -> add up.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use m3_embedding::{Embedder, InputKey};
+use m3_trajectory::{FailureClass, Trajectory};
+
+use super::chunk::{Chunk, Prepared};
+use super::fidelity::{CallFidelity, CallPair, DoubtfulPairs, Fidelity};
+use super::matching::{Matching, align, calls_to_embed, cosine_of_calls};
+use super::pipeline::{Progress, ScoreError, Sink, Summary, TrajectoryScore};
+use super::transport::TooLarge;
+use super::typed::align_by_fidelity;
+use super::{ExactSums, Profile, ScoreOptions, Serializer, Similarity};
+
+/// What scores, and what it has found so far.
+pub(super) struct Run<'a> {
+    options: ScoreOptions<'a>,
+    serializer: Serializer<'a>,
+    fidelity: Fidelity<'a>,
+    /// Takes the matched pairs that are in doubt, if they are wanted.
+    pub(super) doubtful: Option<&'a mut DoubtfulPairs>,
+    pub(super) summary: Summary,
+    done: usize,
+    /// How many trajectories there will be.
+    pub(super) total: usize,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(options: ScoreOptions<'a>) -> Self {
+        let fidelity = Fidelity::new(options.catalog);
+        let fidelity = match options.model {
+            Some(model) => fidelity.by_model(Arc::clone(model)),
+            None => fidelity,
+        };
+        let serializer = Serializer::new(options.profile, options.catalog);
+        Self { options, serializer, fidelity, doubtful: None, summary: Summary::default(), done: 0, total: 0 }
+    }
+
+    /// Adds a reference and its prediction to the chunk. Says whether it does: the published program leaves out what has
+    /// failed.
+    pub(super) fn prepare(
+        &mut self,
+        reference: &Trajectory,
+        prediction: &Trajectory,
+        failure: Option<FailureClass>,
+        chunk: &mut Chunk,
+    ) -> bool {
+        let ledger = &mut self.summary.ledger;
+        if let Some(failure) = failure {
+            ledger.fail(&reference.id, failure);
+            if self.options.profile == Profile::OpenM3Bench {
+                return false;
+            }
+        }
+        ledger.scored += 1;
+        chunk.prepare(reference, prediction, failure, &self.serializer, &self.options);
+        true
+    }
+
+    /// Scores the trajectories of a chunk.
+    pub(super) fn score(
+        &mut self,
+        mut chunk: Chunk,
+        embedder: &mut Embedder,
+        sink: &mut Sink<'_>,
+        progress: &mut Progress<'_>,
+    ) -> Result<(), ScoreError> {
+        let (done, total, size) = (self.done, self.total, chunk.items.len());
+        // Words of arguments are few compared to calls: most of the time has passed when the calls are embedded.
+        let mut half = |part: usize, of: usize| progress(done + size * part / of.max(1), total);
+        let aligned = match self.options.similarity {
+            Similarity::Cosine => {
+                self.embed(&mut chunk, embedder, &mut half)?;
+                self.align_by_cosine(&chunk, embedder)
+            }
+            Similarity::Typed => {
+                align_by_fidelity(&mut chunk, &mut self.fidelity, &self.options, embedder, &mut half)?
+            }
+        };
+        let ledger = &mut self.summary.ledger;
+        let matchings = aligned.into_iter().zip(&mut chunk.items).map(|(aligned, prepared)| {
+            aligned.unwrap_or_else(|TooLarge| {
+                match prepared.failure {
+                    // The task is counted as failed already.
+                    Some(_) => ledger.too_large.push(prepared.id.clone()),
+                    None => ledger.fail(&prepared.id, FailureClass::TooLarge),
+                }
+                prepared.failure.get_or_insert(FailureClass::TooLarge);
+                Matching::too_large(&prepared.references.calls, &prepared.predictions.calls)
+            })
+        });
+        let matchings: Vec<Matching> = matchings.collect();
+        let fidelities = self.compare(&chunk, &matchings, embedder)?;
+        let scored = chunk.items.into_iter().zip(matchings).zip(fidelities);
+        for ((prepared, matching), fidelities) in scored {
+            let mut sums = ExactSums::of(
+                prepared.failure.is_some(),
+                &matching,
+                &fidelities,
+                &prepared.references.calls,
+                &prepared.predictions.calls,
+                self.options.profile,
+            );
+            sums.passed = u64::from(prepared.verdict == Some(Ok(())));
+            self.summary.aggregate += sums;
+            self.summary.findings.add(&prepared, &matching.matches, &fidelities);
+            self.summary.by_tool.add(prepared.failure, &matching, &fidelities);
+            let Prepared { id, task_type, failure, verdict, .. } = prepared;
+            if let Some(task_type) = &task_type {
+                *self.summary.by_type.entry(task_type.clone()).or_default() += sums;
+            }
+            sink(TrajectoryScore { id, task_type, failure, verdict, sums, matching, fidelities })
+                .map_err(ScoreError::Sink)?;
+            self.done += 1;
+        }
+        progress(self.done, total);
+        Ok(())
+    }
+
+    /// Embeds the calls whose alignment needs it.
+    fn embed(
+        &self,
+        chunk: &mut Chunk,
+        embedder: &mut Embedder,
+        progress: &mut Progress<'_>,
+    ) -> Result<(), ScoreError> {
+        let texts: Vec<&str> = chunk.texts.iter().map(String::as_str).collect();
+        let inputs = embedder.inputs(&texts)?;
+        let mut wanted: BTreeMap<InputKey, &str> = BTreeMap::new();
+        for Prepared { references, predictions, .. } in &mut chunk.items {
+            references.know(&inputs);
+            predictions.know(&inputs);
+            let (of_references, of_predictions) =
+                calls_to_embed(&references.calls, &predictions.calls, self.options.keeps_similarities);
+            let of_references = of_references.into_iter().filter_map(|index| references.texts[index]);
+            let of_predictions = of_predictions.into_iter().filter_map(|index| predictions.texts[index]);
+            wanted.extend(of_references.chain(of_predictions).map(|text| (inputs[text], texts[text])));
+        }
+        let wanted: Vec<(InputKey, &str)> = wanted.into_iter().collect();
+        Ok(embedder.embed(&wanted, progress)?)
+    }
+
+    fn align_by_cosine(&self, chunk: &Chunk, embedder: &Embedder) -> Vec<Result<Matching, TooLarge>> {
+        let ScoreOptions { thresholds, keeps_similarities, .. } = self.options;
+        let aligned = chunk.items.iter().map(|prepared| {
+            let (references, predictions) = (&prepared.references.calls, &prepared.predictions.calls);
+            align(references, predictions, thresholds, keeps_similarities, &|reference, predicted| {
+                cosine_of_calls(references, predictions, embedder, (reference, predicted))
+            })
+        });
+        aligned.collect()
+    }
+
+    /// How far the arguments of each match ask for the same, trajectory by trajectory.
+    fn compare(
+        &mut self,
+        chunk: &Chunk,
+        matchings: &[Matching],
+        embedder: &mut Embedder,
+    ) -> Result<Vec<Vec<CallFidelity>>, ScoreError> {
+        let pairs: Vec<CallPair<'_>> = chunk
+            .items
+            .iter()
+            .zip(matchings)
+            .flat_map(|(prepared, matching)| {
+                matching
+                    .matches
+                    .iter()
+                    .map(|pair| prepared.pair(&pair.tool, pair.reference.index, pair.predicted.index))
+            })
+            .collect();
+        let mut found: Vec<Option<CallFidelity>> = vec![None; pairs.len()];
+        self.fidelity.compare_all(
+            pairs.len(),
+            &|index| pairs[index],
+            embedder,
+            &mut |_, _| (),
+            &mut |index, fidelity| {
+                found[index] = Some(fidelity);
+            },
+        )?;
+        let (answers, mut doubtful) = (self.options.answers, self.doubtful.as_deref_mut());
+        let mut found = pairs.iter().zip(found.into_iter().flatten()).map(|(&pair, fidelity)| {
+            if let Some(doubtful) = &mut doubtful {
+                doubtful.add(pair, &fidelity);
+            }
+            match answers {
+                Some(answers) => answers.laid_over(pair, fidelity),
+                None => fidelity,
+            }
+        });
+        Ok(matchings.iter().map(|matching| found.by_ref().take(matching.matches.len()).collect()).collect())
+    }
+}

@@ -1,0 +1,84 @@
+"""m3 evaluates the tool-calling trajectories of vision-language models, call by call.
+
+The numbers are those of the command ``m3``, to the last digit: both are one library. Trajectories are files, lists of
+dicts, or frames of pandas, polars, Arrow and Hugging Face ``datasets``.
+
+>>> import m3
+>>> report = m3.score("predictions.json", "references.json")  # doctest: +SKIP
+>>> report.aggregate.recall  # doctest: +SKIP
+0.9743589743589743
+
+docs/python.md explains it with examples.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._commands import compare, leaderboard, load_traces, score
+    from ._errors import InputError, InputWarning, Problem, UnavailableError
+    from ._report import Aggregate, Audit, Comparison, Leaderboard, Report, Trajectory
+    from ._scorer import ArgumentFidelity, Fidelity, Scorer, fidelity
+
+# Where each name is: modules are imported when a name is asked for, so that `import m3` takes a few milliseconds.
+_PLACES = {
+    "Aggregate": "_report",
+    "ArgumentFidelity": "_scorer",
+    "Audit": "_report",
+    "Comparison": "_report",
+    "Fidelity": "_scorer",
+    "InputError": "_errors",
+    "InputWarning": "_errors",
+    "Leaderboard": "_report",
+    "Problem": "_errors",
+    "Report": "_report",
+    "Scorer": "_scorer",
+    "Trajectory": "_report",
+    "UnavailableError": "_errors",
+    "compare": "_commands",
+    "fidelity": "_scorer",
+    "leaderboard": "_commands",
+    "load_traces": "_commands",
+    "score": "_commands",
+}
+
+__all__ = [
+    "Aggregate",
+    "ArgumentFidelity",
+    "Audit",
+    "Comparison",
+    "Fidelity",
+    "InputError",
+    "InputWarning",
+    "Leaderboard",
+    "Problem",
+    "Report",
+    "Scorer",
+    "Trajectory",
+    "UnavailableError",
+    "compare",
+    "fidelity",
+    "leaderboard",
+    "load_traces",
+    "score",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from ._native import VERSION
+
+        return VERSION
+    place = _PLACES.get(name)
+    if place is None:
+        raise AttributeError(f"module 'm3' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f".{place}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__, "__version__"])

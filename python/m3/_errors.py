@@ -1,0 +1,67 @@
+"""What can go wrong, as exceptions that say what, where and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._native import _Problem
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A problem in predictions or references, and its place."""
+
+    file: str
+    """The file as it was named, or `predictions` or `references` for what was handed over."""
+    row: int | None
+    """The row, from 0, of what was handed over as a list or a frame."""
+    line: int | None
+    """The line, from 1, of a file of JSON Lines, or of a syntax error."""
+    id: str | None
+    """The trajectory's id, where it is known."""
+    pointer: str
+    """JSON pointer (RFC 6901) from the top of the file, the line or the row."""
+    message: str
+    """What is wrong and, if possible, what to do."""
+
+    def __str__(self) -> str:
+        place = self.file
+        if self.row is not None:
+            place += f"[{self.row}]"
+        elif self.line is not None:
+            place += f":{self.line}"
+        place += f" {self.pointer}" if self.pointer else ""
+        place += f" (id `{self.id}`)" if self.id is not None else ""
+        return f"{place}: {self.message}"
+
+    @classmethod
+    def _of(cls, row: _Problem, memory: str | None = None) -> Problem:
+        file, line, id, pointer, message = row
+        if memory is not None and file.startswith(memory):
+            return cls(file.removeprefix(memory), None if line is None else line - 1, None, id, pointer, message)
+        return cls(file, None, line, id, pointer, message)
+
+
+class InputError(ValueError):
+    """The input, or an option, is wrong.
+
+    `problems` lists every problem that has a place in predictions or references.
+    """
+
+    def __init__(self, message: str, problems: Iterable[Problem] = ()) -> None:
+        super().__init__(message)
+        self.problems = list(problems)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (str(self), self.problems))
+
+
+class UnavailableError(RuntimeError):
+    """Something that m3 needs is missing on this machine, such as the encoder or space on the disk."""
+
+
+class InputWarning(UserWarning):
+    """The input is odd; the message says how it is read."""

@@ -1,0 +1,341 @@
+"""Results as objects: metrics by attribute, tables for frames, HTML for notebooks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from ._errors import InputError
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+    from ._commands import _Audited
+
+METRICS = (
+    "recall",
+    "precision",
+    "argument_similarity",
+    "argument_fidelity",
+    "step_coherence",
+    "merge_purity",
+    "order_consistency",
+    "average",
+)
+"""The metrics of tables, each in [0, 1]; docs/metrics.md has their equations."""
+
+
+class _Numbers:
+    """Members of an object of JSON as attributes."""
+
+    __slots__ = ("_members",)
+
+    def __init__(self, members: Mapping[str, Any]) -> None:
+        self._members = members
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as in `m3 score --format json`."""
+        return dict(self._members)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self._members[name]
+        except KeyError:
+            known = ", ".join(self._members)
+            raise AttributeError(f"{type(self).__name__} has no {name!r}; it has {known}") from None
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._members]
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._members == other._members  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self._members, sort_keys=True))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self._members,))
+
+
+class Aggregate(_Numbers):
+    """Counts and metrics of a set of trajectories; metrics are in [0, 1] (M3-Bench, section 4.3)."""
+
+    __slots__ = ()
+
+    trajectories: int
+    reference_calls: int
+    predicted_calls: int
+    matched: int
+    recall: float
+    precision: float
+    argument_similarity: float
+    argument_similarity_strong: float
+    argument_fidelity: float
+    argument_fidelity_covered: float
+    step_coherence: float
+    merge_purity: float
+    order_consistency: float
+    average: float
+    average_steps: float
+    average_calls: float
+
+    def __repr__(self) -> str:
+        return f"Aggregate({', '.join(f'{name}={self._members[name]:.4f}' for name in METRICS if name in self._members)})"
+
+
+class Trajectory(_Numbers):
+    """A scored trajectory: its metrics by name, which calls are matched, and why the others are not."""
+
+    __slots__ = ()
+
+    id: str
+    type: str | None
+    matches: list[dict[str, Any]]
+    unmatched_references: list[dict[str, Any]]
+    unmatched_predictions: list[dict[str, Any]]
+
+    @property
+    def metrics(self) -> Aggregate:
+        """The metrics of a set with nothing but this trajectory."""
+        return Aggregate(self._members.get("metrics") or {})
+
+    @property
+    def failure(self) -> str | None:
+        """Why the task failed, if it did: `missing`, `provider`, `limit` .."""
+        found: str | None = self._members.get("failure")
+        return found
+
+    @property
+    def passes(self) -> bool | None:
+        """Whether it passes, where the scorer has a `match`."""
+        verdict = self._members.get("match")
+        return None if verdict is None else bool(verdict["passed"])
+
+    def __getattr__(self, name: str) -> Any:
+        metrics = self._members.get("metrics") or {}
+        if name in metrics:
+            return metrics[name]
+        if name in METRICS:
+            raise AttributeError(f"the profile leaves this trajectory out: {self.failure}")
+        return super().__getattr__(name)
+
+    def __repr__(self) -> str:
+        average = (self._members.get("metrics") or {}).get("average")
+        return f"Trajectory(id={self._members.get('id')!r}, average={average})"
+
+    def row(self) -> dict[str, Any]:
+        """A row of a table: id, type, failure, counts and metrics."""
+        head = {"id": self._members.get("id"), "type": self._members.get("type"), "failure": self.failure}
+        return {**head, **{key: value for key, value in self.metrics.to_dict().items() if not isinstance(value, dict)}}
+
+    def calls(self) -> list[dict[str, Any]]:
+        """A row for each matched pair, each missing and each extra call, places counted from 0."""
+        id = self._members.get("id")
+        rows = [_call_row(id, "matched", found["tool"], found) for found in self._members.get("matches", ())]
+        for status, key in (("missing", "unmatched_references"), ("extra", "unmatched_predictions")):
+            rows += [_call_row(id, status, found["tool"], found) for found in self._members.get(key, ())]
+        return rows
+
+
+def _call_row(id: object, status: str, tool: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    wrong = "; ".join(f"{it['argument'] or '/'}: {it['reason']}" for it in found.get("wrong_arguments", ()))
+    place = (found.get("step"), found.get("call"))
+    reference = found.get("reference") or {}
+    predicted = found.get("predicted") or {}
+    best = (found.get("best") or {}).get("similarity")
+    return {
+        "id": id,
+        "status": status,
+        "tool": tool,
+        "reference_step": place[0] if status == "missing" else reference.get("step"),
+        "reference_call": place[1] if status == "missing" else reference.get("call"),
+        "predicted_step": place[0] if status == "extra" else predicted.get("step"),
+        "predicted_call": place[1] if status == "extra" else predicted.get("call"),
+        "similarity": found.get("similarity", best),
+        "strength": found.get("strength"),
+        "argument_fidelity": found.get("argument_fidelity"),
+        "reason": wrong or found.get("reason"),
+    }
+
+
+class Audit:
+    """Where the numbers of trajectories come from, as a page: shown in a notebook, or written by `save`."""
+
+    def __init__(self, html: str, text: str) -> None:
+        self.html = html
+        """One page with everything in it, which asks for nothing elsewhere."""
+        self.text = text
+        """The same for a terminal."""
+
+    def save(self, path: str) -> None:
+        """Writes the page."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.html)
+
+    def _repr_html_(self) -> str:
+        # In a frame of its own, without any rights but to run its script: what it shows is hostile.
+        return (
+            f'<iframe sandbox="allow-scripts" srcdoc="{escape(self.html)}" '
+            'style="width: 100%; height: 720px; border: 1px solid #8888"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+class _Tables:
+    """A result that has a table."""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The table as dicts."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The table as a frame of pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.rows())
+
+    def to_polars(self) -> polars.DataFrame:
+        """The table as a frame of polars."""
+        import polars
+
+        return polars.DataFrame(self.rows(), infer_schema_length=None)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The table as one of Arrow, for Parquet and `datasets`."""
+        import pyarrow
+
+        return pyarrow.Table.from_pylist(self.rows())
+
+
+class Report(_Tables):
+    """What :func:`m3.score` says. In a notebook it shows its metrics."""
+
+    def __init__(self, lines: Sequence[bytes], audited: _Audited) -> None:
+        self._lines = lines[:-1]
+        self._audited = audited
+        self._read: list[Trajectory] | None = None
+        self.summary: dict[str, Any] = json.loads(lines[-1])
+        """Everything but the trajectories, as in `m3 score --format json` (`m3 schema score`)."""
+
+    @property
+    def aggregate(self) -> Aggregate:
+        """All trajectories together."""
+        return Aggregate(self.summary["aggregate"])
+
+    @property
+    def by_type(self) -> dict[str, Aggregate]:
+        """The trajectories of each type."""
+        return {name: Aggregate(members) for name, members in self.summary["by_type"].items()}
+
+    @property
+    def suites(self) -> dict[str, Any]:
+        """What other benchmarks say, with `suite=`."""
+        return dict(self.summary.get("suites", {}))
+
+    @property
+    def trajectories(self) -> Sequence[Trajectory]:
+        """Every scored trajectory, in the order of the references."""
+        # Read when they are asked for: many want nothing but the aggregate.
+        if self._read is None:
+            self._read = [Trajectory(json.loads(line)) for line in self._lines]
+        return self._read
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __iter__(self) -> Iterator[Trajectory]:
+        return iter(self.trajectories)
+
+    def __getitem__(self, id: str) -> Trajectory:
+        found = next((it for it in self.trajectories if it.id == id), None)
+        if found is None:
+            raise KeyError(id)
+        return found
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each trajectory."""
+        return [trajectory.row() for trajectory in self.trajectories]
+
+    def call_rows(self) -> list[dict[str, Any]]:
+        """A row for each matched pair, each missing and each extra call."""
+        return [row for trajectory in self.trajectories for row in trajectory.calls()]
+
+    def calls(self) -> pandas.DataFrame:
+        """The calls as a frame of pandas: partner, similarity, fidelity, reason."""
+        import pandas
+
+        return pandas.DataFrame(self.call_rows())
+
+    def to_json(self) -> str:
+        """The document that `m3 score --format json` writes, for `m3 compare` and `m3 leaderboard`."""
+        trajectories = b",\n    ".join(line.strip() for line in self._lines).decode()
+        head = json.dumps(self.summary, indent=2, ensure_ascii=False).removesuffix("\n}")
+        return f'{head},\n  "trajectories": [\n    {trajectories}\n  ]\n}}\n'
+
+    def save(self, path: str) -> None:
+        """Writes that document."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.to_json())
+
+    def audit(self, *ids: str, worst: int | None = None) -> Audit:
+        """Where the numbers come from: of these trajectories, of the `worst` that cost most, or of all.
+
+        Raises `InputError` for an id that is not there, and where the files have changed or gone since.
+        """
+        known = {trajectory.id for trajectory in self.trajectories}
+        for id in ids:
+            if id not in known:
+                raise InputError(f"no scored trajectory has the id {id!r}")
+        return self._audited.audit(ids, worst)
+
+    def __repr__(self) -> str:
+        metrics = self.summary["aggregate"]
+        lines = [f"{name.replace('_', ' '):<20} {metrics[name]:.4f}" for name in METRICS]
+        return "\n".join([*lines, "", f"{len(self)} scored", self.summary["signature"]])
+
+    def _repr_html_(self) -> str:
+        groups = [("all", self.summary["aggregate"]), *self.summary["by_type"].items()]
+        return _table(
+            ["", "trajectories", *METRICS],
+            [[name, str(group["trajectories"]), *(f"{group[metric]:.4f}" for metric in METRICS)] for name, group in groups],
+            self.summary["signature"],
+        )
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
+    """A table; every cell is hostile."""
+    titles = "".join(f"<th>{escape(title.replace('_', ' '))}</th>" for title in head)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><caption>{escape(caption)}</caption><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
+
+
+class Comparison:
+    """What :func:`m3.compare` says: the differences of two results, with intervals."""
+
+    def __init__(self, document: bytes, html: bytes, text: bytes) -> None:
+        self.data: dict[str, Any] = json.loads(document)
+        """Everything, as in `m3 compare --format json`."""
+        self._html, self._text = html.decode(), text.decode()
+
+    def _repr_html_(self) -> str:
+        return Audit(self._html, self._text)._repr_html_()
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+class Leaderboard(Comparison, _Tables):
+    """What :func:`m3.leaderboard` says: the models by rank, with intervals."""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each model, the best first."""
+        models: list[dict[str, Any]] = self.data.get("models", [])
+        return [{key: value for key, value in model.items() if not isinstance(value, (dict, list))} for model in models]

@@ -1,0 +1,267 @@
+"""Scores pair by pair, from any thread and in any process: for trainers and servers."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
+
+from . import _engine
+from ._errors import InputError, Problem
+from ._inputs import Folder, one, to_json
+from ._report import Aggregate, Audit, Trajectory
+
+if TYPE_CHECKING:
+    from ._native import PairScorer
+
+Path = str | PathLike[str]
+OneTrajectory = Any
+"""A trajectory as a dict, a message list of OpenAI or Anthropic, or JSON of either."""
+
+
+@dataclass(frozen=True)
+class ArgumentFidelity:
+    """How far an argument says the same in both calls."""
+
+    argument: str
+    """Where it is in the reference's arguments (in the prediction's, where it is extra), as a JSON pointer."""
+    other_argument: str | None
+    """Where it is in the prediction's arguments, if that is another place."""
+    kind: str
+    """What it is compared as: `number`, `moment`, `place`, `text` .."""
+    score: float
+    """In [0, 1]; 1 for equal values only."""
+    verdict: str
+    """`equal`, `equivalent`, `close`, `different`, `missing` or `extra`."""
+    reason: str
+    """Why, in a few words. Hostile where it quotes a value."""
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """How far two calls of one tool ask for the same (docs/fidelity.md)."""
+
+    score: float
+    """In [0, 1]: that of its least probable argument; 1 for equal arguments only."""
+    is_same: bool
+    """Whether it is accepted: from 0.5 on."""
+    arguments: list[ArgumentFidelity] = field(default_factory=list)
+    """Every argument that is equal, and every value that is not."""
+
+    @property
+    def worst(self) -> ArgumentFidelity | None:
+        """The argument that does most harm, if any does."""
+        harmful = [argument for argument in self.arguments if argument.score < 1]
+        return min(harmful, key=lambda argument: argument.score, default=None)
+
+
+class Scorer:
+    """Scores pairs of a prediction and its reference.
+
+    Threads share it: it works without the interpreter's lock. It goes on after `fork` and can be pickled for `spawn`.
+    The options are those of :func:`m3.score`.
+
+    >>> scorer = Scorer(similarity="typed")  # doctest: +SKIP
+    >>> scorer.score_one(prediction, reference).average  # doctest: +SKIP
+    0.9375
+
+    Raises:
+        InputError: an option is wrong, or a file that it names.
+        UnavailableError: the encoder is missing.
+    """
+
+    def __init__(
+        self,
+        *,
+        profile: Literal["paper", "open-m3-bench"] = "paper",
+        similarity: Literal["cosine", "typed"] = "cosine",
+        tau_weak: float | None = None,
+        tau_strong: float | None = None,
+        tools: Path | Mapping[str, Any] | list[Any] | None = None,
+        match: Literal["strict", "unordered", "subset", "superset"] | None = None,
+        match_args: Literal["exact", "ignore", "subset", "superset"] | None = None,
+        match_tool: Mapping[str, str] | None = None,
+        fidelity_model: Path | None = None,
+        encoder: Path | None = None,
+        threads: int | None = None,
+        cache: bool = True,
+        cache_dir: Path | None = None,
+    ) -> None:
+        self._options: dict[str, Any] = {
+            "profile": profile,
+            "similarity": similarity,
+            "tau_weak": tau_weak,
+            "tau_strong": tau_strong,
+            "tools": tools,
+            "match": match,
+            "match_args": match_args,
+            "match_tool": match_tool,
+            "fidelity_model": fidelity_model,
+            "encoder": encoder,
+            "threads": threads,
+            "no_cache": not cache,
+            "cache_dir": cache_dir,
+        }
+        self.profile = profile
+        self._process = -1
+        self._pairs()
+
+    def _pairs(self) -> PairScorer:
+        """The native half, made anew in a process that was forked: threads and connections do not survive that."""
+        if self._process != os.getpid():
+            folder = Folder()
+            tools = self._options["tools"]
+            named = {**self._options, "tools": None if tools is None else folder.json_file(tools, "tools")}
+            words = _engine.options(named)
+            before = getattr(self, "_native", None)
+            try:
+                self._native: PairScorer = _engine.native().PairScorer(words)
+            except Exception as error:
+                raise _raised(error, folder.prefix) from None
+            # What was made before the fork must not be taken apart here: its threads are not here.
+            _KEPT.append(before)
+            self._process = os.getpid()
+        return self._native
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        options = {key: value for key, value in self._options.items() if key != "no_cache"}
+        return (_scorer_of, ({**options, "cache": not self._options["no_cache"]},))
+
+    def score_one(self, prediction: OneTrajectory | None, reference: OneTrajectory) -> Trajectory:
+        """Scores one prediction, `None` for a missing one.
+
+        Both are a dict in m3's form, a message list, or JSON of either; ids need not agree.
+
+        Raises:
+            InputError: one of them cannot be read; `problems` says where.
+        """
+        found = self.score_many([(prediction, reference)])[0]
+        if isinstance(found, InputError):
+            raise found
+        return found
+
+    def score_many(
+        self, pairs: Iterable[tuple[OneTrajectory | None, OneTrajectory]]
+    ) -> list[Trajectory | InputError]:
+        """Scores pairs together, which is faster than one by one.
+
+        A pair that cannot be read has its error in its place, and stops no other.
+        """
+        given: list[tuple[bytes | None, bytes] | InputError] = []
+        for row, (prediction, reference) in enumerate(pairs):
+            try:
+                read = None if prediction is None else one(prediction, f"predictions[{row}]")
+                given.append((read, one(reference, f"references[{row}]")))
+            except InputError as error:
+                given.append(error)
+        good = [pair for pair in given if not isinstance(pair, InputError)]
+        try:
+            scored = iter(self._pairs().score(good))
+        except Exception as error:
+            raise _raised(error) from None
+        return [pair if isinstance(pair, InputError) else _outcome(next(scored)) for pair in given]
+
+    def aggregate(self, trajectories: Iterable[Trajectory]) -> Aggregate:
+        """The metrics of a set of scored trajectories, to the last digit those of `m3 score` over the same."""
+        return aggregate((trajectory.to_dict().get("sums") for trajectory in trajectories), self.profile)
+
+    def audit(self, prediction: OneTrajectory | None, reference: OneTrajectory) -> str:
+        """Where the numbers of a pair come from, call by call, as text.
+
+        Raises:
+            InputError: one of them cannot be read.
+        """
+        return self._audit(prediction, reference)[0]
+
+    def explain(self, prediction: OneTrajectory | None, reference: OneTrajectory) -> dict[str, Any]:
+        """The same as data, as in `m3 audit --format json` (`m3 schema audit`)."""
+        found: dict[str, Any] = json.loads(self._audit(prediction, reference)[1])
+        return found
+
+    def _audit(self, prediction: OneTrajectory | None, reference: OneTrajectory) -> tuple[str, str]:
+        pair = (None if prediction is None else one(prediction, "prediction"), one(reference, "reference"))
+        try:
+            return self._pairs().audit(pair)
+        except Exception as error:
+            raise _raised(error) from None
+
+    def fidelity(
+        self,
+        predicted: Mapping[str, Any],
+        reference: Mapping[str, Any],
+        *,
+        tool: str = "",
+        question: str | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Fidelity:
+        """How far the arguments of two calls of one tool ask for the same.
+
+        `question` is what the user asked, `schema` the JSON Schema of the arguments.
+
+        Raises:
+            InputError: the arguments or the schema are no JSON.
+        """
+        read = [to_json(value, name) for value, name in ((predicted, "predicted"), (reference, "reference"))]
+        read_schema = None if schema is None else to_json(schema, "schema")
+        try:
+            found = json.loads(self._pairs().fidelity(tool, read[0], read[1], question, read_schema))
+        except Exception as error:
+            raise _raised(error) from None
+        arguments = [ArgumentFidelity(**argument) for argument in found["arguments"]]
+        return Fidelity(found["score"], found["is_same"], arguments)
+
+
+_KEPT: list[Any] = []
+
+
+def _scorer_of(options: dict[str, Any]) -> Scorer:
+    return Scorer(**options)
+
+
+def _raised(error: Exception, memory: str | None = None) -> Exception:
+    return _engine.failed(error, memory) if isinstance(error, _engine.native().Failed) else error
+
+
+def _outcome(outcome: tuple[str | None, tuple[str, list[Any]] | None]) -> Trajectory | InputError:
+    report, problem = outcome
+    if problem is not None:
+        return InputError(problem[0], [Problem._of(row) for row in problem[1]])
+    return Trajectory(json.loads(report or "{}"))
+
+
+def aggregate(sums: Iterable[str | None], profile: str) -> Aggregate:
+    """The metrics of a set from the sums of its trajectories; `None` stands for one that the profile leaves out."""
+    given = list(sums)
+    known = [text for text in given if text is not None]
+    native = _engine.native()
+    return Aggregate(json.loads(native.aggregate(native.add_sums(known), len(given) - len(known), profile)))
+
+
+@cache
+def shared_scorer() -> Scorer:
+    """A scorer with the usual options, made once."""
+    return Scorer()
+
+
+def fidelity(
+    predicted: Mapping[str, Any],
+    reference: Mapping[str, Any],
+    *,
+    tool: str = "",
+    question: str | None = None,
+    schema: Mapping[str, Any] | None = None,
+) -> Fidelity:
+    """How far the arguments of two calls of one tool ask for the same: score, verdict and reason of each argument.
+
+    >>> fidelity({"city": "NYC"}, {"city": "New York"}).is_same  # doctest: +SKIP
+    True
+
+    Raises:
+        InputError: the arguments or the schema are no JSON.
+        UnavailableError: the encoder is missing.
+    """
+    return shared_scorer().fidelity(predicted, reference, tool=tool, question=question, schema=schema)

@@ -1,0 +1,101 @@
+//! How calls are compared and measured: the options of everything that scores, and what they open.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use m3_score::fidelity::Answers;
+use m3_score::fidelity::model::Model;
+use m3_score::{MatchOptions, Profile, ScoreOptions, Similarity, Thresholds};
+use m3_trajectory::catalog::Catalog;
+
+use super::failure::Failure;
+use super::fidelity_model::ModelArg;
+use super::match_args::MatchArgs;
+use super::printer::Printer;
+use super::scoring_choices::{ProfileArg, SimilarityArg};
+
+/// Options of everything that scores.
+#[derive(Debug, Args)]
+pub(super) struct ConditionsArgs {
+    /// How metrics are computed: by the paper's equations, or as its published program does
+    #[arg(long, value_enum, default_value_t = ProfileArg::Paper)]
+    pub(super) profile: ProfileArg,
+    /// How calls are compared when they are aligned
+    #[arg(long, value_enum, default_value_t = SimilarityArg::Cosine)]
+    similarity: SimilarityArg,
+    /// Pairs of calls less similar than this are not matched [default: 0.6 cosine, 0.5 typed]
+    #[arg(long, value_name = "S")]
+    tau_weak: Option<f64>,
+    /// Matched pairs at least this similar are strong matches [default: 0.8 cosine, 0.85 typed]
+    #[arg(long, value_name = "S")]
+    tau_strong: Option<f64>,
+    /// Catalog of tools: its schemas give kinds and defaults of arguments; optional arguments that are null or equal
+    /// to the default are ignored (profile paper)
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) matching: MatchArgs,
+    #[command(flatten)]
+    model: ModelArg,
+}
+
+/// How calls are compared and measured.
+#[derive(Debug)]
+pub(super) struct Conditions {
+    pub(super) profile: Profile,
+    similarity: Similarity,
+    thresholds: Thresholds,
+    pub(super) catalog: Option<Arc<Catalog>>,
+    pub(super) model: Arc<Model>,
+    pub(super) answers: Answers,
+    pub(super) verdicts: Option<MatchOptions>,
+}
+
+impl ConditionsArgs {
+    /// Reads the catalog and the model. Trajectories have no verdicts yet: [`Conditions::verdicts`] is set once it is known
+    /// which tools are called.
+    pub(super) fn open(&self) -> Result<Conditions, Failure> {
+        let similarity = Similarity::from(self.similarity);
+        let usual = similarity.thresholds();
+        let thresholds = Thresholds::new(
+            self.tau_weak.unwrap_or(usual.weak()),
+            self.tau_strong.unwrap_or(usual.strong()),
+        )?;
+        Ok(Conditions {
+            profile: self.profile.into(),
+            similarity,
+            thresholds,
+            catalog: self.tools.as_deref().map(Catalog::open).transpose()?.map(Arc::new),
+            model: self.model.open()?,
+            answers: Answers::default(),
+            verdicts: None,
+        })
+    }
+
+    /// How trajectories pass, for trajectories that are not known yet.
+    pub(super) fn verdicts(&self, printer: Printer) -> Option<MatchOptions> {
+        self.matching.options(&|_| true, printer)
+    }
+
+    /// The catalog's file.
+    pub(super) fn tools(&self) -> Option<&Path> {
+        self.tools.as_deref()
+    }
+}
+
+impl Conditions {
+    /// The conditions as options of the scorer.
+    pub(super) fn options(&self, keeps_similarities: bool) -> ScoreOptions<'_> {
+        ScoreOptions {
+            profile: self.profile,
+            thresholds: self.thresholds,
+            similarity: self.similarity,
+            catalog: self.catalog.as_deref(),
+            model: Some(&self.model),
+            answers: Some(&self.answers),
+            verdicts: self.verdicts.as_ref(),
+            keeps_similarities,
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! Scores trajectories that a program holds, pair by pair: for Python, the reward service and the server of tools.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use clap::Parser;
+use m3_embedding::Embedder;
+use m3_encoder::AssetOptions;
+use m3_report::audit::{AuditTerminal, TrajectoryAudit};
+use m3_report::{AggregateReport, TrajectoryReport};
+use m3_score::fidelity::constants::THRESHOLD;
+use m3_score::fidelity::{ArgumentComparison, CallFidelity, CallPair, Fidelity};
+use m3_score::{ExactSums, NotSums, Profile, ScoreError, TrajectoryScore};
+use m3_support::text::{json_without_hidden, visible};
+use m3_traces::TRACES;
+use m3_trajectory::{FailureClass, OpenError, Problem, Severity, Trajectory};
+use serde::Serialize;
+
+use super::Common;
+use super::conditions::{Conditions, ConditionsArgs};
+use super::encoder::EncoderArgs;
+use super::failure::{Failure, code};
+use super::printer::Printer;
+
+/// Options of everything that scores pairs.
+#[derive(Debug, clap::Args)]
+pub(super) struct PairArgs {
+    #[command(flatten)]
+    conditions: ConditionsArgs,
+    #[command(flatten)]
+    encoder: EncoderArgs,
+}
+
+/// The options of [`PairScorer::new`].
+#[derive(Debug, Parser)]
+#[command(name = "m3", no_binary_name = true)]
+struct Options {
+    #[command(flatten)]
+    pairs: PairArgs,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Why a pair, or any pair, cannot be scored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PairError {
+    /// Whether something that is needed is missing, such as the encoder; otherwise the input is wrong.
+    pub is_unavailable: bool,
+    /// What is wrong and what to do.
+    pub message: String,
+    /// The problems in a trajectory, with their places.
+    pub problems: Vec<Problem>,
+}
+
+impl fmt::Display for PairError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for PairError {}
+
+impl From<Failure> for PairError {
+    fn from(failure: Failure) -> Self {
+        let message = failure.message.unwrap_or_default();
+        Self { is_unavailable: failure.code == code::UNAVAILABLE, message, problems: Vec::new() }
+    }
+}
+
+impl From<OpenError> for PairError {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Source(error) => Failure::from(error).into(),
+            OpenError::Invalid { problems, .. } => {
+                let problems: Vec<Problem> =
+                    problems.iter().filter(|problem| problem.severity == Severity::Error).cloned().collect();
+                let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                Self { is_unavailable: false, message: lines.join("\n"), problems }
+            }
+        }
+    }
+}
+
+/// A scored pair.
+#[derive(Debug)]
+pub struct ScoredPair {
+    /// Everything that `m3 score` says of a trajectory; `None` if the profile leaves it out, as `open-m3-bench` does with
+    /// failed predictions.
+    pub report: Option<TrajectoryReport>,
+    /// Its sums, which add up to those of any set: 0 if it is left out.
+    pub sums: ExactSums,
+    /// Why the task failed, if it did.
+    pub failure: Option<FailureClass>,
+}
+
+impl ScoredPair {
+    /// The report as an object, with `sums` for [`add_sums`], null if the profile leaves the pair out; or else with
+    /// `failure` alone.
+    ///
+    /// # Errors
+    /// Never, as far as is known: a report has no keys but texts.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        #[derive(Serialize)]
+        struct Row<'p> {
+            #[serde(flatten)]
+            report: Option<&'p TrajectoryReport>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            failure: Option<&'static str>,
+            sums: Option<String>,
+        }
+        let report = self.report.as_ref();
+        let failure = self.failure.filter(|_| report.is_none()).map(FailureClass::name);
+        let sums = report.map(|_| self.sums.to_string());
+        Ok(json_without_hidden(&serde_json::to_string(&Row { report, failure, sums })?).into_owned())
+    }
+}
+
+/// Adds up the sums of pairs, in any order: the sums of the set.
+///
+/// # Errors
+/// [`NotSums`] if a text is not what [`ScoredPair::to_json`] gives.
+pub fn add_sums<'s>(sums: impl IntoIterator<Item = &'s str>) -> Result<ExactSums, NotSums> {
+    let mut all = ExactSums::default();
+    for text in sums {
+        all += text.parse()?;
+    }
+    Ok(all)
+}
+
+/// The metrics of a set, as `m3 score --format json` gives them in `aggregate`, from its sums and the number of pairs
+/// that the profile left out.
+#[must_use]
+pub fn aggregate(mut sums: ExactSums, left_out: u64, profile: Profile) -> AggregateReport {
+    // If all trajectories are left out, no task was solved.
+    if sums.trajectories == 0 {
+        sums.failed = left_out;
+    }
+    AggregateReport::new(&sums, profile)
+}
+
+/// How far two calls ask for the same, for programs.
+#[derive(Debug, Serialize)]
+pub struct FidelityOfCalls {
+    /// In [0, 1]; 1 for equal arguments only.
+    pub score: f64,
+    /// Whether it is accepted: from 0.5 on.
+    pub is_same: bool,
+    /// Every argument that is equal, and every value that is not.
+    pub arguments: Vec<FidelityOfArgument>,
+}
+
+/// How far an argument says the same in both calls.
+#[derive(Debug, Serialize)]
+pub struct FidelityOfArgument {
+    /// Where it is in the reference's arguments (in the prediction's, where it is extra), as a JSON pointer.
+    pub argument: String,
+    /// Where it is in the prediction's arguments, if that is another place.
+    pub other_argument: Option<String>,
+    /// What it is compared as: `number`, `moment`, `text` ..
+    pub kind: &'static str,
+    /// In [0, 1]; 1 for equal values only.
+    pub score: f64,
+    /// `equal`, `equivalent`, `close`, `different`, `missing` or `extra`.
+    pub verdict: &'static str,
+    /// Why, in a few words.
+    pub reason: String,
+}
+
+impl From<CallFidelity> for FidelityOfCalls {
+    fn from(found: CallFidelity) -> Self {
+        let argument = |argument: ArgumentComparison| FidelityOfArgument {
+            argument: argument.path,
+            other_argument: argument.other_path,
+            kind: argument.kind.name(),
+            score: argument.score,
+            verdict: argument.verdict.name(),
+            reason: visible(&argument.reason, false).into_owned(),
+        };
+        Self {
+            score: found.score,
+            is_same: found.score >= THRESHOLD,
+            arguments: found.arguments.into_iter().map(argument).collect(),
+        }
+    }
+}
+
+/// Scores pairs of trajectories, from any number of threads at once.
+pub struct PairScorer {
+    conditions: Conditions,
+    encoder: EncoderArgs,
+    assets: AssetOptions,
+    /// Encoders with their caches that no thread is using: each thread takes one.
+    idle: Mutex<Vec<Embedder>>,
+}
+
+impl fmt::Debug for PairScorer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PairScorer").field("conditions", &self.conditions).finish_non_exhaustive()
+    }
+}
+
+impl PairScorer {
+    /// A scorer by options of `m3 score`: `["--profile", "paper", "--tools", "catalog.json"]`.
+    ///
+    /// # Errors
+    /// [`PairError`] for unknown options, files that cannot be read, and a missing encoder.
+    pub fn new(options: impl IntoIterator<Item = OsString>) -> Result<Self, PairError> {
+        let Options { pairs, common } = Options::try_parse_from(options).map_err(|error| {
+            let text = error.to_string();
+            Failure::new(code::INPUT, text.trim_start_matches("error: ").trim_end())
+        })?;
+        Ok(pairs.open(&common, Printer::new(true))?)
+    }
+
+    /// The definitions by which metrics are computed.
+    #[must_use]
+    pub fn profile(&self) -> Profile {
+        self.conditions.profile
+    }
+
+    /// Reads a trajectory in any form that `m3 score` reads: m3's own, message lists, traces of one task. `name` stands for
+    /// a file's in messages.
+    ///
+    /// # Errors
+    /// [`PairError`] with every problem.
+    pub fn read(name: &str, bytes: &[u8]) -> Result<Trajectory, PairError> {
+        Ok(Trajectory::of_bytes(name, bytes, TRACES)?)
+    }
+
+    /// Scores predictions, `None` where one is missing, against their references.
+    ///
+    /// # Errors
+    /// [`PairError`] if the encoder cannot be used.
+    pub fn score(&self, pairs: &[(Option<Trajectory>, Trajectory)]) -> Result<Vec<ScoredPair>, PairError> {
+        let profile = self.profile();
+        let scores = self.scores(pairs, false)?;
+        let scored = scores.into_iter().zip(pairs).map(|(score, (prediction, _))| {
+            let failure = prediction.as_ref().map_or(Some(FailureClass::Missing), FailureClass::of);
+            let sums = score.as_ref().map_or_else(ExactSums::default, |score| score.sums);
+            let failure = score.as_ref().map_or(failure, |score| score.failure);
+            ScoredPair { report: score.map(|score| TrajectoryReport::new(score, profile)), sums, failure }
+        });
+        Ok(scored.collect())
+    }
+
+    /// Where the numbers of a pair come from, call by call: as text for people, and as in `m3 audit --format json`.
+    ///
+    /// # Errors
+    /// [`PairError`] if the encoder cannot be used, or the profile leaves the pair out.
+    pub fn audit(
+        &self,
+        prediction: Option<Trajectory>,
+        reference: Trajectory,
+    ) -> Result<(String, TrajectoryAudit), PairError> {
+        let pair = [(prediction, reference)];
+        let [(prediction, reference)] = &pair;
+        let score = self.scores(&pair, true)?.into_iter().flatten().next().ok_or_else(|| {
+            Failure::new(
+                code::INPUT,
+                "the prediction is missing or has failed, and this profile leaves it out",
+            )
+        })?;
+        let nothing = Trajectory::default();
+        let prediction = prediction.as_ref().unwrap_or(&nothing);
+        let audit = TrajectoryAudit::new(score, reference, prediction, self.profile(), 0.0);
+        let mut text = Vec::new();
+        let mut terminal = AuditTerminal::new(&mut text, false);
+        terminal.write(&audit).map_err(|cause| Failure::written(&cause))?;
+        drop(terminal);
+        Ok((String::from_utf8_lossy(&text).into_owned(), audit))
+    }
+
+    /// How far two calls of one tool ask for the same, argument by argument.
+    ///
+    /// # Errors
+    /// [`PairError`] if the encoder cannot be used.
+    pub fn fidelity(&self, pair: CallPair<'_>) -> Result<CallFidelity, PairError> {
+        let mut fidelity =
+            Fidelity::new(self.conditions.catalog.as_deref()).by_model(self.conditions.model.clone());
+        let mut found = CallFidelity { score: 1.0, arguments: Vec::new(), evidence: Vec::new() };
+        self.with_embedder(|embedder| {
+            fidelity
+                .compare_all(1, &|_| pair, embedder, &mut |_, _| (), &mut |_, compared| found = compared)
+                .map_err(ScoreError::Encoder)
+        })?;
+        Ok(found)
+    }
+
+    fn scores(
+        &self,
+        pairs: &[(Option<Trajectory>, Trajectory)],
+        keeps_similarities: bool,
+    ) -> Result<Vec<Option<TrajectoryScore>>, PairError> {
+        let options = self.conditions.options(keeps_similarities);
+        let pairs = pairs.iter().map(|(prediction, reference)| (prediction.as_ref(), reference));
+        self.with_embedder(|embedder| m3_score::score_pairs(pairs, options, embedder))
+    }
+
+    /// Lends an idle embedder, or a new one.
+    fn with_embedder<T>(
+        &self,
+        work: impl FnOnce(&mut Embedder) -> Result<T, ScoreError>,
+    ) -> Result<T, PairError> {
+        let idle = self.idle().pop();
+        let mut embedder = match idle {
+            Some(embedder) => embedder,
+            None => self.encoder.open(self.assets.clone(), Printer::new(true))?,
+        };
+        let done = work(&mut embedder);
+        // A cache that has failed is said once by commands; here the work goes on without it.
+        embedder.take_warnings();
+        self.idle().push(embedder);
+        done.map_err(|error| Failure::from(error).into())
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Embedder>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl PairArgs {
+    /// Reads what the options name, and finds the encoder.
+    pub(super) fn open(self, common: &Common, printer: Printer) -> Result<PairScorer, Failure> {
+        let mut conditions = self.conditions.open()?;
+        conditions.verdicts = self.conditions.verdicts(printer);
+        let assets = common.assets()?;
+        let first = self.encoder.open(assets.clone(), printer)?;
+        Ok(PairScorer { conditions, encoder: self.encoder, assets, idle: Mutex::new(vec![first]) })
+    }
+}
