@@ -49,6 +49,7 @@ mod properties;
 mod repeats;
 mod review;
 mod run;
+mod score_service;
 mod scripted_model;
 mod serve;
 mod serve_http;

@@ -25,7 +25,11 @@ pub(crate) struct Server {
 impl Server {
     /// Starts `m3 serve` with these arguments.
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("m3"));
+        Self::run(std::process::Command::new(assert_cmd::cargo::cargo_bin("m3")), arguments)
+    }
+
+    /// Starts `serve` of this `m3`.
+    pub(crate) fn run(mut command: std::process::Command, arguments: &[&str]) -> Self {
         command.arg("serve").args(arguments).current_dir(root());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();

@@ -11,17 +11,17 @@ use crate::serve::{LIMIT, Server, initialize, request};
 use crate::support::failure;
 
 /// A server over HTTP, and its address.
-struct Endpoint {
-    server: Server,
-    address: SocketAddr,
+pub(crate) struct Endpoint {
+    pub(crate) server: Server,
+    pub(crate) address: SocketAddr,
     agent: Agent,
 }
 
 /// An answer: its status, session, and JSON-RPC messages.
-struct Reply {
-    status: u16,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
     session: Option<String>,
-    body: String,
+    pub(crate) body: String,
 }
 
 impl Reply {
@@ -34,7 +34,7 @@ impl Reply {
     }
 
     /// The JSON-RPC message, alone or in the last event with data (MCP, "Streamable HTTP").
-    fn message(&self) -> Value {
+    pub(crate) fn message(&self) -> Value {
         let mut data = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
         let data = data.rfind(|data| !data.is_empty()).unwrap_or(&self.body);
         serde_json::from_str(data).unwrap_or_else(|_| panic!("{}: {}", self.status, self.body))
@@ -43,7 +43,13 @@ impl Reply {
 
 impl Endpoint {
     fn start(arguments: &[&str]) -> Self {
-        let server = Server::start(&[arguments, &["--http", "127.0.0.1:0"]].concat());
+        let m3 = std::process::Command::new(assert_cmd::cargo::cargo_bin("m3"));
+        Self::run(m3, arguments)
+    }
+
+    /// Starts `serve` of this `m3`.
+    pub(crate) fn run(m3: std::process::Command, arguments: &[&str]) -> Self {
+        let server = Server::run(m3, &[arguments, &["--http", "127.0.0.1:0"]].concat());
         let ready = server.next_line();
         let ready: Value = serde_json::from_str(&ready).unwrap();
         let address: SocketAddr = ready["address"].as_str().unwrap().parse().unwrap();
@@ -53,7 +59,7 @@ impl Endpoint {
         Self { server, address, agent: agent.into() }
     }
 
-    fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+    pub(crate) fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
         let mut request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
         let usual = [("accept", "application/json, text/event-stream"), ("content-type", "application/json")];
         for (name, value) in usual {
@@ -67,12 +73,12 @@ impl Endpoint {
         Reply::read(self.agent.run(request.body(body.to_owned()).unwrap()).unwrap())
     }
 
-    fn post(&self, headers: &[(&str, &str)], message: &Value) -> Reply {
+    pub(crate) fn post(&self, headers: &[(&str, &str)], message: &Value) -> Reply {
         self.send(Method::POST, "/mcp", headers, &message.to_string())
     }
 
     /// Makes the handshake; returns the new session's name.
-    fn session(&self) -> String {
+    pub(crate) fn session(&self) -> String {
         let reply = self.post(&[], &request(0, "initialize", &initialize()));
         assert_eq!(reply.status, 200, "{}", reply.body);
         assert!(reply.message()["result"].is_object(), "{}", reply.body);

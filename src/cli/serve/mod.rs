@@ -1,15 +1,17 @@
 //! `m3 serve`: each server's options have their own file; this one serves them.
 
+mod score;
 mod simulated;
 
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use m3_mcp::Toolbox;
-use m3_mcp::serve::{Ended, HttpOptions, HttpServer, ServeError, http, stdio};
+use m3_mcp::serve::{Ended, HttpOptions, HttpServer, ServeError, http as http_of_tools, stdio};
 use serde_json::{Map, Value, json};
 use tokio::runtime::{Builder, Runtime};
 
@@ -44,6 +46,8 @@ enum Server {
     Image(WorkspaceArgs),
     /// Calculate with numbers and lists of numbers
     Math,
+    /// Score trajectories: as tools, and over HTTP for trainers
+    Score(Box<score::ScoreServerArgs>),
     /// Play the servers of any catalog, from recorded results and made-up ones
     Simulated(Box<simulated::SimulatedArgs>),
 }
@@ -71,20 +75,35 @@ struct Reach {
 
 /// Serves until the client ends the connection or the user stops it.
 pub(super) fn run(args: ServeArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+    let http = args.reach.http.map(|address| HttpOptions { address, allowed_hosts: args.reach.allow_remote });
     let toolboxes = match args.server {
         Server::Barcode(files) => vec![builtin("barcode", &files.workspace)?],
         Server::Image(files) => vec![builtin("image", &files.workspace)?],
         Server::Math => vec![builtin("math", Path::new("."))?],
+        Server::Score(score) => {
+            let desk = score::open(*score, common, printer)?;
+            let serving = match http {
+                Some(options) => Serves::Scores(desk, options),
+                None => Serves::Tools(vec![score::toolbox(&desk)], None),
+            };
+            return serve(serving, printer);
+        }
         Server::Simulated(simulated) => {
-            match simulated::toolboxes(&simulated, args.reach.http.is_some(), common, printer)? {
+            match simulated::toolboxes(&simulated, http.is_some(), common, printer)? {
                 Some(toolboxes) => toolboxes,
                 None => return Ok(()),
             }
         }
     };
-    let options =
-        args.reach.http.map(|address| HttpOptions { address, allowed_hosts: args.reach.allow_remote });
-    serve(toolboxes, options, printer)
+    serve(Serves::Tools(toolboxes, http), printer)
+}
+
+/// What is served, and where.
+enum Serves {
+    /// Tools, over HTTP or else standard input and output.
+    Tools(Vec<Arc<dyn Toolbox>>, Option<HttpOptions>),
+    /// The reward service.
+    Scores(Arc<score::Desk>, HttpOptions),
 }
 
 /// One of the servers that need only a workspace.
@@ -96,27 +115,29 @@ fn builtin(name: &str, workspace: &Path) -> Result<Arc<dyn Toolbox>, Failure> {
     }
 }
 
-/// Serves toolboxes over HTTP, or the only one over standard input and output.
-fn serve(
-    toolboxes: Vec<Arc<dyn Toolbox>>,
-    http: Option<HttpOptions>,
-    printer: Printer,
-) -> Result<(), Failure> {
+/// Serves until the end.
+fn serve(serves: Serves, printer: Printer) -> Result<(), Failure> {
     // On a single thread, calls begin in the order in which they arrive; long work runs on other threads.
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime =
         runtime.map_err(|error| Failure::new(code::UNAVAILABLE, format!("failed to start: {error}")))?;
-    let ended = match (http, <[Arc<dyn Toolbox>; 1]>::try_from(toolboxes)) {
-        (Some(options), Ok([toolbox])) => over_http(&runtime, vec![toolbox], &options, printer),
-        (Some(options), Err(toolboxes)) => over_http(&runtime, toolboxes, &options, printer),
-        (None, Ok([toolbox])) => runtime.block_on(stdio(toolbox)).map_err(|error| failed(&error)),
-        (None, Err(toolboxes)) => Err(Failure::new(
-            code::INPUT,
-            format!(
-                "{} servers cannot share standard input\nhint: serve them with `--http`",
-                toolboxes.len()
-            ),
-        )),
+    let ended = match serves {
+        Serves::Scores(desk, options) => {
+            over_http(&runtime, score::serve(&desk, &options), Some(score::PATIENCE), printer)
+        }
+        Serves::Tools(toolboxes, Some(options)) => {
+            over_http(&runtime, http_of_tools(toolboxes, &options), None, printer)
+        }
+        Serves::Tools(toolboxes, None) => match <[Arc<dyn Toolbox>; 1]>::try_from(toolboxes) {
+            Ok([toolbox]) => runtime.block_on(stdio(toolbox)).map_err(|error| failed(&error)),
+            Err(toolboxes) => Err(Failure::new(
+                code::INPUT,
+                format!(
+                    "{} servers cannot share standard input\nhint: serve them with `--http`",
+                    toolboxes.len()
+                ),
+            )),
+        },
     };
     // A thread may still wait for input that never comes.
     runtime.shutdown_background();
@@ -128,15 +149,18 @@ fn serve(
 
 fn over_http(
     runtime: &Runtime,
-    toolboxes: Vec<Arc<dyn Toolbox>>,
-    options: &HttpOptions,
+    starting: impl Future<Output = Result<HttpServer, ServeError>>,
+    patience: Option<Duration>,
     printer: Printer,
 ) -> Result<Ended, Failure> {
     runtime.block_on(async {
-        let server = http(toolboxes, options).await.map_err(|error| failed(&error))?;
+        let server = starting.await.map_err(|error| failed(&error))?;
         announce(&server, printer)?;
         asked_to_end().await;
-        server.stop().await;
+        match patience {
+            Some(patience) => server.stop_within(patience).await,
+            None => server.stop().await,
+        }
         Ok(Ended::InputClosed)
     })
 }

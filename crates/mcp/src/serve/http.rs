@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::serve::ListenerExt as _;
 use m3_support::text::percent_encoded;
@@ -63,6 +63,18 @@ type Service = StreamableHttpService<Handler, Sessions>;
 /// # Errors
 /// [`ServeError::Bind`], [`ServeError::Remote`] and [`ServeError::DuplicateName`].
 pub async fn http(toolboxes: Vec<Arc<dyn Toolbox>>, options: &HttpOptions) -> Result<HttpServer, ServeError> {
+    http_beside(Router::new(), toolboxes, options).await
+}
+
+/// Starts to serve tools beside what `router` has. It has to keep web pages out itself: [`is_from_here`].
+///
+/// # Errors
+/// The errors of [`http`].
+pub async fn http_beside(
+    router: Router,
+    toolboxes: Vec<Arc<dyn Toolbox>>,
+    options: &HttpOptions,
+) -> Result<HttpServer, ServeError> {
     let address = options.address;
     if !address.ip().is_loopback() && options.allowed_hosts.is_empty() {
         return Err(ServeError::Remote { address });
@@ -90,8 +102,27 @@ pub async fn http(toolboxes: Vec<Arc<dyn Toolbox>>, options: &HttpOptions) -> Re
     let listener = listener.tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });
-    let router = Router::new().fallback(dispatch).with_state(Arc::new(services));
+    let router = router.fallback_service(Router::new().fallback(dispatch).with_state(Arc::new(services)));
     Ok(HttpServer { address, names, serving: Serving::start(listener, router, stop) })
+}
+
+/// Whether a request names this machine, or one of `hosts`, and does not come from a page of another site.
+#[must_use]
+pub fn is_from_here(headers: &HeaderMap, hosts: &[String]) -> bool {
+    let value = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let without_port = |authority: &str| match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host.to_owned(),
+        _ => authority.to_owned(),
+    };
+    let is_known = |authority: &str| {
+        let host = without_port(authority);
+        LOOPBACK.contains(&host.as_str()) || hosts.iter().any(|known| *known == host || known == authority)
+    };
+    let is_page_of_here = |origin: &str| {
+        origin.strip_prefix("http://").is_some_and(|host| LOOPBACK.contains(&without_port(host).as_str()))
+    };
+    value(header::HOST).is_some_and(is_known)
+        && (!headers.contains_key(header::ORIGIN) || value(header::ORIGIN).is_some_and(is_page_of_here))
 }
 
 fn service(toolbox: Arc<dyn Toolbox>, options: &HttpOptions, stop: &CancellationToken) -> Service {
@@ -141,6 +172,11 @@ impl HttpServer {
 
     /// Stops: takes no more connections, ends the sessions and waits for open connections, a few seconds at most.
     pub async fn stop(self) {
-        self.serving.stop(PATIENCE).await;
+        self.stop_within(PATIENCE).await;
+    }
+
+    /// The same, with so much time for what is being answered.
+    pub async fn stop_within(self, patience: Duration) {
+        self.serving.stop(patience).await;
     }
 }

@@ -1,0 +1,148 @@
+//! The reward service over HTTP: `/score`, `/healthz`, `/metrics`, and the MCP server beside them.
+//!
+//! Every request is answered: scored (200), or told why not: 400 not a batch, 403 from a web page, 408 too slow, 413 too
+//! large, 429 too much at once. When it is told to end, it takes no more, and answers what it has.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use m3_mcp::serve::{HttpOptions, HttpServer, ServeError, http_beside, is_from_here};
+use m3_trajectory::Trajectory;
+use serde_json::json;
+
+use super::body::Batch;
+use super::desk::Desk;
+
+/// A prediction and its reference.
+pub(super) type Pair = (Option<Trajectory>, Trajectory);
+
+/// How long the body of a request may take to come.
+const BODY_WAIT: Duration = Duration::from_secs(30);
+
+/// What a client that is sent away should wait, in seconds.
+const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
+
+/// Starts the service.
+///
+/// # Errors
+/// [`ServeError::Bind`] and [`ServeError::Remote`].
+pub(in crate::cli::serve) async fn serve(
+    desk: &Arc<Desk>,
+    options: &HttpOptions,
+) -> Result<HttpServer, ServeError> {
+    let service = Service { desk: Arc::clone(desk), hosts: options.allowed_hosts.clone().into() };
+    let router = Router::new()
+        .route("/score", post(score))
+        .route("/healthz", get(async || "ok\n"))
+        .route("/metrics", get(metrics))
+        .with_state(service);
+    http_beside(router, vec![super::toolbox(desk)], options).await
+}
+
+#[derive(Clone)]
+struct Service {
+    desk: Arc<Desk>,
+    hosts: Arc<[String]>,
+}
+
+/// A request that is not scored: its status and why.
+type Refusal = (StatusCode, String);
+
+async fn score(State(service): State<Service>, request: Request) -> Response {
+    let answered = answer(&service, request).await;
+    let response = match answered {
+        Ok(body) => with_body(StatusCode::OK, body),
+        Err((status, why)) => {
+            let mut response = with_body(status, json!({ "error": why }).to_string());
+            if status == StatusCode::TOO_MANY_REQUESTS {
+                response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER);
+            }
+            response
+        }
+    };
+    service.desk.counts.request(response.status().as_u16());
+    response
+}
+
+async fn answer(service: &Service, request: Request) -> Result<String, Refusal> {
+    let start = Instant::now();
+    let (head, body) = request.into_parts();
+    if !is_from_here(&head.headers, &service.hosts) {
+        return Err((StatusCode::FORBIDDEN, "requests of other sites are not answered".to_owned()));
+    }
+    let desk = &service.desk;
+    let (body, _held) = read(desk, &head.headers, body).await?;
+    let batch: Batch = serde_json::from_slice(&body).map_err(|error| {
+        let why = format!(
+            "not a batch: {error}; it should be {{\"pairs\": [{{\"prediction\": .., \"reference\": ..}}]}}"
+        );
+        (StatusCode::BAD_REQUEST, why)
+    })?;
+    let (pairs, most) = (batch.pairs.len(), desk.limits.pairs);
+    if pairs > most {
+        return Err((
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("{pairs} pairs; at most {most} go into one request"),
+        ));
+    }
+    let too_many =
+        || (StatusCode::TOO_MANY_REQUESTS, "too many pairs are waiting; try again later".to_owned());
+    let place = desk.enqueue(pairs).ok_or_else(too_many)?;
+    let crashed = || (StatusCode::INTERNAL_SERVER_ERROR, "scoring crashed; this is a bug".to_owned());
+    let scored = desk
+        .work(move |scorer| {
+            let _place = place;
+            let answer = batch.score(scorer)?;
+            let text = serde_json::to_string(&answer).unwrap_or_default();
+            Ok::<_, crate::cli::pairs::PairError>((text, answer.refused))
+        })
+        .await
+        .map_err(|_| crashed())?;
+    let (text, refused) = scored.map_err(|error| (StatusCode::SERVICE_UNAVAILABLE, error.message))?;
+    desk.counts.pairs(pairs - refused, refused, start.elapsed());
+    Ok(text)
+}
+
+/// Reads a body within its limits. What is returned beside it keeps its memory accounted for.
+async fn read(
+    desk: &Desk,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(axum::body::Bytes, tokio::sync::OwnedSemaphorePermit), Refusal> {
+    let most = desk.limits.body;
+    let said =
+        headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    let too_large = || (StatusCode::PAYLOAD_TOO_LARGE, format!("a request has at most {} MiB", most >> 20));
+    if said.is_some_and(|length| length > most) {
+        return Err(too_large());
+    }
+    let held = desk.hold(said.unwrap_or(most)).ok_or_else(|| {
+        (StatusCode::TOO_MANY_REQUESTS, "too much is being read; try again later".to_owned())
+    })?;
+    let reading = axum::body::to_bytes(body, most);
+    match tokio::time::timeout(BODY_WAIT, reading).await {
+        Ok(Ok(bytes)) => Ok((bytes, held)),
+        Ok(Err(error)) if is_length_limit(&error) => Err(too_large()),
+        Ok(Err(_)) => Err((StatusCode::BAD_REQUEST, "the body broke off".to_owned())),
+        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the body took too long".to_owned())),
+    }
+}
+
+fn is_length_limit(error: &axum::Error) -> bool {
+    std::error::Error::source(error).is_some_and(|cause| cause.to_string().contains("length limit"))
+}
+
+async fn metrics(State(service): State<Service>) -> Response {
+    const KIND: (HeaderName, &str) = (header::CONTENT_TYPE, "text/plain; version=0.0.4");
+    ([KIND], service.desk.counts.text(service.desk.waiting())).into_response()
+}
+
+fn with_body(status: StatusCode, body: String) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
+}

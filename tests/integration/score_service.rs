@@ -1,0 +1,156 @@
+//! `m3 serve score`: the reward service over HTTP, and its tools.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use ureq::http::Method;
+
+use crate::serve::request;
+use crate::serve_http::Endpoint;
+use crate::support::{encoder, m3, m3_process, report, root};
+
+fn endpoint(arguments: &[&str]) -> Option<Endpoint> {
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
+    Some(Endpoint::run(m3_process(&cache, encoder()?), &[&["score"], arguments].concat()))
+}
+
+fn trajectories(name: &str) -> Vec<Value> {
+    let text = std::fs::read(root().join("trajectories").join(name)).unwrap();
+    serde_json::from_slice(&text).unwrap()
+}
+
+/// Predictions and references of the small benchmark, in the order of the references.
+fn pairs() -> Vec<Value> {
+    let predictions = trajectories("predictions.json");
+    let prediction = |id: &Value| predictions.iter().find(|prediction| prediction["id"] == *id);
+    let pair = |reference: &Value| json!({"prediction": prediction(&reference["id"]), "reference": reference});
+    trajectories("references.json").iter().map(pair).collect()
+}
+
+fn score(endpoint: &Endpoint, body: &Value) -> Value {
+    let reply = endpoint.send(Method::POST, "/score", &[], &body.to_string());
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    serde_json::from_str(&reply.body).unwrap()
+}
+
+#[test]
+fn a_batch_has_the_numbers_of_the_command() {
+    let Some(endpoint) = endpoint(&[]) else { return };
+    let mut m3 = m3().unwrap();
+    let scored = report(m3.args(["score", "trajectories/predictions.json", "trajectories/references.json"]));
+    let brief = score(&endpoint, &json!({"pairs": pairs()}));
+    let full = score(&endpoint, &json!({"pairs": pairs(), "detail": true}));
+    let expected = scored["trajectories"].as_array().unwrap();
+    assert_eq!(expected.len(), brief["results"].as_array().unwrap().len());
+    for (at, expected) in expected.iter().enumerate() {
+        assert_eq!(brief["results"][at]["metrics"], expected["metrics"]);
+        let mut found = full["results"][at].clone();
+        found.as_object_mut().unwrap().remove("sums");
+        assert_eq!(found, *expected);
+    }
+    let counted = endpoint.send(Method::GET, "/metrics", &[], "").body;
+    assert!(counted.contains("m3_pairs_total{outcome=\"scored\"} 30\n"), "{counted}");
+    assert!(counted.contains("m3_pairs_waiting 0\n"), "{counted}");
+    assert_eq!(endpoint.send(Method::GET, "/healthz", &[], "").body, "ok\n");
+}
+
+#[test]
+fn what_cannot_be_scored_is_told_and_stops_nothing() {
+    let Some(endpoint) = endpoint(&["--max-pairs", "3", "--max-body", "1"]) else { return };
+    let good = &pairs()[0];
+    let broken = json!({"prediction": {"id": "a", "steps": [{"calls": [{"arguments": 3}]}]}, "reference": good["reference"]});
+    let missing = json!({"prediction": null, "reference": good["reference"]});
+    let results = score(&endpoint, &json!({"pairs": [broken, good, missing]}));
+    let first = &results["results"][0];
+    assert_eq!(first["problems"][0]["of"], "prediction", "{first}");
+    assert!(first["problems"][0]["pointer"].as_str().unwrap().starts_with("/steps/0/calls/0"), "{first}");
+    assert_eq!(results["results"][1]["metrics"]["recall"], 1.0);
+    assert_eq!(results["results"][2]["failure"], "missing");
+    let status = |body: &str| endpoint.send(Method::POST, "/score", &[], body).status;
+    for body in ["", "nonsense", "[]", "{}", "{\"pairs\": 3}", "{\"pairs\": [1]}", "{\"pairs\": [{}]}", "{\"pears\": []}"] {
+        assert_eq!(status(body), 400, "{body}");
+    }
+    let deep = format!("{{\"pairs\": [{{\"prediction\": null, \"reference\": {}}}]}}", "[".repeat(200_000));
+    assert_eq!(status(&deep), 400);
+    let nested = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let nested = format!("{{\"pairs\": [{{\"prediction\": null, \"reference\": {nested}}}]}}");
+    let reply = endpoint.send(Method::POST, "/score", &[], &nested);
+    assert!(reply.status == 400 || reply.body.contains("\"error\""), "{}", reply.body);
+    assert_eq!(status(&json!({"pairs": [good, good, good, good]}).to_string()), 413);
+    assert_eq!(status(&" ".repeat((1 << 20) + 1)), 413);
+    assert_eq!(endpoint.send(Method::GET, "/score", &[], "").status, 405);
+    for headers in [[("origin", "https://evil.example")], [("host", "evil.example")]] {
+        assert_eq!(endpoint.send(Method::POST, "/score", &headers, "{\"pairs\": []}").status, 403);
+    }
+    assert_eq!(endpoint.send(Method::GET, "/nowhere", &[], "").status, 404);
+    assert_eq!(status("{\"pairs\": []}"), 200);
+}
+
+#[test]
+fn every_request_of_too_many_is_answered() {
+    let Some(endpoint) = endpoint(&["--workers", "1", "--queue", "2"]) else { return };
+    let body = json!({"pairs": &pairs()[..2]}).to_string();
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let send = || {
+            (0..5).map(|_| endpoint.send(Method::POST, "/score", &[], &body).status).collect::<Vec<_>>()
+        };
+        let clients: Vec<_> = (0..16).map(|_| scope.spawn(send)).collect();
+        clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
+    });
+    assert_eq!(statuses.len(), 80);
+    assert!(statuses.iter().all(|status| [200, 429].contains(status)), "{statuses:?}");
+    assert!(statuses.contains(&200));
+    let counted = endpoint.send(Method::GET, "/metrics", &[], "").body;
+    let scored = statuses.iter().filter(|status| **status == 200).count();
+    assert!(counted.contains(&format!("m3_requests_total{{status=\"200\"}} {scored}\n")), "{counted}");
+}
+
+#[test]
+fn a_request_that_was_begun_is_answered_before_the_end() {
+    let Some(mut endpoint) = endpoint(&[]) else { return };
+    let body = json!({"pairs": pairs()}).to_string();
+    let mut stream = TcpStream::connect(endpoint.address).unwrap();
+    let head = format!(
+        "POST /score HTTP/1.1\r\nhost: {}\r\ncontent-length: {}\r\nexpect: 100-continue\r\n\r\n",
+        endpoint.address,
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    // That it says to go on shows that it is at work.
+    let mut seen = [0; 12];
+    stream.read_exact(&mut seen).unwrap();
+    assert_eq!(&seen, b"HTTP/1.1 100");
+    endpoint.server.signal("-TERM");
+    stream.write_all(body.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains("HTTP/1.1 200 OK"), "{answer}");
+    assert!(answer.contains("\"recall\":"), "{answer}");
+    assert!(endpoint.server.ended().success());
+    assert!(TcpStream::connect(endpoint.address).is_err());
+}
+
+#[test]
+fn agents_can_ask_for_scores_and_reasons() {
+    let Some(endpoint) = endpoint(&[]) else { return };
+    let session = endpoint.session();
+    let call = |tool: &str, arguments: &Value| {
+        let message = request(1, "tools/call", &json!({"name": tool, "arguments": arguments}));
+        endpoint.post(&[("mcp-session-id", &session)], &message).message()["result"].clone()
+    };
+    let listed = endpoint.post(&[("mcp-session-id", &session)], &request(2, "tools/list", &json!({}))).message();
+    let names: Vec<&str> =
+        listed["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["score_trajectory", "explain_alignment"]);
+    let pair = pairs().into_iter().find(|pair| pair["reference"]["id"] == "00050000").unwrap();
+    let scored = call("score_trajectory", &pair);
+    assert_eq!(scored["structuredContent"]["metrics"]["recall"], 1.0, "{scored}");
+    let explained = call("explain_alignment", &pair)["content"][0]["text"].as_str().unwrap().to_owned();
+    assert!(explained.contains("another file"), "{explained}");
+    let wrong = call("score_trajectory", &json!({"prediction": {"steps": 3}, "reference": pair["reference"]}));
+    assert_eq!(wrong["isError"], true, "{wrong}");
+    let missing = call("score_trajectory", &json!({"reference": pair["reference"]}));
+    assert!(missing["content"][0]["text"].as_str().unwrap().contains("`prediction`"), "{missing}");
+}
