@@ -1,0 +1,134 @@
+"""What the integrations share: options of a scorer, names of metrics, references by id."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+from ._errors import InputError
+from ._inputs import Trajectories, rows_of
+from ._report import METRICS, Trajectory
+
+if TYPE_CHECKING:
+    from ._scorer import Scorer
+
+Path = str | PathLike[str]
+
+KNOWN = (*METRICS, "argument_similarity_strong", "argument_fidelity_covered", "lowest_argument_fidelity", "passes")
+"""What a trajectory can be measured by; `passes` needs the option `match`."""
+
+
+class ScorerOptions(TypedDict, total=False):
+    """The options of :class:`m3.Scorer`."""
+
+    profile: Literal["paper", "open-m3-bench"]
+    similarity: Literal["cosine", "typed"]
+    tau_weak: float | None
+    tau_strong: float | None
+    tools: Path | Mapping[str, Any] | list[Any] | None
+    match: Literal["strict", "unordered", "subset", "superset"] | None
+    match_args: Literal["exact", "ignore", "subset", "superset"] | None
+    match_tool: Mapping[str, str] | None
+    fidelity_model: Path | None
+    encoder: Path | None
+    threads: int | None
+    cache: bool
+    cache_dir: Path | None
+
+
+def scorer_of(scorer: Scorer | None, options: ScorerOptions) -> Scorer:
+    """The scorer itself, or a new one with these options."""
+    from ._scorer import Scorer
+
+    if scorer is None:
+        return Scorer(**options)
+    if options:
+        raise InputError(f"give a scorer or its options, not both: {', '.join(options)}")
+    return scorer
+
+
+def check_metrics(names: Iterable[str], has_match: bool) -> None:
+    """Raises `InputError` for what is no metric."""
+    known = KNOWN if has_match else KNOWN[:-1]
+    for name in names:
+        if name == "passes" and not has_match:
+            raise InputError("the metric `passes` needs the option `match`")
+        if name not in known:
+            raise InputError(f"`{name}` is no metric; the metrics are {', '.join(known)}")
+
+
+def value_of(trajectory: Trajectory, metric: str) -> float | None:
+    """A metric of a trajectory; `None` if the profile leaves it out."""
+    metrics = trajectory.metrics.to_dict()
+    if not metrics:
+        return None
+    if metric == "passes":
+        return float(bool(trajectory.passes))
+    if metric == "lowest_argument_fidelity":
+        matched = [float(match["argument_fidelity"]) for match in trajectory.matches]
+        return min(matched, default=float(metrics["argument_fidelity"]))
+    return float(metrics[metric])
+
+
+def audit_of(scorer: Scorer, scored: Trajectory, prediction: Any, reference: Any) -> str:
+    """Where the numbers of a scored pair come from, or that it has none."""
+    if not scored.metrics.to_dict():
+        return f"the profile leaves the trajectory out: {scored.failure}"
+    return scorer.audit(prediction, reference).rstrip()
+
+
+def references_by_id(references: Trajectories) -> dict[str, dict[str, Any]]:
+    """References by the id of their task: of a file, a list, a mapping or a frame."""
+    if isinstance(references, (str, os.PathLike)):
+        rows = _of_file(os.fspath(references))
+    else:
+        rows = [json.loads(row) for row in rows_of(references, "references")]
+    found: dict[str, dict[str, Any]] = {}
+    for number, row in enumerate(rows):
+        id = row.get("id") if isinstance(row, dict) else None
+        if id is None:
+            raise InputError(f"references[{number}]: no `id`; give each reference the id of its task")
+        if found.setdefault(str(id), row) != row:
+            raise InputError(f"references[{number}]: the id `{id}` is there twice")
+    return found
+
+
+def _of_file(path: str) -> list[Any]:
+    """Trajectories of a file in m3's own form, or of any trace that m3 reads."""
+    try:
+        with open(path, "rb") as file:
+            text = file.read()
+        if text.startswith(b"\x1f\x8b"):
+            text = gzip.decompress(text)
+    except (OSError, EOFError) as error:
+        raise InputError(f"{path}: {error}") from None
+    try:
+        value: Any = json.loads(text)
+    except ValueError:
+        try:
+            value = [json.loads(line) for line in text.splitlines() if line.strip()]
+        except ValueError:
+            value = None
+    if isinstance(value, dict):
+        value = [value] if "steps" in value else [_with_id(id, row) for id, row in value.items()]
+    if isinstance(value, list) and value and all(isinstance(row, dict) and "steps" in row for row in value):
+        return value
+    from ._commands import load_traces
+
+    return load_traces(path, as_="references")
+
+
+def _with_id(id: str, row: object) -> object:
+    return {"id": id, **row} if isinstance(row, dict) else row
+
+
+def check_references(scorer: Scorer, references: Mapping[str, Any]) -> None:
+    """Raises `InputError` for the first reference that cannot be read."""
+    checked = scorer.score_many((None, reference) for reference in references.values())
+    for id, outcome in zip(references, checked, strict=True):
+        if isinstance(outcome, InputError):
+            raise InputError(f"the reference `{id}`: {outcome}", outcome.problems)

@@ -1,0 +1,123 @@
+"""The plugin for pytest: `assert_trajectory`, a function and a fixture.
+
+>>> from m3.pytest_plugin import assert_trajectory  # doctest: +SKIP
+>>> assert_trajectory(prediction, reference, recall=1, precision=0.5)  # doctest: +SKIP
+
+If a metric is below its floor the test fails, and the message shows call by call why.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._report import Trajectory
+    from ._scorer import Scorer
+    from ._scoring import ScorerOptions
+
+__all__ = ["assert_trajectory"]
+
+# Scorers by their options: making one takes a third of a second.
+_SCORERS: dict[str, Scorer] = {}
+
+
+def assert_trajectory(
+    prediction: Any,
+    reference: Any,
+    *,
+    recall: float | None = 0.9,
+    precision: float | None = None,
+    argument_similarity: float | None = None,
+    argument_fidelity: float | None = None,
+    lowest_argument_fidelity: float | None = None,
+    step_coherence: float | None = None,
+    merge_purity: float | None = None,
+    order_consistency: float | None = None,
+    average: float | None = None,
+    scorer: Scorer | None = None,
+    **options: Unpack[ScorerOptions],
+) -> Trajectory:
+    """Asserts that each metric with a floor reaches it, and with `match=` that the prediction passes.
+
+    Prediction and reference are a dict, a message list, JSON of either, or a path object; a prediction may be `None`.
+    The options are those of :class:`m3.Scorer`. Returns the scored trajectory.
+
+    Raises:
+        AssertionError: a metric is below its floor.
+        InputError: the prediction, the reference or an option is wrong.
+    """
+    __tracebackhide__ = True
+    floors = {
+        "recall": recall,
+        "precision": precision,
+        "argument_similarity": argument_similarity,
+        "argument_fidelity": argument_fidelity,
+        "lowest_argument_fidelity": lowest_argument_fidelity,
+        "step_coherence": step_coherence,
+        "merge_purity": merge_purity,
+        "order_consistency": order_consistency,
+        "average": average,
+    }
+    from ._scoring import audit_of
+
+    chosen = _scorer(scorer, options)
+    pair = (_read(prediction), _read(reference))
+    scored = chosen.score_one(*pair)
+    problems = _problems(scored, {name: floor for name, floor in floors.items() if floor is not None})
+    if problems:
+        raise AssertionError("\n".join([*problems, "", audit_of(chosen, scored, *pair)]))
+    return scored
+
+
+def _problems(scored: Trajectory, floors: dict[str, float]) -> list[str]:
+    """What is wrong, a line each."""
+    from ._scoring import value_of
+
+    found = []
+    for name, floor in floors.items():
+        value = value_of(scored, name)
+        if value is None:
+            found.append(f"{name} has no value, its floor is {floor}")
+            continue
+        if value < floor:
+            found.append(f"{name} {_number(value, floor)} is below {floor}")
+    if scored.passes is False:
+        found.append(f"it does not pass: {scored.match.get('reason', 'no reason')}")
+    if scored.failure is not None:
+        found = [f"{line} ({scored.failure})" for line in found]
+    return found
+
+
+def _number(value: float, floor: float) -> str:
+    """With as many digits as tell it from the floor."""
+    return next((text for digits in (4, 8) if float(text := f"{value:.{digits}f}") < floor), repr(value))
+
+
+def _scorer(scorer: Scorer | None, options: ScorerOptions) -> Scorer:
+    from ._scoring import scorer_of
+
+    if scorer is not None:
+        return scorer_of(scorer, options)
+    key = repr(sorted(options.items()))
+    if key not in _SCORERS:
+        _SCORERS[key] = scorer_of(None, options)
+    return _SCORERS[key]
+
+
+def _read(trajectory: Any) -> Any:
+    if not isinstance(trajectory, os.PathLike):
+        return trajectory
+    with open(trajectory, "rb") as file:
+        return file.read()
+
+
+@pytest.fixture(name="assert_trajectory", scope="session")
+def _fixture() -> Callable[..., Trajectory]:
+    """The function :func:`m3.pytest_plugin.assert_trajectory`."""
+    return assert_trajectory
