@@ -148,3 +148,51 @@ impl Write for Listener {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn called(arguments: &[&str], is_wanted: bool) -> Called {
+        call(arguments.iter().map(OsString::from), Arc::new(move |_, _, _| is_wanted))
+    }
+
+    #[test]
+    fn output_and_messages_are_handed_back() {
+        let version = called(&["--version"], true);
+        assert_eq!(
+            (version.code, version.output),
+            (0, format!("m3 {}\n", env!("CARGO_PKG_VERSION")).into_bytes())
+        );
+        let wrong = called(&["scoer"], true);
+        assert_eq!((wrong.code, wrong.messages.len()), (code::INPUT, 1));
+        assert!(wrong.messages[0].text.contains("scoer"), "{wrong:?}");
+    }
+
+    #[test]
+    fn problems_have_their_places_and_calls_do_not_mix() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("wrong.jsonl");
+        std::fs::write(&path, "{\"id\": \"a\", \"steps\": []}\n{\"id\": \"b\", \"steps\": 3}\n").unwrap();
+        let path = path.to_str().unwrap();
+        let check = || {
+            let found = called(&["score", path, path], true);
+            assert_eq!(found.code, code::INPUT);
+            let problem = found.messages[0].problem.as_ref().unwrap();
+            assert_eq!((problem.place.line, problem.place.pointer.as_str()), (Some(2), "/steps"));
+            assert_eq!(found.messages.len(), 2, "one for each file: {:?}", found.messages);
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(check);
+            }
+        });
+    }
+
+    #[test]
+    fn a_command_that_is_not_wanted_any_more_ends() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/trajectories/references.json");
+        assert_eq!(called(&["validate", path], false).code, code::INTERRUPTED);
+        assert!(Listener::current().is_none());
+    }
+}

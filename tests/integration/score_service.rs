@@ -25,7 +25,8 @@ fn trajectories(name: &str) -> Vec<Value> {
 fn pairs() -> Vec<Value> {
     let predictions = trajectories("predictions.json");
     let prediction = |id: &Value| predictions.iter().find(|prediction| prediction["id"] == *id);
-    let pair = |reference: &Value| json!({"prediction": prediction(&reference["id"]), "reference": reference});
+    let pair =
+        |reference: &Value| json!({"prediction": prediction(&reference["id"]), "reference": reference});
     trajectories("references.json").iter().map(pair).collect()
 }
 
@@ -69,7 +70,16 @@ fn what_cannot_be_scored_is_told_and_stops_nothing() {
     assert_eq!(results["results"][1]["metrics"]["recall"], 1.0);
     assert_eq!(results["results"][2]["failure"], "missing");
     let status = |body: &str| endpoint.send(Method::POST, "/score", &[], body).status;
-    for body in ["", "nonsense", "[]", "{}", "{\"pairs\": 3}", "{\"pairs\": [1]}", "{\"pairs\": [{}]}", "{\"pears\": []}"] {
+    for body in [
+        "",
+        "nonsense",
+        "[]",
+        "{}",
+        "{\"pairs\": 3}",
+        "{\"pairs\": [1]}",
+        "{\"pairs\": [{}]}",
+        "{\"pears\": []}",
+    ] {
         assert_eq!(status(body), 400, "{body}");
     }
     let deep = format!("{{\"pairs\": [{{\"prediction\": null, \"reference\": {}}}]}}", "[".repeat(200_000));
@@ -93,9 +103,8 @@ fn every_request_of_too_many_is_answered() {
     let Some(endpoint) = endpoint(&["--workers", "1", "--queue", "2"]) else { return };
     let body = json!({"pairs": &pairs()[..2]}).to_string();
     let statuses: Vec<u16> = std::thread::scope(|scope| {
-        let send = || {
-            (0..5).map(|_| endpoint.send(Method::POST, "/score", &[], &body).status).collect::<Vec<_>>()
-        };
+        let send =
+            || (0..5).map(|_| endpoint.send(Method::POST, "/score", &[], &body).status).collect::<Vec<_>>();
         let clients: Vec<_> = (0..16).map(|_| scope.spawn(send)).collect();
         clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
     });
@@ -140,16 +149,22 @@ fn agents_can_ask_for_scores_and_reasons() {
         let message = request(1, "tools/call", &json!({"name": tool, "arguments": arguments}));
         endpoint.post(&[("mcp-session-id", &session)], &message).message()["result"].clone()
     };
-    let listed = endpoint.post(&[("mcp-session-id", &session)], &request(2, "tools/list", &json!({}))).message();
-    let names: Vec<&str> =
-        listed["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let listed =
+        endpoint.post(&[("mcp-session-id", &session)], &request(2, "tools/list", &json!({}))).message();
+    let names: Vec<&str> = listed["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
     assert_eq!(names, ["score_trajectory", "explain_alignment"]);
     let pair = pairs().into_iter().find(|pair| pair["reference"]["id"] == "00050000").unwrap();
     let scored = call("score_trajectory", &pair);
     assert_eq!(scored["structuredContent"]["metrics"]["recall"], 1.0, "{scored}");
     let explained = call("explain_alignment", &pair)["content"][0]["text"].as_str().unwrap().to_owned();
     assert!(explained.contains("another file"), "{explained}");
-    let wrong = call("score_trajectory", &json!({"prediction": {"steps": 3}, "reference": pair["reference"]}));
+    let wrong =
+        call("score_trajectory", &json!({"prediction": {"steps": 3}, "reference": pair["reference"]}));
     assert_eq!(wrong["isError"], true, "{wrong}");
     let missing = call("score_trajectory", &json!({"reference": pair["reference"]}));
     assert!(missing["content"][0]["text"].as_str().unwrap().contains("`prediction`"), "{missing}");

@@ -180,3 +180,24 @@ impl AddAssign for ExactSums {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_written_and_read_without_loss() {
+        let mut sums =
+            ExactSums { trajectories: 3, failed: 1, reference_calls: u64::MAX, ..ExactSums::default() };
+        sums.of_metrics[0] += 0.1;
+        sums.of_metrics[0] += 0.2;
+        sums.of_metrics[Metric::COUNT - 1] += -1e-9;
+        assert_eq!(sums.to_string().parse(), Ok(sums));
+        let text = sums.to_string();
+        for wrong in
+            ["", "1 2", &format!("{text} 0"), &text.replace("3 1", "3 -1"), &text.replace("3 1", "3 x")]
+        {
+            assert_eq!(wrong.parse::<ExactSums>(), Err(NotSums), "{wrong}");
+        }
+    }
+}

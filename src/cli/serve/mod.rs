@@ -7,7 +7,6 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use m3_mcp::Toolbox;
@@ -123,10 +122,11 @@ fn serve(serves: Serves, printer: Printer) -> Result<(), Failure> {
         runtime.map_err(|error| Failure::new(code::UNAVAILABLE, format!("failed to start: {error}")))?;
     let ended = match serves {
         Serves::Scores(desk, options) => {
-            over_http(&runtime, score::serve(&desk, &options), Some(score::PATIENCE), printer)
+            let ending = async |server| desk.end(server).await;
+            over_http(&runtime, score::serve(&desk, &options), ending, printer)
         }
         Serves::Tools(toolboxes, Some(options)) => {
-            over_http(&runtime, http_of_tools(toolboxes, &options), None, printer)
+            over_http(&runtime, http_of_tools(toolboxes, &options), HttpServer::stop, printer)
         }
         Serves::Tools(toolboxes, None) => match <[Arc<dyn Toolbox>; 1]>::try_from(toolboxes) {
             Ok([toolbox]) => runtime.block_on(stdio(toolbox)).map_err(|error| failed(&error)),
@@ -150,17 +150,14 @@ fn serve(serves: Serves, printer: Printer) -> Result<(), Failure> {
 fn over_http(
     runtime: &Runtime,
     starting: impl Future<Output = Result<HttpServer, ServeError>>,
-    patience: Option<Duration>,
+    ending: impl AsyncFnOnce(HttpServer),
     printer: Printer,
 ) -> Result<Ended, Failure> {
     runtime.block_on(async {
         let server = starting.await.map_err(|error| failed(&error))?;
         announce(&server, printer)?;
         asked_to_end().await;
-        match patience {
-            Some(patience) => server.stop_within(patience).await,
-            None => server.stop().await,
-        }
+        ending(server).await;
         Ok(Ended::InputClosed)
     })
 }

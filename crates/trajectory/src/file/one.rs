@@ -62,3 +62,42 @@ fn invalid(name: &str, message: &str) -> OpenError {
     problems.push(Severity::Error, &place, "", message);
     OpenError::Invalid { file: name.to_owned(), problems }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Trajectory, String> {
+        Trajectory::of_bytes("given", text.as_bytes(), &[]).map_err(|error| match error {
+            OpenError::Invalid { problems, .. } => problems.iter().map(ToString::to_string).collect(),
+            other => other.to_string(),
+        })
+    }
+
+    #[test]
+    fn one_trajectory_is_read_as_from_a_file() {
+        let call = r#"{"name": "image/crop", "arguments": {"x": 3}}"#;
+        let own = format!(r#"{{"id": "a", "question": "q", "steps": [{{"calls": [{call}]}}], "more": 1}}"#);
+        let file = TrajectoryFile::of_bytes("given", own.as_bytes(), &[]).unwrap().read(0).unwrap();
+        assert_eq!(read(&own), Ok(file));
+        // A list of one, an object by id, and no steps at all take the way by a file.
+        assert_eq!(read(&format!("[{own}]")).unwrap().id, "a");
+        assert_eq!(read(r#"{"b": {"steps": []}}"#).unwrap().id, "b");
+        assert_eq!(read(&format!(r#"{{"steps": [{{"calls": [{call}]}}]}}"#)).unwrap().id, SINGLE_ID);
+    }
+
+    #[test]
+    fn what_is_no_trajectory_says_why_and_where() {
+        let wrong = read(r#"{"id": "a", "steps": [{"calls": [{"arguments": 3}]}]}"#).unwrap_err();
+        assert!(wrong.starts_with("given /steps/0/calls/0"), "{wrong}");
+        assert!(
+            read(r#"[{"id": "a", "steps": []}, {"id": "b", "steps": []}]"#)
+                .unwrap_err()
+                .contains("2 trajectories")
+        );
+        assert!(read(r#"{"id": "a", "question": "what?"}"#).unwrap_err().contains("a task"));
+        for text in ["", "[]", "3", "nonsense", "{\"steps\": 3}", &"[".repeat(100_000)] {
+            assert!(read(text).is_err(), "{}", &text[..text.len().min(20)]);
+        }
+    }
+}

@@ -1,7 +1,10 @@
 //! Where requests are let in, wait for a place, and are scored: within limits, and never lost.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use m3_mcp::serve::HttpServer;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::counts::Counts;
@@ -32,7 +35,15 @@ pub(in crate::cli::serve) struct Desk {
     queue: Arc<Semaphore>,
     workers: Arc<Semaphore>,
     held: Arc<Semaphore>,
+    is_ending: AtomicBool,
 }
+
+/// How long clients are told that their connection ends, before it does: one that is about to send its next request on it
+/// would lose that.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// How long requests that were taken get to be answered after that.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The work was not done: it crashed, which is a bug.
 #[derive(Debug)]
@@ -47,7 +58,20 @@ impl Desk {
             queue: Arc::new(Semaphore::new(limits.queue as usize)),
             workers: Arc::new(Semaphore::new(limits.workers)),
             held: Arc::new(Semaphore::new(HELD_KIB)),
+            is_ending: AtomicBool::new(false),
         }
+    }
+
+    /// Ends the service without losing a request: answers tell clients to connect elsewhere, then connections are closed.
+    pub(in crate::cli::serve) async fn end(&self, server: HttpServer) {
+        self.is_ending.store(true, Ordering::Relaxed);
+        tokio::time::sleep(FAREWELL).await;
+        server.stop_within(PATIENCE).await;
+    }
+
+    /// Whether the service has been told to end.
+    pub(super) fn is_ending(&self) -> bool {
+        self.is_ending.load(Ordering::Relaxed)
     }
 
     /// Lets a request of so many bytes in; `None` while too much is held.

@@ -7,7 +7,6 @@ mod service;
 mod toolbox;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::Args;
 use m3_mcp::Toolbox;
@@ -20,9 +19,6 @@ use crate::cli::Common;
 use crate::cli::failure::Failure;
 use crate::cli::pairs::PairArgs;
 use crate::cli::printer::Printer;
-
-/// How long requests that were taken get to be answered when the service is told to end.
-pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Options of `m3 serve score`.
 #[derive(Debug, Args)]

@@ -39,7 +39,7 @@ pub(in crate::cli::serve) async fn serve(
     let service = Service { desk: Arc::clone(desk), hosts: options.allowed_hosts.clone().into() };
     let router = Router::new()
         .route("/score", post(score))
-        .route("/healthz", get(async || "ok\n"))
+        .route("/healthz", get(health))
         .route("/metrics", get(metrics))
         .with_state(service);
     http_beside(router, vec![super::toolbox(desk)], options).await
@@ -56,7 +56,7 @@ type Refusal = (StatusCode, String);
 
 async fn score(State(service): State<Service>, request: Request) -> Response {
     let answered = answer(&service, request).await;
-    let response = match answered {
+    let mut response = match answered {
         Ok(body) => with_body(StatusCode::OK, body),
         Err((status, why)) => {
             let mut response = with_body(status, json!({ "error": why }).to_string());
@@ -66,6 +66,9 @@ async fn score(State(service): State<Service>, request: Request) -> Response {
             response
         }
     };
+    if service.desk.is_ending() {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     service.desk.counts.request(response.status().as_u16());
     response
 }
@@ -136,6 +139,14 @@ async fn read(
 
 fn is_length_limit(error: &axum::Error) -> bool {
     std::error::Error::source(error).is_some_and(|cause| cause.to_string().contains("length limit"))
+}
+
+async fn health(State(service): State<Service>) -> (StatusCode, &'static str) {
+    if service.desk.is_ending() {
+        (StatusCode::SERVICE_UNAVAILABLE, "ending\n")
+    } else {
+        (StatusCode::OK, "ok\n")
+    }
 }
 
 async fn metrics(State(service): State<Service>) -> Response {
