@@ -12,4 +12,5 @@ def main() -> int:
 
     # The command hears signals itself: Python's handler would note Ctrl-C, and act on it only afterwards.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return _engine.native().main(["m3", *sys.argv[1:]])
+    code: int = _engine.native().main(["m3", *sys.argv[1:]])
+    return code

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any, Literal
 
 from . import _engine
-from ._errors import InputError
+from ._errors import InputError, named
 from ._inputs import Folder, Trajectories, to_json
-from ._report import Audit, Comparison, Leaderboard, Report
+from ._report import Audit, Comparison, Forms, Leaderboard, Report
 
 Path = str | PathLike[str]
 
@@ -24,17 +23,16 @@ class _Audited:
         self._arguments = arguments
 
     def audit(self, ids: Iterable[str], worst: int | None) -> Audit:
-        named = [*self._arguments, *_engine.options({"id": list(ids), "worst": worst})]
-        call = lambda *more: _engine.call(["audit", *named, *more], memory=self._folder.prefix)  # noqa: E731
-        page = self._folder.path("audit.html") if self._folder.prefix else None
-        if page is None:
-            self._folder = Folder()
-            page = self._folder.path("audit.html")
-        call("--html", page)
+        memory = self._folder.prefix
+        words = ["audit", *self._arguments, *_engine.options({"id": list(ids), "worst": worst})]
+        pages = Folder()
+        page = pages.path("audit.html")
+        # Its warnings are those of the score.
+        text = _engine.call(words, memory=memory, is_again=True).decode()
+        _engine.call([*words, "--html", page], memory=memory, is_again=True)
         with open(page, encoding="utf-8") as file:
             html = file.read()
-        os.unlink(page)
-        return Audit(html.replace(self._folder.prefix or "\0", ""), call().decode())
+        return Audit(named(html, memory), named(text, memory))
 
 
 def score(
@@ -46,7 +44,7 @@ def score(
     tau_weak: float | None = None,
     tau_strong: float | None = None,
     tools: Path | Mapping[str, Any] | list[Any] | None = None,
-    tool_names: Path | Mapping[str, str] = "off",
+    tool_names: Path | Mapping[str, str] | None = None,
     duplicates: Literal["error", "last"] | None = None,
     by: Literal["type", "class"] = "type",
     suite: str | Iterable[str] = (),
@@ -63,8 +61,8 @@ def score(
     """Scores predictions against references, as `m3 score` does.
 
     Both are a path, a list of dicts (or a mapping from ids), or a frame of pandas, polars, Arrow or `datasets` with the
-    columns `id` and `steps`. The options are those of the command (`m3 score --help`). With `progress` a bar is
-    shown, or a function is called with what is done, how much of it and how much there is.
+    columns `id` and `steps`, lists or JSON text. The options are those of the command (`m3 score --help`). With
+    `progress` a bar is shown, or a function is called with what is done, how much of it and how much there is.
 
     Raises:
         InputError: the input or an option is wrong; `problems` has every problem with its place.
@@ -79,7 +77,7 @@ def score(
             "tau_weak": tau_weak,
             "tau_strong": tau_strong,
             "tools": None if tools is None else folder.json_file(tools, "tools"),
-            "tool_names": folder.json_file(tool_names, "tool-names"),
+            "tool_names": None if tool_names is None else folder.json_file(tool_names, "tool_names"),
             "duplicates": duplicates,
             "by": by,
             "match": match,
@@ -98,7 +96,7 @@ def score(
     )
     lines = output.splitlines()
     if folder.prefix:
-        lines[-1] = lines[-1].replace(to_json(folder.prefix, "")[1:-1], b"")
+        lines[-1] = named(lines[-1].decode(), to_json(folder.prefix, "").decode()[1:-1]).encode()
     return Report(lines, _Audited(folder, arguments))
 
 
@@ -110,7 +108,7 @@ def _results(results: Iterable[tuple[str, Path | Report]], folder: Folder) -> li
             path = folder.path(f"{number}.json")
             result.save(path)
         elif isinstance(result, (str, PathLike)):
-            path = os.fspath(result)
+            path = _engine.path_of(result, name)
         else:
             kind = _engine.kind_of(result)
             raise InputError(f"`{name}` should be a report of m3.score or the path of one, and is {kind}")
@@ -118,11 +116,12 @@ def _results(results: Iterable[tuple[str, Path | Report]], folder: Folder) -> li
     return arguments
 
 
-def _forms(command: str, arguments: list[str], folder: Folder, progress: _engine.Progress | None) -> list[bytes]:
-    forms = []
-    for form in ("json", "html", "table"):
-        forms.append(_engine.call([command, *arguments, f"--format={form}"], memory=folder.prefix, progress=progress))
-    return forms
+def _forms(words: list[str], folder: Folder) -> Forms:
+    """The forms of a result: the document now, the others when they are asked for."""
+    document = _engine.call([*words, "--format=json"], memory=folder.prefix)
+    return Forms(
+        document, lambda form: _engine.call([*words, f"--format={form}"], memory=folder.prefix, is_again=True).decode()
+    )
 
 
 def compare(
@@ -130,18 +129,32 @@ def compare(
     second: Path | Report,
     *,
     names: tuple[str, str] = ("first", "second"),
+    intersect: bool = False,
+    allow_different_references: bool = False,
     resamples: int | None = None,
     seed: int | None = None,
 ) -> Comparison:
     """Compares two results task by task, as `m3 compare` does: differences of the second with their intervals.
 
+    Both should be scored against the same references, handed over in the same way: a path, or the same dicts. With
+    `allow_different_references` others are compared too; with `intersect` the tasks that both have.
+
     Raises:
         InputError: they cannot be compared.
     """
+    if len(names) != 2:
+        raise InputError(f"`names` should be two names, and is {names!r}")
     folder = Folder()
-    arguments = _results(zip(names, (first, second), strict=True), folder)
-    arguments += _engine.options({"resamples": resamples, "seed": seed})
-    return Comparison(*_forms("compare", arguments, folder, None))
+    words = ["compare", *_results(zip(names, (first, second), strict=True), folder)]
+    words += _engine.options(
+        {
+            "intersect": intersect,
+            "allow_different_references": allow_different_references,
+            "resamples": resamples,
+            "seed": seed,
+        }
+    )
+    return Comparison(_forms(words, folder))
 
 
 def leaderboard(
@@ -149,38 +162,55 @@ def leaderboard(
     *,
     by_type: bool = False,
     beside: str | Iterable[str] = (),
+    intersect: bool = False,
+    allow_different_references: bool = False,
     resamples: int | None = None,
     seed: int | None = None,
 ) -> Leaderboard:
     """Ranks models by their results, as `m3 leaderboard` does.
 
     Raises:
-        InputError: the results cannot be set beside each other.
+        InputError: the results cannot be set beside each other; :func:`compare` says when.
     """
+    if not isinstance(results, Mapping) or not results:
+        found = "empty" if isinstance(results, Mapping) else _engine.kind_of(results)
+        raise InputError(f"`results` should be a dict from names of models to their results, and is {found}")
     folder = Folder()
-    arguments = _results(results.items(), folder)
-    arguments += _engine.options({"by_type": by_type, "beside": beside, "resamples": resamples, "seed": seed})
-    return Leaderboard(*_forms("leaderboard", arguments, folder, None))
+    words = ["leaderboard", *_results(results.items(), folder)]
+    words += _engine.options(
+        {
+            "by_type": by_type,
+            "beside": beside,
+            "intersect": intersect,
+            "allow_different_references": allow_different_references,
+            "resamples": resamples,
+            "seed": seed,
+        }
+    )
+    return Leaderboard(_forms(words, folder))
 
 
 def load_traces(
     *paths: Path,
     as_: Literal["predictions", "references"] = "predictions",
+    images: Path | None = None,
     progress: bool | _engine.Progress = False,
 ) -> list[dict[str, Any]]:
     """Reads traces of other programs as trajectories: message lists, inspect logs, OpenTelemetry, sessions.
 
-    docs/import.md lists what is read.
+    docs/import.md lists what is read. Pictures in them become files in the folder `images`; without it the
+    trajectories hold no more than their names.
 
     Raises:
         InputError: nothing in them can be read, with every problem and its place.
     """
+    if not paths:
+        raise InputError("no path is given")
     folder = Folder()
     target = folder.path("predictions.json")
-    named = [os.fspath(path) for path in paths]
-    # No path is an option.
-    named = [os.path.join(".", path) if path.startswith("-") else path for path in named]
-    arguments = ["import", *named, "--out", target, *_engine.options({"as": as_})]
+    named = [_engine.path_of(path, f"paths[{number}]") for number, path in enumerate(paths)]
+    into = folder.path("images") if images is None else _engine.path_of(images, "images")
+    arguments = ["import", *named, "--out", target, f"--images={into}", *_engine.options({"as": as_})]
     _engine.call(arguments, memory=folder.prefix, progress=_engine.bar(progress))
     with open(target, "rb") as file:
         found: list[dict[str, Any]] = json.load(file)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from functools import cache
+from os import PathLike
 from types import ModuleType
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import Any, cast
+from weakref import WeakSet
 
-from ._errors import InputError, InputWarning, Problem, UnavailableError
+from ._errors import InputError, InputWarning, Problem, UnavailableError, in_python, named
 
-if TYPE_CHECKING:
-    from . import _native
-
-    Native = type[_native]
-
+Path = str | PathLike[str]
 Progress = Callable[[str, int, int], object]
 Option = object
 
@@ -36,7 +36,7 @@ def native() -> ModuleType:
     from . import _native
 
     _native.set_installed(_encoder(), _runtime(), _program())
-    return cast(ModuleType, _native)
+    return _native
 
 
 def _folder_of(package: str) -> str | None:
@@ -78,6 +78,83 @@ def _program() -> str | None:
     return next((place for place in places if os.access(place, os.X_OK)), None)
 
 
+class _Inside(threading.local):
+    depth = 0
+
+
+class _Gate:
+    """Who is in the native half. `fork` waits for them: a lock held by another thread is held in the copy for ever."""
+
+    # What is still at work after so many seconds is not waited for.
+    _PATIENCE = 5.0
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition(threading.Lock())
+        self._inside = 0
+        self._is_closed = False
+        self._own = _Inside()
+
+    def __enter__(self) -> None:
+        with self._changed:
+            # Who is in already, and comes again from a callback, would be waited for.
+            if not self._own.depth:
+                self._changed.wait_for(lambda: not self._is_closed)
+            self._inside += 1
+        self._own.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._own.depth -= 1
+        with self._changed:
+            self._inside -= 1
+            if self._is_closed:
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        with self._changed:
+            self._is_closed = True
+            self._changed.wait_for(lambda: self._inside <= self._own.depth, self._PATIENCE)
+
+    def open(self) -> None:
+        with self._changed:
+            self._is_closed = False
+            self._changed.notify_all()
+
+
+_gate = _Gate()
+_LETTING_GO: WeakSet[Any] = WeakSet()
+
+
+def inside() -> AbstractContextManager[None]:
+    """Around every use of the native half that may take a lock."""
+    return _gate
+
+
+def let_go_before_fork(holder: object) -> None:
+    """Has `holder.let_go()` called before a fork: open caches and threads are no good in a copy of the process."""
+    _LETTING_GO.add(holder)
+
+
+def _before_fork() -> None:
+    _gate.close()
+    for holder in list(_LETTING_GO):
+        holder.let_go()
+
+
+def _after_fork_in_child() -> None:
+    global _gate
+    _gate = _Gate()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=lambda: _gate.open(), after_in_child=_after_fork_in_child)
+
+
+_FLAGS = {"allow_different_references", "by_type", "intersect", "no_cache"}
+_LISTS = {"beside", "id", "suite"}
+_MAPPINGS = {"match_tool"}
+_PATHS = {"cache_dir", "encoder", "fidelity_model", "tool_names", "tools"}
+
+
 def options(named: Mapping[str, Option]) -> list[str]:
     """Options of the command from keyword arguments: `tau_weak=0.5` is `--tau-weak=0.5`.
 
@@ -85,20 +162,35 @@ def options(named: Mapping[str, Option]) -> list[str]:
     """
     words: list[str] = []
     for name, value in named.items():
-        option = "--" + name.rstrip("_").replace("_", "-")
-        if value is None or value is False:
-            continue
-        if value is True:
-            words.append(option)
-        elif isinstance(value, Mapping):
+        option = "--" + name.replace("_", "-")
+        if value is None or name in _FLAGS:
+            words += [option] if value else []
+        elif name in _MAPPINGS:
+            if not isinstance(value, Mapping):
+                raise InputError(f"`{name}` should be a dict, and is {kind_of(value)}")
             words += [f"{option}={key}={item}" for key, item in value.items()]
-        elif isinstance(value, (str, os.PathLike, int, float)):
-            words.append(f"{option}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
-        elif isinstance(value, Iterable):
+        elif name in _LISTS and isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)):
             words += [f"{option}={item}" for item in value]
+        elif name in _PATHS:
+            words.append(f"{option}={path_of(cast(Path, value), name)}")
+        elif isinstance(value, (str, int, float)) and not isinstance(value, bool):
+            words.append(f"{option}={value}")
         else:
-            raise InputError(f"`{name}` should be text, a number or a list of them, and is {kind_of(value)}")
+            raise InputError(f"`{name}` should be text or a number, and is {kind_of(value)}")
+        for word in words[-1:]:
+            _check_text(word, f"`{name}`")
     return words
+
+
+def path_of(value: Path, name: str) -> str:
+    """A path as text; never standard input."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise InputError(f"`{name}` should be a path, and is {kind_of(value)}")
+    path = os.fsdecode(value)
+    if path == "-":
+        raise InputError(f"`{name}` is `-`, which stands for standard input only in the command; name a file")
+    # A path is never an option.
+    return os.path.join(".", path) if path.startswith("-") else path
 
 
 def kind_of(value: object) -> str:
@@ -106,57 +198,76 @@ def kind_of(value: object) -> str:
     return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
 
 
-def call(arguments: list[str], *, memory: str | None = None, progress: Progress | None = None) -> bytes:
+def warn(text: str) -> None:
+    """Warns who called m3: the first frame that is not of this package."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, InputWarning, stacklevel=level)
+
+
+def _check_text(word: str, name: str) -> None:
+    try:
+        os.fsencode(word)
+    except UnicodeEncodeError:
+        raise InputError(
+            f"{name} has half of a surrogate pair, and is no text: {word.partition('=')[2] or word!a}"
+        ) from None
+
+
+def call(
+    arguments: list[str], *, memory: str | None = None, progress: Progress | None = None, is_again: bool = False
+) -> bytes:
     """Runs a command in this process and returns its output.
 
-    Problems become exceptions, warnings become warnings. `memory` is the start of the paths of what was handed over:
-    messages leave it out.
+    Problems become exceptions, warnings become warnings, unless it `is_again` the same. `memory` is the start of the
+    paths of what was handed over: messages leave it out.
     """
-    code, output, messages = native().call(arguments, progress)
-    shown = (lambda text: text.replace(memory, "")) if memory else (lambda text: text)
-    lines = [shown(text) for severity, text, _ in messages if severity == "error"]
-    problems = [Problem._of(row, memory) for _, _, row in messages if row is not None]
-    for severity, text, _ in messages:
+    for word in arguments:
+        _check_text(word, "a path")
+    with inside():
+        code, output, messages = native().call(arguments, progress)
+    warned, failed = [], []
+    for severity, text, row in messages:
+        text = str(Problem._of(row, memory)) if row is not None else in_python(named(text, memory))
         if severity == "warning":
-            warnings.warn(shown(text), InputWarning, stacklevel=3)
-    if code == 0:
+            warned.append(text)
+        elif severity == "error":
+            failed.append(text)
+    has_result = code == 0 or (output and code not in (_INPUT, _UNAVAILABLE, _INTERRUPTED, _BUG))
+    if has_result:
+        # Trajectories that could not be aligned, files that could not be read: there is a result all the same.
+        for text in (*warned, *failed) if not is_again else ():
+            warn(text)
         return cast(bytes, output)
-    text = "\n".join(str(problem) for problem in problems) if problems else ""
-    text = "\n".join(filter(None, [text, *lines[len(problems) :]])) or "m3 gave no reason"
-    if code == _INPUT:
-        raise InputError(text, problems)
+    problems = [Problem._of(row, memory) for severity, _, row in messages if row is not None and severity == "error"]
+    reason = "\n".join(failed) or "m3 gave no reason"
     if code == _INTERRUPTED:
         raise KeyboardInterrupt
     if code == _BUG:
-        raise RuntimeError(text)
+        raise RuntimeError(reason)
     if code == _UNAVAILABLE:
-        unavailable(text)
-    # A threshold that is not met, or trajectories that could not be aligned: there is a result all the same.
-    if output:
-        warnings.warn(text, InputWarning, stacklevel=3)
-        return cast(bytes, output)
-    raise InputError(text, problems)
+        raise unavailable(reason)
+    raise InputError(reason, problems)
 
 
-def unavailable(text: str) -> NoReturn:
-    """Raises with the two ways to fix it."""
-    raise UnavailableError(text if "ncoder" not in text and "ONNX" not in text else f"{text}\n{_TWO_WAYS}")
+def unavailable(text: str) -> UnavailableError:
+    """What is missing, with the two ways to fix it."""
+    return UnavailableError(text if "ncoder" not in text and "ONNX" not in text else f"{text}\n{_TWO_WAYS}")
 
 
 def failed(error: Exception, memory: str | None = None) -> Exception:
     """The exception for one of the native half."""
     is_unavailable, message, rows = error.args
-    if is_unavailable:
-        try:
-            unavailable(message)
-        except UnavailableError as found:
-            return found
-    return InputError(message, [Problem._of(row, memory) for row in rows])
+    message = in_python(named(message, memory))
+    return unavailable(message) if is_unavailable else InputError(message, [Problem._of(row, memory) for row in rows])
 
 
 def bar(progress: bool | Progress) -> Progress | None:
     """What `progress` stands for: a bar by tqdm for `True`."""
     if not isinstance(progress, bool):
+        if not callable(progress):
+            raise InputError(f"`progress` should be a bool or a function, and is {kind_of(progress)}")
         return progress
     if not progress:
         return None

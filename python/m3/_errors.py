@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ._native import _Problem
+
+
+_OF_THE_COMMAND = re.compile(r"\n\n(Usage: .*|For more information, .*|  tip: .*)")
+_OPTION = re.compile(
+    r"""(?:(?P<quote>['`])|^  )--(?P<name>[a-z][a-z-]+)(?:[ =](?P<value>[^'`\n]*))?(?(quote)['`]|$)""", re.M
+)
+
+
+def in_python(text: str) -> str:
+    """What the command says, with its options called as they are here."""
+
+    def keyword(found: re.Match[str]) -> str:
+        name, value = found["name"].replace("-", "_"), found["value"]
+        return f"`{name}`" if not value or value.startswith("<") else f'`{name}="{value}"`'
+
+    return _OPTION.sub(keyword, _OF_THE_COMMAND.sub("", text))
+
+
+def named(text: str, memory: str | None) -> str:
+    """A text in which what was handed over is called by its name; `memory` is how the paths of its files start."""
+    return text if memory is None else re.sub(re.escape(memory) + r"([\w-]+)(?:\.jsonl)?", r"\1", text)
 
 
 @dataclass(frozen=True)
@@ -40,8 +62,9 @@ class Problem:
     @classmethod
     def _of(cls, row: _Problem, memory: str | None = None) -> Problem:
         file, line, id, pointer, message = row
+        message = in_python(message)
         if memory is not None and file.startswith(memory):
-            return cls(file.removeprefix(memory), None if line is None else line - 1, None, id, pointer, message)
+            return cls(named(file, memory), None if line is None else line - 1, None, id, pointer, message)
         return cls(file, None, line, id, pointer, message)
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Any
 
-from ._engine import kind_of
+from ._engine import kind_of, path_of, warn
 from ._errors import InputError, Problem
 
 Trajectories = Any
-"""A path; a trajectory, or a list of them, as dicts; a mapping from ids to trajectories; a frame of pandas, polars, Arrow
-or `datasets` with the columns `id` and `steps`."""
+"""A path; a trajectory, or a list of them, as dicts; a mapping from ids to trajectories; a frame of pandas, polars,
+Arrow or `datasets` with the columns `id` and `steps`."""
 
 _FORMS = "a path, a list of dicts, or a frame of pandas, polars, Arrow or datasets with the columns `id` and `steps`"
 
@@ -23,30 +25,28 @@ class Folder:
     """A temporary folder for what was handed over; it goes when the last who needs it goes."""
 
     def __init__(self) -> None:
-        self._folder: TemporaryDirectory[str] | None = None
+        self._name: str | None = None
 
     @property
     def prefix(self) -> str | None:
         """How the paths of its files start."""
-        return None if self._folder is None else self._folder.name + os.sep
+        return None if self._name is None else self._name + os.sep
 
     def path(self, name: str) -> str:
         """The path for a new file."""
-        if self._folder is None:
-            self._folder = TemporaryDirectory(prefix="m3-", ignore_cleanup_errors=True)
-        return os.path.join(self._folder.name, name)
+        if self._name is None:
+            self._name = mkdtemp(prefix="m3-")
+            weakref.finalize(self, _remove, self._name, os.getpid())
+        return os.path.join(self._name, name)
 
     def file(self, value: Trajectories, name: str) -> str:
         """The path of a file with these trajectories: the path itself, or a new file that is called `name`."""
         if isinstance(value, (str, os.PathLike)):
-            path = os.fspath(value)
-            if not isinstance(path, str):
-                path = os.fsdecode(path)
-            if path == "-":
-                raise InputError(f"`{name}` is `-`, which stands for standard input only in the command; name a file")
-            # A path is never an option.
-            return path if not path.startswith("-") else os.path.join(".", path)
-        path = self.path(name)
+            if isinstance(value, str) and value.lstrip()[:1] in ("{", "[") and not os.path.exists(value):
+                raise InputError(f"`{name}` is text, which would be a path; hand JSON over as `json.loads(..)`")
+            return path_of(value, name)
+        # JSON Lines, even of one trajectory: its place is its row.
+        path = self.path(f"{name}.jsonl")
         with open(path, "wb") as file:
             for row in rows_of(value, name):
                 file.write(row + b"\n")
@@ -55,17 +55,27 @@ class Folder:
     def json_file(self, value: object, name: str) -> str:
         """The path of a file with this JSON: the path itself, or a new file."""
         if isinstance(value, (str, os.PathLike)):
-            return os.fspath(value)
+            return path_of(value, name)
         path = self.path(name)
         with open(path, "wb") as file:
             file.write(to_json(value, name))
         return path
 
 
+def _remove(folder: str, process: int) -> None:
+    # A fork has the same objects; their end there is not the end here.
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def to_json(value: object, name: str) -> bytes:
     """A value as JSON on one line."""
     try:
-        return json.dumps(value, ensure_ascii=False, default=_plain).encode("utf-8", "surrogatepass")
+        try:
+            return json.dumps(value, ensure_ascii=False, default=_plain).encode()
+        except UnicodeEncodeError:
+            # Half of a surrogate pair can be written as an escape, as in a file that Python wrote.
+            return json.dumps(value, default=_plain).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{name}: not JSON: {error}") from None
 
@@ -73,7 +83,8 @@ def to_json(value: object, name: str) -> bytes:
 def _plain(value: Any) -> object:
     """A value of numpy, or of a frame, as one of JSON."""
     if hasattr(value, "tolist"):
-        return value.tolist()
+        # Structs of Arrow are dicts in arrays here.
+        return _without_nulls(value.tolist())
     if isinstance(value, Mapping):
         return dict(value)
     if hasattr(value, "isoformat"):
@@ -97,7 +108,11 @@ def rows_of(value: Trajectories, name: str) -> Iterator[bytes]:
     if isinstance(value, Mapping) and not _is_frame(value):
         yield from _of_mapping(value, name)
     elif (frame := _records(value, name)) is not None:
-        yield from (_of_record(record, row, name) for row, record in enumerate(frame))
+        row = -1
+        for row, record in enumerate(frame):
+            yield _of_record(record, row, name)
+        if row < 0:
+            raise InputError(f"{name}: the frame is empty; there should be at least one trajectory")
     elif isinstance(value, Iterable) and not isinstance(value, (bytes, bytearray)):
         count = 0
         for row, item in enumerate(value):
@@ -105,15 +120,31 @@ def rows_of(value: Trajectories, name: str) -> Iterator[bytes]:
             if not isinstance(item, (Mapping, str)):
                 place = Problem(name, row, None, None, "", f"a trajectory should be a dict, and is {kind_of(item)}")
                 raise InputError(str(place), [place])
-            yield one(item, f"{name}[{row}]").replace(b"\n", b" ")
+            yield _checked(item, row, name) if isinstance(item, str) else to_json(item, f"{name}[{row}]")
         if count == 0:
             raise InputError(f"{name}: no trajectories in it; there should be at least one")
     else:
         raise InputError(f"{name} should be {_FORMS}, and is {kind_of(value)}")
 
 
+def _checked(text: str, row: int, name: str) -> bytes:
+    """JSON text of one trajectory on one line; what is no JSON would break the rows after it too."""
+    try:
+        json.loads(text)
+    except RecursionError:
+        pass  # The command tells.
+    except ValueError as error:
+        raise _not_json(error, row, None, "", name) from None
+    return one(text, name).replace(b"\n", b" ")
+
+
+def _not_json(error: ValueError, row: int, id: object, pointer: str, name: str) -> InputError:
+    place = Problem(name, row, None, None if id is None else str(id), pointer, f"not JSON: {error}")
+    return InputError(str(place), [place])
+
+
 def _of_mapping(value: Mapping[Any, Any], name: str) -> Iterator[bytes]:
-    if "steps" in value:
+    if "steps" in value and not isinstance(value["steps"], Mapping):
         yield to_json(value, name)
         return
     if not value:
@@ -122,38 +153,62 @@ def _of_mapping(value: Mapping[Any, Any], name: str) -> Iterator[bytes]:
         if not isinstance(item, Mapping):
             place = Problem(name, None, None, str(id), "", f"a trajectory should be a dict, and is {kind_of(item)}")
             raise InputError(str(place), [place])
-        yield to_json({"id": str(id), **item}, f"{name}[{id!r}]")
+        trajectory = {"id": str(id), **item}
+        if str(trajectory["id"]) != str(id):
+            warn(f"{name}[{id!r}]: the key is `{id}`, the id `{trajectory['id']}`; the id is used")
+        yield to_json(trajectory, f"{name}[{id!r}]")
+
+
+_LIBRARIES = ("pandas", "polars", "pyarrow", "datasets")
+
+
+def _library_of(value: object) -> str | None:
+    """The library of a frame; `None` if it is no frame."""
+    kind = type(value)
+    if not (hasattr(kind, "columns") or hasattr(kind, "column_names") or hasattr(kind, "schema")):
+        return None
+    roots = (base.__module__.partition(".")[0] for base in kind.__mro__)
+    return next((root for root in roots if root in _LIBRARIES), None)
 
 
 def _is_frame(value: object) -> bool:
-    return hasattr(value, "column_names") or hasattr(value, "columns")
+    return _library_of(value) is not None
 
 
 def _records(value: Any, name: str) -> Iterator[Mapping[str, Any]] | None:
     """The rows of a frame; `None` if it is none."""
-    module = type(value).__module__.split(".")[0]
+    library = _library_of(value)
     columns: list[str]
-    if module == "pandas" and hasattr(value, "columns"):
+    rows: Iterator[Mapping[str, Any]]
+    if library == "pandas":
         columns = [str(column) for column in value.columns]
         rows = (dict(zip(columns, row, strict=True)) for row in value.itertuples(index=False, name=None))
-    elif module == "polars" and hasattr(value, "iter_rows"):
+    elif library == "polars":
+        if not hasattr(value, "iter_rows"):
+            raise InputError(f"{name} is {kind_of(value)}; hand over what its `collect()` gives")
         columns = list(value.columns)
         rows = (_without_nulls(row) for row in value.iter_rows(named=True))
-    elif module == "pyarrow" and hasattr(value, "column_names") or hasattr(value, "to_pylist"):
+    elif library == "pyarrow":
         columns = list(value.schema.names)
-        batches = value.to_batches() if hasattr(value, "to_batches") else [value]
-        rows = (_without_nulls(row) for batch in batches for row in batch.to_pylist())
-    elif module == "datasets" and hasattr(value, "column_names"):
-        columns = list(value.column_names) if not isinstance(value.column_names, dict) else []
-        rows = (_without_nulls(row) for row in value)
+        rows = _rows_of_batches([value] if hasattr(value, "to_pylist") else value)
+    elif library == "datasets":
+        if isinstance(value.column_names, dict):
+            splits = ", ".join(f"`{split}`" for split in value.column_names)
+            raise InputError(f"{name} is {kind_of(value)}; hand over one of its splits: {splits}")
+        # As tables: pictures are not decoded, and no format of tensors matters.
+        tables = value.with_format("arrow").iter(batch_size=1000)
+        columns = list(value.column_names) if value.column_names is not None else ["steps"]
+        rows = _rows_of_batches(tables)
     else:
         return None
     if "steps" not in columns:
         found = ", ".join(f"`{column}`" for column in columns[:10]) or "none"
         raise InputError(f"{name}: the frame has no column `steps`; its columns are {found}")
-    if len(value) == 0:
-        raise InputError(f"{name}: the frame is empty; there should be at least one trajectory")
     return rows
+
+
+def _rows_of_batches(batches: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
+    return (_without_nulls(row) for batch in batches for row in batch.to_pylist())
 
 
 def _without_nulls(value: Any) -> Any:
@@ -166,12 +221,20 @@ def _without_nulls(value: Any) -> Any:
 
 
 def _is_missing(value: object) -> bool:
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and math.isnan(value))
+    is_nan = isinstance(value, float) and math.isnan(value)
+    # Bytes are pictures, which no score looks at.
+    return value is None or is_nan or isinstance(value, bytes) or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _is_picture(value: object) -> bool:
+    """Whether it is a file of `datasets`: its bytes, and its path if it is known."""
+    return isinstance(value, Mapping) and value.keys() <= {"bytes", "path"} and "bytes" in value
 
 
 def _of_record(record: Mapping[str, Any], row: int, name: str) -> bytes:
     """A row of a frame as a trajectory: cells without a value are left out, JSON in `steps` is read."""
-    trajectory = {key: value for key, value in record.items() if not _is_missing(value)}
+    cells = {key: value.get("path") if _is_picture(value) else value for key, value in record.items()}
+    trajectory = {key: value for key, value in cells.items() if not _is_missing(value)}
     id = trajectory.get("id")
     for column in ("id", "steps"):
         if column not in trajectory and (column == "steps" or column in record):
@@ -182,6 +245,5 @@ def _of_record(record: Mapping[str, Any], row: int, name: str) -> bytes:
         try:
             trajectory["steps"] = json.loads(trajectory["steps"])
         except ValueError as error:
-            place = Problem(name, row, None, None if id is None else str(id), "/steps", f"not JSON: {error}")
-            raise InputError(str(place), [place]) from None
+            raise _not_json(error, row, id, "/steps", name) from None
     return to_json(trajectory, f"{name}[{row}]")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from ._errors import InputError
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     import pyarrow
 
     from ._commands import _Audited
+
+Path = str | PathLike[str]
 
 METRICS = (
     "recall",
@@ -54,7 +57,7 @@ class _Numbers:
         return [*super().__dir__(), *self._members]
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._members == other._members  # type: ignore[attr-defined]
+        return type(other) is type(self) and self._members == other._members
 
     def __hash__(self) -> int:
         return hash(json.dumps(self._members, sort_keys=True))
@@ -86,7 +89,8 @@ class Aggregate(_Numbers):
     average_calls: float
 
     def __repr__(self) -> str:
-        return f"Aggregate({', '.join(f'{name}={self._members[name]:.4f}' for name in METRICS if name in self._members)})"
+        shown = (f"{name}={self._members[name]:.4f}" for name in METRICS if name in self._members)
+        return f"Aggregate({', '.join(shown)})"
 
 
 class Trajectory(_Numbers):
@@ -99,6 +103,16 @@ class Trajectory(_Numbers):
     matches: list[dict[str, Any]]
     unmatched_references: list[dict[str, Any]]
     unmatched_predictions: list[dict[str, Any]]
+    recall: float
+    precision: float
+    argument_similarity: float
+    argument_similarity_strong: float
+    argument_fidelity: float
+    argument_fidelity_covered: float
+    step_coherence: float
+    merge_purity: float
+    order_consistency: float
+    average: float
 
     @property
     def metrics(self) -> Aggregate:
@@ -164,6 +178,17 @@ def _call_row(id: object, status: str, tool: str, found: Mapping[str, Any]) -> d
     }
 
 
+def _save(text: str, path: Path) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _framed(html: str) -> str:
+    """A page in a notebook: in a frame without any rights but to run its script, for what it shows is hostile."""
+    style = "width: 100%; height: 720px; border: 1px solid #8888"
+    return f'<iframe sandbox="allow-scripts" srcdoc="{escape(html)}" style="{style}"></iframe>'
+
+
 class Audit:
     """Where the numbers of trajectories come from, as a page: shown in a notebook, or written by `save`."""
 
@@ -173,17 +198,12 @@ class Audit:
         self.text = text
         """The same for a terminal."""
 
-    def save(self, path: str) -> None:
+    def save(self, path: Path) -> None:
         """Writes the page."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.html)
+        _save(self.html, path)
 
     def _repr_html_(self) -> str:
-        # In a frame of its own, without any rights but to run its script: what it shows is hostile.
-        return (
-            f'<iframe sandbox="allow-scripts" srcdoc="{escape(self.html)}" '
-            'style="width: 100%; height: 720px; border: 1px solid #8888"></iframe>'
-        )
+        return _framed(self.html)
 
     def __repr__(self) -> str:
         return self.text
@@ -212,14 +232,20 @@ class _Tables:
         """The table as one of Arrow, for Parquet and `datasets`."""
         import pyarrow
 
-        return pyarrow.Table.from_pylist(self.rows())
+        return pyarrow.Table.from_pylist(_same_keys(self.rows()))
+
+
+def _same_keys(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    keys = dict.fromkeys(key for row in rows for key in row)
+    return [{key: row.get(key) for key in keys} for row in rows]
 
 
 class Report(_Tables):
     """What :func:`m3.score` says. In a notebook it shows its metrics."""
 
-    def __init__(self, lines: Sequence[bytes], audited: _Audited) -> None:
+    def __init__(self, lines: Sequence[bytes], audited: _Audited | None) -> None:
         self._lines = lines[:-1]
+        self._end = lines[-1]
         self._audited = audited
         self._read: list[Trajectory] | None = None
         self.summary: dict[str, Any] = json.loads(lines[-1])
@@ -247,6 +273,9 @@ class Report(_Tables):
         if self._read is None:
             self._read = [Trajectory(json.loads(line)) for line in self._lines]
         return self._read
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Report, ([*self._lines, self._end], None))
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -280,16 +309,20 @@ class Report(_Tables):
         head = json.dumps(self.summary, indent=2, ensure_ascii=False).removesuffix("\n}")
         return f'{head},\n  "trajectories": [\n    {trajectories}\n  ]\n}}\n'
 
-    def save(self, path: str) -> None:
+    def save(self, path: Path) -> None:
         """Writes that document."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.to_json())
+        _save(self.to_json(), path)
 
     def audit(self, *ids: str, worst: int | None = None) -> Audit:
         """Where the numbers come from: of these trajectories, of the `worst` that cost most, or of all.
 
-        Raises `InputError` for an id that is not there, and where the files have changed or gone since.
+        Files are read again, so it shows what they hold now. What was handed over is kept for it.
+
+        Raises:
+            InputError: an id is not there, a file has gone, or the report was pickled, which leaves the inputs behind.
         """
+        if self._audited is None:
+            raise InputError("a report that was pickled has no inputs; audit it where it was made")
         known = {trajectory.id for trajectory in self.trajectories}
         for id in ids:
             if id not in known:
@@ -303,11 +336,11 @@ class Report(_Tables):
 
     def _repr_html_(self) -> str:
         groups = [("all", self.summary["aggregate"]), *self.summary["by_type"].items()]
-        return _table(
-            ["", "trajectories", *METRICS],
-            [[name, str(group["trajectories"]), *(f"{group[metric]:.4f}" for metric in METRICS)] for name, group in groups],
-            self.summary["signature"],
-        )
+        rows = [
+            [name, str(group["trajectories"]), *(f"{group[metric]:.4f}" for metric in METRICS)]
+            for name, group in groups
+        ]
+        return _table(["", "trajectories", *METRICS], rows, self.summary["signature"])
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
@@ -317,25 +350,72 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> 
     return f"<table><caption>{escape(caption)}</caption><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
 
 
-class Comparison:
-    """What :func:`m3.compare` says: the differences of two results, with intervals."""
+class Forms:
+    """What a command says of results: its document, and other forms when they are asked for."""
 
-    def __init__(self, document: bytes, html: bytes, text: bytes) -> None:
-        self.data: dict[str, Any] = json.loads(document)
-        """Everything, as in `m3 compare --format json`."""
-        self._html, self._text = html.decode(), text.decode()
+    def __init__(self, document: bytes, ask: Callable[[str], str]) -> None:
+        self.document = document
+        self._ask = ask
+        self._told: dict[str, str] = {}
+
+    def __getitem__(self, form: str) -> str:
+        if form not in self._told:
+            self._told[form] = self._ask(form)
+        return self._told[form]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What it asks stays here.
+        told = {form: self[form] for form in ("html", "table", "markdown")}
+        return (Forms, (self.document, told.__getitem__))
+
+
+class _Weighed(_Tables):
+    """Results beside each other, as a table, a text, a page and Markdown."""
+
+    def __init__(self, forms: Forms) -> None:
+        self._forms = forms
+        self.data: dict[str, Any] = json.loads(forms.document)
+        """Everything, as in `--format json` of the command."""
+
+    @property
+    def html(self) -> str:
+        """A page."""
+        return self._forms["html"]
+
+    def to_markdown(self) -> str:
+        """The tables, for a pull request."""
+        return self._forms["markdown"]
+
+    def save(self, path: Path) -> None:
+        """Writes the page."""
+        _save(self.html, path)
 
     def _repr_html_(self) -> str:
-        return Audit(self._html, self._text)._repr_html_()
+        return _framed(self.html)
 
     def __repr__(self) -> str:
-        return self._text
+        return self._forms["table"]
 
 
-class Leaderboard(Comparison, _Tables):
+class Comparison(_Weighed):
+    """What :func:`m3.compare` says: the differences of two results, with intervals."""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each metric: both values, the difference, its interval and its p-value."""
+        rows: list[dict[str, Any]] = self.data["differences"]
+        return rows
+
+
+class Leaderboard(_Weighed):
     """What :func:`m3.leaderboard` says: the models by rank, with intervals."""
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each model, the best first."""
-        models: list[dict[str, Any]] = self.data.get("models", [])
-        return [{key: value for key, value in model.items() if not isinstance(value, (dict, list))} for model in models]
+        """A row for each model, the best first: its rank, its metrics and their intervals."""
+        return [self._row(model) for model in self.data["models"]]
+
+    def _row(self, model: Mapping[str, Any]) -> dict[str, Any]:
+        row: dict[str, Any] = {"model": model["model"], "rank": (model.get("rank") or {}).get("rank")}
+        for name in self.data["columns"]:
+            found = model["metrics"].get(name) or {}
+            row |= {name: found.get("value"), f"{name}_low": found.get("low"), f"{name}_high": found.get("high")}
+        return row

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from . import _engine
 from ._errors import InputError, Problem
 from ._inputs import Folder, one, to_json
-from ._report import Aggregate, Audit, Trajectory
+from ._report import Aggregate, Trajectory
 
 if TYPE_CHECKING:
     from ._native import PairScorer
@@ -107,25 +107,33 @@ class Scorer:
             "cache_dir": cache_dir,
         }
         self.profile = profile
+        self._native: PairScorer | None = None
         self._process = -1
-        self._pairs()
+        with _engine.inside():
+            self._pairs()
+        _engine.let_go_before_fork(self)
 
     def _pairs(self) -> PairScorer:
-        """The native half, made anew in a process that was forked: threads and connections do not survive that."""
-        if self._process != os.getpid():
-            folder = Folder()
-            tools = self._options["tools"]
-            named = {**self._options, "tools": None if tools is None else folder.json_file(tools, "tools")}
-            words = _engine.options(named)
-            before = getattr(self, "_native", None)
-            try:
-                self._native: PairScorer = _engine.native().PairScorer(words)
-            except Exception as error:
-                raise _raised(error, folder.prefix) from None
-            # What was made before the fork must not be taken apart here: its threads are not here.
-            _KEPT.append(before)
-            self._process = os.getpid()
-        return self._native
+        """The native half, made anew after a fork. Used inside of `_engine.inside()`."""
+        native = self._native
+        if native is not None and self._process == os.getpid():
+            return native
+        if native is not None:
+            # Made before a fork that nobody announced: its threads are not here, so it must not be taken apart.
+            _KEPT.append(native)
+        folder = Folder()
+        tools = self._options["tools"]
+        named = {**self._options, "tools": None if tools is None else folder.json_file(tools, "tools")}
+        try:
+            made: PairScorer = _engine.native().PairScorer(_engine.options(named))
+        except Exception as error:
+            raise _raised(error, folder.prefix) from None
+        self._native, self._process = made, os.getpid()
+        return made
+
+    def let_go(self) -> None:
+        """Closes what it holds open; the next pair opens it again. Called before a fork."""
+        self._native = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         options = {key: value for key, value in self._options.items() if key != "no_cache"}
@@ -144,9 +152,7 @@ class Scorer:
             raise found
         return found
 
-    def score_many(
-        self, pairs: Iterable[tuple[OneTrajectory | None, OneTrajectory]]
-    ) -> list[Trajectory | InputError]:
+    def score_many(self, pairs: Iterable[tuple[OneTrajectory | None, OneTrajectory]]) -> list[Trajectory | InputError]:
         """Scores pairs together, which is faster than one by one.
 
         A pair that cannot be read has its error in its place, and stops no other.
@@ -158,16 +164,41 @@ class Scorer:
                 given.append((read, one(reference, f"references[{row}]")))
             except InputError as error:
                 given.append(error)
-        good = [pair for pair in given if not isinstance(pair, InputError)]
-        try:
-            scored = iter(self._pairs().score(good))
-        except Exception as error:
-            raise _raised(error) from None
-        return [pair if isinstance(pair, InputError) else _outcome(next(scored)) for pair in given]
+        scored = iter(self.reports([pair for pair in given if not isinstance(pair, InputError)]))
+        outcomes = (pair if isinstance(pair, InputError) else next(scored) for pair in given)
+        return [it if isinstance(it, InputError) else Trajectory(json.loads(it)) for it in outcomes]
+
+    def reports(self, pairs: list[tuple[bytes | None, bytes]]) -> list[str | InputError]:
+        """The same of pairs of JSON, as JSON."""
+        found: list[str | InputError] = []
+        # Ctrl-C is heard in between.
+        for start in range(0, len(pairs), _TOGETHER):
+            try:
+                with _engine.inside():
+                    scored = self._pairs().score(pairs[start : start + _TOGETHER])
+            except Exception as error:
+                raise _raised(error) from None
+            found += [_outcome(pair) for pair in scored]
+        return found
 
     def aggregate(self, trajectories: Iterable[Trajectory]) -> Aggregate:
-        """The metrics of a set of scored trajectories, to the last digit those of `m3 score` over the same."""
-        return aggregate((trajectory.to_dict().get("sums") for trajectory in trajectories), self.profile)
+        """The metrics of a set of trajectories that a scorer has scored, to the last digit those of `m3 score`.
+
+        Raises:
+            InputError: one of them is of a report, which has no sums.
+        """
+        given = list(trajectories)
+        for it in given:
+            if it.to_dict().get("metrics") and not it.to_dict().get("sums"):
+                raise InputError(
+                    f"the trajectory `{it.id}` has no sums; only those that a scorer gives can be added up"
+                )
+        whole = aggregate((it.to_dict().get("sums") for it in given), self.profile)
+        mode = self._options["match"]
+        if mode is None:
+            return whole
+        verdicts = [it.passes for it in given if it.passes is not None]
+        return Aggregate({**whole.to_dict(), "match": {"mode": mode, "passed": sum(verdicts), "of": len(verdicts)}})
 
     def audit(self, prediction: OneTrajectory | None, reference: OneTrajectory) -> str:
         """Where the numbers of a pair come from, call by call, as text.
@@ -185,7 +216,8 @@ class Scorer:
     def _audit(self, prediction: OneTrajectory | None, reference: OneTrajectory) -> tuple[str, str]:
         pair = (None if prediction is None else one(prediction, "prediction"), one(reference, "reference"))
         try:
-            return self._pairs().audit(pair)
+            with _engine.inside():
+                return self._pairs().audit(pair)
         except Exception as error:
             raise _raised(error) from None
 
@@ -208,14 +240,16 @@ class Scorer:
         read = [to_json(value, name) for value, name in ((predicted, "predicted"), (reference, "reference"))]
         read_schema = None if schema is None else to_json(schema, "schema")
         try:
-            found = json.loads(self._pairs().fidelity(tool, read[0], read[1], question, read_schema))
+            with _engine.inside():
+                found = json.loads(self._pairs().fidelity(tool, read[0], read[1], question, read_schema))
         except Exception as error:
             raise _raised(error) from None
         arguments = [ArgumentFidelity(**argument) for argument in found["arguments"]]
         return Fidelity(found["score"], found["is_same"], arguments)
 
 
-_KEPT: list[Any] = []
+_KEPT: list[PairScorer] = []
+_TOGETHER = 256
 
 
 def _scorer_of(options: dict[str, Any]) -> Scorer:
@@ -226,19 +260,23 @@ def _raised(error: Exception, memory: str | None = None) -> Exception:
     return _engine.failed(error, memory) if isinstance(error, _engine.native().Failed) else error
 
 
-def _outcome(outcome: tuple[str | None, tuple[str, list[Any]] | None]) -> Trajectory | InputError:
+def _outcome(outcome: tuple[str | None, tuple[str, list[Any]] | None]) -> str | InputError:
     report, problem = outcome
     if problem is not None:
         return InputError(problem[0], [Problem._of(row) for row in problem[1]])
-    return Trajectory(json.loads(report or "{}"))
+    return report or "{}"
 
 
 def aggregate(sums: Iterable[str | None], profile: str) -> Aggregate:
     """The metrics of a set from the sums of its trajectories; `None` stands for one that the profile leaves out."""
     given = list(sums)
     known = [text for text in given if text is not None]
-    native = _engine.native()
-    return Aggregate(json.loads(native.aggregate(native.add_sums(known), len(given) - len(known), profile)))
+    return aggregate_sums(_engine.native().add_sums(known), len(given) - len(known), profile)
+
+
+def aggregate_sums(sums: str, left_out: int, profile: str) -> Aggregate:
+    """The metrics of a set from its added sums, and the number of those that the profile leaves out."""
+    return Aggregate(json.loads(_engine.native().aggregate(sums, left_out, profile)))
 
 
 @cache
