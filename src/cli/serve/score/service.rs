@@ -7,14 +7,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, BodyDataStream};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
+use futures_util::StreamExt as _;
 use m3_mcp::serve::{HttpOptions, HttpServer, ServeError, http_beside, is_from_here};
 use m3_trajectory::Trajectory;
 use serde_json::json;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::body::Batch;
 use super::desk::Desk;
@@ -117,7 +119,24 @@ async fn read(
     desk: &Desk,
     headers: &HeaderMap,
     body: Body,
-) -> Result<(axum::body::Bytes, tokio::sync::OwnedSemaphorePermit), Refusal> {
+) -> Result<(Vec<u8>, OwnedSemaphorePermit), Refusal> {
+    let mut body = body.into_data_stream();
+    let reading = async {
+        let gathered = gather(desk, headers, &mut body).await;
+        if gathered.is_err() {
+            discard(&mut body, desk.limits.body).await;
+        }
+        gathered
+    };
+    let too_slow = || (StatusCode::REQUEST_TIMEOUT, "the body took too long".to_owned());
+    tokio::time::timeout(BODY_WAIT, reading).await.unwrap_or_else(|_| Err(too_slow()))
+}
+
+async fn gather(
+    desk: &Desk,
+    headers: &HeaderMap,
+    body: &mut BodyDataStream,
+) -> Result<(Vec<u8>, OwnedSemaphorePermit), Refusal> {
     let most = desk.limits.body;
     let said =
         headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
@@ -128,17 +147,26 @@ async fn read(
     let held = desk.hold(said.unwrap_or(most)).ok_or_else(|| {
         (StatusCode::TOO_MANY_REQUESTS, "too much is being read; try again later".to_owned())
     })?;
-    let reading = axum::body::to_bytes(body, most);
-    match tokio::time::timeout(BODY_WAIT, reading).await {
-        Ok(Ok(bytes)) => Ok((bytes, held)),
-        Ok(Err(error)) if is_length_limit(&error) => Err(too_large()),
-        Ok(Err(_)) => Err((StatusCode::BAD_REQUEST, "the body broke off".to_owned())),
-        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the body took too long".to_owned())),
+    let mut bytes = Vec::with_capacity(said.unwrap_or_default());
+    while let Some(piece) = body.next().await {
+        let piece = piece.map_err(|_| (StatusCode::BAD_REQUEST, "the body broke off".to_owned()))?;
+        if bytes.len() + piece.len() > most {
+            return Err(too_large());
+        }
+        bytes.extend_from_slice(&piece);
     }
+    Ok((bytes, held))
 }
 
-fn is_length_limit(error: &axum::Error) -> bool {
-    std::error::Error::source(error).is_some_and(|cause| cause.to_string().contains("length limit"))
+/// Reads the rest of a body that is refused, up to some bodies' length: clients that are still writing would not see the
+/// answer.
+async fn discard(body: &mut BodyDataStream, most: usize) {
+    let mut left = most.saturating_mul(4);
+    while let Some(Ok(piece)) = body.next().await
+        && let Some(less) = left.checked_sub(piece.len())
+    {
+        left = less;
+    }
 }
 
 async fn health(State(service): State<Service>) -> (StatusCode, &'static str) {
