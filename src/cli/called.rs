@@ -57,7 +57,9 @@ pub fn call(arguments: impl IntoIterator<Item = OsString>, watch: Arc<Watch>) ->
     let code = match done {
         Ok(Ok(())) => 0,
         Ok(Err(Failure { code, message })) => {
-            message.iter().for_each(|message| listener.hear(Severity::Error, message, None));
+            if let Some(message) = message {
+                listener.hear(Severity::Error, &message, None);
+            }
             code
         }
         Err(panic) => listener.ended_by(&*panic),

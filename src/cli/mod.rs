@@ -60,7 +60,7 @@ use clap::{Args, Parser, Subcommand};
 use failure::{Failure, code};
 use m3_encoder::{AssetError, AssetOptions};
 pub use pairs::{
-    FidelityOfArgument, FidelityOfCalls, PairError, PairScorer, ScoredPair, add_sums, aggregate,
+    FidelityOfArgument, FidelityOfCalls, Pair, PairError, PairScorer, ScoredPair, add_sums, aggregate,
 };
 use printer::Printer;
 

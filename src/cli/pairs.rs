@@ -82,6 +82,9 @@ impl From<OpenError> for PairError {
     }
 }
 
+/// A prediction, if there is one, and its reference.
+pub type Pair = (Option<Trajectory>, Trajectory);
+
 /// A scored pair.
 #[derive(Debug)]
 pub struct ScoredPair {
@@ -232,16 +235,35 @@ impl PairScorer {
     ///
     /// # Errors
     /// [`PairError`] if the encoder cannot be used.
-    pub fn score(&self, pairs: &[(Option<Trajectory>, Trajectory)]) -> Result<Vec<ScoredPair>, PairError> {
+    pub fn score(&self, pairs: &[Pair]) -> Result<Vec<ScoredPair>, PairError> {
         let profile = self.profile();
-        let scores = self.scores(pairs, false)?;
-        let scored = scores.into_iter().zip(pairs).map(|(score, (prediction, _))| {
+        let all = self.scores(pairs, false)?;
+        let scored = all.into_iter().zip(pairs).map(|(score, (prediction, _))| {
             let failure = prediction.as_ref().map_or(Some(FailureClass::Missing), FailureClass::of);
             let sums = score.as_ref().map_or_else(ExactSums::default, |score| score.sums);
             let failure = score.as_ref().map_or(failure, |score| score.failure);
             ScoredPair { report: score.map(|score| TrajectoryReport::new(score, profile)), sums, failure }
         });
         Ok(scored.collect())
+    }
+
+    /// Scores the pairs that could be read; each of the others keeps its error, and stops none.
+    ///
+    /// # Errors
+    /// [`PairError`] if the encoder cannot be used.
+    pub fn score_read(
+        &self,
+        pairs: impl IntoIterator<Item = Result<Pair, PairError>>,
+    ) -> Result<Vec<Result<ScoredPair, PairError>>, PairError> {
+        let mut good = Vec::new();
+        let outcomes: Vec<Result<(), PairError>> =
+            pairs.into_iter().map(|pair| pair.map(|pair| good.push(pair))).collect();
+        let mut scored = self.score(&good)?.into_iter();
+        // There is a score for each good pair.
+        Ok(outcomes
+            .into_iter()
+            .filter_map(|outcome| outcome.map_or_else(|error| Some(Err(error)), |()| scored.next().map(Ok)))
+            .collect())
     }
 
     /// Where the numbers of a pair come from, call by call: as text for people, and as in `m3 audit --format json`.
@@ -267,7 +289,6 @@ impl PairScorer {
         let mut text = Vec::new();
         let mut terminal = AuditTerminal::new(&mut text, false);
         terminal.write(&audit).map_err(|cause| Failure::written(&cause))?;
-        drop(terminal);
         Ok((String::from_utf8_lossy(&text).into_owned(), audit))
     }
 
@@ -289,7 +310,7 @@ impl PairScorer {
 
     fn scores(
         &self,
-        pairs: &[(Option<Trajectory>, Trajectory)],
+        pairs: &[Pair],
         keeps_similarities: bool,
     ) -> Result<Vec<Option<TrajectoryScore>>, PairError> {
         let options = self.conditions.options(keeps_similarities);

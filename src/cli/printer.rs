@@ -133,7 +133,7 @@ impl Printer {
         if let Ok(style) = ProgressStyle::with_template(unit.template()) {
             bar.set_style(style.progress_chars("█▉▊▋▌▍▎▏ "));
         }
-        Bar { bar, start: is_visible.then(Instant::now), listener }
+        Bar { shown: bar, start: is_visible.then(Instant::now), listener }
     }
 }
 
@@ -211,7 +211,7 @@ impl Unit {
 
 /// A progress bar.
 pub(crate) struct Bar {
-    bar: ProgressBar,
+    shown: ProgressBar,
     /// Who called the command, and is told instead.
     listener: Option<Listener>,
     /// When the work began; `None` once the bar is shown, or if it never will be.
@@ -226,23 +226,23 @@ impl Bar {
         }
         if self.start.is_some_and(|start| start.elapsed() > PATIENCE) {
             self.start = None;
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.shown.set_draw_target(ProgressDrawTarget::stderr());
         }
-        self.bar.set_message(message);
-        self.bar.set_length(total);
-        self.bar.set_position(done);
+        self.shown.set_message(message);
+        self.shown.set_length(total);
+        self.shown.set_position(done);
     }
 }
 
 impl Bar {
     /// Runs `say`, which prints something, while the bar is shown.
     pub(crate) fn aside(&self, say: impl FnOnce()) {
-        self.bar.suspend(say);
+        self.shown.suspend(say);
     }
 }
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.shown.finish_and_clear();
     }
 }

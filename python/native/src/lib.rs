@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use m3::cli::{Called, FidelityOfCalls, PairError, PairScorer as Scorer, Watch};
+use m3::cli::{Called, FidelityOfCalls, Pair, PairError, PairScorer as Scorer, Watch};
 use m3_score::Profile;
 use m3_score::fidelity::CallPair;
 use m3_trajectory::json::{Json, parse};
-use m3_trajectory::{Problem, Severity, Trajectory};
+use m3_trajectory::{Problem, Severity};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -136,24 +136,13 @@ impl PairScorer {
     /// The report of each pair as JSON; a pair that cannot be read has an error instead, and none stops the others.
     fn score(&self, py: Python<'_>, pairs: Vec<PairOfBytes>) -> PyResult<Vec<PairOutcome>> {
         py.detach(|| {
-            let read: Vec<_> = pairs.iter().map(read_pair).collect();
-            let (mut good, mut problems) = (Vec::new(), Vec::new());
-            for pair in read {
-                match pair {
-                    Ok(pair) => {
-                        good.push(pair);
-                        problems.push(None);
-                    }
-                    Err(error) => problems.push(Some(error)),
-                }
-            }
-            let mut scored = self.0.score(&good)?.into_iter();
-            let outcomes = problems.into_iter().map(|problem| match problem {
-                Some(error) => {
+            let outcomes = self.0.score_read(pairs.iter().map(read_pair))?;
+            let outcomes = outcomes.into_iter().map(|outcome| match outcome {
+                Ok(pair) => (pair.to_json().ok(), None),
+                Err(error) => {
                     let rows = error.problems.into_iter().map(problem_row).collect();
                     (None, Some((error.message, rows)))
                 }
-                None => (scored.next().and_then(|pair| pair.to_json().ok()), None),
             });
             Ok(outcomes.collect())
         })
@@ -190,7 +179,7 @@ impl PairScorer {
     }
 }
 
-fn read_pair((prediction, reference): &PairOfBytes) -> Result<(Option<Trajectory>, Trajectory), PairError> {
+fn read_pair((prediction, reference): &PairOfBytes) -> Result<Pair, PairError> {
     let prediction = prediction.as_deref().map(|bytes| Scorer::read("prediction", bytes)).transpose()?;
     Ok((prediction, Scorer::read("reference", reference)?))
 }

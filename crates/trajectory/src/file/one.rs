@@ -70,7 +70,7 @@ mod tests {
     fn read(text: &str) -> Result<Trajectory, String> {
         Trajectory::of_bytes("given", text.as_bytes(), &[]).map_err(|error| match error {
             OpenError::Invalid { problems, .. } => problems.iter().map(ToString::to_string).collect(),
-            other => other.to_string(),
+            OpenError::Source(error) => error.to_string(),
         })
     }
 

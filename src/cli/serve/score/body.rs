@@ -5,7 +5,7 @@ use m3_trajectory::Problem;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::cli::pairs::{PairError, PairScorer, ScoredPair};
+use crate::cli::pairs::{self, PairError, PairScorer, ScoredPair};
 
 /// What a trainer sends.
 #[derive(Debug, Deserialize)]
@@ -66,32 +66,21 @@ impl From<Problem> for Place {
 impl Batch {
     /// Scores the pairs. One that cannot be read stops no other.
     pub(super) fn score(self, scorer: &PairScorer) -> Result<Answer, PairError> {
-        let read: Vec<_> = self.pairs.iter().map(Pair::read).collect();
-        let (mut good, mut bad) = (Vec::new(), Vec::new());
-        for pair in read {
-            bad.push(match pair {
-                Ok(pair) => {
-                    good.push(pair);
-                    None
-                }
-                Err(error) => Some(error),
-            });
-        }
-        let mut scored = scorer.score(&good)?.into_iter();
-        let refused = bad.iter().flatten().count();
-        let results = bad.into_iter().map(|error| match error {
-            Some(error) => {
+        let outcomes = scorer.score_read(self.pairs.iter().map(Pair::read))?;
+        let refused = outcomes.iter().filter(|outcome| outcome.is_err()).count();
+        let results = outcomes.into_iter().map(|outcome| match outcome {
+            Ok(pair) => pair_to_json(&pair, self.detail),
+            Err(error) => {
                 let problems = error.problems.into_iter().map(Place::from).collect();
                 raw(&Refused { error: error.message, problems })
             }
-            None => scored.next().map_or_else(Box::default, |pair| pair_to_json(&pair, self.detail)),
         });
         Ok(Answer { results: results.collect(), refused })
     }
 }
 
 impl Pair {
-    fn read(&self) -> Result<super::service::Pair, PairError> {
+    fn read(&self) -> Result<pairs::Pair, PairError> {
         let read = |name: &str, value: &RawValue| PairScorer::read(name, value.get().as_bytes());
         let prediction = self.prediction.as_deref().map(|value| read("prediction", value)).transpose()?;
         Ok((prediction, read("reference", &self.reference)?))

@@ -14,15 +14,11 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use futures_util::StreamExt as _;
 use m3_mcp::serve::{HttpOptions, HttpServer, ServeError, http_beside, is_from_here};
-use m3_trajectory::Trajectory;
 use serde_json::json;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::body::Batch;
 use super::desk::Desk;
-
-/// A prediction and its reference.
-pub(super) type Pair = (Option<Trajectory>, Trajectory);
 
 /// How long the body of a request may take to come.
 const BODY_WAIT: Duration = Duration::from_secs(30);

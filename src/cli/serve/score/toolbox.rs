@@ -85,8 +85,8 @@ fn scored(
     prediction: Trajectory,
     reference: Trajectory,
 ) -> Result<ToolResult, PairError> {
-    let scored = scorer.score(&[(Some(prediction), reference)])?;
-    let text = scored.first().and_then(|pair| pair.to_json().ok()).unwrap_or_default();
+    let pairs = scorer.score(&[(Some(prediction), reference)])?;
+    let text = pairs.first().and_then(|pair| pair.to_json().ok()).unwrap_or_default();
     let value: Value = serde_json::from_str(&text).unwrap_or_default();
     Ok(ToolResult::structured(&value))
 }
