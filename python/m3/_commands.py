@@ -29,7 +29,7 @@ class _Audited:
         page = pages.path("audit.html")
         # Its warnings are those of the score.
         text = _engine.call(words, memory=memory, is_again=True).decode()
-        _engine.call([*words, "--html", page], memory=memory, is_again=True)
+        _engine.call([*words, "--html", page], memory=memory, written=page, is_again=True)
         with open(page, encoding="utf-8") as file:
             html = file.read()
         return Audit(named(html, memory), named(text, memory))
@@ -211,7 +211,7 @@ def load_traces(
     named = [_engine.path_of(path, f"paths[{number}]") for number, path in enumerate(paths)]
     into = folder.path("images") if images is None else _engine.path_of(images, "images")
     arguments = ["import", *named, "--out", target, f"--images={into}", *_engine.options({"as": as_})]
-    _engine.call(arguments, memory=folder.prefix, progress=_engine.bar(progress))
+    _engine.call(arguments, memory=folder.prefix, written=target, progress=_engine.bar(progress))
     with open(target, "rb") as file:
         found: list[dict[str, Any]] = json.load(file)
     return found

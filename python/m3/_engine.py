@@ -91,14 +91,14 @@ class _Gate:
     def __init__(self) -> None:
         self._changed = threading.Condition(threading.Lock())
         self._inside = 0
-        self._is_closed = False
+        self._forks = 0
         self._own = _Inside()
 
     def __enter__(self) -> None:
         with self._changed:
             # Who is in already, and comes again from a callback, would be waited for.
             if not self._own.depth:
-                self._changed.wait_for(lambda: not self._is_closed)
+                self._changed.wait_for(lambda: not self._forks)
             self._inside += 1
         self._own.depth += 1
 
@@ -106,17 +106,17 @@ class _Gate:
         self._own.depth -= 1
         with self._changed:
             self._inside -= 1
-            if self._is_closed:
+            if self._forks:
                 self._changed.notify_all()
 
     def close(self) -> None:
         with self._changed:
-            self._is_closed = True
+            self._forks += 1
             self._changed.wait_for(lambda: self._inside <= self._own.depth, self._PATIENCE)
 
     def open(self) -> None:
         with self._changed:
-            self._is_closed = False
+            self._forks -= 1
             self._changed.notify_all()
 
 
@@ -216,12 +216,18 @@ def _check_text(word: str, name: str) -> None:
 
 
 def call(
-    arguments: list[str], *, memory: str | None = None, progress: Progress | None = None, is_again: bool = False
+    arguments: list[str],
+    *,
+    memory: str | None = None,
+    written: str | None = None,
+    progress: Progress | None = None,
+    is_again: bool = False,
 ) -> bytes:
     """Runs a command in this process and returns its output.
 
     Problems become exceptions, warnings become warnings, unless it `is_again` the same. `memory` is the start of the
-    paths of what was handed over: messages leave it out.
+    paths of what was handed over: messages leave it out. `written` is the file that has the result, where it is not the
+    output.
     """
     for word in arguments:
         _check_text(word, "a path")
@@ -234,8 +240,8 @@ def call(
             warned.append(text)
         elif severity == "error":
             failed.append(text)
-    has_result = code == 0 or (output and code not in (_INPUT, _UNAVAILABLE, _INTERRUPTED, _BUG))
-    if has_result:
+    is_whole = code not in (_INPUT, _UNAVAILABLE, _INTERRUPTED, _BUG)
+    if code == 0 or is_whole and (output or (written is not None and os.path.exists(written))):
         # Trajectories that could not be aligned, files that could not be read: there is a result all the same.
         for text in (*warned, *failed) if not is_again else ():
             warn(text)

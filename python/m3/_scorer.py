@@ -111,7 +111,7 @@ class Scorer:
         self._process = -1
         with _engine.inside():
             self._pairs()
-        _engine.let_go_before_fork(self)
+            _engine.let_go_before_fork(self)
 
     def _pairs(self) -> PairScorer:
         """The native half, made anew after a fork. Used inside of `_engine.inside()`."""

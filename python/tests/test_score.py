@@ -231,11 +231,13 @@ def test_calls(small: Set) -> None:
         call = referred[row["id"]]["steps"][row["reference_step"]]["calls"][row["reference_call"]]
         assert call["name"] == row["tool"]
     assert all(row["reason"] for row in by_status["missing"] + by_status["extra"])
-    pandas_of([])
+    pytest.importorskip("pandas", reason="skipped: pandas is not installed")
     assert list(report.calls()["tool"]) == [row["tool"] for row in rows]
 
 
 def test_tables(small: Set) -> None:
+    for library in ("pandas", "polars", "pyarrow"):
+        pytest.importorskip(library, reason=f"skipped: {library} is not installed")
     report = m3.score(small.predictions, small.references)
     rows = report.rows()
     assert rows[0]["id"] == "00010000" and rows[0]["average"] == report.trajectories[0].average
@@ -319,7 +321,7 @@ def test_compare(two: tuple[m3.Report, m3.Report], command: Command, tmp_path: P
     assert "first -> second" in repr(found) and "| --- |" in found.to_markdown().replace(": |", " |")
     assert "<iframe" in found._repr_html_()
     assert repr(pickle.loads(pickle.dumps(found))) == repr(found)
-    assert len(found.to_pandas()) == len(found.rows())
+    assert {row["metric"] for row in found.rows()} >= {"recall", "average"}
 
 
 def test_compare_of_what_was_handed_over_differently(small: Set, two: tuple[m3.Report, m3.Report]) -> None:
@@ -343,6 +345,7 @@ def test_leaderboard(two: tuple[m3.Report, m3.Report], command: Command, tmp_pat
     assert [row["model"] for row in rows] == ["good", "poor"]
     assert rows[0]["average"] == two[0].aggregate.average
     assert rows[0]["average_low"] <= rows[0]["average"] <= rows[0]["average_high"]
+    pytest.importorskip("polars", reason="skipped: polars is not installed")
     assert board.to_polars().shape[0] == 2
 
 
@@ -380,6 +383,15 @@ def test_traces_are_those_of_the_command(traces: Path, tmp_path: Path) -> None:
     assert found == json.loads((tmp_path / "predictions.json").read_text(encoding="utf-8"))
     good = m3.load_traces(folder / "parallel-messages" / "messages.json", as_="references")
     assert good and "result" not in json.dumps(good)
+
+
+def test_traces_that_cannot_be_read_stop_no_others(traces: Path, tmp_path: Path) -> None:
+    good = traces / "anthropic" / "parallel-messages" / "messages.json"
+    bad = tmp_path / "bad.json"
+    bad.write_text("{")
+    with pytest.warns(m3.InputWarning, match="bad.json"):
+        found = m3.load_traces(good, bad)
+    assert found == m3.load_traces(good)
 
 
 def test_progress(real: Set) -> None:

@@ -213,6 +213,7 @@ assert codes == [0] * 20, codes
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="skipped: no fork on this system")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_fork_from_a_callback_does_not_wait_for_itself(real: Set) -> None:
     seen: list[int] = []
 
