@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ._commands import compare, leaderboard, load_traces, score
+    from ._comparison import Comparison, Leaderboard
     from ._errors import InputError, InputWarning, Problem, UnavailableError
-    from ._report import Aggregate, Audit, Comparison, Leaderboard, Report, Trajectory
+    from ._report import Aggregate, Audit, Report, Trajectory
     from ._scorer import ArgumentFidelity, Fidelity, Scorer, fidelity
 
 # Where each name is: modules are imported when a name is asked for, so that `import m3` takes a few milliseconds.
@@ -26,11 +27,11 @@ _PLACES = {
     "Aggregate": "_report",
     "ArgumentFidelity": "_scorer",
     "Audit": "_report",
-    "Comparison": "_report",
+    "Comparison": "_comparison",
     "Fidelity": "_scorer",
     "InputError": "_errors",
     "InputWarning": "_errors",
-    "Leaderboard": "_report",
+    "Leaderboard": "_comparison",
     "Problem": "_errors",
     "Report": "_report",
     "Scorer": "_scorer",
@@ -42,6 +43,9 @@ _PLACES = {
     "load_traces": "_commands",
     "score": "_commands",
 }
+
+# Modules for other programs; each needs the program that it is for.
+_MODULES = ("evaluators", "inspect", "pytest_plugin", "ray", "rewards", "spark")
 
 __all__ = [
     "Aggregate",
@@ -70,11 +74,13 @@ def __getattr__(name: str) -> object:
         from ._native import VERSION
 
         return VERSION
+    from importlib import import_module
+
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
     place = _PLACES.get(name)
     if place is None:
         raise AttributeError(f"module 'm3' has no attribute {name!r}")
-    from importlib import import_module
-
     value = getattr(import_module(f".{place}", __name__), name)
     globals()[name] = value
     return value

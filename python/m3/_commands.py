@@ -8,9 +8,10 @@ from os import PathLike
 from typing import Any, Literal
 
 from . import _engine
+from ._comparison import Comparison, Forms, Leaderboard
 from ._errors import InputError, named
 from ._inputs import Folder, Trajectories, to_json
-from ._report import Audit, Comparison, Forms, Leaderboard, Report
+from ._report import Audit, Report
 
 Path = str | PathLike[str]
 

@@ -1,23 +1,18 @@
-"""Results as objects: metrics by attribute, tables for frames, HTML for notebooks."""
+"""What a score says, as objects: metrics by attribute, calls, tables, and where the numbers come from."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from html import escape
-from os import PathLike
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._errors import InputError
+from ._tables import Path, Tables, framed, html_table, save
 
 if TYPE_CHECKING:
     import pandas
-    import polars
-    import pyarrow
 
     from ._commands import _Audited
-
-Path = str | PathLike[str]
 
 METRICS = (
     "recall",
@@ -178,17 +173,6 @@ def _call_row(id: object, status: str, tool: str, found: Mapping[str, Any]) -> d
     }
 
 
-def _save(text: str, path: Path) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-
-
-def _framed(html: str) -> str:
-    """A page in a notebook: in a frame without any rights but to run its script, for what it shows is hostile."""
-    style = "width: 100%; height: 720px; border: 1px solid #8888"
-    return f'<iframe sandbox="allow-scripts" srcdoc="{escape(html)}" style="{style}"></iframe>'
-
-
 class Audit:
     """Where the numbers of trajectories come from, as a page: shown in a notebook, or written by `save`."""
 
@@ -200,47 +184,16 @@ class Audit:
 
     def save(self, path: Path) -> None:
         """Writes the page."""
-        _save(self.html, path)
+        save(self.html, path)
 
     def _repr_html_(self) -> str:
-        return _framed(self.html)
+        return framed(self.html)
 
     def __repr__(self) -> str:
         return self.text
 
 
-class _Tables:
-    """A result that has a table."""
-
-    def rows(self) -> list[dict[str, Any]]:
-        """The table as dicts."""
-        raise NotImplementedError
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """The table as a frame of pandas."""
-        import pandas
-
-        return pandas.DataFrame(self.rows())
-
-    def to_polars(self) -> polars.DataFrame:
-        """The table as a frame of polars."""
-        import polars
-
-        return polars.DataFrame(self.rows(), infer_schema_length=None)
-
-    def to_arrow(self) -> pyarrow.Table:
-        """The table as one of Arrow, for Parquet and `datasets`."""
-        import pyarrow
-
-        return pyarrow.Table.from_pylist(_same_keys(self.rows()))
-
-
-def _same_keys(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    keys = dict.fromkeys(key for row in rows for key in row)
-    return [{key: row.get(key) for key in keys} for row in rows]
-
-
-class Report(_Tables):
+class Report(Tables):
     """What :func:`m3.score` says. In a notebook it shows its metrics."""
 
     def __init__(self, lines: Sequence[bytes], audited: _Audited | None) -> None:
@@ -311,7 +264,7 @@ class Report(_Tables):
 
     def save(self, path: Path) -> None:
         """Writes that document."""
-        _save(self.to_json(), path)
+        save(self.to_json(), path)
 
     def audit(self, *ids: str, worst: int | None = None) -> Audit:
         """Where the numbers come from: of these trajectories, of the `worst` that cost most, or of all.
@@ -340,82 +293,4 @@ class Report(_Tables):
             [name, str(group["trajectories"]), *(f"{group[metric]:.4f}" for metric in METRICS)]
             for name, group in groups
         ]
-        return _table(["", "trajectories", *METRICS], rows, self.summary["signature"])
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
-    """A table; every cell is hostile."""
-    titles = "".join(f"<th>{escape(title.replace('_', ' '))}</th>" for title in head)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table><caption>{escape(caption)}</caption><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
-
-
-class Forms:
-    """What a command says of results: its document, and other forms when they are asked for."""
-
-    def __init__(self, document: bytes, ask: Callable[[str], str]) -> None:
-        self.document = document
-        self._ask = ask
-        self._told: dict[str, str] = {}
-
-    def __getitem__(self, form: str) -> str:
-        if form not in self._told:
-            self._told[form] = self._ask(form)
-        return self._told[form]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # What it asks stays here.
-        told = {form: self[form] for form in ("html", "table", "markdown")}
-        return (Forms, (self.document, told.__getitem__))
-
-
-class _Weighed(_Tables):
-    """Results beside each other, as a table, a text, a page and Markdown."""
-
-    def __init__(self, forms: Forms) -> None:
-        self._forms = forms
-        self.data: dict[str, Any] = json.loads(forms.document)
-        """Everything, as in `--format json` of the command."""
-
-    @property
-    def html(self) -> str:
-        """A page."""
-        return self._forms["html"]
-
-    def to_markdown(self) -> str:
-        """The tables, for a pull request."""
-        return self._forms["markdown"]
-
-    def save(self, path: Path) -> None:
-        """Writes the page."""
-        _save(self.html, path)
-
-    def _repr_html_(self) -> str:
-        return _framed(self.html)
-
-    def __repr__(self) -> str:
-        return self._forms["table"]
-
-
-class Comparison(_Weighed):
-    """What :func:`m3.compare` says: the differences of two results, with intervals."""
-
-    def rows(self) -> list[dict[str, Any]]:
-        """A row for each metric: both values, the difference, its interval and its p-value."""
-        rows: list[dict[str, Any]] = self.data["differences"]
-        return rows
-
-
-class Leaderboard(_Weighed):
-    """What :func:`m3.leaderboard` says: the models by rank, with intervals."""
-
-    def rows(self) -> list[dict[str, Any]]:
-        """A row for each model, the best first: its rank, its metrics and their intervals."""
-        return [self._row(model) for model in self.data["models"]]
-
-    def _row(self, model: Mapping[str, Any]) -> dict[str, Any]:
-        row: dict[str, Any] = {"model": model["model"], "rank": (model.get("rank") or {}).get("rank")}
-        for name in self.data["columns"]:
-            found = model["metrics"].get(name) or {}
-            row |= {name: found.get("value"), f"{name}_low": found.get("low"), f"{name}_high": found.get("high")}
-        return row
+        return html_table(["", "trajectories", *METRICS], rows, self.summary["signature"])

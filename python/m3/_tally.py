@@ -115,9 +115,7 @@ class Tally:
         errors = sum(group.errors for group in groups)
         example = min((group.error for group in groups if group.error is not None), default="")
         if not any(group.left_out or not group.sums.startswith("0 ") for group in groups):
-            raise InputError(
-                f"no row is scored; {errors} have an error, as: {example}" if errors else "no row at all"
-            )
+            raise InputError(f"no row is scored; {errors} have an error, as: {example}" if errors else "no row at all")
         if errors:
             text = f"{errors} rows have an error, and are in no number; one of them: {example}"
             warnings.warn(text, InputWarning, stacklevel=4)

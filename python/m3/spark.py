@@ -63,9 +63,7 @@ def score(df: DataFrame, prediction: str = "prediction", reference: str = "refer
 def aggregate(scored: DataFrame, by: None = None, profile: Profile = "paper") -> Aggregate: ...
 @overload
 def aggregate(scored: DataFrame, by: str, profile: Profile = "paper") -> dict[Any, Aggregate]: ...
-def aggregate(
-    scored: DataFrame, by: str | None = None, profile: Profile = "paper"
-) -> Aggregate | dict[Any, Aggregate]:
+def aggregate(scored: DataFrame, by: str | None = None, profile: Profile = "paper") -> Aggregate | dict[Any, Aggregate]:
     """The metrics of all scored rows, or of those of each value in the column `by`: a type, a model, a date.
 
     Equal to the last digit to those of `m3 score` over the same, however the rows are parted. Each partition adds up
