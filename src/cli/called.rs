@@ -1,51 +1,23 @@
-//! Commands called by a program that has m3 as a library: nothing is printed, everything is handed back.
-//!
-//! A call listens on its own thread: what the command says there, and the bars that it makes there, go to the caller. So
-//! several threads may call at once.
+//! Commands called by a program that has m3 as a library: nothing is printed, everything is handed back. Several threads may
+//! call at once.
 
 use std::any::Any;
-use std::cell::RefCell;
 use std::ffi::OsString;
-use std::io::{self, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use clap::Parser as _;
-use m3_trajectory::{Problem, Severity};
+use m3_trajectory::Severity;
 
 use super::failure::{Failure, code};
+use super::listener::{Called, Listener, Stopped, Watch};
 use super::printer::Printer;
 use super::{Cli, run};
 
-/// What a command said.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
-    /// How bad it is.
-    pub severity: Severity,
-    /// What was said, as it would have been printed after `error:`.
-    pub text: String,
-    /// The problem in a file that it is about, if it is about one.
-    pub problem: Option<Problem>,
-}
-
-/// What became of a command.
-#[derive(Debug, Default)]
-pub struct Called {
-    /// The exit code of the command: 0 for success.
-    pub code: u8,
-    /// What it would have written to standard output.
-    pub output: Vec<u8>,
-    /// What it would have written to standard error.
-    pub messages: Vec<Message>,
-}
-
-/// Is told what is being done, how much of it is done and how much there is; says whether to go on. Asked from the threads of
-/// the command.
-pub type Watch = dyn Fn(&str, u64, u64) -> bool + Send + Sync;
-
 /// Runs a command in this process: `arguments` are those after `m3`.
 pub fn call(arguments: impl IntoIterator<Item = OsString>, watch: Arc<Watch>) -> Called {
-    let listener = Listener { heard: Arc::default(), watch };
+    let listener = Listener::new(watch);
     let arguments = std::iter::once(OsString::from("m3")).chain(arguments);
     let done = {
         let _listening = listener.start();
@@ -62,10 +34,9 @@ pub fn call(arguments: impl IntoIterator<Item = OsString>, watch: Arc<Watch>) ->
             }
             code
         }
-        Err(panic) => listener.ended_by(&*panic),
+        Err(panic) => ended_by(&*panic, &listener),
     };
-    let mut heard = listener.heard.lock().unwrap_or_else(PoisonError::into_inner);
-    Called { code, ..std::mem::take(&mut heard) }
+    Called { code, ..listener.take() }
 }
 
 /// Help and version are what was asked for; everything else is a mistake in the arguments.
@@ -78,77 +49,20 @@ fn said(error: &clap::Error) -> Result<(), Failure> {
     Printer::out().write_all(text.as_bytes()).map_err(|cause| Failure::written(&cause))
 }
 
-/// Ends a command from within, when the caller does not want it any more.
-struct Stopped;
-
-/// Who hears what a command says.
-#[derive(Clone)]
-pub(super) struct Listener {
-    heard: Arc<Mutex<Called>>,
-    watch: Arc<Watch>,
-}
-
-thread_local! {
-    static CURRENT: RefCell<Option<Listener>> = const { RefCell::new(None) };
-}
-
-/// Listens until it is dropped.
-struct Listening;
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        CURRENT.take();
+/// The exit code of a command that unwound.
+fn ended_by(panic: &(dyn Any + Send), listener: &Listener) -> u8 {
+    if panic.is::<Stopped>() {
+        return code::INTERRUPTED;
     }
-}
-
-impl Listener {
-    /// Who called the command that runs on this thread.
-    pub(super) fn current() -> Option<Self> {
-        CURRENT.with_borrow(Clone::clone)
-    }
-
-    fn start(&self) -> Listening {
-        CURRENT.set(Some(self.clone()));
-        Listening
-    }
-
-    pub(super) fn hear(&self, severity: Severity, text: &str, problem: Option<&Problem>) {
-        let message = Message { severity, text: text.to_owned(), problem: problem.cloned() };
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner).messages.push(message);
-    }
-
-    /// Tells the caller how far the work is. Unwinds if the caller wants no more.
-    pub(super) fn progress(&self, what: &str, done: u64, total: u64) {
-        if !(self.watch)(what, done, total) {
-            resume_unwind(Box::new(Stopped));
-        }
-    }
-
-    fn ended_by(&self, panic: &(dyn Any + Send)) -> u8 {
-        if panic.is::<Stopped>() {
-            return code::INTERRUPTED;
-        }
-        let reason = panic.downcast_ref::<&str>().copied();
-        let reason = reason
-            .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-            .unwrap_or("no reason given");
-        self.hear(
-            Severity::Error,
-            &format!("m3 has failed on a bug of its own: {reason}\nhint: please report it"),
-            None,
-        );
-        code::CRASHED
-    }
-}
-
-impl Write for Listener {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner).output.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    let reason = panic.downcast_ref::<&str>().copied();
+    let reason =
+        reason.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no reason given");
+    listener.hear(
+        Severity::Error,
+        &format!("m3 has failed on a bug of its own: {reason}\nhint: please report it"),
+        None,
+    );
+    code::CRASHED
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ mod import;
 mod input;
 mod judge;
 mod leaderboard;
+mod listener;
 mod llm;
 mod match_args;
 mod outcomes;
@@ -55,9 +56,10 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-pub use called::{Called, Message, Watch, call};
+pub use called::call;
 use clap::{Args, Parser, Subcommand};
 use failure::{Failure, code};
+pub use listener::{Called, Message, Watch};
 use m3_encoder::{AssetError, AssetOptions};
 pub use pairs::{
     FidelityOfArgument, FidelityOfCalls, Pair, PairError, PairScorer, ScoredPair, add_sums, aggregate,

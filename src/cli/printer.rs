@@ -8,7 +8,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use m3_report::visible;
 use m3_trajectory::{Problem, Severity};
 
-use super::called::Listener;
+use super::listener::Listener;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();

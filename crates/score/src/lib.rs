@@ -70,6 +70,7 @@ mod profile;
 mod repeats;
 mod run;
 mod schema;
+mod scored;
 mod serialize;
 mod similarity;
 mod sum;
@@ -91,10 +92,9 @@ pub use matrix::Matrix;
 pub use metric::{Averaged, MatchedPair, Metric, Metrics, Noted, Sum};
 pub use options::ScoreOptions;
 pub use pass::{PassCriterion, PassMetric};
-pub use pipeline::{
-    Progress, ScoreError, Sink, Summary, TrajectoryScore, find_doubtful, score, score_chosen, score_pairs,
-};
+pub use pipeline::{find_doubtful, score, score_chosen, score_pairs};
 pub use profile::{Profile, ThresholdError, Thresholds, is_strong};
+pub use scored::{Progress, ScoreError, Sink, Summary, TrajectoryScore};
 pub use serialize::Serializer;
 pub use similarity::Similarity;
 pub use sum::ExactSum;

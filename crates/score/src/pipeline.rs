@@ -2,88 +2,16 @@
 //! each chunk is scored by a [`Run`].
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
-use m3_embedding::{Embedder, EncoderError};
-use m3_support::text::shortened;
-use m3_trajectory::{FailureClass, SourceError, Trajectory, TrajectoryFile};
+use m3_embedding::Embedder;
+use m3_trajectory::{FailureClass, Trajectory, TrajectoryFile};
 
 use super::chunk::Chunk;
-use super::fidelity::{CallFidelity, DoubtfulPairs};
-use super::findings::Findings;
-use super::matching::Matching;
+use super::fidelity::DoubtfulPairs;
 use super::run::Run;
-use super::{ByTool, ExactSums, Ledger, ScoreOptions, Verdict};
-
-/// One trajectory, scored.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TrajectoryScore {
-    /// The task's id.
-    pub id: String,
-    /// The reference's type.
-    pub task_type: Option<String>,
-    /// Why the task failed, if it did.
-    pub failure: Option<FailureClass>,
-    /// Whether it passes, where that was asked for.
-    pub verdict: Option<Verdict>,
-    /// Its numbers; [`ExactSums::metrics`] gives the metrics.
-    pub sums: ExactSums,
-    /// Which calls are matched.
-    pub matching: Matching,
-    /// How far the arguments of each match ask for the same, in the order of the matches.
-    pub fidelities: Vec<CallFidelity>,
-}
-
-/// A whole set, scored.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Summary {
-    /// What was scored and what was not.
-    pub ledger: Ledger,
-    /// All trajectories together.
-    pub aggregate: ExactSums,
-    /// Trajectories of each type; those without a type are not in it.
-    pub by_type: BTreeMap<String, ExactSums>,
-    /// Which arguments are wrong.
-    pub findings: Findings,
-    /// The calls of each tool.
-    pub by_tool: ByTool,
-}
-
-/// Why scoring failed.
-#[derive(Debug, thiserror::Error)]
-pub enum ScoreError {
-    /// A file could not be read.
-    #[error(transparent)]
-    Source(#[from] SourceError),
-    /// The encoder failed.
-    #[error(transparent)]
-    Encoder(#[from] EncoderError),
-    /// The files have no id in common.
-    #[error(
-        "no id of `{predictions}` is in `{references}` (the first are `{}` and `{}`)\n\
-         hint: check that the files belong together, predictions first; ids are compared as they are",
-        shortened(.prediction, 100), shortened(.reference, 100)
-    )]
-    NoOverlap {
-        /// The file of predictions.
-        predictions: String,
-        /// The file of references.
-        references: String,
-        /// The first predicted id.
-        prediction: String,
-        /// The first reference id.
-        reference: String,
-    },
-    /// The sink of results failed.
-    #[error("failed to write the results: {0}")]
-    Sink(#[source] std::io::Error),
-}
-
-/// Receives each trajectory's score, in the order of the references.
-pub type Sink<'a> = dyn FnMut(TrajectoryScore) -> std::io::Result<()> + 'a;
-
-/// Receives the number of trajectories done and the number of all.
-pub type Progress<'a> = dyn FnMut(usize, usize) + 'a;
+use super::scored::{Progress, ScoreError, Sink, Summary, TrajectoryScore};
+use super::{Ledger, ScoreOptions};
 
 /// Scores predictions against references.
 ///

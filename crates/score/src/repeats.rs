@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Ledger;
-use super::pipeline::Summary;
+use super::scored::Summary;
 
 impl Summary {
     /// Adds the summary of a further repetition, with the number `repeat`, against the same references: numbers are

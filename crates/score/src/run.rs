@@ -10,7 +10,7 @@ use m3_trajectory::{FailureClass, Trajectory};
 use super::chunk::{Chunk, Prepared};
 use super::fidelity::{CallFidelity, CallPair, DoubtfulPairs, Fidelity};
 use super::matching::{Matching, align, calls_to_embed, cosine_of_calls};
-use super::pipeline::{Progress, ScoreError, Sink, Summary, TrajectoryScore};
+use super::scored::{Progress, ScoreError, Sink, Summary, TrajectoryScore};
 use super::transport::TooLarge;
 use super::typed::align_by_fidelity;
 use super::{ExactSums, Profile, ScoreOptions, Serializer, Similarity};
