@@ -41,12 +41,10 @@ pub fn call(arguments: impl IntoIterator<Item = OsString>, watch: Arc<Watch>) ->
 
 /// Help and version are what was asked for; everything else is a mistake in the arguments.
 fn said(error: &clap::Error) -> Result<(), Failure> {
-    let text = error.to_string();
     if error.use_stderr() {
-        let text = text.trim_start_matches("error: ").trim_end();
-        return Err(Failure::new(code::INPUT, text));
+        return Err(Failure::usage(error));
     }
-    Printer::out().write_all(text.as_bytes()).map_err(|cause| Failure::written(&cause))
+    Printer::out().write_all(error.to_string().as_bytes()).map_err(|cause| Failure::written(&cause))
 }
 
 /// The exit code of a command that unwound.

@@ -7,6 +7,7 @@ use clap::Args;
 use m3_score::fidelity::Answers;
 use m3_score::fidelity::model::Model;
 use m3_score::{MatchOptions, Profile, ScoreOptions, Similarity, Thresholds};
+use m3_trajectory::CallForms;
 use m3_trajectory::catalog::Catalog;
 
 use super::failure::Failure;
@@ -44,6 +45,7 @@ pub(super) struct ConditionsArgs {
 #[derive(Debug)]
 pub(super) struct Conditions {
     pub(super) profile: Profile,
+    pub(super) forms: CallForms,
     similarity: Similarity,
     thresholds: Thresholds,
     pub(super) catalog: Option<Arc<Catalog>>,
@@ -64,6 +66,7 @@ impl ConditionsArgs {
         )?;
         Ok(Conditions {
             profile: self.profile.into(),
+            forms: self.forms(),
             similarity,
             thresholds,
             catalog: self.tools.as_deref().map(Catalog::open).transpose()?.map(Arc::new),
@@ -76,6 +79,14 @@ impl ConditionsArgs {
     /// How trajectories pass, for trajectories that are not known yet.
     pub(super) fn verdicts(&self, printer: Printer) -> Option<MatchOptions> {
         self.matching.options(&|_| true, printer)
+    }
+
+    /// With the published program's profile, calls are read as that program reads them, so that the numbers agree.
+    pub(super) fn forms(&self) -> CallForms {
+        match self.profile {
+            ProfileArg::Paper => CallForms::Understood,
+            ProfileArg::OpenM3Bench => CallForms::Literal,
+        }
     }
 
     /// The catalog's file.

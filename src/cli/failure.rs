@@ -44,6 +44,12 @@ impl Failure {
         Self { code, message: Some(message.into()) }
     }
 
+    /// Mistakes in the arguments, as clap words them.
+    pub(crate) fn usage(error: &clap::Error) -> Self {
+        let text = error.to_string();
+        Self::new(code::INPUT, text.trim_start_matches("error: ").trim_end())
+    }
+
     /// A failure about which everything has been said already.
     pub(crate) fn silent(code: u8) -> Self {
         Self { code, message: None }

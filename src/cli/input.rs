@@ -194,11 +194,12 @@ fn said(file: Result<TrajectoryFile, OpenError>, printer: Printer) -> Result<Tra
 /// Prints the errors of a file, and some of its warnings.
 fn say(name: &str, problems: &Problems, printer: Printer) {
     let of = |severity| problems.iter().filter(move |problem| problem.severity == severity);
-    for problem in of(Severity::Error).take(SHOWN_ERRORS) {
+    let shown = if Printer::is_heard() { usize::MAX } else { SHOWN_ERRORS };
+    for problem in of(Severity::Error).take(shown) {
         Printer::problem(problem);
     }
     let errors = problems.count(Severity::Error);
-    if errors > SHOWN_ERRORS {
+    if errors > shown {
         Printer::error(&format!(
             "{name}: {}; `m3 validate {name}` lists them",
             counted(errors - SHOWN_ERRORS, "more error")

@@ -91,6 +91,10 @@ pub struct ScoredPair {
     /// Everything that `m3 score` says of a trajectory; `None` if the profile leaves it out, as `open-m3-bench` does with
     /// failed predictions.
     pub report: Option<TrajectoryReport>,
+    /// The reference's id.
+    pub id: String,
+    /// The reference's type.
+    pub task_type: Option<String>,
     /// Its sums, which add up to those of any set: 0 if it is left out.
     pub sums: ExactSums,
     /// Why the task failed, if it did.
@@ -98,8 +102,8 @@ pub struct ScoredPair {
 }
 
 impl ScoredPair {
-    /// The report as an object, with `sums` for [`add_sums`], null if the profile leaves the pair out; or else with
-    /// `failure` alone.
+    /// The report as an object, with `sums` for [`add_sums`]; if the profile leaves the pair out, only `id`, `type` and
+    /// `failure`, and `sums` is null.
     ///
     /// # Errors
     /// Never, as far as is known: a report has no keys but texts.
@@ -108,14 +112,25 @@ impl ScoredPair {
         struct Row<'p> {
             #[serde(flatten)]
             report: Option<&'p TrajectoryReport>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            failure: Option<&'static str>,
+            #[serde(flatten)]
+            left_out: Option<LeftOut<'p>>,
             sums: Option<String>,
         }
+        #[derive(Serialize)]
+        struct LeftOut<'p> {
+            id: &'p str,
+            #[serde(rename = "type")]
+            task_type: Option<&'p str>,
+            failure: Option<&'static str>,
+        }
         let report = self.report.as_ref();
-        let failure = self.failure.filter(|_| report.is_none()).map(FailureClass::name);
+        let left_out = report.is_none().then(|| LeftOut {
+            id: &self.id,
+            task_type: self.task_type.as_deref(),
+            failure: self.failure.map(FailureClass::name),
+        });
         let sums = report.map(|_| self.sums.to_string());
-        Ok(json_without_hidden(&serde_json::to_string(&Row { report, failure, sums })?).into_owned())
+        Ok(json_without_hidden(&serde_json::to_string(&Row { report, left_out, sums })?).into_owned())
     }
 }
 
@@ -193,6 +208,8 @@ pub struct PairScorer {
     conditions: Conditions,
     encoder: EncoderArgs,
     assets: AssetOptions,
+    /// Says what goes wrong without stopping the work, such as a cache that cannot be used.
+    printer: Printer,
     /// Encoders with their caches that no thread is using: each thread takes one.
     idle: Mutex<Vec<Embedder>>,
 }
@@ -209,11 +226,9 @@ impl PairScorer {
     /// # Errors
     /// [`PairError`] for unknown options, files that cannot be read, and a missing encoder.
     pub fn new(options: impl IntoIterator<Item = OsString>) -> Result<Self, PairError> {
-        let Options { pairs, common } = Options::try_parse_from(options).map_err(|error| {
-            let text = error.to_string();
-            Failure::new(code::INPUT, text.trim_start_matches("error: ").trim_end())
-        })?;
-        Ok(pairs.open(&common, Printer::new(true))?)
+        let Options { pairs, common } =
+            Options::try_parse_from(options).map_err(|error| Failure::usage(&error))?;
+        Ok(pairs.open(&common, Printer::new(false))?)
     }
 
     /// The definitions by which metrics are computed.
@@ -227,8 +242,8 @@ impl PairScorer {
     ///
     /// # Errors
     /// [`PairError`] with every problem.
-    pub fn read(name: &str, bytes: &[u8]) -> Result<Trajectory, PairError> {
-        Ok(Trajectory::of_bytes(name, bytes, TRACES)?)
+    pub fn read(&self, name: &str, bytes: &[u8]) -> Result<Trajectory, PairError> {
+        Ok(Trajectory::of_bytes(name, bytes, self.conditions.forms, TRACES)?)
     }
 
     /// Scores predictions, `None` where one is missing, against their references.
@@ -238,11 +253,13 @@ impl PairScorer {
     pub fn score(&self, pairs: &[Pair]) -> Result<Vec<ScoredPair>, PairError> {
         let profile = self.profile();
         let all = self.scores(pairs, false)?;
-        let scored = all.into_iter().zip(pairs).map(|(score, (prediction, _))| {
+        let scored = all.into_iter().zip(pairs).map(|(score, (prediction, reference))| {
             let failure = prediction.as_ref().map_or(Some(FailureClass::Missing), FailureClass::of);
             let sums = score.as_ref().map_or_else(ExactSums::default, |score| score.sums);
             let failure = score.as_ref().map_or(failure, |score| score.failure);
-            ScoredPair { report: score.map(|score| TrajectoryReport::new(score, profile)), sums, failure }
+            let (id, task_type) = (reference.id.clone(), reference.task_type.clone());
+            let report = score.map(|score| TrajectoryReport::new(score, profile));
+            ScoredPair { report, id, task_type, sums, failure }
         });
         Ok(scored.collect())
     }
@@ -326,11 +343,10 @@ impl PairScorer {
         let idle = self.idle().pop();
         let mut embedder = match idle {
             Some(embedder) => embedder,
-            None => self.encoder.open(self.assets.clone(), Printer::new(true))?,
+            None => self.encoder.open(self.assets.clone(), self.printer)?,
         };
         let done = work(&mut embedder);
-        // A cache that has failed is said once by commands; here the work goes on without it.
-        embedder.take_warnings();
+        embedder.take_warnings().iter().for_each(|warning| self.printer.warn(warning));
         self.idle().push(embedder);
         done.map_err(|error| Failure::from(error).into())
     }
@@ -347,6 +363,6 @@ impl PairArgs {
         conditions.verdicts = self.conditions.verdicts(printer);
         let assets = common.assets()?;
         let first = self.encoder.open(assets.clone(), printer)?;
-        Ok(PairScorer { conditions, encoder: self.encoder, assets, idle: Mutex::new(vec![first]) })
+        Ok(PairScorer { conditions, encoder: self.encoder, assets, printer, idle: Mutex::new(vec![first]) })
     }
 }

@@ -60,6 +60,11 @@ impl Printer {
         tell(Severity::Error, message, None);
     }
 
+    /// Whether a program hears everything, rather than a person who reads.
+    pub(crate) fn is_heard() -> bool {
+        Listener::current().is_some()
+    }
+
     /// Prints an error in a file.
     pub(crate) fn problem(problem: &Problem) {
         tell(Severity::Error, &problem.to_string(), Some(problem));

@@ -12,7 +12,7 @@ use m3_score::{Profile, Sink, Summary, TrajectoryScore};
 use m3_support::text::shortened;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::tool_names::Vocabulary;
-use m3_trajectory::{CallForms, Duplicates, SourceError, Trajectory, TrajectoryFile};
+use m3_trajectory::{Duplicates, SourceError, Trajectory, TrajectoryFile};
 
 use super::Common;
 use super::ask_same::{AskSameArgs, AskedSame, AskingSame};
@@ -87,7 +87,7 @@ impl ScoringArgs {
         let seen = <[Mutex<Seen>; 2]>::default();
         let learn = |file: usize, trajectory: &Trajectory| held(&seen[file]).learn(trajectory);
         let files = [self.predictions.path(printer), &self.references];
-        let reading = (self.duplicates(), self.forms());
+        let reading = (self.duplicates(), self.conditions.forms());
         let [mut predictions, mut references] = input::open_visiting(files, reading, printer, &learn)?;
         self.by.apply_to(&mut references);
         let open = |path: &PathBuf| {
@@ -151,14 +151,6 @@ impl ScoringArgs {
         let (tools, names) = (self.conditions.tools(), self.tool_names.file());
         let files = [Some(self.predictions.as_path()), Some(self.references.as_path()), tools, names];
         files.into_iter().flatten().collect()
-    }
-
-    /// With the published program's profile, calls are read as that program reads them, so that the numbers agree.
-    fn forms(&self) -> CallForms {
-        match self.conditions.profile {
-            ProfileArg::Paper => CallForms::Understood,
-            ProfileArg::OpenM3Bench => CallForms::Literal,
-        }
     }
 
     fn duplicates(&self) -> Duplicates {

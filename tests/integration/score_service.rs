@@ -58,6 +58,28 @@ fn a_batch_has_the_numbers_of_the_command() {
     assert_eq!(endpoint.send(Method::GET, "/healthz", &[], "").body, "ok\n");
 }
 
+/// Calls in the forms of other programs, which the published program reads literally.
+#[test]
+fn calls_in_other_forms_are_read_as_by_the_command() {
+    let calls = |first: Value| json!({"id": "a", "steps": [{"calls": [first, {"name": "m/b", "arguments": {"x": 1}}]}]});
+    let reference = calls(json!({"name": "m/a", "arguments": {"city": "Lima"}}));
+    let as_text = calls(json!({"name": "m/a", "arguments": "{\"city\": \"Lima\"}"}));
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, value: &Value| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, value.to_string()).unwrap();
+        path
+    };
+    for profile in ["paper", "open-m3-bench"] {
+        let Some(endpoint) = endpoint(&["--profile", profile]) else { return };
+        let mut m3 = m3().unwrap();
+        let files = [file("predictions.json", &as_text), file("references.json", &reference)];
+        let scored = report(m3.arg("score").args(files).args(["--profile", profile]));
+        let found = score(&endpoint, &json!({"pairs": [{"prediction": as_text, "reference": reference}]}));
+        assert_eq!(found["results"][0]["metrics"], scored["trajectories"][0]["metrics"], "{profile}");
+    }
+}
+
 #[test]
 fn what_cannot_be_scored_is_told_and_stops_nothing() {
     let Some(endpoint) = endpoint(&["--max-pairs", "3", "--max-body", "1"]) else { return };

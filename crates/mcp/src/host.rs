@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::config::{HostConfig, ServerConfig};
 use super::connection::Surroundings;
-use super::guard::own_program;
+use super::guard::OwnProgram;
 use super::instance::Instance;
 use super::outcome::{CallError, CallLimits, CallOutcome};
 use super::resource::READ_RESOURCE;
@@ -55,7 +55,7 @@ impl HostOptions {
     /// Uses the running program as the guard; only for `m3` itself.
     #[must_use]
     pub fn guarded(mut self) -> Self {
-        self.guard = own_program().ok();
+        self.guard = OwnProgram::path().ok();
         self
     }
 }

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::guard::own_program;
+use super::guard::OwnProgram;
 use super::status::{StartError, telling_line};
 use super::tail::Tail;
 
@@ -126,12 +126,16 @@ impl Launch<'_> {
             Some(guard) => {
                 let mut command = Command::new(guard);
                 command
+                    .args(OwnProgram::arguments())
                     .args(["guard-server", "--parent", &std::process::id().to_string(), "--"])
                     .arg(program);
                 command
             }
             None => Command::new(program),
         };
+        if self.command == "m3" {
+            command.args(OwnProgram::arguments());
+        }
         command.args(self.args).current_dir(self.folder).env_clear().envs(self.environment());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let refused = |error: io::Error| {
@@ -182,7 +186,7 @@ impl Launch<'_> {
         if self.command == "m3" {
             return match self.guard {
                 Some(guard) => Ok(guard.to_owned()),
-                None => own_program().map_err(|error| StartError::Spawn {
+                None => OwnProgram::path().map_err(|error| StartError::Spawn {
                     command: self.command.to_owned(),
                     reason: error.to_string(),
                 }),

@@ -19,8 +19,8 @@ use tokio_util::sync::CancellationToken;
 /// The most connections; further ones wait until one ends.
 const CONNECTIONS: usize = 4096;
 
-/// How long the head of a request may take to come.
-const HEAD_WAIT: Duration = Duration::from_secs(30);
+/// How long the head of a request may take to come, and a connection may be idle between requests: trainers ask once a step.
+const HEAD_WAIT: Duration = Duration::from_mins(10);
 
 /// A router that is served until this is stopped or dropped.
 #[derive(Debug)]

@@ -165,16 +165,12 @@ impl FromStr for ExactSums {
     }
 }
 
+/// Counts that do not fit saturate: sums may come from a file that somebody wrote.
 impl AddAssign for ExactSums {
-    fn add_assign(&mut self, other: Self) {
-        self.trajectories += other.trajectories;
-        self.failed += other.failed;
-        self.reference_calls += other.reference_calls;
-        self.predicted_calls += other.predicted_calls;
-        self.matched += other.matched;
-        self.strong += other.strong;
-        self.passed += other.passed;
-        self.predicted_steps += other.predicted_steps;
+    fn add_assign(&mut self, mut other: Self) {
+        for (count, more) in self.counts().into_iter().zip(other.counts()) {
+            *count = count.saturating_add(*more);
+        }
         for (sum, other) in self.of_metrics.iter_mut().zip(other.of_metrics) {
             *sum += other;
         }

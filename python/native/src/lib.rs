@@ -34,6 +34,9 @@ type MessageRow = (&'static str, String, Option<ProblemRow>);
 /// How often a waiting caller looks for signals.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// How long a caller that wants no more waits for the command to end.
+const LAST_WAIT: Duration = Duration::from_secs(2);
+
 fn problem_row(problem: Problem) -> ProblemRow {
     let place = problem.place;
     (place.file, place.line, place.id, place.pointer, problem.message)
@@ -53,9 +56,9 @@ fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 /// Where the encoder's files and the command are.
 #[pyfunction]
 #[pyo3(signature = (encoder_dir, runtime_library, program))]
-fn set_installed(encoder_dir: Option<PathBuf>, runtime_library: Option<PathBuf>, program: Option<PathBuf>) {
+fn set_installed(encoder_dir: Option<PathBuf>, runtime_library: Option<PathBuf>, program: Vec<OsString>) {
     m3_encoder::Installed { encoder_dir, runtime_library }.set();
-    program.into_iter().for_each(m3_mcp::guard::set_own_program);
+    m3_mcp::guard::OwnProgram::set(program);
 }
 
 /// Runs a command in this process: its exit code, what it would have printed, what it said.
@@ -97,6 +100,9 @@ fn call(
                 });
                 if let Err(stop) = told {
                     is_wanted.store(false, Ordering::Relaxed);
+                    // It ends when it next says how far it is; what never does goes on in the background.
+                    let receiver = || receiver.lock().unwrap_or_else(PoisonError::into_inner);
+                    let _ = py.detach(|| receiver().recv_timeout(LAST_WAIT));
                     return Err(stop);
                 }
             }
@@ -104,6 +110,10 @@ fn call(
     };
     // The answer is its last act.
     let _ = py.detach(|| worker.join());
+    let last = reached.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let (Some(progress), Some(last)) = (&progress, last) {
+        progress.call1(py, last)?;
+    }
     let messages = messages.into_iter().map(|message| {
         let severity = match message.severity {
             Severity::Error => "error",
@@ -136,7 +146,7 @@ impl PairScorer {
     /// The report of each pair as JSON; a pair that cannot be read has an error instead, and none stops the others.
     fn score(&self, py: Python<'_>, pairs: Vec<PairOfBytes>) -> PyResult<Vec<PairOutcome>> {
         py.detach(|| {
-            let outcomes = self.0.score_read(pairs.iter().map(read_pair))?;
+            let outcomes = self.0.score_read(pairs.iter().map(|pair| read_pair(&self.0, pair)))?;
             let outcomes = outcomes.into_iter().map(|outcome| match outcome {
                 Ok(pair) => (pair.to_json().ok(), None),
                 Err(error) => {
@@ -152,7 +162,7 @@ impl PairScorer {
     /// Where the numbers of a pair come from: as text, and as JSON.
     fn audit(&self, py: Python<'_>, pair: PairOfBytes) -> PyResult<(String, String)> {
         py.detach(|| {
-            let (prediction, reference) = read_pair(&pair)?;
+            let (prediction, reference) = read_pair(&self.0, &pair)?;
             self.0.audit(prediction, reference)
         })
         .map_err(failed)
@@ -179,9 +189,9 @@ impl PairScorer {
     }
 }
 
-fn read_pair((prediction, reference): &PairOfBytes) -> Result<Pair, PairError> {
-    let prediction = prediction.as_deref().map(|bytes| Scorer::read("prediction", bytes)).transpose()?;
-    Ok((prediction, Scorer::read("reference", reference)?))
+fn read_pair(scorer: &Scorer, (prediction, reference): &PairOfBytes) -> Result<Pair, PairError> {
+    let prediction = prediction.as_deref().map(|bytes| scorer.read("prediction", bytes)).transpose()?;
+    Ok((prediction, scorer.read("reference", reference)?))
 }
 
 fn json(bytes: &[u8]) -> PyResult<Json> {

@@ -157,7 +157,11 @@ fn over_http(
         let server = starting.await.map_err(|error| failed(&error))?;
         announce(&server, printer)?;
         asked_to_end().await;
-        ending(server).await;
+        // Who asks twice does not want to wait.
+        tokio::select! {
+            () = ending(server) => {}
+            () = asked_to_end() => {}
+        }
         Ok(Ended::InputClosed)
     })
 }

@@ -9,6 +9,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use axum::serve::ListenerExt as _;
 use m3_support::text::percent_encoded;
@@ -66,7 +67,7 @@ pub async fn http(toolboxes: Vec<Arc<dyn Toolbox>>, options: &HttpOptions) -> Re
     http_beside(Router::new(), toolboxes, options).await
 }
 
-/// Starts to serve tools beside what `router` has. It has to keep web pages out itself: [`is_from_here`].
+/// Starts to serve tools beside what `router` has. Web pages are kept out of both.
 ///
 /// # Errors
 /// The errors of [`http`].
@@ -102,13 +103,21 @@ pub async fn http_beside(
     let listener = listener.tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });
-    let router = router.fallback_service(Router::new().fallback(dispatch).with_state(Arc::new(services)));
+    let hosts: Arc<[String]> = options.allowed_hosts.clone().into();
+    let guarded = router.layer(axum::middleware::from_fn_with_state(hosts, keep_pages_out));
+    let router = guarded.fallback_service(Router::new().fallback(dispatch).with_state(Arc::new(services)));
     Ok(HttpServer { address, names, serving: Serving::start(listener, router, stop) })
 }
 
+async fn keep_pages_out(State(hosts): State<Arc<[String]>>, request: Request, next: Next) -> Response {
+    if is_from_here(request.headers(), &hosts) {
+        return next.run(request).await;
+    }
+    (StatusCode::FORBIDDEN, "requests of other sites are not answered\n").into_response()
+}
+
 /// Whether a request names this machine, or one of `hosts`, and does not come from a page of another site.
-#[must_use]
-pub fn is_from_here(headers: &HeaderMap, hosts: &[String]) -> bool {
+fn is_from_here(headers: &HeaderMap, hosts: &[String]) -> bool {
     let value = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let without_port = |authority: &str| match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host.to_owned(),
@@ -116,7 +125,9 @@ pub fn is_from_here(headers: &HeaderMap, hosts: &[String]) -> bool {
     };
     let is_known = |authority: &str| {
         let host = without_port(authority);
-        LOOPBACK.contains(&host.as_str()) || hosts.iter().any(|known| *known == host || known == authority)
+        let is_host =
+            |known: &str| known.eq_ignore_ascii_case(&host) || known.eq_ignore_ascii_case(authority);
+        LOOPBACK.into_iter().any(is_host) || hosts.iter().any(|known| is_host(known))
     };
     let is_page_of_here = |origin: &str| {
         origin.strip_prefix("http://").is_some_and(|host| LOOPBACK.contains(&without_port(host).as_str()))

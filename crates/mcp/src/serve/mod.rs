@@ -20,7 +20,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-pub use http::{HttpOptions, HttpServer, http, http_beside, is_from_here};
+pub use http::{HttpOptions, HttpServer, http, http_beside};
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;

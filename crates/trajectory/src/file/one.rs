@@ -5,23 +5,28 @@ use crate::format::Format;
 use crate::json::{self, Json};
 use crate::model::Trajectory;
 use crate::problem::{Place, Problems, Severity};
-use crate::read::{self, Reading};
+use crate::read::{self, CallForms, Reading};
 
 impl Trajectory {
     /// Reads the only trajectory of `bytes`, in m3's own form or one of `formats`; `name` stands for a file's in
-    /// messages.
+    /// messages, `forms` says how calls are read.
     ///
     /// # Errors
     /// [`OpenError`], also if there is not exactly one.
-    pub fn of_bytes(name: &str, bytes: &[u8], formats: &[Format]) -> Result<Self, OpenError> {
+    pub fn of_bytes(
+        name: &str,
+        bytes: &[u8],
+        forms: CallForms,
+        formats: &[Format],
+    ) -> Result<Self, OpenError> {
         // Without a file, which takes some hundred times as long.
         if let Ok((value, oddities)) = json::parse(bytes)
             && oddities.is_empty()
             && is_own(&value)
         {
-            return Self::of_own(name, value);
+            return Self::of_own(name, value, forms);
         }
-        let file = TrajectoryFile::of_bytes(name, bytes, formats)?;
+        let file = TrajectoryFile::of_bytes(name, bytes, forms, formats)?;
         if file.len() == 1 && !file.is_tasks() {
             return Ok(file.read(0)?);
         }
@@ -33,7 +38,7 @@ impl Trajectory {
         Err(invalid(file.name(), &message))
     }
 
-    fn of_own(name: &str, value: Json) -> Result<Self, OpenError> {
+    fn of_own(name: &str, value: Json, forms: CallForms) -> Result<Self, OpenError> {
         let mut problems = Problems::default();
         let place = Place {
             file: name.to_owned(),
@@ -43,7 +48,8 @@ impl Trajectory {
         let mut report = |severity, pointer: String, message: String| {
             problems.push(severity, &place, &pointer, &message);
         };
-        read::trajectory(value, None, Some(SINGLE_ID), Reading::default(), &mut report)
+        let reading = Reading { keeps_malformed: false, forms };
+        read::trajectory(value, None, Some(SINGLE_ID), reading, &mut report)
             .ok_or_else(|| OpenError::Invalid { file: name.to_owned(), problems })
     }
 }
@@ -68,17 +74,22 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Trajectory, String> {
-        Trajectory::of_bytes("given", text.as_bytes(), &[]).map_err(|error| match error {
-            OpenError::Invalid { problems, .. } => problems.iter().map(ToString::to_string).collect(),
-            OpenError::Source(error) => error.to_string(),
-        })
+        Trajectory::of_bytes("given", text.as_bytes(), CallForms::Understood, &[]).map_err(
+            |error| match error {
+                OpenError::Invalid { problems, .. } => problems.iter().map(ToString::to_string).collect(),
+                OpenError::Source(error) => error.to_string(),
+            },
+        )
     }
 
     #[test]
     fn one_trajectory_is_read_as_from_a_file() {
         let call = r#"{"name": "image/crop", "arguments": {"x": 3}}"#;
         let own = format!(r#"{{"id": "a", "question": "q", "steps": [{{"calls": [{call}]}}], "more": 1}}"#);
-        let file = TrajectoryFile::of_bytes("given", own.as_bytes(), &[]).unwrap().read(0).unwrap();
+        let file = TrajectoryFile::of_bytes("given", own.as_bytes(), CallForms::Understood, &[])
+            .unwrap()
+            .read(0)
+            .unwrap();
         assert_eq!(read(&own), Ok(file));
         // A list of one, an object by id, and no steps at all take the way by a file.
         assert_eq!(read(&format!("[{own}]")).unwrap().id, "a");

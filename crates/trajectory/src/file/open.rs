@@ -104,12 +104,18 @@ impl TrajectoryFile {
         Self::scan_as(path, duplicates, reading, &[], &mut |_, _| (), &mut |_| ())
     }
 
-    /// Opens bytes that a program holds, of one of `formats`; `name` stands for a file's in messages.
+    /// Opens bytes that a program holds, of one of `formats`; `name` stands for a file's in messages, `forms` says how calls
+    /// are read.
     ///
     /// # Errors
     /// The errors of [`TrajectoryFile::open`].
-    pub fn of_bytes(name: &str, bytes: &[u8], formats: &[Format]) -> Result<Self, OpenError> {
-        let reading = (Wants::Any, CallForms::default());
+    pub fn of_bytes(
+        name: &str,
+        bytes: &[u8],
+        forms: CallForms,
+        formats: &[Format],
+    ) -> Result<Self, OpenError> {
+        let reading = (Wants::Any, forms);
         let source = Source::of_bytes(name, bytes)?;
         Self::scan_source(source, Duplicates::Error, reading, formats, &mut |_, _| (), &mut |_| ())?
             .without_errors()

@@ -66,7 +66,7 @@ impl From<Problem> for Place {
 impl Batch {
     /// Scores the pairs. One that cannot be read stops no other.
     pub(super) fn score(self, scorer: &PairScorer) -> Result<Answer, PairError> {
-        let outcomes = scorer.score_read(self.pairs.iter().map(Pair::read))?;
+        let outcomes = scorer.score_read(self.pairs.iter().map(|pair| pair.read(scorer)))?;
         let refused = outcomes.iter().filter(|outcome| outcome.is_err()).count();
         let results = outcomes.into_iter().map(|outcome| match outcome {
             Ok(pair) => pair_to_json(&pair, self.detail),
@@ -80,8 +80,8 @@ impl Batch {
 }
 
 impl Pair {
-    fn read(&self) -> Result<pairs::Pair, PairError> {
-        let read = |name: &str, value: &RawValue| PairScorer::read(name, value.get().as_bytes());
+    fn read(&self, scorer: &PairScorer) -> Result<pairs::Pair, PairError> {
+        let read = |name: &str, value: &RawValue| scorer.read(name, value.get().as_bytes());
         let prediction = self.prediction.as_deref().map(|value| read("prediction", value)).transpose()?;
         Ok((prediction, read("reference", &self.reference)?))
     }

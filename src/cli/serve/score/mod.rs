@@ -36,7 +36,7 @@ pub(super) struct ScoreServerArgs {
     #[arg(long, value_name = "N", help_heading = "Limits", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_pairs: u32,
     /// Size of a request at most, in MiB; more is answered with 413
-    #[arg(long, value_name = "MIB", help_heading = "Limits", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "MIB", help_heading = "Limits", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=512))]
     max_body: u16,
 }
 

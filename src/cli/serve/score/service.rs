@@ -1,6 +1,6 @@
 //! The reward service over HTTP: `/score`, `/healthz`, `/metrics`, and the MCP server beside them.
 //!
-//! Every request is answered: scored (200), or told why not: 400 not a batch, 403 from a web page, 408 too slow, 413 too
+//! Every request is answered: scored (200), or told why not: 400 not a batch, 408 too slow, 413 too
 //! large, 429 too much at once. When it is told to end, it takes no more, and answers what it has.
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use futures_util::StreamExt as _;
-use m3_mcp::serve::{HttpOptions, HttpServer, ServeError, http_beside, is_from_here};
+use m3_mcp::serve::{HttpOptions, HttpServer, ServeError, http_beside};
 use serde_json::json;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -34,26 +34,19 @@ pub(in crate::cli::serve) async fn serve(
     desk: &Arc<Desk>,
     options: &HttpOptions,
 ) -> Result<HttpServer, ServeError> {
-    let service = Service { desk: Arc::clone(desk), hosts: options.allowed_hosts.clone().into() };
     let router = Router::new()
         .route("/score", post(score))
         .route("/healthz", get(health))
         .route("/metrics", get(metrics))
-        .with_state(service);
+        .with_state(Arc::clone(desk));
     http_beside(router, vec![super::toolbox(desk)], options).await
-}
-
-#[derive(Clone)]
-struct Service {
-    desk: Arc<Desk>,
-    hosts: Arc<[String]>,
 }
 
 /// A request that is not scored: its status and why.
 type Refusal = (StatusCode, String);
 
-async fn score(State(service): State<Service>, request: Request) -> Response {
-    let answered = answer(&service, request).await;
+async fn score(State(desk): State<Arc<Desk>>, request: Request) -> Response {
+    let answered = answer(&desk, request).await;
     let mut response = match answered {
         Ok(body) => with_body(StatusCode::OK, body),
         Err((status, why)) => {
@@ -64,20 +57,16 @@ async fn score(State(service): State<Service>, request: Request) -> Response {
             response
         }
     };
-    if service.desk.is_ending() {
+    if desk.is_ending() {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    service.desk.counts.request(response.status().as_u16());
+    desk.counts.request(response.status().as_u16());
     response
 }
 
-async fn answer(service: &Service, request: Request) -> Result<String, Refusal> {
+async fn answer(desk: &Arc<Desk>, request: Request) -> Result<String, Refusal> {
     let start = Instant::now();
     let (head, body) = request.into_parts();
-    if !is_from_here(&head.headers, &service.hosts) {
-        return Err((StatusCode::FORBIDDEN, "requests of other sites are not answered".to_owned()));
-    }
-    let desk = &service.desk;
     let (body, _held) = read(desk, &head.headers, body).await?;
     let batch: Batch = serde_json::from_slice(&body).map_err(|error| {
         let why = format!(
@@ -140,14 +129,16 @@ async fn gather(
     if said.is_some_and(|length| length > most) {
         return Err(too_large());
     }
-    let held = desk.hold(said.unwrap_or(most)).ok_or_else(|| {
-        (StatusCode::TOO_MANY_REQUESTS, "too much is being read; try again later".to_owned())
-    })?;
+    let too_much = || (StatusCode::TOO_MANY_REQUESTS, "too much is being held; try again later".to_owned());
+    let mut held = desk.hold(said.unwrap_or_default()).ok_or_else(too_much)?;
     let mut bytes = Vec::with_capacity(said.unwrap_or_default());
     while let Some(piece) = body.next().await {
         let piece = piece.map_err(|_| (StatusCode::BAD_REQUEST, "the body broke off".to_owned()))?;
         if bytes.len() + piece.len() > most {
             return Err(too_large());
+        }
+        if said.is_none() {
+            held.merge(desk.hold(piece.len()).ok_or_else(too_much)?);
         }
         bytes.extend_from_slice(&piece);
     }
@@ -165,17 +156,13 @@ async fn discard(body: &mut BodyDataStream, most: usize) {
     }
 }
 
-async fn health(State(service): State<Service>) -> (StatusCode, &'static str) {
-    if service.desk.is_ending() {
-        (StatusCode::SERVICE_UNAVAILABLE, "ending\n")
-    } else {
-        (StatusCode::OK, "ok\n")
-    }
+async fn health(State(desk): State<Arc<Desk>>) -> (StatusCode, &'static str) {
+    if desk.is_ending() { (StatusCode::SERVICE_UNAVAILABLE, "ending\n") } else { (StatusCode::OK, "ok\n") }
 }
 
-async fn metrics(State(service): State<Service>) -> Response {
+async fn metrics(State(desk): State<Arc<Desk>>) -> Response {
     const KIND: (HeaderName, &str) = (header::CONTENT_TYPE, "text/plain; version=0.0.4");
-    ([KIND], service.desk.counts.text(service.desk.waiting())).into_response()
+    ([KIND], desk.counts.text(desk.waiting())).into_response()
 }
 
 fn with_body(status: StatusCode, body: String) -> Response {

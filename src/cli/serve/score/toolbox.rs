@@ -49,7 +49,8 @@ impl ScoreServer {
         let explains = tool == EXPLAIN;
         let done = self.desk.work(move |scorer| {
             let _place = place;
-            let (prediction, reference) = (read(&arguments, "prediction")?, read(&arguments, "reference")?);
+            let (prediction, reference) =
+                (read(scorer, &arguments, "prediction")?, read(scorer, &arguments, "reference")?);
             if explains {
                 explained(scorer, prediction, reference)
             } else {
@@ -68,7 +69,7 @@ impl ScoreServer {
     }
 }
 
-fn read(arguments: &Map<String, Value>, name: &str) -> Result<Trajectory, PairError> {
+fn read(scorer: &PairScorer, arguments: &Map<String, Value>, name: &str) -> Result<Trajectory, PairError> {
     let missing = || PairError {
         is_unavailable: false,
         message: format!(
@@ -77,7 +78,7 @@ fn read(arguments: &Map<String, Value>, name: &str) -> Result<Trajectory, PairEr
         problems: Vec::new(),
     };
     let value = arguments.get(name).ok_or_else(missing)?;
-    PairScorer::read(name, value.to_string().as_bytes())
+    scorer.read(name, value.to_string().as_bytes())
 }
 
 fn scored(
