@@ -31,11 +31,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
+import m3
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-
-import m3
 from m3 import _batches
 
 SCHEMA = pa.schema({"id": pa.string(), "type": pa.string(), "prediction": pa.string(), "reference": pa.string()})

@@ -77,7 +77,10 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     if name in _MODULES:
-        return import_module(f".{name}", __name__)
+        try:
+            return import_module(f".{name}", __name__)
+        except ImportError as error:
+            raise AttributeError(f"module 'm3' has {name!r}, which cannot be imported here: {error}") from error
     place = _PLACES.get(name)
     if place is None:
         raise AttributeError(f"module 'm3' has no attribute {name!r}")

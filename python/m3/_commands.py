@@ -92,13 +92,20 @@ def score(
         }
     )
     more = _engine.options({"suite": suite})
-    output = _engine.call(
-        ["score", *arguments, *more, "--format=jsonl"], memory=folder.prefix, progress=_engine.bar(progress)
-    )
+    words = ["score", *arguments, *more, "--format=jsonl"]
+    with _engine.bar(progress) as show:
+        output = _engine.call(words, memory=folder.prefix, progress=show)
     lines = output.splitlines()
     if folder.prefix:
         lines[-1] = named(lines[-1].decode(), to_json(folder.prefix, "").decode()[1:-1]).encode()
     return Report(lines, _Audited(folder, arguments))
+
+
+def _model(name: object) -> str:
+    """The name of a model, which the command reads as `NAME=FILE`."""
+    if not isinstance(name, str) or not name or "=" in name or name.startswith("-"):
+        raise InputError(f"{name!r} cannot name a model: use text that is not empty, has no `=` and starts with no `-`")
+    return name
 
 
 def _results(results: Iterable[tuple[str, Path | Report]], folder: Folder) -> list[str]:
@@ -113,7 +120,7 @@ def _results(results: Iterable[tuple[str, Path | Report]], folder: Folder) -> li
         else:
             kind = _engine.kind_of(result)
             raise InputError(f"`{name}` should be a report of m3.score or the path of one, and is {kind}")
-        arguments.append(f"{name}={path}")
+        arguments.append(f"{_model(name)}={path}")
     return arguments
 
 
@@ -194,12 +201,14 @@ def leaderboard(
 def load_traces(
     *paths: Path,
     as_: Literal["predictions", "references"] = "predictions",
+    from_: str | None = None,
     images: Path | None = None,
     progress: bool | _engine.Progress = False,
 ) -> list[dict[str, Any]]:
     """Reads traces of other programs as trajectories: message lists, inspect logs, OpenTelemetry, sessions.
 
-    docs/import.md lists what is read. Pictures in them become files in the folder `images`; without it the
+    docs/import.md lists what is read; `from_` names the form, as `--from` of the command, where m3 cannot tell it.
+    Pictures in them become files in the folder `images`; without it the
     trajectories hold no more than their names.
 
     Raises:
@@ -211,8 +220,9 @@ def load_traces(
     target = folder.path("predictions.json")
     named = [_engine.path_of(path, f"paths[{number}]") for number, path in enumerate(paths)]
     into = folder.path("images") if images is None else _engine.path_of(images, "images")
-    arguments = ["import", *named, "--out", target, f"--images={into}", *_engine.options({"as": as_})]
-    _engine.call(arguments, memory=folder.prefix, written=target, progress=_engine.bar(progress))
+    arguments = ["import", *named, "--out", target, f"--images={into}", *_engine.options({"as": as_, "from": from_})]
+    with _engine.bar(progress) as show:
+        _engine.call(arguments, memory=folder.prefix, written=target, progress=show)
     with open(target, "rb") as file:
         found: list[dict[str, Any]] = json.load(file)
     return found

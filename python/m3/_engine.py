@@ -6,15 +6,15 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from os import PathLike
 from types import ModuleType
 from typing import Any, cast
 from weakref import WeakSet
 
-from ._errors import InputError, InputWarning, Problem, UnavailableError, in_python, named
+from ._errors import InputError, InputWarning, Problem, UnavailableError, in_python, named, visible
 
 Path = str | PathLike[str]
 Progress = Callable[[str, int, int], object]
@@ -85,7 +85,7 @@ class _Inside(threading.local):
 class _Gate:
     """Who is in the native half. `fork` waits for them: a lock held by another thread is held in the copy for ever."""
 
-    # What is still at work after so many seconds is not waited for.
+    # What is still at work, or still forks, after so many seconds is not waited for.
     _PATIENCE = 5.0
 
     def __init__(self) -> None:
@@ -98,7 +98,7 @@ class _Gate:
         with self._changed:
             # Who is in already, and comes again from a callback, would be waited for.
             if not self._own.depth:
-                self._changed.wait_for(lambda: not self._forks)
+                self._changed.wait_for(lambda: not self._forks, 2 * self._PATIENCE)
             self._inside += 1
         self._own.depth += 1
 
@@ -116,7 +116,7 @@ class _Gate:
 
     def open(self) -> None:
         with self._changed:
-            self._forks -= 1
+            self._forks = max(0, self._forks - 1)
             self._changed.notify_all()
 
 
@@ -162,7 +162,7 @@ def options(named: Mapping[str, Option]) -> list[str]:
     """
     words: list[str] = []
     for name, value in named.items():
-        option = "--" + name.replace("_", "-")
+        option, before = "--" + name.replace("_", "-"), len(words)
         if value is None or name in _FLAGS:
             words += [option] if value else []
         elif name in _MAPPINGS:
@@ -177,7 +177,7 @@ def options(named: Mapping[str, Option]) -> list[str]:
             words.append(f"{option}={value}")
         else:
             raise InputError(f"`{name}` should be text or a number, and is {kind_of(value)}")
-        for word in words[-1:]:
+        for word in words[before:]:
             _check_text(word, f"`{name}`")
     return words
 
@@ -203,7 +203,7 @@ def warn(text: str) -> None:
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
         frame, level = frame.f_back, level + 1
-    warnings.warn(text, InputWarning, stacklevel=level)
+    warnings.warn(visible(text), InputWarning, stacklevel=level)
 
 
 def _check_text(word: str, name: str) -> None:
@@ -251,7 +251,7 @@ def call(
     if code == _INTERRUPTED:
         raise KeyboardInterrupt
     if code == _BUG:
-        raise RuntimeError(reason)
+        raise RuntimeError(visible(reason))
     if code == _UNAVAILABLE:
         raise unavailable(reason)
     raise InputError(reason, problems)
@@ -259,6 +259,7 @@ def call(
 
 def unavailable(text: str) -> UnavailableError:
     """What is missing, with the two ways to fix it."""
+    text = visible(text)
     return UnavailableError(text if "ncoder" not in text and "ONNX" not in text else f"{text}\n{_TWO_WAYS}")
 
 
@@ -269,14 +270,17 @@ def failed(error: Exception, memory: str | None = None) -> Exception:
     return unavailable(message) if is_unavailable else InputError(message, [Problem._of(row, memory) for row in rows])
 
 
-def bar(progress: bool | Progress) -> Progress | None:
-    """What `progress` stands for: a bar by tqdm for `True`."""
+@contextmanager
+def bar(progress: bool | Progress) -> Iterator[Progress | None]:
+    """What `progress` stands for: a bar by tqdm for `True`, which is closed at the end."""
     if not isinstance(progress, bool):
         if not callable(progress):
             raise InputError(f"`progress` should be a bool or a function, and is {kind_of(progress)}")
-        return progress
+        yield progress
+        return
     if not progress:
-        return None
+        yield None
+        return
     from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
 
     shown = tqdm(unit=" trajectories")
@@ -287,4 +291,7 @@ def bar(progress: bool | Progress) -> Progress | None:
         shown.n = done
         shown.refresh()
 
-    return show
+    try:
+        yield show
+    finally:
+        shown.close()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import keyword
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,18 +15,34 @@ if TYPE_CHECKING:
 
 _OF_THE_COMMAND = re.compile(r"\n\n(Usage: .*|For more information, .*|  tip: .*)")
 _OPTION = re.compile(
-    r"""(?:(?P<quote>['`])|^  )--(?P<name>[a-z][a-z-]+)(?:[ =](?P<value>[^'`\n]*))?(?(quote)['`]|$)""", re.M
+    r"""(?:(?P<quote>['`])|^  )--(?P<name>[a-z][a-z-]+)(?:[ =](?P<value>[^'`\n]*))?(?(quote)['`]|$)""", re.MULTILINE
 )
+
+
+def visible(text: str) -> str:
+    """A text for people: what would steer a terminal, or reorder what is read, as an escape; line breaks are kept."""
+    if text.isprintable():
+        return text
+    return "".join(it if it.isprintable() or it in "\n\t" or _is_space(it) else _escaped(it) for it in text)
+
+
+def _is_space(character: str) -> bool:
+    return unicodedata.category(character) == "Zs"
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode()
 
 
 def in_python(text: str) -> str:
     """What the command says, with its options called as they are here."""
 
-    def keyword(found: re.Match[str]) -> str:
+    def as_keyword(found: re.Match[str]) -> str:
         name, value = found["name"].replace("-", "_"), found["value"]
+        name += "_" if keyword.iskeyword(name) else ""
         return f"`{name}`" if not value or value.startswith("<") else f'`{name}="{value}"`'
 
-    return _OPTION.sub(keyword, _OF_THE_COMMAND.sub("", text))
+    return _OPTION.sub(as_keyword, _OF_THE_COMMAND.sub("", text))
 
 
 def named(text: str, memory: str | None) -> str:
@@ -57,7 +75,7 @@ class Problem:
             place += f":{self.line}"
         place += f" {self.pointer}" if self.pointer else ""
         place += f" (id `{self.id}`)" if self.id is not None else ""
-        return f"{place}: {self.message}"
+        return visible(f"{place}: {self.message}")
 
     @classmethod
     def _of(cls, row: _Problem, memory: str | None = None) -> Problem:
@@ -71,11 +89,12 @@ class Problem:
 class InputError(ValueError):
     """The input, or an option, is wrong.
 
-    `problems` lists every problem that has a place in predictions or references.
+    `problems` lists every problem that has a place in predictions or references. What would steer a terminal is escaped
+    in the message, and in a problem as text; the members of a problem are as they were found.
     """
 
     def __init__(self, message: str, problems: Iterable[Problem] = ()) -> None:
-        super().__init__(message)
+        super().__init__(visible(message))
         self.problems = list(problems)
 
     def __reduce__(self) -> tuple[object, ...]:

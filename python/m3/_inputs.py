@@ -48,8 +48,7 @@ class Folder:
         # JSON Lines, even of one trajectory: its place is its row.
         path = self.path(f"{name}.jsonl")
         with open(path, "wb") as file:
-            for row in rows_of(value, name):
-                file.write(row + b"\n")
+            file.writelines(row + b"\n" for row in rows_of(value, name))
         return path
 
     def json_file(self, value: object, name: str) -> str:

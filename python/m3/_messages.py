@@ -24,15 +24,15 @@ def plain(message: Any) -> Message:
         found = dict(message)
         kind = found.get("role", found.get("type"))
     elif hasattr(message, "content") and hasattr(message, "type"):
-        made = [*(getattr(message, "tool_calls", None) or ()), *(getattr(message, "invalid_tool_calls", None) or ())]
-        found = {"content": message.content, "tool_calls": made}
+        made = [_list_of(getattr(message, name, None)) for name in ("tool_calls", "invalid_tool_calls")]
+        found = {"content": message.content, "tool_calls": [*made[0], *made[1]]}
         if getattr(message, "tool_call_id", None) is not None:
             found["tool_call_id"] = message.tool_call_id
         kind = message.type
     else:
         raise Unreadable(f"a message should be a dict or a message of LangChain, and is {type(message).__name__}")
     found["role"] = _ROLES.get(str(kind), kind)
-    calls = found.pop("tool_calls", None)
+    calls = _list_of(found.pop("tool_calls", None))
     if calls:
         found["tool_calls"] = [_as_function(call) for call in calls]
         # Providers repeat the calls in the content.
@@ -41,6 +41,12 @@ def plain(message: Any) -> Message:
     if found.get("content") is None:
         found["content"] = ""
     return found
+
+
+def _list_of(calls: Any) -> Sequence[Any]:
+    if calls is not None and not isinstance(calls, (list, tuple)):
+        raise Unreadable(f"`tool_calls` is no list but {type(calls).__name__}")
+    return calls or ()
 
 
 def _as_function(call: Any) -> Any:
@@ -89,7 +95,6 @@ def of_steps(steps: Sequence[Sequence[Call]]) -> Any:
 _RESPONSE = re.compile(r"<tool_response>.*?(?:</tool_response>|\Z)", re.DOTALL)
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _BLOCK = re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
-_FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
 
 
 def steps_of_text(text: str) -> list[list[Call]]:
@@ -123,8 +128,8 @@ def _json(text: str) -> Any:
 
 def _of_json(text: str) -> list[list[Call]]:
     """The calls of a text that is JSON and nothing else; none if it is an answer."""
-    fenced = _FENCE.fullmatch(text)
-    text = fenced.group(1) if fenced else text
+    if len(text) >= 6 and text.startswith("```") and text.endswith("```"):
+        text = text[3:-3].removeprefix("json").strip()
     if not re.match(r"\{|\[\s*(\{|\])", text):
         return []
     value = _json(text)

@@ -1,17 +1,20 @@
 """The native half. Use :mod:`m3`."""
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from typing_extensions import Self
 
 VERSION: str
 
-_Problem = tuple[str, int | None, str | None, str, str]
-_Message = tuple[str, str, _Problem | None]
+_Problem: TypeAlias = tuple[str, int | None, str | None, str, str]
+_Message: TypeAlias = tuple[str, str, _Problem | None]
 
 class Failed(Exception):
     args: tuple[bool, str, list[_Problem]]
 
 class PairScorer:
-    def __new__(cls, options: Sequence[str]) -> PairScorer: ...
+    def __new__(cls, options: Sequence[str]) -> Self: ...
     def score(
         self, pairs: Sequence[tuple[bytes | None, bytes]]
     ) -> list[tuple[str | None, tuple[str, list[_Problem]] | None]]: ...

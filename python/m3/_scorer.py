@@ -126,8 +126,8 @@ class Scorer:
         named = {**self._options, "tools": None if tools is None else folder.json_file(tools, "tools")}
         try:
             made: PairScorer = _engine.native().PairScorer(_engine.options(named))
-        except Exception as error:
-            raise _raised(error, folder.prefix) from None
+        except _engine.native().Failed as error:
+            raise _engine.failed(error, folder.prefix) from None
         self._native, self._process = made, os.getpid()
         return made
 
@@ -176,8 +176,8 @@ class Scorer:
             try:
                 with _engine.inside():
                     scored = self._pairs().score(pairs[start : start + _TOGETHER])
-            except Exception as error:
-                raise _raised(error) from None
+            except _engine.native().Failed as error:
+                raise _engine.failed(error) from None
             found += [_outcome(pair) for pair in scored]
         return found
 
@@ -218,8 +218,8 @@ class Scorer:
         try:
             with _engine.inside():
                 return self._pairs().audit(pair)
-        except Exception as error:
-            raise _raised(error) from None
+        except _engine.native().Failed as error:
+            raise _engine.failed(error) from None
 
     def fidelity(
         self,
@@ -235,15 +235,18 @@ class Scorer:
         `question` is what the user asked, `schema` the JSON Schema of the arguments.
 
         Raises:
-            InputError: the arguments or the schema are no JSON.
+            InputError: the arguments or the schema are no JSON, the question or the tool no text.
         """
         read = [to_json(value, name) for value, name in ((predicted, "predicted"), (reference, "reference"))]
+        _check_text(tool, "tool")
+        if question is not None:
+            _check_text(question, "question")
         read_schema = None if schema is None else to_json(schema, "schema")
         try:
             with _engine.inside():
                 found = json.loads(self._pairs().fidelity(tool, read[0], read[1], question, read_schema))
-        except Exception as error:
-            raise _raised(error) from None
+        except _engine.native().Failed as error:
+            raise _engine.failed(error) from None
         arguments = [ArgumentFidelity(**argument) for argument in found["arguments"]]
         return Fidelity(found["score"], found["is_same"], arguments)
 
@@ -256,8 +259,13 @@ def _scorer_of(options: dict[str, Any]) -> Scorer:
     return Scorer(**options)
 
 
-def _raised(error: Exception, memory: str | None = None) -> Exception:
-    return _engine.failed(error, memory) if isinstance(error, _engine.native().Failed) else error
+def _check_text(text: object, name: str) -> None:
+    if not isinstance(text, str):
+        raise InputError(f"`{name}` should be text, and is {_engine.kind_of(text)}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"`{name}` has half of a surrogate pair, and is no text: {text!a}") from None
 
 
 def _outcome(outcome: tuple[str | None, tuple[str, list[Any]] | None]) -> str | InputError:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import os
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -49,6 +51,17 @@ def scorer_of(scorer: Scorer | None, options: ScorerOptions) -> Scorer:
     if options:
         raise InputError(f"give a scorer or its options, not both: {', '.join(options)}")
     return scorer
+
+
+def finite(value: object, name: str) -> float:
+    """A number that is finite; `name` says whose it is."""
+    try:
+        found = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise InputError(f"{name} should be a number, and is {value!r}")
+    return found
 
 
 def check_metrics(names: Iterable[str], has_match: bool) -> None:

@@ -19,8 +19,13 @@ Path = str | PathLike[str]
 
 
 def save(text: str, path: Path) -> None:
-    """Writes a file that appears when it is whole."""
-    part = f"{os.fspath(path)}.{os.getpid()}-{threading.get_ident()}.part"
+    """Writes a file that appears when it is whole; what is there and no file, such as a pipe, is written to."""
+    path = os.path.realpath(os.fsdecode(path))
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return
+    part = f"{path}.{os.getpid()}-{threading.get_ident()}.part"
     try:
         with open(part, "x", encoding="utf-8") as file:
             file.write(text)

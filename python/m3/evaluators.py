@@ -22,7 +22,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, cast
 
-from ._errors import InputError
+from ._engine import kind_of
+from ._errors import InputError, visible
 from ._messages import Unreadable, divided, plain, shape
 from ._scoring import ScorerOptions, audit_of, check_metrics, scorer_of, value_of
 
@@ -94,7 +95,7 @@ def create_evaluator(
             raise InputError("there are no `reference_outputs` to compare with")
         predicted, expected = _messages(outputs, "outputs"), _messages(reference_outputs, "reference_outputs")
         score, comment = _judged(chosen, metric, predicted, expected)
-        return EvaluatorResult(key=name, score=score, comment=comment)
+        return EvaluatorResult(key=name, score=score, comment=None if comment is None else visible(comment))
 
     evaluator.__name__ = name
     return evaluator
@@ -150,11 +151,18 @@ def _trajectory(value: Any) -> Any:
 def _overrides(overrides: Mapping[str, str | list[str]] | None) -> dict[str, str] | None:
     """As options of the command: a mode, or paths that end with a comma."""
     found = {}
+    if overrides is not None and not isinstance(overrides, Mapping):
+        raise InputError(f"`tool_args_match_overrides` should be a dict, and is {kind_of(overrides)}")
     for tool, override in (overrides or {}).items():
+        if not isinstance(tool, str):
+            raise InputError(f"`tool_args_match_overrides`: the name of a tool should be text, and is {kind_of(tool)}")
         if callable(override):
             raise InputError(f"`{tool}`: functions that compare arguments have no counterpart; name a mode or paths")
         if not override:
             continue
+        is_list = isinstance(override, (list, tuple)) and all(isinstance(path, str) for path in override)
+        if not isinstance(override, str) and not is_list:
+            raise InputError(f"`{tool}`: an override is a mode or a list of paths, and not {override!r}")
         if "=" in tool or any("," in path for path in override if not isinstance(override, str)):
             raise InputError(f"`{tool}`: a tool with `=` or a path with `,` cannot be named here")
         server, _, rest = tool.removeprefix("mcp__").partition("__")

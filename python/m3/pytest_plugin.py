@@ -45,6 +45,8 @@ def assert_trajectory(
 ) -> Trajectory:
     """Asserts that each metric with a floor reaches it, and with `match=` that the prediction passes.
 
+    The floor of recall is 0.9 unless another is given: `precision=0.5` alone asks for both, `recall=None` for no recall.
+
     Prediction and reference are a dict, a message list, JSON of either, or a path object; a prediction may be `None`.
     The options are those of :class:`m3.Scorer`. Returns the scored trajectory.
 
@@ -64,14 +66,16 @@ def assert_trajectory(
         "order_consistency": order_consistency,
         "average": average,
     }
-    from ._scoring import audit_of
+    from ._errors import visible
+    from ._scoring import audit_of, finite
 
+    asked = {name: finite(floor, f"the floor `{name}`") for name, floor in floors.items() if floor is not None}
     chosen = _scorer(scorer, options)
     pair = (_read(prediction), _read(reference))
     scored = chosen.score_one(*pair)
-    problems = _problems(scored, {name: floor for name, floor in floors.items() if floor is not None})
+    problems = _problems(scored, asked)
     if problems:
-        raise AssertionError("\n".join([*problems, "", audit_of(chosen, scored, *pair)]))
+        raise AssertionError(visible("\n".join([*problems, "", audit_of(chosen, scored, *pair)])))
     return scored
 
 
@@ -113,8 +117,13 @@ def _scorer(scorer: Scorer | None, options: ScorerOptions) -> Scorer:
 def _read(trajectory: Any) -> Any:
     if not isinstance(trajectory, os.PathLike):
         return trajectory
-    with open(trajectory, "rb") as file:
-        return file.read()
+    from ._errors import InputError
+
+    try:
+        with open(trajectory, "rb") as file:
+            return file.read()
+    except (OSError, ValueError) as error:
+        raise InputError(f"the trajectory `{os.fspath(trajectory)!s}` cannot be read: {error}") from None
 
 
 @pytest.fixture(name="assert_trajectory", scope="session")

@@ -21,7 +21,7 @@ from ._errors import InputError
 from ._inputs import Trajectories, _without_nulls, to_json
 from ._messages import Unreadable, of_steps, steps_of_completion
 from ._report import Trajectory
-from ._scoring import ScorerOptions, check_metrics, check_references, references_by_id, scorer_of, value_of
+from ._scoring import ScorerOptions, check_metrics, check_references, finite, references_by_id, scorer_of, value_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -34,7 +34,7 @@ _COLUMNS = ("reference", "references")
 
 
 class TrajectoryReward:
-    """The weighted mean of metrics, in [0, 1], for what a model wrote beside a reference.
+    """The weighted mean of metrics, in [0, 1] or `failure`, for what a model wrote beside a reference.
 
     Calls are read from `tool_calls` of messages, from `<tool_call>` blocks in text, and from text that is nothing but
     JSON (docs/python.md). An answer without calls is a trajectory without calls. A block that is no call, JSON that
@@ -60,9 +60,7 @@ class TrajectoryReward:
         **options: Unpack[ScorerOptions],
     ) -> None:
         self.weights = _checked(weights or {"average": 1.0}, scorer is not None or options.get("match") is not None)
-        if not math.isfinite(failure):
-            raise InputError(f"`failure` should be a number, and is {failure}")
-        self.failure = float(failure)
+        self.failure = finite(failure, "`failure`")
         self.scorer = scorer_of(scorer, options)
         self.references = None if references is None else references_by_id(references)
         if self.references is not None:
@@ -167,11 +165,14 @@ class TrajectoryReward:
 
 
 def _checked(weights: Mapping[str, float], has_match: bool) -> dict[str, float]:
+    if not isinstance(weights, Mapping):
+        raise InputError(f"`weights` should be a dict from metrics to their weights, and is {kind_of(weights)}")
     check_metrics(weights, has_match)
-    for name, weight in weights.items():
-        if not math.isfinite(weight) or weight < 0:
+    read = {name: finite(weight, f"the weight of `{name}`") for name, weight in weights.items()}
+    for name, weight in read.items():
+        if weight < 0:
             raise InputError(f"the weight of `{name}` should be a number from 0 on, and is {weight}")
-    found = {name: float(weight) for name, weight in weights.items() if weight > 0}
+    found = {name: weight for name, weight in read.items() if weight > 0}
     if not found:
         raise InputError("at least one weight should be above 0")
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -10,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import m3
 import pytest
@@ -45,6 +46,21 @@ class Set:
         """Each reference with its prediction."""
         predicted = {it["id"]: it for it in self.predicted}
         return [(predicted.get(it["id"]), it) for it in self.referred]
+
+
+def needs(name: str) -> Any:
+    """The module of this name; where it is missing the test is skipped, and fails if the variable `CI` is set."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        missing(f"{name} is not installed")
+
+
+def missing(what: str) -> NoReturn:
+    """Skips the test, or the module, for what is missing; under `CI` nothing may be."""
+    if os.environ.get("CI"):
+        pytest.fail(what, pytrace=False)
+    pytest.skip(f"skipped: {what}", allow_module_level=True)
 
 
 def once(trajectories: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -89,6 +105,7 @@ def run_python(*arguments: str, env: Mapping[str, str] = {}, timeout: float = 30
     """Runs Python in a process of its own; what hangs fails."""
     return subprocess.run(
         [sys.executable, *arguments],
+        check=False,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

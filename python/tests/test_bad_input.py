@@ -9,7 +9,7 @@ from typing import Any
 
 import m3
 import pytest
-from conftest import Set, run_python
+from conftest import Set, needs, run_python
 
 
 def call(**arguments: Any) -> dict[str, Any]:
@@ -106,13 +106,13 @@ def test_errors_are_pickled() -> None:
     ids=str,
 )
 def test_pandas(columns: dict[str, Any], told: str) -> None:
-    pandas = pytest.importorskip("pandas", reason="skipped: pandas is not installed")
+    pandas = needs("pandas")
     with pytest.raises(m3.InputError, match=told):
         m3.score(pandas.DataFrame(columns), GOOD)
 
 
 def test_cells_of_pandas_without_a_value_are_not_there() -> None:
-    pandas = pytest.importorskip("pandas", reason="skipped: pandas is not installed")
+    pandas = needs("pandas")
     frame = pandas.DataFrame({"id": ["a", "b"], "question": [float("nan"), "Where?"], "steps": ["[]", "[]"]})
     assert len(m3.score(frame, frame)) == 2
     whole = pandas.DataFrame({"id": [5], "steps": ["[]"]})
@@ -121,7 +121,7 @@ def test_cells_of_pandas_without_a_value_are_not_there() -> None:
 
 
 def test_other_frames() -> None:
-    polars = pytest.importorskip("polars", reason="skipped: polars is not installed")
+    polars = needs("polars")
     frame = polars.DataFrame({"id": ["a"], "steps": ["[]"]})
     with pytest.raises(m3.InputError, match="collect"):
         m3.score(frame.lazy(), GOOD)
@@ -129,7 +129,7 @@ def test_other_frames() -> None:
         m3.score(frame.clear(), GOOD)
     with pytest.raises(m3.InputError, match="no column `steps`"):
         m3.score(frame.select("id"), GOOD)
-    datasets = pytest.importorskip("datasets", reason="skipped: datasets is not installed")
+    datasets = needs("datasets")
     data = datasets.Dataset.from_dict({"id": ["a"], "steps": ["[]"]})
     with pytest.raises(m3.InputError, match="one of its splits: `test`"):
         m3.score(datasets.DatasetDict(test=data), GOOD)

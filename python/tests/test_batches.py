@@ -7,12 +7,13 @@ import pickle
 from collections.abc import Mapping, Sequence
 
 import pytest
+from conftest import needs
 
-pa = pytest.importorskip("pyarrow", reason="skipped: pyarrow is not installed")
+pa = needs("pyarrow")
 
-import m3  # noqa: E402
-from _rows import BAD_ROWS, small  # noqa: E402
-from m3 import _batches, _tally  # noqa: E402
+import m3
+from _rows import BAD_ROWS, small
+from m3 import _batches, _tally
 
 WORKER = _batches.Worker("prediction", "reference", {"profile": "open-m3-bench"})
 

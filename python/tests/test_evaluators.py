@@ -10,6 +10,7 @@ from typing import Any
 
 import m3
 import pytest
+from conftest import needs
 from m3.evaluators import MODES, create_evaluator, trajectory_evaluator
 
 TRACES = Path(__file__).resolve().parents[3] / "shared/data/traces/agentevals"
@@ -33,7 +34,7 @@ RUN = [QUESTION, asks(WEIGH, OPEN), RESULT, RESULT, ANSWER]
 
 def agreed(outputs: Any, expected: Any, mode: str = "strict", args: Any = "exact", overrides: Any = None) -> bool:
     """The verdict, after comparing it with that of agentevals."""
-    match = pytest.importorskip("agentevals.trajectory.match", reason="skipped: agentevals is not installed")
+    match = needs("agentevals.trajectory.match")
     theirs = match.create_trajectory_match_evaluator(
         trajectory_match_mode=mode, tool_args_match_mode=args, tool_args_match_overrides=overrides
     )
@@ -91,7 +92,7 @@ def test_arguments_are_compared_in_four_ways_and_by_paths() -> None:
 
 
 def test_random_trajectories_get_the_verdicts_of_agentevals() -> None:
-    pytest.importorskip("agentevals", reason="skipped: agentevals is not installed")
+    needs("agentevals")
     dice = random.Random(20)
 
     def calls() -> list[dict[str, Any]]:
@@ -124,7 +125,7 @@ def test_random_trajectories_get_the_verdicts_of_agentevals() -> None:
 
 
 def test_messages_of_langchain_are_read() -> None:
-    messages = pytest.importorskip("langchain_core.messages", reason="skipped: langchain-core is not installed")
+    messages = needs("langchain_core.messages")
     made = [{"name": "weigh", "args": {"id": 3}, "id": "1"}, {"name": "open", "args": {"id": 3}, "id": "2"}]
     blocks = [{"type": "text", "text": "First"}] + [
         {"type": "tool_use", "id": it["id"], "name": it["name"], "input": it["args"]} for it in made

@@ -8,8 +8,9 @@ from typing import Any
 
 import m3
 import pytest
+from conftest import needs
 
-pytest.importorskip("inspect_ai", reason="skipped: inspect_ai is not installed")
+needs("inspect_ai")
 
 from inspect_ai import Task, eval
 from inspect_ai.dataset import Sample

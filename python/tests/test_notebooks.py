@@ -8,11 +8,11 @@ from pathlib import Path
 
 import m3
 import pytest
-from conftest import ROOT
+from conftest import ROOT, needs
 
-nbclient = pytest.importorskip("nbclient", reason="skipped: nbclient is not installed")
-pytest.importorskip("ipykernel", reason="skipped: ipykernel is not installed")
-pytest.importorskip("pandas", reason="skipped: pandas is not installed")
+nbclient = needs("nbclient")
+needs("ipykernel")
+needs("pandas")
 
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from conftest import needs
 
-pytest.importorskip("pyarrow", reason="skipped: pyarrow is not installed")
-ray = pytest.importorskip("ray", reason="skipped: ray is not installed")
-pytest.importorskip("ray.data", reason="skipped: ray[data] is not installed")
+needs("pyarrow")
+ray = needs("ray")
+needs("ray.data")
 
-import m3  # noqa: E402
-import m3.ray  # noqa: E402
-from _rows import BAD_ROWS, BENCHMARKS, PROFILES, large, small  # noqa: E402
+import m3
+import m3.ray
+from _rows import BAD_ROWS, BENCHMARKS, PROFILES, large, small
 
 if TYPE_CHECKING:
     from ray.data import Dataset

@@ -11,7 +11,7 @@ from typing import Any
 
 import m3
 import pytest
-from conftest import Set
+from conftest import Set, needs
 
 # The data has oddities, which is not what is tested here.
 pytestmark = pytest.mark.filterwarnings("ignore::m3.InputWarning")
@@ -52,16 +52,16 @@ def plain(rows: Rows) -> Rows:
 
 
 def pandas_of(rows: Rows) -> Any:
-    return pytest.importorskip("pandas", reason="skipped: pandas is not installed").DataFrame(rows)
+    return needs("pandas").DataFrame(rows)
 
 
 def polars_of(rows: Rows) -> Any:
-    polars = pytest.importorskip("polars", reason="skipped: polars is not installed")
+    polars = needs("polars")
     return polars.DataFrame(rows, infer_schema_length=None)
 
 
 def arrow_of(rows: Rows) -> Any:
-    return pytest.importorskip("pyarrow", reason="skipped: pyarrow is not installed").Table.from_pylist(rows)
+    return needs("pyarrow").Table.from_pylist(rows)
 
 
 def arrow_batches_of(rows: Rows) -> Any:
@@ -74,7 +74,7 @@ def pandas_of_arrow(rows: Rows) -> Any:
 
 
 def dataset_of(rows: Rows) -> Any:
-    datasets = pytest.importorskip("datasets", reason="skipped: datasets is not installed")
+    datasets = needs("datasets")
     return datasets.Dataset(arrow_of(rows))
 
 
@@ -231,13 +231,13 @@ def test_calls(small: Set) -> None:
         call = referred[row["id"]]["steps"][row["reference_step"]]["calls"][row["reference_call"]]
         assert call["name"] == row["tool"]
     assert all(row["reason"] for row in by_status["missing"] + by_status["extra"])
-    pytest.importorskip("pandas", reason="skipped: pandas is not installed")
+    needs("pandas")
     assert list(report.calls()["tool"]) == [row["tool"] for row in rows]
 
 
 def test_tables(small: Set) -> None:
     for library in ("pandas", "polars", "pyarrow"):
-        pytest.importorskip(library, reason=f"skipped: {library} is not installed")
+        needs(library)
     report = m3.score(small.predictions, small.references)
     rows = report.rows()
     assert rows[0]["id"] == "00010000" and rows[0]["average"] == report.trajectories[0].average
@@ -248,14 +248,14 @@ def test_tables(small: Set) -> None:
 
 
 def test_tables_go_round(small: Set, tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet", reason="skipped: pyarrow is not installed")
+    parquet = needs("pyarrow.parquet")
     report = m3.score(small.predictions, small.references)
     parquet.write_table(report.to_arrow(), tmp_path / "report.parquet")
     assert parquet.read_table(tmp_path / "report.parquet").to_pylist() == report.rows()
 
 
 def test_pictures_of_datasets_are_not_decoded() -> None:
-    datasets = pytest.importorskip("datasets", reason="skipped: datasets is not installed")
+    datasets = needs("datasets")
     row = {"id": "a", "image": {"bytes": b"no picture", "path": "a.png"}, "steps": "[]"}
     features = {"id": datasets.Value("string"), "image": datasets.Image(), "steps": datasets.Value("string")}
     data = datasets.Dataset(arrow_of([row])).cast(datasets.Features(features))
@@ -302,115 +302,3 @@ def test_reports_are_pickled(small: Set) -> None:
 def test_reports_are_saved(small: Set, said: dict[str, Any], tmp_path: Path) -> None:
     m3.score(small.predictions, small.references).save(tmp_path / "report.json")
     assert json.loads((tmp_path / "report.json").read_text(encoding="utf-8")) == said
-
-
-@pytest.fixture(scope="session")
-def two(small: Set) -> tuple[m3.Report, m3.Report]:
-    return m3.score(small.predictions, small.references), m3.score(small.poor, small.references)
-
-
-def test_compare(two: tuple[m3.Report, m3.Report], command: Command, tmp_path: Path) -> None:
-    files = [tmp_path / "first.json", tmp_path / "second.json"]
-    for file, report in zip(files, two, strict=True):
-        report.save(file)
-    said = command("compare", *files, "--resamples", 200)
-    for results in (two, files):
-        found = m3.compare(*results, resamples=200)
-        assert found.data == said
-    assert found.rows()[0]["difference"] == said["differences"][0]["difference"]
-    assert "first -> second" in repr(found) and "| --- |" in found.to_markdown().replace(": |", " |")
-    assert "<iframe" in found._repr_html_()
-    assert repr(pickle.loads(pickle.dumps(found))) == repr(found)
-    assert {row["metric"] for row in found.rows()} >= {"recall", "average"}
-
-
-def test_compare_of_what_was_handed_over_differently(small: Set, two: tuple[m3.Report, m3.Report]) -> None:
-    other = m3.score(small.predicted, small.referred)
-    with pytest.raises(m3.InputError, match="`allow_different_references`"):
-        m3.compare(two[0], other)
-    found = m3.compare(two[0], other, allow_different_references=True, names=("a", "b"))
-    assert all(row["difference"] == 0 for row in found.rows()) and found.data["first"] == "a"
-    # Handed over alike, they are the same.
-    assert m3.compare(other, m3.score(small.predicted, small.referred)).data["tasks"] == 15
-
-
-def test_leaderboard(two: tuple[m3.Report, m3.Report], command: Command, tmp_path: Path) -> None:
-    files = [tmp_path / "good.json", tmp_path / "poor.json"]
-    for file, report in zip(files, two, strict=True):
-        report.save(file)
-    said = command("leaderboard", *files, "--resamples", 200, "--by-type")
-    board = m3.leaderboard({"good": two[0], "poor": two[1]}, resamples=200, by_type=True)
-    assert board.data == said
-    rows = board.rows()
-    assert [row["model"] for row in rows] == ["good", "poor"]
-    assert rows[0]["average"] == two[0].aggregate.average
-    assert rows[0]["average_low"] <= rows[0]["average"] <= rows[0]["average_high"]
-    pytest.importorskip("polars", reason="skipped: polars is not installed")
-    assert board.to_polars().shape[0] == 2
-
-
-def test_traces(traces: Path, tmp_path: Path) -> None:
-    read = 0
-    for expected in sorted(traces.glob("*/*/expected.json")):
-        files = [it for it in expected.parent.iterdir() if it.name not in ("expected.json", "expected_extra.json")]
-        for file in files:
-            if file.suffix == ".md" or file.is_dir():
-                continue
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", m3.InputWarning)
-                    found = m3.load_traces(file, images=tmp_path / "images")
-            except m3.InputError as error:
-                assert str(error)
-                continue
-            assert all(isinstance(it["steps"], list) and it["id"] for it in found), file
-            scored = m3.score(found, found)
-            assert scored.aggregate.recall == 1, file
-            read += 1
-    assert read > 20
-    assert any((tmp_path / "images").iterdir())
-
-
-def test_traces_are_those_of_the_command(traces: Path, tmp_path: Path) -> None:
-    from conftest import run_python
-
-    folder = traces / "anthropic"
-    done = run_python("-m", "m3", "import", str(folder), "-o", str(tmp_path / "predictions.json"), "--quiet")
-    assert done.returncode in (0, 3), done.stderr
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", m3.InputWarning)
-        found = m3.load_traces(folder)
-    assert found == json.loads((tmp_path / "predictions.json").read_text(encoding="utf-8"))
-    good = m3.load_traces(folder / "parallel-messages" / "messages.json", as_="references")
-    assert good and "result" not in json.dumps(good)
-
-
-def test_traces_that_cannot_be_read_stop_no_others(traces: Path, tmp_path: Path) -> None:
-    good = traces / "anthropic" / "parallel-messages" / "messages.json"
-    bad = tmp_path / "bad.json"
-    bad.write_text("{")
-    with pytest.warns(m3.InputWarning, match="bad.json"):
-        found = m3.load_traces(good, bad)
-    assert found == m3.load_traces(good)
-
-
-def test_progress(real: Set) -> None:
-    seen: list[tuple[str, int, int]] = []
-
-    def show(what: str, done: int, total: int) -> None:
-        seen.append((what, done, total))
-
-    some = real.referred[:60]
-    m3.score(some, some, cache=False, progress=show)
-    assert seen and all(isinstance(what, str) and done >= 0 for what, done, _ in seen)
-
-    class Enough(Exception):
-        pass
-
-    def stop(*_: object) -> None:
-        raise Enough
-
-    with pytest.raises(Enough):
-        m3.score(some, some, cache=False, progress=stop)
-    pytest.importorskip("tqdm", reason="skipped: tqdm is not installed")
-    m3.score(some, some, progress=True)

@@ -11,18 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from conftest import missing, needs
 
-pytest.importorskip("pyspark", reason="skipped: pyspark is not installed")
-pytest.importorskip("pandas", reason="skipped: pandas is not installed")
-pytest.importorskip("pyarrow", reason="skipped: pyarrow is not installed")
+needs("pyspark")
+needs("pandas")
+needs("pyarrow")
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-    pytest.skip("skipped: java is not installed", allow_module_level=True)
+    missing("java is not installed")
 
-import m3  # noqa: E402
-import m3.spark  # noqa: E402
-import pyspark  # noqa: E402
-from _rows import BAD_ROWS, BENCHMARKS, PROFILES, large, small  # noqa: E402
-from pyspark.sql import SparkSession  # noqa: E402
+import m3
+import m3.spark
+import pyspark
+from _rows import BAD_ROWS, BENCHMARKS, PROFILES, large, small
+from pyspark.sql import SparkSession
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
