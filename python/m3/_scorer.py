@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -287,10 +286,20 @@ def aggregate_sums(sums: str, left_out: int, profile: str) -> Aggregate:
     return Aggregate(json.loads(_engine.native().aggregate(sums, left_out, profile)))
 
 
-@cache
-def shared_scorer() -> Scorer:
-    """A scorer with the usual options, made once."""
-    return Scorer()
+_SHARED: dict[str, Scorer] = {}
+_SHARED_AT_MOST = 16
+
+
+def shared(**options: Any) -> Scorer:
+    """The scorer of this process with these options: making one takes a third of a second. The oldest are let go."""
+    key = repr(sorted(options.items()))
+    found = _SHARED.get(key)
+    if found is None:
+        # No lock, which a fork could copy while it is held: two threads may both make one, and the first is kept.
+        found = _SHARED.setdefault(key, Scorer(**options))
+        for old in list(_SHARED)[:-_SHARED_AT_MOST]:
+            _SHARED.pop(old, None)
+    return found
 
 
 def fidelity(
@@ -310,4 +319,4 @@ def fidelity(
         InputError: the arguments or the schema are no JSON.
         UnavailableError: the encoder is missing.
     """
-    return shared_scorer().fidelity(predicted, reference, tool=tool, question=question, schema=schema)
+    return shared().fidelity(predicted, reference, tool=tool, question=question, schema=schema)

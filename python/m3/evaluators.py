@@ -171,11 +171,8 @@ def _overrides(overrides: Mapping[str, str | list[str]] | None) -> dict[str, str
     return found or None
 
 
-_DEFAULT: list[Evaluator] = []
-
-
 def trajectory_evaluator(*, outputs: Any, reference_outputs: Any, **kwargs: Any) -> EvaluatorResult:
     """The mean of the six metrics of M3-Bench, with the usual options; see :func:`create_evaluator`."""
-    if not _DEFAULT:
-        _DEFAULT.append(create_evaluator())
-    return _DEFAULT[0](outputs=outputs, reference_outputs=reference_outputs, **kwargs)
+    from ._scorer import shared
+
+    return create_evaluator(scorer=shared())(outputs=outputs, reference_outputs=reference_outputs, **kwargs)

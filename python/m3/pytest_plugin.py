@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["assert_trajectory"]
 
-# Scorers by their options: making one takes a third of a second.
-_SCORERS: dict[str, Scorer] = {}
-
 
 def assert_trajectory(
     prediction: Any,
@@ -104,14 +101,10 @@ def _number(value: float, floor: float) -> str:
 
 
 def _scorer(scorer: Scorer | None, options: ScorerOptions) -> Scorer:
+    from ._scorer import shared
     from ._scoring import scorer_of
 
-    if scorer is not None:
-        return scorer_of(scorer, options)
-    key = repr(sorted(options.items()))
-    if key not in _SCORERS:
-        _SCORERS[key] = scorer_of(None, options)
-    return _SCORERS[key]
+    return shared(**options) if scorer is None else scorer_of(scorer, options)
 
 
 def _read(trajectory: Any) -> Any:

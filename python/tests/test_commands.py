@@ -12,6 +12,7 @@ from typing import Any
 import m3
 import pytest
 from conftest import Set, needs, run_python
+from m3 import _engine
 
 # The data has oddities, which is not what is tested here.
 pytestmark = pytest.mark.filterwarnings("ignore::m3.InputWarning")
@@ -133,6 +134,22 @@ def test_progress(real: Set) -> None:
 
     with pytest.raises(Enough):
         m3.score(some, some, cache=False, progress=stop)
+
+
+def test_the_bar_reaches_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    last = []
+
+    class Bar(needs("tqdm.auto").tqdm):  # type: ignore[misc]
+        def close(self) -> None:
+            last.append((self.n, self.total))
+            super().close()
+
+    monkeypatch.setattr("tqdm.auto.tqdm", Bar)
+    with _engine.bar(True) as show:
+        assert show is not None
+        for done in (0, 2, 5):
+            show("scoring", done, 5)
+    assert last[0] == (5, 5)
 
 
 @pytest.mark.parametrize("is_good", [True, False])

@@ -18,6 +18,7 @@ from typing import Any
 import m3
 import pytest
 from conftest import Set, environment, run_python
+from m3 import _scorer
 
 # The data has oddities, which is not what is tested here.
 pytestmark = pytest.mark.filterwarnings("ignore::m3.InputWarning")
@@ -277,3 +278,10 @@ def test_work_goes_on_after_ctrl_c(small: Set, real: Set) -> None:
         with pytest.raises(KeyboardInterrupt):
             m3.score(real.referred, real.referred, cache=False, progress=interrupt)
         assert m3.score(small.predictions, small.references).to_json() == expected
+
+
+def test_shared_scorers_are_few() -> None:
+    assert _scorer.shared() is _scorer.shared() is not _scorer.shared(threads=1)
+    for number in range(20):
+        _scorer.shared(tau_weak=number / 100)
+    assert len(_scorer._SHARED) == _scorer._SHARED_AT_MOST
