@@ -10,9 +10,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
 use std::process::Command;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -22,36 +20,6 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::process::TERMINATE;
-
-static OWN_PROGRAM: OnceLock<OwnProgram> = OnceLock::new();
-
-/// The command that is `m3` where the running program is another one: a Python interpreter that has m3 as a module.
-#[derive(Debug)]
-pub struct OwnProgram {
-    program: PathBuf,
-    arguments: Vec<OsString>,
-}
-
-impl OwnProgram {
-    /// Names the program and its first arguments, such as `python -m m3`. Only the first call counts.
-    pub fn set(command: Vec<OsString>) {
-        let mut command = command.into_iter();
-        if let Some(program) = command.next() {
-            // A second call names the same command.
-            let _ = OWN_PROGRAM.set(Self { program: program.into(), arguments: command.collect() });
-        }
-    }
-
-    /// The program that is `m3`.
-    pub(super) fn path() -> io::Result<PathBuf> {
-        OWN_PROGRAM.get().map_or_else(std::env::current_exe, |own| Ok(own.program.clone()))
-    }
-
-    /// Its first arguments, before those of any command.
-    pub(super) fn arguments() -> &'static [OsString] {
-        OWN_PROGRAM.get().map_or(&[], |own| &own.arguments)
-    }
-}
 
 /// The exit code of a guard that cannot start its server.
 const NOT_STARTED: u8 = 126;

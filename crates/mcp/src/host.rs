@@ -14,9 +14,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::config::{HostConfig, ServerConfig};
 use super::connection::Surroundings;
-use super::guard::OwnProgram;
 use super::instance::Instance;
 use super::outcome::{CallError, CallLimits, CallOutcome};
+use super::own_program::OwnProgram;
 use super::resource::READ_RESOURCE;
 use super::status::{Events, ServerStatus};
 use super::{ToolCatalog, ToolName};

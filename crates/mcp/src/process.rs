@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::guard::OwnProgram;
+use super::own_program::OwnProgram;
 use super::status::{StartError, telling_line};
 use super::tail::Tail;
 

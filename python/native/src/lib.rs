@@ -58,7 +58,7 @@ fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 #[pyo3(signature = (encoder_dir, runtime_library, program))]
 fn set_installed(encoder_dir: Option<PathBuf>, runtime_library: Option<PathBuf>, program: Vec<OsString>) {
     m3_encoder::Installed { encoder_dir, runtime_library }.set();
-    m3_mcp::guard::OwnProgram::set(program);
+    m3_mcp::OwnProgram::set(program);
 }
 
 /// Runs a command in this process: its exit code, what it would have printed, what it said.

@@ -108,7 +108,8 @@ async fn read(
     let mut body = body.into_data_stream();
     let reading = async {
         let gathered = gather(desk, headers, &mut body).await;
-        if gathered.is_err() {
+        // A client that waits to be invited has sent nothing yet.
+        if gathered.is_err() && !headers.contains_key(header::EXPECT) {
             discard(&mut body, desk.limits.body).await;
         }
         gathered
