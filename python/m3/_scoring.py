@@ -11,7 +11,7 @@ from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from ._errors import InputError
+from ._errors import InputError, visible
 from ._inputs import Trajectories, rows_of
 from ._report import METRICS, Trajectory
 
@@ -90,8 +90,8 @@ def value_of(trajectory: Trajectory, metric: str) -> float | None:
 def audit_of(scorer: Scorer, scored: Trajectory, prediction: Any, reference: Any) -> str:
     """Where the numbers of a scored pair come from, or that it has none."""
     if not scored.metrics.to_dict():
-        return f"the profile leaves the trajectory out: {scored.failure}"
-    return scorer.audit(prediction, reference).rstrip()
+        return visible(f"the profile leaves the trajectory out: {scored.failure}")
+    return visible(scorer.audit(prediction, reference).rstrip())
 
 
 def references_by_id(references: Trajectories) -> dict[str, dict[str, Any]]:

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-untyped, unused-ignore]
 
 from . import _engine
-from ._errors import InputError, InputWarning
+from ._errors import InputError, InputWarning, visible
 from ._report import Aggregate
 from ._scorer import aggregate_sums
 
@@ -118,4 +118,4 @@ class Tally:
             raise InputError(f"no row is scored; {errors} have an error, as: {example}" if errors else "no row at all")
         if errors:
             text = f"{errors} rows have an error, and are in no number; one of them: {example}"
-            warnings.warn(text, InputWarning, stacklevel=4)
+            warnings.warn(visible(text), InputWarning, stacklevel=4)
