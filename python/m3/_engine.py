@@ -35,7 +35,8 @@ def native() -> ModuleType:
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     from . import _native
 
-    _native.set_installed(_encoder(), _runtime(), _program())
+    # Servers are started through the command, which is this interpreter with this module.
+    _native.set_installed(_encoder(), _runtime(), [sys.executable, "-m", "m3"])
     return _native
 
 
@@ -66,16 +67,6 @@ def _runtime() -> str | None:
     except OSError:
         return None
     return os.path.join(capi, found[0]) if found else None
-
-
-def _program() -> str | None:
-    """The command `m3` of this installation: servers are started through it."""
-    import sysconfig
-
-    places = [os.path.join(sysconfig.get_path("scripts"), "m3"), os.path.join(os.path.dirname(sys.executable), "m3")]
-    if os.path.basename(sys.argv[0]) == "m3":
-        places.insert(0, os.path.abspath(sys.argv[0]))
-    return next((place for place in places if os.access(place, os.X_OK)), None)
 
 
 class _Inside(threading.local):
@@ -143,6 +134,8 @@ def _before_fork() -> None:
 def _after_fork_in_child() -> None:
     global _gate
     _gate = _Gate()
+    # The threads of the tokenizer's pool were not copied: work that is given to them would never be done.
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 
 if hasattr(os, "register_at_fork"):

@@ -184,9 +184,14 @@ class Scorer:
         """The metrics of a set of trajectories that a scorer has scored, to the last digit those of `m3 score`.
 
         Raises:
-            InputError: one of them is of a report, which has no sums.
+            InputError: there is none, one of them could not be scored, or is of a report, which has no sums.
         """
         given = list(trajectories)
+        if not given:
+            raise InputError("there is no trajectory to add up")
+        wrong = sum(not isinstance(it, Trajectory) for it in given)
+        if wrong:
+            raise InputError(f"{wrong} of {len(given)} are no scored trajectories, but errors or None; leave them out")
         for it in given:
             if it.to_dict().get("metrics") and not it.to_dict().get("sums"):
                 raise InputError(
@@ -251,7 +256,7 @@ class Scorer:
 
 
 _KEPT: list[PairScorer] = []
-_TOGETHER = 256
+_TOGETHER = 32
 
 
 def _scorer_of(options: dict[str, Any]) -> Scorer:

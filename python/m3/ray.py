@@ -44,7 +44,7 @@ def score(
 ) -> Dataset:
     """Scores each row: a prediction, null for a missing one, and its reference.
 
-    `workers` says how many actors score, each on one core. Columns, options and what is added are those of
+    `workers` says how many actors score, each with one thread. Columns, options and what is added are those of
     :func:`m3.spark.score`. Nothing is computed before the result is used, and all of it each time: keep what is used
     more than once, with `materialize` or as a file.
 
@@ -64,7 +64,8 @@ def score(
         batch_format="pyarrow",
         batch_size=_batches.ROWS,
         compute=ActorPoolStrategy(size=workers),
-        num_cpus=1,
+        # Half a core by Ray's count: where actors held all cores, what reads the rows would wait for ever.
+        num_cpus=0.5,
         zero_copy_batch=True,
     )
 

@@ -124,7 +124,9 @@ def test_progress(real: Set) -> None:
 
     some = real.referred[:60]
     m3.score(some, some, cache=False, progress=show)
-    assert seen and all(isinstance(what, str) and done >= 0 for what, done, _ in seen)
+    assert all(isinstance(what, str) and done >= 0 for what, done, _ in seen)
+    what, done, total = seen[-1]
+    assert done == total
 
     class Enough(Exception):
         pass

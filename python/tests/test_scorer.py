@@ -78,7 +78,10 @@ def test_the_real_benchmark(real: Set, scorer: m3.Scorer) -> None:
 
 def test_a_set_may_be_empty_or_missing(scorer: m3.Scorer, small: Set) -> None:
     assert scorer.score_many([]) == []
-    assert scorer.aggregate([]).trajectories == 0
+    with pytest.raises(m3.InputError, match="no trajectory"):
+        scorer.aggregate([])
+    with pytest.raises(m3.InputError, match="1 of 1 are no scored"):
+        scorer.aggregate(scorer.score_many([({"steps": 3}, small.referred[0])]))  # type: ignore[arg-type]
     missing = scorer.score_one(None, small.referred[0])
     assert missing.failure == "missing" and missing.recall == 0
     report = m3.score([small.predicted[1]], small.referred[:2])
