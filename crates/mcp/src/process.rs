@@ -176,7 +176,10 @@ impl Launch<'_> {
     }
 
     fn environment(&self) -> BTreeMap<OsString, OsString> {
-        let passed = PASSED.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
+        let passed = PASSED
+            .iter()
+            .chain(OwnProgram::variables())
+            .filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
         passed.chain(self.env.iter().map(|(name, value)| (name.into(), value.into()))).collect()
     }
 
