@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
+from numbers import Real
 from os import PathLike
 from types import ModuleType
 from typing import Any, cast
@@ -166,7 +167,8 @@ def options(named: Mapping[str, Option]) -> list[str]:
             words += [f"{option}={item}" for item in value]
         elif name in _PATHS:
             words.append(f"{option}={path_of(cast(Path, value), name)}")
-        elif isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        elif isinstance(value, (str, Real)) and not isinstance(value, bool):
+            # numpy's numbers, too.
             words.append(f"{option}={value}")
         else:
             raise InputError(f"`{name}` should be text or a number, and is {kind_of(value)}")

@@ -254,7 +254,7 @@ class Report(Tables):
         """The calls as a frame of pandas: partner, similarity, fidelity, reason."""
         import pandas
 
-        return pandas.DataFrame(self.call_rows())
+        return pandas.DataFrame(self.call_rows(), columns=list(_call_row(None, "", "", {})))
 
     def to_json(self) -> str:
         """The document that `m3 score --format json` writes, for `m3 compare` and `m3 leaderboard`."""
@@ -285,7 +285,14 @@ class Report(Tables):
     def __repr__(self) -> str:
         metrics = self.summary["aggregate"]
         lines = [f"{name.replace('_', ' '):<20} {metrics[name]:.4f}" for name in METRICS]
-        return "\n".join([*lines, "", f"{len(self)} scored", self.summary["signature"]])
+        ledger = self.summary["ledger"]
+        counted = [
+            ("scored", len(self)),
+            ("missing", len(ledger["missing"])),
+            ("without a reference", len(ledger["extra"])),
+        ]
+        shown = ", ".join(f"{count} {what}" for what, count in counted if count or what == "scored")
+        return "\n".join([*lines, "", shown, self.summary["signature"]])
 
     def _repr_html_(self) -> str:
         groups = [("all", self.summary["aggregate"]), *self.summary["by_type"].items()]
