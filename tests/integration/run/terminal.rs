@@ -92,9 +92,11 @@ fn a_terminal_shows_how_far_the_run_is_and_nothing_of_it_remains() {
                     line.starts_with(expected) && line.ends_with(" left; 1 running, 0 failed")
                 });
                 far.is_some_and(|far| {
-                    lines[far + 1] == taken
-                        && lines[far + 2].starts_with("  t02 ")
-                        && lines[far + 2].contains("turn 1: asks the model")
+                    // The lines below it may not be drawn yet.
+                    let below = |count: usize| lines.get(far + count).map_or("", String::as_str);
+                    below(1) == taken
+                        && below(2).starts_with("  t02 ")
+                        && below(2).contains("turn 1: asks the model")
                 })
             });
         }
