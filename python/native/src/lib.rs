@@ -18,6 +18,7 @@ use m3_trajectory::{Problem, Severity};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 #[global_allocator]
@@ -126,7 +127,7 @@ fn call(
 }
 
 /// A prediction, or none, and its reference, as JSON.
-type PairOfBytes = (Option<Vec<u8>>, Vec<u8>);
+type PairOfBytes = (Option<PyBackedBytes>, PyBackedBytes);
 
 /// What became of a pair: its report as JSON, or what is wrong with it.
 type PairOutcome = (Option<String>, Option<(String, Vec<ProblemRow>)>);
