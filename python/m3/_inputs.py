@@ -79,7 +79,7 @@ def _plain(value: Any) -> object:
     """A value of numpy, or of a frame, as one of JSON."""
     if hasattr(value, "tolist"):
         # Structs of Arrow are dicts in arrays here.
-        return _without_nulls(value.tolist())
+        return without_nulls(value.tolist())
     if isinstance(value, Mapping):
         return dict(value)
     if hasattr(value, "isoformat"):
@@ -109,7 +109,7 @@ def rows_of(value: Trajectories, name: str) -> Iterator[bytes]:
     elif (frame := _records(value, name)) is not None:
         row = -1
         for row, record in enumerate(frame):
-            yield _of_record(record, row, name)
+            yield of_record(record, row, name)
         if row < 0:
             raise InputError(f"{name}: the frame is empty; there should be at least one trajectory")
     elif isinstance(value, Iterable) and not isinstance(value, (bytes, bytearray)):
@@ -186,7 +186,7 @@ def _records(value: Any, name: str) -> Iterator[Mapping[str, Any]] | None:
         if not hasattr(value, "iter_rows"):
             raise InputError(f"{name} is {kind_of(value)}; hand over what its `collect()` gives")
         columns = list(value.columns)
-        rows = (_without_nulls(row) for row in value.iter_rows(named=True))
+        rows = (without_nulls(row) for row in value.iter_rows(named=True))
     elif library == "pyarrow":
         columns = list(value.schema.names)
         rows = _rows_of_batches([value] if hasattr(value, "to_pylist") else value)
@@ -207,15 +207,15 @@ def _records(value: Any, name: str) -> Iterator[Mapping[str, Any]] | None:
 
 
 def _rows_of_batches(batches: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
-    return (_without_nulls(row) for batch in batches for row in batch.to_pylist())
+    return (without_nulls(row) for batch in batches for row in batch.to_pylist())
 
 
-def _without_nulls(value: Any) -> Any:
+def without_nulls(value: Any) -> Any:
     """Without members that are null: a column of structs has every key in every row."""
     if isinstance(value, Mapping):
-        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
-        return [_without_nulls(item) for item in value]
+        return [without_nulls(item) for item in value]
     return value
 
 
@@ -230,7 +230,7 @@ def _is_picture(value: object) -> bool:
     return isinstance(value, Mapping) and value.keys() <= {"bytes", "path"} and "bytes" in value
 
 
-def _of_record(record: Mapping[str, Any], row: int, name: str) -> bytes:
+def of_record(record: Mapping[str, Any], row: int, name: str) -> bytes:
     """A row of a frame as a trajectory: cells without a value are left out, JSON in `steps` is read."""
     cells = {key: value.get("path") if _is_picture(value) else value for key, value in record.items()}
     trajectory = {key: value for key, value in cells.items() if not _is_missing(value)}

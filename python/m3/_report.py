@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ._engine import Path
 from ._errors import InputError
-from ._tables import Path, Tables, framed, html_table, save
+from ._tables import Tables, framed, html_table, save
 
 if TYPE_CHECKING:
     import pandas
@@ -130,7 +131,7 @@ class Trajectory(_Numbers):
         metrics = self._members.get("metrics") or {}
         if name in metrics:
             return metrics[name]
-        if name in METRICS:
+        if not metrics and name in self.__annotations__:
             raise AttributeError(f"the profile leaves this trajectory out: {self.failure}")
         return super().__getattr__(name)
 

@@ -6,10 +6,10 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _engine
+from ._engine import Path
 from ._errors import InputError, Problem
 from ._inputs import Folder, one, to_json
 from ._report import Aggregate, Trajectory
@@ -17,7 +17,6 @@ from ._report import Aggregate, Trajectory
 if TYPE_CHECKING:
     from ._native import PairScorer
 
-Path = str | PathLike[str]
 OneTrajectory = Any
 """A trajectory as a dict, a message list of OpenAI or Anthropic, or JSON of either."""
 
@@ -129,6 +128,18 @@ class Scorer:
             raise _engine.failed(error, folder.prefix) from None
         self._native, self._process = made, os.getpid()
         return made
+
+    def read_file(self, path: Path) -> list[str]:
+        """The trajectories of a file that `m3 score` reads, as JSON.
+
+        Raises:
+            InputError: it cannot be read, with every problem and its place.
+        """
+        try:
+            with _engine.inside():
+                return self._pairs().read_file(_engine.path_of(path, "path"))
+        except _engine.native().Failed as error:
+            raise _engine.failed(error) from None
 
     def let_go(self) -> None:
         """Closes what it holds open; the next pair opens it again. Called before a fork."""

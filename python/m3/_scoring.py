@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 import os
 from collections.abc import Iterable, Mapping
 from numbers import Real
-from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+from ._engine import Path, path_of
 from ._errors import InputError, visible
 from ._inputs import Trajectories, rows_of
 from ._report import METRICS, Trajectory
@@ -18,7 +17,6 @@ from ._report import METRICS, Trajectory
 if TYPE_CHECKING:
     from ._scorer import Scorer
 
-Path = str | PathLike[str]
 
 KNOWN = (*METRICS, "argument_similarity_strong", "argument_fidelity_covered", "lowest_argument_fidelity", "passes")
 """What a trajectory can be measured by; `passes` needs the option `match`."""
@@ -94,49 +92,20 @@ def audit_of(scorer: Scorer, scored: Trajectory, prediction: Any, reference: Any
     return visible(scorer.audit(prediction, reference).rstrip())
 
 
-def references_by_id(references: Trajectories) -> dict[str, dict[str, Any]]:
+def references_by_id(scorer: Scorer, references: Trajectories) -> dict[str, dict[str, Any]]:
     """References by the id of their task: of a file, a list, a mapping or a frame."""
     if isinstance(references, (str, os.PathLike)):
-        rows = _of_file(os.fspath(references))
+        texts: Iterable[str | bytes] = scorer.read_file(path_of(references, "references"))
     else:
-        rows = [json.loads(row) for row in rows_of(references, "references")]
+        texts = rows_of(references, "references")
     found: dict[str, dict[str, Any]] = {}
-    for number, row in enumerate(rows):
+    for number, row in enumerate(map(json.loads, texts)):
         id = row.get("id") if isinstance(row, dict) else None
         if id is None:
             raise InputError(f"references[{number}]: no `id`; give each reference the id of its task")
         if found.setdefault(str(id), row) != row:
             raise InputError(f"references[{number}]: the id `{id}` is there twice")
     return found
-
-
-def _of_file(path: str) -> list[Any]:
-    """Trajectories of a file in m3's own form, or of any trace that m3 reads."""
-    try:
-        with open(path, "rb") as file:
-            text = file.read()
-        if text.startswith(b"\x1f\x8b"):
-            text = gzip.decompress(text)
-    except (OSError, EOFError) as error:
-        raise InputError(f"{path}: {error}") from None
-    try:
-        value: Any = json.loads(text)
-    except ValueError:
-        try:
-            value = [json.loads(line) for line in text.splitlines() if line.strip()]
-        except ValueError:
-            value = None
-    if isinstance(value, dict):
-        value = [value] if "steps" in value else [_with_id(id, row) for id, row in value.items()]
-    if isinstance(value, list) and value and all(isinstance(row, dict) and "steps" in row for row in value):
-        return value
-    from ._commands import load_traces
-
-    return load_traces(path, as_="references")
-
-
-def _with_id(id: str, row: object) -> object:
-    return {"id": id, **row} if isinstance(row, dict) else row
 
 
 def check_references(scorer: Scorer, references: Mapping[str, Any]) -> None:

@@ -7,15 +7,14 @@ import os
 import threading
 from collections.abc import Sequence
 from html import escape
-from os import PathLike
 from typing import TYPE_CHECKING, Any
+
+from ._engine import Path
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
-
-Path = str | PathLike[str]
 
 
 def save(text: str, path: Path) -> None:

@@ -5,7 +5,6 @@ What a tally holds, and what is sent of it, grows with the groups and not with t
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -14,7 +13,7 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-untyped, unused-ignore]
 
 from . import _engine
-from ._errors import InputError, InputWarning, visible
+from ._errors import InputError
 from ._report import Aggregate
 from ._scorer import aggregate_sums
 
@@ -117,5 +116,4 @@ class Tally:
         if not any(group.left_out or not group.sums.startswith("0 ") for group in groups):
             raise InputError(f"no row is scored; {errors} have an error, as: {example}" if errors else "no row at all")
         if errors:
-            text = f"{errors} rows have an error, and are in no number; one of them: {example}"
-            warnings.warn(visible(text), InputWarning, stacklevel=4)
+            _engine.warn(f"{errors} rows have an error, and are in no number; one of them: {example}")

@@ -63,7 +63,7 @@ def trajectory(
     scorer = scorer_of(None, options)
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     check_metrics(names, options.get("match") is not None)
-    known = None if references is None else references_by_id(references)
+    known = None if references is None else references_by_id(scorer, references)
     if known is not None:
         check_references(scorer, known)
 

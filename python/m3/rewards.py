@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._engine import kind_of
 from ._errors import InputError
-from ._inputs import Trajectories, _without_nulls, to_json
+from ._inputs import Trajectories, to_json, without_nulls
 from ._messages import Unreadable, of_steps, steps_of_completion
 from ._report import Trajectory
 from ._scoring import ScorerOptions, check_metrics, check_references, finite, references_by_id, scorer_of, value_of
@@ -62,7 +62,7 @@ class TrajectoryReward:
         self.weights = _checked(weights or {"average": 1.0}, scorer is not None or options.get("match") is not None)
         self.failure = finite(failure, "`failure`")
         self.scorer = scorer_of(scorer, options)
-        self.references = None if references is None else references_by_id(references)
+        self.references = None if references is None else references_by_id(self.scorer, references)
         if self.references is not None:
             check_references(self.scorer, self.references)
         # Trainers name metrics after it.
@@ -192,7 +192,7 @@ def _reference(reference: Any, row: int) -> Any:
         return reference
     if not isinstance(reference, Mapping) and not hasattr(reference, "__len__"):
         raise InputError(f"the reference of row {row} should be JSON, a dict or messages, and is {kind_of(reference)}")
-    return _without_nulls(json.loads(to_json(reference, f"the reference of row {row}")))
+    return without_nulls(json.loads(to_json(reference, f"the reference of row {row}")))
 
 
 @lru_cache(maxsize=16)

@@ -17,7 +17,7 @@ from typing import Any
 
 import m3
 import pytest
-from conftest import Set, environment, run_python
+from conftest import Set, environment, missing, run_python
 from m3 import _scorer
 
 # The data has oddities, which is not what is tested here.
@@ -288,3 +288,28 @@ def test_shared_scorers_are_few() -> None:
     for number in range(20):
         _scorer.shared(tau_weak=number / 100)
     assert len(_scorer._SHARED) == _scorer._SHARED_AT_MOST
+
+
+def test_memory_does_not_grow(small: Set) -> None:
+    """In a process of its own: what this one has done before would hide it."""
+    work = f"""
+import json, m3
+def held():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+pairs = json.loads({json.dumps(small.pairs)!r})
+scorer = m3.Scorer()
+def score(times):
+    for number in range(times):
+        scorer.score_one(*pairs[number % len(pairs)])
+score(2_000)
+before = held()
+score(30_000)
+print(held() - before)
+"""
+    if not os.path.exists("/proc/self/statm"):
+        missing("/proc/self/statm")
+    done = run_python("-c", work)
+    assert done.returncode == 0, done.stderr
+    # A kilobyte a score would be 30 MB.
+    assert int(done.stdout) < 8_000_000, done.stdout

@@ -1,5 +1,5 @@
-//! Commands called by a program that has m3 as a library: nothing is printed, everything is handed back. Several threads may
-//! call at once.
+//! Commands called by a program that has m3 as a library: what they print is handed back. Several threads may call at once.
+//! Views that live on a terminal are not heard: they are for commands that people watch, such as `m3 run`.
 
 use std::any::Any;
 use std::ffi::OsString;

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::Parser;
@@ -14,13 +15,17 @@ use m3_score::fidelity::{ArgumentComparison, CallFidelity, CallPair, Fidelity};
 use m3_score::{ExactSums, NotSums, Profile, ScoreError, TrajectoryScore};
 use m3_support::text::{json_without_hidden, visible};
 use m3_traces::TRACES;
-use m3_trajectory::{FailureClass, OpenError, Problem, Severity, Trajectory};
+use m3_trajectory::json::Keys;
+use m3_trajectory::{
+    Duplicates, FailureClass, OpenError, Problem, Severity, SourceError, Trajectory, TrajectoryFile,
+};
 use serde::Serialize;
 
 use super::Common;
 use super::conditions::{Conditions, ConditionsArgs};
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
+use super::input::PredictionsArg;
 use super::printer::Printer;
 
 /// Options of everything that scores pairs.
@@ -149,12 +154,8 @@ pub fn add_sums<'s>(sums: impl IntoIterator<Item = &'s str>) -> Result<ExactSums
 /// The metrics of a set, as `m3 score --format json` gives them in `aggregate`, from its sums and the number of pairs
 /// that the profile left out.
 #[must_use]
-pub fn aggregate(mut sums: ExactSums, left_out: u64, profile: Profile) -> AggregateReport {
-    // If all trajectories are left out, no task was solved.
-    if sums.trajectories == 0 {
-        sums.failed = left_out;
-    }
-    AggregateReport::new(&sums, profile)
+pub fn aggregate(sums: ExactSums, left_out: u64, profile: Profile) -> AggregateReport {
+    AggregateReport::new(&sums.with_left_out(left_out), profile)
 }
 
 /// How far two calls ask for the same, for programs.
@@ -246,6 +247,19 @@ impl PairScorer {
         Ok(Trajectory::of_bytes(name, bytes, self.conditions.forms, TRACES)?)
     }
 
+    /// Reads the trajectories of a file, or of a folder of a run, as JSON that [`PairScorer::read`] reads.
+    ///
+    /// # Errors
+    /// [`PairError`] with every problem.
+    pub fn read_file(&self, path: &Path) -> Result<Vec<String>, PairError> {
+        let reading = (Duplicates::Error, self.conditions.forms);
+        let path = PredictionsArg::from(path.as_os_str().to_owned());
+        let file = TrajectoryFile::open_with(path.as_path(), TRACES, reading, &mut |_, _| (), &mut |_| ())?;
+        let text = |index| Ok(file.look_at(index)?.to_json().to_text(Keys::AsRead));
+        let texts: Result<_, SourceError> = (0..file.len()).map(text).collect();
+        Ok(texts.map_err(Failure::from)?)
+    }
+
     /// Scores predictions, `None` where one is missing, against their references.
     ///
     /// # Errors
@@ -253,12 +267,12 @@ impl PairScorer {
     pub fn score(&self, pairs: &[Pair]) -> Result<Vec<ScoredPair>, PairError> {
         let profile = self.profile();
         let all = self.scores(pairs, false)?;
-        let scored = all.into_iter().zip(pairs).map(|(score, (prediction, reference))| {
-            let failure = prediction.as_ref().map_or(Some(FailureClass::Missing), FailureClass::of);
-            let sums = score.as_ref().map_or_else(ExactSums::default, |score| score.sums);
-            let failure = score.as_ref().map_or(failure, |score| score.failure);
+        let scored = all.into_iter().zip(pairs).map(|(score, (_, reference))| {
             let (id, task_type) = (reference.id.clone(), reference.task_type.clone());
-            let report = score.map(|score| TrajectoryReport::new(score, profile));
+            let (sums, failure) = score
+                .as_ref()
+                .map_or_else(|&failed| (ExactSums::default(), Some(failed)), |it| (it.sums, it.failure));
+            let report = score.ok().map(|score| TrajectoryReport::new(score, profile));
             ScoredPair { report, id, task_type, sums, failure }
         });
         Ok(scored.collect())
@@ -294,12 +308,9 @@ impl PairScorer {
     ) -> Result<(String, TrajectoryAudit), PairError> {
         let pair = [(prediction, reference)];
         let [(prediction, reference)] = &pair;
-        let score = self.scores(&pair, true)?.into_iter().flatten().next().ok_or_else(|| {
-            Failure::new(
-                code::INPUT,
-                "the prediction is missing or has failed, and this profile leaves it out",
-            )
-        })?;
+        let left_out = "the prediction is missing or has failed, and this profile leaves it out";
+        let score = self.scores(&pair, true)?.into_iter().flatten().next();
+        let score = score.ok_or_else(|| Failure::new(code::INPUT, left_out))?;
         let nothing = Trajectory::default();
         let prediction = prediction.as_ref().unwrap_or(&nothing);
         let audit = TrajectoryAudit::new(score, reference, prediction, self.profile(), 0.0);
@@ -329,7 +340,7 @@ impl PairScorer {
         &self,
         pairs: &[Pair],
         keeps_similarities: bool,
-    ) -> Result<Vec<Option<TrajectoryScore>>, PairError> {
+    ) -> Result<Vec<Result<TrajectoryScore, FailureClass>>, PairError> {
         let options = self.conditions.options(keeps_similarities);
         let pairs = pairs.iter().map(|(prediction, reference)| (prediction.as_ref(), reference));
         self.with_embedder(|embedder| m3_score::score_pairs(pairs, options, embedder))

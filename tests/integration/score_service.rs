@@ -3,12 +3,13 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use ureq::Agent;
 use ureq::http::Method;
 
-use crate::serve::request;
+use crate::serve::{LIMIT, request};
 use crate::serve_http::Endpoint;
 use crate::support::{encoder, m3, m3_process, report, root};
 
@@ -121,6 +122,64 @@ fn what_cannot_be_scored_is_told_and_stops_nothing() {
     assert_eq!(status("{\"pairs\": []}"), 200);
 }
 
+/// A request that was invited to send its body and has not.
+fn begun(endpoint: &Endpoint, head: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(endpoint.address).unwrap();
+    let head = format!(
+        "POST /score HTTP/1.1\r\nhost: {}\r\nexpect: 100-continue\r\n{head}\r\n\r\n",
+        endpoint.address
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut seen = [0; 25];
+    stream.read_exact(&mut seen).unwrap();
+    assert_eq!(&seen, b"HTTP/1.1 100 Continue\r\n\r\n");
+    stream
+}
+
+fn answer_of(mut stream: TcpStream) -> String {
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn bodies_in_pieces_have_the_same_limit() {
+    let Some(endpoint) = endpoint(&["--max-body", "1"]) else { return };
+    let body = json!({"pairs": &pairs()[..1]}).to_string();
+    let send = |piece: &str, pieces: usize| {
+        let mut stream = begun(&endpoint, "transfer-encoding: chunked\r\nconnection: close");
+        for _ in 0..pieces {
+            write!(stream, "{:x}\r\n{piece}\r\n", piece.len()).unwrap();
+        }
+        stream.write_all(b"0\r\n\r\n").unwrap();
+        answer_of(stream)
+    };
+    let (good, large) = (send(&body, 1), send(&" ".repeat(1 << 16), 20));
+    assert!(good.starts_with("HTTP/1.1 200") && good.contains("\"recall\":1.0"), "{good}");
+    assert!(large.starts_with("HTTP/1.1 413"), "{large}");
+}
+
+#[test]
+fn slow_clients_hold_nobody_up_and_no_more_than_the_memory_there_is() {
+    let Some(endpoint) = endpoint(&[]) else { return };
+    let small = json!({"pairs": &pairs()[..1]}).to_string();
+    let post = || endpoint.send(Method::POST, "/score", &[], &small);
+    // 31 bodies of 16 MiB leave room in 512 MiB, 32 do not.
+    let large = format!("content-length: {}", 16 << 20);
+    let mut slow: Vec<TcpStream> = (0..31).map(|_| begun(&endpoint, &large)).collect();
+    assert_eq!(post().status, 200);
+    slow.push(begun(&endpoint, &large));
+    let refused = post();
+    assert_eq!(refused.status, 429, "{}", refused.body);
+    drop(slow);
+    // What they held is free once the server has seen that they are gone.
+    let begin = Instant::now();
+    while post().status != 200 {
+        assert!(begin.elapsed() < LIMIT, "nothing was let go");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 #[test]
 fn every_request_of_too_many_is_answered() {
     let Some(endpoint) = endpoint(&["--workers", "1", "--queue", "2"]) else { return };
@@ -146,21 +205,10 @@ fn every_request_of_too_many_is_answered() {
 fn a_request_that_was_begun_is_answered_before_the_end() {
     let Some(mut endpoint) = endpoint(&[]) else { return };
     let body = json!({"pairs": pairs()}).to_string();
-    let mut stream = TcpStream::connect(endpoint.address).unwrap();
-    let head = format!(
-        "POST /score HTTP/1.1\r\nhost: {}\r\ncontent-length: {}\r\nexpect: 100-continue\r\n\r\n",
-        endpoint.address,
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).unwrap();
-    // That it says to go on shows that it is at work.
-    let mut seen = [0; 12];
-    stream.read_exact(&mut seen).unwrap();
-    assert_eq!(&seen, b"HTTP/1.1 100");
+    let mut stream = begun(&endpoint, &format!("content-length: {}", body.len()));
     endpoint.server.signal("-TERM");
     stream.write_all(body.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
+    let answer = answer_of(stream);
     assert!(answer.contains("HTTP/1.1 200 OK"), "{answer}");
     assert!(answer.contains("\"recall\":"), "{answer}");
     assert!(endpoint.server.ended().success());

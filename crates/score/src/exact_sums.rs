@@ -112,6 +112,12 @@ impl ExactSums {
         self.per_trajectory(self.predicted_calls)
     }
 
+    /// The sums of a set from which trajectories that failed were left out. If nothing else is in it, no task was solved.
+    #[must_use]
+    pub fn with_left_out(self, failed: u64) -> Self {
+        if self.trajectories == 0 { Self { failed, ..self } } else { self }
+    }
+
     /// The counts, in the order in which they are written.
     fn counts(&mut self) -> [&mut u64; 8] {
         [

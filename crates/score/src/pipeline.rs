@@ -67,7 +67,7 @@ pub fn find_doubtful(
 }
 
 /// Scores pairs of a prediction and its reference, which need no ids, as [`score`] does. What each pair comes to, in
-/// their order; `None` where the profile leaves a failed prediction out. A `None` of a prediction is a missing one.
+/// their order; its failure where the profile leaves a failed prediction out. A `None` of a prediction is a missing one.
 ///
 /// # Errors
 /// [`ScoreError::Encoder`].
@@ -75,22 +75,27 @@ pub fn score_pairs<'t>(
     pairs: impl IntoIterator<Item = (Option<&'t Trajectory>, &'t Trajectory)>,
     options: ScoreOptions<'_>,
     embedder: &mut Embedder,
-) -> Result<Vec<Option<TrajectoryScore>>, ScoreError> {
+) -> Result<Vec<Result<TrajectoryScore, FailureClass>>, ScoreError> {
     let mut run = Run::new(options);
     let mut chunk = Chunk::default();
-    let mut is_prepared = Vec::new();
+    let mut left_out = Vec::new();
     let mut scores = Vec::new();
     let nothing = Trajectory::default();
     for (prediction, reference) in pairs {
         let failure = prediction.map_or(Some(FailureClass::Missing), FailureClass::of);
-        is_prepared.push(run.prepare(reference, prediction.unwrap_or(&nothing), failure, &mut chunk));
+        let is_in = run.prepare(reference, prediction.unwrap_or(&nothing), failure, &mut chunk);
+        left_out.push(failure.filter(|_| !is_in));
         if chunk.is_full() {
             run.score(std::mem::take(&mut chunk), embedder, &mut kept_in(&mut scores), &mut |_, _| ())?;
         }
     }
     run.score(chunk, embedder, &mut kept_in(&mut scores), &mut |_, _| ())?;
     let mut scores = scores.into_iter();
-    Ok(is_prepared.into_iter().map(|is_prepared| if is_prepared { scores.next() } else { None }).collect())
+    // There is a score for each pair that is not left out.
+    Ok(left_out
+        .into_iter()
+        .filter_map(|failure| failure.map_or_else(|| scores.next().map(Ok), |it| Some(Err(it))))
+        .collect())
 }
 
 fn kept_in(scores: &mut Vec<TrajectoryScore>) -> impl FnMut(TrajectoryScore) -> std::io::Result<()> {
@@ -181,10 +186,7 @@ impl<'a> Files<'a> {
         for (index, _) in self.is_seen.iter().enumerate().filter(|(_, is_seen)| !**is_seen) {
             summary.ledger.extra.push(self.predictions.look_at(index)?.id.clone());
         }
-        // If all trajectories are left out, no task was solved.
-        if summary.aggregate.trajectories == 0 {
-            summary.aggregate.failed = summary.ledger.failed() as u64;
-        }
+        summary.aggregate = summary.aggregate.with_left_out(summary.ledger.failed() as u64);
         Ok(summary)
     }
 }

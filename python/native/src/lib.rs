@@ -144,6 +144,11 @@ impl PairScorer {
         py.detach(|| Scorer::new(options)).map(Self).map_err(failed)
     }
 
+    /// The trajectories of a file as JSON.
+    fn read_file(&self, py: Python<'_>, path: PathBuf) -> PyResult<Vec<String>> {
+        py.detach(|| self.0.read_file(&path)).map_err(failed)
+    }
+
     /// The report of each pair as JSON; a pair that cannot be read has an error instead, and none stops the others.
     fn score(&self, py: Python<'_>, pairs: Vec<PairOfBytes>) -> PyResult<Vec<PairOutcome>> {
         py.detach(|| {
