@@ -49,6 +49,7 @@ def main() -> None:
                 outcome = str(answer.status)
             except ConnectionRefusedError:
                 outcome = "refused"
+                connection.close()
                 time.sleep(0.01)
             except (OSError, http.client.HTTPException):
                 outcome = "broken"
