@@ -36,6 +36,7 @@ mod ledger;
 mod markdown;
 mod metrics;
 mod outcomes;
+mod pair;
 mod pictures;
 mod repeats;
 pub mod sheet;
@@ -60,13 +61,14 @@ pub use m3_support::text::{json_without_hidden, shortened, visible};
 pub use markdown::Markdown;
 pub use metrics::MetricsReport;
 pub use outcomes::{OUTCOMES_SCHEMA, OutcomeCounts, OutcomesByTrajectory, TaskOutcomes};
+pub use pair::{LeftOut, pair_json};
 pub use pictures::{Picture, PictureChoice, leaderboard_pictures};
 pub use repeats::RepeatsGatherer;
 pub use sheet::{Cell, Column, Sheet, SheetForm, write_sheets};
 pub use show::{ShowOptions, ShownTrajectory};
 pub use terminal::Terminal;
 pub use tool_names::ToolNamesReport;
-pub use unusable::UnusableFile;
+pub use unusable::{UnusableFile, open as open_decompressed};
 pub use validation::{FileReport, ProblemReport, ValidationReport};
 pub use wire::{
     AggregateReport, ArgumentReport, ArgumentRuleReport, AskedReport, Band, BestPrediction, BestReference,
