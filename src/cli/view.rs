@@ -76,9 +76,9 @@ pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<
     };
     let library = Library::open(&given).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
     let library = Arc::new(library);
-    let scores = tempfile::Builder::new().prefix("m3-view-").tempdir();
-    let scores = scores.map_err(|cause| Failure::output(TEMPORARY, &cause))?;
-    let scorer = scorer(scores.path(), common);
+    let folder_of_scores = tempfile::Builder::new().prefix("m3-view-").tempdir();
+    let folder_of_scores = folder_of_scores.map_err(|cause| Failure::output(TEMPORARY, &cause))?;
+    let scorer = scorer(folder_of_scores.path(), common);
     if let Some(folder) = &args.bundle {
         if !args.no_score {
             library.score(&scorer);

@@ -61,3 +61,4 @@ mod suites;
 mod support;
 mod trajectory_match;
 mod validate;
+mod view;

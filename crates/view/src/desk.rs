@@ -11,6 +11,9 @@ use crate::library::Library;
 use crate::page::page;
 use crate::pictures::small;
 
+/// A picture of one pixel (`GIF89a`).
+const PIXEL: &[u8] = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff!\xf9\x04\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
+
 /// The pages of a library.
 #[derive(Debug)]
 pub struct ViewDesk {
@@ -25,7 +28,7 @@ struct Making {
     made: Option<Arc<Vec<u8>>>,
     /// The revision that was made, or is being made.
     revision: Option<u64>,
-    is_making: bool,
+    is_at_work: bool,
 }
 
 impl ViewDesk {
@@ -76,26 +79,26 @@ impl ViewDesk {
     fn picture(&self, name: &str, is_thumbnail: bool) -> Option<Reply> {
         let place = self.library.pictures.place(name)?;
         let sent = |place: &_| sent_picture(&self.library.read(), place);
-        Some(match small(&place, is_thumbnail, sent) {
-            Ok((kind, bytes)) => Reply::image(kind, bytes),
-            Err(reason) => Reply::error(404, reason),
-        })
+        // In place of what cannot be shown there is a single pixel, which the page tells of: an error would be one of the page.
+        let (kind, bytes) =
+            small(&place, is_thumbnail, sent).unwrap_or_else(|_| ("image/gif", PIXEL.to_vec()));
+        Some(Reply::image(kind, bytes))
     }
 
     /// The leaderboards, or that they are being made: resampling many tasks takes seconds, and nobody waits for it.
     fn leaderboards(&self) -> Reply {
         let revision = self.library.read().revision;
         let mut making = self.board.lock().unwrap_or_else(PoisonError::into_inner);
-        if making.revision != Some(revision) && !making.is_making {
+        if making.revision != Some(revision) && !making.is_at_work {
             if self.is_live {
-                making.is_making = true;
+                making.is_at_work = true;
                 making.revision = Some(revision);
                 let (library, board) = (Arc::clone(&self.library), Arc::clone(&self.board));
                 // Nobody waits for the thread: it ends with the process.
                 thread::spawn(move || {
                     let made = board_of(&library);
                     let mut making = board.lock().unwrap_or_else(PoisonError::into_inner);
-                    making.is_making = false;
+                    making.is_at_work = false;
                     making.made = Some(Arc::new(made));
                 });
             } else {

@@ -12,9 +12,6 @@ use crate::run::{Opened, Run};
 use crate::scan::{Found, MOST_FILES};
 use crate::score::Score;
 
-/// The formats of trajectories that are read besides m3's own.
-pub(crate) type Reader = &'static [Format];
-
 /// Scores a file of predictions against one of references; the path of the score, or why there is none.
 pub type Scorer = Box<dyn Fn(&Path, &Path) -> Result<PathBuf, String> + Send + Sync>;
 
@@ -66,7 +63,7 @@ pub struct Library {
     shelves: RwLock<Shelves>,
     pub(crate) pictures: Pictures,
     images: Option<PathBuf>,
-    formats: Reader,
+    formats: &'static [Format],
     /// Held by who reads changed files, so that nobody does it twice.
     reading: Mutex<()>,
 }
@@ -97,11 +94,11 @@ impl Library {
             formats: given.formats,
             reading: Mutex::default(),
         };
-        library.fill(found, given)?;
+        library.fill(&found, given)?;
         Ok(library)
     }
 
-    fn fill(&self, found: Found, given: &Given) -> Result<(), ViewError> {
+    fn fill(&self, found: &Found, given: &Given) -> Result<(), ViewError> {
         let mut notes = Vec::new();
         if found.is_cut {
             notes.push(format!("only the first {MOST_FILES} files were looked at"));

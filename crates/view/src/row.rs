@@ -4,6 +4,8 @@ use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 use serde::Serialize;
 
+use crate::score::Scored;
+
 /// The most characters of a question in a row.
 const QUESTION: usize = 240;
 
@@ -58,7 +60,7 @@ impl Row {
         let question = trajectory.question.as_deref().or_else(|| extra("prompt").and_then(Json::as_str));
         let mut tools: Vec<String> = Vec::new();
         for (_, call) in trajectory.calls() {
-            if tools.len() < TOOLS && !tools.iter().any(|known| *known == call.tool) {
+            if tools.len() < TOOLS && !tools.contains(&call.tool) {
                 tools.push(cut(&call.tool, NAME));
             }
         }
@@ -84,6 +86,18 @@ impl Row {
             milliseconds: time,
         }
     }
+
+    /// The row of a trajectory that only its score is known of.
+    pub(crate) fn of_score(scored: &Scored) -> Self {
+        let Scored { id, repeat, task_type, failure, .. } = scored;
+        Self {
+            id: id.clone(),
+            repeat: *repeat,
+            task_type: task_type.clone(),
+            failure: failure.clone(),
+            ..Self::default()
+        }
+    }
 }
 
 /// Whether a call is recorded as failed: by its outcome if it has one, else by its mark.
@@ -100,7 +114,6 @@ pub(crate) fn member<'a>(members: &'a [(String, Json)], key: &str) -> Option<&'a
 pub(crate) fn count(value: &Json) -> Option<u64> {
     match value {
         Json::Integer(value) => u64::try_from(*value).ok(),
-        Json::Float(value) if *value >= 0.0 && *value < 9e15 => Some(value.round() as u64),
         _ => None,
     }
 }

@@ -1,5 +1,6 @@
 //! A run: the trajectories of a model, with their rows, their score and, while it goes on, its journal.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -7,11 +8,11 @@ use std::time::SystemTime;
 use m3_executor::run::file_name;
 use m3_images::task_image::image_folders;
 use m3_support::files::folder_of;
+use m3_trajectory::format::Format;
 use m3_trajectory::json::Json;
 use m3_trajectory::{Duplicates, Trajectory, TrajectoryFile};
 
 use crate::journal::Progress;
-use crate::library::Reader;
 use crate::pictures::{Pictures, Place};
 use crate::row::{Row, cut, member};
 use crate::score::Score;
@@ -58,9 +59,9 @@ pub(crate) struct Run {
 }
 
 impl Opened {
-    pub(crate) fn open(path: &Path, reader: Reader) -> Result<Self, String> {
+    pub(crate) fn open(path: &Path, formats: &'static [Format]) -> Result<Self, String> {
         let changed = changed(path);
-        let file = TrajectoryFile::open_with_malformed(path, reader, Duplicates::Keep, &mut |_, _| ());
+        let file = TrajectoryFile::open_with_malformed(path, formats, Duplicates::Keep, &mut |_, _| ());
         let file = file.map_err(|error| in_words(path, &error))?;
         if file.is_tasks() || file.is_empty() {
             return Err(format!("`{}` has no trajectories", path.display()));
@@ -116,21 +117,14 @@ impl Run {
         let progress = Progress::of(folder);
         let folders = images.map_or_else(|| image_folders(&first.path), |images| vec![images.to_owned()]);
         let name = if progress.is_some() { own_name(folder) } else { own_name(&first.path) };
-        let mut run = Self { name, folders, progress, ..Self::default() };
+        let mut run = Self { name, progress, folders, ..Self::default() };
         run.take(files, pictures)?;
         Ok(run)
     }
 
     /// Of a score alone: its trajectories have no questions and no arguments.
     pub(crate) fn of_score(score: Score) -> Self {
-        let row = |scored: &crate::score::Scored| Row {
-            id: scored.id.clone(),
-            repeat: scored.repeat,
-            task_type: scored.task_type.clone(),
-            failure: scored.failure.clone(),
-            ..Row::default()
-        };
-        let rows: Vec<Row> = score.trajectories.iter().map(row).collect();
+        let rows: Vec<Row> = score.trajectories.iter().map(Row::of_score).collect();
         let places = vec![None; rows.len()];
         Self { name: own_name(&score.path), rows, places, score: Some(Arc::new(score)), ..Self::default() }
     }
@@ -156,31 +150,28 @@ impl Run {
             }
         }
         (self.files, self.rows, self.places, self.model) = (files, rows, places, model);
+        self.add_missing();
         self.revision += 1;
         Ok(())
     }
 
-    /// Gives it the score that was made of its files; what only the score has, such as missing predictions, gets rows too.
+    /// Gives it the score that was made of its files.
     pub(crate) fn set_score(&mut self, score: Score) {
-        let known: std::collections::HashSet<(&str, u64)> =
-            self.rows.iter().map(|row| (row.id.as_str(), row.repeat)).collect();
-        let missing: Vec<Row> = score
-            .trajectories
-            .iter()
-            .filter(|scored| !known.contains(&(scored.id.as_str(), scored.repeat)))
-            .map(|scored| Row {
-                id: scored.id.clone(),
-                repeat: scored.repeat,
-                task_type: scored.task_type.clone(),
-                failure: scored.failure.clone(),
-                ..Row::default()
-            })
-            .collect();
-        self.places.extend(missing.iter().map(|_| None));
-        self.rows.extend(missing);
         self.score = Some(Arc::new(score));
         (self.problem, self.is_stale) = (None, false);
+        self.add_missing();
         self.revision += 1;
+    }
+
+    /// Adds rows for what only the score has, such as missing predictions.
+    fn add_missing(&mut self) {
+        let Some(score) = &self.score else { return };
+        let known: HashSet<(&str, u64)> = self.rows.iter().map(|row| (row.id.as_str(), row.repeat)).collect();
+        let missing =
+            score.trajectories.iter().filter(|scored| !known.contains(&(scored.id.as_str(), scored.repeat)));
+        let missing: Vec<Row> = missing.map(Row::of_score).collect();
+        self.places.extend(missing.iter().map(|_| None));
+        self.rows.extend(missing);
     }
 
     /// The trajectory of a row.

@@ -24,7 +24,7 @@ pub(crate) struct Matrix {
 struct Task {
     id: String,
     #[serde(rename = "type")]
-    task_type: Option<String>,
+    kind: Option<String>,
     question: Option<String>,
 }
 
@@ -44,13 +44,16 @@ pub(crate) fn matrix(shelves: &Shelves) -> Matrix {
     }
     let mut tasks: BTreeMap<&str, Task> = BTreeMap::new();
     let mut rows: HashMap<(&str, usize), usize> = HashMap::new();
-    for (at, (_, run, _)) in scored.iter().enumerate() {
-        for (number, row) in run.rows.iter().enumerate() {
+    for (at, (_, run, score)) in scored.iter().enumerate() {
+        // A task without a reference has no values.
+        let with_score =
+            run.rows.iter().enumerate().filter(|(_, row)| score.of(&row.id, row.repeat).is_some());
+        for (number, row) in with_score {
             rows.entry((row.id.as_str(), at)).or_insert(number);
             let task = tasks.entry(row.id.as_str());
-            let task = task.or_insert_with(|| Task { id: row.id.clone(), task_type: None, question: None });
-            if task.task_type.is_none() {
-                task.task_type.clone_from(&row.task_type);
+            let task = task.or_insert_with(|| Task { id: row.id.clone(), kind: None, question: None });
+            if task.kind.is_none() {
+                task.kind.clone_from(&row.task_type);
             }
             if task.question.is_none() {
                 task.question.clone_from(&row.question);

@@ -9,7 +9,7 @@ const compareView = async (parameters, ...names) => {
     const labels = new Map(home.columns.map((column) => [column.name, column.label]));
     parts.push(make("p", {}, verdictOf(found)), wide("Differences", table(["metric", "first", "second", "difference", "interval", "p"], found.differences.map((row) => [labels.get(row.metric) ?? words(row.metric), fixed(row.first), fixed(row.second),
       make("span", { class: row.difference < 0 ? "bad" : row.difference > 0 ? "good" : null }, signed(row.difference)), row.low === null || row.low === undefined ? "–" : `${signed(row.low)} to ${signed(row.high)}`,
-      fixed(row.metric === "average" ? row.p_value : row.corrected_p_value)]), { class: "rows plain-numbers" })), found.notes.map((note) => make("p", { class: "note" }, note)));
+      chance(row.metric === "average" ? row.p_value : row.corrected_p_value)]), { class: "rows plain-numbers" })), found.notes.map((note) => make("p", { class: "note" }, note)));
   }
   const metric = parameters.get("metric") ?? "average";
   const column = matrix.columns.findIndex((one) => one.name === metric);
@@ -28,6 +28,8 @@ const compareView = async (parameters, ...names) => {
 };
 
 const signed = (value) => (value === null || value === undefined ? "–" : `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`);
+
+const chance = (p) => (p === null || p === undefined ? "–" : p < 1e-3 ? "< 0.001" : p.toFixed(3));
 
 const verdictOf = (found) => {
   const average = found.differences.find((row) => row.metric === "average");
@@ -59,7 +61,7 @@ const tasksView = async (parameters, id) => {
     calls, make("h4", {}, "Answer"), answer ? make("p", { class: "passage", dir: "auto" }, answer) : make("p", { class: "note" }, "none"));
   const calls = (of, steps, verdict, name) => {
     let number = -1;
-    return steps.map((step, at) => make("section", { class: "step", "aria-label": `${name} step ${at + 1}` }, make("h5", {}, `step ${at + 1}`), step.map((call, place) => { number += 1; return card("prediction", call, `${at + 1}.${place + 1}`, `${name}-${number}`, verdict?.get(number), of); })));
+    return steps.map((step, at) => make("section", { class: "step", "aria-label": `${name} step ${at + 1}` }, make("p", { class: "step-title" }, `step ${at + 1}`), step.map((call, place) => { number += 1; return card(name === "reference" ? name : "prediction", call, `${at + 1}.${place + 1}`, name === "reference" ? number : `${name}-${number}`, verdict?.get(number), of); })));
   };
   const columns = [];
   const reference = first?.reference;
@@ -71,6 +73,6 @@ const tasksView = async (parameters, id) => {
   });
   const near = [index - 1, index + 1].map((at) => (matrix.tasks[at] ? tasksLink(matrix.tasks[at].id, asked) : undefined));
   return { title: id, parts: [make("h2", { tabindex: -1 }, make("bdi", {}, id), matrix.tasks[index].type ? make("small", {}, ` ${matrix.tasks[index].type}`) : null), choice,
-    make("div", { class: "task" }, first?.image ? make("figure", {}, picture(first.image, "picture")) : null, make("div", {}, make("h3", {}, "Question"), make("p", { class: "passage", dir: "auto" }, first?.question ?? "No question is recorded."))),
+    make("div", { class: "task" }, first?.image ? figure(first.image) : null, make("div", {}, make("h3", {}, "Question"), make("p", { class: "passage", dir: "auto" }, first?.question ?? "No question is recorded."))),
     make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Runs side by side" }, make("div", { class: `beside beside${columns.length}` }, columns))], previous: near[0], next: near[1], up: "#/matrix" };
 };

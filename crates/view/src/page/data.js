@@ -84,14 +84,21 @@ const spark = (values, columns) => draw("svg", { class: "spark", viewBox: `0 0 $
   columns.map((column, index) => [draw("rect", { class: "bar-back", x: index * 7, y: 0, width: 5, height: 16 }),
     draw("rect", { class: "bar-fill", x: index * 7, y: 16 - 16 * Math.min(values[index] ?? 0, 1), width: 5, height: 16 * Math.min(values[index] ?? 0, 1) })]));
 
+// A picture; in place of one that cannot be shown there is a single pixel.
 const picture = (found, kind, attributes = {}) => {
   const image = make("img", { src: `data/${kind}/${found.name}.jpg`, alt: found.title, loading: "lazy", ...attributes });
-  image.addEventListener("error", () => image.replaceWith(make("span", { class: "note" }, `${found.title} (not shown: not in the folders of this run, or no image)`)));
+  const missing = () => (image.closest("figure") ?? image).replaceWith(make("span", { class: "note" }, kind === "thumbnail" ? "–" : `not shown: ${found.title} is not in the folders of this run, or is no image`));
+  image.addEventListener("error", missing);
+  image.addEventListener("load", () => { if (image.naturalWidth === 1 && image.naturalHeight === 1) missing(); });
   return image;
 };
 
+// A picture that opens in full, with what its file is called.
+const figure = (found) => make("figure", {}, make("a", { href: `data/picture/${found.name}.jpg`, target: "_blank", rel: "noreferrer", "aria-label": `${found.title}, alone` }, picture(found, "picture")),
+  make("figcaption", {}, found.title));
+
 // The section of a page under a heading.
-const section = (title, ...children) => make("section", { "aria-label": title }, make("h3", {}, title), children);
+const section = (title, ...children) => make("section", {}, make("h3", {}, title), children);
 
 // A table that may be wider than the page.
 const wide = (label, table) => make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, table);

@@ -44,7 +44,7 @@ const taskTable = (run, parameters, own, at) => {
   const value = (name) => (row) => row.values?.[at(name)];
   const columns = [
     { name: "id", label: "task", value: (row) => row.id, cell: (row) => [make("a", { href: link(row) }, row.id || "(empty id)"), row.repeat > 1 ? ` repetition ${row.repeat}` : null] },
-    ...(run.rows.some((row) => row.picture) ? [{ label: "image", cell: (row) => (row.picture ? picture({ name: row.picture, title: "" }, "thumbnail", { class: "thumbnail" }) : null) }] : []),
+    ...(run.rows.some((row) => row.picture) ? [{ label: "image", cell: (row) => (row.picture ? picture({ name: row.picture, title: `image of ${row.id}` }, "thumbnail", { class: "thumbnail" }) : null) }] : []),
     { name: "type", label: "type", value: (row) => row.type, cell: (row) => row.type ?? "–" },
     { name: "question", label: "question", value: (row) => row.question, class: "question", cell: (row) => make("span", { class: "clipped", dir: "auto" }, row.question ?? "") },
     { name: "outcome", label: "outcome", value: outcomeOf, cell: (row) => make("span", { class: row.failure ? "bad" : null }, words(outcomeOf(row) ?? "–")) },

@@ -19,7 +19,7 @@ const taskView = async (parameters, name, id, repeat) => {
   const failure = of.row.failure ?? scored?.failure;
   const parts = [title, steps, others, failure ? make("p", { class: "warning" }, `Failed: ${FAILURES[failure] ?? words(failure)}.`) : null,
     scored ? metricsOf(scored.metrics, list.columns) : null,
-    make("div", { class: "task" }, of.image ? make("figure", {}, make("a", { href: `data/picture/${of.image.name}.jpg`, target: "_blank", rel: "noreferrer" }, picture(of.image, "picture")), make("figcaption", {}, of.image.title)) : null,
+    make("div", { class: "task" }, of.image ? figure(of.image) : null,
       make("div", {}, make("h3", {}, "Question"), make("p", { class: "passage", dir: "auto" }, of.question ?? "No question is recorded."), answers(of))),
     of.prediction || of.reference ? section(of.reference ? "Calls beside the reference" : "Calls", alignment(of)) : make("p", { class: "note" }, "Only the score is here, without the calls: name the files of predictions and references too."),
     grades(scored), waterfall(of), conversation(of), of.facts.length > 0 ? section("Run", make("dl", { class: "facts" }, of.facts.map(([label, value]) => [make("dt", {}, label), make("dd", { dir: "auto" }, value)]))) : null];
@@ -50,7 +50,7 @@ const alignment = (of) => {
   const sides = [["reference", of.reference, found.references], ["prediction", of.prediction, found.predictions]].filter(([, side]) => side);
   const columns = sides.map(([name, side, verdict]) => {
     let index = -1;
-    const steps = side.steps.map((calls, step) => make("section", { class: "step", "aria-label": `${name} step ${step + 1}` }, make("h5", {}, `step ${step + 1}${calls.length > 1 ? `, ${calls.length} calls at once` : ""}`),
+    const steps = side.steps.map((calls, step) => make("section", { class: "step", "aria-label": `${name} step ${step + 1}` }, make("p", { class: "step-title" }, `step ${step + 1}${calls.length > 1 ? `, ${calls.length} calls at once` : ""}`),
       calls.map((call, place) => { index += 1; return card(name, call, `${step + 1}.${place + 1}`, index, verdict.get(index), of); })));
     return make("div", { class: `side ${name}` }, make("h4", {}, name), steps, steps.length === 0 ? make("p", { class: "note" }, "no calls") : null,
       side.more_steps > 0 ? make("p", { class: "note" }, `${grouped(side.more_steps)} more steps are not shown`) : null);
@@ -83,7 +83,7 @@ const card = (side, call, at, index, verdict, of) => {
 const LONG = 600;
 const resultOf = (call) => {
   const { text, pictures } = call.result;
-  const body = [text ? make("pre", { dir: "auto" }, text) : null, pictures.map((found) => make("figure", {}, make("a", { href: `data/picture/${found.name}.jpg`, target: "_blank", rel: "noreferrer" }, picture(found, "picture")), make("figcaption", {}, found.title)))];
+  const body = [text ? make("pre", { dir: "auto" }, text) : null, pictures.map(figure)];
   return make("details", { class: `result${call.is_failed ? " bad" : ""}`, open: call.is_failed || pictures.length > 0 || text.length <= LONG }, make("summary", {}, "result"), body);
 };
 
