@@ -8,7 +8,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use m3_figures::to_png;
 use m3_report::leaderboard::{ModelResult, PublishedTable, SelectOptions, Selection, read_results, select};
-use m3_report::{Sheet, SheetForm, json_without_hidden, write_sheets};
+use m3_report::{Picture, Sheet, SheetForm, json_without_hidden, write_page, write_sheets};
 use m3_stats::Draws;
 use serde::Serialize;
 
@@ -144,8 +144,21 @@ impl FormArgs {
         output: &mut Output,
         printer: Printer,
     ) -> Result<(), Failure> {
+        self.write_with_pictures(report, sheets, Vec::new, output, printer)
+    }
+
+    /// Writes a report as JSON, or else as tables; in a page, figures stand under them.
+    pub(super) fn write_with_pictures(
+        &self,
+        report: &impl Serialize,
+        sheets: impl FnOnce() -> Vec<Sheet>,
+        pictures: impl FnOnce() -> Vec<Picture>,
+        output: &mut Output,
+        printer: Printer,
+    ) -> Result<(), Failure> {
         let written = match self.form()?.sheets(output.is_styled()) {
             None => write_json(report, output),
+            Some(SheetForm::Html) => write_page(&sheets(), &pictures(), output),
             Some(form) => {
                 let sheets = sheets();
                 if form == SheetForm::Csv {

@@ -74,7 +74,7 @@ pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<
         images: images.and_then(|folders| folders.into_iter().next()),
         formats: TRACES,
     };
-    let library = Library::open(&given).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    let library = Library::open(given).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
     let library = Arc::new(library);
     let folder_of_scores = tempfile::Builder::new().prefix("m3-view-").tempdir();
     let folder_of_scores = folder_of_scores.map_err(|cause| Failure::output(TEMPORARY, &cause))?;

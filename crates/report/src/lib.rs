@@ -64,7 +64,7 @@ pub use outcomes::{OUTCOMES_SCHEMA, OutcomeCounts, OutcomesByTrajectory, TaskOut
 pub use pair::{LeftOut, pair_json};
 pub use pictures::{Picture, PictureChoice, leaderboard_pictures};
 pub use repeats::RepeatsGatherer;
-pub use sheet::{Cell, Column, Sheet, SheetForm, write_sheets};
+pub use sheet::{Cell, Column, Sheet, SheetForm, write_page, write_sheets};
 pub use show::{ShowOptions, ShownTrajectory};
 pub use terminal::Terminal;
 pub use tool_names::ToolNamesReport;

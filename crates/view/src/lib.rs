@@ -21,6 +21,7 @@ mod row;
 mod run;
 mod scan;
 mod score;
+mod shelves;
 
 pub use bundle::{BundleError, write_bundle};
 pub use desk::ViewDesk;

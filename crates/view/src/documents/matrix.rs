@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Serialize;
 
 use super::{Column, columns, rounded};
-use crate::library::Shelves;
+use crate::shelves::Shelves;
 
 /// Tasks by runs.
 #[derive(Debug, Serialize)]

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Column, columns, rounded};
-use crate::library::Shelves;
 use crate::row::Row;
+use crate::shelves::Shelves;
 
 /// The most tools and arguments that are listed.
 const LISTED: usize = 200;

@@ -7,10 +7,11 @@ use m3_trajectory::{Call, Step, Trajectory};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::library::{Library, Shelves};
+use crate::library::Library;
 use crate::pictures::Place;
 use crate::row::{Row, count, cut, is_failed, member};
 use crate::run::Run;
+use crate::shelves::Shelves;
 
 /// The most characters of a text.
 const TEXT: usize = 20_000;
@@ -152,7 +153,7 @@ impl Maker<'_> {
     }
 
     fn picture_file(&self, path: &str) -> PictureDocument {
-        let folders = self.run.picture_folders(self.trajectory, self.repeat);
+        let folders = self.run.picture_folders(&self.trajectory.id, self.repeat);
         let name = self.library.pictures.name(Place::File { folders, path: path.to_owned() });
         PictureDocument { name, title: cut(path, NAME) }
     }

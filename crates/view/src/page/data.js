@@ -103,6 +103,13 @@ const section = (title, ...children) => make("section", {}, make("h3", {}, title
 // A table that may be wider than the page.
 const wide = (label, table) => make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, table);
 
+// A part that is made once the page is shown.
+const afterwards = (work) => {
+  const waiting = make("div");
+  work().then((made) => waiting.replaceWith(...[made].flat().filter(Boolean)), (thrown) => { waiting.textContent = thrown.message; });
+  return waiting;
+};
+
 // A plain table: `head` are names, `rows` lists of cells; the first cell heads its row.
 const table = (head, rows, attributes = {}) => make("table", attributes,
   make("thead", {}, make("tr", {}, head.map((name) => make("th", { scope: "col" }, name)))),

@@ -49,7 +49,7 @@ const homeView = async (parameters) => {
     ? "Runs are being scored; this page shows the numbers when they are there."
     : "There are no scores: name the references too (`--references FILE`), or the scores of `m3 score --format json`."));
   parts.push(home.notes.map((note) => make("p", { class: "note" }, note)));
-  if (home.runs.filter((run) => run.values).length > 1) parts.push(chooser(home), await hardest());
+  if (home.runs.filter((run) => run.values).length > 1) parts.push(chooser(home), afterwards(hardest));
   parts.push(suiteTables(home));
   return { title: "Runs", parts };
 };
