@@ -158,7 +158,12 @@ impl FormArgs {
     ) -> Result<(), Failure> {
         let written = match self.form()?.sheets(output.is_styled()) {
             None => write_json(report, output),
-            Some(SheetForm::Html) => write_page(&sheets(), &pictures(), output),
+            Some(SheetForm::Html) => {
+                let pictures = pictures();
+                let figures: Vec<(&str, &str)> =
+                    pictures.iter().map(|picture| (picture.name.as_str(), picture.svg.as_str())).collect();
+                write_page(&sheets(), &figures, output)
+            }
             Some(form) => {
                 let sheets = sheets();
                 if form == SheetForm::Csv {

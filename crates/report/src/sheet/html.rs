@@ -10,13 +10,12 @@ use m3_support::pages::{BASE_STYLE, source_of};
 use m3_support::text::visible;
 
 use super::Sheet;
-use crate::Picture;
 
 static STYLE: LazyLock<String> = LazyLock::new(|| [BASE_STYLE, include_str!("sheet.css")].concat());
 const SCRIPT: &str = include_str!("sort.js");
 
 /// Writes tables, and figures under the first of them.
-pub(super) fn write(sheets: &[Sheet], pictures: &[Picture], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(sheets: &[Sheet], figures: &[(&str, &str)], out: &mut dyn Write) -> io::Result<()> {
     let title = sheets.first().map_or_else(String::new, |sheet| escape(&sheet.title));
     let policy = format!(
         "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
@@ -36,8 +35,8 @@ pub(super) fn write(sheets: &[Sheet], pictures: &[Picture], out: &mut dyn Write)
         for note in &sheet.notes {
             writeln!(out, "<p class=\"note\">{}</p>", escape(note))?;
         }
-        for picture in pictures.iter().filter(|_| index == 0) {
-            let (name, svg) = (escape(&picture.name.replace(['-', '_'], " ")), STANDARD.encode(&picture.svg));
+        for (name, svg) in figures.iter().filter(|_| index == 0) {
+            let (name, svg) = (escape(&name.replace(['-', '_'], " ")), STANDARD.encode(svg));
             writeln!(out, "<p><img alt=\"Figure: {name}\" src=\"data:image/svg+xml;base64,{svg}\"></p>")?;
         }
     }

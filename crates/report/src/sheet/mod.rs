@@ -10,8 +10,6 @@ mod terminal;
 
 use std::io::{self, Write};
 
-use super::Picture;
-
 pub(super) use markdown::{escape as escape_markdown, table as markdown_table};
 
 /// A table with its title.
@@ -128,13 +126,13 @@ pub fn write_sheets(form: SheetForm, sheets: &[Sheet], out: &mut dyn Write) -> i
     }
 }
 
-/// Writes tables as a page, with figures under the first of them.
+/// Writes tables as a page, with figures under the first of them: names and SVG.
 ///
 /// # Errors
 /// The writer's reason.
-pub fn write_page(sheets: &[Sheet], pictures: &[Picture], out: &mut dyn Write) -> io::Result<()> {
+pub fn write_page(sheets: &[Sheet], figures: &[(&str, &str)], out: &mut dyn Write) -> io::Result<()> {
     let for_people: Vec<Sheet> = sheets.iter().map(Sheet::for_people).collect();
-    html::write(&for_people, pictures, out)
+    html::write(&for_people, figures, out)
 }
 
 #[cfg(test)]
