@@ -176,7 +176,8 @@ fn a_lack_of_memory_is_said_as_such() {
         let output = command.env("MALLOC_ARENA_MAX", "1").output().unwrap();
         let said = text(&output.stderr);
         let is_aborted = output.status.signal() == Some(6);
-        assert!(matches!(output.status.code(), Some(0 | 4)) || is_aborted, "{megabytes} MB: {said}");
+        let status = output.status;
+        assert!(matches!(status.code(), Some(0 | 4)) || is_aborted, "{megabytes} MB: {status}, {said}");
         said.starts_with("error: not enough memory for the encoder").then_some(said)
     });
     let said = said.expect("no limit that the weights alone do not fit into");

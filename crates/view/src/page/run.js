@@ -3,9 +3,10 @@ const runView = async (parameters, name) => {
   const run = await kept(`run/${await numberOf(name)}.json`);
   const own = run.columns.filter((column) => !column.name.includes("."));
   const at = (name) => run.columns.findIndex((column) => column.name === name);
-  const parts = [make("h2", { tabindex: -1 }, run.name), run.score ? summary(run) : null];
+  const toTasks = make("button", { type: "button", onclick: () => { byId("tasks").scrollIntoView(); byId("tasks").focus(); } }, `Go to its ${plural(run.rows.length, "task")}`);
+  const parts = [make("h2", { tabindex: -1 }, run.name), run.score ? [make("p", {}, toTasks), summary(run)] : null];
   const list = taskTable(run, parameters, own, at);
-  parts.push(section("Tasks", list.parts));
+  parts.push(make("section", {}, make("h3", { id: "tasks", tabindex: -1 }, "Tasks"), list.parts));
   return { title: run.name, parts, search: list.search, up: "#/" };
 };
 
@@ -75,15 +76,15 @@ const summary = (run) => {
   const labels = averageFirst(run.columns.filter((column) => typeof score.aggregate[column.name] === "number"));
   const metrics = make("dl", { class: "metrics" }, labels.map((column) => make("div", {}, make("dt", {}, column.label), make("dd", {}, bar(score.aggregate[column.name])))));
   const costs = score.costs.slice(0, 5).map((cost) => make("li", {}, costWords(cost)));
-  const tools = score.by_tool.slice(0, 15);
+  const tools = score.by_tool.slice(0, 10);
   const task = (id, repeat = 1) => make("a", { href: taskLink(run.name, { id, repeat }) }, id);
   const types = Object.entries(score.by_type);
   return [metrics, costs.length > 0 ? section("What costs most", make("ul", { class: "plain" }, costs)) : null,
-    make("div", { class: "cards" },
-      tools.length > 0 ? section("Tools", wide("Tools", table(["tool", "needed", "matched", "missed", "extra", "most often replaced by", "similarity", "fidelity"], tools.map((tool) => [told(tool.tool),
+    tools.length > 0 ? section("Tools", wide("Tools", table(["tool", "needed", "matched", "missed", "extra", "most often replaced by", "similarity", "fidelity"], tools.map((tool) => [told(tool.tool),
         grouped(tool.needed), grouped(tool.matched), make("span", { class: tool.missed > 0 ? "bad" : null }, grouped(tool.missed)), grouped(tool.extra), tool.replaced_by ? [told(tool.replaced_by.tool), ` (${tool.replaced_by.calls})`] : "",
         fixed(tool.argument_similarity), fixed(tool.argument_fidelity)]), { class: "rows" })), score.by_tool.length > tools.length ? make("p", { class: "note" }, `and ${grouped(score.by_tool.length - tools.length)} more tools`) : null) : null,
-      types.length > 1 ? section("Types of task", wide("Types of task", table(["type", "tasks", ...labels.map((column) => column.label)], types.map(([type, found]) => [make("a", { href: runLink(run.name, new URLSearchParams({ type })) }, type), grouped(found.trajectories), ...labels.map((column) => fixed(found[column.name]))]), { class: "rows plain-numbers" }))) : null,
+    types.length > 1 ? section("Types of task", wide("Types of task", table(["type", "tasks", ...labels.map((column) => column.label)], types.map(([type, found]) => [make("a", { href: runLink(run.name, new URLSearchParams({ type })) }, type), grouped(found.trajectories), ...labels.map((column) => fixed(found[column.name]))]), { class: "rows plain-numbers" }))) : null,
+    make("div", { class: "cards" },
       score.wrong_arguments.length > 0 ? section("Arguments most often wrong", wide("Wrong arguments", table(["argument", "wrong in", "for example"], score.wrong_arguments.slice(0, 12).map((found) => [[told(found.tool), " ", make("bdi", {}, found.argument || "(all)")],
         `${found.wrong} of ${found.pairs}`, [task(found.id), ": ", found.reason, values(found)]]), { class: "rows wordy" }))) : null,
       score.rejected_matches.count > 0 ? section("Similar, but another call", make("p", { class: "note" }, `${plural(score.rejected_matches.count, "pair")} that the similarity matches and fidelity rejects.`), wide("Rejected matches", table(["task", "call", "because of"], score.rejected_matches.matches.slice(0, 12).map((found) => [[task(found.id, found.repeat), ` ${place(found.reference)} → ${place(found.predicted)}`],
