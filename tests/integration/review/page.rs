@@ -19,6 +19,37 @@ pub(super) fn click(browser: &Browser, selector: &str) {
     browser.run(&format!("document.querySelector({}).click()", json!(selector)));
 }
 
+/// After a decision the next open reference is a key away; after the last one the page says what comes next.
+#[test]
+fn the_next_open_reference_is_a_key_away_and_the_last_one_says_what_comes_next() {
+    let folder = Folder::new();
+    let Some((browser, review)) = start(&folder) else { return };
+    let title = "document.querySelector('#detail h2 bdi').textContent";
+    assert_eq!(browser.text("document.querySelectorAll('#next, #done').length"), "0");
+    // The second one first: what is left begins after it, and then from the start.
+    browser.press("j");
+    browser.wait(title, "r2");
+    browser.press("a");
+    browser.wait("document.querySelector('#next')?.textContent", "Next open reference, 2 left n");
+    browser.press("n");
+    browser.wait(title, "r3");
+    browser.press("a");
+    browser.wait("document.querySelector('#next')?.textContent", "Next open reference, 1 left n");
+    click(&browser, "#next");
+    browser.wait(title, "r1");
+    browser.press("a");
+    browser.wait(
+        "document.querySelector('#done code')?.textContent.endsWith('references.json --out reviewed.json')",
+        "true",
+    );
+    // The list shows what each is about: one has an image that is there.
+    browser.wait(
+        "[...document.querySelectorAll('#list .thumbnail')].filter(image => image.naturalWidth > 0).length",
+        "1",
+    );
+    assert_quiet(&browser, &review);
+}
+
 /// Writes into a field.
 fn write(browser: &Browser, selector: &str, text: &str) {
     browser.run(&format!(

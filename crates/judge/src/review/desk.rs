@@ -68,6 +68,7 @@ impl ReviewDesk {
                 "id": shortened(&reference.id, 200),
                 "type": shortened(reference.task_type.as_deref().unwrap_or_default(), 100),
                 "question": shortened(reference.question.as_deref().unwrap_or_default(), 300),
+                "has_image": reference.image.is_some(),
                 "state": self.reviews.state(index),
                 "version": self.reviews.version(index),
                 "name": last.map(|last| &last.name),

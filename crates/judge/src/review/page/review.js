@@ -13,6 +13,7 @@ const badge = (name) => make("span", { class: `badge ${name}` }, name);
 
 const row = (reference) => make("li", { "data-index": reference.index },
   make("button", { type: "button", class: "row", onclick: () => go(reference.index) },
+    reference.has_image ? make("img", { class: "thumbnail", src: `image/${reference.index}`, alt: "", loading: "lazy", onerror: (event) => event.target.remove() }) : null,
     make("span", { class: "row-head" }, make("strong", {}, reference.id || "(empty id)"), badge(reference.state)),
     make("span", { class: "row-question", dir: "auto" }, reference.question || reference.type || ""),
     reference.name ? make("span", { class: "row-by" }, `${reference.name}, ${when(reference.time)}`) : null));
@@ -48,6 +49,25 @@ const take = (answer) => {
   }
   mark();
   filter();
+  onward();
+};
+
+// The next reference that nobody has decided on, from the one that is open.
+const nextOpen = () => {
+  const undecided = references.filter((reference) => reference.state === "open" && reference.index !== open);
+  return [undecided.find((reference) => reference.index > open) ?? undecided[0], undecided.length];
+};
+
+// What comes next once a reference is decided: the next one or, after the last, the file to write.
+const onward = () => {
+  const place = byId("onward");
+  if (!place || !shown) return;
+  const [next, left] = nextOpen();
+  const source = document.querySelector(".provenance").textContent;
+  place.replaceChildren(...(shown.state === "open" ? [] : next
+    ? [make("button", { type: "button", id: "next", onclick: () => go(next.index) }, `Next open reference, ${left} left `, make("kbd", {}, "n"))]
+    : [make("p", { id: "done", role: "status" }, "All references are decided. ", make("code", {}, `m3 review ${source} --out reviewed.json`), " writes those that were accepted or edited; ",
+      make("code", {}, "m3 score PREDICTIONS reviewed.json"), " scores against them.")]));
 };
 
 const mark = () => {
@@ -286,6 +306,7 @@ const show = (answer, focus) => {
     task(answer, `image/${answer.index}`,
       make("h3", {}, "Answer"), make("p", { class: "passage", dir: "auto" }, answer.reply ?? "No answer is recorded.")),
     decisionForm(),
+    make("div", { id: "onward", class: "actions" }),
     make("h3", {}, "Trajectory"),
     ...(answer.origin === null ? [] : [make("p", { class: "note", id: "origin" }, answer.origin)]),
     ...(answer.has_catalog ? [] : [make("p", { class: "note" }, "No catalog was given (--tools): arguments only have to be a JSON object.")]),
@@ -301,6 +322,7 @@ const show = (answer, focus) => {
       : [make("p", { class: "note" }, "The file says nothing of how this reference was made.")]),
     make("h3", {}, "Decisions"),
     answer.history.length > 0 ? history() : make("p", { class: "note" }, "Nobody has decided yet."));
+  onward();
   if (focus !== undefined) detail.querySelector(`[data-number="${focus}"]`)?.focus();
 };
 
@@ -338,6 +360,7 @@ onKeys((event) => {
   if (event.key === "/") search.focus();
   else if (event.key === "j") step(1);
   else if (event.key === "k") step(-1);
+  else if (event.key === "n" && byId("next")) byId("next").click();
   else if (event.key === "a" && shown) byId("accept").click();
   else if (event.key === "r" && shown) byId("note").focus();
   else if (event.key === "u" && shown) byId("undo").click();
