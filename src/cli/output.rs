@@ -39,7 +39,7 @@ impl From<FormatArg> for Format {
 }
 
 /// Endings of files, and the forms they stand for, by their names in `--format`.
-const ENDINGS: [(&str, &str); 8] = [
+const ENDINGS: [(&str, &str); 10] = [
     ("txt", "table"),
     ("json", "json"),
     ("jsonl", "jsonl"),
@@ -48,6 +48,8 @@ const ENDINGS: [(&str, &str); 8] = [
     ("html", "html"),
     ("htm", "html"),
     ("tex", "latex"),
+    ("xml", "junit"),
+    ("sarif", "sarif"),
 ];
 
 /// The form that was asked for, or that of the file's ending; without either, the first of `F`. An ending of a form

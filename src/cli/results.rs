@@ -59,15 +59,22 @@ impl SelectArgs {
     }
 }
 
-/// How much is drawn for intervals and tests, and how tables are written.
+/// How much is drawn for intervals and tests.
 #[derive(Debug, Args)]
-pub(super) struct TablesArgs {
+pub(super) struct DrawsArgs {
     /// Resamples for intervals, and permutations for tests
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     resamples: u32,
     /// Seed of the resamples: the same seed gives the same intervals on any machine
     #[arg(long, value_name = "N", default_value_t = Draws::default().seed)]
     seed: u64,
+}
+
+/// How much is drawn for intervals and tests, and how tables are written.
+#[derive(Debug, Args)]
+pub(super) struct TablesArgs {
+    #[command(flatten)]
+    draws: DrawsArgs,
     #[command(flatten)]
     pub(super) form: FormArgs,
 }
@@ -83,8 +90,9 @@ pub(super) struct FormArgs {
     out: Option<PathBuf>,
 }
 
+/// The form of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FormatArg {
+pub(super) enum FormatArg {
     /// For people
     Table,
     /// Everything, with intervals
@@ -111,9 +119,32 @@ impl FormatArg {
             Self::Latex => Some(SheetForm::Latex),
         }
     }
+
+    /// Writes a report as JSON, or else as tables.
+    pub(super) fn write(
+        self,
+        report: &impl Serialize,
+        sheets: impl FnOnce() -> Vec<Sheet>,
+        output: &mut Output,
+        printer: Printer,
+    ) -> io::Result<()> {
+        let Some(form) = self.sheets(output.is_styled()) else { return write_json(report, output) };
+        let sheets = sheets();
+        if form == SheetForm::Csv {
+            // A table of numbers has no place for notes.
+            sheets.iter().flat_map(|sheet| &sheet.notes).for_each(|note| printer.note(note));
+        }
+        write_sheets(form, &sheets, output)
+    }
 }
 
 impl TablesArgs {
+    pub(super) fn draws(&self) -> Draws {
+        self.draws.draws()
+    }
+}
+
+impl DrawsArgs {
     pub(super) fn draws(&self) -> Draws {
         Draws { count: self.resamples as usize, seed: self.seed, ..Draws::default() }
     }
@@ -144,17 +175,7 @@ impl FormArgs {
         output: &mut Output,
         printer: Printer,
     ) -> Result<(), Failure> {
-        let written = match self.form()?.sheets(output.is_styled()) {
-            None => write_json(report, output),
-            Some(form) => {
-                let sheets = sheets();
-                if form == SheetForm::Csv {
-                    // A table of numbers has no place for notes.
-                    sheets.iter().flat_map(|sheet| &sheet.notes).for_each(|note| printer.note(note));
-                }
-                write_sheets(form, &sheets, output)
-            }
-        };
+        let written = self.form()?.write(report, sheets, output, printer);
         written.map_err(|cause| Failure::written(&cause))
     }
 }

@@ -35,6 +35,7 @@ mod layout;
 mod leaderboard;
 mod llm_client;
 mod m3_bench;
+mod machine_forms;
 mod mcp_cli;
 mod mcp_config;
 mod other_servers;
