@@ -10,6 +10,7 @@ mod call;
 mod called;
 mod compare;
 mod compare_traces;
+mod completions;
 mod conditions;
 mod encoder;
 mod export;
@@ -27,6 +28,7 @@ mod judge;
 mod leaderboard;
 mod listener;
 mod llm;
+mod man;
 mod match_args;
 mod outcomes;
 mod outcomes_sink;
@@ -59,7 +61,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub use called::call;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use failure::{Failure, code};
 pub use listener::{Called, Message, Watch};
 use m3_encoder::{AssetError, AssetOptions};
@@ -145,6 +147,10 @@ enum Command {
     Cache(cache::CacheArgs),
     /// Print the JSON Schema of a file that m3 writes
     Schema(schema::SchemaArgs),
+    /// Print what completes the command line in a shell
+    Completions(completions::CompletionsArgs),
+    /// Print the manual page, or write one for each command
+    Man(man::ManArgs),
     /// Stand between a host and a server and end the server with the host
     #[command(hide = true)]
     GuardServer(guard_server::GuardServerArgs),
@@ -221,6 +227,8 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
         Command::Setup(args) => setup::run(&args, common, printer),
         Command::Cache(args) => cache::run(&args, common, printer),
         Command::Schema(args) => schema::run(&args),
+        Command::Completions(args) => completions::run(&args, &Cli::command()),
+        Command::Man(args) => man::run(&args, Cli::command(), printer),
         Command::GuardServer(args) => guard_server::run(&args),
     }
 }

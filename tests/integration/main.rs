@@ -55,6 +55,7 @@ mod scripted_model;
 mod serve;
 mod serve_http;
 mod setup;
+mod shell;
 mod show;
 mod simulated;
 mod simulated_cli;
