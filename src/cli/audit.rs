@@ -18,6 +18,7 @@ use super::Common;
 use super::failure::{Failure, code};
 use super::input;
 use super::output::{Output, form, place_of};
+use super::places::PointsAt;
 use super::printer::Printer;
 use super::results::write_json;
 use super::score_forms::ScoreFormArg;
@@ -127,14 +128,14 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
     let mut printed_to = output.map(|output| Printed::new(output, format, &findings.summary)).transpose()?;
     let indices: Vec<usize> = chosen.iter().filter_map(|found| scoring.references.find(&found.id)).collect();
     let mut costs = chosen.iter().map(|found| found.cost);
-    let places = (format == FormatArg::Sarif).then(|| scoring.places());
-    let place = |found: &Costed| Some(places.as_ref()?.find(&found.id, scoring.files(1), 1));
-    let mut places = chosen.iter().map(place).collect::<Vec<_>>().into_iter();
+    let places = scoring.places(if format == FormatArg::Sarif { PointsAt::Lines } else { PointsAt::Nothing });
+    let place = |found: &Costed| places.find(&found.id, scoring.files(1), 1);
+    let mut places = chosen.iter().map(place).collect::<Result<Vec<_>, _>>()?.into_iter();
     let profile = scoring.profile;
     scoring.run_chosen(&indices, printed_to.is_none(), &mut |scored, reference, prediction| {
         let cost = costs.next().unwrap_or_default();
         let mut audit = TrajectoryAudit::new(scored, reference, prediction, profile, cost);
-        audit.score.places = places.next().flatten().unwrap_or_default();
+        audit.score.places = places.next().unwrap_or_default();
         if let Some(page) = &mut page {
             page.add(&audit);
         }

@@ -1,22 +1,37 @@
-//! Where scored trajectories stand in their files, for forms that point there.
+//! Where scored trajectories stand, in files and among spans, for forms that point there.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use m3_report::{FilePlace, Places, file_uri};
-use m3_trajectory::TrajectoryFile;
+use m3_report::{FilePlace, Places, SpanPlace, file_uri};
+use m3_traces::SpanIds;
+use m3_trajectory::{SourceError, TrajectoryFile};
 
 use super::suites::ScoredFiles;
 
+/// What a form points at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PointsAt {
+    Nothing,
+    /// Lines of files.
+    Lines,
+    /// Spans of traces.
+    Spans,
+}
+
 /// The places of all trajectories of some files.
-pub(super) struct ScoredPlaces {
-    references: FileLines,
-    /// Those of each repetition.
-    predictions: Vec<FileLines>,
+pub(super) enum ScoredPlaces {
+    Nothing,
+    Lines {
+        references: FileLines,
+        /// Those of each repetition.
+        predictions: Vec<FileLines>,
+    },
+    Spans,
 }
 
 /// A file, and the lines of its trajectories by their indices.
-struct FileLines {
+pub(super) struct FileLines {
     uri: Option<Arc<str>>,
     lines: Vec<Option<u64>>,
 }
@@ -27,20 +42,46 @@ pub(super) fn working_folder() -> PathBuf {
 }
 
 impl ScoredPlaces {
-    /// Of these files.
+    /// What a form points at, of these files.
     pub(super) fn of<'a>(
+        points_at: PointsAt,
         references: &TrajectoryFile,
         predictions: impl Iterator<Item = &'a TrajectoryFile>,
     ) -> Self {
-        Self { references: FileLines::of(references), predictions: predictions.map(FileLines::of).collect() }
+        match points_at {
+            PointsAt::Nothing => Self::Nothing,
+            PointsAt::Lines => Self::Lines {
+                references: FileLines::of(references),
+                predictions: predictions.map(FileLines::of).collect(),
+            },
+            PointsAt::Spans => Self::Spans,
+        }
     }
 
-    /// Where both sides of a trajectory of repetition `repeat`, from 1, stand; `files` are those of this repetition.
-    pub(super) fn find(&self, id: &str, files: ScoredFiles<'_>, repeat: usize) -> Places {
-        let predictions = repeat.checked_sub(1).and_then(|index| self.predictions.get(index));
-        Places {
-            prediction: predictions.and_then(|file| file.place(files.predictions.find(id))),
-            reference: self.references.place(files.references.find(id)),
+    /// The places of a trajectory of repetition `repeat`, from 1; `files` are those of this repetition.
+    pub(super) fn find(
+        &self,
+        id: &str,
+        files: ScoredFiles<'_>,
+        repeat: usize,
+    ) -> Result<Places, SourceError> {
+        let prediction = files.predictions.find(id);
+        match self {
+            Self::Nothing => Ok(Places::default()),
+            Self::Lines { references, predictions } => {
+                let predictions = repeat.checked_sub(1).and_then(|index| predictions.get(index));
+                Ok(Places {
+                    prediction: predictions.and_then(|file| file.place(prediction)),
+                    reference: references.place(files.references.find(id)),
+                    span: None,
+                })
+            }
+            Self::Spans => {
+                let Some(index) = prediction else { return Ok(Places::default()) };
+                // `m3 export` of a run's folder writes its repetitions one after the other.
+                let SpanIds { trace, span } = SpanIds::of(&*files.predictions.look_at(index)?, repeat as u64);
+                Ok(Places { span: Some(SpanPlace { trace, span }), ..Places::default() })
+            }
         }
     }
 }

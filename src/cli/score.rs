@@ -62,6 +62,7 @@ Examples:
   m3 score runs/gpt-5 references.json --out gpt-5.json
   m3 score predictions.json references.json --match unordered --out junit.xml
   m3 score predictions.json references.json --out m3.sarif
+  m3 score predictions.json references.json --format otel --out evaluations.jsonl
   m3 score predictions.json references.json --suite mcpagentbench --suite mcpagentbench:published
   m3 score first.json references.json --repeat second.json --repeat third.json \\
       --pass recall=1 --pass precision=1
@@ -137,18 +138,13 @@ pub(super) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result
     let floors = args.fail_under.iter().map(Floor::reported).collect();
     let renderer = format.renderer(Box::new(&mut output), look, floors);
     let mut renderer = renderer.map_err(|cause| Failure::written(&cause))?;
-    let places = format.has_places().then(|| scoring.places());
+    let places = scoring.places(format.points_at());
     let criterion = args.repeats.criterion();
     let mut gatherer = RepeatsGatherer::new(&criterion, scoring.profile);
     let catalog = scoring.catalog();
     let mut suites = args.suites.open(catalog.as_deref(), &args.grades)?;
     let mut score = || {
-        score_repetition(
-            &mut scoring,
-            (&beside, places.as_ref()),
-            &mut gatherer,
-            (renderer.as_mut(), &mut suites),
-        )
+        score_repetition(&mut scoring, (&beside, &places), &mut gatherer, (renderer.as_mut(), &mut suites))
     };
     let mut summary = score()?;
     for repeat in 2..=files.len() + 1 {
@@ -170,7 +166,7 @@ pub(super) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result
 /// Scores the next repetition.
 fn score_repetition(
     scoring: &mut Scoring,
-    (beside, places): (&Beside, Option<&ScoredPlaces>),
+    (beside, places): (&Beside, &ScoredPlaces),
     gatherer: &mut RepeatsGatherer<'_>,
     (renderer, suites): (&mut dyn ScoreRenderer, &mut Suites<'_>),
 ) -> Result<Summary, Failure> {
@@ -180,9 +176,9 @@ fn score_repetition(
         gatherer.add(&scored);
         let mut report = TrajectoryReport::new(scored, profile);
         report.repeat = is_repeated.then_some(repeat);
-        report.places = places.map(|places| places.find(&report.id, files, repeat)).unwrap_or_default();
         let of_suites = suites.task(&report.id, &report.matches, files, repeat).and_then(|values| {
             report.suites = values;
+            report.places = places.find(&report.id, files, repeat)?;
             beside.add_to(&mut report, repeat).map_err(|message| Failure::new(code::INPUT, message))
         });
         if let Err(reason) = of_suites {

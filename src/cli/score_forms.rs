@@ -4,7 +4,9 @@
 use std::io::{self, Write};
 
 use clap::ValueEnum;
-use m3_report::{Floor, Format, Junit, Sarif, ScoreRenderer};
+use m3_report::{Evaluations, Floor, Format, Junit, Sarif, ScoreRenderer};
+
+use super::places::PointsAt;
 
 /// The form of a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -23,6 +25,8 @@ pub(super) enum ScoreFormArg {
     Junit,
     /// SARIF 2.1.0, for code hosts: every fault with its place
     Sarif,
+    /// OpenTelemetry's events `gen_ai.evaluation.result`: a document of OTLP/JSON a line, beside the spans of `m3 export`
+    Otel,
 }
 
 impl ScoreFormArg {
@@ -31,9 +35,13 @@ impl ScoreFormArg {
         matches!(self, Self::Json | Self::Jsonl)
     }
 
-    /// Whether it points at places in files.
-    pub(super) fn has_places(self) -> bool {
-        self == Self::Sarif
+    /// What it points at.
+    pub(super) fn points_at(self) -> PointsAt {
+        match self {
+            Self::Sarif => PointsAt::Lines,
+            Self::Otel => PointsAt::Spans,
+            _ => PointsAt::Nothing,
+        }
     }
 
     /// A renderer for this form; `(columns, is_styled)` is how tables are written.
@@ -46,6 +54,7 @@ impl ScoreFormArg {
         let format = match self {
             Self::Junit => return Ok(Box::new(Junit::new(writer, floors)?)),
             Self::Sarif => return Ok(Box::new(Sarif::new(writer, floors)?)),
+            Self::Otel => return Ok(Box::new(Evaluations::new(writer, floors))),
             Self::Table => Format::Table,
             Self::Json => Format::Json,
             Self::Jsonl => Format::JsonLines,

@@ -18,6 +18,7 @@ mod circles;
 mod comparability;
 mod documents;
 mod encoder;
+mod evaluations;
 mod executor;
 mod export;
 mod failed_runs;

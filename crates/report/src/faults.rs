@@ -1,5 +1,6 @@
 //! What is wrong with a trajectory, fault by fault, by rules that other programs can name.
 
+use m3_score::Metric;
 use m3_support::text::{counted, shortened};
 
 use super::audit::structure::structure;
@@ -36,6 +37,8 @@ pub(crate) struct Rule {
     pub(crate) title: &'static str,
     /// What it means, in a sentence or two.
     pub(crate) help: &'static str,
+    /// The metric that it lowers most, if it is one alone.
+    pub(crate) lowers: Option<Metric>,
 }
 
 const MISSING_CALL: Rule = Rule {
@@ -43,12 +46,14 @@ const MISSING_CALL: Rule = Rule {
     level: Level::Error,
     title: "A needed call was not made",
     help: "A call of the reference has no partner in the prediction. It lowers recall.",
+    lowers: Some(Metric::Recall),
 };
 const EXTRA_CALL: Rule = Rule {
     id: "extra-call",
     level: Level::Warning,
     title: "A call is not needed",
     help: "A call of the prediction has no partner in the reference. It lowers precision.",
+    lowers: Some(Metric::Precision),
 };
 const WRONG_ARGUMENT: Rule = Rule {
     id: "wrong-argument",
@@ -56,36 +61,42 @@ const WRONG_ARGUMENT: Rule = Rule {
     title: "Arguments are wrong",
     help: "A matched call has wrong arguments. It is an error if the call then asks for something else (its fidelity is below \
         0.5), else a warning.",
+    lowers: Some(Metric::ArgumentFidelity),
 };
 const WRONG_ORDER: Rule = Rule {
     id: "wrong-order",
     level: Level::Warning,
     title: "Calls are in the wrong order",
     help: "Two calls were made in the opposite order of the reference's steps. It lowers order consistency.",
+    lowers: Some(Metric::OrderConsistency),
 };
 const SPLIT_STEP: Rule = Rule {
     id: "split-step",
     level: Level::Note,
     title: "A step was split",
     help: "Calls that the reference makes at once were made one after the other. It lowers step coherence.",
+    lowers: Some(Metric::StepCoherence),
 };
 const MERGED_STEP: Rule = Rule {
     id: "merged-step",
     level: Level::Note,
     title: "Steps were merged",
     help: "Calls that the reference makes one after the other were made at once. It lowers merge purity.",
+    lowers: Some(Metric::MergePurity),
 };
 const FAILED_RUN: Rule = Rule {
     id: "failed-run",
     level: Level::Error,
     title: "The task came to nothing",
     help: "There is no prediction, the run failed, or the trajectory is too large to be aligned.",
+    lowers: None,
 };
 const NO_MATCH: Rule = Rule {
     id: "no-match",
     level: Level::Error,
     title: "The trajectory does not pass",
     help: "`--match` was asked for, and the trajectory does not pass beside its reference.",
+    lowers: None,
 };
 /// A metric of the whole set is lower than was asked for.
 pub(crate) const BELOW_FLOOR: Rule = Rule {
@@ -93,6 +104,7 @@ pub(crate) const BELOW_FLOOR: Rule = Rule {
     level: Level::Error,
     title: "A metric is too low",
     help: "`--fail-under` was given, and the metric of the whole set is lower.",
+    lowers: None,
 };
 
 /// The rules for scored trajectories.

@@ -12,6 +12,17 @@ pub struct Places {
     pub prediction: Option<FilePlace>,
     /// The reference, likewise.
     pub reference: Option<FilePlace>,
+    /// The span that recorded the prediction, or that records it where it is exported.
+    pub span: Option<SpanPlace>,
+}
+
+/// A place in traces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpanPlace {
+    /// The trace's id, 32 digits in hexadecimal.
+    pub trace: String,
+    /// The span's id, 16 digits; `None` where only the trace is known.
+    pub span: Option<String>,
 }
 
 /// A place in a file.

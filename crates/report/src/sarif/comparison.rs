@@ -13,18 +13,21 @@ const LOWER_TASK: Rule = Rule {
     level: Level::Note,
     title: "A task is done worse",
     help: "The average of the task alone is lower than before. One task alone may well be lower by chance.",
+    lowers: None,
 };
 const REGRESSION: Rule = Rule {
     id: "regression",
     level: Level::Error,
     title: "The average is lower",
     help: "The interval of the difference of the averages lies below zero, or below the margin.",
+    lowers: None,
 };
 const INCONCLUSIVE: Rule = Rule {
     id: "inconclusive",
     level: Level::Warning,
     title: "The tasks do not tell",
     help: "The interval of the difference of the averages lies on both sides of zero, or of the margin.",
+    lowers: None,
 };
 
 const RULES: &[Rule] = &[LOWER_TASK, REGRESSION, INCONCLUSIVE];

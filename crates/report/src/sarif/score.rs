@@ -43,7 +43,7 @@ impl<W: Write> Sarif<W> {
 
 /// Where a fault is: at the prediction, if there is one, with the reference beside it.
 fn locations(report: &TrajectoryReport, fault: &Fault) -> (Vec<Location>, Vec<Location>) {
-    let Places { prediction, reference } = &report.places;
+    let Places { prediction, reference, .. } = &report.places;
     let has_prediction = prediction.is_some() && report.failure.as_deref() != Some("missing");
     let at = if has_prediction { prediction } else { reference };
     let location = Location {

@@ -12,6 +12,7 @@ const INPUT_PROBLEM: Rule = Rule {
     level: Level::Error,
     title: "A file of trajectories has a problem",
     help: "Errors make a file unusable. Warnings are odd, and read as the message says. Notes are worth knowing.",
+    lowers: None,
 };
 
 const RULES: &[Rule] = &[INPUT_PROBLEM];
