@@ -17,7 +17,7 @@ use m3_support::text::counted;
 use super::Common;
 use super::failure::{Failure, code};
 use super::input;
-use super::output::{Output, form, place_of};
+use super::output::{Output, WidthArgs, form, place_of};
 use super::places::PointsAt;
 use super::printer::Printer;
 use super::results::write_json;
@@ -49,6 +49,8 @@ pub(super) struct AuditArgs {
     /// Write to a file instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    width: WidthArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -125,7 +127,8 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
     }
     let chosen = args.choose(trajectories, printer)?;
     let mut page = page.map(|output| PageTarget::new(output, &images, chosen.len(), &findings));
-    let mut printed_to = output.map(|output| Printed::new(output, format, &findings.summary)).transpose()?;
+    let mut printed_to =
+        output.map(|output| Printed::new(output, (format, &args.width), &findings.summary)).transpose()?;
     let indices: Vec<usize> = chosen.iter().filter_map(|found| scoring.references.find(&found.id)).collect();
     let mut costs = chosen.iter().map(|found| found.cost);
     let places = scoring.places(if format == FormatArg::Sarif { PointsAt::Lines } else { PointsAt::Nothing });
@@ -247,11 +250,15 @@ enum Printed {
 }
 
 impl Printed {
-    fn new(output: Output, format: FormatArg, summary: &ScoreSummary) -> Result<Self, Failure> {
-        let is_styled = output.is_styled();
+    fn new(
+        output: Output,
+        (format, width): (FormatArg, &WidthArgs),
+        summary: &ScoreSummary,
+    ) -> Result<Self, Failure> {
+        let (columns, is_styled) = (width.columns(&output), output.is_styled());
         match format {
             FormatArg::Table => {
-                let mut terminal = AuditTerminal::new(output, is_styled);
+                let mut terminal = AuditTerminal::new(output, columns, is_styled);
                 let begun = terminal.begin(summary);
                 begun.map_err(|cause| Failure::written(&cause))?;
                 Ok(Self::Table(terminal))

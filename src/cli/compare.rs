@@ -8,7 +8,7 @@ use m3_report::leaderboard::{Comparison, Decision, ModelResult, Numbers};
 use m3_report::{comparison_sheets, write_comparison_as_junit, write_comparison_as_sarif};
 
 use super::failure::{Failure, code};
-use super::output::{Output, form};
+use super::output::{Output, WidthArgs, form};
 use super::places::working_folder;
 use super::printer::Printer;
 use super::results::{DrawsArgs, FormatArg, NamedFile, SelectArgs, read_all};
@@ -38,6 +38,8 @@ pub(super) struct CompareArgs {
     /// Write to a file instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    width: WidthArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -88,7 +90,7 @@ impl CompareArgs {
             CompareFormArg::Html => FormatArg::Html,
             CompareFormArg::Latex => FormatArg::Latex,
         };
-        tables.write(comparison, || comparison_sheets(comparison), output, printer)
+        tables.write(comparison, || comparison_sheets(comparison), (output, &self.width), printer)
     }
 }
 

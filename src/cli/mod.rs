@@ -61,7 +61,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub use called::call;
-use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use failure::{Failure, code};
 pub use listener::{Called, Message, Watch};
 use m3_encoder::{AssetError, AssetOptions};
@@ -97,6 +97,27 @@ struct Common {
     /// folder]
     #[arg(long, value_name = "DIR", global = true, display_order = 101)]
     cache_dir: Option<PathBuf>,
+    /// Colours and bold type: auto (at a terminal, unless `NO_COLOR` is set), always or never
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = ColorArg::Auto, global = true, display_order = 102, hide_possible_values = true)]
+    color: ColorArg,
+}
+
+/// When there are colours and bold type.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ColorArg {
+    Auto,
+    Always,
+    Never,
+}
+
+impl From<ColorArg> for anstream::ColorChoice {
+    fn from(color: ColorArg) -> Self {
+        match color {
+            ColorArg::Auto => Self::Auto,
+            ColorArg::Always => Self::Always,
+            ColorArg::Never => Self::Never,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -171,6 +192,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(cli) => cli,
         Err(error) => return ended(said(&error)),
     };
+    anstream::ColorChoice::from(cli.common.color).write_global();
     let printer = Printer::new(cli.common.quiet);
     let done = run(cli, printer);
     // An interrupted command may have left a thread behind that is still embedding.

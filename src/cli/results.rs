@@ -13,7 +13,7 @@ use m3_stats::Draws;
 use serde::Serialize;
 
 use super::failure::{Failure, code};
-use super::output::{Output, form};
+use super::output::{Output, WidthArgs, form};
 use super::printer::Printer;
 
 /// `FILE` or `NAME=FILE`.
@@ -88,6 +88,8 @@ pub(super) struct FormArgs {
     /// Write to a file instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    width: WidthArgs,
 }
 
 /// The form of tables.
@@ -109,9 +111,9 @@ pub(super) enum FormatArg {
 
 impl FormatArg {
     /// The form of tables; `None` for JSON.
-    fn sheets(self, is_styled: bool) -> Option<SheetForm> {
+    fn sheets(self, columns: usize, is_styled: bool) -> Option<SheetForm> {
         match self {
-            Self::Table => Some(SheetForm::Terminal { is_styled }),
+            Self::Table => Some(SheetForm::Terminal { columns, is_styled }),
             Self::Json => None,
             Self::Markdown => Some(SheetForm::Markdown),
             Self::Csv => Some(SheetForm::Csv),
@@ -125,10 +127,11 @@ impl FormatArg {
         self,
         report: &impl Serialize,
         sheets: impl FnOnce() -> Vec<Sheet>,
-        output: &mut Output,
+        (output, width): (&mut Output, &WidthArgs),
         printer: Printer,
     ) -> io::Result<()> {
-        let Some(form) = self.sheets(output.is_styled()) else { return write_json(report, output) };
+        let columns = width.columns(output);
+        let Some(form) = self.sheets(columns, output.is_styled()) else { return write_json(report, output) };
         let sheets = sheets();
         if form == SheetForm::Csv {
             // A table of numbers has no place for notes.
@@ -175,7 +178,7 @@ impl FormArgs {
         output: &mut Output,
         printer: Printer,
     ) -> Result<(), Failure> {
-        let written = self.form()?.write(report, sheets, output, printer);
+        let written = self.form()?.write(report, sheets, (output, &self.width), printer);
         written.map_err(|cause| Failure::written(&cause))
     }
 }

@@ -13,7 +13,7 @@ use m3_support::text::counted;
 use super::Common;
 use super::failure::{Failure, code};
 use super::floors::{Floor, check_floors};
-use super::output::{Output, form};
+use super::output::{Output, WidthArgs, form};
 use super::places::ScoredPlaces;
 use super::printer::Printer;
 use super::repeats::RepeatArgs;
@@ -37,6 +37,8 @@ pub(super) struct ScoreArgs {
     /// Write the report to a file instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    width: WidthArgs,
     /// Outcomes of the predicted calls, from `m3 outcomes --format json`: copied into the JSON, for leaderboards;
     /// with repetitions one file for each, in their order
     #[arg(long, value_name = "FILE")]
@@ -134,7 +136,7 @@ pub(super) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result
     if !args.fail_under.is_empty() {
         output = output.outliving_its_reader();
     }
-    let look = (output.columns(), output.is_styled());
+    let look = (args.width.columns(&output), output.is_styled());
     let floors = args.fail_under.iter().map(Floor::reported).collect();
     let renderer = format.renderer(Box::new(&mut output), look, floors);
     let mut renderer = renderer.map_err(|cause| Failure::written(&cause))?;

@@ -64,3 +64,4 @@ mod suites;
 mod support;
 mod trajectory_match;
 mod validate;
+mod widths;

@@ -74,7 +74,7 @@ pub use places::{FilePlace, Places, SpanPlace, file_uri};
 pub use repeats::RepeatsGatherer;
 pub use sarif::{Sarif, write_comparison_as_sarif, write_validation_as_sarif};
 pub use sheet::{Cell, Column, Sheet, SheetForm, write_sheets};
-pub use show::{ShowOptions, ShownTrajectory};
+pub use show::{ListedTrajectory, ShowOptions, ShownTrajectory, write_list, write_list_as_markdown};
 pub use terminal::Terminal;
 pub use tool_names::ToolNamesReport;
 pub use unusable::UnusableFile;
