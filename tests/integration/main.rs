@@ -26,6 +26,7 @@ mod fidelity;
 mod first_screen;
 mod formats;
 mod full_disk;
+mod github_action;
 mod grade;
 mod host;
 mod image_server;
