@@ -22,6 +22,7 @@
 //! | [`m3_outcomes`] | the outcome of every call |
 //! | [`m3_executor`] | tasks run by a model with tools, and their records |
 //! | [`m3_judge`] | references from runs, grades for answers, and people's decisions on both |
+//! | [`m3_view`] | runs, scores and references as pages in a browser |
 //!
 //! # The score flow
 //!

@@ -80,33 +80,34 @@ class _Gate:
     _PATIENCE = 5.0
 
     def __init__(self) -> None:
-        self._changed = threading.Condition(threading.Lock())
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
         self._inside = 0
         self._forks = 0
         self._own = _Inside()
 
     def __enter__(self) -> None:
-        with self._changed:
+        with self._lock:
             # Who is in already, and comes again from a callback, would be waited for.
-            if not self._own.depth:
+            if self._forks and not self._own.depth:
                 self._changed.wait_for(lambda: not self._forks, 2 * self._PATIENCE)
             self._inside += 1
         self._own.depth += 1
 
     def __exit__(self, *_: object) -> None:
         self._own.depth -= 1
-        with self._changed:
+        with self._lock:
             self._inside -= 1
             if self._forks:
                 self._changed.notify_all()
 
     def close(self) -> None:
-        with self._changed:
+        with self._lock:
             self._forks += 1
             self._changed.wait_for(lambda: self._inside <= self._own.depth, self._PATIENCE)
 
     def open(self) -> None:
-        with self._changed:
+        with self._lock:
             self._forks = max(0, self._forks - 1)
             self._changed.notify_all()
 

@@ -9,9 +9,9 @@ import shutil
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from tempfile import mkdtemp
-from typing import Any
+from typing import Any, cast
 
-from ._engine import kind_of, path_of, warn
+from ._engine import kind_of, native, path_of, warn
 from ._errors import InputError, Problem
 
 Trajectories = Any
@@ -69,6 +69,9 @@ def _remove(folder: str, process: int) -> None:
 
 def to_json(value: object, name: str) -> bytes:
     """A value as JSON on one line."""
+    written = native().plain_json(value)
+    if written is not None:
+        return cast(bytes, written)
     try:
         return _ENCODER.encode(value).encode()
     except (TypeError, ValueError, RecursionError) as error:
@@ -87,7 +90,7 @@ def _plain(value: Any) -> object:
     raise TypeError(f"{kind_of(value)} is no value of JSON")
 
 
-# With escapes, as Python writes files: half of a surrogate pair has one too, and it is faster.
+# With escapes: half of a surrogate pair has one too.
 _ENCODER = json.JSONEncoder(default=_plain)
 
 

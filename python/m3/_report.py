@@ -92,7 +92,7 @@ class Aggregate(_Numbers):
 class Trajectory(_Numbers):
     """A scored trajectory: its metrics by name, which calls are matched, and why the others are not."""
 
-    __slots__ = ()
+    __slots__ = ("_text",)
 
     id: str
     type: str | None
@@ -109,6 +109,14 @@ class Trajectory(_Numbers):
     merge_purity: float
     order_consistency: float
     average: float
+    _text: str | bytes
+
+    @classmethod
+    def _of_json(cls, text: str | bytes) -> Trajectory:
+        """From JSON, which is read when something of it is asked for: it may be in another thread, or never."""
+        made = cls.__new__(cls)
+        made._text = text
+        return made
 
     @property
     def metrics(self) -> Aggregate:
@@ -128,6 +136,10 @@ class Trajectory(_Numbers):
         return None if verdict is None else bool(verdict["passed"])
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_members":
+            # Not set yet.
+            self._members = json.loads(self._text)
+            return self._members
         metrics = self._members.get("metrics") or {}
         if name in metrics:
             return metrics[name]
@@ -225,7 +237,7 @@ class Report(Tables):
         """Every scored trajectory, in the order of the references."""
         # Read when they are asked for: many want nothing but the aggregate.
         if self._read is None:
-            self._read = [Trajectory(json.loads(line)) for line in self._lines]
+            self._read = [Trajectory._of_json(line) for line in self._lines]
         return self._read
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -157,10 +157,11 @@ class Scorer:
         Raises:
             InputError: one of them cannot be read; `problems` says where.
         """
-        found = self.score_many([(prediction, reference)])[0]
+        pair = (None if prediction is None else one(prediction, "prediction"), one(reference, "reference"))
+        found = self.reports([pair])[0]
         if isinstance(found, InputError):
             raise found
-        return found
+        return Trajectory._of_json(found)
 
     def score_many(self, pairs: Iterable[tuple[OneTrajectory | None, OneTrajectory]]) -> list[Trajectory | InputError]:
         """Scores pairs together, which is faster than one by one.
@@ -176,7 +177,7 @@ class Scorer:
                 given.append(error)
         scored = iter(self.reports([pair for pair in given if not isinstance(pair, InputError)]))
         outcomes = (pair if isinstance(pair, InputError) else next(scored) for pair in given)
-        return [it if isinstance(it, InputError) else Trajectory(json.loads(it)) for it in outcomes]
+        return [it if isinstance(it, InputError) else Trajectory._of_json(it) for it in outcomes]
 
     def reports(self, pairs: list[tuple[bytes | None, bytes]]) -> list[str | InputError]:
         """The same of pairs of JSON, as JSON."""

@@ -163,7 +163,7 @@ pub(super) fn open_with_malformed(
 ) -> Result<TrajectoryFile, Failure> {
     let mut bar = printer.bar(Unit::Trajectories);
     let mut progress = |done, total| bar.set("reading", done as u64, total as u64);
-    let file = TrajectoryFile::open_with_malformed(path, TRACES, duplicates, &mut progress);
+    let file = TrajectoryFile::open_with_malformed(path, TRACES, duplicates, &mut progress, &mut |_| ());
     drop(bar);
     said(file, printer).map_err(Failure::silent)
 }

@@ -68,12 +68,12 @@ pub(super) fn run(args: &LeaderboardArgs, printer: Printer) -> Result<(), Failur
         .map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
     let choice = PictureChoice { metric: args.figure_metric, models: args.figure_model.clone() };
     check_names(&choice.models, &board)?;
-    args.tables.form.write(&board, || leaderboard_sheets(&board, args.by_type), &mut output, printer)?;
+    let sheets = || leaderboard_sheets(&board, args.by_type);
+    let pictures = || leaderboard_pictures(&board, &models, selection.as_ref(), &choice);
+    args.tables.form.write_with_pictures(&board, sheets, pictures, &mut output, printer)?;
     output.commit()?;
     match &args.figures {
-        Some(folder) => {
-            draw(&leaderboard_pictures(&board, &models, selection.as_ref(), &choice), folder, printer)
-        }
+        Some(folder) => draw(&pictures(), folder, printer),
         None => Ok(()),
     }
 }

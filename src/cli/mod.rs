@@ -48,12 +48,14 @@ mod scoring;
 mod scoring_choices;
 mod seen;
 mod serve;
+mod served_page;
 mod setup;
 mod show;
 mod suites;
 mod tool_names;
 mod tools;
 mod validate;
+mod view;
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -128,6 +130,8 @@ enum Command {
     Audit(audit::AuditArgs),
     /// Show one trajectory: its image, question, calls, results and answer
     Show(show::ShowArgs),
+    /// Look at runs, scores and references in a browser
+    View(view::ViewArgs),
     /// Rank models by their scores, with intervals, places and groups
     Leaderboard(leaderboard::LeaderboardArgs),
     /// Compare two scores task by task
@@ -228,6 +232,7 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
     match cli.command {
         Command::Score(args) => score::run(&args, common, printer),
         Command::Audit(args) => audit::run(&args, common, printer),
+        Command::View(args) => view::run(&args, common, printer),
         Command::Show(args) => show::run(&args, printer),
         Command::Leaderboard(args) => leaderboard::run(&args, printer),
         Command::Agree(args) => agree::run(&args, printer),

@@ -9,11 +9,11 @@ use clap::Parser;
 use m3_embedding::Embedder;
 use m3_encoder::AssetOptions;
 use m3_report::audit::{AuditTerminal, TrajectoryAudit};
-use m3_report::{AggregateReport, TrajectoryReport};
+use m3_report::{AggregateReport, LeftOut, TrajectoryReport, pair_json};
 use m3_score::fidelity::constants::THRESHOLD;
 use m3_score::fidelity::{ArgumentComparison, CallFidelity, CallPair, Fidelity};
 use m3_score::{ExactSums, NotSums, Profile, ScoreError, TrajectoryScore};
-use m3_support::text::{json_without_hidden, visible};
+use m3_support::text::visible;
 use m3_traces::TRACES;
 use m3_trajectory::json::Keys;
 use m3_trajectory::{
@@ -113,29 +113,14 @@ impl ScoredPair {
     /// # Errors
     /// Never, as far as is known: a report has no keys but texts.
     pub fn to_json(&self) -> serde_json::Result<String> {
-        #[derive(Serialize)]
-        struct Row<'p> {
-            #[serde(flatten)]
-            report: Option<&'p TrajectoryReport>,
-            #[serde(flatten)]
-            left_out: Option<LeftOut<'p>>,
-            sums: Option<String>,
-        }
-        #[derive(Serialize)]
-        struct LeftOut<'p> {
-            id: &'p str,
-            #[serde(rename = "type")]
-            task_type: Option<&'p str>,
-            failure: Option<&'static str>,
-        }
         let report = self.report.as_ref();
-        let left_out = report.is_none().then(|| LeftOut {
+        let left_out = LeftOut {
             id: &self.id,
             task_type: self.task_type.as_deref(),
             failure: self.failure.map(FailureClass::name),
-        });
+        };
         let sums = report.map(|_| self.sums.to_string());
-        Ok(json_without_hidden(&serde_json::to_string(&Row { report, left_out, sums })?).into_owned())
+        pair_json(report.ok_or(left_out), sums.as_deref())
     }
 }
 

@@ -194,6 +194,7 @@ impl Live {
 pub(crate) enum Unit {
     Bytes,
     Trajectories,
+    Files,
     Servers,
     Tools,
     Images,
@@ -207,9 +208,12 @@ impl Unit {
             Unit::Bytes => {
                 "{msg} {bar:24} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta}"
             }
-            Unit::Trajectories | Unit::Servers | Unit::Tools | Unit::Images | Unit::Progress => {
-                "{msg} {bar:24} {pos}/{len} {eta}"
-            }
+            Unit::Trajectories
+            | Unit::Files
+            | Unit::Servers
+            | Unit::Tools
+            | Unit::Images
+            | Unit::Progress => "{msg} {bar:24} {pos}/{len} {eta}",
         }
     }
 }

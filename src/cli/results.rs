@@ -8,7 +8,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use m3_figures::to_png;
 use m3_report::leaderboard::{ModelResult, PublishedTable, SelectOptions, Selection, read_results, select};
-use m3_report::{Sheet, SheetForm, json_without_hidden, write_sheets};
+use m3_report::{Picture, Sheet, SheetForm, json_without_hidden, write_page, write_sheets};
 use m3_stats::Draws;
 use serde::Serialize;
 
@@ -178,7 +178,27 @@ impl FormArgs {
         output: &mut Output,
         printer: Printer,
     ) -> Result<(), Failure> {
-        let written = self.form()?.write(report, sheets, (output, &self.width), printer);
+        self.write_with_pictures(report, sheets, Vec::new, output, printer)
+    }
+
+    /// Writes a report as JSON, or else as tables; in a page, figures stand under them.
+    pub(super) fn write_with_pictures(
+        &self,
+        report: &impl Serialize,
+        sheets: impl FnOnce() -> Vec<Sheet>,
+        pictures: impl FnOnce() -> Vec<Picture>,
+        output: &mut Output,
+        printer: Printer,
+    ) -> Result<(), Failure> {
+        let written = match self.form()? {
+            FormatArg::Html => {
+                let pictures = pictures();
+                let figures: Vec<(&str, &str)> =
+                    pictures.iter().map(|picture| (picture.name.as_str(), picture.svg.as_str())).collect();
+                write_page(&sheets(), &figures, output)
+            }
+            form => form.write(report, sheets, (output, &self.width), printer),
+        };
         written.map_err(|cause| Failure::written(&cause))
     }
 }

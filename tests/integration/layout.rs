@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::support::{root, text};
 
 /// The crates that each crate may depend on, in the order of the layers. The program depends on all.
-const MAY_SEE: [(&str, &[&str]); 19] = [
+const MAY_SEE: [(&str, &[&str]); 20] = [
     ("support", &[]),
     ("stats", &[]),
     ("boost", &[]),
@@ -28,6 +28,7 @@ const MAY_SEE: [(&str, &[&str]); 19] = [
     ("outcomes", &["images", "llm", "mcp", "support", "trajectory"]),
     ("executor", &["embedding", "images", "llm", "mcp", "outcomes", "support", "trajectory"]),
     ("judge", &["executor", "images", "llm", "mcp", "outcomes", "stats", "support", "trajectory"]),
+    ("view", &["executor", "images", "judge", "report", "score", "stats", "support", "trajectory"]),
 ];
 
 /// The most packages that a crate needs, including itself.

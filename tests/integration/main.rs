@@ -65,4 +65,5 @@ mod suites;
 mod support;
 mod trajectory_match;
 mod validate;
+mod view;
 mod widths;

@@ -40,6 +40,7 @@ mod ledger;
 mod markdown;
 mod metrics;
 mod outcomes;
+mod pair;
 mod pictures;
 mod places;
 mod repeats;
@@ -69,15 +70,16 @@ pub use m3_support::text::{json_without_hidden, shortened, visible};
 pub use markdown::Markdown;
 pub use metrics::MetricsReport;
 pub use outcomes::{OUTCOMES_SCHEMA, OutcomeCounts, OutcomesByTrajectory, TaskOutcomes};
+pub use pair::{LeftOut, pair_json};
 pub use pictures::{Picture, PictureChoice, leaderboard_pictures};
 pub use places::{FilePlace, Places, SpanPlace, file_uri};
 pub use repeats::RepeatsGatherer;
 pub use sarif::{Sarif, write_comparison_as_sarif, write_validation_as_sarif};
-pub use sheet::{Cell, Column, Sheet, SheetForm, write_sheets};
+pub use sheet::{Cell, Column, Sheet, SheetForm, write_page, write_sheets};
 pub use show::{ListedTrajectory, ShowOptions, ShownTrajectory, write_list, write_list_as_markdown};
 pub use terminal::Terminal;
 pub use tool_names::ToolNamesReport;
-pub use unusable::UnusableFile;
+pub use unusable::{UnusableFile, open as open_decompressed};
 pub use validation::{FileReport, ProblemReport, ValidationReport};
 pub use wire::{
     AggregateReport, ArgumentReport, ArgumentRuleReport, AskedReport, Band, BestPrediction, BestReference,

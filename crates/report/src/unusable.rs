@@ -70,7 +70,10 @@ pub struct Expected {
 }
 
 /// Opens a file, decompressed if it is gzip.
-pub(crate) fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
+///
+/// # Errors
+/// The system's reason; a folder is no file.
+pub fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     let file = File::open(path)?;
     if file.metadata()?.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());

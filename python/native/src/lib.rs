@@ -2,6 +2,8 @@
 //!
 //! Work runs without the interpreter's lock. Commands run on a thread of their own, so that the caller hears signals.
 
+mod json;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -227,6 +229,8 @@ fn aggregate(sums: &str, left_out: u64, profile: &str) -> PyResult<String> {
 
 #[pymodule(gil_used = false)]
 mod _native {
+    #[pymodule_export]
+    use super::json::plain_json;
     #[pymodule_export]
     use super::{Failed, PairScorer, add_sums, aggregate, call, main, set_installed};
 

@@ -1,19 +1,18 @@
 //! `m3 review`
 
-mod open;
 mod pairs;
 mod sample;
 mod table;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use clap::{ArgGroup, Args};
 use m3_images::task_image::image_folders;
 use m3_judge::review::arrangement::Rules;
 use m3_judge::review::{
-    Desk, Images, LabelDesk, LabelFile, Pairs, PairsDesk, ReviewDesk, ReviewServer, Reviews, lock_path,
+    DeskMut, Images, LabelDesk, LabelFile, Pairs, PairsDesk, ReviewDesk, Reviews, lock_path,
     preferences_path, reviewed, store_path, write_table,
 };
 use m3_mcp::ToolCatalog;
@@ -24,13 +23,12 @@ use m3_support::text::counted;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::Keys;
 use m3_trajectory::{Trajectory, TrajectoryFile};
-use tokio::runtime::Builder;
 
 use super::failure::{Failure, code};
 use super::input::{self, DuplicatesArg};
 use super::output::{Output, refuse_equal};
 use super::printer::Printer;
-use super::serve::asked_to_end;
+use super::served_page::serve_page;
 
 /// Options of `m3 review`.
 #[derive(Debug, Args)]
@@ -231,26 +229,9 @@ impl ReviewArgs {
     }
 
     /// Serves a page until the user ends it.
-    fn serve(&self, desk: impl Desk, printer: Printer) -> Result<(), Failure> {
-        let unavailable = |error: String| Failure::new(code::UNAVAILABLE, error);
-        let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| unavailable(format!("failed to start: {error}")))?;
-        let served = runtime.block_on(async {
-            let server = ReviewServer::start(desk, self.port).await;
-            let server = server.map_err(|error| unavailable(error.to_string()))?;
-            let address = server.address();
-            let mut out = Printer::out();
-            let written = writeln!(out, "{address}").and_then(|()| out.flush());
-            written.map_err(|cause| Failure::output("standard output", &cause))?;
-            printer.note("this address is for you alone: who has it can decide in your name; Ctrl-C ends it");
-            // The file is kept until the end, because a browser may open it late.
-            let _shown = (!self.no_open).then(|| open::in_browser(&address)).flatten();
-            asked_to_end().await;
-            server.stop().await;
-            Ok(())
-        });
-        runtime.shutdown_background();
-        served
+    fn serve(&self, desk: impl DeskMut, printer: Printer) -> Result<(), Failure> {
+        let told = "this address is for you alone: who has it can decide in your name; Ctrl-C ends it";
+        serve_page(Mutex::new(desk), (self.port, !self.no_open, told), printer)
     }
 
     /// Writes the accepted and edited references.

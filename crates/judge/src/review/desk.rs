@@ -16,7 +16,7 @@ use super::evidence::{cut, passage, shown, tree};
 use super::links::{links, problems};
 use super::page::{Mode, page};
 use super::reviews::Reviews;
-use super::server::{Ask, Desk, Page, Reply, body};
+use super::server::{Ask, DeskMut, Page, Reply, body};
 
 /// Arguments that are longer are shown in part and cannot be edited in the page, in bytes.
 const LONGEST_EDITABLE: usize = 200_000;
@@ -220,7 +220,7 @@ fn told(decision: &Decision, counts: bool) -> Value {
     })
 }
 
-impl Desk for ReviewDesk {
+impl DeskMut for ReviewDesk {
     fn page(&self) -> Page {
         page(Mode::Review, &self.source, &self.name)
     }

@@ -17,7 +17,7 @@ use super::checks::{beside, person};
 use super::desk::{Images, image};
 use super::evidence::passage;
 use super::page::{Mode, page};
-use super::server::{Ask, Desk, Page, Reply, body};
+use super::server::{Ask, DeskMut, Page, Reply, body};
 use super::time::now;
 use crate::labels::{Label, LabelledPair, Labels, LabelsError, PersonLabel};
 
@@ -234,7 +234,7 @@ impl std::fmt::Debug for LabelDesk {
     }
 }
 
-impl Desk for LabelDesk {
+impl DeskMut for LabelDesk {
     fn page(&self) -> Page {
         page(Mode::Labels, &self.source, &self.name)
     }

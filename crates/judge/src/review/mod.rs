@@ -46,7 +46,7 @@ pub use preferences::{
 };
 pub use reviewed::{CountedDecision, PROVENANCE, ReviewRecord, Reviewed, ReviewedReference, reviewed};
 pub use reviews::{Reviews, store_path};
-pub use server::{Ask, Desk, Page, Reply, ReviewServer, ReviewServerError};
+pub use server::{Ask, Desk, DeskMut, Page, Reply, ReviewServer, ReviewServerError};
 pub use table::{COLUMNS, write_table};
 pub use time::now;
 

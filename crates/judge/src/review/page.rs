@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use askama::Template;
-use m3_support::pages::{BASE_STYLE, source_of};
+use m3_support::pages::{BASE_STYLE, MAKE_SCRIPT, source_of};
 
 use super::server::Page;
 
@@ -41,19 +41,25 @@ impl Mode {
         }
     }
 
-    fn script(self) -> [&'static str; 3] {
+    fn script(self) -> [&'static str; 4] {
         match self {
-            Self::Review => [COMMON, include_str!("page/graph.js"), include_str!("page/review.js")],
-            Self::Pairs => [COMMON, SERIES, include_str!("page/pairs.js")],
-            Self::Labels => [COMMON, SERIES, include_str!("page/labels.js")],
+            Self::Review => {
+                [MAKE_SCRIPT, COMMON, include_str!("page/graph.js"), include_str!("page/review.js")]
+            }
+            Self::Pairs => [MAKE_SCRIPT, COMMON, SERIES, include_str!("page/pairs.js")],
+            Self::Labels => [MAKE_SCRIPT, COMMON, SERIES, include_str!("page/labels.js")],
         }
     }
+}
+
+fn strict(mode: Mode) -> String {
+    format!("\"use strict\";\n{}", mode.script().concat())
 }
 
 /// The page of a mode. Of data from others it contains only the file's name; its script requests the rest and shows
 /// it as text.
 pub(super) fn page(mode: Mode, source: &str, name: &str) -> Page {
-    let script = mode.script().concat();
+    let script = strict(mode);
     let page = PageTemplate { title: mode.title(), source, name, mode, style: &STYLE, script: &script };
     // Writing to a string cannot fail.
     Page { html: page.render().unwrap_or_default(), policy: policy(&script) }
@@ -87,7 +93,7 @@ mod tests {
     #[test]
     fn scripts_make_no_markup() {
         for mode in [Mode::Review, Mode::Pairs, Mode::Labels] {
-            let script = mode.script().concat();
+            let script = strict(mode);
             for word in
                 ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function("]
             {

@@ -14,7 +14,7 @@ use super::evidence::{passage, shown};
 use super::labelling::name_of;
 use super::page::{Mode, page};
 use super::preferences::{Counts, Pairs, Version, on_the_left};
-use super::server::{Ask, Desk, Page, Reply, body};
+use super::server::{Ask, DeskMut, Page, Reply, body};
 
 /// The most bytes of arguments that are shown.
 const LONGEST_ARGUMENTS: usize = 20_000;
@@ -156,7 +156,7 @@ fn steps(side: &Trajectory, has_results: bool) -> Vec<Vec<Value>> {
     side.steps.iter().map(|step| step.calls.iter().map(call).collect()).collect()
 }
 
-impl Desk for PairsDesk {
+impl DeskMut for PairsDesk {
     fn page(&self) -> Page {
         page(Mode::Pairs, &self.source, &self.name)
     }

@@ -30,13 +30,32 @@ const BODY_WAIT: Duration = Duration::from_secs(30);
 /// How long connections get to end by themselves when the server is stopped.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a server serves: answers requests, one at a time.
-pub trait Desk: Send + 'static {
+/// What a server serves: answers requests, several at a time.
+pub trait Desk: Send + Sync + 'static {
     /// The page itself, and the policy that allows its own style and script.
     fn page(&self) -> Page;
 
     /// Answers a request of the page.
+    fn answer(&self, ask: &Ask<'_>) -> Reply;
+}
+
+/// A desk whose answers change something; behind a [`Mutex`] it answers one request at a time.
+pub trait DeskMut: Send + 'static {
+    /// See [`Desk::page`].
+    fn page(&self) -> Page;
+
+    /// Answers a request of the page.
     fn answer(&mut self, ask: &Ask<'_>) -> Reply;
+}
+
+impl<D: DeskMut> Desk for Mutex<D> {
+    fn page(&self) -> Page {
+        self.lock().unwrap_or_else(PoisonError::into_inner).page()
+    }
+
+    fn answer(&self, ask: &Ask<'_>) -> Reply {
+        self.lock().unwrap_or_else(PoisonError::into_inner).answer(ask)
+    }
 }
 
 /// A page.
@@ -151,7 +170,7 @@ struct Shared {
     /// SHA-256 of the token: comparing hashes does not reveal the token through the time it takes.
     token: [u8; 32],
     port: u16,
-    desk: Arc<Mutex<dyn Desk>>,
+    desk: Arc<dyn Desk>,
 }
 
 impl ReviewServer {
@@ -165,7 +184,7 @@ impl ReviewServer {
         let bind = |source| ReviewServerError::Bind { port, source };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(bind)?;
         let address = listener.local_addr().map_err(bind)?;
-        let desk: Arc<Mutex<dyn Desk>> = Arc::new(Mutex::new(desk));
+        let desk: Arc<dyn Desk> = Arc::new(desk);
         let shared = Shared { token: Sha256::digest(&token).into(), port: address.port(), desk };
         let router = Router::new().fallback(handle).with_state(Arc::new(shared));
         let serving = Serving::start(listener, router, CancellationToken::new());
@@ -197,7 +216,7 @@ async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response
     if !is_for_us(&parts.headers, shared.port)
         || Into::<[u8; 32]>::into(Sha256::digest(token)) != shared.token
     {
-        return plain(StatusCode::FORBIDDEN, "use the address that `m3 review` printed, with its token\n");
+        return plain(StatusCode::FORBIDDEN, "use the address that m3 printed, with its token\n");
     }
     let is_post = match parts.method {
         Method::GET => false,
@@ -216,7 +235,7 @@ async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response
 }
 
 fn answer(shared: &Shared, is_post: bool, path: &str, query: &str, body: &Bytes) -> Response {
-    let mut desk = shared.desk.lock().unwrap_or_else(PoisonError::into_inner);
+    let desk = &shared.desk;
     if path.is_empty() && !is_post {
         let Page { html, policy } = desk.page();
         return response(StatusCode::OK, "text/html; charset=utf-8", &policy, html.into_bytes());

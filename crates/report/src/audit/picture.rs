@@ -94,6 +94,16 @@ impl Pictures {
         Ok((small.kind, small.bytes))
     }
 
+    /// An image that somebody sent, for a separate file.
+    ///
+    /// # Errors
+    /// Why it is not shown.
+    pub fn sent(&self, bytes: &[u8]) -> Result<(&'static str, Vec<u8>), &'static str> {
+        let image = m3_images::Opened::new(bytes).and_then(|image| image.decode(u64::MAX));
+        let small = self.small(&image.map_err(note)?)?;
+        Ok((small.kind, small.bytes))
+    }
+
     /// The image of a trajectory. Each file is decoded once.
     pub fn picture(&mut self, path: &str) -> Picture {
         let path = match self.locate(path) {
@@ -146,14 +156,19 @@ impl Pictures {
 }
 
 fn load(path: &Path) -> Result<DynamicImage, &'static str> {
-    m3_images::read(path, u64::MAX).map_err(|error| match error {
+    m3_images::read(path, u64::MAX).map_err(note)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it maps errors")]
+fn note(error: ImageFileError) -> &'static str {
+    match error {
         ImageFileError::NotAFile => NOT_A_FILE,
         ImageFileError::TooLarge { .. } => "the file is too large",
         ImageFileError::Unreadable(_) => "the file cannot be read",
         ImageFileError::NotAnImage(_) | ImageFileError::TooManyPixels { .. } => {
             "the file is not an image that can be shown"
         }
-    })
+    }
 }
 
 #[cfg(test)]

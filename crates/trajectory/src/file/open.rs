@@ -64,10 +64,11 @@ impl TrajectoryFile {
     /// # Errors
     /// The errors of [`TrajectoryFile::open`].
     pub fn open_all(path: &Path, progress: &mut dyn FnMut(usize, usize)) -> Result<Self, OpenError> {
-        Self::open_with_malformed(path, &[], Duplicates::Keep, progress)
+        Self::open_with_malformed(path, &[], Duplicates::Keep, progress, &mut |_| ())
     }
 
-    /// Opens a file of one of `formats` to see everything that a model did; `duplicates` decides about repeated ids.
+    /// Opens a file of one of `formats` to see everything that a model did; `duplicates` decides about repeated ids, `visit`
+    /// gets each trajectory as in [`open_with`](Self::open_with).
     ///
     /// # Errors
     /// The errors of [`TrajectoryFile::open`].
@@ -76,9 +77,10 @@ impl TrajectoryFile {
         formats: &[Format],
         duplicates: Duplicates,
         progress: &mut dyn FnMut(usize, usize),
+        visit: &mut dyn FnMut(&Trajectory),
     ) -> Result<Self, OpenError> {
         let reading = (Wants::All, CallForms::default());
-        Self::scan_as(path, duplicates, reading, formats, progress, &mut |_| ())?.without_errors()
+        Self::scan_as(path, duplicates, reading, formats, progress, visit)?.without_errors()
     }
 
     /// Opens a file of one of `formats` with any problems, for callers that need the problems themselves.

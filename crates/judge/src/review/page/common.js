@@ -1,19 +1,5 @@
-// What the pages of `m3 review` share. Texts of others become text nodes; nothing here makes markup from strings.
-"use strict";
-const byId = (id) => document.getElementById(id);
+// What the pages of `m3 review` share.
 const detail = byId("detail");
-
-// An element with attributes, listeners (`onclick`) and children; a text among them stays text.
-const make = (name, attributes = {}, ...children) => {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (value === undefined || value === null || value === false) continue;
-    if (typeof value === "function") made.addEventListener(key.slice(2), value);
-    else made.setAttribute(key, value === true ? "" : String(value));
-  }
-  made.append(...children.flat().filter((child) => child !== null && child !== undefined));
-  return made;
-};
 
 const person = () => byId("name").value.trim();
 
@@ -66,20 +52,10 @@ const pretty = (text) => {
   } catch { return text; }
 };
 
-const isField = (target) => target.closest("input, select, textarea") !== null;
-
 const when = (time) => (time || "").replace("T", " ").replace("Z", " UTC");
 
 // The picture and the question of a task, and what else is said of it.
 const task = (of, address, ...more) => make("div", { class: "task" }, of.image === null ? null : picture(address, of.image),
   make("div", {}, make("h3", {}, "Question"), make("p", { class: "passage", dir: "auto" }, of.question ?? "No question is recorded."), ...more));
-
-// Keys outside of fields and without a modifier; `handle` says whether a key was meant. Escape leaves a field.
-const onKeys = (handle) => document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (!isField(event.target)) {
-    if (handle(event)) event.preventDefault();
-  } else if (event.key === "Escape") event.target.blur();
-});
 
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); byId("main").focus(); });

@@ -1,17 +1,9 @@
 // The dependencies of calls as a drawing: a column for each step, an edge for each value that is used.
-const SVG = "http://www.w3.org/2000/svg";
 const NODE = { width: 176, height: 46, gap: 18 };
 const COLUMN = 176 + 146;
 const MARGIN = 12;
 const TITLE = 26;
 const LANE = 24;
-
-const draw = (name, attributes, ...children) => {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-};
 
 const short = (text, length) => (text.length <= length ? text : `${text.slice(0, length - 1)}…`);
 const ends = (text, length) => {

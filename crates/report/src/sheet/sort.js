@@ -1,0 +1,24 @@
+// Tables are sorted by their heads: numbers by value, names as people count.
+"use strict";
+const number = (text) => Number(text.replace("\u2212", "-").replaceAll(",", "").replace(/^[<>] /, ""));
+const compare = (a, b) => {
+  const [x, y] = [number(a), number(b)];
+  if (Number.isNaN(x) !== Number.isNaN(y)) return Number.isNaN(x) ? 1 : -1;
+  return Number.isNaN(x) ? a.localeCompare(b, "en", { numeric: true }) : x - y;
+};
+for (const head of document.querySelectorAll("thead th")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "sort";
+  button.textContent = head.textContent;
+  head.replaceChildren(button);
+  button.addEventListener("click", () => {
+    const falling = head.getAttribute("aria-sort") === "ascending" || (head.classList.contains("amount") && !head.hasAttribute("aria-sort"));
+    const [table, index] = [head.closest("table"), head.cellIndex];
+    for (const other of table.querySelectorAll("[aria-sort]")) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+    const text = (row) => row.cells[index]?.textContent ?? "";
+    const rows = [...table.tBodies[0].rows].sort((a, b) => (falling ? -1 : 1) * compare(text(a), text(b)));
+    table.tBodies[0].append(...rows);
+  });
+}

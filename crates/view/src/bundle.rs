@@ -1,0 +1,134 @@
+//! Writes the pages as files for any web server: the answers that a server would give, each under its path.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::desk::ViewDesk;
+use crate::library::Library;
+use crate::page::page_for_files;
+
+/// Up to so many scored runs, every two of them are compared.
+const COMPARED: usize = 20;
+
+/// A bundle cannot be written.
+#[derive(Debug)]
+pub enum BundleError {
+    /// The folder has something in it.
+    NotEmpty(PathBuf),
+    /// The system's reason, with the path.
+    Io(PathBuf, io::Error),
+}
+
+impl std::fmt::Display for BundleError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotEmpty(path) => {
+                write!(formatter, "`{}` is not empty\nhint: name a new folder", path.display())
+            }
+            Self::Io(path, cause) => write!(formatter, "failed to write `{}`: {cause}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for BundleError {}
+
+/// Writes all pages of a library into a new folder, whole or not at all; `progress` gets how many files of how many are
+/// written. Returns how many files there are.
+///
+/// # Errors
+/// [`BundleError`].
+pub fn write_bundle(
+    library: Arc<Library>,
+    folder: &Path,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<usize, BundleError> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |cause| BundleError::Io(path, cause)
+    };
+    let is_taken = folder.exists() && folder.read_dir().map_or(true, |mut entries| entries.next().is_some());
+    if is_taken {
+        return Err(BundleError::NotEmpty(folder.to_owned()));
+    }
+    let above = folder.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(above).map_err(failed(above))?;
+    let made = tempfile::Builder::new().prefix(".m3-view-").tempdir_in(above).map_err(failed(above))?;
+    let desk = ViewDesk::new(library, false);
+    let count = write_into(&desk, made.path(), progress)?;
+    if folder.exists() {
+        fs::remove_dir(folder).map_err(failed(folder))?;
+    }
+    // What is kept has no longer a temporary folder's rights, which only its owner has.
+    let kept = made.keep();
+    open_to_readers(&kept).map_err(failed(&kept))?;
+    fs::rename(&kept, folder).map_err(|cause| {
+        let _ = fs::remove_dir_all(&kept);
+        failed(folder)(cause)
+    })?;
+    Ok(count)
+}
+
+fn write_into(
+    desk: &ViewDesk,
+    root: &Path,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<usize, BundleError> {
+    let write = |path: &str, content: &[u8]| {
+        let path = root.join(path);
+        let made = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, content));
+        made.map_err(|cause| BundleError::Io(path, cause))
+    };
+    write("index.html", page_for_files().as_bytes())?;
+    let mut paths = vec!["home.json".to_owned(), "board.json".to_owned(), "matrix.json".to_owned()];
+    {
+        let shelves = desk.library().read();
+        for (number, run) in shelves.runs.iter().enumerate() {
+            paths.push(format!("run/{number}.json"));
+            paths.extend((0..run.rows.len()).map(|row| format!("task/{number}/{row}.json")));
+        }
+        let scored: Vec<usize> = (0..shelves.runs.len())
+            .filter(|number| shelves.runs.get(*number).is_some_and(|run| run.score.is_some()))
+            .collect();
+        let pairs = scored.iter().flat_map(|first| scored.iter().map(move |second| (first, second)));
+        let pairs = pairs.filter(|(first, second)| first != second && scored.len() <= COMPARED);
+        paths.extend(pairs.map(|(first, second)| format!("compare/{first}-{second}.json")));
+    }
+    let mut done = 0;
+    for path in &paths {
+        progress(done, paths.len());
+        if let Some(reply) = desk.document(path) {
+            write(&format!("data/{path}"), &reply.body)?;
+        }
+        done += 1;
+    }
+    // The documents above have named them.
+    let names = desk.library().pictures.names();
+    let all = paths.len() + names.len();
+    let mut written = paths.len() + 1;
+    for name in names {
+        progress(done, all);
+        for kind in ["picture", "thumbnail"] {
+            let path = format!("{kind}/{name}.jpg");
+            if let Some(reply) = desk.document(&path).filter(|reply| reply.status == 200) {
+                write(&format!("data/{path}"), &reply.body)?;
+                written += 1;
+            }
+        }
+        done += 1;
+    }
+    progress(all, all);
+    Ok(written)
+}
+
+#[cfg(unix)]
+fn open_to_readers(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755))
+}
+
+#[cfg(not(unix))]
+fn open_to_readers(_: &Path) -> io::Result<()> {
+    Ok(())
+}

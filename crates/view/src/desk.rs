@@ -1,0 +1,140 @@
+//! Answers the paths of the page: while it is served, and for a bundle.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use m3_judge::review::{Ask, Desk, Page, Reply};
+use serde::Serialize;
+
+use crate::documents::{Board, Entries, comparison, home, matrix, run, sent_picture, state, task};
+use crate::library::Library;
+use crate::page::page;
+use crate::pictures::small;
+
+/// A picture of one pixel (`GIF89a`).
+const PIXEL: &[u8] = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff!\xf9\x04\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
+
+/// The pages of a library.
+#[derive(Debug)]
+pub struct ViewDesk {
+    library: Arc<Library>,
+    is_live: bool,
+    /// The leaderboards, made on a thread of their own.
+    board: Arc<Mutex<Making>>,
+}
+
+#[derive(Debug, Default)]
+struct Making {
+    made: Option<Arc<Vec<u8>>>,
+    /// The revision that was made, or is being made.
+    revision: Option<u64>,
+    is_at_work: bool,
+}
+
+impl ViewDesk {
+    /// The pages of a library; `is_live` if they are served while runs may go on.
+    #[must_use]
+    pub fn new(library: Arc<Library>, is_live: bool) -> Self {
+        Self { library, is_live, board: Arc::default() }
+    }
+
+    pub(crate) fn library(&self) -> &Library {
+        &self.library
+    }
+
+    /// The answer to a path after `data/`; `None` if there is no such document.
+    pub(crate) fn document(&self, path: &str) -> Option<Reply> {
+        let parts: Vec<&str> = path.split('/').collect();
+        let number = |text: &str| text.strip_suffix(".json").unwrap_or(text).parse::<usize>().ok();
+        match *parts.as_slice() {
+            ["state.json"] => {
+                self.library.refresh();
+                Some(Reply::json(&state(&self.library.read())))
+            }
+            ["home.json"] => Some(Reply::json(&home(&self.library.read(), self.is_live))),
+            ["matrix.json"] => Some(Reply::json(&matrix(&self.library.read()))),
+            ["board.json"] => Some(self.leaderboards()),
+            ["run", number_of] => {
+                run(&self.library.read(), number(number_of)?).map(|made| Reply::json(&made))
+            }
+            ["task", of_run, row] => {
+                let shelves = self.library.read();
+                task(&self.library, &shelves, number(of_run)?, number(row)?).map(|made| Reply::json(&made))
+            }
+            ["compare", pair] => {
+                let (first, second) = pair.strip_suffix(".json")?.split_once('-')?;
+                let entries = Entries::of(&self.library.read());
+                Some(match comparison(&entries, number(first)?, number(second)?) {
+                    Ok(made) => Reply::json(&made),
+                    Err(reason) => Reply::json(&Problem { problem: reason }),
+                })
+            }
+            [kind @ ("picture" | "thumbnail"), file] => {
+                self.picture(file.strip_suffix(".jpg")?, kind == "thumbnail")
+            }
+            _ => None,
+        }
+    }
+
+    fn picture(&self, name: &str, is_thumbnail: bool) -> Option<Reply> {
+        let place = self.library.pictures.place(name)?;
+        let sent = |place: &_| sent_picture(&self.library.read(), place);
+        // In place of what cannot be shown there is a single pixel, which the page tells of: an error would be one of the page.
+        let (kind, bytes) =
+            small(&place, is_thumbnail, sent).unwrap_or_else(|_| ("image/gif", PIXEL.to_vec()));
+        Some(Reply::image(kind, bytes))
+    }
+
+    /// The leaderboards, or that they are being made: resampling many tasks takes seconds, and nobody waits for it.
+    fn leaderboards(&self) -> Reply {
+        let revision = self.library.read().revision;
+        let mut making = self.board.lock().unwrap_or_else(PoisonError::into_inner);
+        if making.revision != Some(revision) && !making.is_at_work {
+            if self.is_live {
+                making.is_at_work = true;
+                making.revision = Some(revision);
+                let (library, board) = (Arc::clone(&self.library), Arc::clone(&self.board));
+                // Nobody waits for the thread: it ends with the process.
+                thread::spawn(move || {
+                    let made = board_of(&library);
+                    let mut making = board.lock().unwrap_or_else(PoisonError::into_inner);
+                    making.is_at_work = false;
+                    making.made = Some(Arc::new(made));
+                });
+            } else {
+                making.revision = Some(revision);
+                making.made = Some(Arc::new(board_of(&self.library)));
+            }
+        }
+        match &making.made {
+            Some(made) => Reply { status: 200, kind: "application/json", body: made.to_vec() },
+            None => Reply::json(&Working { is_working: true }),
+        }
+    }
+}
+
+fn board_of(library: &Library) -> Vec<u8> {
+    let entries = Entries::of(&library.read());
+    Reply::json(&Board::new(&entries)).body
+}
+
+#[derive(Serialize)]
+struct Problem {
+    problem: String,
+}
+
+#[derive(Serialize)]
+struct Working {
+    is_working: bool,
+}
+
+impl Desk for ViewDesk {
+    fn page(&self) -> Page {
+        page()
+    }
+
+    fn answer(&self, ask: &Ask<'_>) -> Reply {
+        let path = ask.path.strip_prefix("data/").filter(|_| !ask.is_post);
+        path.and_then(|path| self.document(path)).unwrap_or_else(Reply::not_found)
+    }
+}

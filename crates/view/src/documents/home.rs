@@ -1,0 +1,133 @@
+//! `home.json`: every run and score that was found; `state.json`: what of it has changed.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Column, columns};
+use crate::journal::ProgressDocument;
+use crate::run::Run;
+use crate::score::metrics;
+use crate::shelves::Shelves;
+
+/// What was found.
+#[derive(Debug, Serialize)]
+pub(crate) struct Home {
+    version: &'static str,
+    /// Whether the page can ask again: a bundle never changes.
+    is_live: bool,
+    revision: u64,
+    columns: Vec<Column>,
+    runs: Vec<RunRow>,
+    references: Vec<ReferencesRow>,
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct RunRow {
+    name: String,
+    files: Vec<String>,
+    score_file: Option<String>,
+    model: Option<String>,
+    /// Trajectories, missing ones included.
+    trajectories: usize,
+    /// Those that came to nothing.
+    failed: usize,
+    steps: usize,
+    calls: usize,
+    failed_calls: usize,
+    tokens: Option<u64>,
+    milliseconds: Option<u64>,
+    /// m3's metrics, as in `columns`.
+    values: Option<Vec<Option<f64>>>,
+    /// The values of suites, by suite and name.
+    suites: Option<Value>,
+    signature: Option<String>,
+    references: Option<String>,
+    progress: Option<ProgressDocument>,
+    problem: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct ReferencesRow {
+    name: String,
+    tasks: usize,
+}
+
+/// What was found.
+pub(crate) fn home(shelves: &Shelves, is_live: bool) -> Home {
+    let names: Vec<String> = metrics().map(|metric| metric.name().to_owned()).collect();
+    Home {
+        version: env!("CARGO_PKG_VERSION"),
+        is_live,
+        revision: shelves.revision,
+        columns: columns(&names),
+        runs: shelves.runs.iter().map(|run| run_row(shelves, run)).collect(),
+        references: shelves
+            .references
+            .iter()
+            .map(|known| ReferencesRow { name: known.name.clone(), tasks: known.opened.seen.len() })
+            .collect(),
+        notes: shelves.notes.clone(),
+    }
+}
+
+fn run_row(shelves: &Shelves, run: &Run) -> RunRow {
+    let sum = |of: fn(&crate::row::Row) -> Option<u64>| {
+        run.rows
+            .iter()
+            .filter_map(of)
+            .fold(None, |sum: Option<u64>, part| Some(sum.unwrap_or(0).saturating_add(part)))
+    };
+    let score = run.score.as_ref();
+    let values = score.map(|score| {
+        let value =
+            |metric: m3_score::Metric| score.head.aggregate.get(metric.name()).and_then(Value::as_f64);
+        metrics().map(value).collect()
+    });
+    let suites = score.and_then(|score| {
+        let suites = score.head.suites.as_object()?.iter();
+        let found: serde_json::Map<String, Value> = suites
+            .filter_map(|(name, suite)| Some((name.clone(), suite.get("aggregate")?.clone())))
+            .collect();
+        (!found.is_empty()).then_some(Value::Object(found))
+    });
+    RunRow {
+        name: run.name.clone(),
+        files: run.files.iter().map(|file| file.path.display().to_string()).collect(),
+        score_file: score.map(|score| score.path.display().to_string()),
+        model: run.model.clone(),
+        trajectories: run.rows.len(),
+        failed: run.rows.iter().filter(|row| row.failure.is_some()).count(),
+        steps: run.rows.iter().map(|row| row.steps).sum(),
+        calls: run.rows.iter().map(|row| row.calls).sum(),
+        failed_calls: run.rows.iter().map(|row| row.failed_calls).sum(),
+        tokens: sum(|row| row.tokens),
+        milliseconds: sum(|row| row.milliseconds),
+        values,
+        suites,
+        signature: score.map(|score| score.head.signature.clone()),
+        references: shelves.references_of(run).map(|known| known.name.clone()),
+        progress: run.progress.as_ref().map(crate::journal::Progress::document),
+        problem: run.problem.clone(),
+    }
+}
+
+/// What has changed since the page last asked.
+#[derive(Debug, Serialize)]
+pub(crate) struct State {
+    revision: u64,
+    runs: Vec<RunState>,
+}
+
+#[derive(Debug, Serialize)]
+struct RunState {
+    revision: u64,
+    progress: Option<ProgressDocument>,
+}
+
+/// Where everything is.
+pub(crate) fn state(shelves: &Shelves) -> State {
+    let progress = |run: &Run| run.progress.as_ref().map(crate::journal::Progress::document);
+    let runs = shelves.runs.iter().map(|run| RunState { revision: run.revision, progress: progress(run) });
+    State { revision: shelves.revision, runs: runs.collect() }
+}

@@ -1,0 +1,39 @@
+//! The documents that the page asks for. Each is JSON, made anew from the library; the page shows what they say as text.
+
+mod board;
+mod home;
+mod matrix;
+mod run;
+mod task;
+
+pub(crate) use board::{Board, Entries, comparison};
+pub(crate) use home::{home, state};
+pub(crate) use matrix::matrix;
+pub(crate) use run::run;
+pub(crate) use task::{sent_picture, task};
+
+use serde::Serialize;
+
+use crate::score::metrics;
+
+/// A column of values.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Column {
+    name: String,
+    label: String,
+}
+
+/// The columns of a score: m3's metrics by their labels, others by their names.
+fn columns<'a>(names: impl IntoIterator<Item = &'a String>) -> Vec<Column> {
+    let label =
+        |name: &str| metrics().find(|metric| metric.name() == name).map(|metric| metric.label().to_owned());
+    names
+        .into_iter()
+        .map(|name| Column { label: label(name).unwrap_or_else(|| name.clone()), name: name.clone() })
+        .collect()
+}
+
+/// A value for a table: five digits say more than anybody reads, and a third of the bytes.
+fn rounded(value: f64) -> f64 {
+    (value * 1e5).round() / 1e5
+}

@@ -1,0 +1,28 @@
+//! What `m3 view` shows: runs, scores and references as pages in a browser.
+//!
+//! ```text
+//! paths -> scan -> Library (runs with their scores, references) -> documents (JSON) -> ViewDesk -> browser
+//!                                                                                  -> bundle  -> folder
+//! ```
+//!
+//! The page is one script that asks for documents by path (`data/home.json`, `data/run/0.json`) and shows them. A server
+//! answers these paths while somebody looks; a bundle is the same answers, saved as files. So both show the same.
+
+#![forbid(unsafe_code)]
+
+mod bundle;
+mod desk;
+mod documents;
+mod journal;
+mod library;
+mod page;
+mod pictures;
+mod row;
+mod run;
+mod scan;
+mod score;
+mod shelves;
+
+pub use bundle::{BundleError, write_bundle};
+pub use desk::ViewDesk;
+pub use library::{Given, Library, Scorer, ViewError};

@@ -1,0 +1,252 @@
+//! All that is shown, kept up to date with what is on disk.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::thread;
+use std::time::SystemTime;
+
+use m3_trajectory::format::Format;
+
+use crate::journal::Progress;
+use crate::pictures::Pictures;
+use crate::run::{Opened, Run, changed};
+use crate::scan::{Found, MOST_FILES};
+use crate::score::Score;
+use crate::shelves::{New, References, Shelves};
+
+/// Scores a file of predictions against one of references; the path of the score, or why there is none.
+pub type Scorer = Box<dyn Fn(&Path, &Path) -> Result<PathBuf, String> + Send + Sync>;
+
+/// What to show.
+#[derive(Default)]
+pub struct Given {
+    /// Files and folders.
+    pub paths: Vec<PathBuf>,
+    /// Files of references besides those that are recognized.
+    pub references: Vec<PathBuf>,
+    /// Where pictures are looked for, and nowhere else [default: the folder of each file and the one above it].
+    pub images: Option<PathBuf>,
+    /// The formats of trajectories that are read besides m3's own.
+    pub formats: &'static [Format],
+}
+
+/// Nothing can be shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ViewError(pub String);
+
+impl std::fmt::Display for ViewError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ViewError {}
+
+/// All that is shown.
+pub struct Library {
+    given: Given,
+    shelves: RwLock<Shelves>,
+    pub(crate) pictures: Pictures,
+    /// What was looked at. Held by who reads changed files, so that nobody does it twice.
+    seen: Mutex<SeenFiles>,
+}
+
+/// The files that were looked at.
+#[derive(Debug, Default)]
+struct SeenFiles {
+    /// Those that are shown, and folders of runs.
+    shown: HashSet<PathBuf>,
+    /// Those that could not be read, with when they had been changed: what is being written is read the next time.
+    passed_over: HashMap<PathBuf, Option<SystemTime>>,
+}
+
+impl SeenFiles {
+    fn is_new(&self, path: &Path) -> bool {
+        !self.shown.contains(path) && self.passed_over.get(path).is_none_or(|known| *known != changed(path))
+    }
+}
+
+impl std::fmt::Debug for Library {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Library").finish_non_exhaustive()
+    }
+}
+
+/// A run to be scored: its number, the digest of its predictions, both files.
+struct Job {
+    run: usize,
+    digest: String,
+    predictions: PathBuf,
+    references: PathBuf,
+}
+
+impl Library {
+    /// Reads what was given.
+    ///
+    /// # Errors
+    /// [`ViewError`] if there is nothing to show, or a file that was named cannot be read.
+    pub fn open(given: Given) -> Result<Self, ViewError> {
+        if let Some(path) = given.paths.iter().find(|path| !path.exists()) {
+            return Err(ViewError(format!("`{}` does not exist", path.display())));
+        }
+        let shelves = RwLock::default();
+        let library = Self { given, shelves, pictures: Pictures::default(), seen: Mutex::default() };
+        let mut seen = SeenFiles::default();
+        let mut new = library.look(&mut seen)?;
+        for path in &library.given.references {
+            new.references.push(Opened::open(path, library.given.formats).map_err(ViewError)?);
+        }
+        library.write().take(new, library.given.images.as_deref(), &library.pictures);
+        let shelves = library.read();
+        if shelves.runs.is_empty() && shelves.references.is_empty() {
+            let message = "there are no trajectories, scores or references in what was given\n\
+                hint: name folders of `m3 run`, files of trajectories or scores of `m3 score --format json`";
+            return Err(ViewError(message.to_owned()));
+        }
+        drop(shelves);
+        Ok(Self { seen: Mutex::new(seen), ..library })
+    }
+
+    /// Opens what is new in the given files and folders.
+    ///
+    /// # Errors
+    /// [`ViewError`] if a file that was named cannot be read; in a folder there may be anything.
+    fn look(&self, seen: &mut SeenFiles) -> Result<New, ViewError> {
+        let mut found = Found::default();
+        self.given.paths.iter().for_each(|path| found.add(path, &|path| seen.is_new(path)));
+        let is_named = |path: &Path| self.given.paths.iter().any(|named| named == path);
+        let mut new = New::default();
+        if found.is_cut {
+            new.notes.push(format!("only the first {MOST_FILES} files were looked at"));
+        }
+        let open = |path: &PathBuf| Opened::open(path, self.given.formats);
+        let open_all = |paths: &Vec<PathBuf>| paths.iter().map(open).collect::<Result<Vec<_>, _>>();
+        for (paths, opened) in in_parallel(&found.files, open_all) {
+            match opened {
+                Ok(files) => {
+                    seen.shown.extend(paths.iter().cloned());
+                    new.files.push(files);
+                }
+                Err(reason) if paths.iter().any(|path| is_named(path)) => return Err(ViewError(reason)),
+                Err(_) => seen.passed_over.extend(paths.iter().map(|path| (path.clone(), changed(path)))),
+            }
+        }
+        for (path, score) in in_parallel(&found.scores, |path| Score::read(path)) {
+            match score {
+                Ok(score) => {
+                    seen.shown.insert(path.clone());
+                    new.scores.push(score);
+                }
+                Err(reason) if is_named(path) => return Err(ViewError(reason)),
+                Err(reason) => {
+                    seen.passed_over.insert(path.clone(), changed(path));
+                    new.notes.push(reason);
+                }
+            }
+        }
+        seen.shown.extend(found.begun.iter().map(|folder| folder.join("predictions.json")));
+        new.begun = found.begun;
+        Ok(new)
+    }
+
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Shelves> {
+        self.shelves.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Shelves> {
+        self.shelves.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads what has changed on disk since: predictions and journals of runs, and what is new.
+    pub(crate) fn refresh(&self) {
+        let Ok(mut seen) = self.seen.try_lock() else { return };
+        let runs = self.read().runs.len();
+        (0..runs).for_each(|run| self.refresh_run(run));
+        // What cannot be read now may be readable later.
+        if let Ok(new) = self.look(&mut seen)
+            && !new.is_empty()
+        {
+            self.write().take(new, self.given.images.as_deref(), &self.pictures);
+        }
+    }
+
+    fn refresh_run(&self, index: usize) {
+        let changed = self.read().runs.get(index).map(Run::changed_files).unwrap_or_default();
+        let files: Result<Vec<_>, _> =
+            changed.iter().map(|path| Opened::open(path, self.given.formats)).collect();
+        let mut shelves = self.write();
+        let Some(run) = shelves.runs.get_mut(index) else { return };
+        let has_news = run.progress.as_mut().is_some_and(Progress::read_on);
+        // A file that is being replaced is read the next time.
+        let files = files.ok().filter(|files| !files.is_empty());
+        let is_changed = has_news || files.is_some();
+        if let Some(files) = files {
+            (run.is_stale, run.problem) = (true, None);
+            run.take(files, &self.pictures);
+        }
+        if is_changed {
+            run.revision += 1;
+            shelves.revision += 1;
+        }
+    }
+
+    /// Scores the runs that have no score, or one of what was there before, each against the references that share most
+    /// tasks with it. Blocks until all are scored.
+    pub fn score(&self, scorer: &Scorer) {
+        for job in self.jobs() {
+            let score = scorer(&job.predictions, &job.references).and_then(|path| Score::read(&path));
+            let mut shelves = self.write();
+            let Some(run) = shelves.runs.get_mut(job.run) else { continue };
+            match score {
+                Ok(score) => run.set_score(score),
+                Err(reason) => run.problem = Some(reason),
+            }
+            // Its file may have grown while it was scored.
+            run.is_stale = run.files.first().is_some_and(|file| file.digest != job.digest);
+            shelves.revision += 1;
+        }
+    }
+
+    fn jobs(&self) -> Vec<Job> {
+        let shelves = self.read();
+        let job = |(number, run): (usize, &Run)| {
+            let [file] = run.files.as_slice() else { return None };
+            let is_due = (run.score.is_none() || run.is_stale) && run.problem.is_none();
+            let shared = |references: &References| {
+                run.rows.iter().filter(|row| references.opened.has(&row.id)).count()
+            };
+            let best =
+                shelves.references.iter().filter(|_| is_due).max_by_key(|references| shared(references))?;
+            (shared(best) > 0).then(|| Job {
+                run: number,
+                digest: file.digest.clone(),
+                predictions: file.path.clone(),
+                references: best.opened.path.clone(),
+            })
+        };
+        shelves.runs.iter().enumerate().filter_map(job).collect()
+    }
+}
+
+/// The results of some work on each item, in their order, made on several threads.
+fn in_parallel<'a, T: Sync, R: Send>(items: &'a [T], work: impl Fn(&'a T) -> R + Sync) -> Vec<(&'a T, R)> {
+    let threads = thread::available_parallelism().map_or(2, std::num::NonZero::get).min(8);
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let done = Mutex::new(Vec::with_capacity(items.len()));
+    thread::scope(|scope| {
+        for _ in 0..threads.min(items.len()) {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    let Some(item) = items.get(index) else { break };
+                    let result = work(item);
+                    done.lock().unwrap_or_else(PoisonError::into_inner).push((index, result));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().filter_map(|(index, result)| Some((items.get(index)?, result))).collect()
+}

@@ -1,0 +1,139 @@
+// All runs, and the leaderboard.
+const board = async () => {
+  for (;;) {
+    const found = await kept("board.json");
+    if (!found.is_working) return found;
+    known.delete("board.json");
+    await new Promise((done) => { setTimeout(done, 500); });
+  }
+};
+
+const stateOf = (run) => {
+  const at = run.progress;
+  if (run.problem) return make("span", { class: "bad" }, run.problem);
+  if (!at) return run.values ? "scored" : "not scored";
+  const of = `${grouped(at.done)} of ${plural(at.of, "task")}`;
+  if (at.is_running) return [make("span", { class: "running" }, "running"), ` ${of}`];
+  return at.was_interrupted ? `interrupted, ${of}` : at.done < at.of ? `stopped, ${of}` : run.values ? "scored" : "done";
+};
+
+const runColumns = (home) => [
+  { name: "name", label: "run", value: (run) => run.name, cell: (run) => [make("a", { href: runLink(run.name) }, run.name),
+    run.model && run.model !== run.name ? make("small", {}, ` ${run.model}`) : null] },
+  { name: "state", label: "state", value: (run) => run.progress?.done ?? 0, cell: stateOf },
+  { name: "tasks", label: "tasks", isNumber: true, value: (run) => run.trajectories, cell: (run) => grouped(run.trajectories) },
+  ...(home.runs.some((run) => run.failed > 0) ? [{ name: "failed", label: "failed", isNumber: true, value: (run) => run.failed, cell: (run) => grouped(run.failed) }] : []),
+  ...averageFirst(home.columns).map((column) => [column, home.columns.indexOf(column)]).map(([column, index]) => ({ name: column.name, label: column.label, isNumber: true, value: (run) => run.values?.[index], cell: (run) => bar(run.values?.[index]) })),
+  ...(home.runs.some((run) => run.failed_calls > 0) ? [{ name: "errors", label: "failed calls", isNumber: true, value: (run) => (run.calls ? run.failed_calls / run.calls : null), cell: (run) => percent(run.failed_calls, run.calls) }] : []),
+  { name: "calls", label: "calls a task", isNumber: true, value: (run) => (run.trajectories ? run.calls / run.trajectories : null), cell: (run) => (run.calls ? (run.calls / run.trajectories).toFixed(1) : "–") },
+  ...(home.runs.some((run) => run.tokens) ? [{ name: "tokens", label: "tokens a task", isNumber: true, value: (run) => (run.tokens ? run.tokens / run.trajectories : null), cell: (run) => (run.tokens ? grouped(run.tokens / run.trajectories) : "–") }] : []),
+];
+
+// What other benchmarks say: a table for each, its values in the order of its report.
+const suiteTables = (home) => [...new Set(home.runs.flatMap((run) => Object.keys(run.suites ?? {})))].map((suite) => {
+  const runs = home.runs.filter((run) => run.suites?.[suite]);
+  const names = [...new Set(runs.flatMap((run) => Object.entries(run.suites[suite]).filter(([, value]) => typeof value === "number").map(([name]) => name)))];
+  return section(`As ${suite} scores them`, wide(suite, table(["run", ...names.map(words)], runs.map((run) => [make("a", { href: runLink(run.name) }, run.name), ...names.map((name) => fixed(run.suites[suite][name], 2))]), { class: "rows plain-numbers" })));
+});
+
+const homeView = async (parameters) => {
+  const home = await kept("home.json");
+  const isScored = home.runs.some((run) => run.values);
+  const sorted = parameters.get("sort") ?? (isScored ? "-average" : "name");
+  const made = sortable("Runs", runColumns(home), home.runs, sorted, (sort) => go("", { sort }));
+  const trajectories = home.runs.reduce((sum, run) => sum + run.trajectories, 0);
+  const parts = [make("h2", { tabindex: -1 }, "Runs"), make("p", {}, `${plural(home.runs.length, "run")} with ${plural(trajectories, "trajectory").replace("trajectorys", "trajectories")}`,
+    home.references.length > 0 ? [`; references: `, home.references.map((found, index) => [index > 0 ? ", " : "", make("code", {}, found.name), ` (${plural(found.tasks, "task")})`])] : "", ".")];
+  if (home.runs.length > 0) parts.push(made.node);
+  if (!isScored && home.runs.length > 0) parts.push(make("p", { class: "note" }, home.references.length > 0
+    ? "Runs are being scored; this page shows the numbers when they are there."
+    : "There are no scores: name the references too (`--references FILE`), or the scores of `m3 score --format json`."));
+  parts.push(home.notes.map((note) => make("p", { class: "note" }, note)));
+  if (home.runs.filter((run) => run.values).length > 1) parts.push(chooser(home), afterwards(hardest));
+  parts.push(suiteTables(home));
+  return { title: "Runs", parts };
+};
+
+// The tasks on which the best run is worst: what all fail.
+const hardest = async () => {
+  const matrix = await kept("matrix.json");
+  const average = matrix.columns.findIndex((column) => column.name === "average");
+  const best = matrix.tasks.map((task, index) => {
+    const values = matrix.values[average][index].filter((value) => value !== null);
+    return { task, index, values, best: Math.max(...values), mean: values.reduce((sum, value) => sum + value, 0) / values.length };
+  }).filter((found) => found.values.length > 1).sort((a, b) => a.best - b.best || a.mean - b.mean);
+  const failed = best.filter((found) => found.best < 0.5).length;
+  const shown = best.slice(0, 8);
+  if (shown.length === 0) return null;
+  return section("Tasks that all runs find hard",
+    make("p", {}, failed > 0 ? `In ${plural(failed, "task")} of ${grouped(best.length)} no run has an average of 0.5. ` : "Every task is done at least half by some run. ", make("a", { href: "#/matrix" }, "All tasks")),
+    wide("Hard tasks", table(["task", "type", "best", "mean", "question"], shown.map((found) => [make("a", { href: tasksLink(found.task.id) }, found.task.id),
+      found.task.type ?? "–", fixed(found.best), fixed(found.mean), make("span", { class: "clipped", dir: "auto" }, found.task.question ?? "")]), { class: "rows" })));
+};
+
+// Two runs to compare.
+const chooser = (home) => {
+  const scored = home.runs.filter((run) => run.values);
+  const choice = (label, chosen) => make("label", {}, label, make("select", {}, scored.map((run) => make("option", { value: run.name, selected: run === chosen }, run.name))));
+  const ranked = [...scored].sort((a, b) => (b.values.at(-1) ?? 0) - (a.values.at(-1) ?? 0));
+  const [first, second] = [choice("from", ranked[1]), choice("to", ranked[0])];
+  const value = (label) => label.querySelector("select").value;
+  return section("Compare two runs", make("div", { class: "controls" }, first, second,
+    make("button", { type: "button", onclick: () => { location.hash = compareLink(value(first), value(second)); } }, "Compare")));
+};
+
+// Averages with their intervals, best first.
+const intervals = (models) => {
+  const [left, width, row] = [270, 420, 26];
+  // From the lowest value on: models often lie close together.
+  const lowest = Math.floor(Math.min(...models.map((model) => model.metrics.average.low ?? model.metrics.average.value)) * 10) / 10;
+  const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => lowest + part * (1 - lowest));
+  const x = (value) => left + (width * (Math.min(Math.max(value, lowest), 1) - lowest)) / (1 - lowest || 1);
+  return draw("svg", { class: "figure", viewBox: `0 0 ${left + width + 70} ${models.length * row + 30}`, role: "img", "aria-label": "Averages with intervals; the table says the same" },
+    ticks.map((tick) => [draw("line", { class: "axis", x1: x(tick), x2: x(tick), y1: 0, y2: models.length * row + 6 }), draw("text", { x: x(tick), y: models.length * row + 22, "text-anchor": "middle" }, tick.toFixed(2))]),
+    models.map((model, index) => {
+      const [y, found] = [index * row + 14, model.metrics.average];
+      return [draw("text", { x: left - 10, y: y + 4, "text-anchor": "end" }, model.model.length > 30 ? `${model.model.slice(0, 29)}…` : model.model),
+        found.low === null || found.low === undefined ? null : draw("line", { class: "interval", x1: x(found.low), x2: x(found.high), y1: y, y2: y }),
+        draw("circle", { class: "dot", cx: x(found.value), cy: y, r: 5 }), draw("text", { x: left + width + 12, y: y + 4 }, fixed(found.value))];
+    }));
+};
+
+const between = (found) => (found.low === null || found.low === undefined ? "" : `${fixed(found.low)} to ${fixed(found.high)}`);
+
+const boardView = async (parameters) => {
+  const [home, boards] = [await kept("home.json"), await board()];
+  const names = new Set(home.runs.map((run) => run.name));
+  const linked = (name) => (names.has(name) ? make("a", { href: runLink(name) }, name) : name);
+  const labels = new Map(home.columns.map((column) => [column.name, column.label]));
+  const parts = [make("h2", { tabindex: -1 }, "Leaderboard")];
+  if (boards.groups.length === 0) parts.push(make("p", {}, "There are no scores yet."));
+  for (const group of boards.groups) {
+    parts.push(make("h3", {}, `Scored against ${group.references}`));
+    if (!group.board) { parts.push(make("p", { class: "note" }, group.problem)); continue; }
+    const { models, columns, types } = group.board;
+    const rows = models.map((model) => ({ ...model, place: model.rank.rank }));
+    const shown = [
+      { name: "model", label: "run", value: (model) => model.model, cell: (model) => linked(model.model) },
+      { name: "place", label: "place", isNumber: true, value: (model) => model.place, cell: (model) => [String(model.place), make("small", { class: "under" }, `${model.rank.best} to ${model.rank.worst}`)] },
+      ...["average", ...columns.filter((name) => name !== "average")].map((name) => ({ name, label: labels.get(name) ?? words(name), isNumber: true, value: (model) => model.metrics[name]?.value,
+        cell: (model) => (model.metrics[name] ? [fixed(model.metrics[name].value), make("small", { class: "under" }, between(model.metrics[name]))] : "–") })),
+      { name: "failed", label: "failed", isNumber: true, value: (model) => model.failures?.failed ?? 0, cell: (model) => String(model.failures ? Object.values(model.failures.counts ?? {}).reduce((sum, count) => sum + count, 0) : "–") },
+    ];
+    parts.push(intervals(models), sortable("Leaderboard", shown, rows, parameters.get("sort") ?? "place", (sort) => go("board", { sort })).node);
+    parts.push(make("p", { class: "note" }, `Small numbers: the places and values that are likely, at ${100 * group.board.level} %, by ${grouped(group.board.resamples)} resamples of ${plural(group.board.tasks ?? 0, "task")}.`),
+      group.board.notes.map((note) => make("p", { class: "note" }, note)));
+    if (types.length > 1) {
+      const ranked = models.map((model) => model.model);
+      const value = (type, name) => type.models.find((row) => row.model === name)?.metrics.average;
+      parts.push(section("By type of task", make("p", {}, "Averages; the best of each type in bold."), wide("By type of task", make("table", { class: "heat" },
+        make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "type"), make("th", { scope: "col", class: "amount" }, "tasks"), ranked.map((name) => make("th", { scope: "col" }, linked(name))))),
+        make("tbody", {}, types.map((type) => {
+          const best = Math.max(...ranked.map((name) => value(type, name) ?? -1));
+          return make("tr", {}, make("th", { scope: "row" }, type.type), make("td", { class: "amount" }, grouped(type.tasks)),
+            ranked.map((name) => make("td", { class: shade(value(type, name)) }, make(value(type, name) === best ? "strong" : "span", {}, fixed(value(type, name))))));
+        }))))));
+    }
+  }
+  return { title: "Leaderboard", parts };
+};

@@ -1,0 +1,135 @@
+// Which page is shown stands in the address; this shows it, keeps the place of the reader, and looks for news.
+const POLL = 2000;
+const VIEWS = [
+  [/^$/, homeView], [/^board$/, boardView], [/^matrix$/, matrixView],
+  [/^run\/([^/]*)$/, runView],
+  [/^task\/([^/]*)\/([^/]*)(?:\/(\d+))?$/, (parameters, run, id, repeat) => taskView(parameters, run, id, Number(repeat ?? 1))],
+  [/^tasks\/([^/]*)$/, tasksView],
+  [/^compare\/([^/]*)\/([^/]*)$/, compareView],
+];
+let shown = null;
+let turn = 0;
+
+// Goes to a page; empty parameters are left out.
+const go = (path, parameters = {}) => {
+  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== "" && value !== undefined)).toString();
+  location.hash = `#/${path}${query ? `?${query}` : ""}`;
+};
+
+// Waits until nothing is typed for a moment.
+const later = (work) => {
+  let waiting;
+  return (event) => { clearTimeout(waiting); waiting = setTimeout(() => work(event), 250); };
+};
+
+const fail = (text) => {
+  byId("failure").hidden = !text;
+  byId("failure").textContent = text || "";
+};
+
+const pageOf = (hash) => {
+  const [path, query = ""] = hash.replace(/^#?\/?/, "").split(/\?(.*)/s);
+  const found = VIEWS.map(([pattern, view]) => [pattern.exec(path), view]).find(([match]) => match);
+  return found ? [path, () => found[1](new URLSearchParams(query), ...found[0].slice(1).map((part) => (part === undefined ? part : decodeURIComponent(part))))] : null;
+};
+
+// Shows the page of the address. The reader stays in the field, and where the page was scrolled to, if it is the same page.
+const show = async () => {
+  turn += 1;
+  const mine = turn;
+  const main = byId("main");
+  main.setAttribute("aria-busy", "true");
+  try {
+    const found = pageOf(location.hash);
+    if (!found) throw new Error("There is no such page.");
+    const [path, view] = found;
+    const made = await view();
+    if (mine !== turn) return;
+    const isSame = shown?.path === path;
+    const focused = isSame ? document.activeElement : null;
+    const [filter, sorted] = [focused?.dataset?.filter, focused?.dataset?.sort];
+    const [start, end] = filter === "q" ? [focused.selectionStart, focused.selectionEnd] : [];
+    const left = filter === "q" ? focused.value : null;
+    const scroll = [window.scrollX, window.scrollY];
+    main.replaceChildren(...made.parts.flat(Infinity).filter((part) => part));
+    shown = { ...made, path, at: -1 };
+    document.title = `${made.title} · m3 view`;
+    for (const link of document.querySelectorAll("header nav a")) link.toggleAttribute("aria-current", link.getAttribute("href") === `#/${path}`);
+    if (isSame) {
+      const again = filter ? main.querySelector(`[data-filter="${filter}"]`) : sorted ? main.querySelector(`[data-sort="${sorted}"]`) : null;
+      if (left !== null && again) again.value = left;
+      again?.focus();
+      if (start !== undefined && again?.setSelectionRange) again.setSelectionRange(start, end);
+      window.scrollTo(...scroll);
+    } else {
+      window.scrollTo(0, 0);
+      if (turn > 1) main.querySelector("h2")?.focus({ preventScroll: true });
+    }
+    made.drawn?.();
+    fail("");
+    document.documentElement.dataset.ready = location.hash || "#/";
+  } catch (thrown) {
+    if (mine === turn) {
+      main.replaceChildren(make("h2", { tabindex: -1 }, "Nothing to show"));
+      fail(thrown.message);
+      document.documentElement.dataset.ready = "failed";
+    }
+  } finally {
+    main.removeAttribute("aria-busy");
+  }
+};
+
+// The row that has the focus moves down or up.
+const step = (direction) => {
+  if (shown?.next || shown?.previous) {
+    const to = direction > 0 ? shown.next : shown.previous;
+    if (to) location.hash = to;
+    return;
+  }
+  const links = [...byId("main").querySelectorAll("tbody th a")];
+  if (links.length === 0) return;
+  const at = links.indexOf(document.activeElement);
+  links[Math.min(Math.max(at + direction, 0), links.length - 1)].focus();
+};
+
+onKeys((event) => {
+  if (event.key === "j") step(1);
+  else if (event.key === "k") step(-1);
+  else if (event.key === "/" && shown?.search) shown.search.focus();
+  else if (event.key === "u" && shown?.up) location.hash = shown.up;
+  else if (event.key === "?") byId("help").showModal();
+  else return false;
+  return true;
+});
+
+// Asks what has changed; the page of what changed is shown anew. A task stays as it is while somebody reads it.
+const poll = async () => {
+  try {
+    const state = await get("state.json");
+    const running = state.runs.filter((run) => run.progress?.is_running);
+    byId("live").hidden = running.length === 0;
+    const [done, of] = ["done", "of"].map((key) => running.reduce((sum, run) => sum + run.progress[key], 0));
+    byId("live").textContent = `${plural(running.length, "run")} going on: ${grouped(done)} of ${plural(of, "task")}`;
+    if (state.revision !== revision) {
+      revision = state.revision;
+      if (!/^tasks?\//.test(shown?.path ?? "")) await show();
+    }
+    if (byId("failure").textContent.startsWith("m3 does not answer")) fail("");
+  } catch (thrown) { fail(thrown.message); }
+  setTimeout(poll, POLL);
+};
+
+byId("keys").addEventListener("click", () => byId("help").showModal());
+document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); byId("main").focus(); });
+window.addEventListener("hashchange", show);
+window.addEventListener("resize", () => shown?.drawn?.());
+document.addEventListener("toggle", () => shown?.drawn?.(), true);
+document.addEventListener("load", () => shown?.drawn?.(), true);
+
+(async () => {
+  await show();
+  try {
+    const home = await get("home.json");
+    if (home.is_live) setTimeout(poll, POLL);
+  } catch (thrown) { fail(thrown.message); }
+})();

@@ -1,0 +1,100 @@
+// A run: what its score says of all tasks together, and the tasks as a table with filters that stand in the address.
+const runView = async (parameters, name) => {
+  const run = await kept(`run/${await numberOf(name)}.json`);
+  const own = run.columns.filter((column) => !column.name.includes("."));
+  const at = (name) => run.columns.findIndex((column) => column.name === name);
+  const parts = [make("h2", { tabindex: -1 }, run.name), run.score ? summary(run) : null];
+  const list = taskTable(run, parameters, own, at);
+  parts.push(section("Tasks", list.parts));
+  return { title: run.name, parts, search: list.search, up: "#/" };
+};
+
+// What the reader asked for: by these, tasks are listed and followed.
+const FILTERS = ["q", "type", "outcome", "tool", "metric", "from", "to", "sort"];
+
+const outcomeOf = (row) => row.failure ?? row.finish ?? (row.passes === true ? "passed" : row.passes === false ? "not passed" : null);
+
+const filtered = (run, parameters) => {
+  const of = (name) => parameters.get(name) ?? "";
+  const text = of("q").toLowerCase();
+  const column = run.columns.findIndex((found) => found.name === (of("metric") || "average"));
+  const [from, to] = [of("from") === "" ? -Infinity : Number(of("from")), of("to") === "" ? Infinity : Number(of("to"))];
+  return run.rows.filter((row) => (text === "" || [row.id, row.type, row.question, ...row.tools].some((part) => part?.toLowerCase().includes(text)))
+    && (of("type") === "" || row.type === of("type"))
+    && (of("outcome") === "" || outcomeOf(row) === of("outcome"))
+    && (of("tool") === "" || row.tools.includes(of("tool")))
+    && (from === -Infinity && to === Infinity || (row.values?.[column] !== null && row.values?.[column] !== undefined && row.values[column] >= from && row.values[column] <= to)));
+};
+
+const taskTable = (run, parameters, own, at) => {
+  const set = (name, value) => go(`run/${encodeURIComponent(run.name)}`, { ...Object.fromEntries(FILTERS.map((key) => [key, parameters.get(key) ?? ""])), [name]: value });
+  const kinds = (of) => [...new Set(run.rows.flatMap(of).filter((value) => value !== null && value !== undefined))].sort();
+  const choice = (name, label, options, all = "all") => (options.length < 2 && !parameters.get(name) ? null : make("label", {}, label,
+    make("select", { "data-filter": name, onchange: (event) => set(name, event.target.value) }, make("option", { value: "" }, all),
+      options.map(([value, text]) => make("option", { value, selected: parameters.get(name) === value }, text)))));
+  const plain = (values) => values.map((value) => [value, words(value)]);
+  const search = make("input", { type: "search", "data-filter": "q", placeholder: "id, question, tool", value: parameters.get("q") ?? "", oninput: later((event) => set("q", event.target.value)) });
+  const bound = (name, label) => make("label", {}, label, make("input", { type: "number", min: 0, max: 1, step: 0.05, "data-filter": name, value: parameters.get(name) ?? "", onchange: (event) => set(name, event.target.value) }));
+  const controls = make("div", { class: "controls", role: "search" }, make("label", {}, "search ", search), choice("type", "type", plain(kinds((row) => row.type))),
+    choice("outcome", "outcome", plain(kinds(outcomeOf))), choice("tool", "calls the tool", kinds((row) => row.tools).map((tool) => [tool, tool])),
+    run.score ? [choice("metric", "metric", run.columns.filter((column) => column.name !== "average").map((column) => [column.name, column.label]), "average"), bound("from", "at least"), bound("to", "at most")] : null);
+  const rows = filtered(run, parameters);
+  const query = new URLSearchParams([...parameters].filter(([key, value]) => FILTERS.includes(key) && value !== "")).toString();
+  const link = (row) => taskLink(run.name, row, query);
+  const value = (name) => (row) => row.values?.[at(name)];
+  const columns = [
+    { name: "id", label: "task", value: (row) => row.id, cell: (row) => [make("a", { href: link(row) }, row.id || "(empty id)"), row.repeat > 1 ? ` repetition ${row.repeat}` : null] },
+    ...(run.rows.some((row) => row.picture) ? [{ label: "image", cell: (row) => (row.picture ? picture({ name: row.picture, title: `image of ${row.id}` }, "thumbnail", { class: "thumbnail" }) : null) }] : []),
+    { name: "type", label: "type", value: (row) => row.type, cell: (row) => row.type ?? "–" },
+    { name: "question", label: "question", value: (row) => row.question, class: "question", cell: (row) => make("span", { class: "clipped", dir: "auto" }, row.question ?? "") },
+    { name: "outcome", label: "outcome", value: outcomeOf, cell: (row) => make("span", { class: row.failure ? "bad" : null }, words(outcomeOf(row) ?? "–")) },
+    { name: "calls", label: "calls", isNumber: true, value: (row) => row.calls, cell: (row) => [grouped(row.calls), row.failed_calls > 0 ? make("span", { class: "bad" }, ` ${grouped(row.failed_calls)} failed`) : null] },
+    ...(run.score ? [
+      { name: "average", label: "average", isNumber: true, value: value("average"), cell: (row) => bar(value("average")(row)) },
+      { label: "metrics", cell: (row) => (row.values ? spark(row.values, own) : "–") },
+      ...run.columns.filter((column) => column.name !== "average" && (column.name === parameters.get("metric") || column.name === (parameters.get("sort") ?? "").replace("-", ""))).map((column) => (
+        { name: column.name, label: column.label, isNumber: true, value: value(column.name), cell: (row) => fixed(value(column.name)(row)) }))] : []),
+    ...(run.rows.some((row) => row.milliseconds) ? [{ name: "time", label: "time", isNumber: true, value: (row) => row.milliseconds, cell: (row) => time(row.milliseconds) }] : []),
+    ...(run.rows.some((row) => row.tokens) ? [{ name: "tokens", label: "tokens", isNumber: true, value: (row) => row.tokens, cell: (row) => grouped(row.tokens) }] : []),
+  ];
+  const made = sortable("Tasks", columns, rows, parameters.get("sort") || (run.score ? "average" : "id"), (sort) => set("sort", sort));
+  const isFiltered = rows.length < run.rows.length;
+  const count = make("p", { class: "count", role: "status" }, `${grouped(rows.length)} of ${plural(run.rows.length, "task")}`,
+    isFiltered ? [" ", make("button", { type: "button", class: "reset", onclick: () => go(`run/${encodeURIComponent(run.name)}`, { sort: parameters.get("sort") ?? "" }) }, "Show all")] : null);
+  return { parts: [controls, count, rows.length > 0 ? made.node : null], ordered: made.ordered, link, search };
+};
+
+// The tasks of a run as they are listed, for `j` and `k` on a task.
+const listed = (run, parameters) => taskTable(run, parameters, run.columns, (name) => run.columns.findIndex((column) => column.name === name));
+
+const told = (tool) => make("bdi", { class: "tool" }, tool);
+
+// What the score says of all tasks together.
+const summary = (run) => {
+  const score = run.score;
+  const labels = averageFirst(run.columns.filter((column) => typeof score.aggregate[column.name] === "number"));
+  const metrics = make("dl", { class: "metrics" }, labels.map((column) => make("div", {}, make("dt", {}, column.label), make("dd", {}, bar(score.aggregate[column.name])))));
+  const costs = score.costs.slice(0, 5).map((cost) => make("li", {}, costWords(cost)));
+  const tools = score.by_tool.slice(0, 15);
+  const task = (id, repeat = 1) => make("a", { href: taskLink(run.name, { id, repeat }) }, id);
+  const types = Object.entries(score.by_type);
+  return [metrics, costs.length > 0 ? section("What costs most", make("ul", { class: "plain" }, costs)) : null,
+    make("div", { class: "cards" },
+      tools.length > 0 ? section("Tools", wide("Tools", table(["tool", "needed", "matched", "missed", "extra", "most often replaced by", "similarity", "fidelity"], tools.map((tool) => [told(tool.tool),
+        grouped(tool.needed), grouped(tool.matched), make("span", { class: tool.missed > 0 ? "bad" : null }, grouped(tool.missed)), grouped(tool.extra), tool.replaced_by ? [told(tool.replaced_by.tool), ` (${tool.replaced_by.calls})`] : "",
+        fixed(tool.argument_similarity), fixed(tool.argument_fidelity)]), { class: "rows" })), score.by_tool.length > tools.length ? make("p", { class: "note" }, `and ${grouped(score.by_tool.length - tools.length)} more tools`) : null) : null,
+      types.length > 1 ? section("Types of task", wide("Types of task", table(["type", "tasks", ...labels.map((column) => column.label)], types.map(([type, found]) => [make("a", { href: runLink(run.name, new URLSearchParams({ type })) }, type), grouped(found.trajectories), ...labels.map((column) => fixed(found[column.name]))]), { class: "rows plain-numbers" }))) : null,
+      score.wrong_arguments.length > 0 ? section("Arguments most often wrong", wide("Wrong arguments", table(["argument", "wrong in", "for example"], score.wrong_arguments.slice(0, 12).map((found) => [[told(found.tool), " ", make("bdi", {}, found.argument || "(all)")],
+        `${found.wrong} of ${found.pairs}`, [task(found.id), ": ", found.reason, values(found)]]), { class: "rows wordy" }))) : null,
+      score.rejected_matches.count > 0 ? section("Similar, but another call", make("p", { class: "note" }, `${plural(score.rejected_matches.count, "pair")} that the similarity matches and fidelity rejects.`), wide("Rejected matches", table(["task", "call", "because of"], score.rejected_matches.matches.slice(0, 12).map((found) => [[task(found.id, found.repeat), ` ${place(found.reference)} → ${place(found.predicted)}`],
+        told(found.tool), [make("strong", {}, found.argument || "all arguments"), `: ${found.reason}`, values(found)]]), { class: "rows wordy" }))) : null),
+    make("details", { class: "origin" }, make("summary", {}, "What this score is"), make("p", {}, "Predictions ", make("code", {}, score.predictions), ", references ", make("code", {}, score.references), `, profile ${score.profile}.`), make("p", {}, make("code", {}, score.signature)))];
+};
+
+const values = (found) => (found.reference_value === undefined ? null : [" ", make("code", {}, found.reference_value ?? "absent"), " → ", make("code", {}, found.predicted_value ?? "absent")]);
+
+const LOST = { missed: "needed calls are missed", extra: "calls are extra", matched: "matched calls ask for something else" };
+const CAUSES = { ...REASONS, task_failed: "the task failed or has no prediction", wrong_arguments: "their arguments are wrong" };
+
+const costWords = (cost) => [make("strong", {}, grouped(cost.lost)), ` of ${grouped(cost.of)} ${LOST[cost.calls] ?? words(cost.calls)}: ${CAUSES[cost.reason] ?? words(cost.reason)}. Most: `,
+  cost.tools.slice(0, 4).map((found, index) => [index > 0 ? ", " : "", told(found.tool), ` ${grouped(found.lost)} of its ${grouped(found.of)}`])];

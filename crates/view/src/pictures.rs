@@ -1,0 +1,70 @@
+//! The pictures of the pages. A page names a picture by a hash; only what a document has named is served, and only from
+//! the folders of its run.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use m3_report::audit::Pictures as Small;
+use sha2::{Digest as _, Sha256};
+
+/// The longest side of a picture in a page, in pixels.
+const WHOLE: (u32, u8) = (1280, 85);
+
+/// That of a picture in a table.
+const THUMBNAIL: (u32, u8) = (120, 70);
+
+/// Where a picture is.
+#[derive(Debug, Clone)]
+pub(crate) enum Place {
+    /// A file in one of these folders, by the path that a trajectory gives.
+    File { folders: Arc<[PathBuf]>, path: String },
+    /// In the result of a call: the run, the trajectory, the call, the part of its result.
+    Result { run: usize, trajectory: usize, call: usize, part: usize },
+}
+
+/// The pictures that documents have named so far.
+#[derive(Debug, Default)]
+pub(crate) struct Pictures(RwLock<HashMap<String, Place>>);
+
+impl Pictures {
+    /// The name of a picture, in hexadecimal.
+    pub(crate) fn name(&self, place: Place) -> String {
+        let name = m3_support::text::hexadecimal(&Sha256::digest(format!("{place:?}")))[..20].to_owned();
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        known.entry(name.clone()).or_insert(place);
+        name
+    }
+
+    /// Where the picture of this name is, if a document has named it.
+    pub(crate) fn place(&self, name: &str) -> Option<Place> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// All names, in order.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let mut names: Vec<String> = known.keys().cloned().collect();
+        names.sort();
+        names
+    }
+}
+
+/// A picture made small: its media type and its bytes.
+///
+/// # Errors
+/// Why it is not shown.
+pub(crate) fn small(
+    place: &Place,
+    is_thumbnail: bool,
+    sent: impl FnOnce(&Place) -> Option<Vec<u8>>,
+) -> Result<(&'static str, Vec<u8>), &'static str> {
+    let (side, quality) = if is_thumbnail { THUMBNAIL } else { WHOLE };
+    match place {
+        Place::File { folders, path } => Small::of_size(folders, side, quality).file(path),
+        Place::Result { .. } => {
+            let bytes = sent(place).ok_or("the result has no such picture any more")?;
+            Small::of_size(&[], side, quality).sent(&bytes)
+        }
+    }
+}

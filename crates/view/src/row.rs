@@ -1,0 +1,127 @@
+//! A trajectory as a row of a table: what is read once of each, so that tables need no file.
+
+use m3_trajectory::Trajectory;
+use m3_trajectory::json::Json;
+use serde::Serialize;
+
+use crate::score::Scored;
+
+/// The most characters of a question in a row.
+const QUESTION: usize = 240;
+
+/// The most characters of a name, such as an id, a type or a reason.
+const NAME: usize = 200;
+
+/// The most tools that a row names.
+const TOOLS: usize = 40;
+
+/// What is known of a trajectory without its score.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct Row {
+    /// The task's id, whole: it is what is linked and searched.
+    pub id: String,
+    /// Which repetition of the task, from 1.
+    pub repeat: u64,
+    /// The type of task.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub task_type: Option<String>,
+    /// The beginning of the question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// The name of the task's picture in the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub picture: Option<String>,
+    /// Why it ended: `answered`, `max_steps` ..
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finish: Option<String>,
+    /// Why it came to nothing, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    /// Steps.
+    pub steps: usize,
+    /// Calls.
+    pub calls: usize,
+    /// Calls that are recorded as failed.
+    pub failed_calls: usize,
+    /// The tools that it calls, each once, in their order; the first 40.
+    pub tools: Vec<String>,
+    /// Tokens read and written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// From start to end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub milliseconds: Option<u64>,
+}
+
+impl Row {
+    /// The row of a trajectory, as of its first repetition.
+    pub(crate) fn new(trajectory: &Trajectory) -> Self {
+        let extra = |key: &str| member(&trajectory.extra, key);
+        let question = trajectory.question.as_deref().or_else(|| extra("prompt").and_then(Json::as_str));
+        let mut tools: Vec<String> = Vec::new();
+        for (_, call) in trajectory.calls() {
+            if tools.len() < TOOLS && !tools.contains(&call.tool) {
+                tools.push(cut(&call.tool, NAME));
+            }
+        }
+        let usage = |key: &str| extra("usage").and_then(|usage| usage.get(key)).and_then(count);
+        let tokens = match (usage("input_tokens"), usage("output_tokens")) {
+            (None, None) => None,
+            (read, written) => Some(read.unwrap_or(0).saturating_add(written.unwrap_or(0))),
+        };
+        let time = extra("milliseconds").or_else(|| extra("run")?.get("milliseconds")).and_then(count);
+        Self {
+            id: trajectory.id.clone(),
+            repeat: 1,
+            task_type: trajectory.task_type.as_deref().map(|name| cut(name, NAME)),
+            question: question.map(|text| cut(text, QUESTION)),
+            picture: None,
+            finish: extra("finish").and_then(Json::as_str).map(|name| cut(name, NAME)),
+            failure: extra("failure").and_then(Json::as_str).map(|name| cut(name, NAME)),
+            steps: trajectory.steps.len(),
+            calls: trajectory.call_count(),
+            failed_calls: trajectory.calls().filter(|(_, call)| is_failed(call)).count(),
+            tools,
+            tokens,
+            milliseconds: time,
+        }
+    }
+
+    /// The row of a trajectory that only its score is known of.
+    pub(crate) fn of_score(scored: &Scored) -> Self {
+        let Scored { id, repeat, task_type, failure, .. } = scored;
+        Self {
+            id: id.clone(),
+            repeat: *repeat,
+            task_type: task_type.clone(),
+            failure: failure.clone(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Whether a call is recorded as failed: by its outcome if it has one, else by its mark.
+pub(crate) fn is_failed(call: &m3_trajectory::Call) -> bool {
+    call.recorded_outcome().map_or_else(|| call.is_error(), |outcome| outcome != "success")
+}
+
+/// The member of an object that was read.
+pub(crate) fn member<'a>(members: &'a [(String, Json)], key: &str) -> Option<&'a Json> {
+    members.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+}
+
+/// A number that counts something.
+pub(crate) fn count(value: &Json) -> Option<u64> {
+    match value {
+        Json::Integer(value) => u64::try_from(*value).ok(),
+        _ => None,
+    }
+}
+
+/// The beginning of a text, with an ellipsis if there is more.
+pub(crate) fn cut(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}

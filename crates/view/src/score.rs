@@ -1,0 +1,161 @@
+//! A file of `m3 score --format json`, read so that nothing of it is lost: the page shows what the score says.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use m3_report::{InputsReport, SCORE_SCHEMA, open_decompressed};
+use m3_score::Metric;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// A score.
+#[derive(Debug)]
+pub(crate) struct Score {
+    pub path: PathBuf,
+    pub head: Head,
+    /// The names of the values in [`Scored::values`]: m3's metrics, then those of suites, `suite.name`.
+    pub columns: Vec<String>,
+    pub trajectories: Vec<Scored>,
+    places: HashMap<(String, u64), usize>,
+}
+
+/// What is read of a score's head.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Head {
+    pub schema: String,
+    #[serde(default)]
+    pub signature: String,
+    #[serde(default)]
+    pub profile: String,
+    #[serde(default)]
+    pub inputs: InputsReport,
+    #[serde(default)]
+    pub aggregate: Value,
+    #[serde(default)]
+    pub by_type: Value,
+    #[serde(default)]
+    pub costs: Vec<Value>,
+    #[serde(default)]
+    pub by_tool: Vec<Value>,
+    #[serde(default)]
+    pub wrong_arguments: Vec<Value>,
+    #[serde(default)]
+    pub rejected_matches: Value,
+    #[serde(default)]
+    pub ledger: Value,
+    #[serde(default)]
+    pub thresholds: Value,
+    #[serde(default)]
+    pub suites: Value,
+}
+
+/// A scored trajectory.
+#[derive(Debug)]
+pub(crate) struct Scored {
+    pub id: String,
+    pub repeat: u64,
+    pub task_type: Option<String>,
+    pub failure: Option<String>,
+    /// Whether it passes, with `--match`.
+    pub passes: Option<bool>,
+    /// Values by column.
+    pub values: Vec<Option<f64>>,
+    /// All that the score says of it.
+    pub whole: Box<RawValue>,
+}
+
+/// An entry of the file: its head, with trajectories or, in JSON Lines, without, or a trajectory.
+#[derive(Deserialize)]
+struct Entry {
+    schema: Option<String>,
+    #[serde(default)]
+    trajectories: Vec<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct Read {
+    id: String,
+    repeat: Option<u64>,
+    #[serde(rename = "type")]
+    task_type: Option<String>,
+    failure: Option<String>,
+    #[serde(rename = "match")]
+    verdict: Option<Value>,
+    #[serde(default)]
+    metrics: HashMap<String, Value>,
+    #[serde(default)]
+    suites: serde_json::Map<String, Value>,
+}
+
+impl Score {
+    /// Reads a score.
+    ///
+    /// # Errors
+    /// Why it is none, in words.
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+        let failed = |cause: std::io::Error| format!("`{}` cannot be read: {cause}", path.display());
+        let mut text = String::new();
+        let mut reader = open_decompressed(path).map_err(failed)?;
+        std::io::Read::read_to_string(&mut reader, &mut text).map_err(failed)?;
+        let wrong = |error: serde_json::Error| format!("`{}` is no score: {error}", path.display());
+        let (mut head, mut raw): (Option<Head>, Vec<Box<RawValue>>) = (None, Vec::new());
+        for value in serde_json::Deserializer::from_str(&text).into_iter::<&RawValue>() {
+            let value = value.map_err(wrong)?;
+            let entry: Entry = serde_json::from_str(value.get()).map_err(wrong)?;
+            if entry.schema.is_some() {
+                head = Some(serde_json::from_str(value.get()).map_err(wrong)?);
+                raw.extend(entry.trajectories);
+            } else {
+                raw.push(value.to_owned());
+            }
+        }
+        let head = head.filter(|head| head.schema == SCORE_SCHEMA);
+        let head = head.ok_or_else(|| format!("`{}` has no head of {SCORE_SCHEMA}", path.display()))?;
+        Self::new(path, head, raw).map_err(wrong)
+    }
+
+    fn new(path: &Path, head: Head, raw: Vec<Box<RawValue>>) -> serde_json::Result<Self> {
+        let mut columns: Vec<String> = metrics().map(|metric| metric.name().to_owned()).collect();
+        let mut trajectories = Vec::with_capacity(raw.len());
+        let mut places = HashMap::with_capacity(raw.len());
+        for whole in raw {
+            let read: Read = serde_json::from_str(whole.get())?;
+            let mut values: Vec<Option<f64>> =
+                columns.iter().map(|name| read.metrics.get(name).and_then(Value::as_f64)).collect();
+            for (suite, of_suite) in &read.suites {
+                for (name, value) in of_suite.as_object().into_iter().flatten() {
+                    let Some(value) = value.as_f64() else { continue };
+                    let column = format!("{suite}.{name}");
+                    let at = columns.iter().position(|known| *known == column).unwrap_or_else(|| {
+                        columns.push(column);
+                        columns.len() - 1
+                    });
+                    values.resize(values.len().max(at + 1), None);
+                    if let Some(place) = values.get_mut(at) {
+                        *place = Some(value);
+                    }
+                }
+            }
+            let passes = read.verdict.as_ref().and_then(|verdict| verdict.get("passed")?.as_bool());
+            let repeat = read.repeat.unwrap_or(1);
+            places.insert((read.id.clone(), repeat), trajectories.len());
+            let Read { id, task_type, failure, .. } = read;
+            trajectories.push(Scored { id, repeat, task_type, failure, passes, values, whole });
+        }
+        for scored in &mut trajectories {
+            scored.values.resize(columns.len(), None);
+        }
+        Ok(Self { path: path.to_owned(), head, columns, trajectories, places })
+    }
+
+    /// What the score says of a trajectory.
+    pub(crate) fn of(&self, id: &str, repeat: u64) -> Option<&Scored> {
+        self.trajectories.get(*self.places.get(&(id.to_owned(), repeat))?)
+    }
+}
+
+/// m3's own metrics, in the order of leaderboards.
+pub(crate) fn metrics() -> impl Iterator<Item = Metric> {
+    Metric::of_leaderboards().into_iter().filter(|metric| !metric.is_graded())
+}

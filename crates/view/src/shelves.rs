@@ -1,0 +1,132 @@
+//! What was found, put together: runs with their scores, and references.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::pictures::Pictures;
+use crate::run::{Opened, Run};
+use crate::score::Score;
+
+/// A file of references.
+#[derive(Debug)]
+pub(crate) struct References {
+    pub opened: Opened,
+    pub name: String,
+}
+
+/// Runs and references.
+#[derive(Debug, Default)]
+pub(crate) struct Shelves {
+    pub runs: Vec<Run>,
+    pub references: Vec<Arc<References>>,
+    /// What could not be read, and what else a reader should know.
+    pub notes: Vec<String>,
+    /// Grows with every change.
+    pub revision: u64,
+}
+
+impl Shelves {
+    /// The references that a run was scored against, or that share tasks with it.
+    pub(crate) fn references_of(&self, run: &Run) -> Option<&Arc<References>> {
+        let scored = run.score.as_ref().map(|score| score.head.inputs.references.sha256.as_str());
+        let of_score = self.references.iter().find(|known| Some(known.opened.digest.as_str()) == scored);
+        of_score.or_else(|| {
+            let shares = |known: &&Arc<References>| run.rows.iter().any(|row| known.opened.has(&row.id));
+            self.references.iter().filter(|_| scored.is_none()).find(shares)
+        })
+    }
+
+    /// Takes what was opened: files become runs or references, scores go to the runs that they are of. What was there before
+    /// keeps its number.
+    pub(crate) fn take(&mut self, new: New, images: Option<&Path>, pictures: &Pictures) {
+        let (of_references, of_runs): (Vec<_>, Vec<_>) = new
+            .files
+            .into_iter()
+            .partition(|files| files.first().is_some_and(|file| is_reference(file, &new.scores)));
+        for opened in new.references.into_iter().chain(of_references.into_iter().flatten()) {
+            // The same content twice is one file of references.
+            if self.references.iter().all(|known| known.opened.digest != opened.digest) {
+                let name = opened.path.display().to_string();
+                self.references.push(Arc::new(References { opened, name }));
+            }
+        }
+        self.runs.extend(of_runs.into_iter().filter_map(|files| Run::of_files(files, images, pictures)));
+        self.runs.extend(new.begun.into_iter().map(|folder| Run::of_folder(&folder, images)));
+        join(&mut self.runs, new.scores);
+        tell_apart(&mut self.runs);
+        self.notes.extend(new.notes);
+        self.revision += 1;
+    }
+}
+
+/// What was opened of what was found.
+#[derive(Debug, Default)]
+pub(crate) struct New {
+    /// Files of trajectories, each with its repetitions.
+    pub files: Vec<Vec<Opened>>,
+    /// Files that the user called references.
+    pub references: Vec<Opened>,
+    pub scores: Vec<Score>,
+    /// Folders of runs that have no predictions yet.
+    pub begun: Vec<std::path::PathBuf>,
+    pub notes: Vec<String>,
+}
+
+impl New {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.references.is_empty() && self.scores.is_empty() && self.begun.is_empty()
+    }
+}
+
+/// Whether a file holds references: a score says so, it says so itself, or its name does.
+fn is_reference(file: &Opened, scores: &[Score]) -> bool {
+    let of_score = |score: &Score| score.head.inputs.references.sha256 == file.digest;
+    let is_of_predictions = |score: &Score| score.head.inputs.predictions.sha256 == file.digest;
+    if scores.iter().any(is_of_predictions) {
+        return false;
+    }
+    let name = file.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
+    let says_so = || file.with(|file| file.look_at(0).is_ok_and(|first| first.is_reference()));
+    scores.iter().any(of_score)
+        || says_so()
+        || name.is_some_and(|name| name.contains("reference") || name.contains("gold"))
+}
+
+/// Gives each score to the run that it is of; what is left becomes runs of their own.
+fn join(runs: &mut Vec<Run>, scores: Vec<Score>) {
+    let by_digest: HashMap<String, usize> = runs
+        .iter()
+        .enumerate()
+        .filter_map(|(index, run)| Some((run.files.first()?.digest.clone(), index)))
+        .collect();
+    for score in scores {
+        let of = by_digest.get(&score.head.inputs.predictions.sha256);
+        match of.and_then(|index| runs.get_mut(*index)).filter(|run| run.score.is_none()) {
+            Some(run) => run.set_score(score),
+            None => runs.push(Run::of_score(score)),
+        }
+    }
+}
+
+/// Runs of one name get the names of their folders in front, or a number.
+fn tell_apart(runs: &mut [Run]) {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for run in runs.iter() {
+        *counts.entry(run.name.clone()).or_default() += 1;
+    }
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for run in runs.iter_mut().filter(|run| counts.get(&run.name).is_some_and(|count| *count > 1)) {
+        let path = run
+            .files
+            .first()
+            .map(|file| file.path.clone())
+            .or_else(|| Some(run.score.as_ref()?.path.clone()));
+        let above = path.as_deref().and_then(Path::parent).and_then(Path::file_name);
+        let name = above
+            .map_or_else(|| run.name.clone(), |above| format!("{}/{}", above.to_string_lossy(), run.name));
+        let number = seen.entry(name.clone()).or_default();
+        *number += 1;
+        run.name = if *number == 1 { name } else { format!("{name} ({number})") };
+    }
+}

@@ -1,0 +1,134 @@
+//! `m3 view`
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use m3_support::text::{counted, hash_of_bytes};
+use m3_traces::TRACES;
+use m3_view::{Given, Library, Scorer, ViewDesk, write_bundle};
+
+use super::Common;
+use super::called::call;
+use super::failure::{Failure, TEMPORARY, code};
+use super::input;
+use super::printer::{Printer, Unit};
+use super::served_page::serve_page;
+
+/// Options of `m3 view`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ViewArgs {
+    /// Folders and files with anything that m3 reads or writes: runs of `m3 run`, traces of other programs, scores,
+    /// references
+    #[arg(value_name = "PATH", default_value = ".")]
+    paths: Vec<PathBuf>,
+    /// References to score runs against that have no score; repeatable. Files that are called so are recognized
+    #[arg(long, value_name = "REF")]
+    references: Vec<PathBuf>,
+    /// Score nothing: show only scores that are there
+    #[arg(long)]
+    no_score: bool,
+    /// Where images are looked for, and nowhere else [default: the folder of each file and the one above it]
+    #[arg(long, value_name = "DIR")]
+    images: Option<PathBuf>,
+    /// Write the pages into a new folder, for any web server, and serve nothing
+    #[arg(long, value_name = "DIR")]
+    bundle: Option<PathBuf>,
+    /// Port of the page, at 127.0.0.1; 0 takes a free one
+    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "bundle")]
+    port: u16,
+    /// Open no browser
+    #[arg(long)]
+    no_open: bool,
+}
+
+const EXAMPLES: &str = "\
+The pages are served at 127.0.0.1 to who has their address; nothing is read but what is named, and nothing is changed. A run that \
+goes on is shown as it goes.
+
+Examples:
+  m3 view runs/
+  m3 view runs/gpt-5 runs/gemini --references references.json
+  m3 view predictions.jsonl score.json references.json
+  m3 view traces/ --images pictures/
+  m3 view runs/ --bundle site/
+
+Exit codes: 0 done, 2 bad usage or input, 4 something needed is not available (a port, disk space).
+
+docs/view.md explains the pages.";
+
+/// How long runs that go on are left alone after they were scored.
+const AGAIN: Duration = Duration::from_secs(10);
+
+/// Serves the pages, or writes them.
+pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+    let images =
+        args.images.as_ref().map(|images| input::image_folders(Some(images), Vec::new)).transpose()?;
+    let given = Given {
+        paths: args.paths.clone(),
+        references: args.references.clone(),
+        images: images.and_then(|folders| folders.into_iter().next()),
+        formats: TRACES,
+    };
+    let library = Library::open(given).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    let library = Arc::new(library);
+    let folder_of_scores = tempfile::Builder::new().prefix("m3-view-").tempdir();
+    let folder_of_scores = folder_of_scores.map_err(|cause| Failure::output(TEMPORARY, &cause))?;
+    let scorer = scorer(folder_of_scores.path(), common);
+    if let Some(folder) = &args.bundle {
+        if !args.no_score {
+            library.score(&scorer);
+        }
+        let mut bar = printer.bar(Unit::Files);
+        let mut progress = |done, all| bar.set("writing", done as u64, all as u64);
+        let written = write_bundle(library, folder, &mut progress);
+        drop(bar);
+        let written = written.map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+        printer.note(&format!("{} in `{}`", counted(written, "file"), folder.display()));
+        return Ok(());
+    }
+    if !args.no_score {
+        let library = Arc::clone(&library);
+        // It ends with the process. Runs that go on are scored again and again.
+        thread::spawn(move || {
+            loop {
+                library.score(&scorer);
+                thread::sleep(AGAIN);
+            }
+        });
+    }
+    let desk = ViewDesk::new(library, true);
+    let told = "this address is for you alone; Ctrl-C ends it";
+    serve_page(desk, (args.port, !args.no_open, told), printer)
+}
+
+/// Scores as `m3 score` does, into a folder.
+fn scorer(folder: &Path, common: &Common) -> Scorer {
+    let (folder, cache_dir) = (folder.to_owned(), common.cache_dir.clone());
+    Box::new(move |predictions, references| {
+        // A new score of the same file takes the place of the old one.
+        let name = hash_of_bytes(predictions.as_os_str().as_encoded_bytes());
+        let path = folder.join(format!("{}.json", name.trim_start_matches("sha256:")));
+        let mut words: Vec<OsString> = vec!["score".into(), predictions.into(), references.into()];
+        words.extend(["--duplicates", "last", "--format", "json", "--out"].map(OsString::from));
+        words.push(path.clone().into());
+        if let Some(folder) = &cache_dir {
+            words.extend(["--cache-dir".into(), folder.into()]);
+        }
+        let called = call(words, Arc::new(|_, _, _| true));
+        if is_complete(called.code) && path.is_file() {
+            return Ok(path);
+        }
+        let said = called.messages.iter().map(|message| message.text.as_str());
+        Err(format!("it could not be scored: {}", said.collect::<Vec<_>>().join("; ")))
+    })
+}
+
+/// Whether a command with this exit code has written its report: some trajectories may have failed.
+fn is_complete(exit: u8) -> bool {
+    exit == 0 || exit == code::FAILED
+}
