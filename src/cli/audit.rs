@@ -17,9 +17,11 @@ use m3_support::text::counted;
 use super::Common;
 use super::failure::{Failure, code};
 use super::input;
-use super::output::{Output, form, place_of};
+use super::output::{Output, WidthArgs, form, place_of};
+use super::places::PointsAt;
 use super::printer::Printer;
 use super::results::write_json;
+use super::score_forms::ScoreFormArg;
 use super::scoring::{Scoring, ScoringArgs, check_aligned};
 
 /// Options of `m3 audit`.
@@ -47,6 +49,8 @@ pub(super) struct AuditArgs {
     /// Write to a file instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    width: WidthArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -59,7 +63,8 @@ Examples:
   m3 audit predictions.json references.json --html audit.html \\
       --images benchmark/
   m3 audit predictions.json references.json --worst 20 \\
-      --format json --out audit.json";
+      --format json --out audit.json
+  m3 audit predictions.json references.json --id 00050000 --out m3.sarif";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum FormatArg {
@@ -67,6 +72,10 @@ enum FormatArg {
     Table,
     /// m3.audit/1
     Json,
+    /// JUnit's XML: a test case for each trajectory that is shown
+    Junit,
+    /// SARIF 2.1.0: every fault of these trajectories with its place
+    Sarif,
 }
 
 /// How many trajectories are shown by default.
@@ -118,13 +127,18 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
     }
     let chosen = args.choose(trajectories, printer)?;
     let mut page = page.map(|output| PageTarget::new(output, &images, chosen.len(), &findings));
-    let mut printed_to = output.map(|output| Printed::new(output, format, &findings.summary)).transpose()?;
+    let mut printed_to =
+        output.map(|output| Printed::new(output, (format, &args.width), &findings.summary)).transpose()?;
     let indices: Vec<usize> = chosen.iter().filter_map(|found| scoring.references.find(&found.id)).collect();
     let mut costs = chosen.iter().map(|found| found.cost);
+    let places = scoring.places(if format == FormatArg::Sarif { PointsAt::Lines } else { PointsAt::Nothing });
+    let place = |found: &Costed| places.find(&found.id, scoring.files(1), 1);
+    let mut places = chosen.iter().map(place).collect::<Result<Vec<_>, _>>()?.into_iter();
     let profile = scoring.profile;
     scoring.run_chosen(&indices, printed_to.is_none(), &mut |scored, reference, prediction| {
         let cost = costs.next().unwrap_or_default();
-        let audit = TrajectoryAudit::new(scored, reference, prediction, profile, cost);
+        let mut audit = TrajectoryAudit::new(scored, reference, prediction, profile, cost);
+        audit.score.places = places.next().unwrap_or_default();
         if let Some(page) = &mut page {
             page.add(&audit);
         }
@@ -231,19 +245,27 @@ impl PageTarget {
 enum Printed {
     Table(AuditTerminal<Output>),
     Json(Output, Vec<TrajectoryAudit>),
+    /// Forms that list faults.
+    Faults(Output, ScoreFormArg, Vec<TrajectoryReport>),
 }
 
 impl Printed {
-    fn new(output: Output, format: FormatArg, summary: &ScoreSummary) -> Result<Self, Failure> {
-        let is_styled = output.is_styled();
+    fn new(
+        output: Output,
+        (format, width): (FormatArg, &WidthArgs),
+        summary: &ScoreSummary,
+    ) -> Result<Self, Failure> {
+        let (columns, is_styled) = (width.columns(&output), output.is_styled());
         match format {
             FormatArg::Table => {
-                let mut terminal = AuditTerminal::new(output, is_styled);
+                let mut terminal = AuditTerminal::new(output, columns, is_styled);
                 let begun = terminal.begin(summary);
                 begun.map_err(|cause| Failure::written(&cause))?;
                 Ok(Self::Table(terminal))
             }
             FormatArg::Json => Ok(Self::Json(output, Vec::new())),
+            FormatArg::Junit => Ok(Self::Faults(output, ScoreFormArg::Junit, Vec::new())),
+            FormatArg::Sarif => Ok(Self::Faults(output, ScoreFormArg::Sarif, Vec::new())),
         }
     }
 
@@ -252,6 +274,10 @@ impl Printed {
             Self::Table(terminal) => terminal.write(&audit).map_err(|cause| Failure::written(&cause)),
             Self::Json(_, audits) => {
                 audits.push(audit);
+                Ok(())
+            }
+            Self::Faults(_, _, reports) => {
+                reports.push(audit.score);
                 Ok(())
             }
         }
@@ -264,6 +290,15 @@ impl Printed {
                 let Findings { overview, summary: score, .. } = findings;
                 let report = AuditReport { schema: AUDIT_SCHEMA.to_owned(), score, overview, trajectories };
                 write_json(&report, &mut output).map_err(|cause| Failure::written(&cause))?;
+                output.commit()
+            }
+            Self::Faults(mut output, form, reports) => {
+                let write = |output: &mut Output| {
+                    let mut renderer = form.renderer(Box::new(output), (0, false), Vec::new())?;
+                    reports.iter().try_for_each(|report| renderer.trajectory(report))?;
+                    renderer.finish(&findings.summary)
+                };
+                write(&mut output).map_err(|cause| Failure::written(&cause))?;
                 output.commit()
             }
         }

@@ -1,12 +1,17 @@
 //! `m3 compare`
 
-use clap::Args;
-use m3_report::comparison_sheets;
-use m3_report::leaderboard::{Comparison, ModelResult, Numbers};
+use std::io;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use m3_report::leaderboard::{Comparison, Decision, ModelResult, Numbers};
+use m3_report::{comparison_sheets, write_comparison_as_junit, write_comparison_as_sarif};
 
 use super::failure::{Failure, code};
+use super::output::{Output, WidthArgs, form};
+use super::places::working_folder;
 use super::printer::Printer;
-use super::results::{NamedFile, SelectArgs, TablesArgs, read_all};
+use super::results::{DrawsArgs, FormatArg, NamedFile, SelectArgs, read_all};
 
 /// Options of `m3 compare`.
 #[derive(Debug, Args)]
@@ -18,17 +23,82 @@ pub(super) struct CompareArgs {
     second: NamedFile,
     #[command(flatten)]
     selection: SelectArgs,
-    /// Exit with code 1 if the second is worse: the interval of the difference of averages lies below zero
+    /// How much lower the average of the second may be and still pass; decides between pass, regress and inconclusive
+    #[arg(long, value_name = "M", default_value_t = 0.0, value_parser = parse_margin)]
+    margin: f64,
+    /// Exit with code 1 if the decision is regress: the interval of the difference of averages lies below zero, or below
+    /// --margin
     #[arg(long)]
     fail_if_worse: bool,
     #[command(flatten)]
-    tables: TablesArgs,
+    draws: DrawsArgs,
+    /// Form of the report [default: by the ending of --out, else table]
+    #[arg(long, value_enum)]
+    format: Option<CompareFormArg>,
+    /// Write to a file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    width: WidthArgs,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   m3 compare before.json after.json
-  m3 compare main=main.json change=branch.json --fail-if-worse --format markdown";
+  m3 compare before.json after.json --format json | jq -r .decision
+  m3 compare main=main.json change=branch.json --fail-if-worse --format markdown
+  m3 compare main.json branch.json --margin 0.02 --fail-if-worse --out junit.xml";
+
+/// The form of a comparison.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum CompareFormArg {
+    /// For people
+    Table,
+    /// Everything, with intervals
+    Json,
+    /// For a pull request
+    Markdown,
+    /// The first table, as numbers; notes go to standard error
+    Csv,
+    /// A page
+    Html,
+    /// For a paper
+    Latex,
+    /// JUnit's XML, for build servers: a test case for each task, and one for the decision
+    Junit,
+    /// SARIF 2.1.0, for code hosts: the decision, and tasks that are done worse
+    Sarif,
+}
+
+impl CompareArgs {
+    fn write(
+        &self,
+        form: CompareFormArg,
+        comparison: &Comparison,
+        output: &mut Output,
+        printer: Printer,
+    ) -> io::Result<()> {
+        let tables = match form {
+            CompareFormArg::Junit => return write_comparison_as_junit(comparison, output),
+            CompareFormArg::Sarif => {
+                return write_comparison_as_sarif(comparison, &self.second.path, &working_folder(), output);
+            }
+            CompareFormArg::Table => FormatArg::Table,
+            CompareFormArg::Json => FormatArg::Json,
+            CompareFormArg::Markdown => FormatArg::Markdown,
+            CompareFormArg::Csv => FormatArg::Csv,
+            CompareFormArg::Html => FormatArg::Html,
+            CompareFormArg::Latex => FormatArg::Latex,
+        };
+        tables.write(comparison, || comparison_sheets(comparison), (output, &self.width), printer)
+    }
+}
+
+/// Reads the margin, a difference of averages.
+fn parse_margin(text: &str) -> Result<f64, String> {
+    let margin = text.parse().ok().filter(|margin| (0.0..=1.0).contains(margin));
+    margin.ok_or_else(|| "it should be a number between 0 and 1, such as 0.02".to_owned())
+}
 
 /// Compares two results.
 pub(super) fn run(args: &CompareArgs, printer: Printer) -> Result<(), Failure> {
@@ -42,13 +112,15 @@ pub(super) fn run(args: &CompareArgs, printer: Printer) -> Result<(), Failure> {
     let selection = args.selection.select(&models)?;
     let selection = selection.ok_or_else(|| invalid("there is nothing to compare".to_owned()))?;
     let inputs = [args.first.path.as_path(), args.second.path.as_path()];
-    let mut output = args.tables.form.open(&inputs, printer)?;
+    let mut output = Output::open(args.out.as_deref(), &inputs, printer)?;
+    let form = form(args.format, args.out.as_deref())?;
     if args.fail_if_worse {
         output = output.outliving_its_reader();
     }
-    let comparison = Comparison::new((&models[0].name, &models[1].name), &selection, &args.tables.draws())
+    let names = (models[0].name.as_str(), models[1].name.as_str());
+    let comparison = Comparison::new(names, &selection, &args.draws.draws(), args.margin)
         .map_err(|error| invalid(error.to_string()))?;
-    args.tables.form.write(&comparison, || comparison_sheets(&comparison), &mut output, printer)?;
+    args.write(form, &comparison, &mut output, printer).map_err(|cause| Failure::written(&cause))?;
     output.commit()?;
     if let Some(worth) = worth_of_images(&models) {
         printer.note(worth);
@@ -56,11 +128,8 @@ pub(super) fn run(args: &CompareArgs, printer: Printer) -> Result<(), Failure> {
     if args.fail_if_worse && comparison.average_difference().is_none_or(|average| average.high.is_none()) {
         printer.warn("--fail-if-worse tested nothing: one task has no interval");
     }
-    if args.fail_if_worse && comparison.is_worse() {
-        let difference = comparison.average_difference().map_or(0.0, |average| average.difference);
-        Printer::error(&format!(
-            "the second is worse: the interval of the difference of averages, {difference:+.4}, lies below zero"
-        ));
+    if args.fail_if_worse && comparison.decision == Decision::Regress {
+        Printer::error(&format!("the second is worse: {}", comparison.reason()));
         return Err(Failure::silent(code::NOT_MET));
     }
     Ok(())

@@ -62,6 +62,15 @@ impl Floor {
         if metrics.iter().any(is_of) { Ok(()) } else { Err(no_value(suite, name, &metrics)) }
     }
 
+    /// It as reports know it.
+    pub(super) fn reported(&self) -> m3_report::Floor {
+        let name = match &self.metric {
+            Floored::Own(metric) => metric.name().to_owned(),
+            Floored::Suite { suite, name } => format!("{suite}.{name}"),
+        };
+        m3_report::Floor { name, least: self.least }
+    }
+
     /// The name and the value; `None` if the value is not defined.
     fn value(
         &self,

@@ -10,6 +10,7 @@ mod call;
 mod called;
 mod compare;
 mod compare_traces;
+mod completions;
 mod conditions;
 mod encoder;
 mod export;
@@ -27,11 +28,13 @@ mod judge;
 mod leaderboard;
 mod listener;
 mod llm;
+mod man;
 mod match_args;
 mod outcomes;
 mod outcomes_sink;
 mod output;
 mod pairs;
+mod places;
 mod printer;
 mod repeats;
 mod replay;
@@ -40,6 +43,7 @@ mod review;
 mod run;
 mod schema;
 mod score;
+mod score_forms;
 mod scoring;
 mod scoring_choices;
 mod seen;
@@ -59,7 +63,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub use called::call;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use failure::{Failure, code};
 pub use listener::{Called, Message, Watch};
 use m3_encoder::{AssetError, AssetOptions};
@@ -95,6 +99,27 @@ struct Common {
     /// folder]
     #[arg(long, value_name = "DIR", global = true, display_order = 101)]
     cache_dir: Option<PathBuf>,
+    /// Colours and bold type: auto (at a terminal, unless `NO_COLOR` is set), always or never
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = ColorArg::Auto, global = true, display_order = 102, hide_possible_values = true)]
+    color: ColorArg,
+}
+
+/// When there are colours and bold type.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ColorArg {
+    Auto,
+    Always,
+    Never,
+}
+
+impl From<ColorArg> for anstream::ColorChoice {
+    fn from(color: ColorArg) -> Self {
+        match color {
+            ColorArg::Auto => Self::Auto,
+            ColorArg::Always => Self::Always,
+            ColorArg::Never => Self::Never,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -147,6 +172,10 @@ enum Command {
     Cache(cache::CacheArgs),
     /// Print the JSON Schema of a file that m3 writes
     Schema(schema::SchemaArgs),
+    /// Print what completes the command line in a shell
+    Completions(completions::CompletionsArgs),
+    /// Print the manual page, or write one for each command
+    Man(man::ManArgs),
     /// Stand between a host and a server and end the server with the host
     #[command(hide = true)]
     GuardServer(guard_server::GuardServerArgs),
@@ -167,6 +196,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(cli) => cli,
         Err(error) => return ended(said(&error)),
     };
+    anstream::ColorChoice::from(cli.common.color).write_global();
     let printer = Printer::new(cli.common.quiet);
     let done = run(cli, printer);
     // An interrupted command may have left a thread behind that is still embedding.
@@ -224,6 +254,8 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
         Command::Setup(args) => setup::run(&args, common, printer),
         Command::Cache(args) => cache::run(&args, common, printer),
         Command::Schema(args) => schema::run(&args),
+        Command::Completions(args) => completions::run(&args, &Cli::command()),
+        Command::Man(args) => man::run(&args, Cli::command(), printer),
         Command::GuardServer(args) => guard_server::run(&args),
     }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use m3_report::Format;
 use m3_support::files::{AtomicFile, folder_of, real_path};
 
@@ -39,7 +39,7 @@ impl From<FormatArg> for Format {
 }
 
 /// Endings of files, and the forms they stand for, by their names in `--format`.
-const ENDINGS: [(&str, &str); 8] = [
+const ENDINGS: [(&str, &str); 10] = [
     ("txt", "table"),
     ("json", "json"),
     ("jsonl", "jsonl"),
@@ -48,7 +48,29 @@ const ENDINGS: [(&str, &str); 8] = [
     ("html", "html"),
     ("htm", "html"),
     ("tex", "latex"),
+    ("xml", "junit"),
+    ("sarif", "sarif"),
 ];
+
+/// The least width of tables, in columns, the largest that is asked for, and the largest that a terminal is used for.
+const NARROWEST: usize = 80;
+const WIDEST: i64 = 400;
+const READABLE: usize = 140;
+
+/// How wide a report for people is.
+#[derive(Debug, Args)]
+pub(super) struct WidthArgs {
+    /// Width of tables and text, in columns [default: the terminal's, from 80 to 140]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(NARROWEST as i64..=WIDEST))]
+    width: Option<u16>,
+}
+
+impl WidthArgs {
+    /// The width of what is written to `output`.
+    pub(super) fn columns(&self, output: &Output) -> usize {
+        self.width.map_or_else(|| output.columns(), usize::from)
+    }
+}
 
 /// The form that was asked for, or that of the file's ending; without either, the first of `F`. An ending of a form
 /// that `F` does not have is refused, because a table in a file named like a spreadsheet or a page would be useless.
@@ -117,10 +139,10 @@ impl Output {
         matches!(self, Self::Standard { is_styled: true, .. })
     }
 
-    /// The width of the target if it is a terminal, else 80.
+    /// The width of the target if it is a terminal, as far as that is readable, else 80.
     pub(super) fn columns(&self) -> usize {
         let terminal = if matches!(self, Self::Standard { .. }) { Printer::columns() } else { None };
-        terminal.map_or(80, usize::from)
+        terminal.map_or(NARROWEST, usize::from).clamp(NARROWEST, READABLE)
     }
 
     /// Makes the report complete.

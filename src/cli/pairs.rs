@@ -300,7 +300,7 @@ impl PairScorer {
         let prediction = prediction.as_ref().unwrap_or(&nothing);
         let audit = TrajectoryAudit::new(score, reference, prediction, self.profile(), 0.0);
         let mut text = Vec::new();
-        let mut terminal = AuditTerminal::new(&mut text, false);
+        let mut terminal = AuditTerminal::new(&mut text, 80, false);
         terminal.write(&audit).map_err(|cause| Failure::written(&cause))?;
         Ok((String::from_utf8_lossy(&text).into_owned(), audit))
     }

@@ -13,7 +13,7 @@ use m3_stats::Draws;
 use serde::Serialize;
 
 use super::failure::{Failure, code};
-use super::output::{Output, form};
+use super::output::{Output, WidthArgs, form};
 use super::printer::Printer;
 
 /// `FILE` or `NAME=FILE`.
@@ -59,15 +59,22 @@ impl SelectArgs {
     }
 }
 
-/// How much is drawn for intervals and tests, and how tables are written.
+/// How much is drawn for intervals and tests.
 #[derive(Debug, Args)]
-pub(super) struct TablesArgs {
+pub(super) struct DrawsArgs {
     /// Resamples for intervals, and permutations for tests
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     resamples: u32,
     /// Seed of the resamples: the same seed gives the same intervals on any machine
     #[arg(long, value_name = "N", default_value_t = Draws::default().seed)]
     seed: u64,
+}
+
+/// How much is drawn for intervals and tests, and how tables are written.
+#[derive(Debug, Args)]
+pub(super) struct TablesArgs {
+    #[command(flatten)]
+    draws: DrawsArgs,
     #[command(flatten)]
     pub(super) form: FormArgs,
 }
@@ -81,10 +88,13 @@ pub(super) struct FormArgs {
     /// Write to a file instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    width: WidthArgs,
 }
 
+/// The form of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FormatArg {
+pub(super) enum FormatArg {
     /// For people
     Table,
     /// Everything, with intervals
@@ -101,9 +111,9 @@ enum FormatArg {
 
 impl FormatArg {
     /// The form of tables; `None` for JSON.
-    fn sheets(self, is_styled: bool) -> Option<SheetForm> {
+    fn sheets(self, columns: usize, is_styled: bool) -> Option<SheetForm> {
         match self {
-            Self::Table => Some(SheetForm::Terminal { is_styled }),
+            Self::Table => Some(SheetForm::Terminal { columns, is_styled }),
             Self::Json => None,
             Self::Markdown => Some(SheetForm::Markdown),
             Self::Csv => Some(SheetForm::Csv),
@@ -111,9 +121,33 @@ impl FormatArg {
             Self::Latex => Some(SheetForm::Latex),
         }
     }
+
+    /// Writes a report as JSON, or else as tables.
+    pub(super) fn write(
+        self,
+        report: &impl Serialize,
+        sheets: impl FnOnce() -> Vec<Sheet>,
+        (output, width): (&mut Output, &WidthArgs),
+        printer: Printer,
+    ) -> io::Result<()> {
+        let columns = width.columns(output);
+        let Some(form) = self.sheets(columns, output.is_styled()) else { return write_json(report, output) };
+        let sheets = sheets();
+        if form == SheetForm::Csv {
+            // A table of numbers has no place for notes.
+            sheets.iter().flat_map(|sheet| &sheet.notes).for_each(|note| printer.note(note));
+        }
+        write_sheets(form, &sheets, output)
+    }
 }
 
 impl TablesArgs {
+    pub(super) fn draws(&self) -> Draws {
+        self.draws.draws()
+    }
+}
+
+impl DrawsArgs {
     pub(super) fn draws(&self) -> Draws {
         Draws { count: self.resamples as usize, seed: self.seed, ..Draws::default() }
     }
@@ -156,22 +190,14 @@ impl FormArgs {
         output: &mut Output,
         printer: Printer,
     ) -> Result<(), Failure> {
-        let written = match self.form()?.sheets(output.is_styled()) {
-            None => write_json(report, output),
-            Some(SheetForm::Html) => {
+        let written = match self.form()? {
+            FormatArg::Html => {
                 let pictures = pictures();
                 let figures: Vec<(&str, &str)> =
                     pictures.iter().map(|picture| (picture.name.as_str(), picture.svg.as_str())).collect();
                 write_page(&sheets(), &figures, output)
             }
-            Some(form) => {
-                let sheets = sheets();
-                if form == SheetForm::Csv {
-                    // A table of numbers has no place for notes.
-                    sheets.iter().flat_map(|sheet| &sheet.notes).for_each(|note| printer.note(note));
-                }
-                write_sheets(form, &sheets, output)
-            }
+            form => form.write(report, sheets, (output, &self.width), printer),
         };
         written.map_err(|cause| Failure::written(&cause))
     }

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use m3_report::{
-    Format, GradesByTrajectory, OutcomesByTrajectory, RepeatsGatherer, ScoreRenderer, ScoreSummary,
-    TrajectoryReport,
+    GradesByTrajectory, OutcomesByTrajectory, RepeatsGatherer, ScoreRenderer, ScoreSummary, TrajectoryReport,
 };
 use m3_score::Summary;
 use m3_stats::Draws;
@@ -14,9 +13,11 @@ use m3_support::text::counted;
 use super::Common;
 use super::failure::{Failure, code};
 use super::floors::{Floor, check_floors};
-use super::output::{FormatArg, Output, form};
+use super::output::{Output, WidthArgs, form};
+use super::places::ScoredPlaces;
 use super::printer::Printer;
 use super::repeats::RepeatArgs;
+use super::score_forms::ScoreFormArg;
 use super::scoring::{Scoring, ScoringArgs, check_aligned};
 use super::suites::{SuiteArgs, Suites};
 
@@ -32,10 +33,12 @@ pub(super) struct ScoreArgs {
     suites: SuiteArgs,
     /// Form of the report [default: by the ending of --out, else table]
     #[arg(long, value_enum)]
-    format: Option<FormatArg>,
+    format: Option<ScoreFormArg>,
     /// Write the report to a file instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    width: WidthArgs,
     /// Outcomes of the predicted calls, from `m3 outcomes --format json`: copied into the JSON, for leaderboards;
     /// with repetitions one file for each, in their order
     #[arg(long, value_name = "FILE")]
@@ -59,6 +62,9 @@ Examples:
   m3 score predictions.json references.json --similarity typed --tools catalog.json
   m3 score predictions.json references.json --ask openai:gpt-5 --ask-record asked.tape
   m3 score runs/gpt-5 references.json --out gpt-5.json
+  m3 score predictions.json references.json --match unordered --out junit.xml
+  m3 score predictions.json references.json --out m3.sarif
+  m3 score predictions.json references.json --format otel --out evaluations.jsonl
   m3 score predictions.json references.json --suite mcpagentbench --suite mcpagentbench:published
   m3 score first.json references.json --repeat second.json --repeat third.json \\
       --pass recall=1 --pass precision=1
@@ -111,11 +117,11 @@ pub(super) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result
     args.fail_under.iter().try_for_each(|floor| floor.check(&args.suites))?;
     let files = args.repeats.files(&args.scoring);
     let beside = Beside::read(args, files.len() + 1)?;
-    let format = Format::from(form(args.format, args.out.as_deref())?);
+    let format = form(args.format, args.out.as_deref())?;
     for (option, is_given) in
         [("--outcomes", !args.outcomes.is_empty()), ("--grades", !args.grades.is_empty())]
     {
-        if is_given && !matches!(format, Format::Json | Format::JsonLines) {
+        if is_given && !format.is_json() {
             printer.warn(&format!("`{option}` has no effect on this form; only JSON has a place for them"));
         }
     }
@@ -130,14 +136,18 @@ pub(super) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result
     if !args.fail_under.is_empty() {
         output = output.outliving_its_reader();
     }
-    let (columns, is_styled) = (output.columns(), output.is_styled());
-    let mut renderer = format.renderer(Box::new(&mut output), columns, is_styled);
+    let look = (args.width.columns(&output), output.is_styled());
+    let floors = args.fail_under.iter().map(Floor::reported).collect();
+    let renderer = format.renderer(Box::new(&mut output), look, floors);
+    let mut renderer = renderer.map_err(|cause| Failure::written(&cause))?;
+    let places = scoring.places(format.points_at());
     let criterion = args.repeats.criterion();
     let mut gatherer = RepeatsGatherer::new(&criterion, scoring.profile);
     let catalog = scoring.catalog();
     let mut suites = args.suites.open(catalog.as_deref(), &args.grades)?;
-    let mut score =
-        || score_repetition(&mut scoring, &beside, &mut gatherer, (renderer.as_mut(), &mut suites));
+    let mut score = || {
+        score_repetition(&mut scoring, (&beside, &places), &mut gatherer, (renderer.as_mut(), &mut suites))
+    };
     let mut summary = score()?;
     for repeat in 2..=files.len() + 1 {
         summary.add_repetition(score()?, repeat);
@@ -158,7 +168,7 @@ pub(super) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result
 /// Scores the next repetition.
 fn score_repetition(
     scoring: &mut Scoring,
-    beside: &Beside,
+    (beside, places): (&Beside, &ScoredPlaces),
     gatherer: &mut RepeatsGatherer<'_>,
     (renderer, suites): (&mut dyn ScoreRenderer, &mut Suites<'_>),
 ) -> Result<Summary, Failure> {
@@ -170,6 +180,7 @@ fn score_repetition(
         report.repeat = is_repeated.then_some(repeat);
         let of_suites = suites.task(&report.id, &report.matches, files, repeat).and_then(|values| {
             report.suites = values;
+            report.places = places.find(&report.id, files, repeat)?;
             beside.add_to(&mut report, repeat).map_err(|message| Failure::new(code::INPUT, message))
         });
         if let Err(reason) = of_suites {

@@ -20,6 +20,7 @@ use super::conditions::{Conditions, ConditionsArgs};
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
 use super::input::{self, DuplicatesArg, PredictionsArg};
+use super::places::{PointsAt, ScoredPlaces};
 use super::printer::{Printer, Unit};
 use super::scoring_choices::{ByArg, ProfileArg};
 use super::seen::{Seen, check_order};
@@ -208,6 +209,12 @@ impl Scoring {
     pub(super) fn files(&self, repeat: usize) -> ScoredFiles<'_> {
         let further = repeat.checked_sub(2).and_then(|index| self.further.get(index));
         ScoredFiles { references: &self.references, predictions: further.unwrap_or(&self.predictions) }
+    }
+
+    /// Where all trajectories stand.
+    pub(super) fn places(&self, points_at: PointsAt) -> ScoredPlaces {
+        let predictions = std::iter::once(&self.predictions).chain(&self.further);
+        ScoredPlaces::of(points_at, &self.references, predictions)
     }
 
     /// Scores with a progress bar. `sink` gets each trajectory.

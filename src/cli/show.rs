@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use m3_images::task_image::{image_folders, locate};
-use m3_report::{ShowOptions, ShownTrajectory, json_without_hidden, shortened};
+use m3_report::{
+    ListedTrajectory, ShowOptions, ShownTrajectory, json_without_hidden, shortened, write_list,
+    write_list_as_markdown,
+};
 use m3_support::text::counted;
 use m3_trajectory::json::{Json, Keys};
-use m3_trajectory::{Trajectory, TrajectoryFile};
+use m3_trajectory::{SourceError, Trajectory, TrajectoryFile};
 
 use super::failure::{Failure, code};
 use super::hosting::nearest;
@@ -24,7 +27,7 @@ pub(super) struct ShowArgs {
     /// Predictions or references: JSON, JSON Lines, either with gzip; a trace of another program (docs/import.md); `-` for
     /// standard input
     predictions: PathBuf,
-    /// The trajectory to show; not needed in a file of one
+    /// The trajectory to show; without it, a file of several is listed
     #[arg(long, value_name = "ID")]
     id: Option<String>,
     /// Which repetition of the task, from 1 [default: the first in the file]
@@ -55,6 +58,7 @@ const WIDEST: u16 = 400;
 
 const EXAMPLES: &str = "\
 Examples:
+  m3 show trajectories/predictions.json
   m3 show trajectories/predictions.json --id 00010000
   m3 show predictions.json --id 00050000 --repeat 2 --dialogue | less -R
   m3 show predictions.json --id 00050000 --format markdown > 00050000.md
@@ -78,10 +82,14 @@ const NAMED_IDS: usize = 5;
 /// The longest id that is shown or compared, in characters.
 const LONGEST_ID: usize = 100;
 
-/// Shows one trajectory of a file.
+/// Shows one trajectory of a file, or lists them.
 pub(super) fn run(args: &ShowArgs, printer: Printer) -> Result<(), Failure> {
     let file = input::open_predicted(&args.predictions, printer)?;
-    let trajectory = args.choose(&file, printer)?;
+    let all = entries(&file)?;
+    if args.lists(&all) {
+        return args.list(&file, &all, printer);
+    }
+    let trajectory = args.choose(&file, &all, printer)?;
     let mut output = Output::open(None, &[], printer)?;
     if args.format == FormatArg::Json {
         write_as_read(&trajectory.into_json(), &mut output).map_err(|cause| Failure::written(&cause))?;
@@ -89,9 +97,7 @@ pub(super) fn run(args: &ShowArgs, printer: Printer) -> Result<(), Failure> {
     }
     let options = ShowOptions { images: args.images, dialogue: args.dialogue };
     let shown = ShownTrajectory::new(&trajectory, options, |image| size(image, &args.predictions));
-    let width = args.width.or_else(Printer::columns).unwrap_or(WIDTH);
-    let columns = usize::from(width.clamp(NARROWEST, WIDEST));
-    let is_styled = output.is_styled();
+    let (columns, is_styled) = (args.columns(), output.is_styled());
     let written = match args.format {
         FormatArg::Markdown => shown.write_markdown(&mut output),
         _ => shown.write_text(&mut output, columns, is_styled),
@@ -125,8 +131,37 @@ struct Entry {
 }
 
 impl ShowArgs {
-    fn choose(&self, file: &TrajectoryFile, printer: Printer) -> Result<Trajectory, Failure> {
-        let all = entries(file)?;
+    /// Whether the trajectories are listed: there are several, and nothing was said that is about one.
+    fn lists(&self, all: &[Entry]) -> bool {
+        let is_about_one = self.id.is_some() || self.repeat.is_some() || self.images || self.dialogue;
+        let has_several = all.iter().any(|entry| Some(&entry.id) != all.first().map(|first| &first.id));
+        has_several && !is_about_one && self.format != FormatArg::Json
+    }
+
+    fn list(&self, file: &TrajectoryFile, all: &[Entry], printer: Printer) -> Result<(), Failure> {
+        let listed = |entry: &Entry| -> Result<ListedTrajectory, SourceError> {
+            Ok(ListedTrajectory::new(&*file.look_at(entry.index)?, entry.repeat))
+        };
+        let list = all.iter().map(listed).collect::<Result<Vec<_>, _>>()?;
+        let mut output = Output::open(None, &[], printer)?;
+        let (count, is_styled) = (counted(all.len(), "trajectory"), output.is_styled());
+        let written = match self.format {
+            FormatArg::Markdown => {
+                write_list_as_markdown(&format!("{count} of {}", file.name()), &list, &mut output)
+            }
+            _ => write_list(&list, self.columns(), is_styled, &mut output),
+        };
+        written.map_err(|cause| Failure::written(&cause))?;
+        output.commit()?;
+        printer.note(&format!("{count}; --id ID shows one"));
+        Ok(())
+    }
+
+    fn columns(&self) -> usize {
+        usize::from(self.width.or_else(Printer::columns).unwrap_or(WIDTH).clamp(NARROWEST, WIDEST))
+    }
+
+    fn choose(&self, file: &TrajectoryFile, all: &[Entry], printer: Printer) -> Result<Trajectory, Failure> {
         let mut ids: Vec<&str> = all.iter().map(|entry| entry.id.as_str()).collect();
         let mut seen = HashSet::new();
         ids.retain(|id| seen.insert(*id));

@@ -198,11 +198,9 @@ fn write_differences(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let Some(differences) = differences else { return Ok(()) };
-    let is_styled = output.is_styled();
+    let form = SheetForm::Terminal { columns: output.columns(), is_styled: output.is_styled() };
     let json = || serde_json::to_string_pretty(differences);
-    write(output, format, json, |out| {
-        write_sheets(SheetForm::Terminal { is_styled }, &differences.sheets(), out)
-    })
+    write(output, format, json, |out| write_sheets(form, &differences.sheets(), out))
 }
 
 fn write_found(
@@ -211,14 +209,14 @@ fn write_found(
     found: &Found,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let is_styled = output.is_styled();
+    let form = SheetForm::Terminal { columns: output.columns(), is_styled: output.is_styled() };
     let json = || match &found.health {
         Some(health) if is_health => serde_json::to_string_pretty(health),
         _ => serde_json::to_string_pretty(&CatalogFile(&found.catalog)),
     };
     write(output, format, json, |out| {
         if let Some(health) = &found.health {
-            write_sheets(SheetForm::Terminal { is_styled }, &[health.sheet()], out)?;
+            write_sheets(form, &[health.sheet()], out)?;
             if is_health {
                 return Ok(());
             }

@@ -2,16 +2,20 @@
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use m3_report::{FileReport, ValidationReport, json_without_hidden, visible};
+use m3_report::{
+    FileReport, ValidationReport, json_without_hidden, visible, write_validation_as_junit,
+    write_validation_as_sarif,
+};
 use m3_traces::TRACES;
 use m3_trajectory::{Problems, Severity, SourceError, TrajectoryFile};
 
 use super::failure::{Failure, code};
 use super::input::DuplicatesArg;
 use super::output::Output;
+use super::places::working_folder;
 use super::printer::{Printer, Unit};
 
 /// Options of `m3 validate`.
@@ -33,6 +37,7 @@ const EXAMPLES: &str = "\
 Examples:
   m3 validate predictions.json
   m3 validate *.jsonl.gz --format json
+  m3 validate predictions.json --format sarif > m3.sarif
 
 Exits with 2 if any file has an error; warnings and notes are no errors.";
 
@@ -42,6 +47,10 @@ enum FormatArg {
     Table,
     /// m3.validate/1
     Json,
+    /// JUnit's XML: a test case for each file and each trajectory with an error
+    Junit,
+    /// SARIF 2.1.0: every problem with its place
+    Sarif,
 }
 
 /// Lists every problem of every file.
@@ -51,7 +60,13 @@ pub(super) fn run(args: &ValidateArgs, printer: Printer) -> Result<(), Failure> 
         let mut bar = printer.bar(Unit::Trajectories);
         let mut progress = |done, total| bar.set("reading", done as u64, total as u64);
         match TrajectoryFile::scan(path, TRACES, args.duplicates.into(), &mut progress) {
-            Ok(file) => report.files.push(describe(&file)?),
+            Ok(file) => {
+                let mut found = describe(&file)?;
+                if matches!(args.format, FormatArg::Sarif) {
+                    point_at(&mut found, &file);
+                }
+                report.files.push(found);
+            }
             // This error is not about the file.
             Err(error @ SourceError::Spool { .. }) => return Err(error.into()),
             Err(error) => report.files.push(FileReport::unreadable(path, &error.to_string())),
@@ -64,10 +79,22 @@ pub(super) fn run(args: &ValidateArgs, printer: Printer) -> Result<(), Failure> 
             .map_err(std::io::Error::from)
             .and_then(|text| writeln!(out, "{}", json_without_hidden(&text))),
         FormatArg::Table => write_lines(&report, &mut out),
+        FormatArg::Junit => write_validation_as_junit(&report, &mut out),
+        FormatArg::Sarif => write_validation_as_sarif(&report, &working_folder(), &mut out),
     };
     written.map_err(|cause| Failure::written(&cause))?;
     out.commit()?;
     if is_broken { Err(Failure::silent(code::INPUT)) } else { Ok(()) }
+}
+
+/// Says where the file is, and on which lines the trajectories with problems begin.
+fn point_at(report: &mut FileReport, file: &TrajectoryFile) {
+    report.path = file.path().map(Path::to_owned);
+    let lines = file.lines();
+    for problem in report.problems.iter_mut().filter(|problem| problem.line.is_none()) {
+        let index = problem.id.as_deref().and_then(|id| file.find(id));
+        problem.line = index.and_then(|index| lines.get(index).copied().flatten());
+    }
 }
 
 /// Counts the content of a readable file.

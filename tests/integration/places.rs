@@ -56,12 +56,15 @@ fn an_ending_that_stands_for_no_form_is_refused_with_those_that_do() {
     let reports = known(".txt, .json, .jsonl, .csv, .md");
     let tables = known(".txt, .json, .csv, .md, .html, .htm, .tex");
     let plain = known(".txt, .json");
+    let of_scores = known(".txt, .json, .jsonl, .csv, .md, .xml, .sarif");
+    let comparisons = known(".txt, .json, .csv, .md, .html, .htm, .tex, .xml, .sarif");
+    let audits = known(".txt, .json, .xml, .sarif");
     for (arguments, hint, endings) in [
-        (&["score", predictions, references][..], &reports, &["html", "tsv", "xlsx", "gz"][..]),
+        (&["score", predictions, references][..], &of_scores, &["html", "tsv", "xlsx", "gz"][..]),
         (&["outcomes", predictions, "--tools", "trajectories/tools.json"], &reports, &["html", "parquet"]),
-        (&["audit", predictions, references], &plain, &["md", "csv"]),
+        (&["audit", predictions, references], &audits, &["md", "csv"]),
         (&["leaderboard", scored], &tables, &["tsv", "jsonl"]),
-        (&["compare", scored, scored], &tables, &["tsv"]),
+        (&["compare", scored, scored], &comparisons, &["tsv"]),
         (&["tools", "servers/local.json"], &plain, &["md"]),
     ] {
         for ending in endings {

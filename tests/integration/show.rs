@@ -116,7 +116,7 @@ fn repetitions_are_told_apart() {
     assert!(text(&output.stdout).contains("ARG     repeat=1\n"));
     assert!(text(&output.stderr).contains("note: `a` stands 3 times; --repeat K shows another one"));
     assert!(stdout(&mut show(&["--id", "a", "--repeat", "7"])).contains("ARG     repeat=7\n"));
-    let (_, message) = failure(&mut show(&[]));
+    let (_, message) = failure(&mut show(&["--repeat", "2"]));
     assert!(message.contains("has 4 trajectories\nhint: name one with --id: `a`, `b`\n"), "{message}");
     let (code, message) = failure(&mut show(&["--id", "a", "--repeat", "3"]));
     assert_eq!(
@@ -134,7 +134,7 @@ fn ids_that_are_not_there_get_hints() {
         assert_eq!(code, 2);
         message
     };
-    let message = fail(&[]);
+    let message = fail(&["--format", "json"]);
     assert!(
         message.contains("trajectories\nhint: name one with --id: `00010000`, `00010001`, "),
         "{message}"
@@ -183,8 +183,9 @@ fn predictions_of_the_benchmark_are_shown() {
     files.sort();
     for path in files.iter().filter(|path| !path.to_string_lossy().contains(".published-scorer")) {
         let scratch = Folder::new();
-        let (_, message) = failure(no_encoder(&scratch).arg("show").arg(path));
-        let id = message.split('`').nth(1).unwrap_or_else(|| panic!("no id in {message}"));
+        let list = stdout(no_encoder(&scratch).arg("show").arg(path).arg("-q"));
+        let id = list.lines().nth(1).and_then(|line| line.split_whitespace().next());
+        let id = id.unwrap_or_else(|| panic!("no id in {list}"));
         let printed = stdout(no_encoder(&scratch).arg("show").arg(path).args(["-q", "--id", id]));
         assert!(printed.contains("Step 1\n") && printed.contains("Final Reply\n"), "{printed}");
     }
@@ -207,4 +208,62 @@ fn the_width_is_the_terminals_where_there_is_one() {
     assert_eq!(shown(&["--width", "100"]), 100);
     let piped = stdout(no_encoder(&folder).arg("show").arg(&path));
     assert_eq!(piped.lines().map(UnicodeWidthStr::width).max().unwrap(), 80);
+}
+
+/// Counts and questions by hand, from the file.
+#[test]
+fn without_an_id_the_trajectories_are_listed() {
+    let folder = Folder::new();
+    let output = crate::support::run(no_encoder(&folder).args(["show", "trajectories/predictions.json"]));
+    let list = text(&output.stdout);
+    let lines: Vec<&str> = list.lines().collect();
+    assert_eq!(lines.len(), 16);
+    assert_eq!(lines[0], "id        type        steps  calls  question");
+    assert!(lines[1].starts_with("00010000  barcode         1      2  "), "{list}");
+    assert!(lines.iter().all(|line| line.width() <= 80), "{list}");
+    assert!(text(&output.stderr).contains("note: 15 trajectories; --id ID shows one"));
+    let markdown = stdout(no_encoder(&folder).args(["show", REFERENCES, "--format", "markdown"]));
+    assert!(markdown.contains("| id | type | steps | calls | question |"), "{markdown}");
+}
+
+#[test]
+fn a_list_has_failures_and_repetitions_where_there_are_some() {
+    let folder = Folder::new();
+    let mut hostile = trajectory("x\u{1b}[31m\n\u{202e}", &[]);
+    hostile["question"] = json!("漢字\n".repeat(1_000));
+    let path = folder.json("p.json", &json!([recorded(), hostile]));
+    for width in ["40", "80", "133"] {
+        let list = stdout(no_encoder(&folder).arg("show").arg(&path).args(["--width", width]));
+        let lines: Vec<Vec<&str>> = list.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(lines[0], ["id", "repeat", "type", "steps", "calls", "failure", "question"]);
+        // `max_steps` is the failure `limit`; it has two steps with four calls.
+        assert_eq!(lines[1][..6], ["00010001", "2", "barcode", "2", "4", "limit"]);
+        assert!(!list.contains(['\u{1b}', '\u{202e}']) && lines.len() == 3, "{list}");
+        let widest = list.lines().map(UnicodeWidthStr::width).max().unwrap();
+        assert!(widest <= width.parse::<usize>().unwrap().max(80), "{width}: {list}");
+    }
+}
+
+/// Colours: by option, else by the terminal and `NO_COLOR` (no-color.org).
+#[cfg(unix)]
+#[test]
+fn colours_are_as_asked() {
+    let folder = Folder::new();
+    let path = folder.json("p.json", &recorded());
+    let is_coloured = |is_terminal: bool, options: &[&str], no_color: &str| {
+        let mut command = if is_terminal {
+            let mut command = assert_cmd::Command::from_std(crate::support::on_terminal(80, &["stdout"]));
+            command.arg(assert_cmd::cargo::cargo_bin("m3"));
+            command
+        } else {
+            no_encoder(&folder)
+        };
+        command.arg("show").arg(&path).args(options).env("NO_COLOR", no_color).env("TERM", "xterm");
+        stdout(&mut command).contains('\u{1b}')
+    };
+    assert!(is_coloured(true, &[], "") && !is_coloured(true, &[], "1") && !is_coloured(false, &[], ""));
+    for no_color in ["", "1"] {
+        assert!(is_coloured(false, &["--color", "always"], no_color));
+        assert!(!is_coloured(true, &["--color", "never"], no_color));
+    }
 }

@@ -93,6 +93,7 @@ fn differences(comparison: &Comparison) -> Sheet {
         ),
         "p: paired permutation test, of the metrics after Holm's correction".to_owned(),
         format!("Average: {}", comparison.average),
+        format!("Decision: {}, because {}", comparison.decision.name(), comparison.reason()),
     ]);
     if let Some(smallest) = comparison.average_difference().and_then(|average| average.smallest_detectable) {
         notes.push(format!(

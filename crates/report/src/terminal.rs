@@ -1,4 +1,4 @@
-//! A score for people at a terminal: 80 columns, wider tables if there is room, readable without colour and through a
+//! A score for people at a terminal: 80 columns, or more if there is room, readable without colour and through a
 //! pipe.
 
 use std::io::{self, Write};
@@ -23,9 +23,8 @@ pub struct Terminal<W> {
     bar: Style,
 }
 
-/// The smallest and the largest width, in columns.
+/// The smallest width, in columns.
 const WIDTH: usize = 80;
-const WIDEST: usize = 140;
 
 /// The indent of ids and rates.
 const INDENT: &str = "  ";
@@ -34,13 +33,13 @@ const INDENT: &str = "  ";
 const BAR_WIDTH: usize = 10;
 
 impl<W: Write> Terminal<W> {
-    /// Writes to `writer`, on this many columns as far as that is readable, with colours and bold type if
+    /// Writes to `writer`, on this many columns, at least 80, with colours and bold type if
     /// `is_styled`.
     pub fn new(writer: W, columns: usize, is_styled: bool) -> Self {
         let style = |style| if is_styled { style } else { Style::new() };
         Self {
             writer,
-            columns: columns.clamp(WIDTH, WIDEST),
+            columns: columns.max(WIDTH),
             is_styled,
             bold: style(Style::new().bold()),
             warning: style(AnsiColor::Yellow.on_default().bold()),
@@ -57,10 +56,10 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
     fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()> {
         let Self { writer: out, columns, is_styled, bold, warning, bar: color } = self;
         let columns = *columns;
-        for line in tables::provenance_lines(summary, WIDTH) {
+        for line in tables::provenance_lines(summary, columns) {
             writeln!(out, "{line}")?;
         }
-        for line in tables::asked(summary).iter().flat_map(|asked| wrapped(asked, WIDTH)) {
+        for line in tables::asked(summary).iter().flat_map(|asked| wrapped(asked, columns)) {
             writeln!(out, "{line}")?;
         }
         writeln!(out)?;
@@ -81,14 +80,14 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
         if let Some(repeats) = &summary.repeats {
             writeln!(out)?;
             write_sheets(
-                SheetForm::Terminal { is_styled: *is_styled },
+                SheetForm::Terminal { columns, is_styled: *is_styled },
                 &repeats::repeats_sheets(repeats),
                 out,
             )?;
         }
         if !summary.suites.is_empty() {
             writeln!(out)?;
-            let form = SheetForm::Terminal { is_styled: *is_styled };
+            let form = SheetForm::Terminal { columns, is_styled: *is_styled };
             write_sheets(form, &suites::suite_sheets(summary), out)?;
         }
         if let Some(costs) = by_tool::costs_most(summary) {

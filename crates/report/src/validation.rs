@@ -1,6 +1,6 @@
 //! The JSON of a validation, `m3.validate/1`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use m3_support::text::counted;
 use m3_trajectory::{Problem, Problems, Severity};
@@ -40,6 +40,9 @@ pub struct FileReport {
     pub notes: usize,
     /// The first 1000 of each.
     pub problems: Vec<ProblemReport>,
+    /// Where it is, for forms that point there; `None` for standard input.
+    #[serde(skip)]
+    pub path: Option<PathBuf>,
 }
 
 /// One problem.
@@ -94,6 +97,7 @@ impl FileReport {
             warnings: problems.count(Severity::Warning),
             notes: problems.count(Severity::Note),
             problems: problems.iter().map(ProblemReport::from).collect(),
+            path: None,
         }
     }
 
@@ -102,6 +106,7 @@ impl FileReport {
     pub fn unreadable(file: &Path, message: &str) -> Self {
         let mut report = Self::new(&file.display().to_string(), &Problems::default());
         report.errors = 1;
+        report.path = Some(file.to_owned());
         report.problems.push(ProblemReport {
             severity: Severity::Error.to_string(),
             pointer: String::new(),

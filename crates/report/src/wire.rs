@@ -35,7 +35,7 @@ pub use suites::{
 pub use verdicts::{ArgumentRuleReport, MatchOptionsReport, MatchedReport, VerdictReport};
 
 use super::metrics::MetricsReport;
-use super::{PanelGrades, TaskOutcomes, ToolNamesReport};
+use super::{PanelGrades, Places, TaskOutcomes, ToolNamesReport};
 
 /// The version of this format.
 pub const SCORE_SCHEMA: &str = "m3.score/1";
@@ -230,6 +230,10 @@ pub struct TrajectoryReport {
     #[serde(skip_serializing)]
     #[schemars(skip)]
     pub usage: Option<UsageReport>,
+    /// Where it stands, for forms that point there; never part of the JSON.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub places: Places,
 }
 
 /// The tokens of a trajectory.

@@ -37,7 +37,7 @@ mod values;
 mod waiting;
 
 pub use content::{Content, Media, MediaPlace, Part, decode, encode};
-pub use export::{Exporter, TARGETS, Target};
+pub use export::{Exporter, SpanIds, TARGETS, Target};
 pub use formats::{FORMATS, Format};
 pub use ids::{Ids, stem};
 pub use sink::{ReadError, Sink};

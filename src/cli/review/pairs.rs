@@ -136,6 +136,6 @@ pub(super) fn summarize(pairs: &Pairs) -> Result<(), Failure> {
             .collect(),
         rows: people.chain([line("all", summary.all)]).collect(),
     };
-    let written = write_sheets(SheetForm::Terminal { is_styled: false }, &[sheet], &mut out);
+    let written = write_sheets(SheetForm::Terminal { columns: 80, is_styled: false }, &[sheet], &mut out);
     written.map_err(|cause| Failure::output("standard output", &cause))
 }

@@ -105,7 +105,7 @@ impl<W: Write> OutcomesRenderer for Terminal<W> {
         let sheets = tables::details(summary, self.has_types);
         if !sheets.is_empty() {
             writeln!(self.writer)?;
-            let form = SheetForm::Terminal { is_styled: self.is_styled };
+            let form = SheetForm::Terminal { columns: WIDTH, is_styled: self.is_styled };
             write_sheets(form, &sheets, &mut self.writer)?;
         }
         // A table would cut the reasons.

@@ -10,10 +10,10 @@ mod model;
 mod overview;
 mod page;
 mod picture;
-mod structure;
+pub(crate) mod structure;
 mod terminal;
 pub(crate) mod text;
-mod words;
+pub(crate) mod words;
 
 pub use cost::costs;
 use m3_score::{BucketSimilarities, Profile, TrajectoryScore};

@@ -16,7 +16,7 @@ const SEARCHED_MATCHES: usize = 2_000;
 
 /// Finds split steps, merged steps and inversions among the matches, which are in the order of the
 /// reference's calls.
-pub(super) fn structure(matches: &[MatchReport]) -> Structure {
+pub(crate) fn structure(matches: &[MatchReport]) -> Structure {
     let mut weights: BTreeMap<(usize, usize), ExactSum> = BTreeMap::new();
     let mut to: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     let mut from: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! An audit for people at a terminal: 80 columns, readable without colour and through a pipe.
+//! An audit for people at a terminal: 80 columns, or more if there is room, readable without colour and through a pipe.
 
 use std::io::{self, Write};
 
@@ -12,11 +12,11 @@ use super::words::{self, CallView};
 use super::{ArgumentAudit, MatchArguments, TrajectoryAudit};
 use crate::{MatchReport, ScoreSummary, tables};
 
-/// The width of everything, in columns.
+/// The smallest width of everything, in columns.
 const WIDTH: usize = 80;
 
-/// The width of each side; the rest is between them.
-const SIDE: usize = 38;
+/// What is between both sides.
+const BETWEEN: usize = 4;
 
 /// The least width of the matched call behind a call: `= 2.1 0.88 !`.
 const PARTNER: usize = 12;
@@ -30,15 +30,17 @@ const REASON: usize = 2 * WIDTH;
 /// Writes audits.
 pub struct AuditTerminal<W> {
     writer: W,
+    /// The width of everything, in columns.
+    columns: usize,
     bold: Style,
     is_first: bool,
 }
 
 impl<W: Write> AuditTerminal<W> {
-    /// Writes to `writer`, with bold type if `is_styled`.
-    pub fn new(writer: W, is_styled: bool) -> Self {
+    /// Writes to `writer`, on this many columns, at least 80, with bold type if `is_styled`.
+    pub fn new(writer: W, columns: usize, is_styled: bool) -> Self {
         let bold = if is_styled { Style::new().bold() } else { Style::new() };
-        Self { writer, bold, is_first: true }
+        Self { writer, columns: columns.max(WIDTH), bold, is_first: true }
     }
 
     /// Writes before all audits what a language model was asked and how many trajectories pass, where that is said.
@@ -48,7 +50,7 @@ impl<W: Write> AuditTerminal<W> {
     pub fn begin(&mut self, summary: &ScoreSummary) -> io::Result<()> {
         let passed = tables::matched(summary).map(|(label, count)| format!("{label} {count}"));
         let said: Vec<String> = tables::asked(summary).into_iter().chain(passed).collect();
-        for text in said.iter().flat_map(|said| wrapped(said, WIDTH)) {
+        for text in said.iter().flat_map(|said| wrapped(said, self.columns)) {
             writeln!(self.writer, "{text}")?;
         }
         if said.is_empty() { Ok(()) } else { writeln!(self.writer) }
@@ -65,18 +67,18 @@ impl<W: Write> AuditTerminal<W> {
     /// The writer's reason.
     pub fn write(&mut self, audit: &TrajectoryAudit) -> io::Result<()> {
         if !std::mem::take(&mut self.is_first) {
-            writeln!(self.writer, "\n{}\n", "─".repeat(WIDTH))?;
+            writeln!(self.writer, "\n{}\n", "─".repeat(self.columns))?;
         }
         self.head(audit)?;
-        self.columns(audit)?;
+        self.sides(audit)?;
         self.arguments(audit)?;
-        self.section("unmatched", &unmatched(audit))?;
-        self.section("structure", &structure(audit))?;
+        self.section("unmatched", &unmatched(audit, self.columns))?;
+        self.section("structure", &structure(audit, self.columns))?;
         self.writer.flush()
     }
 
     fn head(&mut self, audit: &TrajectoryAudit) -> io::Result<()> {
-        let Self { writer: out, bold, .. } = self;
+        let Self { writer: out, columns, bold, .. } = self;
         let metrics = &audit.score.metrics;
         let task_type = audit.score.task_type.as_deref().map(|name| format!("  {}", line(name, 24)));
         let id = line(&audit.score.id, 50);
@@ -87,7 +89,7 @@ impl<W: Write> AuditTerminal<W> {
         }
         writeln!(out, "average {:.4}{cost}", metrics.metrics[Metric::Average])?;
         if let Some(verdict) = &audit.score.verdict {
-            for text in indented(&words::verdict(verdict)) {
+            for text in indented(&words::verdict(verdict), *columns) {
                 writeln!(out, "{text}")?;
             }
         }
@@ -99,7 +101,7 @@ impl<W: Write> AuditTerminal<W> {
         }
         if let Some(question) = &audit.question {
             writeln!(out)?;
-            for text in wrapped(&headline(question, QUESTION), WIDTH) {
+            for text in wrapped(&headline(question, QUESTION), *columns) {
                 writeln!(out, "{text}")?;
             }
         }
@@ -107,27 +109,28 @@ impl<W: Write> AuditTerminal<W> {
     }
 
     /// Both sides: each step beside the step with the same number.
-    fn columns(&mut self, audit: &TrajectoryAudit) -> io::Result<()> {
+    fn sides(&mut self, audit: &TrajectoryAudit) -> io::Result<()> {
         let [reference, prediction] = words::sides(audit).map(|side| words::shown(side, &TERMINAL));
         let ((reference, reference_notes), (prediction, prediction_notes)) = (reference, prediction);
+        let side = side(self.columns);
         let Self { writer: out, bold, .. } = self;
-        writeln!(out, "\n{bold}{}{bold:#}    {bold}prediction{bold:#}", padded("reference", SIDE))?;
+        writeln!(out, "\n{bold}{}{bold:#}    {bold}prediction{bold:#}", padded("reference", side))?;
         for step in 0..reference.len().max(prediction.len()) {
-            let (left, right) = (step_lines(step, &reference), step_lines(step, &prediction));
+            let (left, right) = (step_lines(step, &reference, side), step_lines(step, &prediction, side));
             for row in 0..left.len().max(right.len()) {
                 let cell = |lines: &[String]| lines.get(row).cloned().unwrap_or_default();
-                let text = format!("{} │  {}", padded(&cell(&left), SIDE), cell(&right));
+                let text = format!("{} │  {}", padded(&cell(&left), side), cell(&right));
                 writeln!(out, "{}", text.trim_end())?;
             }
         }
         let absent = |side: &[_]| if side.is_empty() { "no steps" } else { "" };
         let (left, right) = (absent(&reference), absent(&prediction));
         if !(left.is_empty() && right.is_empty()) {
-            writeln!(out, "{}", format!("{} │  {right}", padded(left, SIDE)).trim_end())?;
+            writeln!(out, "{}", format!("{} │  {right}", padded(left, side)).trim_end())?;
         }
         for row in 0..reference_notes.len().max(prediction_notes.len()) {
             let cell = |notes: &[String]| notes.get(row).cloned().unwrap_or_default();
-            let text = format!("{} │  {}", padded(&cell(&reference_notes), SIDE), cell(&prediction_notes));
+            let text = format!("{} │  {}", padded(&cell(&reference_notes), side), cell(&prediction_notes));
             writeln!(out, "{}", text.trim_end())?;
         }
         Ok(())
@@ -139,7 +142,7 @@ impl<W: Write> AuditTerminal<W> {
         let unequal: Vec<_> = pairs.filter(|(_, arguments)| arguments.unequal_count() > 0).collect();
         let shown = unequal.iter().take(TERMINAL.matches);
         let mut lines: Vec<String> =
-            shown.flat_map(|(pair, arguments)| match_lines(pair, arguments)).collect();
+            shown.flat_map(|(pair, arguments)| match_lines(pair, arguments, self.columns)).collect();
         lines.extend(more(unequal.len().saturating_sub(TERMINAL.matches), "matches"));
         self.section("arguments", &lines)
     }
@@ -155,15 +158,20 @@ impl<W: Write> AuditTerminal<W> {
     }
 }
 
+/// The width of each side.
+fn side(columns: usize) -> usize {
+    (columns - BETWEEN) / 2
+}
+
 /// A step of one side; empty if the side has no such step.
-fn step_lines(step: usize, side: &[Vec<CallView<'_>>]) -> Vec<String> {
-    let Some(calls) = side.get(step) else { return Vec::new() };
+fn step_lines(step: usize, steps: &[Vec<CallView<'_>>], side: usize) -> Vec<String> {
+    let Some(calls) = steps.get(step) else { return Vec::new() };
     let heading = format!("step {}{}", step + 1, if calls.is_empty() { " (no calls)" } else { "" });
-    std::iter::once(heading).chain(calls.iter().flat_map(call_lines)).collect()
+    std::iter::once(heading).chain(calls.iter().flat_map(|call| call_lines(call, side))).collect()
 }
 
 /// A call on one line, or on two if its tool's name is long.
-fn call_lines(view: &CallView<'_>) -> Vec<String> {
+fn call_lines(view: &CallView<'_>, side: usize) -> Vec<String> {
     let partner = match view.partner {
         None => "· no partner".to_owned(),
         Some(partner) => {
@@ -173,28 +181,28 @@ fn call_lines(view: &CallView<'_>) -> Vec<String> {
         }
     };
     let place = view.place.to_string();
-    let tool = line(&view.call.tool, SIDE - width(&place) - 3);
+    let tool = line(&view.call.tool, side - width(&place) - 3);
     let start = format!("  {place} {tool}");
-    if width(&start) + 2 + width(&partner) <= SIDE {
-        let gap = SIDE - width(&start) - width(&partner).max(PARTNER);
+    if width(&start) + 2 + width(&partner) <= side {
+        let gap = side - width(&start) - width(&partner).max(PARTNER);
         return vec![format!("{start}{}{partner}", " ".repeat(gap.max(2)))];
     }
-    vec![start, format!("{}{partner}", " ".repeat(SIDE - width(&partner).max(PARTNER)))]
+    vec![start, format!("{}{partner}", " ".repeat(side - width(&partner).max(PARTNER)))]
 }
 
 /// A match, and below it how its arguments compare.
-fn match_lines(pair: &MatchReport, arguments: &MatchArguments) -> Vec<String> {
+fn match_lines(pair: &MatchReport, arguments: &MatchArguments, columns: usize) -> Vec<String> {
     let start = format!("{} -> {} ", pair.reference, pair.predicted);
     let MatchReport { similarity, strength, argument_fidelity, .. } = pair;
     let end = format!(" {similarity:.4} {strength}, fidelity {argument_fidelity:.4}");
-    let tool = line(&pair.tool, WIDTH - width(&start) - width(&end));
+    let tool = line(&pair.tool, columns - width(&start) - width(&end));
     let mut lines = vec![format!("{start}{tool}{end}")];
     if words::is_rejected(pair) {
         lines.push(format!("    ! {}", words::REJECTED));
     }
     let shown: Vec<_> = arguments.unequal().take(TERMINAL.arguments).collect();
     let hidden = arguments.unequal_count() - shown.len() as u64;
-    lines.extend(shown.into_iter().flat_map(argument_lines));
+    lines.extend(shown.into_iter().flat_map(|argument| argument_lines(argument, columns)));
     if hidden > 0 {
         lines.push(format!("    … and {hidden} more"));
     }
@@ -205,7 +213,7 @@ fn match_lines(pair: &MatchReport, arguments: &MatchArguments) -> Vec<String> {
 }
 
 /// An argument that is not equal: on one line if it fits, else with values and verdict on separate lines.
-fn argument_lines(argument: &ArgumentAudit) -> Vec<String> {
+fn argument_lines(argument: &ArgumentAudit, columns: usize) -> Vec<String> {
     let name = match argument.argument.as_str() {
         "" => "(all arguments)".to_owned(),
         name => line(name, 28),
@@ -213,10 +221,10 @@ fn argument_lines(argument: &ArgumentAudit) -> Vec<String> {
     let start = format!("    {} {name}:", argument.mark());
     let kind = argument.kind.replace('_', " ");
     let verdict = format!("{} {kind}: {}", argument.verdict, headline(&argument.reason, REASON));
-    let room = WIDTH - width(&start) - 1;
+    let room = columns - width(&start) - 1;
     let mut lines = match (&argument.reference, &argument.predicted) {
         (Some(a), Some(b)) => {
-            let (a, b) = around_difference(a, b, WIDTH - 18);
+            let (a, b) = around_difference(a, b, columns - 18);
             if width(&a) + 4 + width(&b) <= room {
                 vec![format!("{start} {a} -> {b}")]
             } else {
@@ -227,34 +235,35 @@ fn argument_lines(argument: &ArgumentAudit) -> Vec<String> {
         (None, None) => vec![start],
     };
     match lines.as_mut_slice() {
-        [only] if width(only) + 3 + width(&verdict) <= WIDTH => {
+        [only] if width(only) + 3 + width(&verdict) <= columns => {
             only.push_str("   ");
             only.push_str(&verdict);
         }
-        _ => lines.extend(wrapped(&verdict, WIDTH - 6).iter().map(|text| format!("      {text}"))),
+        _ => lines.extend(wrapped(&verdict, columns - 6).iter().map(|text| format!("      {text}"))),
     }
     lines
 }
 
-fn unmatched(audit: &TrajectoryAudit) -> Vec<String> {
+fn unmatched(audit: &TrajectoryAudit, columns: usize) -> Vec<String> {
+    let side = side(columns);
     let all = words::alone(audit);
     let hidden = more(all.len().saturating_sub(TERMINAL.unmatched), "unmatched calls");
     let lines = all.into_iter().take(TERMINAL.unmatched).flat_map(|alone| {
-        let tool = cut_middle(&line(alone.tool, SIDE), SIDE);
+        let tool = cut_middle(&line(alone.tool, side), side);
         let text = format!("{} {} {tool}: {}", alone.side, alone.place, alone.reason);
         let candidate = alone.candidate().map(|candidate| format!("    {candidate}"));
-        indented(&text).into_iter().chain(candidate)
+        indented(&text, columns).into_iter().chain(candidate)
     });
     lines.chain(hidden).collect()
 }
 
-fn structure(audit: &TrajectoryAudit) -> Vec<String> {
-    let sentences = words::structure(audit, &TERMINAL, |tool| line(tool, SIDE));
-    sentences.iter().flat_map(|sentence| indented(sentence)).collect()
+fn structure(audit: &TrajectoryAudit, columns: usize) -> Vec<String> {
+    let sentences = words::structure(audit, &TERMINAL, |tool| line(tool, side(columns)));
+    sentences.iter().flat_map(|sentence| indented(sentence, columns)).collect()
 }
 
 /// A sentence, broken into lines; all but the first are indented.
-fn indented(sentence: &str) -> Vec<String> {
-    let lines = wrapped(sentence, WIDTH - 4).into_iter().enumerate();
+fn indented(sentence: &str, columns: usize) -> Vec<String> {
+    let lines = wrapped(sentence, columns - 4).into_iter().enumerate();
     lines.map(|(index, text)| if index == 0 { text } else { format!("    {text}") }).collect()
 }

@@ -49,7 +49,7 @@ pub(super) fn line(text: &str, columns: usize) -> String {
 }
 
 /// The start of a text by others, with a blank for each white space: there is no room for line breaks.
-pub(super) fn headline(text: &str, columns: usize) -> String {
+pub(crate) fn headline(text: &str, columns: usize) -> String {
     let start: String = text.chars().take(4 * columns).collect();
     let words: Vec<&str> = start.split_whitespace().collect();
     shortened(&words.join(" "), columns)

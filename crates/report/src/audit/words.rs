@@ -54,7 +54,7 @@ pub(super) fn cost(cost: f64) -> Option<String> {
 }
 
 /// The failure of a task in words; `None` if it did not fail.
-pub(super) fn failure(failure: Option<&str>) -> Option<String> {
+pub(crate) fn failure(failure: Option<&str>) -> Option<String> {
     failure.map(|class| match class {
         "missing" => "there is no prediction".to_owned(),
         class => format!("the task failed: {}", class.replace('_', " ")),
@@ -62,7 +62,7 @@ pub(super) fn failure(failure: Option<&str>) -> Option<String> {
 }
 
 /// Whether a trajectory passes beside its reference.
-pub(super) fn verdict(verdict: &VerdictReport) -> String {
+pub(crate) fn verdict(verdict: &VerdictReport) -> String {
     match &verdict.reason {
         None => "match passed".to_owned(),
         Some(reason) => format!("match failed: {reason}"),
@@ -75,7 +75,7 @@ pub(super) fn similarity(similarity: f64) -> String {
 }
 
 /// Whether the arguments of a match do not ask for the same.
-pub(super) fn is_rejected(pair: &MatchReport) -> bool {
+pub(crate) fn is_rejected(pair: &MatchReport) -> bool {
     pair.argument_fidelity < THRESHOLD
 }
 
@@ -136,7 +136,7 @@ fn mark(verdict: &str) -> char {
 }
 
 /// Why a call is unmatched.
-pub(super) fn reason(name: &str) -> &'static str {
+pub(crate) fn reason(name: &str) -> &'static str {
     match name {
         "tool_not_in_reference" => "the reference does not call this tool",
         "tool_not_in_prediction" => "the prediction does not call this tool",
@@ -250,7 +250,7 @@ pub(super) fn structure(
 }
 
 /// Steps of the reference that were split.
-fn splits(split: &[SplitStep]) -> Vec<String> {
+pub(crate) fn splits(split: &[SplitStep]) -> Vec<String> {
     split
         .iter()
         .map(|split| {
@@ -261,7 +261,7 @@ fn splits(split: &[SplitStep]) -> Vec<String> {
 }
 
 /// Steps of the prediction that merge steps of the reference.
-fn merges(merged: &[MergedStep]) -> Vec<String> {
+pub(crate) fn merges(merged: &[MergedStep]) -> Vec<String> {
     merged
         .iter()
         .map(|merged| {

@@ -21,6 +21,9 @@ pub const COMPARISON_SCHEMA: &str = "m3.comparison/1";
 /// The most changed trajectories that are named.
 const NAMED: usize = 10;
 
+/// Changes that are no larger come from the order in which numbers are added.
+const NO_CHANGE: f64 = 1e-9;
+
 /// What `m3 compare --format json` writes. Differences are the second model's value less the first's.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "m3.comparison/1")]
@@ -57,9 +60,51 @@ pub struct Comparison {
     pub differences: Vec<DifferenceReport>,
     /// The trajectories whose own average changed most, either way; of equal changes, those with more calls.
     pub changed: Vec<ChangedTrajectory>,
+    /// How much lower than the first the second may be and still pass.
+    pub margin: f64,
+    /// What the interval of the difference of averages says beside that margin: `pass` if it lies above it, `regress` if it lies
+    /// below it, else, and without an interval, `inconclusive`.
+    pub decision: Decision,
+    /// Every task, in the order of the ids; for forms that name all.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub all_tasks: Vec<ChangedTrajectory>,
     /// How often both pass; left out where not both have repetitions with the same criterion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passing: Option<PassingComparison>,
+}
+
+/// What a comparison decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// The second model is not worse by more than the margin.
+    Pass,
+    /// It is.
+    Regress,
+    /// These tasks do not tell.
+    Inconclusive,
+}
+
+impl Decision {
+    /// Its name in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Regress => "regress",
+            Self::Inconclusive => "inconclusive",
+        }
+    }
+
+    /// Of the difference of the averages, if the second may be lower by `margin`.
+    fn of(average: Option<&DifferenceReport>, margin: f64) -> Self {
+        match average.and_then(|average| average.low.zip(average.high)) {
+            Some((low, _)) if low >= -margin => Self::Pass,
+            Some((_, high)) if high < -margin => Self::Regress,
+            _ => Self::Inconclusive,
+        }
+    }
 }
 
 /// The difference of two models in how often they pass.
@@ -118,7 +163,7 @@ pub struct ChangedTrajectory {
 }
 
 impl Comparison {
-    /// Compares the two models of a selection; `names` are theirs.
+    /// Compares the two models of a selection; `names` are theirs. The second passes if it is not lower by more than `margin`.
     ///
     /// # Errors
     /// [`DifferentLengths`] if the selection does not have the same trajectories of both.
@@ -129,6 +174,7 @@ impl Comparison {
         names: (&str, &str),
         selection: &Selection<'_>,
         draws: &Draws,
+        margin: f64,
     ) -> Result<Self, DifferentLengths> {
         let is_complete =
             |metric| selection.trajectories.iter().all(|model| known(model, metric) == model.len());
@@ -144,6 +190,8 @@ impl Comparison {
         notes.extend(selection.notes());
         let passing = Passing::of(selection);
         notes.extend(passing.as_ref().err().cloned());
+        let differences = differences(&resamples, &columns, draws);
+        let all_tasks = tasks(selection, &sums, statistic);
         Ok(Self {
             schema: COMPARISON_SCHEMA.to_owned(),
             first: names.0.to_owned(),
@@ -159,8 +207,11 @@ impl Comparison {
             level: LEVEL,
             resamples: draws.count,
             seed: draws.seed,
-            differences: differences(&resamples, &columns, draws),
-            changed: changed(selection, &sums, statistic),
+            decision: Decision::of(differences.last(), margin),
+            margin,
+            differences,
+            changed: changed(&all_tasks),
+            all_tasks,
             passing: match passing.ok().flatten() {
                 Some(passing) => passing_differences(passing, draws)?,
                 None => None,
@@ -174,10 +225,37 @@ impl Comparison {
         self.differences.last()
     }
 
-    /// Whether the second model is worse: the interval of the difference of the averages lies below zero.
+    /// Why the decision is what it is, as half a sentence.
     #[must_use]
-    pub fn is_worse(&self) -> bool {
-        self.average_difference().and_then(|difference| difference.high).is_some_and(|high| high < 0.0)
+    pub fn reason(&self) -> String {
+        let Some(average) = self.average_difference() else { return "nothing is compared".to_owned() };
+        let (Some(low), Some(high)) = (average.low, average.high) else {
+            return "one task has no interval".to_owned();
+        };
+        let beside = if self.margin > 0.0 { format!("-{}", self.margin) } else { "zero".to_owned() };
+        let lies = match self.decision {
+            Decision::Pass => "does not lie below",
+            Decision::Regress => "lies below",
+            Decision::Inconclusive => "lies on both sides of",
+        };
+        format!("the interval of the difference of averages, {low:+.4} to {high:+.4}, {lies} {beside}")
+    }
+}
+
+impl ChangedTrajectory {
+    /// Whether the second model does it worse; differences in the last digits are none.
+    #[must_use]
+    pub fn is_lower(&self) -> bool {
+        self.change < -NO_CHANGE
+    }
+
+    /// The change in a sentence.
+    pub(crate) fn words(&self) -> String {
+        let Self { first, second, change, .. } = self;
+        if change.abs() <= NO_CHANGE {
+            return format!("average {second:.4}, as before");
+        }
+        format!("average {second:.4}, before {first:.4} ({change:+.4})")
     }
 }
 
@@ -253,8 +331,8 @@ fn passing_differences(
     Ok(Some(PassingComparison { passing: passing.report, differences }))
 }
 
-/// The trajectories whose own average changed most.
-fn changed(
+/// All tasks with both averages.
+fn tasks(
     selection: &Selection<'_>,
     sums: &[Vec<GradedSums>],
     statistic: impl Fn(&GradedSums) -> [f64; Metric::COUNT],
@@ -274,12 +352,16 @@ fn changed(
             reference_calls,
         }
     };
-    let mut found: Vec<ChangedTrajectory> =
-        selection.ids.iter().enumerate().map(of).filter(|found| found.change.abs() > 1e-9).collect();
+    selection.ids.iter().enumerate().map(of).collect()
+}
+
+/// The tasks whose own average changed most.
+fn changed(tasks: &[ChangedTrajectory]) -> Vec<ChangedTrajectory> {
+    let mut found: Vec<&ChangedTrajectory> =
+        tasks.iter().filter(|found| found.change.abs() > NO_CHANGE).collect();
     // The sort is stable: equal changes stay in the order of the ids.
     found.sort_by(|a, b| {
         b.change.abs().total_cmp(&a.change.abs()).then(b.reference_calls.cmp(&a.reference_calls))
     });
-    found.truncate(NAMED);
-    found
+    found.into_iter().take(NAMED).cloned().collect()
 }

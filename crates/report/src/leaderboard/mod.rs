@@ -30,7 +30,9 @@ mod suites;
 mod table;
 
 pub use columns::{Average, column_named, column_names};
-pub use compare::{COMPARISON_SCHEMA, ChangedTrajectory, Comparison, DifferenceReport, PassingComparison};
+pub use compare::{
+    COMPARISON_SCHEMA, ChangedTrajectory, Comparison, Decision, DifferenceReport, PassingComparison,
+};
 pub use failures::FailuresReport;
 pub use graded_sums::{GradedSums, values};
 pub(crate) use published::MARK as PUBLISHED_MARK;

@@ -96,8 +96,10 @@ impl Cell {
 /// The form that tables are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SheetForm {
-    /// For people at a terminal, in 80 columns; the best values in bold if styled, or else marked by `*`.
+    /// For people at a terminal; the best values in bold if styled, or else marked by `*`.
     Terminal {
+        /// The width that tables fit into if possible, in columns; at least 80.
+        columns: usize,
         /// Whether colours and bold type are allowed.
         is_styled: bool,
     },
@@ -118,7 +120,7 @@ pub enum SheetForm {
 pub fn write_sheets(form: SheetForm, sheets: &[Sheet], out: &mut dyn Write) -> io::Result<()> {
     let for_people = || sheets.iter().map(Sheet::for_people).collect::<Vec<_>>();
     match form {
-        SheetForm::Terminal { is_styled } => terminal::write(&for_people(), is_styled, out),
+        SheetForm::Terminal { columns, is_styled } => terminal::write(&for_people(), columns, is_styled, out),
         SheetForm::Markdown => markdown::write(&for_people(), out),
         SheetForm::Csv => csv::write(sheets, out),
         SheetForm::Html => html::write(&for_people(), &[], out),
@@ -160,7 +162,7 @@ mod tests {
 
     #[test]
     fn every_form_escapes_names() {
-        insta::assert_snapshot!("terminal", written(SheetForm::Terminal { is_styled: false }));
+        insta::assert_snapshot!("terminal", written(SheetForm::Terminal { columns: 80, is_styled: false }));
         insta::assert_snapshot!("markdown", written(SheetForm::Markdown));
         insta::assert_snapshot!("csv", written(SheetForm::Csv));
         let page = written(SheetForm::Html);

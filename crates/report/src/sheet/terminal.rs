@@ -14,19 +14,25 @@ const WIDE_NAME_WIDTH: usize = 48;
 const NAME_WIDTH: usize = 24;
 const LEAST_NAME_WIDTH: usize = 10;
 
-/// The width that tables fit into if possible.
+/// The least width that tables fit into if possible.
 const WIDTH: usize = 80;
 
 /// Writes tables.
-pub(super) fn write(sheets: &[Sheet], is_styled: bool, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(
+    sheets: &[Sheet],
+    columns: usize,
+    is_styled: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let columns = columns.max(WIDTH);
     let bold = if is_styled { Style::new().bold() } else { Style::new() };
     for (index, sheet) in sheets.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
         }
-        writeln!(out, "{bold}{}{bold:#}", shortened(&sheet.title, 78))?;
+        writeln!(out, "{bold}{}{bold:#}", shortened(&sheet.title, columns - 2))?;
         let heads: Vec<&str> = sheet.columns.iter().map(|column| column.short_name.as_str()).collect();
-        let Layout { rows, widths, gap } = Layout::new(sheet, &heads, is_styled);
+        let Layout { rows, widths, gap } = Layout::new(sheet, &heads, columns, is_styled);
         let mut line = |cells: &mut dyn Iterator<Item = (&str, Style)>| {
             let mut text = String::new();
             for ((column, (cell, style)), width) in sheet.columns.iter().zip(cells).zip(&widths) {
@@ -45,7 +51,7 @@ pub(super) fn write(sheets: &[Sheet], is_styled: bool, out: &mut dyn Write) -> i
             line(&mut row.iter().zip(cells).map(|(text, cell)| (text.as_str(), style(cell.is_best))))?;
         }
         for note in &sheet.notes {
-            for line in wrapped(&visible(note, false), WIDTH) {
+            for line in wrapped(&visible(note, false), columns) {
                 writeln!(out, "{line}")?;
             }
         }
@@ -63,17 +69,17 @@ struct Layout {
 impl Layout {
     /// Columns as wide as their cells; if that is too wide, with shorter names, with smaller gaps, and then with the names
     /// that fit.
-    fn new(sheet: &Sheet, heads: &[&str], is_styled: bool) -> Self {
+    fn new(sheet: &Sheet, heads: &[&str], columns: usize, is_styled: bool) -> Self {
         let mut layout = Self::with_names(sheet, heads, is_styled, WIDE_NAME_WIDTH, "  ");
-        if layout.width() > WIDTH {
+        if layout.width() > columns {
             layout = Self::with_names(sheet, heads, is_styled, NAME_WIDTH, "  ");
         }
-        if layout.width() > WIDTH {
+        if layout.width() > columns {
             layout = Self::with_names(sheet, heads, is_styled, NAME_WIDTH, " ");
         }
-        if layout.width() > WIDTH {
+        if layout.width() > columns {
             let names = sheet.columns.iter().filter(|column| column.is_text).count().max(1);
-            let excess = (layout.width() - WIDTH).div_ceil(names);
+            let excess = (layout.width() - columns).div_ceil(names);
             let text = |(column, width): (&super::Column, &usize)| column.is_text.then_some(*width);
             let widest = sheet.columns.iter().zip(&layout.widths).filter_map(text).max().unwrap_or(0);
             let name_width = widest.saturating_sub(excess).max(LEAST_NAME_WIDTH);

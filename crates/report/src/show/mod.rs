@@ -2,6 +2,7 @@
 //! calls, their arguments and results, and the answer; above it, what is known about the run.
 
 mod dialogue;
+mod list;
 mod markdown;
 mod output;
 mod run;
@@ -11,6 +12,7 @@ mod tests;
 
 use std::io::{self, Write};
 
+pub use list::{ListedTrajectory, write_list, write_list_as_markdown};
 use m3_support::text::{counted, shortened};
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, MalformedCall, Trajectory};

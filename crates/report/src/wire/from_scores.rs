@@ -16,8 +16,8 @@ use super::{
     ArgumentReport, CoverageReport, InputsReport, RejectedMatchesReport, WrongArgumentReport, by_tool,
     signature,
 };
-use crate::ToolNamesReport;
 use crate::metrics::MetricsReport;
+use crate::{Places, ToolNamesReport};
 
 impl ScoreSummary {
     /// Makes the summary of a report.
@@ -118,6 +118,7 @@ impl TrajectoryReport {
             grades: None,
             suites: Named::default(),
             usage: None,
+            places: Places::default(),
         }
     }
 }

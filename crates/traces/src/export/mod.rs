@@ -6,6 +6,7 @@ mod atif;
 mod exact;
 mod openai;
 pub(crate) mod otel;
+mod span_ids;
 mod told;
 
 use std::collections::HashMap;
@@ -15,6 +16,7 @@ use m3_trajectory::json::Json;
 
 use crate::trace::Notes;
 pub(crate) use exact::restore;
+pub use span_ids::SpanIds;
 use told::Told;
 
 /// A format that trajectories are written in.

@@ -9,6 +9,7 @@ use m3_trajectory::json::{Json, Keys};
 
 use super::Target;
 use super::exact::{as_object, read_of_text};
+use super::span_ids::{span_id, trace_id};
 use super::told::{Given, Told, ToldCall};
 use crate::arguments::tool;
 use crate::content::{Content, Media, MediaPlace, Part, object, standard, string};
@@ -181,14 +182,12 @@ impl Writer<'_> {
         self.spans.push(self.span(&id, Some(&root), (start, end), facts));
     }
 
-    /// An id of 16 digits: the number in the trajectory, and what tells trajectories apart.
     fn span_id(&self, number: usize) -> String {
-        format!("{}{:06x}", self.told.key.get(32..42).unwrap_or_default(), (number + 1) & 0xff_ffff)
+        span_id(&self.told.key, number)
     }
 
     fn span(&self, id: &str, parent: Option<&str>, (start, end): (u64, u64), facts: Facts) -> Json {
-        let trace = self.told.key.get(..32).unwrap_or_default();
-        let mut members = vec![("traceId", string(trace)), ("spanId", string(id))];
+        let mut members = vec![("traceId", string(trace_id(&self.told.key))), ("spanId", string(id))];
         members.extend(parent.map(|parent| ("parentSpanId", string(parent))));
         members.extend([
             ("name", string(&facts.name)),

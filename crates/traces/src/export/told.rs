@@ -30,6 +30,12 @@ pub(super) struct Told<'t> {
     pub(super) started: u64,
 }
 
+/// The key of a trajectory whose id stands for the `times`th time.
+pub(super) fn key(id: &str, times: u64) -> String {
+    let hash = hash_of_bytes(format!("{times}\n{id}").as_bytes());
+    hash.strip_prefix("sha256:").unwrap_or(&hash).to_owned()
+}
+
 /// What is told of a call.
 #[derive(Debug)]
 pub(super) struct ToldCall<'t> {
@@ -57,8 +63,7 @@ impl<'t> Told<'t> {
     /// Of a trajectory whose id stands for the `times`th time.
     pub(super) fn of(trajectory: &'t Trajectory, times: u64, started: u64, notes: &mut Notes) -> Self {
         let extra = |key: &str| member(&trajectory.extra, key);
-        let hash = hash_of_bytes(format!("{times}\n{}", trajectory.id).as_bytes());
-        let key = hash.strip_prefix("sha256:").unwrap_or(&hash).to_owned();
+        let key = key(&trajectory.id, times);
         let model = extra("model");
         let requested = model.and_then(|model| model.text("requested"));
         let name = requested.map(|name| name.split_once(':').map_or(name, |(_, name)| name));

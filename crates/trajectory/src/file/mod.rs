@@ -10,6 +10,7 @@ mod scan;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::path::Path;
 
 pub use open::OpenError;
 use sha2::{Digest as _, Sha256};
@@ -149,6 +150,29 @@ impl TrajectoryFile {
     #[must_use]
     pub fn name(&self) -> &str {
         self.source.name()
+    }
+
+    /// Where the file is; `None` for standard input and for bytes that a program holds.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.source.path()
+    }
+
+    /// The line, from 1, on which each trajectory begins, by its index; after decompression. `None` where lines mean nothing, as
+    /// in some files of other programs. Reads a file that is no JSON Lines once more.
+    #[must_use]
+    pub fn lines(&self) -> Vec<Option<u64>> {
+        let marks = || self.elements.iter().map(|element| Some(element.mark.into()).filter(|line| *line > 0));
+        if self.shape == Shape::Lines {
+            return marks().collect();
+        }
+        let mut order: Vec<usize> = (0..self.elements.len()).collect();
+        order.sort_by_key(|&index| self.elements[index].offset);
+        let mut lines = vec![None; order.len()];
+        for index in order {
+            lines[index] = Some(self.source.position(self.elements[index].offset).0);
+        }
+        lines
     }
 
     /// All problems that were found.

@@ -44,6 +44,8 @@ fn trajectories_and_problems_of_another_format_have_their_places() {
     let file = open("notes\na: image/crop\n?\nb: image/zoom\nb: image/crop\n");
     assert_eq!(file.len(), 2);
     assert_eq!(file.read(file.find("a").unwrap()).unwrap().steps[0].calls[0].tool, "image/crop");
+    // Of two with an id, the last is kept.
+    assert_eq!(file.lines(), [Some(2), Some(5)]);
     let shown: Vec<String> = file.problems().iter().map(ToString::to_string).collect();
     let of_line = |line: u64| shown.iter().filter(|text| text.contains(&format!("calls.txt:{line}"))).count();
     assert_eq!((of_line(3), file.problems().count(Severity::Error)), (1, 1), "{shown:?}");
@@ -57,6 +59,22 @@ fn trajectories_and_problems_of_another_format_have_their_places() {
         TrajectoryFile::digest(&open("notes\na: image/crop\n?\nb: image/zoom\nb: image/crop\n")).unwrap()
     );
     assert_ne!(file.digest().unwrap(), open("notes\n").digest().unwrap());
+}
+
+/// Lines counted by hand: of a list, of an object by id, and of JSON Lines.
+#[test]
+fn every_trajectory_knows_the_line_on_which_it_begins() {
+    let lines = |text: &str| open(text).lines();
+    let steps = r#""steps": [{"calls": []}]"#;
+    assert_eq!(
+        lines(&format!("[\n{{\"id\": \"a\",\n{steps}}}\n,\n\n{{\"id\": \"b\", {steps}}}]")),
+        [Some(2), Some(6)]
+    );
+    assert_eq!(lines(&format!("{{\"a\":\n{{{steps}}},\n\"b\": {{{steps}}}}}")), [Some(2), Some(3)]);
+    assert_eq!(
+        lines(&format!("{{\"id\": \"a\", {steps}}}\n\n{{\"id\": \"b\", {steps}}}\n")),
+        [Some(1), Some(3)]
+    );
 }
 
 #[test]

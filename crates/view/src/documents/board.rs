@@ -94,5 +94,5 @@ pub(crate) fn comparison(entries: &Entries, first: usize, second: usize) -> Resu
     let selection = select(&models, options).map_err(|error| error.to_string())?;
     let selection = selection.ok_or("there is nothing to compare")?;
     let names = (models[0].name.as_str(), models[1].name.as_str());
-    Comparison::new(names, &selection, &Draws::default()).map_err(|error| error.to_string())
+    Comparison::new(names, &selection, &Draws::default(), 0.0).map_err(|error| error.to_string())
 }

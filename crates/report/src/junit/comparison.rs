@@ -1,0 +1,51 @@
+//! A comparison as JUnit's XML: a case for each task, and one for the decision.
+
+use std::io::{self, Write};
+
+use super::{Case, Document, Outcome, Reason, Suite};
+use crate::leaderboard::{ChangedTrajectory, Comparison, Decision};
+
+/// The name of the case for the decision.
+const DECISION: &str = "average of all tasks";
+
+/// Writes a case for each task, which fails if the task is done worse, and one for the decision, which is skipped if it is
+/// inconclusive.
+///
+/// # Errors
+/// The writer's reason.
+pub fn write_comparison_as_junit(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
+    let mut document = Document::new(out)?;
+    let mut suite = Suite::new();
+    suite.add(&decision(comparison))?;
+    for task in &comparison.all_tasks {
+        suite.add(&case(task))?;
+    }
+    document.suite(&format!("{} -> {}", comparison.first, comparison.second), suite)?;
+    document.finish()
+}
+
+fn decision(comparison: &Comparison) -> Case {
+    let message = comparison.reason();
+    let outcome = match comparison.decision {
+        Decision::Pass => Outcome::Passed,
+        Decision::Inconclusive => Outcome::Skipped(message.clone()),
+        Decision::Regress => {
+            let kind = "regression".to_owned();
+            Outcome::Failed(Reason { kind, message: message.clone(), text: message.clone() })
+        }
+    };
+    Case { class: "m3".to_owned(), name: DECISION.to_owned(), outcome, output: message }
+}
+
+fn case(task: &ChangedTrajectory) -> Case {
+    let message = task.words();
+    let outcome = if task.is_lower() {
+        let kind = "lower-task".to_owned();
+        Outcome::Failed(Reason { kind, message: message.clone(), text: message.clone() })
+    } else {
+        Outcome::Passed
+    };
+    let class = task.task_type.as_deref().unwrap_or("m3").to_owned();
+    let output = if outcome == Outcome::Passed { message } else { String::new() };
+    Case { class, name: task.id.clone(), outcome, output }
+}

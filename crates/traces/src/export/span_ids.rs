@@ -1,0 +1,50 @@
+//! Ids of spans: those that `m3 export` gives a trajectory, and those of the spans that it was read from.
+
+use m3_trajectory::Trajectory;
+use m3_trajectory::json::Json;
+
+use super::told;
+use crate::fields::Fields as _;
+
+/// The id of a trajectory's trace.
+pub(super) fn trace_id(key: &str) -> &str {
+    key.get(..32).unwrap_or_default()
+}
+
+/// An id of 16 digits: the number in the trajectory, and what tells trajectories apart.
+pub(super) fn span_id(key: &str, number: usize) -> String {
+    format!("{}{:06x}", key.get(32..42).unwrap_or_default(), (number + 1) & 0xff_ffff)
+}
+
+/// Ids of a trajectory among spans.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpanIds {
+    /// The trace's, 32 digits in hexadecimal.
+    pub trace: String,
+    /// That of the span of the whole trajectory, 16 digits; `None` if a trajectory does not say it.
+    pub span: Option<String>,
+}
+
+impl SpanIds {
+    /// Those of the trace that a trajectory was read from, if it was read from spans; else those that its spans have where it is
+    /// exported, its id standing for the `times`th time.
+    #[must_use]
+    pub fn of(trajectory: &Trajectory, times: u64) -> Self {
+        let exported = told::key(&trajectory.id, times);
+        let exported = Self { trace: trace_id(&exported).to_owned(), span: Some(span_id(&exported, 0)) };
+        let import = trajectory.extra.iter().find(|(key, _)| key == "import").map(|(_, record)| record);
+        let recorded =
+            import.and_then(|record| record.first(&["trace", "trace_id", "id"])).and_then(Json::as_str);
+        match recorded.filter(|id| is_trace_id(id)) {
+            Some(trace) if trace != exported.trace => Self { trace: trace.to_owned(), span: None },
+            _ => exported,
+        }
+    }
+}
+
+/// Whether it has the form of the id of a trace: 32 digits in hexadecimal, not all of them 0.
+fn is_trace_id(id: &str) -> bool {
+    id.len() == 32
+        && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        && id.bytes().any(|byte| byte != b'0')
+}

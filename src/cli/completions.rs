@@ -1,0 +1,41 @@
+//! `m3 completions`
+
+use std::io::Write as _;
+
+use clap::{Args, Command};
+use clap_complete::{Shell, generate};
+
+use super::failure::Failure;
+use super::printer::Printer;
+
+/// Options of `m3 completions`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct CompletionsArgs {
+    /// The shell that reads them
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  m3 completions bash > ~/.local/share/bash-completion/completions/m3
+  m3 completions zsh > ~/.zfunc/_m3          (with ~/.zfunc in fpath)
+  m3 completions fish > ~/.config/fish/completions/m3.fish";
+
+/// Prints what completes the command line `command` in a shell.
+pub(super) fn run(args: &CompletionsArgs, command: &Command) -> Result<(), Failure> {
+    let mut command = without_hidden(command);
+    // Into memory first: the generator panics where it cannot write.
+    let mut script = Vec::new();
+    generate(args.shell, &mut command, "m3", &mut script);
+    let mut out = Printer::out();
+    let written = out.write_all(&script).and_then(|()| out.flush());
+    written.map_err(|cause| Failure::output("standard output", &cause))
+}
+
+/// The command without those that users should not call, which the generator would offer.
+fn without_hidden(command: &Command) -> Command {
+    let shown = command.get_subcommands().filter(|below| !below.is_hide_set()).cloned();
+    Command::new("m3").args(command.get_arguments().cloned()).subcommands(shown)
+}
