@@ -88,6 +88,10 @@ fn write_into(
             paths.push(format!("run/{number}.json"));
             paths.extend((0..run.rows.len()).map(|row| format!("task/{number}/{row}.json")));
         }
+        for (number, references) in shelves.references.iter().enumerate() {
+            paths.push(format!("references/{number}.json"));
+            paths.extend((0..references.run.rows.len()).map(|row| format!("reference/{number}/{row}.json")));
+        }
         let scored: Vec<usize> = (0..shelves.runs.len())
             .filter(|number| shelves.runs.get(*number).is_some_and(|run| run.score.is_some()))
             .collect();

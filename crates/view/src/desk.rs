@@ -6,7 +6,7 @@ use std::thread;
 use m3_judge::review::{Ask, Desk, Page, Reply};
 use serde::Serialize;
 
-use crate::documents::{Board, Entries, comparison, home, matrix, run, sent_picture, state, task};
+use crate::documents::{Board, Entries, Of, comparison, home, matrix, run, sent_picture, state, task};
 use crate::library::Library;
 use crate::page::page;
 use crate::pictures::small;
@@ -54,12 +54,18 @@ impl ViewDesk {
             ["home.json"] => Some(Reply::json(&home(&self.library.read(), self.is_live))),
             ["matrix.json"] => Some(Reply::json(&matrix(&self.library.read()))),
             ["board.json"] => Some(self.leaderboards()),
-            ["run", number_of] => {
-                run(&self.library.read(), number(number_of)?).map(|made| Reply::json(&made))
+            ["run", of] => self.library.read().runs.get(number(of)?).map(|found| Reply::json(&run(found))),
+            ["references", of] => {
+                self.library.read().references.get(number(of)?).map(|found| Reply::json(&run(&found.run)))
             }
-            ["task", of_run, row] => {
+            [kind @ ("task" | "reference"), of, row] => {
                 let shelves = self.library.read();
-                task(&self.library, &shelves, number(of_run)?, number(row)?).map(|made| Reply::json(&made))
+                let of = number(of)?;
+                let of = match kind {
+                    "task" => Of::Run(of, shelves.runs.get(of)?),
+                    _ => Of::References(&shelves.references.get(of)?.run),
+                };
+                task(&self.library, &shelves, of, number(row)?).map(|made| Reply::json(&made))
             }
             ["compare", pair] => {
                 let (first, second) = pair.strip_suffix(".json")?.split_once('-')?;

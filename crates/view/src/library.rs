@@ -213,16 +213,18 @@ impl Library {
         let job = |(number, run): (usize, &Run)| {
             let [file] = run.files.as_slice() else { return None };
             let is_due = (run.score.is_none() || run.is_stale) && run.problem.is_none();
-            let shared = |references: &References| {
-                run.rows.iter().filter(|row| references.opened.has(&row.id)).count()
-            };
+            let shared =
+                |references: &References| run.rows.iter().filter(|row| references.has(&row.id)).count();
             let best =
                 shelves.references.iter().filter(|_| is_due).max_by_key(|references| shared(references))?;
-            (shared(best) > 0).then(|| Job {
+            if shared(best) == 0 {
+                return None;
+            }
+            Some(Job {
                 run: number,
                 digest: file.digest.clone(),
                 predictions: file.path.clone(),
-                references: best.opened.path.clone(),
+                references: best.opened()?.path.clone(),
             })
         };
         shelves.runs.iter().enumerate().filter_map(job).collect()

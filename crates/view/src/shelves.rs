@@ -2,24 +2,44 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 
 use crate::pictures::Pictures;
 use crate::run::{Opened, Run};
 use crate::score::Score;
 
-/// A file of references.
+/// A file of references: its trajectories are shown as those of a run are.
 #[derive(Debug)]
 pub(crate) struct References {
-    pub opened: Opened,
+    /// The file, its only one.
+    pub run: Run,
+    pub digest: String,
+    /// What the file is called; its folder is nobody's business who gets a bundle.
     pub name: String,
+}
+
+impl References {
+    fn new(opened: Opened, images: Option<&Path>, pictures: &Pictures) -> Option<Self> {
+        let name = opened.path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let (digest, name) = (opened.digest.clone(), name.unwrap_or_default());
+        Some(Self { run: Run::of_files(vec![opened], images, pictures)?, digest, name })
+    }
+
+    /// The file.
+    pub(crate) fn opened(&self) -> Option<&Opened> {
+        self.run.files.first()
+    }
+
+    /// Whether it has a reference for this task.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.opened().is_some_and(|opened| opened.has(id))
+    }
 }
 
 /// Runs and references.
 #[derive(Debug, Default)]
 pub(crate) struct Shelves {
     pub runs: Vec<Run>,
-    pub references: Vec<Arc<References>>,
+    pub references: Vec<References>,
     /// What could not be read, and what else a reader should know.
     pub notes: Vec<String>,
     /// Grows with every change.
@@ -28,13 +48,21 @@ pub(crate) struct Shelves {
 
 impl Shelves {
     /// The references that a run was scored against, or that share tasks with it.
-    pub(crate) fn references_of(&self, run: &Run) -> Option<&Arc<References>> {
+    pub(crate) fn references_of(&self, run: &Run) -> Option<&References> {
         let scored = run.score.as_ref().map(|score| score.head.inputs.references.sha256.as_str());
-        let of_score = self.references.iter().find(|known| Some(known.opened.digest.as_str()) == scored);
+        let of_score = self.references.iter().find(|known| Some(known.digest.as_str()) == scored);
         of_score.or_else(|| {
-            let shares = |known: &&Arc<References>| run.rows.iter().any(|row| known.opened.has(&row.id));
+            let shares = |known: &&References| run.rows.iter().any(|row| known.has(&row.id));
             self.references.iter().filter(|_| scored.is_none()).find(shares)
         })
+    }
+
+    /// Files of references that are called the same get numbers.
+    fn with_own_name(&self, references: References) -> References {
+        let is_free = |name: &String| self.references.iter().all(|known| known.name != *name);
+        let numbered = (2..).map(|number| format!("{} ({number})", references.name));
+        let name = std::iter::once(references.name.clone()).chain(numbered).find(is_free);
+        References { name: name.unwrap_or_default(), ..references }
     }
 
     /// Takes what was opened: files become runs or references, scores go to the runs that they are of. What was there before
@@ -46,9 +74,9 @@ impl Shelves {
             .partition(|files| files.first().is_some_and(|file| is_reference(file, &new.scores)));
         for opened in new.references.into_iter().chain(of_references.into_iter().flatten()) {
             // The same content twice is one file of references.
-            if self.references.iter().all(|known| known.opened.digest != opened.digest) {
-                let name = opened.path.display().to_string();
-                self.references.push(Arc::new(References { opened, name }));
+            if self.references.iter().all(|known| known.digest != opened.digest) {
+                let made = References::new(opened, images, pictures).map(|made| self.with_own_name(made));
+                self.references.extend(made);
             }
         }
         self.runs.extend(of_runs.into_iter().filter_map(|files| Run::of_files(files, images, pictures)));

@@ -32,7 +32,7 @@ fn the_next_open_reference_is_a_key_away_and_the_last_one_says_what_comes_next()
     browser.press("a");
     browser.wait("document.querySelector('#next')?.textContent", "Next open reference, 2 left n");
     browser.press("n");
-    browser.wait(title, "r3");
+    browser.wait(title, "=WEBSERVICE(1)");
     browser.press("a");
     browser.wait("document.querySelector('#next')?.textContent", "Next open reference, 1 left n");
     click(&browser, "#next");

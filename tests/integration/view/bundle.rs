@@ -77,6 +77,7 @@ fn a_bundle_has_what_the_pages_have_from_any_folder_of_a_server() {
         ("#/task/replayed/00010001", "HB-2044-7719-EX"),
         ("#/compare/poor/replayed", "Gains"),
         ("#/tasks/00010001", "Answer"),
+        ("#/references/references.json", "15 of 15 tasks"),
     ] {
         visit(&browser, &address, page);
         let main = browser.text("document.getElementById('main').textContent");
@@ -85,6 +86,9 @@ fn a_bundle_has_what_the_pages_have_from_any_folder_of_a_server() {
     visit(&browser, &address, "#/task/replayed/00010001");
     browser.wait("[...document.querySelectorAll('.task img, .result img')].filter(image => image.naturalWidth > 0).length", "3");
     assert_quiet(&browser, &address);
+    // Who gets the bundle does not learn where the files were.
+    let home = std::fs::read_to_string(bundle.join("data/home.json")).unwrap();
+    assert!(!home.contains(folder.path().to_str().unwrap()), "{home}");
 }
 
 #[test]

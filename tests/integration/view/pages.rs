@@ -10,7 +10,7 @@ const ENTER: &str = "\u{e007}";
 const ESCAPE: &str = "\u{e00c}";
 
 /// One page of each kind.
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 9] = [
     "#/",
     "#/board",
     "#/matrix",
@@ -18,6 +18,8 @@ const PAGES: [&str; 7] = [
     "#/task/replayed/00010001",
     "#/compare/poor/replayed",
     "#/tasks/00010001",
+    "#/references/references.json",
+    "#/reference/references.json/00010001",
 ];
 
 /// The text of the page's part.
@@ -80,6 +82,10 @@ fn a_task_shows_what_the_model_saw_called_and_got() {
     visit(&browser, &view.address, "#/task/replayed/00020001");
     assert_eq!(browser.text("document.querySelectorAll('.prediction .call .flag').length"), "1");
     assert!(browser.text(MAIN).contains("failed: resource not found"));
+    // A reference has the calls that should be made, and leads to the runs of its task.
+    visit(&browser, &view.address, "#/reference/references.json/00010001");
+    assert_eq!(browser.text("document.querySelectorAll('.reference .call').length"), "3");
+    assert!(browser.text(MAIN).contains("All runs side by side"));
     // A missing call is told where it is missing.
     visit(&browser, &view.address, "#/task/poor/00010000");
     assert!(browser.text("document.querySelectorAll('.call.alone').length").parse::<u32>().unwrap() > 0);

@@ -25,8 +25,6 @@ pub(crate) struct Home {
 #[derive(Debug, Serialize)]
 struct RunRow {
     name: String,
-    files: Vec<String>,
-    score_file: Option<String>,
     model: Option<String>,
     /// Trajectories, missing ones included.
     trajectories: usize,
@@ -65,7 +63,7 @@ pub(crate) fn home(shelves: &Shelves, is_live: bool) -> Home {
         references: shelves
             .references
             .iter()
-            .map(|known| ReferencesRow { name: known.name.clone(), tasks: known.opened.seen.len() })
+            .map(|known| ReferencesRow { name: known.name.clone(), tasks: known.run.rows.len() })
             .collect(),
         notes: shelves.notes.clone(),
     }
@@ -93,8 +91,6 @@ fn run_row(shelves: &Shelves, run: &Run) -> RunRow {
     });
     RunRow {
         name: run.name.clone(),
-        files: run.files.iter().map(|file| file.path.display().to_string()).collect(),
-        score_file: score.map(|score| score.path.display().to_string()),
         model: run.model.clone(),
         trajectories: run.rows.len(),
         failed: run.rows.iter().filter(|row| row.failure.is_some()).count(),

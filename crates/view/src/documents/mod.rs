@@ -10,7 +10,7 @@ pub(crate) use board::{Board, Entries, comparison};
 pub(crate) use home::{home, state};
 pub(crate) use matrix::matrix;
 pub(crate) use run::run;
-pub(crate) use task::{sent_picture, task};
+pub(crate) use task::{Of, sent_picture, task};
 
 use serde::Serialize;
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Column, columns, rounded};
 use crate::row::Row;
-use crate::shelves::Shelves;
+use crate::run::Run;
 
 /// The most tools and arguments that are listed.
 const LISTED: usize = 200;
@@ -56,8 +56,7 @@ struct Rejected<'a> {
 }
 
 /// The tasks of a run.
-pub(crate) fn run(shelves: &Shelves, run: usize) -> Option<RunDocument<'_>> {
-    let run = shelves.runs.get(run)?;
+pub(crate) fn run(run: &Run) -> RunDocument<'_> {
     let score = run.score.as_deref();
     let scored = |row: &Row| score.and_then(|score| score.of(&row.id, row.repeat));
     let rows = run.rows.iter().map(|row| {
@@ -68,7 +67,7 @@ pub(crate) fn run(shelves: &Shelves, run: usize) -> Option<RunDocument<'_>> {
             passes: found.and_then(|found| found.passes),
         }
     });
-    Some(RunDocument {
+    RunDocument {
         name: &run.name,
         revision: run.revision,
         columns: score.map(|score| columns(&score.columns)).unwrap_or_default(),
@@ -97,7 +96,7 @@ pub(crate) fn run(shelves: &Shelves, run: usize) -> Option<RunDocument<'_>> {
                 suites: &head.suites,
             }
         }),
-    })
+    }
 }
 
 fn first(all: &[Value]) -> &[Value] {

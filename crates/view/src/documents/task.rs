@@ -11,7 +11,7 @@ use crate::library::Library;
 use crate::pictures::Place;
 use crate::row::{Row, count, cut, is_failed, member};
 use crate::run::Run;
-use crate::shelves::Shelves;
+use crate::shelves::{References, Shelves};
 
 /// The most characters of a text.
 const TEXT: usize = 20_000;
@@ -107,39 +107,56 @@ struct Maker<'a> {
     trajectory: &'a Trajectory,
 }
 
-/// One trajectory.
+/// Whose trajectory it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Of<'a> {
+    /// A run with its number.
+    Run(usize, &'a Run),
+    /// A file of references.
+    References(&'a Run),
+}
+
+/// The trajectory of a row.
 pub(crate) fn task<'a>(
     library: &Library,
     shelves: &'a Shelves,
-    run_number: usize,
+    of: Of<'a>,
     row_number: usize,
 ) -> Option<TaskDocument<'a>> {
-    let run = shelves.runs.get(run_number)?;
+    let (run_number, run) = match of {
+        Of::Run(number, run) => (number, run),
+        Of::References(run) => (usize::MAX, run),
+    };
     let row = run.rows.get(row_number)?;
-    let trajectory = run.trajectory(row_number);
-    let references = shelves.references_of(run);
-    let reference = references.and_then(|known| known.opened.of_id(&row.id));
+    let own = run.trajectory(row_number);
+    let (prediction, reference) = match of {
+        Of::Run(..) => {
+            let of_task = |known: &References| known.opened()?.of_id(&row.id);
+            (own, shelves.references_of(run).and_then(of_task))
+        }
+        Of::References(_) => (None, own),
+    };
     let nothing = Trajectory::default();
-    let told = trajectory.as_ref().or(reference.as_ref()).unwrap_or(&nothing);
+    let told = prediction.as_ref().or(reference.as_ref()).unwrap_or(&nothing);
     let maker = Maker { library, run, run_number, row_number, repeat: row.repeat, trajectory: told };
     let extra = |key: &str| member(&told.extra, key);
     let question = told.question.as_deref().or_else(|| extra("prompt").and_then(Json::as_str));
     let question = question.or_else(|| reference.as_ref()?.question.as_deref());
-    let of_prediction = trajectory.as_ref();
     let scored = run.score.as_deref().and_then(|score| score.of(&row.id, row.repeat));
     let others =
         shelves.runs.iter().enumerate().filter(|(index, other)| {
             *index != run_number && other.rows.iter().any(|found| found.id == row.id)
         });
+    let prediction = prediction.as_ref();
     Some(TaskDocument {
         row,
-        facts: of_prediction.map(facts).unwrap_or_default(),
+        facts: prediction.map(facts).unwrap_or_default(),
         question: question.map(|text| cut(text, TEXT)),
         image: maker.task_image(reference.as_ref()),
-        prediction: of_prediction.map(|prediction| maker.side(prediction, true)),
+        prediction: prediction.map(|prediction| maker.side(prediction, true)),
         reference: reference.as_ref().map(|reference| maker.side(reference, false)),
-        turns: of_prediction.map(turns).unwrap_or_default(),
-        dialogue: of_prediction.map(|_| maker.dialogue()).unwrap_or_default(),
+        turns: prediction.map(turns).unwrap_or_default(),
+        dialogue: prediction.map(|_| maker.dialogue()).unwrap_or_default(),
         score: scored.map(|scored| &*scored.whole),
         thresholds: run.score.as_deref().map(|score| &score.head.thresholds),
         others: others.map(|(_, other)| other.name.as_str()).collect(),

@@ -28,15 +28,16 @@ let revision = 0;
 
 // Addresses of pages: by the names of runs and tasks, so that they stay true while a run goes on.
 const runLink = (name, query = "") => `#/run/${encodeURIComponent(name)}${query ? `?${query}` : ""}`;
-const taskLink = (name, row, query = "") => `#/task/${encodeURIComponent(name)}/${encodeURIComponent(row.id)}${row.repeat > 1 ? `/${row.repeat}` : ""}${query ? `?${query}` : ""}`;
+const taskLink = (name, row, query = "", kind = "task") => `#/${kind}/${encodeURIComponent(name)}/${encodeURIComponent(row.id)}${row.repeat > 1 ? `/${row.repeat}` : ""}${query ? `?${query}` : ""}`;
+const referencesLink = (name, query = "") => `#/references/${encodeURIComponent(name)}${query ? `?${query}` : ""}`;
 const tasksLink = (id, runs = []) => `#/tasks/${encodeURIComponent(id)}${runs.length > 0 ? `?${new URLSearchParams(runs.map((name) => ["run", name]))}` : ""}`;
 const compareLink = (first, second) => `#/compare/${encodeURIComponent(first)}/${encodeURIComponent(second)}`;
 
-// The number of a run in the documents.
-const numberOf = async (name) => {
-  const { runs } = await kept("home.json");
-  const number = runs.findIndex((run) => run.name === name);
-  if (number < 0) throw new Error(`There is no run called ${name}.`);
+// The number of a run, or of references, in the documents.
+const numberOf = async (name, among = "runs") => {
+  const home = await kept("home.json");
+  const number = home[among].findIndex((found) => found.name === name);
+  if (number < 0) throw new Error(`There are no ${among} called ${name}.`);
   return number;
 };
 

@@ -43,7 +43,7 @@ const homeView = async (parameters) => {
   const made = sortable("Runs", runColumns(home), home.runs, sorted, (sort) => go("", { sort }));
   const trajectories = home.runs.reduce((sum, run) => sum + run.trajectories, 0);
   const parts = [make("h2", { tabindex: -1 }, "Runs"), make("p", {}, `${plural(home.runs.length, "run")} with ${plural(trajectories, "trajectory").replace("trajectorys", "trajectories")}`,
-    home.references.length > 0 ? [`; references: `, home.references.map((found, index) => [index > 0 ? ", " : "", make("code", {}, found.name), ` (${plural(found.tasks, "task")})`])] : "", ".")];
+    home.references.length > 0 ? [`; references: `, home.references.map((found, index) => [index > 0 ? ", " : "", make("a", { href: referencesLink(found.name) }, found.name), ` (${plural(found.tasks, "task")})`])] : "", ".")];
   if (home.runs.length > 0) parts.push(made.node);
   if (!isScored && home.runs.length > 0) parts.push(make("p", { class: "note" }, home.references.length > 0
     ? "Runs are being scored; this page shows the numbers when they are there."

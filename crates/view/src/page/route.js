@@ -4,6 +4,8 @@ const VIEWS = [
   [/^$/, homeView], [/^board$/, boardView], [/^matrix$/, matrixView],
   [/^run\/([^/]*)$/, runView],
   [/^task\/([^/]*)\/([^/]*)(?:\/(\d+))?$/, (parameters, run, id, repeat) => taskView(parameters, run, id, Number(repeat ?? 1))],
+  [/^references\/([^/]*)$/, referencesView],
+  [/^reference\/([^/]*)\/([^/]*)(?:\/(\d+))?$/, (parameters, file, id, repeat) => taskView(parameters, file, id, Number(repeat ?? 1), ["references", "reference"])],
   [/^tasks\/([^/]*)$/, tasksView],
   [/^compare\/([^/]*)\/([^/]*)$/, compareView],
 ];
@@ -112,7 +114,7 @@ const poll = async () => {
     byId("live").textContent = `${plural(running.length, "run")} going on: ${grouped(done)} of ${plural(of, "task")}`;
     if (state.revision !== revision) {
       revision = state.revision;
-      if (!/^tasks?\//.test(shown?.path ?? "")) await show();
+      if (!/^(tasks?|reference)\//.test(shown?.path ?? "")) await show();
     }
     if (byId("failure").textContent.startsWith("m3 does not answer")) fail("");
   } catch (thrown) { fail(thrown.message); }

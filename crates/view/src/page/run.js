@@ -10,6 +10,13 @@ const runView = async (parameters, name) => {
   return { title: run.name, parts, search: list.search, up: "#/" };
 };
 
+// References: the tasks of a file, each with the calls that should be made.
+const referencesView = async (parameters, name) => {
+  const run = await kept(`references/${await numberOf(name, "references")}.json`);
+  const list = taskTable({ ...run, name }, parameters, [], () => -1, ["references", "reference"]);
+  return { title: name, parts: [make("h2", { tabindex: -1 }, name), make("p", { class: "note" }, "References: what should be called. People accept, edit or reject them with ", make("code", {}, `m3 review ${name}`), "."), list.parts], search: list.search, up: "#/" };
+};
+
 // What the reader asked for: by these, tasks are listed and followed.
 const FILTERS = ["q", "type", "outcome", "tool", "metric", "from", "to", "sort"];
 
@@ -27,8 +34,8 @@ const filtered = (run, parameters) => {
     && (from === -Infinity && to === Infinity || (row.values?.[column] !== null && row.values?.[column] !== undefined && row.values[column] >= from && row.values[column] <= to)));
 };
 
-const taskTable = (run, parameters, own, at) => {
-  const set = (name, value) => go(`run/${encodeURIComponent(run.name)}`, { ...Object.fromEntries(FILTERS.map((key) => [key, parameters.get(key) ?? ""])), [name]: value });
+const taskTable = (run, parameters, own, at, [page, task] = ["run", "task"]) => {
+  const set = (name, value) => go(`${page}/${encodeURIComponent(run.name)}`, { ...Object.fromEntries(FILTERS.map((key) => [key, parameters.get(key) ?? ""])), [name]: value });
   const kinds = (of) => [...new Set(run.rows.flatMap(of).filter((value) => value !== null && value !== undefined))].sort();
   const choice = (name, label, options, all = "all") => (options.length < 2 && !parameters.get(name) ? null : make("label", {}, label,
     make("select", { "data-filter": name, onchange: (event) => set(name, event.target.value) }, make("option", { value: "" }, all),
@@ -41,14 +48,14 @@ const taskTable = (run, parameters, own, at) => {
     run.score ? [choice("metric", "metric", run.columns.filter((column) => column.name !== "average").map((column) => [column.name, column.label]), "average"), bound("from", "at least"), bound("to", "at most")] : null);
   const rows = filtered(run, parameters);
   const query = new URLSearchParams([...parameters].filter(([key, value]) => FILTERS.includes(key) && value !== "")).toString();
-  const link = (row) => taskLink(run.name, row, query);
+  const link = (row) => taskLink(run.name, row, query, task);
   const value = (name) => (row) => row.values?.[at(name)];
   const columns = [
     { name: "id", label: "task", value: (row) => row.id, cell: (row) => [make("a", { href: link(row) }, row.id || "(empty id)"), row.repeat > 1 ? ` repetition ${row.repeat}` : null] },
     ...(run.rows.some((row) => row.picture) ? [{ label: "image", cell: (row) => (row.picture ? picture({ name: row.picture, title: `image of ${row.id}` }, "thumbnail", { class: "thumbnail" }) : null) }] : []),
     { name: "type", label: "type", value: (row) => row.type, cell: (row) => row.type ?? "–" },
     { name: "question", label: "question", value: (row) => row.question, class: "question", cell: (row) => make("span", { class: "clipped", dir: "auto" }, row.question ?? "") },
-    { name: "outcome", label: "outcome", value: outcomeOf, cell: (row) => make("span", { class: row.failure ? "bad" : null }, words(outcomeOf(row) ?? "–")) },
+    ...(run.rows.some(outcomeOf) ? [{ name: "outcome", label: "outcome", value: outcomeOf, cell: (row) => make("span", { class: row.failure ? "bad" : null }, words(outcomeOf(row) ?? "–")) }] : []),
     { name: "calls", label: "calls", isNumber: true, value: (row) => row.calls, cell: (row) => [grouped(row.calls), row.failed_calls > 0 ? make("span", { class: "bad" }, ` ${grouped(row.failed_calls)} failed`) : null] },
     ...(run.score ? [
       { name: "average", label: "average", isNumber: true, value: value("average"), cell: (row) => bar(value("average")(row)) },
@@ -61,12 +68,12 @@ const taskTable = (run, parameters, own, at) => {
   const made = sortable("Tasks", columns, rows, parameters.get("sort") || (run.score ? "average" : "id"), (sort) => set("sort", sort));
   const isFiltered = rows.length < run.rows.length;
   const count = make("p", { class: "count", role: "status" }, `${grouped(rows.length)} of ${plural(run.rows.length, "task")}`,
-    isFiltered ? [" ", make("button", { type: "button", class: "reset", onclick: () => go(`run/${encodeURIComponent(run.name)}`, { sort: parameters.get("sort") ?? "" }) }, "Show all")] : null);
+    isFiltered ? [" ", make("button", { type: "button", class: "reset", onclick: () => go(`${page}/${encodeURIComponent(run.name)}`, { sort: parameters.get("sort") ?? "" }) }, "Show all")] : null);
   return { parts: [controls, count, rows.length > 0 ? made.node : null], ordered: made.ordered, link, search };
 };
 
 // The tasks of a run as they are listed, for `j` and `k` on a task.
-const listed = (run, parameters) => taskTable(run, parameters, run.columns, (name) => run.columns.findIndex((column) => column.name === name));
+const listed = (run, parameters, pages) => taskTable(run, parameters, run.columns, (name) => run.columns.findIndex((column) => column.name === name), pages);
 
 const told = (tool) => make("bdi", { class: "tool" }, tool);
 

@@ -1,17 +1,17 @@
 // A task: the image and the question, the alignment of the calls with those of the reference, what the tools returned, what was said.
-const taskView = async (parameters, name, id, repeat) => {
-  const number = await numberOf(name);
-  const list = await kept(`run/${number}.json`);
+const taskView = async (parameters, name, id, repeat, pages = ["run", "task"]) => {
+  const number = await numberOf(name, pages[0] === "run" ? "runs" : "references");
+  const list = { ...await kept(`${pages[0]}/${number}.json`), name };
   const exact = list.rows.findIndex((row) => row.id === id && row.repeat === repeat);
   const row = exact >= 0 ? exact : list.rows.findIndex((found) => found.id === id);
-  if (row < 0) throw new Error(`The run ${name} has no task ${id}.`);
-  const of = await get(`task/${number}/${row}.json`);
-  const around = listed(list, parameters);
+  if (row < 0) throw new Error(`${name} has no task ${id}.`);
+  const of = await get(`${pages[1]}/${number}/${row}.json`);
+  const around = listed(list, parameters, pages);
   const here = around.ordered.findIndex((found) => found.id === id && found.repeat === list.rows[row].repeat);
   const [previous, next] = [here - 1, here + 1].map((at) => (here >= 0 && around.ordered[at] ? around.link(around.ordered[at]) : undefined));
   const scored = of.score;
   const title = make("h2", { tabindex: -1 }, make("bdi", {}, of.row.id || "(empty id)"), of.row.repeat > 1 ? ` repetition ${of.row.repeat}` : null, of.row.type ? make("small", {}, ` ${of.row.type}`) : null);
-  const up = runLink(name, parameters);
+  const up = (pages[0] === "run" ? runLink : referencesLink)(name, parameters);
   const steps = make("p", { class: "steps" }, make("a", { href: up }, name), here >= 0 ? ` · ${here + 1} of ${around.ordered.length} ` : " ",
     previous ? [make("a", { href: previous, rel: "prev" }, "previous"), " "] : null, next ? make("a", { href: next, rel: "next" }, "next") : null);
   const others = of.others.length === 0 ? null : make("p", { class: "others" }, make("a", { href: tasksLink(id) }, "All runs side by side"), " · in ",
