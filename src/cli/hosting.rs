@@ -158,10 +158,10 @@ impl Signals {
         let (first, second) = (signals.first.clone(), signals.second.clone());
         let arrived = Arc::clone(&signals.arrived);
         runtime.spawn(async move {
-            next(&mut heard).await;
+            next_signal(&mut heard).await;
             arrived.store(true, Ordering::SeqCst);
             first.cancel();
-            next(&mut heard).await;
+            next_signal(&mut heard).await;
             second.cancel();
         });
         signals
@@ -203,8 +203,13 @@ fn ending() -> Vec<SignalKind> {
     kinds
 }
 
+/// Hears the signals that end a command; those that cannot be handled end the process as usual.
+pub(super) fn heard_signals() -> Vec<Signal> {
+    ending().into_iter().filter_map(|kind| signal(kind).ok()).collect()
+}
+
 /// Waits for the next signal of any kind.
-async fn next(heard: &mut [Signal]) {
+pub(super) async fn next_signal(heard: &mut [Signal]) {
     let mut is_there =
         |context: &mut Context<'_>| heard.iter_mut().any(|kind| kind.poll_recv(context).is_ready());
     poll_fn(|context| if is_there(context) { Poll::Ready(()) } else { Poll::Pending }).await;

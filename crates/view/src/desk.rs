@@ -9,7 +9,6 @@ use serde::Serialize;
 use crate::documents::{Board, Entries, Of, comparison, home, matrix, run, sent_picture, state, task};
 use crate::library::Library;
 use crate::page::page;
-use crate::pictures::small;
 
 /// A picture of one pixel (`GIF89a`).
 const PIXEL: &[u8] = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff!\xf9\x04\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
@@ -86,8 +85,11 @@ impl ViewDesk {
         let place = self.library.pictures.place(name)?;
         let sent = |place: &_| sent_picture(&self.library.read(), place);
         // In place of what cannot be shown there is a single pixel, which the page tells of: an error would be one of the page.
-        let (kind, bytes) =
-            small(&place, is_thumbnail, sent).unwrap_or_else(|_| ("image/gif", PIXEL.to_vec()));
+        let (kind, bytes) = self
+            .library
+            .pictures
+            .small(&place, is_thumbnail, sent)
+            .unwrap_or_else(|_| ("image/gif", PIXEL.to_vec()));
         Some(Reply::image(kind, bytes))
     }
 

@@ -100,9 +100,12 @@ impl Library {
         library.write().take(new, library.given.images.as_deref(), &library.pictures);
         let shelves = library.read();
         if shelves.runs.is_empty() && shelves.references.is_empty() {
-            let message = "there are no trajectories, scores or references in what was given\n\
-                hint: name folders of `m3 run`, files of trajectories or scores of `m3 score --format json`";
-            return Err(ViewError(message.to_owned()));
+            let mut message =
+                "there are no trajectories, scores or references in what was given\n".to_owned();
+            message.extend(shelves.passed_over.iter().take(3).map(|(_, reason)| format!("  {reason}\n")));
+            message +=
+                "hint: name folders of `m3 run`, files of trajectories or scores of `m3 score --format json`";
+            return Err(ViewError(message));
         }
         drop(shelves);
         Ok(Self { seen: Mutex::new(seen), ..library })
@@ -118,7 +121,10 @@ impl Library {
         let is_named = |path: &Path| self.given.paths.iter().any(|named| named == path);
         let mut new = New::default();
         if found.is_cut {
-            new.notes.push(format!("only the first {MOST_FILES} files were looked at"));
+            let note = format!(
+                "There are more than {MOST_FILES} files: only those were looked at; name fewer folders."
+            );
+            new.notes.push(note);
         }
         let open = |path: &PathBuf| Opened::open(path, self.given.formats);
         let open_all = |paths: &Vec<PathBuf>| paths.iter().map(open).collect::<Result<Vec<_>, _>>();
@@ -129,7 +135,10 @@ impl Library {
                     new.files.push(files);
                 }
                 Err(reason) if paths.iter().any(|path| is_named(path)) => return Err(ViewError(reason)),
-                Err(_) => seen.passed_over.extend(paths.iter().map(|path| (path.clone(), changed(path)))),
+                Err(reason) => {
+                    seen.passed_over.extend(paths.iter().map(|path| (path.clone(), changed(path))));
+                    new.passed_over.extend(paths.first().map(|path| (path.clone(), reason)));
+                }
             }
         }
         for (path, score) in in_parallel(&found.scores, |path| Score::read(path)) {
@@ -141,7 +150,7 @@ impl Library {
                 Err(reason) if is_named(path) => return Err(ViewError(reason)),
                 Err(reason) => {
                     seen.passed_over.insert(path.clone(), changed(path));
-                    new.notes.push(reason);
+                    new.passed_over.push((path.clone(), reason));
                 }
             }
         }
@@ -180,7 +189,14 @@ impl Library {
         let has_news = run.progress.as_mut().is_some_and(Progress::read_on);
         // A file that is being replaced is read the next time.
         let files = files.ok().filter(|files| !files.is_empty());
-        let is_changed = has_news || files.is_some();
+        let is_broken = files.is_none() && !changed.is_empty() && run.problem.is_none();
+        let is_changed = has_news || files.is_some() || is_broken;
+        if is_broken {
+            run.problem = Some(
+                "its file cannot be read any more, or is being written: this is what was there before"
+                    .to_owned(),
+            );
+        }
         if let Some(files) = files {
             (run.is_stale, run.problem) = (true, None);
             run.take(files, &self.pictures);
@@ -194,6 +210,7 @@ impl Library {
     /// Scores the runs that have no score, or one of what was there before, each against the references that share most
     /// tasks with it. Blocks until all are scored.
     pub fn score(&self, scorer: &Scorer) {
+        self.write().is_scoring = true;
         for job in self.jobs() {
             let score = scorer(&job.predictions, &job.references).and_then(|path| Score::read(&path));
             let mut shelves = self.write();

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use m3_report::audit::Pictures as Small;
 use sha2::{Digest as _, Sha256};
@@ -25,36 +25,50 @@ pub(crate) enum Place {
 
 /// The pictures that documents have named so far.
 #[derive(Debug, Default)]
-pub(crate) struct Pictures(RwLock<HashMap<String, Place>>);
+pub(crate) struct Pictures {
+    known: RwLock<HashMap<String, Place>>,
+    /// Held by who decodes: a large picture takes hundreds of megabytes, so there is only one at a time.
+    decoding: Mutex<()>,
+}
 
 impl Pictures {
     /// The name of a picture, in hexadecimal.
     pub(crate) fn name(&self, place: Place) -> String {
         let name = m3_support::text::hexadecimal(&Sha256::digest(format!("{place:?}")))[..20].to_owned();
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         known.entry(name.clone()).or_insert(place);
         name
     }
 
     /// Where the picture of this name is, if a document has named it.
     pub(crate) fn place(&self, name: &str) -> Option<Place> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+        self.known.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
     /// All names, in order.
     pub(crate) fn names(&self) -> Vec<String> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let mut names: Vec<String> = known.keys().cloned().collect();
         names.sort();
         names
     }
+
+    /// A picture made small: its media type and its bytes.
+    ///
+    /// # Errors
+    /// Why it is not shown.
+    pub(crate) fn small(
+        &self,
+        place: &Place,
+        is_thumbnail: bool,
+        sent: impl FnOnce(&Place) -> Option<Vec<u8>>,
+    ) -> Result<(&'static str, Vec<u8>), &'static str> {
+        let _decoding = self.decoding.lock().unwrap_or_else(PoisonError::into_inner);
+        small(place, is_thumbnail, sent)
+    }
 }
 
-/// A picture made small: its media type and its bytes.
-///
-/// # Errors
-/// Why it is not shown.
-pub(crate) fn small(
+fn small(
     place: &Place,
     is_thumbnail: bool,
     sent: impl FnOnce(&Place) -> Option<Vec<u8>>,

@@ -22,6 +22,12 @@ pub(crate) struct Row {
     pub id: String,
     /// Which repetition of the task, from 1.
     pub repeat: u64,
+    /// Which of several with the same id and repetition, from 1. The last one counts in scores.
+    #[serde(skip_serializing_if = "is_first")]
+    pub copy: u64,
+    /// Whether a later one has the same id and repetition.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_replaced: bool,
     /// The type of task.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub task_type: Option<String>,
@@ -73,6 +79,8 @@ impl Row {
         Self {
             id: trajectory.id.clone(),
             repeat: 1,
+            copy: 1,
+            is_replaced: false,
             task_type: trajectory.task_type.as_deref().map(|name| cut(name, NAME)),
             question: question.map(|text| cut(text, QUESTION)),
             picture: None,
@@ -93,11 +101,19 @@ impl Row {
         Self {
             id: id.clone(),
             repeat: *repeat,
+            copy: 1,
             task_type: task_type.clone(),
+            steps: scored.steps,
+            calls: scored.calls,
             failure: failure.clone(),
             ..Self::default()
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_first(copy: &u64) -> bool {
+    *copy <= 1
 }
 
 /// Whether a call is recorded as failed: by its outcome if it has one, else by its mark.

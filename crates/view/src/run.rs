@@ -1,6 +1,6 @@
 //! A run: the trajectories of a model, with their rows, their score and, while it goes on, its journal.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -207,6 +207,7 @@ impl Run {
                 places.push(Some(At { file, index }));
             }
         }
+        number_copies(&mut rows);
         (self.files, self.rows, self.places, self.model) = (files, rows, places, model);
         self.add_missing();
         self.revision += 1;
@@ -243,6 +244,23 @@ impl Run {
         let workspace =
             self.folder.as_ref().map(|folder| folder.join("workspaces").join(file_name(id, repeat)));
         workspace.into_iter().chain(self.folders.iter().cloned()).collect()
+    }
+}
+
+/// Numbers those that have the same id and repetition.
+fn number_copies(rows: &mut [Row]) {
+    let mut seen: HashMap<(String, u64), (u64, usize)> = HashMap::new();
+    for index in 0..rows.len() {
+        let Some(row) = rows.get_mut(index) else { break };
+        let (copies, last) = seen.entry((row.id.clone(), row.repeat)).or_default();
+        *copies += 1;
+        row.copy = *copies;
+        let before = std::mem::replace(last, index);
+        if *copies > 1
+            && let Some(before) = rows.get_mut(before)
+        {
+            before.is_replaced = true;
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use m3_report::{SCORE_SCHEMA, open_decompressed};
 const DEPTH: usize = 8;
 
 /// The most files that are looked at.
-pub(crate) const MOST_FILES: usize = 20_000;
+pub(crate) const MOST_FILES: usize = 100_000;
 
 /// How much of a file is looked at to recognize a score.
 const START: u64 = 4096;

@@ -59,6 +59,9 @@ pub(crate) struct Scored {
     pub failure: Option<String>,
     /// Whether it passes, with `--match`.
     pub passes: Option<bool>,
+    /// Predicted steps and calls.
+    pub steps: usize,
+    pub calls: usize,
     /// Values by column.
     pub values: Vec<Option<f64>>,
     /// All that the score says of it.
@@ -115,6 +118,7 @@ impl Score {
         Self::new(path, head, raw).map_err(wrong)
     }
 
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a negative count is none")]
     fn new(path: &Path, head: Head, raw: Vec<Box<RawValue>>) -> serde_json::Result<Self> {
         let mut columns: Vec<String> = metrics().map(|metric| metric.name().to_owned()).collect();
         let mut trajectories = Vec::with_capacity(raw.len());
@@ -140,8 +144,11 @@ impl Score {
             let passes = read.verdict.as_ref().and_then(|verdict| verdict.get("passed")?.as_bool());
             let repeat = read.repeat.unwrap_or(1);
             places.insert((read.id.clone(), repeat), trajectories.len());
+            let count = |name: &str| read.metrics.get(name).and_then(Value::as_f64).unwrap_or_default();
+            // The metrics of one trajectory: its average is its number.
+            let (steps, calls) = (count("average_steps") as usize, count("predicted_calls") as usize);
             let Read { id, task_type, failure, .. } = read;
-            trajectories.push(Scored { id, repeat, task_type, failure, passes, values, whole });
+            trajectories.push(Scored { id, repeat, task_type, failure, passes, steps, calls, values, whole });
         }
         for scored in &mut trajectories {
             scored.values.resize(columns.len(), None);

@@ -1,11 +1,14 @@
 //! What was found, put together: runs with their scores, and references.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::pictures::Pictures;
 use crate::run::{Opened, Run};
 use crate::score::Score;
+
+/// The most files that are said to be passed over.
+const PASSED_OVER: usize = 200;
 
 /// A file of references: its trajectories are shown as those of a run are.
 #[derive(Debug)]
@@ -40,8 +43,12 @@ impl References {
 pub(crate) struct Shelves {
     pub runs: Vec<Run>,
     pub references: Vec<References>,
-    /// What could not be read, and what else a reader should know.
+    /// What a reader should know.
     pub notes: Vec<String>,
+    /// Files in the folders that are nothing that is shown, or cannot be read, and why; the first 200.
+    pub passed_over: Vec<(PathBuf, String)>,
+    /// Whether runs without a score get one.
+    pub is_scoring: bool,
     /// Grows with every change.
     pub revision: u64,
 }
@@ -84,6 +91,8 @@ impl Shelves {
         join(&mut self.runs, new.scores);
         tell_apart(&mut self.runs);
         self.notes.extend(new.notes);
+        let room = PASSED_OVER.saturating_sub(self.passed_over.len());
+        self.passed_over.extend(new.passed_over.into_iter().take(room));
         self.revision += 1;
     }
 }
@@ -97,8 +106,9 @@ pub(crate) struct New {
     pub references: Vec<Opened>,
     pub scores: Vec<Score>,
     /// Folders of runs that have no predictions yet.
-    pub begun: Vec<std::path::PathBuf>,
+    pub begun: Vec<PathBuf>,
     pub notes: Vec<String>,
+    pub passed_over: Vec<(PathBuf, String)>,
 }
 
 impl New {

@@ -16,6 +16,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::Common;
 use super::failure::{Failure, code};
+use super::hosting::{heard_signals, next_signal};
 use super::printer::Printer;
 
 /// Options of `m3 serve`.
@@ -186,26 +187,7 @@ fn announce(server: &HttpServer, printer: Printer) -> Result<(), Failure> {
 
 /// Returns when the user, or the program that started this, asks for the end.
 pub(super) async fn asked_to_end() {
-    let interrupted = async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
-    #[cfg(unix)]
-    let terminated = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(mut signal) => {
-                signal.recv().await;
-            }
-            Err(_) => std::future::pending().await,
-        }
-    };
-    #[cfg(not(unix))]
-    let terminated = std::future::pending::<()>();
-    tokio::select! {
-        () = interrupted => {}
-        () = terminated => {}
-    }
+    next_signal(&mut heard_signals()).await;
 }
 
 fn failed(error: &ServeError) -> Failure {

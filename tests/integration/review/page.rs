@@ -42,11 +42,6 @@ fn the_next_open_reference_is_a_key_away_and_the_last_one_says_what_comes_next()
         "document.querySelector('#done code')?.textContent.endsWith('references.json --out reviewed.json')",
         "true",
     );
-    // The list shows what each is about: one has an image that is there.
-    browser.wait(
-        "[...document.querySelectorAll('#list .thumbnail')].filter(image => image.naturalWidth > 0).length",
-        "1",
-    );
     assert_quiet(&browser, &review);
 }
 

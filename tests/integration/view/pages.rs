@@ -3,7 +3,8 @@
 use m3_testkit::browser::Browser;
 use serde_json::json;
 
-use super::{View, assert_quiet, axe, findings, small_benchmark, visit};
+use super::{View, assert_quiet, axe, findings, one_call, small_benchmark, visit, write};
+use crate::support::Folder;
 
 /// The codes of `WebDriver` for keys.
 const ENTER: &str = "\u{e007}";
@@ -189,4 +190,46 @@ fn pages_say_what_the_commands_say() {
     // Gains and regressions: the same tasks change as `m3 compare` says.
     visit(&browser, &view.address, "#/compare/poor/replayed");
     assert!(browser.text(MAIN).contains("The second is better"), "{}", browser.text(MAIN));
+}
+
+/// Of two trajectories with one id the last is scored; both can be opened, and `j` goes on from one to the other.
+#[test]
+fn repeated_ids_have_pages_of_their_own_and_files_that_are_passed_over_are_told() {
+    let folder = Folder::new();
+    let call = |id: &str, x: u64| one_call(id, "t/u", &json!({"x": x}));
+    write(
+        &folder.path().join("p.json"),
+        &json!([call("a", 1), call("a", 2), call("b", 3), {"id": "c", "steps": []}]),
+    );
+    write(&folder.path().join("references.json"), &json!([call("a", 2), call("b", 3), call("c", 4)]));
+    std::fs::write(folder.path().join("cut.json"), "[{\"id\": \"a\", \"st").unwrap();
+    let (Some(view), Some(browser)) = (View::start(&folder, &["."]), Browser::open(1280, 1000)) else {
+        return;
+    };
+    view.wait_for_scores();
+    let rows = view.json("data/run/0.json")["rows"].clone();
+    let told: Vec<(bool, bool)> = rows
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["is_replaced"] == true, row["values"].is_array()))
+        .collect();
+    assert_eq!(told, [(true, false), (false, true), (false, true), (false, true)]);
+    let shown = "document.querySelector('.prediction .arguments code').textContent";
+    visit(&browser, &view.address, "#/task/p/a?sort=id");
+    assert_eq!(browser.text(shown), "1");
+    assert!(browser.text(MAIN).contains("that one is scored, and this one is not"));
+    browser.press("j");
+    browser.wait("document.documentElement.dataset.ready", "#/task/p/a/1/2?sort=id");
+    assert_eq!(browser.text(shown), "2");
+    browser.press("j");
+    browser.wait("document.documentElement.dataset.ready", "#/task/p/b?sort=id");
+    // Who goes up is at the row that they left.
+    browser.press("u");
+    browser.wait("document.documentElement.dataset.ready", "#/run/p?sort=id");
+    assert_eq!(browser.text("document.activeElement.textContent"), "b");
+    assert!(browser.text(MAIN).contains("1 of 4 tasks have no call at all"), "{}", browser.text(MAIN));
+    visit(&browser, &view.address, "#/");
+    assert!(browser.text(MAIN).contains("1 file in these folders is not shown"), "{}", browser.text(MAIN));
+    assert!(browser.text(MAIN).contains("cut.json"));
 }

@@ -57,7 +57,9 @@ impl Entries {
 
 fn read((_, name, path): &Scored) -> Result<ModelResult, String> {
     let mut models = read_results(path, Some(name)).map_err(|error| error.to_string())?;
-    models.pop().ok_or_else(|| format!("`{}` has no result", path.display()))
+    let model = models.pop().ok_or_else(|| format!("`{name}` has no result"))?;
+    // Where the score lies says nothing to who reads the page.
+    Ok(ModelResult { file: name.clone(), ..model })
 }
 
 impl Board {

@@ -1,5 +1,7 @@
 //! `home.json`: every run and score that was found; `state.json`: what of it has changed.
 
+use std::path::Path;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -20,6 +22,8 @@ pub(crate) struct Home {
     runs: Vec<RunRow>,
     references: Vec<ReferencesRow>,
     notes: Vec<String>,
+    /// Files that are not shown: names and reasons.
+    passed_over: Vec<(String, String)>,
 }
 
 #[derive(Debug, Serialize)]
@@ -43,6 +47,8 @@ struct RunRow {
     references: Option<String>,
     progress: Option<ProgressDocument>,
     problem: Option<String>,
+    /// Whether a score is on its way.
+    is_being_scored: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -66,7 +72,16 @@ pub(crate) fn home(shelves: &Shelves, is_live: bool) -> Home {
             .map(|known| ReferencesRow { name: known.name.clone(), tasks: known.run.rows.len() })
             .collect(),
         notes: shelves.notes.clone(),
+        passed_over: shelves
+            .passed_over
+            .iter()
+            .map(|(path, reason)| (name_of(path), reason.clone()))
+            .collect(),
     }
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
 fn run_row(shelves: &Shelves, run: &Run) -> RunRow {
@@ -105,6 +120,10 @@ fn run_row(shelves: &Shelves, run: &Run) -> RunRow {
         references: shelves.references_of(run).map(|known| known.name.clone()),
         progress: run.progress.as_ref().map(crate::journal::Progress::document),
         problem: run.problem.clone(),
+        is_being_scored: shelves.is_scoring
+            && (score.is_none() || run.is_stale)
+            && run.problem.is_none()
+            && shelves.references_of(run).is_some(),
     }
 }
 

@@ -58,7 +58,7 @@ struct Rejected<'a> {
 /// The tasks of a run.
 pub(crate) fn run(run: &Run) -> RunDocument<'_> {
     let score = run.score.as_deref();
-    let scored = |row: &Row| score.and_then(|score| score.of(&row.id, row.repeat));
+    let scored = |row: &Row| score.filter(|_| !row.is_replaced)?.of(&row.id, row.repeat);
     let rows = run.rows.iter().map(|row| {
         let found = scored(row);
         ScoredRow {

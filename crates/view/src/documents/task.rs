@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use m3_images::task_image::locate;
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, Step, Trajectory};
 use serde::Serialize;
@@ -71,6 +72,8 @@ struct ResultDocument {
 struct PictureDocument {
     name: String,
     title: String,
+    /// Whether there is such a file.
+    is_there: bool,
 }
 
 /// A turn of the model.
@@ -142,7 +145,8 @@ pub(crate) fn task<'a>(
     let extra = |key: &str| member(&told.extra, key);
     let question = told.question.as_deref().or_else(|| extra("prompt").and_then(Json::as_str));
     let question = question.or_else(|| reference.as_ref()?.question.as_deref());
-    let scored = run.score.as_deref().and_then(|score| score.of(&row.id, row.repeat));
+    let score = run.score.as_deref().filter(|_| !row.is_replaced);
+    let scored = score.and_then(|score| score.of(&row.id, row.repeat));
     let others =
         shelves.runs.iter().enumerate().filter(|(index, other)| {
             *index != run_number && other.rows.iter().any(|found| found.id == row.id)
@@ -171,8 +175,9 @@ impl Maker<'_> {
 
     fn picture_file(&self, path: &str) -> PictureDocument {
         let folders = self.run.picture_folders(&self.trajectory.id, self.repeat);
+        let is_there = locate(path, &folders).is_some();
         let name = self.library.pictures.name(Place::File { folders, path: path.to_owned() });
-        PictureDocument { name, title: cut(path, NAME) }
+        PictureDocument { name, title: cut(path, NAME), is_there }
     }
 
     /// `with_results` only of a prediction: a reference's results may be of another run.
@@ -233,7 +238,7 @@ impl Maker<'_> {
                         let place = Place::Result { run, trajectory, call, part: number };
                         let title = text("mimeType").unwrap_or("image");
                         let name = self.library.pictures.name(place);
-                        made.pictures.push(PictureDocument { name, title: cut(title, NAME) });
+                        made.pictures.push(PictureDocument { name, title: cut(title, NAME), is_there: true });
                     } else {
                         texts.push(part.to_text(Keys::AsRead));
                     }
@@ -318,7 +323,9 @@ fn parts_of(result: &Json) -> Option<&[Json]> {
 /// The Base64 of a picture within a part.
 fn inline(part: &Json) -> Option<&str> {
     let is_image = part.get("type").and_then(Json::as_str) == Some("image");
-    part.get("data").and_then(Json::as_str).filter(|_| is_image)
+    // As MCP has it, or as Anthropic's messages do.
+    let data = part.get("data").or_else(|| part.get("source")?.get("data"));
+    data.and_then(Json::as_str).filter(|_| is_image)
 }
 
 fn text_of(value: &Json) -> String {

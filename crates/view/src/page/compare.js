@@ -7,9 +7,9 @@ const compareView = async (parameters, ...names) => {
   if (found.problem) parts.push(make("p", { class: "warning" }, found.problem));
   else {
     const labels = new Map(home.columns.map((column) => [column.name, column.label]));
-    parts.push(make("p", {}, verdictOf(found)), wide("Differences", table(["metric", "first", "second", "difference", "interval", "p"], found.differences.map((row) => [labels.get(row.metric) ?? words(row.metric), fixed(row.first), fixed(row.second),
+    parts.push(make("p", {}, verdictOf(found)), wide("Differences", table(["metric", names[0], names[1], "difference", "interval", "p"], found.differences.map((row) => [labels.get(row.metric) ?? words(row.metric), fixed(row.first), fixed(row.second),
       make("span", { class: row.difference < 0 ? "bad" : row.difference > 0 ? "good" : null }, signed(row.difference)), row.low === null || row.low === undefined ? "–" : `${signed(row.low)} to ${signed(row.high)}`,
-      chance(row.metric === "average" ? row.p_value : row.corrected_p_value)]), { class: "rows plain-numbers" })), found.notes.map((note) => make("p", { class: "note" }, note)));
+      chance(row.metric === "average" ? row.p_value : row.corrected_p_value)]), { class: "rows plain-numbers" })), make("p", { class: "note" }, "p: paired permutation test; of single metrics after Holm's correction for all of them, so an interval may lie beside zero where p is large."), found.notes.map((note) => make("p", { class: "note" }, note)));
   }
   const metric = parameters.get("metric") ?? "average";
   const column = matrix.columns.findIndex((one) => one.name === metric);
@@ -18,10 +18,10 @@ const compareView = async (parameters, ...names) => {
   const changes = matrix.tasks.map((task, index) => ({ task, from: matrix.values[column][index][a], to: matrix.values[column][index][b] })).filter((row) => row.from !== null && row.to !== null).map((row) => ({ ...row, change: row.to - row.from }));
   parts.push(make("div", { class: "controls" }, make("label", {}, "tasks by", make("select", { "data-filter": "metric", onchange: (event) => go(`compare/${names.map(encodeURIComponent).join("/")}`, { metric: event.target.value }) },
     matrix.columns.map((one) => make("option", { value: one.name, selected: one.name === metric }, one.label))))));
-  const list = (title, rows) => section(`${title}: ${grouped(rows.length)}`, rows.length === 0 ? make("p", { class: "note" }, "none") : wide(title, table(["task", "type", "first", "second", "change"], rows.slice(0, 100).map((row) => {
+  const list = (title, rows) => section(`${title}: ${grouped(rows.length)}`, rows.length === 0 ? make("p", { class: "note" }, "none") : wide(title, table(["task", "type", names[0], names[1], "change"], rows.slice(0, 100).map((row) => {
     return [make("a", { href: tasksLink(row.task.id, names) }, row.task.id), row.task.type ?? "–", fixed(row.from), fixed(row.to), signed(row.change)];
   }), { class: "rows plain-numbers" })), rows.length > 100 ? make("p", { class: "note" }, `and ${grouped(rows.length - 100)} more`) : null);
-  const close = 1e-4;
+  const close = 5e-4;
   parts.push(make("div", { class: "cards" }, list("Regressions", changes.filter((row) => row.change < -close).sort((x, y) => x.change - y.change)), list("Gains", changes.filter((row) => row.change > close).sort((x, y) => y.change - x.change))),
     make("p", { class: "note" }, `${plural(changes.filter((row) => Math.abs(row.change) <= close).length, "task")} did not change.`));
   return { title: names.join(" → "), parts, up: "#/" };
@@ -49,9 +49,12 @@ const tasksView = async (parameters, id) => {
   const entries = matrix.runs.map(([run, name], at) => ({ run, name, row: matrix.rows[index][at], value: matrix.values[average][index][at] })).filter((entry) => entry.row !== null);
   const asked = parameters.getAll("run");
   const ranked = [...entries].sort((a, b) => (b.value ?? -1) - (a.value ?? -1));
-  const shown = asked.length > 0 ? asked.map((name) => entries.find((entry) => entry.name === name)).filter(Boolean) : ranked.slice(0, SIDES);
+  const shown = asked.length > 0 ? asked.map((name) => entries.find((entry) => entry.name === name)).filter(Boolean) : [...new Set([...ranked.slice(0, SIDES / 2), ...ranked.slice(-SIDES / 2)])];
   const documents = await Promise.all(shown.map((entry) => get(`task/${entry.run}/${entry.row}.json`)));
-  const first = documents[0];
+  const first = documents.find((of) => of.question) ?? documents[0];
+  // Where another run has it.
+  const images = documents.map((of) => of.image).filter(Boolean);
+  const image = images.find((found) => found.is_there) ?? images[0];
   const toggle = (name) => {
     const names = shown.map((entry) => entry.name);
     location.hash = tasksLink(id, names.includes(name) ? names.filter((known) => known !== name) : [...names, name]);
@@ -73,6 +76,6 @@ const tasksView = async (parameters, id) => {
   });
   const near = [index - 1, index + 1].map((at) => (matrix.tasks[at] ? tasksLink(matrix.tasks[at].id, asked) : undefined));
   return { title: id, parts: [make("h2", { tabindex: -1 }, make("bdi", {}, id), matrix.tasks[index].type ? make("small", {}, ` ${matrix.tasks[index].type}`) : null), choice,
-    make("div", { class: "task" }, first?.image ? figure(first.image) : null, make("div", {}, make("h3", {}, "Question"), make("p", { class: "passage", dir: "auto" }, first?.question ?? "No question is recorded."))),
+    make("div", { class: "task" }, image ? figure(image) : null, make("div", {}, make("h3", {}, "Question"), make("p", { class: "passage", dir: "auto" }, first?.question ?? "No question is recorded."))),
     make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Runs side by side" }, make("div", { class: `beside beside${columns.length}` }, columns))], previous: near[0], next: near[1], up: "#/matrix" };
 };

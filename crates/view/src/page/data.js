@@ -7,6 +7,7 @@ const get = async (path) => {
   try {
     response = await fetch(`data/${path}`, { cache: "no-store" });
   } catch {
+    if (location.protocol === "file:") throw new Error("A browser does not let a page from the disk ask for files. Serve this folder, for example by `python3 -m http.server`.");
     throw new Error("m3 does not answer: it may have been ended. Start `m3 view` again.");
   }
   if (response.status === 404) throw new Error("There is no such page: what was there may have changed since.");
@@ -28,7 +29,7 @@ let revision = 0;
 
 // Addresses of pages: by the names of runs and tasks, so that they stay true while a run goes on.
 const runLink = (name, query = "") => `#/run/${encodeURIComponent(name)}${query ? `?${query}` : ""}`;
-const taskLink = (name, row, query = "", kind = "task") => `#/${kind}/${encodeURIComponent(name)}/${encodeURIComponent(row.id)}${row.repeat > 1 ? `/${row.repeat}` : ""}${query ? `?${query}` : ""}`;
+const taskLink = (name, row, query = "", kind = "task") => `#/${kind}/${encodeURIComponent(name)}/${encodeURIComponent(row.id)}${row.repeat > 1 || row.copy > 1 ? `/${row.repeat}` : ""}${row.copy > 1 ? `/${row.copy}` : ""}${query ? `?${query}` : ""}`;
 const referencesLink = (name, query = "") => `#/references/${encodeURIComponent(name)}${query ? `?${query}` : ""}`;
 const tasksLink = (id, runs = []) => `#/tasks/${encodeURIComponent(id)}${runs.length > 0 ? `?${new URLSearchParams(runs.map((name) => ["run", name]))}` : ""}`;
 const compareLink = (first, second) => `#/compare/${encodeURIComponent(first)}/${encodeURIComponent(second)}`;

@@ -11,7 +11,7 @@ const board = async () => {
 const stateOf = (run) => {
   const at = run.progress;
   if (run.problem) return make("span", { class: "bad" }, run.problem);
-  if (!at) return run.values ? "scored" : "not scored";
+  if (!at) return run.is_being_scored ? "being scored" : run.values ? "scored" : "not scored";
   const of = `${grouped(at.done)} of ${plural(at.of, "task")}`;
   if (at.is_running) return [make("span", { class: "running" }, "running"), ` ${of}`];
   return at.was_interrupted ? `interrupted, ${of}` : at.done < at.of ? `stopped, ${of}` : run.values ? "scored" : "done";
@@ -21,6 +21,7 @@ const runColumns = (home) => [
   { name: "name", label: "run", value: (run) => run.name, cell: (run) => [make("a", { href: runLink(run.name) }, run.name),
     run.model && run.model !== run.name ? make("small", {}, ` ${run.model}`) : null] },
   { name: "state", label: "state", value: (run) => run.progress?.done ?? 0, cell: stateOf },
+  ...(new Set(home.runs.map((run) => run.references).filter(Boolean)).size > 1 ? [{ name: "references", label: "references", value: (run) => run.references, cell: (run) => run.references ?? "–" }] : []),
   { name: "tasks", label: "tasks", isNumber: true, value: (run) => run.trajectories, cell: (run) => grouped(run.trajectories) },
   ...(home.runs.some((run) => run.failed > 0) ? [{ name: "failed", label: "failed", isNumber: true, value: (run) => run.failed, cell: (run) => grouped(run.failed) }] : []),
   ...averageFirst(home.columns).map((column) => [column, home.columns.indexOf(column)]).map(([column, index]) => ({ name: column.name, label: column.label, isNumber: true, value: (run) => run.values?.[index], cell: (run) => bar(run.values?.[index]) })),
@@ -45,10 +46,11 @@ const homeView = async (parameters) => {
   const parts = [make("h2", { tabindex: -1 }, "Runs"), make("p", {}, `${plural(home.runs.length, "run")} with ${plural(trajectories, "trajectory").replace("trajectorys", "trajectories")}`,
     home.references.length > 0 ? [`; references: `, home.references.map((found, index) => [index > 0 ? ", " : "", make("a", { href: referencesLink(found.name) }, found.name), ` (${plural(found.tasks, "task")})`])] : "", ".")];
   if (home.runs.length > 0) parts.push(made.node);
-  if (!isScored && home.runs.length > 0) parts.push(make("p", { class: "note" }, home.references.length > 0
-    ? "Runs are being scored; this page shows the numbers when they are there."
-    : "There are no scores: name the references too (`--references FILE`), or the scores of `m3 score --format json`."));
+  if (home.runs.some((run) => run.is_being_scored)) parts.push(make("p", { class: "note" }, "Runs are being scored; this page shows the numbers when they are there."));
+  if (!isScored && home.runs.length > 0 && home.references.length === 0) parts.push(make("p", { class: "note" }, "There are no scores: name the references too (`--references FILE`), or the scores of `m3 score --format json`."));
   parts.push(home.notes.map((note) => make("p", { class: "note" }, note)));
+  if (home.passed_over.length > 0) parts.push(make("details", {}, make("summary", {}, `${plural(home.passed_over.length, "file")} in these folders ${home.passed_over.length === 1 ? "is" : "are"} not shown`),
+    make("ul", { class: "plain" }, home.passed_over.map(([name, reason]) => make("li", {}, make("code", {}, name), `: ${reason}`)))));
   if (home.runs.filter((run) => run.values).length > 1) parts.push(chooser(home), afterwards(hardest));
   parts.push(suiteTables(home));
   return { title: "Runs", parts };
@@ -61,12 +63,12 @@ const hardest = async () => {
   const best = matrix.tasks.map((task, index) => {
     const values = matrix.values[average][index].filter((value) => value !== null);
     return { task, index, values, best: Math.max(...values), mean: values.reduce((sum, value) => sum + value, 0) / values.length };
-  }).filter((found) => found.values.length > 1).sort((a, b) => a.best - b.best || a.mean - b.mean);
+  }).filter((found) => found.values.length > 1).sort((a, b) => a.mean - b.mean || a.best - b.best);
   const failed = best.filter((found) => found.best < 0.5).length;
   const shown = best.slice(0, 8);
   if (shown.length === 0) return null;
   return section("Tasks that all runs find hard",
-    make("p", {}, failed > 0 ? `In ${plural(failed, "task")} of ${grouped(best.length)} no run has an average of 0.5. ` : "Every task is done at least half by some run. ", make("a", { href: "#/matrix" }, "All tasks")),
+    make("p", {}, failed > 0 ? `In ${plural(failed, "task")} of ${grouped(best.length)} no run has an average of 0.5. ` : "Each task has an average of 0.5 or more in some run. ", make("a", { href: "#/matrix" }, "All tasks")),
     wide("Hard tasks", table(["task", "type", "best", "mean", "question"], shown.map((found) => [make("a", { href: tasksLink(found.task.id) }, found.task.id),
       found.task.type ?? "–", fixed(found.best), fixed(found.mean), make("span", { class: "clipped", dir: "auto" }, found.task.question ?? "")]), { class: "rows" })));
 };
@@ -118,7 +120,7 @@ const boardView = async (parameters) => {
       { name: "place", label: "place", isNumber: true, value: (model) => model.place, cell: (model) => [String(model.place), make("small", { class: "under" }, `${model.rank.best} to ${model.rank.worst}`)] },
       ...["average", ...columns.filter((name) => name !== "average")].map((name) => ({ name, label: labels.get(name) ?? words(name), isNumber: true, value: (model) => model.metrics[name]?.value,
         cell: (model) => (model.metrics[name] ? [fixed(model.metrics[name].value), make("small", { class: "under" }, between(model.metrics[name]))] : "–") })),
-      { name: "failed", label: "failed", isNumber: true, value: (model) => model.failures?.failed ?? 0, cell: (model) => String(model.failures ? Object.values(model.failures.counts ?? {}).reduce((sum, count) => sum + count, 0) : "–") },
+      { name: "failed", label: "failed", isNumber: true, value: (model) => model.failures?.failed ?? 0, cell: (model) => String(model.failures?.failed ?? "–") },
     ];
     parts.push(intervals(models), sortable("Leaderboard", shown, rows, parameters.get("sort") ?? "place", (sort) => go("board", { sort })).node);
     parts.push(make("p", { class: "note" }, `Small numbers: the places and values that are likely, at ${100 * group.board.level} %, by ${grouped(group.board.resamples)} resamples of ${plural(group.board.tasks ?? 0, "task")}.`),

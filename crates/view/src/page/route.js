@@ -3,9 +3,9 @@ const POLL = 2000;
 const VIEWS = [
   [/^$/, homeView], [/^board$/, boardView], [/^matrix$/, matrixView],
   [/^run\/([^/]*)$/, runView],
-  [/^task\/([^/]*)\/([^/]*)(?:\/(\d+))?$/, (parameters, run, id, repeat) => taskView(parameters, run, id, Number(repeat ?? 1))],
+  [/^task\/([^/]*)\/([^/]*)(?:\/(\d+))?(?:\/(\d+))?$/, (parameters, run, id, repeat, copy) => taskView(parameters, run, id, [Number(repeat ?? 1), Number(copy ?? 1)])],
   [/^references\/([^/]*)$/, referencesView],
-  [/^reference\/([^/]*)\/([^/]*)(?:\/(\d+))?$/, (parameters, file, id, repeat) => taskView(parameters, file, id, Number(repeat ?? 1), ["references", "reference"])],
+  [/^reference\/([^/]*)\/([^/]*)(?:\/(\d+))?(?:\/(\d+))?$/, (parameters, file, id, repeat, copy) => taskView(parameters, file, id, [Number(repeat ?? 1), Number(copy ?? 1)], ["references", "reference"])],
   [/^tasks\/([^/]*)$/, tasksView],
   [/^compare\/([^/]*)\/([^/]*)$/, compareView],
 ];
@@ -47,25 +47,28 @@ const show = async () => {
     const [path, view] = found;
     const made = await view();
     if (mine !== turn) return;
-    const isSame = shown?.path === path;
+    const [isSame, before] = [shown?.path === path, shown?.hash];
     const focused = isSame ? document.activeElement : null;
     const [filter, sorted] = [focused?.dataset?.filter, focused?.dataset?.sort];
     const [start, end] = filter === "q" ? [focused.selectionStart, focused.selectionEnd] : [];
-    const left = filter === "q" ? focused.value : null;
+    const typed = filter === "q" ? focused.value : null;
     const scroll = [window.scrollX, window.scrollY];
     main.replaceChildren(...made.parts.flat(Infinity).filter((part) => part));
-    shown = { ...made, path, at: -1 };
+    shown = { ...made, path, hash: location.hash };
     document.title = `${made.title} · m3 view`;
     for (const link of document.querySelectorAll("header nav a")) link.toggleAttribute("aria-current", link.getAttribute("href") === `#/${path}`);
     if (isSame) {
       const again = filter ? main.querySelector(`[data-filter="${filter}"]`) : sorted ? main.querySelector(`[data-sort="${sorted}"]`) : null;
-      if (left !== null && again) again.value = left;
+      if (typed !== null && again) again.value = typed;
       again?.focus();
       if (start !== undefined && again?.setSelectionRange) again.setSelectionRange(start, end);
       window.scrollTo(...scroll);
     } else {
       window.scrollTo(0, 0);
-      if (turn > 1) main.querySelector("h2")?.focus({ preventScroll: true });
+      // Who comes back is where they left.
+      const left = [...main.querySelectorAll("[data-rows] tbody th a")].find((link) => link.getAttribute("href") === before);
+      if (left) left.focus();
+      else if (turn > 1) main.querySelector("h2")?.focus({ preventScroll: true });
     }
     made.drawn?.();
     fail("");
@@ -88,7 +91,8 @@ const step = (direction) => {
     if (to) location.hash = to;
     return;
   }
-  const links = [...byId("main").querySelectorAll("tbody th a")];
+  const main = byId("main");
+  const links = [...(main.querySelector("[data-rows]") ?? main).querySelectorAll("tbody th a")];
   if (links.length === 0) return;
   const at = links.indexOf(document.activeElement);
   links[Math.min(Math.max(at + direction, 0), links.length - 1)].focus();
@@ -124,9 +128,16 @@ const poll = async () => {
 byId("keys").addEventListener("click", () => byId("help").showModal());
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); byId("main").focus(); });
 window.addEventListener("hashchange", show);
-window.addEventListener("resize", () => shown?.drawn?.());
-document.addEventListener("toggle", () => shown?.drawn?.(), true);
-document.addEventListener("load", () => shown?.drawn?.(), true);
+// Lines are drawn once for all that moves calls in a frame.
+let isWaiting = false;
+const redraw = () => {
+  if (isWaiting || !shown?.drawn) return;
+  isWaiting = true;
+  requestAnimationFrame(() => { isWaiting = false; shown?.drawn?.(); });
+};
+window.addEventListener("resize", redraw);
+document.addEventListener("toggle", redraw, true);
+document.addEventListener("load", redraw, true);
 
 (async () => {
   await show();

@@ -20,7 +20,7 @@ const referencesView = async (parameters, name) => {
 // What the reader asked for: by these, tasks are listed and followed.
 const FILTERS = ["q", "type", "outcome", "tool", "metric", "from", "to", "sort"];
 
-const outcomeOf = (row) => row.failure ?? row.finish ?? (row.passes === true ? "passed" : row.passes === false ? "not passed" : null);
+const outcomeOf = (row) => row.failure ?? (row.calls === 0 ? "no_calls" : null) ?? row.finish ?? (row.passes === true ? "passed" : row.passes === false ? "not passed" : null);
 
 const filtered = (run, parameters) => {
   const of = (name) => parameters.get(name) ?? "";
@@ -51,7 +51,7 @@ const taskTable = (run, parameters, own, at, [page, task] = ["run", "task"]) => 
   const link = (row) => taskLink(run.name, row, query, task);
   const value = (name) => (row) => row.values?.[at(name)];
   const columns = [
-    { name: "id", label: "task", value: (row) => row.id, cell: (row) => [make("a", { href: link(row) }, row.id || "(empty id)"), row.repeat > 1 ? ` repetition ${row.repeat}` : null] },
+    { name: "id", label: "task", value: (row) => row.id, cell: (row) => [make("a", { href: link(row) }, row.id || "(empty id)"), row.repeat > 1 ? ` repetition ${row.repeat}` : null, row.is_replaced ? make("small", {}, " replaced by a later one") : null] },
     ...(run.rows.some((row) => row.picture) ? [{ label: "image", cell: (row) => (row.picture ? picture({ name: row.picture, title: `image of ${row.id}` }, "thumbnail", { class: "thumbnail" }) : null) }] : []),
     { name: "type", label: "type", value: (row) => row.type, cell: (row) => row.type ?? "–" },
     { name: "question", label: "question", value: (row) => row.question, class: "question", cell: (row) => make("span", { class: "clipped", dir: "auto" }, row.question ?? "") },
@@ -80,9 +80,11 @@ const told = (tool) => make("bdi", { class: "tool" }, tool);
 // What the score says of all tasks together.
 const summary = (run) => {
   const score = run.score;
-  const labels = averageFirst(run.columns.filter((column) => typeof score.aggregate[column.name] === "number"));
+  const labels = averageFirst(run.columns.filter((column) => typeof score.aggregate?.[column.name] === "number"));
   const metrics = make("dl", { class: "metrics" }, labels.map((column) => make("div", {}, make("dt", {}, column.label), make("dd", {}, bar(score.aggregate[column.name])))));
   const costs = score.costs.slice(0, 5).map((cost) => make("li", {}, costWords(cost)));
+  const silent = run.rows.filter((row) => outcomeOf(row) === "no_calls").length;
+  if (silent > 0) costs.unshift(make("li", {}, make("strong", {}, grouped(silent)), ` of ${plural(run.rows.length, "task")} have `, make("a", { href: runLink(run.name, new URLSearchParams({ outcome: "no_calls" })) }, "no call at all"), "."));
   const tools = score.by_tool.slice(0, 10);
   const task = (id, repeat = 1) => make("a", { href: taskLink(run.name, { id, repeat }) }, id);
   const types = Object.entries(score.by_type);
@@ -101,8 +103,8 @@ const summary = (run) => {
 
 const values = (found) => (found.reference_value === undefined ? null : [" ", make("code", {}, found.reference_value ?? "absent"), " → ", make("code", {}, found.predicted_value ?? "absent")]);
 
-const LOST = { missed: "needed calls are missed", extra: "calls are extra", matched: "matched calls ask for something else" };
+const LOST = { missed: "missed calls", extra: "extra calls", matched: "matched calls" };
 const CAUSES = { ...REASONS, task_failed: "the task failed or has no prediction", wrong_arguments: "their arguments are wrong" };
 
-const costWords = (cost) => [make("strong", {}, grouped(cost.lost)), ` of ${grouped(cost.of)} ${LOST[cost.calls] ?? words(cost.calls)}: ${CAUSES[cost.reason] ?? words(cost.reason)}. Most: `,
+const costWords = (cost) => [make("strong", {}, grouped(cost.lost)), ` of the ${grouped(cost.of)} ${LOST[cost.calls] ?? words(cost.calls)}: ${CAUSES[cost.reason] ?? words(cost.reason)}. Most: `,
   cost.tools.slice(0, 4).map((found, index) => [index > 0 ? ", " : "", told(found.tool), ` ${grouped(found.lost)} of its ${grouped(found.of)}`])];

@@ -32,6 +32,6 @@ const sortable = (label, columns, rows, sorted, onsort) => {
   const more = make("button", { type: "button", class: "more", onclick: () => add(SHOWN) });
   add(SHOWN);
   new IntersectionObserver((seen) => { if (seen.some((one) => one.isIntersecting) && !more.hidden) add(SHOWN); }, { rootMargin: "600px" }).observe(more);
-  const made = make("table", { class: "rows" }, make("caption", { class: "hidden" }, label), make("thead", {}, make("tr", {}, head)), body);
+  const made = make("table", { class: "rows", "data-rows": true }, make("caption", { class: "hidden" }, label), make("thead", {}, make("tr", {}, head)), body);
   return { node: [wide(label, made), more], ordered };
 };

@@ -1,23 +1,24 @@
 // A task: the image and the question, the alignment of the calls with those of the reference, what the tools returned, what was said.
-const taskView = async (parameters, name, id, repeat, pages = ["run", "task"]) => {
+const taskView = async (parameters, name, id, [repeat, copy], pages = ["run", "task"]) => {
   const number = await numberOf(name, pages[0] === "run" ? "runs" : "references");
   const list = { ...await kept(`${pages[0]}/${number}.json`), name };
-  const exact = list.rows.findIndex((row) => row.id === id && row.repeat === repeat);
+  const exact = list.rows.findIndex((row) => row.id === id && row.repeat === repeat && (row.copy ?? 1) === copy);
   const row = exact >= 0 ? exact : list.rows.findIndex((found) => found.id === id);
   if (row < 0) throw new Error(`${name} has no task ${id}.`);
   const of = await get(`${pages[1]}/${number}/${row}.json`);
   const around = listed(list, parameters, pages);
-  const here = around.ordered.findIndex((found) => found.id === id && found.repeat === list.rows[row].repeat);
+  const here = around.ordered.indexOf(list.rows[row]);
   const [previous, next] = [here - 1, here + 1].map((at) => (here >= 0 && around.ordered[at] ? around.link(around.ordered[at]) : undefined));
   const scored = of.score;
   const title = make("h2", { tabindex: -1 }, make("bdi", {}, of.row.id || "(empty id)"), of.row.repeat > 1 ? ` repetition ${of.row.repeat}` : null, of.row.type ? make("small", {}, ` ${of.row.type}`) : null);
   const up = (pages[0] === "run" ? runLink : referencesLink)(name, parameters);
   const steps = make("p", { class: "steps" }, make("a", { href: up }, name), here >= 0 ? ` · ${here + 1} of ${around.ordered.length} ` : " ",
     previous ? [make("a", { href: previous, rel: "prev" }, "previous"), " "] : null, next ? make("a", { href: next, rel: "next" }, "next") : null);
-  const others = of.others.length === 0 ? null : make("p", { class: "others" }, make("a", { href: tasksLink(id) }, "All runs side by side"), " · in ",
+  const others = of.others.length === 0 || (!of.score && !of.reference) ? null : make("p", { class: "others" }, of.score || pages[0] !== "run" ? [make("a", { href: tasksLink(id) }, "All runs side by side"), " · in "] : "In ",
     of.others.slice(0, 30).map((other, index) => [index > 0 ? ", " : "", make("a", { href: taskLink(other, of.row) }, other)]));
+  const replaced = of.row.is_replaced ? make("p", { class: "warning" }, "A later one in the file has the same id: that one is scored, and this one is not.") : null;
   const failure = of.row.failure ?? scored?.failure;
-  const parts = [title, steps, others, failure ? make("p", { class: "warning" }, `Failed: ${FAILURES[failure] ?? words(failure)}.`) : null,
+  const parts = [title, steps, others, replaced, failure ? make("p", { class: "warning" }, `Failed: ${FAILURES[failure] ?? words(failure)}.`) : null,
     scored ? metricsOf(scored.metrics, list.columns) : null,
     make("div", { class: "task" }, of.image ? figure(of.image) : null,
       make("div", {}, make("h3", {}, "Question"), make("p", { class: "passage", dir: "auto" }, of.question ?? "No question is recorded."), answers(of))),
@@ -75,7 +76,7 @@ const card = (side, call, at, index, verdict, of) => {
     ` similarity ${fixed(match.similarity)}, fidelity ${fixed(match.argument_fidelity)}`, isRejected ? make("strong", { class: "flag" }, " ≠ another call") : null)
     : verdict?.alone ? make("p", { class: "partner" }, `${side === "reference" ? "missed" : "extra"}: ${REASONS[verdict.alone.reason] ?? words(verdict.alone.reason)}`, verdict.alone.best ? `; the most similar has ${fixed(verdict.alone.best.similarity)}` : "") : null;
   return make("div", { class: `call${of.score && verdict?.alone ? " alone" : ""}${isRejected ? " rejected" : ""}`, id: `${side}-${index}`, tabindex: -1,
-    "data-partner": match && side === "reference" ? match.predicted.index : null, "data-strong": match?.strength === "strong", "data-similarity": match?.similarity },
+    "data-step": at.split(".")[0], "data-partner": match && side === "reference" ? match.predicted.index : null, "data-strong": match?.strength === "strong", "data-similarity": match?.similarity },
   head, call.arguments === null ? make("p", { class: "note" }, "no arguments are recorded") : make("ul", { class: "arguments" }, call.arguments.map(line), missing.map(([name, found]) => make("li", { class: "wrong" }, make("span", { class: "key" }, name || "(all)"), make("span", { class: "why" }, `missing: ${found.reason}`)))),
   call.result ? resultOf(call) : null, said);
 };
@@ -102,7 +103,7 @@ const drawLines = () => {
   lines.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
   const pairs = [...all.querySelectorAll(".reference [data-partner]")].map((from) => ({ from, to: byId(`prediction-${from.dataset.partner}`) })).filter((pair) => pair.to);
   const order = pairs.map((pair) => Number(pair.from.dataset.partner));
-  const stepOf = (call) => [...call.closest(".side").querySelectorAll(".step")].indexOf(call.closest(".step"));
+  const stepOf = (call) => Number(call.dataset.step);
   const places = pairs.map(({ from, to }) => [stepOf(from), stepOf(to)]);
   lines.replaceChildren(...pairs.map(({ from, to }, index) => {
     const [a, b] = [from.getBoundingClientRect(), to.getBoundingClientRect()];
