@@ -8,9 +8,10 @@ const board = async () => {
   }
 };
 
-const stateOf = (run) => {
+const stateOf = (run) => [progressOf(run), run.problem ? make("p", { class: "bad" }, run.problem) : null];
+
+const progressOf = (run) => {
   const at = run.progress;
-  if (run.problem) return make("span", { class: "bad" }, run.problem);
   if (!at) return run.is_being_scored ? "being scored" : run.values ? "scored" : "not scored";
   const of = `${grouped(at.done)} of ${plural(at.of, "task")}`;
   if (at.is_running) return [make("span", { class: "running" }, "running"), ` ${of}`];
