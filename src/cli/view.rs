@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use m3_support::text::{counted, hash_of_bytes};
 use m3_traces::TRACES;
-use m3_view::{Given, Library, Scorer, ViewDesk, write_bundle};
+use m3_view::{BundleError, Given, Library, Scorer, ViewDesk, write_bundle};
 
 use super::Common;
 use super::called::call;
@@ -87,7 +87,10 @@ pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<
         let mut progress = |done, all| bar.set("writing", done as u64, all as u64);
         let written = write_bundle(library, folder, &mut progress);
         drop(bar);
-        let written = written.map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+        let written = written.map_err(|error| match &error {
+            BundleError::NotEmpty(_) => Failure::new(code::INPUT, error.to_string()),
+            BundleError::Io(path, cause) => Failure::output(&format!("`{}`", path.display()), cause),
+        })?;
         printer.note(&format!("{} in `{}`", counted(written, "file"), folder.display()));
         return Ok(());
     }
@@ -111,9 +114,15 @@ fn scorer(folder: &Path, common: &Common) -> Scorer {
     let (folder, cache_dir) = (folder.to_owned(), common.cache_dir.clone());
     Box::new(move |predictions, references| {
         // A new score of the same file takes the place of the old one.
-        let name = hash_of_bytes(predictions.as_os_str().as_encoded_bytes());
+        let Some((first, repeats)) = predictions.split_first() else {
+            return Err("there are no predictions".to_owned());
+        };
+        let name = hash_of_bytes(first.as_os_str().as_encoded_bytes());
         let path = folder.join(format!("{}.json", name.trim_start_matches("sha256:")));
-        let mut words: Vec<OsString> = vec!["score".into(), predictions.into(), references.into()];
+        let mut words: Vec<OsString> = vec!["score".into(), first.into(), references.into()];
+        for repeat in repeats {
+            words.extend(["--repeat".into(), repeat.into()]);
+        }
         words.extend(["--duplicates", "last", "--format", "json", "--out"].map(OsString::from));
         words.push(path.clone().into());
         if let Some(folder) = &cache_dir {

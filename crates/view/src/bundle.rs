@@ -60,9 +60,9 @@ pub fn write_bundle(
     if folder.exists() {
         fs::remove_dir(folder).map_err(failed(folder))?;
     }
-    // What is kept has no longer a temporary folder's rights, which only its owner has.
+    // Until now only its owner may look into it, as into any temporary folder.
+    open_to_readers(made.path()).map_err(failed(made.path()))?;
     let kept = made.keep();
-    open_to_readers(&kept).map_err(failed(&kept))?;
     fs::rename(&kept, folder).map_err(|cause| {
         let _ = fs::remove_dir_all(&kept);
         failed(folder)(cause)

@@ -111,7 +111,7 @@ impl Progress {
                 self.model = line.model;
                 self.is_running = true;
                 self.was_interrupted = false;
-                self.of = line.to_do + line.done;
+                self.of = line.to_do.saturating_add(line.done);
                 self.done_before = line.done;
                 self.finished = 0;
                 self.started = Some(line.time);
@@ -154,7 +154,7 @@ impl Progress {
         ProgressDocument {
             is_running: self.is_running && self.is_alive(),
             was_interrupted: self.was_interrupted,
-            done: self.done_before + self.finished,
+            done: self.done_before.saturating_add(self.finished),
             of: self.of,
             started: self.started,
             running: running.map(|((id, repeat), what)| (id.clone(), *repeat, what.clone())).collect(),

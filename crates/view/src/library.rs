@@ -8,15 +8,15 @@ use std::time::SystemTime;
 
 use m3_trajectory::format::Format;
 
-use crate::journal::Progress;
 use crate::pictures::Pictures;
 use crate::run::{Opened, Run, changed};
 use crate::scan::{Found, MOST_FILES};
 use crate::score::Score;
 use crate::shelves::{New, References, Shelves};
 
-/// Scores a file of predictions against one of references; the path of the score, or why there is none.
-pub type Scorer = Box<dyn Fn(&Path, &Path) -> Result<PathBuf, String> + Send + Sync>;
+/// Scores files of predictions, one for each repetition, against one of references; the path of the score, or why there is
+/// none.
+pub type Scorer = Box<dyn Fn(&[PathBuf], &Path) -> Result<PathBuf, String> + Send + Sync>;
 
 /// What to show.
 #[derive(Default)]
@@ -42,6 +42,9 @@ impl std::fmt::Display for ViewError {
 }
 
 impl std::error::Error for ViewError {}
+
+/// What is said of a run whose file has gone or is damaged.
+const BROKEN: &str = "its file cannot be read any more, or is being written: this is what was there before";
 
 /// All that is shown.
 pub struct Library {
@@ -77,7 +80,7 @@ impl std::fmt::Debug for Library {
 struct Job {
     run: usize,
     digest: String,
-    predictions: PathBuf,
+    predictions: Vec<PathBuf>,
     references: PathBuf,
 }
 
@@ -93,10 +96,15 @@ impl Library {
         let shelves = RwLock::default();
         let library = Self { given, shelves, pictures: Pictures::default(), seen: Mutex::default() };
         let mut seen = SeenFiles::default();
+        let references = library.given.references.iter();
+        let open = |path: &PathBuf| Opened::open(path, library.given.formats).map_err(ViewError);
+        let references: Vec<Opened> = references.map(open).collect::<Result<_, _>>()?;
         let mut new = library.look(&mut seen)?;
-        for path in &library.given.references {
-            new.references.push(Opened::open(path, library.given.formats).map_err(ViewError)?);
-        }
+        // They may lie in a folder that is shown.
+        new.files.retain(|files| {
+            !files.iter().any(|file| references.iter().any(|known| known.digest == file.digest))
+        });
+        new.references = references;
         library.write().take(new, library.given.images.as_deref(), &library.pictures);
         let shelves = library.read();
         if shelves.runs.is_empty() && shelves.references.is_empty() {
@@ -142,7 +150,13 @@ impl Library {
             }
         }
         for (path, score) in in_parallel(&found.scores, |path| Score::read(path)) {
+            // Trajectories may hold what only scores begin with.
+            let opened = if score.is_err() { open(path).ok() } else { None };
             match score {
+                Err(_) if opened.is_some() => {
+                    seen.shown.insert(path.clone());
+                    new.files.extend(opened.map(|file| vec![file]));
+                }
                 Ok(score) => {
                     seen.shown.insert(path.clone());
                     new.scores.push(score);
@@ -172,6 +186,8 @@ impl Library {
         let Ok(mut seen) = self.seen.try_lock() else { return };
         let runs = self.read().runs.len();
         (0..runs).for_each(|run| self.refresh_run(run));
+        let references = self.read().references.len();
+        (0..references).for_each(|number| self.refresh_references(number));
         // What cannot be read now may be readable later.
         if let Ok(new) = self.look(&mut seen)
             && !new.is_empty()
@@ -181,30 +197,48 @@ impl Library {
     }
 
     fn refresh_run(&self, index: usize) {
-        let changed = self.read().runs.get(index).map(Run::changed_files).unwrap_or_default();
-        let files: Result<Vec<_>, _> =
-            changed.iter().map(|path| Opened::open(path, self.given.formats)).collect();
+        let changed = self.read().runs.get(index).and_then(Run::changed_files);
+        let files = changed.map(|paths| self.open_again(&paths));
         let mut shelves = self.write();
         let Some(run) = shelves.runs.get_mut(index) else { return };
-        let has_news = run.progress.as_mut().is_some_and(Progress::read_on);
-        // A file that is being replaced is read the next time.
-        let files = files.ok().filter(|files| !files.is_empty());
-        let is_broken = files.is_none() && !changed.is_empty() && run.problem.is_none();
-        let is_changed = has_news || files.is_some() || is_broken;
-        if is_broken {
-            run.problem = Some(
-                "its file cannot be read any more, or is being written: this is what was there before"
-                    .to_owned(),
-            );
+        if let Some(progress) = &mut run.progress {
+            progress.read_on();
         }
-        if let Some(files) = files {
-            (run.is_stale, run.problem) = (true, None);
-            run.take(files, &self.pictures);
+        let is_told = run.problem.as_deref() == Some(BROKEN);
+        match files {
+            Some(Some(files)) => {
+                (run.is_stale, run.problem) = (true, None);
+                run.take(files, &self.pictures);
+            }
+            // A file that is being replaced is read the next time.
+            Some(None) if run.problem.is_none() && !run.files.is_empty() => {
+                run.problem = Some(BROKEN.to_owned());
+            }
+            None if is_told => run.problem = None,
+            _ => return,
         }
-        if is_changed {
-            run.revision += 1;
-            shelves.revision += 1;
+        shelves.revision += 1;
+    }
+
+    /// References that have changed: runs are scored against them anew.
+    fn refresh_references(&self, index: usize) {
+        let changed = self.read().references.get(index).and_then(|found| found.run.changed_files());
+        let Some(mut files) = changed.and_then(|paths| self.open_again(&paths)) else { return };
+        let Some(opened) = files.pop() else { return };
+        let mut shelves = self.write();
+        if let Some(references) = shelves.references.get_mut(index) {
+            references.digest.clone_from(&opened.digest);
+            references.run.take(vec![opened], &self.pictures);
         }
+        shelves.runs.iter_mut().for_each(|run| run.is_stale = true);
+        shelves.revision += 1;
+    }
+
+    /// All of these files, or none if one of them cannot be read or there are none.
+    fn open_again(&self, paths: &[PathBuf]) -> Option<Vec<Opened>> {
+        let files: Result<Vec<_>, _> =
+            paths.iter().map(|path| Opened::open(path, self.given.formats)).collect();
+        files.ok().filter(|files| !files.is_empty())
     }
 
     /// Scores the runs that have no score, or one of what was there before, each against the references that share most
@@ -216,7 +250,10 @@ impl Library {
             let mut shelves = self.write();
             let Some(run) = shelves.runs.get_mut(job.run) else { continue };
             match score {
-                Ok(score) => run.set_score(score),
+                Ok(score) => {
+                    run.set_score(score);
+                    run.is_score_our_own = true;
+                }
                 Err(reason) => run.problem = Some(reason),
             }
             // Its file may have grown while it was scored.
@@ -228,7 +265,7 @@ impl Library {
     fn jobs(&self) -> Vec<Job> {
         let shelves = self.read();
         let job = |(number, run): (usize, &Run)| {
-            let [file] = run.files.as_slice() else { return None };
+            let file = run.files.first()?;
             let is_due = (run.score.is_none() || run.is_stale) && run.problem.is_none();
             let shared =
                 |references: &References| run.rows.iter().filter(|row| references.has(&row.id)).count();
@@ -240,7 +277,7 @@ impl Library {
             Some(Job {
                 run: number,
                 digest: file.digest.clone(),
-                predictions: file.path.clone(),
+                predictions: run.files.iter().map(|file| file.path.clone()).collect(),
                 references: best.opened()?.path.clone(),
             })
         };

@@ -53,6 +53,8 @@ pub(crate) struct Run {
     /// The files, one for each repetition; none where only the score is there.
     pub files: Vec<Opened>,
     pub rows: Vec<Row>,
+    /// The last row of each id.
+    by_id: HashMap<String, usize>,
     /// Where each row's trajectory is; none for rows that only the score has.
     pub places: Vec<Option<At>>,
     pub model: Option<String>,
@@ -64,6 +66,8 @@ pub(crate) struct Run {
     folders: Vec<PathBuf>,
     /// Whether its score is of what was there before.
     pub is_stale: bool,
+    /// Whether its score was made here, and not found: one that is found takes its place.
+    pub is_score_our_own: bool,
     /// What went wrong when it was read or scored.
     pub problem: Option<String>,
     /// Grows with every change.
@@ -93,16 +97,6 @@ impl Opened {
     /// Works on the file.
     pub(crate) fn with<R>(&self, work: impl FnOnce(&TrajectoryFile) -> R) -> R {
         work(&self.file.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Whether it has a trajectory of this id.
-    pub(crate) fn has(&self, id: &str) -> bool {
-        self.with(|file| file.find(id).is_some())
-    }
-
-    /// The trajectory of this id.
-    pub(crate) fn of_id(&self, id: &str) -> Option<Trajectory> {
-        self.with(|file| file.read(file.find(id)?).ok())
     }
 
     /// Whether the file has changed since it was opened.
@@ -169,8 +163,8 @@ impl Run {
         }
     }
 
-    /// All of its files if one of them has changed, or one was added.
-    pub(crate) fn changed_files(&self) -> Vec<PathBuf> {
+    /// All of its files, if one of them has changed, was added or has gone.
+    pub(crate) fn changed_files(&self) -> Option<Vec<PathBuf>> {
         let known = || self.files.iter().map(|file| file.path.clone());
         let now: Vec<PathBuf> = match &self.folder {
             Some(folder) => {
@@ -180,14 +174,17 @@ impl Run {
             None => known().collect(),
         };
         let is_changed = self.files.iter().any(Opened::is_old) || !known().eq(now.iter().cloned());
-        if is_changed { now } else { Vec::new() }
+        is_changed.then_some(now)
     }
 
     /// Of a score alone: its trajectories have no questions and no arguments.
     pub(crate) fn of_score(score: Score) -> Self {
         let rows: Vec<Row> = score.trajectories.iter().map(Row::of_score).collect();
         let places = vec![None; rows.len()];
-        Self { name: own_name(&score.path), rows, places, score: Some(Arc::new(score)), ..Self::default() }
+        let name = own_name(&score.path);
+        let mut run = Self { name, rows, places, score: Some(Arc::new(score)), ..Self::default() };
+        run.index();
+        run
     }
 
     /// Takes files in place of those it has.
@@ -209,6 +206,7 @@ impl Run {
         }
         number_copies(&mut rows);
         (self.files, self.rows, self.places, self.model) = (files, rows, places, model);
+        self.index();
         self.add_missing();
         self.revision += 1;
     }
@@ -216,7 +214,7 @@ impl Run {
     /// Gives it the score that was made of its files.
     pub(crate) fn set_score(&mut self, score: Score) {
         self.score = Some(Arc::new(score));
-        (self.problem, self.is_stale) = (None, false);
+        (self.problem, self.is_stale, self.is_score_our_own) = (None, false, false);
         self.add_missing();
         self.revision += 1;
     }
@@ -230,6 +228,16 @@ impl Run {
         let missing: Vec<Row> = missing.map(Row::of_score).collect();
         self.places.extend(missing.iter().map(|_| None));
         self.rows.extend(missing);
+        self.index();
+    }
+
+    fn index(&mut self) {
+        self.by_id = self.rows.iter().enumerate().map(|(number, row)| (row.id.clone(), number)).collect();
+    }
+
+    /// The last row of a task: of several with its id, that one counts.
+    pub(crate) fn row_of(&self, id: &str) -> Option<usize> {
+        self.by_id.get(id).copied()
     }
 
     /// The trajectory of a row.

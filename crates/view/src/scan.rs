@@ -1,5 +1,6 @@
 //! Finds what can be shown in the given files and folders, and nothing else: no file leads to another one.
 
+use std::collections::HashSet;
 use std::fs::DirEntry;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -15,9 +16,9 @@ pub(crate) const MOST_FILES: usize = 100_000;
 /// How much of a file is looked at to recognize a score.
 const START: u64 = 4096;
 
-/// Folders of a run, and of others, that hold no trajectories of their own.
-const PASSED_OVER: [&str; 6] =
-    ["workspaces", "predictions", "interrupted", "node_modules", "target", "__pycache__"];
+/// Folders that hold no trajectories of their own: those of a run, and of others.
+const OF_RUN: [&str; 3] = ["workspaces", "predictions", "interrupted"];
+const OF_OTHERS: [&str; 2] = ["node_modules", "__pycache__"];
 
 /// Endings of files that may hold trajectories or scores.
 const ENDINGS: [&str; 8] =
@@ -35,6 +36,8 @@ pub(crate) struct Found {
     /// Whether there were more files than are looked at.
     pub is_cut: bool,
     looked_at: usize,
+    /// What was met, by its real path: given paths may lie in one another.
+    met: HashSet<PathBuf>,
 }
 
 impl Found {
@@ -47,6 +50,9 @@ impl Found {
         let predictions = folder.join("predictions.json");
         let is_begun = !predictions.is_file() && folder.join("journal.jsonl").is_file();
         let is_run = is_begun || predictions.is_file();
+        if !self.meet(folder) {
+            return;
+        }
         if is_run && is_new(&predictions) {
             if is_begun {
                 self.begun.push(folder.to_owned());
@@ -63,7 +69,10 @@ impl Found {
                 continue;
             }
             if kind.is_dir() {
-                if depth < DEPTH && !PASSED_OVER.contains(&name.as_str()) {
+                if depth < DEPTH
+                    && !OF_OTHERS.contains(&name.as_str())
+                    && !(is_run && OF_RUN.contains(&name.as_str()))
+                {
                     self.folder(&entry.path(), depth + 1, is_new);
                 }
             } else if kind.is_file() && ENDINGS.iter().any(|ending| name.to_lowercase().ends_with(ending)) {
@@ -77,7 +86,7 @@ impl Found {
 
     fn file(&mut self, path: &Path, is_new: &dyn Fn(&Path) -> bool) {
         self.looked_at += 1;
-        if !is_new(path) {
+        if !is_new(path) || !self.meet(path) {
             return;
         }
         if self.looked_at > MOST_FILES {
@@ -87,6 +96,13 @@ impl Found {
         } else {
             self.files.push(vec![path.to_owned()]);
         }
+    }
+}
+
+impl Found {
+    /// Whether this is met for the first time.
+    fn meet(&mut self, path: &Path) -> bool {
+        self.met.insert(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
     }
 }
 

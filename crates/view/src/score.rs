@@ -9,6 +9,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+/// The most columns: m3's metrics and those of suites.
+const COLUMNS: usize = 200;
+
 /// A score.
 #[derive(Debug)]
 pub(crate) struct Score {
@@ -42,10 +45,6 @@ pub(crate) struct Head {
     pub wrong_arguments: Vec<Value>,
     #[serde(default)]
     pub rejected_matches: Value,
-    #[serde(default)]
-    pub ledger: Value,
-    #[serde(default)]
-    pub thresholds: Value,
     #[serde(default)]
     pub suites: Value,
 }
@@ -131,6 +130,9 @@ impl Score {
                 for (name, value) in of_suite.as_object().into_iter().flatten() {
                     let Some(value) = value.as_f64() else { continue };
                     let column = format!("{suite}.{name}");
+                    if columns.len() >= COLUMNS && !columns.contains(&column) {
+                        continue;
+                    }
                     let at = columns.iter().position(|known| *known == column).unwrap_or_else(|| {
                         columns.push(column);
                         columns.len() - 1
@@ -146,7 +148,8 @@ impl Score {
             places.insert((read.id.clone(), repeat), trajectories.len());
             let count = |name: &str| read.metrics.get(name).and_then(Value::as_f64).unwrap_or_default();
             // The metrics of one trajectory: its average is its number.
-            let (steps, calls) = (count("average_steps") as usize, count("predicted_calls") as usize);
+            let (steps, calls) =
+                (count("average_steps") as u32 as usize, count("predicted_calls") as u32 as usize);
             let Read { id, task_type, failure, .. } = read;
             trajectories.push(Scored { id, repeat, task_type, failure, passes, steps, calls, values, whole });
         }

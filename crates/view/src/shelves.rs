@@ -34,7 +34,7 @@ impl References {
 
     /// Whether it has a reference for this task.
     pub(crate) fn has(&self, id: &str) -> bool {
-        self.opened().is_some_and(|opened| opened.has(id))
+        self.run.row_of(id).is_some()
     }
 }
 
@@ -75,6 +75,7 @@ impl Shelves {
     /// Takes what was opened: files become runs or references, scores go to the runs that they are of. What was there before
     /// keeps its number.
     pub(crate) fn take(&mut self, new: New, images: Option<&Path>, pictures: &Pictures) {
+        let shown: Vec<PathBuf> = new.files.iter().flatten().map(|file| file.path.clone()).collect();
         let (of_references, of_runs): (Vec<_>, Vec<_>) = new
             .files
             .into_iter()
@@ -91,6 +92,9 @@ impl Shelves {
         join(&mut self.runs, new.scores);
         tell_apart(&mut self.runs);
         self.notes.extend(new.notes);
+        // What could not be read before may be here now.
+        let again: Vec<&PathBuf> = new.passed_over.iter().map(|(path, _)| path).collect();
+        self.passed_over.retain(|(path, _)| !again.contains(&path) && !shown.contains(path));
         let room = PASSED_OVER.saturating_sub(self.passed_over.len());
         self.passed_over.extend(new.passed_over.into_iter().take(room));
         self.revision += 1;
@@ -113,7 +117,8 @@ pub(crate) struct New {
 
 impl New {
     pub(crate) fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.references.is_empty() && self.scores.is_empty() && self.begun.is_empty()
+        let has_files = !self.files.is_empty() || !self.references.is_empty() || !self.scores.is_empty();
+        !has_files && self.begun.is_empty() && self.passed_over.is_empty()
     }
 }
 
@@ -140,7 +145,10 @@ fn join(runs: &mut Vec<Run>, scores: Vec<Score>) {
         .collect();
     for score in scores {
         let of = by_digest.get(&score.head.inputs.predictions.sha256);
-        match of.and_then(|index| runs.get_mut(*index)).filter(|run| run.score.is_none()) {
+        match of
+            .and_then(|index| runs.get_mut(*index))
+            .filter(|run| run.score.is_none() || run.is_stale || run.is_score_our_own)
+        {
             Some(run) => run.set_score(score),
             None => runs.push(Run::of_score(score)),
         }

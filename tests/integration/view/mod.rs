@@ -1,6 +1,7 @@
 //! `m3 view`: the pages in a real browser, live and as a bundle, and what must never get out.
 
 mod bundle;
+mod found;
 mod live;
 mod pages;
 mod safety;

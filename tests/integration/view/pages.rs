@@ -216,11 +216,11 @@ fn repeated_ids_have_pages_of_their_own_and_files_that_are_passed_over_are_told(
         .collect();
     assert_eq!(told, [(true, false), (false, true), (false, true), (false, true)]);
     let shown = "document.querySelector('.prediction .arguments code').textContent";
-    visit(&browser, &view.address, "#/task/p/a?sort=id");
+    visit(&browser, &view.address, "#/task/p/a/1/1?sort=id");
     assert_eq!(browser.text(shown), "1");
     assert!(browser.text(MAIN).contains("that one is scored, and this one is not"));
     browser.press("j");
-    browser.wait("document.documentElement.dataset.ready", "#/task/p/a/1/2?sort=id");
+    browser.wait("document.documentElement.dataset.ready", "#/task/p/a?sort=id");
     assert_eq!(browser.text(shown), "2");
     browser.press("j");
     browser.wait("document.documentElement.dataset.ready", "#/task/p/b?sort=id");

@@ -7,6 +7,7 @@ use m3_report::leaderboard::{Comparison, Leaderboard, ModelResult, SelectOptions
 use m3_stats::Draws;
 use serde::Serialize;
 
+use super::{name_of, without_folder};
 use crate::shelves::Shelves;
 
 /// Leaderboards.
@@ -44,7 +45,7 @@ impl Entries {
             let Some(score) = run.score.as_deref() else { continue };
             let references = &score.head.inputs.references;
             let key = format!("{} {}", references.sha256, score.head.profile);
-            let group = entries.groups.entry(key).or_insert_with(|| (references.name.clone(), Vec::new()));
+            let group = entries.groups.entry(key).or_insert_with(|| (name_of(&references.name), Vec::new()));
             group.1.push((index, run.name.clone(), score.path.clone()));
         }
         entries
@@ -56,7 +57,8 @@ impl Entries {
 }
 
 fn read((_, name, path): &Scored) -> Result<ModelResult, String> {
-    let mut models = read_results(path, Some(name)).map_err(|error| error.to_string())?;
+    let mut models =
+        read_results(path, Some(name)).map_err(|error| without_folder(path, &error.to_string()))?;
     let model = models.pop().ok_or_else(|| format!("`{name}` has no result"))?;
     // Where the score lies says nothing to who reads the page.
     Ok(ModelResult { file: name.clone(), ..model })

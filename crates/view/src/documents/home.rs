@@ -1,11 +1,9 @@
 //! `home.json`: every run and score that was found; `state.json`: what of it has changed.
 
-use std::path::Path;
-
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Column, columns};
+use super::{Column, columns, name_of, without_folder};
 use crate::journal::ProgressDocument;
 use crate::run::Run;
 use crate::score::metrics;
@@ -14,7 +12,6 @@ use crate::shelves::Shelves;
 /// What was found.
 #[derive(Debug, Serialize)]
 pub(crate) struct Home {
-    version: &'static str,
     /// Whether the page can ask again: a bundle never changes.
     is_live: bool,
     revision: u64,
@@ -34,16 +31,13 @@ struct RunRow {
     trajectories: usize,
     /// Those that came to nothing.
     failed: usize,
-    steps: usize,
     calls: usize,
     failed_calls: usize,
     tokens: Option<u64>,
-    milliseconds: Option<u64>,
     /// m3's metrics, as in `columns`.
     values: Option<Vec<Option<f64>>>,
     /// The values of suites, by suite and name.
     suites: Option<Value>,
-    signature: Option<String>,
     references: Option<String>,
     progress: Option<ProgressDocument>,
     problem: Option<String>,
@@ -61,7 +55,6 @@ struct ReferencesRow {
 pub(crate) fn home(shelves: &Shelves, is_live: bool) -> Home {
     let names: Vec<String> = metrics().map(|metric| metric.name().to_owned()).collect();
     Home {
-        version: env!("CARGO_PKG_VERSION"),
         is_live,
         revision: shelves.revision,
         columns: columns(&names),
@@ -75,13 +68,9 @@ pub(crate) fn home(shelves: &Shelves, is_live: bool) -> Home {
         passed_over: shelves
             .passed_over
             .iter()
-            .map(|(path, reason)| (name_of(path), reason.clone()))
+            .map(|(path, reason)| (name_of(path), without_folder(path, reason)))
             .collect(),
     }
-}
-
-fn name_of(path: &Path) -> String {
-    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
 fn run_row(shelves: &Shelves, run: &Run) -> RunRow {
@@ -109,17 +98,16 @@ fn run_row(shelves: &Shelves, run: &Run) -> RunRow {
         model: run.model.clone(),
         trajectories: run.rows.len(),
         failed: run.rows.iter().filter(|row| row.failure.is_some()).count(),
-        steps: run.rows.iter().map(|row| row.steps).sum(),
-        calls: run.rows.iter().map(|row| row.calls).sum(),
+        calls: run.rows.iter().fold(0, |sum: usize, row| sum.saturating_add(row.calls)),
         failed_calls: run.rows.iter().map(|row| row.failed_calls).sum(),
         tokens: sum(|row| row.tokens),
-        milliseconds: sum(|row| row.milliseconds),
         values,
         suites,
-        signature: score.map(|score| score.head.signature.clone()),
         references: shelves.references_of(run).map(|known| known.name.clone()),
         progress: run.progress.as_ref().map(crate::journal::Progress::document),
-        problem: run.problem.clone(),
+        problem: run.problem.as_ref().map(|problem| {
+            run.files.iter().fold(problem.clone(), |told, file| without_folder(&file.path, &told))
+        }),
         is_being_scored: shelves.is_scoring
             && (score.is_none() || run.is_stale)
             && run.problem.is_none()
@@ -136,13 +124,12 @@ pub(crate) struct State {
 
 #[derive(Debug, Serialize)]
 struct RunState {
-    revision: u64,
     progress: Option<ProgressDocument>,
 }
 
 /// Where everything is.
 pub(crate) fn state(shelves: &Shelves) -> State {
     let progress = |run: &Run| run.progress.as_ref().map(crate::journal::Progress::document);
-    let runs = shelves.runs.iter().map(|run| RunState { revision: run.revision, progress: progress(run) });
+    let runs = shelves.runs.iter().map(|run| RunState { progress: progress(run) });
     State { revision: shelves.revision, runs: runs.collect() }
 }

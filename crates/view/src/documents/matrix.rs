@@ -46,8 +46,11 @@ pub(crate) fn matrix(shelves: &Shelves) -> Matrix {
     let mut rows: HashMap<(&str, usize), usize> = HashMap::new();
     for (at, (_, run, score)) in scored.iter().enumerate() {
         // A task without a reference has no values.
-        let with_score =
-            run.rows.iter().enumerate().filter(|(_, row)| score.of(&row.id, row.repeat).is_some());
+        let with_score = run
+            .rows
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| !row.is_replaced && score.of(&row.id, row.repeat).is_some());
         for (number, row) in with_score {
             rows.entry((row.id.as_str(), at)).or_insert(number);
             let task = tasks.entry(row.id.as_str());

@@ -12,6 +12,8 @@ pub(crate) use matrix::matrix;
 pub(crate) use run::run;
 pub(crate) use task::{Of, sent_picture, task};
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use crate::score::metrics;
@@ -31,6 +33,17 @@ fn columns<'a>(names: impl IntoIterator<Item = &'a String>) -> Vec<Column> {
         .into_iter()
         .map(|name| Column { label: label(name).unwrap_or_else(|| name.clone()), name: name.clone() })
         .collect()
+}
+
+/// What a file is called: where it lies is nobody's business who gets a bundle.
+fn name_of(path: impl AsRef<Path>) -> String {
+    let path = path.as_ref();
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// A message about a file without the folders of its path.
+fn without_folder(path: &Path, message: &str) -> String {
+    message.replace(&path.display().to_string(), &name_of(path))
 }
 
 /// A value for a table: five digits say more than anybody reads, and a third of the bytes.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Column, columns, rounded};
+use super::{Column, columns, name_of, rounded};
 use crate::row::Row;
 use crate::run::Run;
 
@@ -14,7 +14,6 @@ const LISTED: usize = 200;
 #[derive(Debug, Serialize)]
 pub(crate) struct RunDocument<'a> {
     name: &'a str,
-    revision: u64,
     columns: Vec<Column>,
     rows: Vec<ScoredRow<'a>>,
     score: Option<Summary<'a>>,
@@ -36,17 +35,14 @@ struct ScoredRow<'a> {
 struct Summary<'a> {
     signature: &'a str,
     profile: &'a str,
-    thresholds: &'a Value,
-    predictions: &'a str,
-    references: &'a str,
+    predictions: String,
+    references: String,
     aggregate: &'a Value,
     by_type: &'a Value,
     costs: &'a [Value],
     by_tool: &'a [Value],
     wrong_arguments: &'a [Value],
     rejected_matches: Rejected<'a>,
-    ledger: &'a Value,
-    suites: &'a Value,
 }
 
 #[derive(Debug, Serialize)]
@@ -69,7 +65,6 @@ pub(crate) fn run(run: &Run) -> RunDocument<'_> {
     });
     RunDocument {
         name: &run.name,
-        revision: run.revision,
         columns: score.map(|score| columns(&score.columns)).unwrap_or_default(),
         rows: rows.collect(),
         score: score.map(|score| {
@@ -80,9 +75,8 @@ pub(crate) fn run(run: &Run) -> RunDocument<'_> {
             Summary {
                 signature: &head.signature,
                 profile: &head.profile,
-                thresholds: &head.thresholds,
-                predictions: &head.inputs.predictions.name,
-                references: &head.inputs.references.name,
+                predictions: name_of(&head.inputs.predictions.name),
+                references: name_of(&head.inputs.references.name),
                 aggregate: &head.aggregate,
                 by_type: &head.by_type,
                 costs: first(&head.costs),
@@ -92,8 +86,6 @@ pub(crate) fn run(run: &Run) -> RunDocument<'_> {
                     count: rejected.get("count").and_then(Value::as_u64).unwrap_or_default(),
                     matches: first(matches),
                 },
-                ledger: &head.ledger,
-                suites: &head.suites,
             }
         }),
     }

@@ -1,5 +1,8 @@
 //! `task/N/M.json`: all that is known of one trajectory: what the model saw, said, called and got, and its reference.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use m3_images::task_image::locate;
@@ -37,7 +40,6 @@ pub(crate) struct TaskDocument<'a> {
     dialogue: Vec<Message>,
     /// What the score says of it, as its file has it.
     score: Option<&'a RawValue>,
-    thresholds: Option<&'a serde_json::Value>,
     /// The names of other runs that have the task.
     others: Vec<&'a str>,
 }
@@ -47,11 +49,15 @@ pub(crate) struct TaskDocument<'a> {
 struct Side {
     steps: Vec<Vec<CallDocument>>,
     more_steps: usize,
+    /// Calls of the shown steps that are not shown.
+    more_calls: usize,
     answer: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
 struct CallDocument {
+    /// Its place in the trajectory, as scores count.
+    index: usize,
     tool: String,
     /// Names and values as JSON text; null where the file has none.
     arguments: Option<Vec<(String, String)>>,
@@ -134,7 +140,7 @@ pub(crate) fn task<'a>(
     let own = run.trajectory(row_number);
     let (prediction, reference) = match of {
         Of::Run(..) => {
-            let of_task = |known: &References| known.opened()?.of_id(&row.id);
+            let of_task = |known: &References| known.run.trajectory(known.run.row_of(&row.id)?);
             (own, shelves.references_of(run).and_then(of_task))
         }
         Of::References(_) => (None, own),
@@ -147,34 +153,41 @@ pub(crate) fn task<'a>(
     let question = question.or_else(|| reference.as_ref()?.question.as_deref());
     let score = run.score.as_deref().filter(|_| !row.is_replaced);
     let scored = score.and_then(|score| score.of(&row.id, row.repeat));
-    let others =
-        shelves.runs.iter().enumerate().filter(|(index, other)| {
-            *index != run_number && other.rows.iter().any(|found| found.id == row.id)
-        });
+    let others = shelves
+        .runs
+        .iter()
+        .enumerate()
+        .filter(|(index, other)| *index != run_number && other.row_of(&row.id).is_some());
     let prediction = prediction.as_ref();
     Some(TaskDocument {
         row,
         facts: prediction.map(facts).unwrap_or_default(),
         question: question.map(|text| cut(text, TEXT)),
-        image: maker.task_image(reference.as_ref()),
+        image: maker.task_image().or_else(|| {
+            // Where the references' own file is.
+            let image = reference.as_ref()?.image.as_deref()?;
+            let of = shelves.references_of(run).map_or(run, |known| &known.run);
+            Some(maker.picture_in(of.picture_folders(&row.id, row.repeat), image))
+        }),
         prediction: prediction.map(|prediction| maker.side(prediction, true)),
         reference: reference.as_ref().map(|reference| maker.side(reference, false)),
         turns: prediction.map(turns).unwrap_or_default(),
         dialogue: prediction.map(|_| maker.dialogue()).unwrap_or_default(),
         score: scored.map(|scored| &*scored.whole),
-        thresholds: run.score.as_deref().map(|score| &score.head.thresholds),
         others: others.map(|(_, other)| other.name.as_str()).collect(),
     })
 }
 
 impl Maker<'_> {
-    fn task_image(&self, reference: Option<&Trajectory>) -> Option<PictureDocument> {
-        let path = self.trajectory.image.as_deref().or_else(|| reference?.image.as_deref())?;
-        Some(self.picture_file(path))
+    fn task_image(&self) -> Option<PictureDocument> {
+        Some(self.picture_file(self.trajectory.image.as_deref()?))
     }
 
     fn picture_file(&self, path: &str) -> PictureDocument {
-        let folders = self.run.picture_folders(&self.trajectory.id, self.repeat);
+        self.picture_in(self.run.picture_folders(&self.trajectory.id, self.repeat), path)
+    }
+
+    fn picture_in(&self, folders: Arc<[PathBuf]>, path: &str) -> PictureDocument {
         let is_there = locate(path, &folders).is_some();
         let name = self.library.pictures.name(Place::File { folders, path: path.to_owned() });
         PictureDocument { name, title: cut(path, NAME), is_there }
@@ -191,6 +204,12 @@ impl Maker<'_> {
         };
         Side {
             steps: trajectory.steps.iter().take(MOST).map(&mut step).collect(),
+            more_calls: trajectory
+                .steps
+                .iter()
+                .take(MOST)
+                .map(|step| step.calls.len().saturating_sub(MOST))
+                .sum(),
             more_steps: trajectory.steps.len().saturating_sub(MOST),
             answer: trajectory.final_reply.as_deref().map(|text| cut(text, TEXT)),
         }
@@ -204,6 +223,7 @@ impl Maker<'_> {
             other => vec![(String::new(), text_of(other))],
         });
         CallDocument {
+            index: number,
             tool: cut(&call.tool, NAME),
             arguments,
             result: call.result.as_ref().filter(|_| with_results).map(|result| self.result(result, number)),

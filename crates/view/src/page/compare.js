@@ -60,16 +60,15 @@ const tasksView = async (parameters, id) => {
     location.hash = tasksLink(id, names.includes(name) ? names.filter((known) => known !== name) : [...names, name]);
   };
   const choice = make("fieldset", { class: "controls" }, make("legend", {}, "runs"), ranked.map((entry) => make("label", { class: "check" }, make("input", { type: "checkbox", checked: shown.includes(entry), onchange: () => toggle(entry.name) }), ` ${entry.name} `, make("span", { class: `chip ${shade(entry.value)}` }, fixed(entry.value)))));
-  const side = (title, calls, verdict, link, value, answer) => make("section", { class: "side", "aria-label": title }, make("h3", {}, link ? make("a", { href: link }, title) : title, value === undefined ? null : [" ", make("span", { class: `chip ${shade(value)}` }, fixed(value))]),
+  const side = (title, calls, link, value, answer) => make("section", { class: "side", "aria-label": title }, make("h3", {}, link ? make("a", { href: link }, title) : title, value === undefined ? null : [" ", make("span", { class: `chip ${shade(value)}` }, fixed(value))]),
     calls, make("h4", {}, "Answer"), answer ? make("p", { class: "passage", dir: "auto" }, answer) : make("p", { class: "note" }, "none"));
   const calls = (of, steps, verdict, name) => {
-    let number = -1;
-    return steps.map((step, at) => make("section", { class: "step", "aria-label": `${name} step ${at + 1}` }, make("p", { class: "step-title" }, `step ${at + 1}`), step.map((call, place) => { number += 1; return card(name === "reference" ? name : "prediction", call, `${at + 1}.${place + 1}`, name === "reference" ? number : `${name}-${number}`, verdict?.get(number), of); })));
+    return steps.map((step, at) => make("section", { class: "step", "aria-label": `${name} step ${at + 1}` }, make("p", { class: "step-title" }, `step ${at + 1}`), step.map((call, place) => card(name === "reference" ? name : "prediction", call, `${at + 1}.${place + 1}`, name === "reference" ? call.index : `${name}-${call.index}`, verdict?.get(call.index), of))));
   };
   const columns = [];
   const reference = first?.reference;
-  if (reference) columns.push(side("reference", calls({ score: null }, reference.steps, null, "reference"), null, null, undefined, reference.answer));
-  documents.forEach((of, at) => columns.push(side(shown[at].name, of.prediction ? calls(of, of.prediction.steps, verdicts(of.score).predictions, `run${shown[at].run}`) : make("p", { class: "note" }, of.row.failure ? FAILURES[of.row.failure] ?? words(of.row.failure) : "no calls are here"), null, taskLink(shown[at].name, of.row), shown[at].value, of.prediction?.answer)));
+  if (reference) columns.push(side("reference", calls({ score: null }, reference.steps, null, "reference"), null, undefined, reference.answer));
+  documents.forEach((of, at) => columns.push(side(shown[at].name, of.prediction ? calls(of, of.prediction.steps, verdicts(of.score).predictions, `run${shown[at].run}`) : make("p", { class: "note" }, of.row.failure ? FAILURES[of.row.failure] ?? words(of.row.failure) : "no calls are here"), taskLink(shown[at].name, of.row), shown[at].value, of.prediction?.answer)));
   documents.forEach((of, at) => {
     const missed = (of.score?.unmatched_references ?? []).map((alone) => make("li", {}, `${place(alone)} `, told(alone.tool), `: ${REASONS[alone.reason] ?? words(alone.reason)}`));
     if (missed.length > 0) columns[at + (reference ? 1 : 0)].append(make("h4", {}, "Missed"), make("ul", { class: "plain" }, missed));
@@ -77,5 +76,5 @@ const tasksView = async (parameters, id) => {
   const near = [index - 1, index + 1].map((at) => (matrix.tasks[at] ? tasksLink(matrix.tasks[at].id, asked) : undefined));
   return { title: id, parts: [make("h2", { tabindex: -1 }, make("bdi", {}, id), matrix.tasks[index].type ? make("small", {}, ` ${matrix.tasks[index].type}`) : null), choice,
     make("div", { class: "task" }, image ? figure(image) : null, make("div", {}, make("h3", {}, "Question"), make("p", { class: "passage", dir: "auto" }, first?.question ?? "No question is recorded."))),
-    make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Runs side by side" }, make("div", { class: `beside beside${columns.length}` }, columns))], previous: near[0], next: near[1], up: "#/matrix" };
+    make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Runs side by side" }, make("div", { class: "beside" }, columns))], previous: near[0], next: near[1], up: "#/matrix" };
 };

@@ -17,10 +17,10 @@ const get = async (path) => {
 
 // Documents that are large and change rarely: kept until the library says that something has changed.
 const kept = async (path) => {
-  const before = known.get(path);
-  if (before && before.revision === revision) return before.document;
+  const [before, asked] = [known.get(path), revision];
+  if (before && before.revision === asked) return before.document;
   const document = await get(path);
-  known.set(path, { revision, document });
+  known.set(path, { revision: asked, document });
   return document;
 };
 
@@ -29,7 +29,7 @@ let revision = 0;
 
 // Addresses of pages: by the names of runs and tasks, so that they stay true while a run goes on.
 const runLink = (name, query = "") => `#/run/${encodeURIComponent(name)}${query ? `?${query}` : ""}`;
-const taskLink = (name, row, query = "", kind = "task") => `#/${kind}/${encodeURIComponent(name)}/${encodeURIComponent(row.id)}${row.repeat > 1 || row.copy > 1 ? `/${row.repeat}` : ""}${row.copy > 1 ? `/${row.copy}` : ""}${query ? `?${query}` : ""}`;
+const taskLink = (name, row, query = "", kind = "task") => `#/${kind}/${encodeURIComponent(name)}/${encodeURIComponent(row.id)}${row.repeat > 1 || row.is_replaced ? `/${row.repeat}` : ""}${row.is_replaced ? `/${row.copy ?? 1}` : ""}${query ? `?${query}` : ""}`;
 const referencesLink = (name, query = "") => `#/references/${encodeURIComponent(name)}${query ? `?${query}` : ""}`;
 const tasksLink = (id, runs = []) => `#/tasks/${encodeURIComponent(id)}${runs.length > 0 ? `?${new URLSearchParams(runs.map((name) => ["run", name]))}` : ""}`;
 const compareLink = (first, second) => `#/compare/${encodeURIComponent(first)}/${encodeURIComponent(second)}`;

@@ -1,8 +1,10 @@
 // All runs, and the leaderboard.
 const board = async () => {
-  for (;;) {
+  // A minute at most: while a run goes on there may always be a newer one to wait for.
+  for (let tries = 0; ; tries += 1) {
     const found = await kept("board.json");
-    if (!found.is_working) return found;
+    if (!found.is_working && (found.revision >= revision || tries > 120)) return found;
+    if (tries > 120) throw new Error("The leaderboard is not ready yet. Open it again.");
     known.delete("board.json");
     await new Promise((done) => { setTimeout(done, 500); });
   }

@@ -3,14 +3,16 @@ const POLL = 2000;
 const VIEWS = [
   [/^$/, homeView], [/^board$/, boardView], [/^matrix$/, matrixView],
   [/^run\/([^/]*)$/, runView],
-  [/^task\/([^/]*)\/([^/]*)(?:\/(\d+))?(?:\/(\d+))?$/, (parameters, run, id, repeat, copy) => taskView(parameters, run, id, [Number(repeat ?? 1), Number(copy ?? 1)])],
+  [/^task\/([^/]*)\/([^/]*)(?:\/(\d+))?(?:\/(\d+))?$/, (parameters, run, id, repeat, copy) => taskView(parameters, run, id, [Number(repeat ?? 1), copy && Number(copy)])],
   [/^references\/([^/]*)$/, referencesView],
-  [/^reference\/([^/]*)\/([^/]*)(?:\/(\d+))?(?:\/(\d+))?$/, (parameters, file, id, repeat, copy) => taskView(parameters, file, id, [Number(repeat ?? 1), Number(copy ?? 1)], ["references", "reference"])],
+  [/^reference\/([^/]*)\/([^/]*)(?:\/(\d+))?(?:\/(\d+))?$/, (parameters, file, id, repeat, copy) => taskView(parameters, file, id, [Number(repeat ?? 1), copy && Number(copy)], ["references", "reference"])],
   [/^tasks\/([^/]*)$/, tasksView],
   [/^compare\/([^/]*)\/([^/]*)$/, compareView],
 ];
 let shown = null;
 let turn = 0;
+// Where the runs were when the page last asked.
+let moved = null;
 
 // Goes to a page; empty parameters are left out.
 const go = (path, parameters = {}) => {
@@ -21,7 +23,8 @@ const go = (path, parameters = {}) => {
 // Waits until nothing is typed for a moment.
 const later = (work) => {
   let waiting;
-  return (event) => { clearTimeout(waiting); waiting = setTimeout(() => work(event), 250); };
+  // Who has gone on to another page in the meantime is not called back.
+  return (event) => { const at = turn; clearTimeout(waiting); waiting = setTimeout(() => { if (at === turn) work(event); }, 250); };
 };
 
 const fail = (text) => {
@@ -53,12 +56,16 @@ const show = async () => {
     const [start, end] = filter === "q" ? [focused.selectionStart, focused.selectionEnd] : [];
     const typed = filter === "q" ? focused.value : null;
     const scroll = [window.scrollX, window.scrollY];
+    const rows = () => main.querySelector("[data-rows] tbody")?.childElementCount ?? 0;
+    const shownRows = isSame ? rows() : 0;
     main.replaceChildren(...made.parts.flat(Infinity).filter((part) => part));
     shown = { ...made, path, hash: location.hash };
     document.title = `${made.title} · m3 view`;
     for (const link of document.querySelectorAll("header nav a")) link.toggleAttribute("aria-current", link.getAttribute("href") === `#/${path}`);
     if (isSame) {
-      const again = filter ? main.querySelector(`[data-filter="${filter}"]`) : sorted ? main.querySelector(`[data-sort="${sorted}"]`) : null;
+      // As many rows as before, or there is nothing to scroll to.
+      for (const more = main.querySelector(".more"); more && !more.hidden && rows() < shownRows;) more.click();
+      const again = filter ? main.querySelector(`[data-filter="${filter}"]`) : sorted ? main.querySelector(`[data-sort="${CSS.escape(sorted)}"]`) : null;
       if (typed !== null && again) again.value = typed;
       again?.focus();
       if (start !== undefined && again?.setSelectionRange) again.setSelectionRange(start, end);
@@ -75,6 +82,7 @@ const show = async () => {
     document.documentElement.dataset.ready = location.hash || "#/";
   } catch (thrown) {
     if (mine === turn) {
+      shown = null;
       main.replaceChildren(make("h2", { tabindex: -1 }, "Nothing to show"));
       fail(thrown.message);
       document.documentElement.dataset.ready = "failed";
@@ -116,7 +124,11 @@ const poll = async () => {
     byId("live").hidden = running.length === 0;
     const [done, of] = ["done", "of"].map((key) => running.reduce((sum, run) => sum + run.progress[key], 0));
     byId("live").textContent = `${plural(running.length, "run")} going on: ${grouped(done)} of ${plural(of, "task")}`;
-    if (state.revision !== revision) {
+    const progress = JSON.stringify(state.runs);
+    const isMoved = progress !== moved;
+    moved = progress;
+    if (isMoved) known.delete("home.json");
+    if (state.revision !== revision || (isMoved && shown?.path === "")) {
       revision = state.revision;
       if (!/^(tasks?|reference)\//.test(shown?.path ?? "")) await show();
     }
@@ -140,9 +152,10 @@ document.addEventListener("toggle", redraw, true);
 document.addEventListener("load", redraw, true);
 
 (async () => {
-  await show();
   try {
     const home = await get("home.json");
+    revision = home.revision;
+    await show();
     if (home.is_live) setTimeout(poll, POLL);
   } catch (thrown) { fail(thrown.message); }
 })();

@@ -60,7 +60,7 @@ const taskTable = (run, parameters, own, at, [page, task] = ["run", "task"]) => 
     ...(run.score ? [
       { name: "average", label: "average", isNumber: true, value: value("average"), cell: (row) => bar(value("average")(row)) },
       { label: "metrics", cell: (row) => (row.values ? spark(row.values, own) : "–") },
-      ...run.columns.filter((column) => column.name !== "average" && (column.name === parameters.get("metric") || column.name === (parameters.get("sort") ?? "").replace("-", ""))).map((column) => (
+      ...run.columns.filter((column) => column.name !== "average" && (column.name === parameters.get("metric") || column.name === (parameters.get("sort") ?? "").replace(/^-/, ""))).map((column) => (
         { name: column.name, label: column.label, isNumber: true, value: value(column.name), cell: (row) => fixed(value(column.name)(row)) }))] : []),
     ...(run.rows.some((row) => row.milliseconds) ? [{ name: "time", label: "time", isNumber: true, value: (row) => row.milliseconds, cell: (row) => time(row.milliseconds) }] : []),
     ...(run.rows.some((row) => row.tokens) ? [{ name: "tokens", label: "tokens", isNumber: true, value: (row) => row.tokens, cell: (row) => grouped(row.tokens) }] : []),

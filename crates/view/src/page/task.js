@@ -2,10 +2,16 @@
 const taskView = async (parameters, name, id, [repeat, copy], pages = ["run", "task"]) => {
   const number = await numberOf(name, pages[0] === "run" ? "runs" : "references");
   const list = { ...await kept(`${pages[0]}/${number}.json`), name };
-  const exact = list.rows.findIndex((row) => row.id === id && row.repeat === repeat && (row.copy ?? 1) === copy);
-  const row = exact >= 0 ? exact : list.rows.findIndex((found) => found.id === id);
+  // Of several with one id the last counts, unless the address says which.
+  const exact = list.rows.findLastIndex((row) => row.id === id && row.repeat === repeat && (copy === undefined || (row.copy ?? 1) === copy));
+  const row = exact >= 0 ? exact : list.rows.findLastIndex((found) => found.id === id);
   if (row < 0) throw new Error(`${name} has no task ${id}.`);
   const of = await get(`${pages[1]}/${number}/${row}.json`);
+  if (of.row.id !== id) {
+    // The run has grown since its list was read.
+    known.delete(`${pages[0]}/${number}.json`);
+    throw new Error("This run has just changed: open the task again.");
+  }
   const around = listed(list, parameters, pages);
   const here = around.ordered.indexOf(list.rows[row]);
   const [previous, next] = [here - 1, here + 1].map((at) => (here >= 0 && around.ordered[at] ? around.link(around.ordered[at]) : undefined));
@@ -50,11 +56,11 @@ const alignment = (of) => {
   const found = verdicts(of.score);
   const sides = [["reference", of.reference, found.references], ["prediction", of.prediction, found.predictions]].filter(([, side]) => side);
   const columns = sides.map(([name, side, verdict]) => {
-    let index = -1;
     const steps = side.steps.map((calls, step) => make("section", { class: "step", "aria-label": `${name} step ${step + 1}` }, make("p", { class: "step-title" }, `step ${step + 1}${calls.length > 1 ? `, ${calls.length} calls at once` : ""}`),
-      calls.map((call, place) => { index += 1; return card(name, call, `${step + 1}.${place + 1}`, index, verdict.get(index), of); })));
+      calls.map((call, place) => card(name, call, `${step + 1}.${place + 1}`, call.index, verdict.get(call.index), of))));
+    const cut = [[side.more_steps, "step"], [side.more_calls, "call"]].filter(([count]) => count > 0);
     return make("div", { class: `side ${name}` }, make("h4", {}, name), steps, steps.length === 0 ? make("p", { class: "note" }, "no calls") : null,
-      side.more_steps > 0 ? make("p", { class: "note" }, `${grouped(side.more_steps)} more steps are not shown`) : null);
+      cut.map(([count, thing]) => make("p", { class: "note" }, `${plural(count, `more ${thing}`)} not shown`)));
   });
   return [make("div", { class: `alignment sides${sides.length}` }, columns, sides.length > 1 ? draw("svg", { class: "lines", "aria-hidden": "true" }) : null),
     of.score ? make("p", { class: "legend" }, "Lines join matched calls: whole ones are strong matches, thin ones weak; red and dashed ones cross another. A dashed frame is a call without a partner; ≠ is similar, but another call.") : null];
@@ -76,7 +82,7 @@ const card = (side, call, at, index, verdict, of) => {
     ` similarity ${fixed(match.similarity)}, fidelity ${fixed(match.argument_fidelity)}`, isRejected ? make("strong", { class: "flag" }, " ≠ another call") : null)
     : verdict?.alone ? make("p", { class: "partner" }, `${side === "reference" ? "missed" : "extra"}: ${REASONS[verdict.alone.reason] ?? words(verdict.alone.reason)}`, verdict.alone.best ? `; the most similar has ${fixed(verdict.alone.best.similarity)}` : "") : null;
   return make("div", { class: `call${of.score && verdict?.alone ? " alone" : ""}${isRejected ? " rejected" : ""}`, id: `${side}-${index}`, tabindex: -1,
-    "data-step": at.split(".")[0], "data-partner": match && side === "reference" ? match.predicted.index : null, "data-strong": match?.strength === "strong", "data-similarity": match?.similarity },
+    "data-step": at.split(".")[0], "data-partner": match && side === "reference" ? match.predicted.index : null, "data-strong": match?.strength === "strong" },
   head, call.arguments === null ? make("p", { class: "note" }, "no arguments are recorded") : make("ul", { class: "arguments" }, call.arguments.map(line), missing.map(([name, found]) => make("li", { class: "wrong" }, make("span", { class: "key" }, name || "(all)"), make("span", { class: "why" }, `missing: ${found.reason}`)))),
   call.result ? resultOf(call) : null, said);
 };
@@ -102,7 +108,6 @@ const drawLines = () => {
   const [lines, box] = [all.querySelector(".lines"), all.getBoundingClientRect()];
   lines.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
   const pairs = [...all.querySelectorAll(".reference [data-partner]")].map((from) => ({ from, to: byId(`prediction-${from.dataset.partner}`) })).filter((pair) => pair.to);
-  const order = pairs.map((pair) => Number(pair.from.dataset.partner));
   const stepOf = (call) => Number(call.dataset.step);
   const places = pairs.map(({ from, to }) => [stepOf(from), stepOf(to)]);
   lines.replaceChildren(...pairs.map(({ from, to }, index) => {
@@ -111,7 +116,7 @@ const drawLines = () => {
     const bend = (x2 - x1) / 2;
     const isInverted = places.some(([first, second]) => (first - places[index][0]) * (second - places[index][1]) < 0);
     return draw("path", { d: `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`, class: `${from.dataset.strong === undefined ? "weak" : "strong"}${isInverted ? " inverted" : ""}` });
-  }), draw("g", {}, order.length === 0 ? [] : []));
+  }));
 };
 
 const grades = (score) => {

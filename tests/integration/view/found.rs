@@ -1,0 +1,120 @@
+//! What is found and put together: each file once, the right reference beside each prediction, and what changes meanwhile.
+
+use serde_json::{Value, json};
+
+use super::{View, one_call, write};
+use crate::support::Folder;
+
+/// A call of one tool with this argument.
+fn call(id: &str, x: u64) -> Value {
+    one_call(id, "t/u", &json!({"x": x}))
+}
+
+fn names(view: &View) -> Vec<String> {
+    let home = view.json("data/home.json");
+    home["runs"].as_array().unwrap().iter().map(|run| run["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The first argument of the reference's call that a task shows.
+fn reference_of(view: &View, run: usize, row: usize) -> Value {
+    let task = view.json(&format!("data/task/{run}/{row}.json"));
+    task["reference"]["steps"][0][0]["arguments"][0][1].clone()
+}
+
+/// Waits until a document says something.
+fn wait(view: &View, path: &str, is_there: impl Fn(&Value) -> bool) -> Value {
+    let start = std::time::Instant::now();
+    loop {
+        view.json("data/state.json");
+        let found = view.json(path);
+        if is_there(&found) {
+            return found;
+        }
+        assert!(start.elapsed().as_secs() < 60, "{path}: {found}");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn every_file_is_shown_once_and_references_are_no_runs() {
+    let folder = Folder::new();
+    let inside = folder.path().join("c");
+    write(&inside.join("p.json"), &json!([call("a", 1)]));
+    write(&inside.join("deep/predictions/q.json"), &json!([call("a", 1)]));
+    // Nothing but the option says that these are references.
+    write(&inside.join("truth.json"), &json!([call("a", 7), call("a", 1)]));
+    let arguments = ["c", "c/p.json", "c/deep", "./c", "--references", "c/truth.json"];
+    let Some(view) = View::start(&folder, &arguments) else { return };
+    view.wait_for_scores();
+    let mut found = names(&view);
+    found.sort();
+    assert_eq!(found, ["p", "q"]);
+    // Of two references of a task the last one is scored, and shown.
+    assert_eq!(reference_of(&view, 0, 0), json!("1"));
+    assert_eq!(view.json("data/home.json")["runs"][0]["values"][0], json!(1.0));
+}
+
+#[test]
+fn repetitions_are_scored_and_a_score_that_is_found_takes_the_place_of_our_own() {
+    let folder = Folder::new();
+    write(&folder.path().join("run/predictions.json"), &json!([call("a", 1)]));
+    write(&folder.path().join("run/predictions-2.json"), &json!([one_call("a", "other/tool", &json!({}))]));
+    write(&folder.path().join("references.json"), &json!([call("a", 1)]));
+    write(&folder.path().join("single.json"), &json!([call("a", 1)]));
+    let Some(view) = View::start(&folder, &["."]) else { return };
+    view.wait_for_scores();
+    let run = names(&view)
+        .iter()
+        .position(|name| name == "predictions")
+        .or_else(|| names(&view).iter().position(|name| name == "run/predictions"));
+    let single = names(&view).iter().position(|name| name == "single").unwrap();
+    // Recall of two trials, one of which calls another tool.
+    let home = view.json("data/home.json");
+    assert_eq!(home["runs"][run.unwrap_or(1 - single)]["values"][0], json!(0.5), "{home}");
+    let mut command = crate::support::m3().unwrap();
+    let files = [folder.path().join("single.json"), folder.path().join("references.json")];
+    command
+        .arg("score")
+        .args(files)
+        .args(["-q", "--tau-strong", "0.9", "--out"])
+        .arg(folder.path().join("found.json"));
+    assert!(crate::support::run(&mut command).status.success());
+    let signature =
+        |score: &Value| score["score"]["signature"].as_str().is_some_and(|line| line.contains("tau:0.6/0.9"));
+    wait(&view, &format!("data/run/{single}.json"), signature);
+    assert_eq!(names(&view).len(), 2, "a score is no run of its own");
+}
+
+#[test]
+fn references_that_change_and_files_that_go_are_noticed() {
+    let folder = Folder::new();
+    write(&folder.path().join("p.json"), &json!([call("a", 1)]));
+    write(&folder.path().join("references.json"), &json!([call("a", 2)]));
+    let Some(view) = View::start(&folder, &["."]) else { return };
+    view.wait_for_scores();
+    assert_eq!(reference_of(&view, 0, 0), json!("2"));
+    write(&folder.path().join("references.json"), &json!([call("a", 1), call("b", 3)]));
+    wait(&view, "data/home.json", |home| home["references"][0]["tasks"] == 2);
+    assert_eq!(reference_of(&view, 0, 0), json!("1"));
+    // It is scored anew: the other task has no prediction.
+    wait(&view, "data/home.json", |home| home["runs"][0]["values"][0] == json!(0.5));
+    std::fs::remove_file(folder.path().join("p.json")).unwrap();
+    let told = |home: &Value| {
+        home["runs"][0]["problem"].as_str().is_some_and(|said| said.contains("cannot be read any more"))
+    };
+    wait(&view, "data/home.json", told);
+    assert_eq!(view.json("data/run/0.json")["rows"][0]["id"], "a", "what was there stays");
+    write(&folder.path().join("p.json"), &json!([call("a", 5)]));
+    wait(&view, "data/home.json", |home| home["runs"][0]["problem"].is_null());
+}
+
+/// Trajectories on lines may hold what only scores begin with.
+#[test]
+fn a_file_of_trajectories_is_not_taken_for_a_score() {
+    let folder = Folder::new();
+    let line =
+        json!({"id": "a", "steps": [{"calls": [{"name": "t/u", "arguments": {"metrics": {"recall": 1}}}]}]});
+    std::fs::write(folder.path().join("p.jsonl"), format!("{line}\n")).unwrap();
+    let Some(view) = View::start(&folder, &["p.jsonl", "--no-score"]) else { return };
+    assert_eq!(names(&view), ["p"]);
+}
