@@ -60,7 +60,7 @@ impl Shelves {
         let of_score = self.references.iter().find(|known| Some(known.digest.as_str()) == scored);
         of_score.or_else(|| {
             let shares = |known: &&References| run.rows.iter().any(|row| known.has(&row.id));
-            self.references.iter().filter(|_| scored.is_none()).find(shares)
+            self.references.iter().filter(|_| scored.is_none() || run.is_stale).find(shares)
         })
     }
 
