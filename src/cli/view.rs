@@ -10,6 +10,8 @@ use clap::Args;
 use m3_support::text::{counted, hash_of_bytes};
 use m3_traces::TRACES;
 use m3_view::{BundleError, Given, Library, Scorer, ViewDesk, write_bundle};
+#[cfg(unix)]
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::Common;
 use super::called::call;
@@ -66,6 +68,7 @@ const AGAIN: Duration = Duration::from_secs(10);
 
 /// Serves the pages, or writes them.
 pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+    raise_open_files();
     let images =
         args.images.as_ref().map(|images| input::image_folders(Some(images), Vec::new)).transpose()?;
     let given = Given {
@@ -108,6 +111,17 @@ pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<
     let told = "this address is for you alone; Ctrl-C ends it";
     serve_page(desk, (args.port, !args.no_open, told), printer)
 }
+
+/// Raises the limit of open files as far as the system lets everybody: each file that is shown is kept open. Where it stays
+/// low, opening the files says so.
+#[cfg(unix)]
+fn raise_open_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+}
+
+#[cfg(not(unix))]
+fn raise_open_files() {}
 
 /// Scores as `m3 score` does, into a folder.
 fn scorer(folder: &Path, common: &Common) -> Scorer {

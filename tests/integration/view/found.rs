@@ -118,3 +118,21 @@ fn a_file_of_trajectories_is_not_taken_for_a_score() {
     let Some(view) = View::start(&folder, &["p.jsonl", "--no-score"]) else { return };
     assert_eq!(names(&view), ["p"]);
 }
+
+/// A file that is shown stays open; the usual limit of a shell is raised as far as it may be.
+#[test]
+fn more_files_are_shown_than_a_shell_lets_be_open() {
+    let folder = Folder::new();
+    for number in 0..300 {
+        write(&folder.path().join(format!("p{number}.json")), &json!([call("a", number)]));
+    }
+    let Some(assets) = crate::support::encoder() else { return };
+    let mut command = crate::support::program_with_cache("sh", folder.path(), assets);
+    command
+        .args(["-c", "ulimit -S -n 200; exec \"$0\" view --no-open --no-score ."])
+        .arg(assert_cmd::cargo::cargo_bin("m3"));
+    command.current_dir(folder.path()).stdin(std::process::Stdio::null());
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null());
+    let view = View::of(command);
+    assert_eq!(names(&view).len(), 300);
+}
