@@ -81,6 +81,8 @@ let turn = 0;
 const isDirty = () => draft !== null || (byId("note")?.value ?? "").trim() !== "";
 
 const go = async (index) => {
+  // What is open already stays, with what is being written.
+  if (index === open && shown?.index === index) return;
   if (isDirty() && index !== open && !window.confirm("What you are writing is not saved. Leave it?")) return;
   draft = null;
   turn += 1;
