@@ -140,6 +140,8 @@ class Trajectory(_Numbers):
             # Not set yet.
             self._members = json.loads(self._text)
             return self._members
+        if name.startswith("_"):
+            raise AttributeError(name)
         metrics = self._members.get("metrics") or {}
         if name in metrics:
             return metrics[name]

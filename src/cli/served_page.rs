@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::process::{Command, Stdio};
 
-use m3_judge::review::{Desk, ReviewServer};
+use m3_judge::review::{Desk, PageServer};
 use tempfile::NamedTempFile;
 use tokio::runtime::Builder;
 
@@ -22,7 +22,7 @@ pub(super) fn serve_page(
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| unavailable(format!("failed to start: {error}")))?;
     let served = runtime.block_on(async {
-        let server = ReviewServer::start(desk, port).await;
+        let server = PageServer::start(desk, port).await;
         let server = server.map_err(|error| unavailable(error.to_string()))?;
         let address = server.address();
         let mut out = Printer::out();

@@ -85,15 +85,14 @@ impl Progress {
         Some(progress)
     }
 
-    /// Reads what was added; says whether anything was.
-    pub(crate) fn read_on(&mut self) -> bool {
-        let Ok(added) = self.added() else { return false };
+    /// Reads what was added.
+    pub(crate) fn read_on(&mut self) {
+        let Ok(added) = self.added() else { return };
         // A line that is being written is read the next time.
-        let Some(end) = added.iter().rposition(|byte| *byte == b'\n') else { return false };
+        let Some(end) = added.iter().rposition(|byte| *byte == b'\n') else { return };
         self.read += end as u64 + 1;
         let lines = added.get(..end).unwrap_or_default().split(|byte| *byte == b'\n');
         lines.filter_map(|line| serde_json::from_slice(line).ok()).for_each(|line| self.take(line));
-        true
     }
 
     fn added(&self) -> std::io::Result<Vec<u8>> {

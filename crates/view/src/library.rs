@@ -226,11 +226,18 @@ impl Library {
         let Some(mut files) = changed.and_then(|paths| self.open_again(&paths)) else { return };
         let Some(opened) = files.pop() else { return };
         let mut shelves = self.write();
-        if let Some(references) = shelves.references.get_mut(index) {
-            references.digest.clone_from(&opened.digest);
-            references.run.take(vec![opened], &self.pictures);
+        let shelves = &mut *shelves;
+        let Some(references) = shelves.references.get_mut(index) else { return };
+        let before = std::mem::replace(&mut references.digest, opened.digest.clone());
+        references.run.take(vec![opened], &self.pictures);
+        for run in &mut shelves.runs {
+            let scored = run.score.as_ref().map(|score| &score.head.inputs.references.sha256);
+            if scored.is_none_or(|digest| *digest == before) {
+                run.is_stale = true;
+                // What could not be scored against the old ones may be scored against these.
+                run.problem.take_if(|problem| problem != BROKEN);
+            }
         }
-        shelves.runs.iter_mut().for_each(|run| run.is_stale = true);
         shelves.revision += 1;
     }
 

@@ -70,8 +70,6 @@ pub(crate) struct Run {
     pub is_score_our_own: bool,
     /// What went wrong when it was read or scored.
     pub problem: Option<String>,
-    /// Grows with every change.
-    pub revision: u64,
 }
 
 impl Opened {
@@ -136,7 +134,9 @@ impl Run {
     pub(crate) fn of_files(files: Vec<Opened>, images: Option<&Path>, pictures: &Pictures) -> Option<Self> {
         let path = files.first()?.path.clone();
         let folder = folder_of(&path);
-        let mut run = if folder.join("journal.jsonl").is_file() {
+        // Other files may lie in the folder of a run, such as references that were made of it.
+        let is_of_run = path.file_name().is_some_and(|name| name == "predictions.json");
+        let mut run = if is_of_run && folder.join("journal.jsonl").is_file() {
             Self::of_folder(folder, images)
         } else {
             let folders = images.map_or_else(|| image_folders(&path), |images| vec![images.to_owned()]);
@@ -208,7 +208,6 @@ impl Run {
         (self.files, self.rows, self.places, self.model) = (files, rows, places, model);
         self.index();
         self.add_missing();
-        self.revision += 1;
     }
 
     /// Gives it the score that was made of its files.
@@ -216,7 +215,6 @@ impl Run {
         self.score = Some(Arc::new(score));
         (self.problem, self.is_stale, self.is_score_our_own) = (None, false, false);
         self.add_missing();
-        self.revision += 1;
     }
 
     /// Adds rows for what only the score has, such as missing predictions.

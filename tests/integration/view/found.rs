@@ -1,5 +1,7 @@
 //! What is found and put together: each file once, the right reference beside each prediction, and what changes meanwhile.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::{View, one_call, write};
@@ -135,4 +137,55 @@ fn more_files_are_shown_than_a_shell_lets_be_open() {
     command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null());
     let view = View::of(command);
     assert_eq!(names(&view).len(), 300);
+}
+
+/// References that were made of a run may lie in its folder: they stay what they are when it goes on.
+#[test]
+fn references_in_the_folder_of_a_run_stay_references() {
+    let folder = Folder::new();
+    let run = folder.path().join("run");
+    write(&run.join("predictions.json"), &json!([call("a", 1)]));
+    write(&run.join("references.json"), &json!([call("a", 2)]));
+    std::fs::write(run.join("journal.jsonl"), "{\"time\": 1, \"event\": \"run_ended\"}\n").unwrap();
+    let Some(view) = View::start(&folder, &["run", "--no-score"]) else { return };
+    view.json("data/state.json");
+    assert_eq!(names(&view), ["run"]);
+    assert_eq!(reference_of(&view, 0, 0), json!("2"));
+}
+
+/// Pictures that a result holds itself, as MCP and as Anthropic's messages have them; what is no picture is not sent on.
+#[test]
+fn pictures_within_results_are_shown_and_thoughts_are_told() {
+    let folder = Folder::new();
+    let file = folder.path().join("red.png");
+    image::RgbImage::from_pixel(6, 4, image::Rgb([200, 0, 0])).save(&file).unwrap();
+    let data = STANDARD.encode(std::fs::read(&file).unwrap());
+    let parts = json!([
+        {"type": "text", "text": "two pictures"}, {"type": "image", "data": data, "mimeType": "image/png"},
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}},
+        {"type": "image", "data": "AAAA", "mimeType": "image/png"},
+    ]);
+    let said = json!([{"role": "assistant", "thoughts": "it is red", "content": "", "tool_calls": [{"name": "t/u"}]}]);
+    let mut trajectory = call("a", 1);
+    trajectory["steps"][0]["calls"][0]["result"] = json!({"content": parts});
+    trajectory["dialogue"] = said;
+    write(&folder.path().join("p.json"), &json!([trajectory]));
+    let Some(view) = View::start(&folder, &["p.json", "--no-score"]) else { return };
+    let task = view.json("data/task/0/0.json");
+    assert_eq!(task["dialogue"][0]["thoughts"], "it is red");
+    let result = &task["prediction"]["steps"][0][0]["result"];
+    assert_eq!(result["text"], "two pictures");
+    let kinds: Vec<String> = result["pictures"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|picture| {
+            let mut answer = view.get(&format!("data/picture/{}.jpg", picture["name"].as_str().unwrap()));
+            let bytes = answer.body_mut().read_to_vec().unwrap();
+            image::load_from_memory(&bytes)
+                .map_or_else(|error| error.to_string(), |it| format!("{} x {}", it.width(), it.height()))
+        })
+        .collect();
+    // A single pixel stands for what is no picture.
+    assert_eq!(kinds, ["6 x 4", "6 x 4", "1 x 1"]);
 }

@@ -1,11 +1,11 @@
 //! Reviews: people's decisions on references (M³-Bench, sections 3.1 and 6.4).
 //!
 //! ```text
-//! references + decisions -> ReviewDesk -> ReviewServer <-> a person's browser
+//! references + decisions -> ReviewDesk -> PageServer <-> a person's browser
 //!                        -> table (CSV) <-> a person's spreadsheet
 //!                        -> reviewed references
-//! pairs of trajectories  -> PairsDesk  -> ReviewServer -> preferences -> summary
-//! pairs of calls         -> LabelDesk  -> ReviewServer -> labels
+//! pairs of trajectories  -> PairsDesk  -> PageServer -> preferences -> summary
+//! pairs of calls         -> LabelDesk  -> PageServer -> labels
 //! ```
 //!
 //! | part | what it does |
@@ -16,7 +16,7 @@
 //! | [`reviewed()`] | the references as people left them |
 //! | [`read_table`], [`write_table`] | decisions as CSV |
 //! | [`ReviewDesk`], [`PairsDesk`], [`LabelDesk`] | answer the pages of the three modes |
-//! | [`ReviewServer`] | serves a page on this machine, to people with its token |
+//! | [`PageServer`] | serves a page on this machine, to people with its token |
 
 pub mod arrangement;
 mod checks;
@@ -46,7 +46,7 @@ pub use preferences::{
 };
 pub use reviewed::{CountedDecision, PROVENANCE, ReviewRecord, Reviewed, ReviewedReference, reviewed};
 pub use reviews::{Reviews, store_path};
-pub use server::{Ask, Desk, DeskMut, Page, Reply, ReviewServer, ReviewServerError};
+pub use server::{Ask, Desk, DeskMut, Page, PageServer, PageServerError, Reply};
 pub use table::{COLUMNS, write_table};
 pub use time::now;
 

@@ -144,7 +144,7 @@ impl Reply {
 
 /// Why the server cannot start.
 #[derive(Debug, thiserror::Error)]
-pub enum ReviewServerError {
+pub enum PageServerError {
     /// The port is taken, or the system forbids it.
     #[error("failed to listen at 127.0.0.1:{port}: {source}\nhint: name another port, or 0 for a free one")]
     Bind {
@@ -160,7 +160,7 @@ pub enum ReviewServerError {
 
 /// A page that is served until this is stopped or dropped.
 #[derive(Debug)]
-pub struct ReviewServer {
+pub struct PageServer {
     address: SocketAddr,
     token: String,
     serving: Serving,
@@ -173,15 +173,15 @@ struct Shared {
     desk: Arc<dyn Desk>,
 }
 
-impl ReviewServer {
+impl PageServer {
     /// Starts to serve at 127.0.0.1; port 0 takes any free one. On return connections are accepted. Must be called within
     /// a tokio runtime.
     ///
     /// # Errors
-    /// [`ReviewServerError`].
-    pub async fn start(desk: impl Desk, port: u16) -> Result<Self, ReviewServerError> {
+    /// [`PageServerError`].
+    pub async fn start(desk: impl Desk, port: u16) -> Result<Self, PageServerError> {
         let token = token()?;
-        let bind = |source| ReviewServerError::Bind { port, source };
+        let bind = |source| PageServerError::Bind { port, source };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(bind)?;
         let address = listener.local_addr().map_err(bind)?;
         let desk: Arc<dyn Desk> = Arc::new(desk);
@@ -204,9 +204,9 @@ impl ReviewServer {
 }
 
 /// 256 random bits.
-fn token() -> Result<String, ReviewServerError> {
+fn token() -> Result<String, PageServerError> {
     let mut bytes = [0; 32];
-    default_provider().secure_random.fill(&mut bytes).map_err(|_| ReviewServerError::NoRandomness)?;
+    default_provider().secure_random.fill(&mut bytes).map_err(|_| PageServerError::NoRandomness)?;
     Ok(hexadecimal(&bytes))
 }
 

@@ -45,7 +45,8 @@ const numberOf = async (name, among = "runs") => {
 // The average comes first: it is what people look for.
 const averageFirst = (columns) => [...columns].sort((a, b) => Number(b.name === "average") - Number(a.name === "average"));
 
-const fixed = (value, digits = 3) => (value === null || value === undefined ? "–" : value.toFixed(digits));
+// What another program wrote into a score may be anything.
+const fixed = (value, digits = 3) => (typeof value === "number" ? value.toFixed(digits) : "–");
 const grouped = (value) => (value === null || value === undefined ? "–" : Math.round(value).toLocaleString("en"));
 const plural = (count, thing) => `${grouped(count)} ${thing}${count === 1 ? "" : "s"}`;
 const percent = (part, whole) => (whole > 0 ? `${Math.round((100 * part) / whole)} %` : "–");

@@ -24,7 +24,7 @@ const go = (path, parameters = {}) => {
 const later = (work) => {
   let waiting;
   // Who has gone on to another page in the meantime is not called back.
-  return (event) => { const at = turn; clearTimeout(waiting); waiting = setTimeout(() => { if (at === turn) work(event); }, 250); };
+  return (event) => { const at = shown?.path; clearTimeout(waiting); waiting = setTimeout(() => { if (at === shown?.path) work(event); }, 250); };
 };
 
 const fail = (text) => {

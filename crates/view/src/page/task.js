@@ -25,7 +25,7 @@ const taskView = async (parameters, name, id, [repeat, copy], pages = ["run", "t
   const replaced = of.row.is_replaced ? make("p", { class: "warning" }, "A later one in the file has the same id: that one is scored, and this one is not.") : null;
   const failure = of.row.failure ?? scored?.failure;
   const parts = [title, steps, others, replaced, failure ? make("p", { class: "warning" }, `Failed: ${FAILURES[failure] ?? words(failure)}.`) : null,
-    scored ? metricsOf(scored.metrics, list.columns) : null,
+    scored ? metricsOf(scored.metrics ?? {}, list.columns) : null,
     make("div", { class: "task" }, of.image ? figure(of.image) : null,
       make("div", {}, make("h3", {}, "Question"), make("p", { class: "passage", dir: "auto" }, of.question ?? "No question is recorded."), answers(of))),
     of.prediction || of.reference ? section(of.reference ? "Calls beside the reference" : "Calls", alignment(of)) : make("p", { class: "note" }, "Only the score is here, without the calls: name the files of predictions and references too."),
@@ -43,11 +43,11 @@ const answers = (of) => [["prediction", of.prediction], ["reference", of.referen
 const verdicts = (score) => {
   const [references, predictions] = [new Map(), new Map()];
   if (!score) return { references, predictions };
-  for (const match of score.matches) {
+  for (const match of score.matches ?? []) {
     references.set(match.reference.index, { match, partner: match.predicted });
     predictions.set(match.predicted.index, { match, partner: match.reference });
   }
-  for (const alone of score.unmatched_references) references.set(alone.index, { alone });
+  for (const alone of score.unmatched_references ?? []) references.set(alone.index, { alone });
   for (const alone of score.unmatched_predictions ?? []) predictions.set(alone.index, { alone });
   return { references, predictions };
 };
@@ -123,7 +123,7 @@ const grades = (score) => {
   if (!score) return null;
   const rows = [];
   if (score.match) rows.push(["Passes", `${score.match.passed ? "yes" : "no"}${score.match.reason ? `: ${score.match.reason}` : ""}`]);
-  for (const [suite, of] of Object.entries(score.suites ?? {})) for (const [name, value] of Object.entries(of)) rows.push([`${suite} ${words(name)}`, typeof value === "number" ? String(value) : value ?? "–"]);
+  for (const [suite, of] of Object.entries(score.suites ?? {})) for (const [name, value] of Object.entries(of ?? {})) rows.push([`${suite} ${words(name)}`, typeof value === "number" ? String(value) : value ?? "–"]);
   for (const [name, value] of Object.entries(score.grades ?? {})) rows.push([`grade: ${words(name)}`, typeof value === "object" ? JSON.stringify(value) : String(value)]);
   if (score.outcomes) for (const [name, value] of Object.entries(score.outcomes)) rows.push([`outcome: ${words(name)}`, typeof value === "object" ? JSON.stringify(value) : String(value)]);
   return rows.length === 0 ? null : section("What else the score says", make("dl", { class: "facts" }, rows.map(([label, value]) => [make("dt", {}, label), make("dd", { dir: "auto" }, value)])));
