@@ -72,7 +72,7 @@ def main() -> None:
         audit = folder / "audit.html"
         m3("audit", "trajectories/predictions.json", "trajectories/references.json", "--images", "images", "--html", audit)
         shot(f"file://{audit}#00050000", "audit.png", 1280, 1330)
-        shot(f"file://{audit}", "audit-overview.png", 1280, 1600)
+        shot(f"file://{audit}#/", "audit-overview.png", 1280, 1600)
 
 
 if __name__ == "__main__":

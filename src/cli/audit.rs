@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use m3_images::task_image::image_folders;
 use m3_report::audit::{
-    AUDIT_SCHEMA, AuditPage, AuditReport, AuditTerminal, Gathering, MetricIntervals, Overview, Pictures,
-    TrajectoryAudit, costs,
+    AUDIT_SCHEMA, AuditReport, AuditTerminal, Gathering, MetricIntervals, Overview, TrajectoryAudit, costs,
 };
 use m3_report::{ScoreSummary, TrajectoryReport, shortened};
 use m3_score::{Metric, Profile, Summary, WeightedSums};
 use m3_stats::{Draws, LEVEL, bootstrap};
 use m3_support::names::list_of_nearest;
 use m3_support::text::counted;
+use m3_trajectory::Trajectory;
+use m3_view::AuditPage;
 
 use super::Common;
 use super::failure::{Failure, code};
@@ -126,7 +127,7 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
         findings.intervals = intervals(&trajectories, scoring.profile)?;
     }
     let chosen = args.choose(trajectories, printer)?;
-    let mut page = page.map(|output| PageTarget::new(output, &images, chosen.len(), &findings));
+    let mut page = page.map(|output| PageTarget { output, page: AuditPage::new(&images, chosen.len()) });
     let mut printed_to =
         output.map(|output| Printed::new(output, (format, &args.width), &findings.summary)).transpose()?;
     let indices: Vec<usize> = chosen.iter().filter_map(|found| scoring.references.find(&found.id)).collect();
@@ -140,7 +141,7 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
         let mut audit = TrajectoryAudit::new(scored, reference, prediction, profile, cost);
         audit.score.places = places.next().unwrap_or_default();
         if let Some(page) = &mut page {
-            page.add(&audit);
+            page.add(&audit, reference, prediction)?;
         }
         printed_to.as_mut().map_or(Ok(()), |target| target.add(audit))
     })?;
@@ -213,31 +214,26 @@ fn check_ids(ids: &[String], scoring: &Scoring) -> Result<(), Failure> {
 struct PageTarget {
     output: Output,
     page: AuditPage,
-    pictures: Pictures,
 }
 
 impl PageTarget {
-    /// A page for this many trajectories, whose images are in these folders.
-    fn new(output: Output, images: &[PathBuf], count: usize, findings: &Findings) -> Self {
-        Self {
-            output,
-            page: AuditPage::new(findings.intervals.clone()),
-            pictures: Pictures::new(images, count),
-        }
-    }
-
-    fn add(&mut self, audit: &TrajectoryAudit) {
-        let picture = audit.image.as_deref().map(|path| self.pictures.picture(path));
-        self.page.add(audit, picture);
+    fn add(
+        &mut self,
+        audit: &TrajectoryAudit,
+        reference: &Trajectory,
+        prediction: &Trajectory,
+    ) -> Result<(), Failure> {
+        self.page.add(audit, reference, prediction).map_err(|cause| Failure::written(&cause))
     }
 
     /// Writes the page; returns how many trajectories it has.
-    fn finish(mut self, findings: &Findings) -> Result<usize, Failure> {
-        self.page
-            .write(&findings.summary, &findings.overview, &mut self.output)
+    fn finish(self, findings: &Findings) -> Result<usize, Failure> {
+        let Self { mut output, page } = self;
+        let count = page.len();
+        page.write(&findings.summary, &findings.overview, &findings.intervals, &mut output)
             .map_err(|cause| Failure::written(&cause))?;
-        self.output.commit()?;
-        Ok(self.page.len())
+        output.commit()?;
+        Ok(count)
     }
 }
 

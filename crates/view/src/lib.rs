@@ -3,13 +3,15 @@
 //! ```text
 //! paths -> scan -> Library (runs with their scores, references) -> documents (JSON) -> ViewDesk -> browser
 //!                                                                                  -> bundle  -> folder
+//! trajectories of an audit -------------------------> documents (JSON) -> AuditPage -> one file
 //! ```
 //!
 //! The page is one script that asks for documents by path (`data/home.json`, `data/run/0.json`) and shows them. A server
-//! answers these paths while somebody looks; a bundle is the same answers, saved as files. So both show the same.
+//! answers these paths while somebody looks; a bundle is the same answers, saved as files, and an audit has them in the page itself. So all show the same.
 
 #![forbid(unsafe_code)]
 
+mod audit;
 mod bundle;
 mod desk;
 mod documents;
@@ -23,6 +25,7 @@ mod scan;
 mod score;
 mod shelves;
 
+pub use audit::AuditPage;
 pub use bundle::{BundleError, write_bundle};
 pub use desk::ViewDesk;
 pub use library::{Given, Library, Scorer, ViewError};

@@ -180,9 +180,15 @@ impl Run {
     /// Of a score alone: its trajectories have no questions and no arguments.
     pub(crate) fn of_score(score: Score) -> Self {
         let rows: Vec<Row> = score.trajectories.iter().map(Row::of_score).collect();
+        let path = score.path.clone();
+        Self::of_rows(&path, rows, score)
+    }
+
+    /// Of rows whose trajectories are not in files that are shown.
+    pub(crate) fn of_rows(path: &Path, rows: Vec<Row>, score: Score) -> Self {
         let places = vec![None; rows.len()];
-        let name = own_name(&score.path);
-        let mut run = Self { name, rows, places, score: Some(Arc::new(score)), ..Self::default() };
+        let score = Some(Arc::new(score));
+        let mut run = Self { name: own_name(path), rows, places, score, ..Self::default() };
         run.index();
         run
     }

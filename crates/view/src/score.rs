@@ -118,7 +118,7 @@ impl Score {
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a negative count is none")]
-    fn new(path: &Path, head: Head, raw: Vec<Box<RawValue>>) -> serde_json::Result<Self> {
+    pub(crate) fn new(path: &Path, head: Head, raw: Vec<Box<RawValue>>) -> serde_json::Result<Self> {
         let mut columns: Vec<String> = metrics().map(|metric| metric.name().to_owned()).collect();
         let mut trajectories = Vec::with_capacity(raw.len());
         let mut places = HashMap::with_capacity(raw.len());

@@ -52,6 +52,3 @@ pub(super) fn more(count: usize, things: &str) -> Option<String> {
 fn singular(things: &str) -> &str {
     things.strip_suffix("ches").map_or(things.trim_end_matches('s'), |_| things.trim_end_matches("es"))
 }
-
-/// Rows in the page's lists of problems of the whole set.
-pub(super) const LISTED_FINDINGS: usize = 20;

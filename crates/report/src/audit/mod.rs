@@ -5,17 +5,21 @@
 
 mod arguments;
 mod cost;
+mod document;
 mod limits;
 mod model;
 mod overview;
-mod page;
 mod picture;
+mod set_document;
 pub(crate) mod structure;
 mod terminal;
 pub(crate) mod text;
 pub(crate) mod words;
 
 pub use cost::costs;
+pub use document::{
+    ArgumentDocument, ArgumentsDocument, AuditDocument, BucketDocument, CellDocument, MatrixDocument,
+};
 use m3_score::{BucketSimilarities, Profile, TrajectoryScore};
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, Trajectory};
@@ -26,8 +30,8 @@ pub use model::{
 };
 pub use overview::Gathering;
 pub(super) use overview::{BINS, bin};
-pub use page::{AuditPage, MetricIntervals};
 pub use picture::{Picture, Pictures};
+pub use set_document::{MetricIntervals, SetDocument};
 pub use terminal::AuditTerminal;
 pub use text::wrapped;
 

@@ -1,13 +1,18 @@
 // What all pages share: elements made from texts, drawings, keys. A text stays text: nothing here makes markup from strings.
 const byId = (id) => document.getElementById(id);
 
+// Characters that hide, reorder or tag text are written out, so that no name can look like another.
+const HIDDEN = /(?!\r\n)[\p{Cc}\p{Cf}\u2028\u2029](?<![\n\t])/gu;
+const visible = (text) => String(text).replace(HIDDEN, (found) => `\\u{${found.codePointAt(0).toString(16)}}`);
+
 const furnish = (made, attributes, children) => {
   for (const [key, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) continue;
     if (typeof value === "function") made.addEventListener(key.slice(2), value);
     else made.setAttribute(key, value === true ? "" : String(value));
   }
-  made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false)
+    .map((child) => (child instanceof Node ? child : visible(child))));
   return made;
 };
 

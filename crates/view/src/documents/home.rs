@@ -10,7 +10,7 @@ use crate::score::metrics;
 use crate::shelves::Shelves;
 
 /// What was found.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Home {
     /// Whether the page can ask again: a bundle never changes.
     is_live: bool,
@@ -23,7 +23,7 @@ pub(crate) struct Home {
     passed_over: Vec<(String, String)>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct RunRow {
     name: String,
     model: Option<String>,
@@ -49,6 +49,14 @@ struct RunRow {
 struct ReferencesRow {
     name: String,
     tasks: usize,
+}
+
+impl Home {
+    /// Of one run that is the whole page.
+    pub(crate) fn of_one(name: &str) -> Self {
+        let run = RunRow { name: name.to_owned(), ..RunRow::default() };
+        Self { runs: vec![run], ..Self::default() }
+    }
 }
 
 /// What was found.

@@ -5,12 +5,14 @@ mod home;
 mod matrix;
 mod run;
 mod task;
+mod trajectory;
 
 pub(crate) use board::{Board, Entries, comparison};
-pub(crate) use home::{home, state};
+pub(crate) use home::{Home, home, state};
 pub(crate) use matrix::matrix;
 pub(crate) use run::run;
-pub(crate) use task::{Of, sent_picture, task};
+pub(crate) use task::{Of, TaskDocument, sent_picture, task};
+pub(crate) use trajectory::{NAME, Naming, PictureDocument, inline, kind_of};
 
 use std::path::Path;
 

@@ -1,11 +1,16 @@
 //! `run/N.json`: the tasks of a run as a table, and what its score says of all of them together.
 
-use serde::Serialize;
+use std::collections::BTreeSet;
+
+use m3_report::audit::SetDocument;
+use m3_score::fidelity::constants::THRESHOLD;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Column, columns, name_of, rounded};
 use crate::row::Row;
 use crate::run::Run;
+use crate::score::Scored;
 
 /// The most tools and arguments that are listed.
 const LISTED: usize = 200;
@@ -17,6 +22,9 @@ pub(crate) struct RunDocument<'a> {
     columns: Vec<Column>,
     rows: Vec<ScoredRow<'a>>,
     score: Option<Summary<'a>>,
+    /// What only an audit knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    set: Option<SetDocument>,
 }
 
 #[derive(Debug, Serialize)]
@@ -28,6 +36,67 @@ struct ScoredRow<'a> {
     values: Option<Vec<Option<f64>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     passes: Option<bool>,
+    /// Why calls are unmatched, each once.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    reasons: BTreeSet<String>,
+    /// What is wrong with arguments, each once: verdicts, and `rejected` for a pair that is similar, but another call.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    findings: BTreeSet<String>,
+    /// What it costs the average of all; only an audit knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<f64>,
+}
+
+/// What a score says of a trajectory's calls, as far as tables are filtered by it.
+#[derive(Debug, Default, Deserialize)]
+struct Faults {
+    #[serde(default)]
+    matches: Vec<Match>,
+    #[serde(default)]
+    unmatched_references: Vec<Unmatched>,
+    #[serde(default)]
+    unmatched_predictions: Vec<Unmatched>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Match {
+    argument_fidelity: Option<f64>,
+    #[serde(default)]
+    wrong_arguments: Vec<Wrong>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Wrong {
+    verdict: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Unmatched {
+    reason: String,
+}
+
+impl Faults {
+    fn of(scored: &Scored) -> (BTreeSet<String>, BTreeSet<String>) {
+        // A score by another program may say all of this in another way.
+        let Self { matches, unmatched_references, unmatched_predictions } =
+            serde_json::from_str(scored.whole.get()).unwrap_or_default();
+        let unmatched = unmatched_references.into_iter().chain(unmatched_predictions);
+        let is_rejected = |found: &Match| found.argument_fidelity.is_some_and(|value| value < THRESHOLD);
+        let rejected = matches.iter().any(is_rejected).then(|| "rejected".to_owned());
+        let wrong = matches.into_iter().flat_map(|found| found.wrong_arguments);
+        let findings = rejected.into_iter().chain(wrong.map(|found| found.verdict));
+        (unmatched.map(|found| found.reason).collect(), findings.collect())
+    }
+}
+
+impl RunDocument<'_> {
+    /// With what an audit says of the set, and of each row what it costs the average.
+    pub(crate) fn with_audit(mut self, set: SetDocument, costs: &[f64]) -> Self {
+        for (row, cost) in self.rows.iter_mut().zip(costs) {
+            row.cost = Some(*cost);
+        }
+        Self { set: Some(set), ..self }
+    }
 }
 
 /// What the score says of all tasks together.
@@ -57,14 +126,19 @@ pub(crate) fn run(run: &Run) -> RunDocument<'_> {
     let scored = |row: &Row| score.filter(|_| !row.is_replaced)?.of(&row.id, row.repeat);
     let rows = run.rows.iter().map(|row| {
         let found = scored(row);
+        let (reasons, findings) = found.map(Faults::of).unwrap_or_default();
         ScoredRow {
             row,
+            reasons,
+            findings,
+            cost: None,
             values: found.map(|found| found.values.iter().map(|value| value.map(rounded)).collect()),
             passes: found.and_then(|found| found.passes),
         }
     });
     RunDocument {
         name: &run.name,
+        set: None,
         columns: score.map(|score| columns(&score.columns)).unwrap_or_default(),
         rows: rows.collect(),
         score: score.map(|score| {

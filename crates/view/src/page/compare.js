@@ -54,7 +54,7 @@ const tasksView = async (parameters, id) => {
   const first = documents.find((of) => of.question) ?? documents[0];
   // Where another run has it.
   const images = documents.map((of) => of.image).filter(Boolean);
-  const image = images.find((found) => found.is_there) ?? images[0];
+  const image = images.find((found) => !found.problem) ?? images[0];
   const toggle = (name) => {
     const names = shown.map((entry) => entry.name);
     location.hash = tasksLink(id, names.includes(name) ? names.filter((known) => known !== name) : [...names, name]);

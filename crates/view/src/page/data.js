@@ -1,8 +1,15 @@
 // Asks for documents, and says numbers, times and reasons in words.
 const known = new Map();
 
-// The document at a path: JSON of the server, or a file of the bundle.
+// Documents that stand in the page itself: one that was made by `m3 audit --html`.
+const inside = new Map([...document.querySelectorAll("script[data-path]")].map((found) => [found.dataset.path, found]));
+const isAlone = inside.size > 0;
+const embedded = (path) => JSON.parse(inside.get(path)?.textContent ?? "null");
+const pictures = embedded("pictures.json");
+
+// The document at a path: JSON of the server, a file of the bundle, or a part of this page.
 const get = async (path) => {
+  if (isAlone) return embedded(path);
   let response;
   try {
     response = await fetch(`data/${path}`, { cache: "no-store" });
@@ -58,6 +65,8 @@ const time = (milliseconds) => {
   return minutes < 60 ? `${minutes.toFixed(1)} min` : `${(minutes / 60).toFixed(1)} h`;
 };
 const place = (at) => `${at.step + 1}.${at.call + 1}`;
+// An id, as far as people read it.
+const named = (id) => (id === "" ? "(empty id)" : id.length > 200 ? `${id.slice(0, 200)}…` : id);
 const words = (name) => String(name).replaceAll("_", " ");
 
 // Why a call is unmatched.
@@ -87,18 +96,23 @@ const spark = (values, columns) => draw("svg", { class: "spark", viewBox: `0 0 $
   columns.map((column, index) => [draw("rect", { class: "bar-back", x: index * 7, y: 0, width: 5, height: 16 }),
     draw("rect", { class: "bar-fill", x: index * 7, y: 16 - 16 * Math.min(values[index] ?? 0, 1), width: 5, height: 16 * Math.min(values[index] ?? 0, 1) })]));
 
+const addressOf = (found, kind) => (isAlone ? pictures[found.name] : `data/${kind}/${found.name}.jpg`);
+
 // A picture; in place of one that cannot be shown there is a single pixel.
 const picture = (found, kind, attributes = {}) => {
-  const image = make("img", { src: `data/${kind}/${found.name}.jpg`, alt: found.title, loading: "lazy", ...attributes });
-  const missing = () => (image.closest("figure") ?? image).replaceWith(make("span", { class: "note" }, kind === "thumbnail" ? "–" : `not shown: ${found.title} is not in the folders of this run, or is no image`));
+  const note = () => make("span", { class: "note" }, kind === "thumbnail" && !found.problem ? "–" : ["not shown: ", make("code", {}, found.title), `: ${found.problem ?? "it is no image"}`]);
+  if (found.problem) return note();
+  const image = make("img", { src: addressOf(found, kind), alt: found.title, loading: "lazy", ...attributes });
+  const missing = () => (image.closest("figure") ?? image).replaceWith(note());
   image.addEventListener("error", missing);
   image.addEventListener("load", () => { if (image.naturalWidth === 1 && image.naturalHeight === 1) missing(); });
   return image;
 };
 
 // A picture that opens in full, with what its file is called.
-const figure = (found) => make("figure", {}, make("a", { href: `data/picture/${found.name}.jpg`, target: "_blank", rel: "noreferrer", "aria-label": `${found.title}, alone` }, picture(found, "picture")),
-  make("figcaption", {}, found.title));
+const figure = (found) => (found.problem ? make("p", {}, picture(found, "picture")) : make("figure", {},
+  isAlone ? picture(found, "picture") : make("a", { href: addressOf(found, "picture"), target: "_blank", rel: "noreferrer", "aria-label": `${found.title}, alone` }, picture(found, "picture")),
+  make("figcaption", {}, found.title)));
 
 // The section of a page under a heading.
 const section = (title, ...children) => make("section", {}, make("h3", {}, title), children);

@@ -26,7 +26,7 @@ const matrixView = async (parameters) => {
     make("label", {}, "order", make("select", { "data-filter": "order", onchange: (event) => set("order", event.target.value) }, Object.entries(orders).map(([name, [label]]) => option(name, label, order))))),
   make("p", { class: "count", role: "status" }, `${grouped(rows.length)} of ${plural(matrix.tasks.length, "task")}; red is low, blue is high, nothing in between has no colour`));
   const body = make("tbody");
-  const line = (row) => make("tr", {}, make("th", { scope: "row" }, make("a", { href: tasksLink(row.task.id), title: row.task.question }, row.task.id || "(empty id)"), row.task.type ? make("small", {}, ` ${row.task.type}`) : null),
+  const line = (row) => make("tr", {}, make("th", { scope: "row" }, make("a", { href: tasksLink(row.task.id), title: row.task.question }, named(row.task.id)), row.task.type ? make("small", {}, ` ${row.task.type}`) : null),
     make("td", { class: `amount ${shade(row.mean === null ? null : row.mean / most)}` }, fixed(row.mean, 2)),
     row.values.map((value, at) => make("td", { class: `amount ${shade(value === null ? null : value / most)}` }, row.rows[at] === null ? "" : make("a", { href: taskLink(matrix.runs[at][1], row.task), "aria-label": `${row.task.id} in ${matrix.runs[at][1]}: ${fixed(value, 2)}` }, fixed(value, 2)))));
   const add = () => {

@@ -1,7 +1,7 @@
 // Which page is shown stands in the address; this shows it, keeps the place of the reader, and looks for news.
 const POLL = 2000;
 const VIEWS = [
-  [/^$/, homeView], [/^board$/, boardView], [/^matrix$/, matrixView],
+  [/^$/, (parameters) => (isAlone ? onlyView(parameters) : homeView(parameters))], [/^board$/, boardView], [/^matrix$/, matrixView],
   [/^run\/([^/]*)$/, runView],
   [/^task\/([^/]*)\/([^/]*)(?:\/(\d+))?(?:\/(\d+))?$/, (parameters, run, id, repeat, copy) => taskView(parameters, run, id, [Number(repeat ?? 1), copy && Number(copy)])],
   [/^references\/([^/]*)$/, referencesView],
@@ -9,6 +9,7 @@ const VIEWS = [
   [/^tasks\/([^/]*)$/, tasksView],
   [/^compare\/([^/]*)\/([^/]*)$/, compareView],
 ];
+const name = document.title;
 let shown = null;
 let turn = 0;
 // Where the runs were when the page last asked.
@@ -32,10 +33,16 @@ const fail = (text) => {
   byId("failure").textContent = text || "";
 };
 
+const decoded = (text) => {
+  try { return decodeURIComponent(text); } catch { return text; }
+};
+
 const pageOf = (hash) => {
+  // A page with one run is linked to by the ids of its tasks too.
+  if (isAlone && /^#[^/]/.test(hash)) return [hash, async () => taskView(new URLSearchParams(), (await kept("home.json")).runs[0].name, hash === "#!" ? "" : decoded(hash.slice(1)), [1])];
   const [path, query = ""] = hash.replace(/^#?\/?/, "").split(/\?(.*)/s);
   const found = VIEWS.map(([pattern, view]) => [pattern.exec(path), view]).find(([match]) => match);
-  return found ? [path, () => found[1](new URLSearchParams(query), ...found[0].slice(1).map((part) => (part === undefined ? part : decodeURIComponent(part))))] : null;
+  return found ? [path, () => found[1](new URLSearchParams(query), ...found[0].slice(1).map((part) => (part === undefined ? part : decoded(part))))] : null;
 };
 
 // Shows the page of the address. The reader stays in the field, and where the page was scrolled to, if it is the same page.
@@ -60,7 +67,7 @@ const show = async () => {
     const shownRows = isSame ? rows() : 0;
     main.replaceChildren(...made.parts.flat(Infinity).filter((part) => part));
     shown = { ...made, path, hash: location.hash };
-    document.title = `${made.title} · m3 view`;
+    document.title = `${made.title} · ${name}`;
     for (const link of document.querySelectorAll("header nav a")) link.toggleAttribute("aria-current", link.getAttribute("href") === `#/${path}`);
     if (isSame) {
       // As many rows as before, or there is nothing to scroll to.
@@ -137,6 +144,22 @@ const poll = async () => {
   setTimeout(poll, POLL);
 };
 
+// On paper everything is open, and the columns have a width of their own, so that lines drawn now fit there too.
+let unfolded = [];
+window.addEventListener("beforeprint", () => {
+  const main = byId("main");
+  unfolded = [...main.querySelectorAll("details:not([open])")];
+  for (const folded of unfolded) folded.open = true;
+  main.classList.add("printing");
+  drawLines();
+});
+window.addEventListener("afterprint", () => {
+  for (const folded of unfolded) folded.open = false;
+  byId("main").classList.remove("printing");
+  drawLines();
+});
+
+document.querySelector("header nav").hidden = isAlone;
 byId("keys").addEventListener("click", () => byId("help").showModal());
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); byId("main").focus(); });
 window.addEventListener("hashchange", show);

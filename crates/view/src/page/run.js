@@ -3,11 +3,23 @@ const runView = async (parameters, name) => {
   const run = await kept(`run/${await numberOf(name)}.json`);
   const own = run.columns.filter((column) => !column.name.includes("."));
   const at = (name) => run.columns.findIndex((column) => column.name === name);
-  const toTasks = make("button", { type: "button", onclick: () => { byId("tasks").scrollIntoView(); byId("tasks").focus(); } }, `Go to its ${plural(run.rows.length, "task")}`);
-  const parts = [make("h2", { tabindex: -1 }, run.name), run.score ? [make("p", {}, toTasks), summary(run)] : null];
   const list = taskTable(run, parameters, own, at);
+  const toTasks = make("button", { type: "button", onclick: () => { byId("tasks").scrollIntoView(); byId("tasks").focus(); } }, `Go to its ${plural(run.rows.length, "task")}`);
+  const printed = isAlone ? make("button", { type: "button", id: "print", onclick: () => printAll(run, list.ordered) }, "Print all listed") : null;
+  const parts = [make("h2", { tabindex: -1 }, run.name), run.set ? said(run.set) : null, run.score ? [make("p", {}, toTasks, " ", printed), summary(run)] : null];
   parts.push(make("section", {}, make("h3", { id: "tasks", tabindex: -1 }, "Tasks"), list.parts));
   return { title: run.name, parts, search: list.search, up: "#/" };
+};
+
+// The run of a page that has no other.
+const onlyView = async (parameters) => runView(parameters, (await kept("home.json")).runs[0].name);
+
+// All listed tasks on paper; afterwards the page is as it was.
+const printAll = async (run, rows) => {
+  const tasks = await Promise.all(rows.map((row) => taskView(new URLSearchParams(), run.name, row.id, [row.repeat])));
+  byId("main").append(...tasks.map((task) => make("article", { class: "printed" }, task.parts)));
+  window.print();
+  await show();
 };
 
 // References: the tasks of a file, each with the calls that should be made.
@@ -18,16 +30,28 @@ const referencesView = async (parameters, name) => {
 };
 
 // What the reader asked for: by these, tasks are listed and followed.
-const FILTERS = ["q", "type", "outcome", "tool", "metric", "from", "to", "sort"];
+const FILTERS = ["q", "type", "outcome", "tool", "reason", "finding", "metric", "from", "to", "sort"];
+
+// The words of a task, as its files have them; in a page with everything inside, those of calls, answers and results too.
+const texts = new Map();
+const textOf = (run, row) => {
+  if (!texts.has(row)) {
+    const strings = (value) => (typeof value === "string" ? [value] : value && typeof value === "object" ? Object.entries(value).flatMap(([key, part]) => (key === "audit" || key === "score" ? [] : strings(part))) : []);
+    const all = isAlone ? strings(embedded(`task/0/${run.rows.indexOf(row)}.json`)) : [row.id, row.type ?? "", row.question ?? "", ...row.tools];
+    texts.set(row, all.join("\n").toLowerCase());
+  }
+  return texts.get(row);
+};
 
 const outcomeOf = (row) => row.failure ?? (row.calls === 0 ? "no_calls" : null) ?? row.finish ?? (row.passes === true ? "passed" : row.passes === false ? "not passed" : null);
 
 const filtered = (run, parameters) => {
   const of = (name) => parameters.get(name) ?? "";
-  const text = of("q").toLowerCase();
+  const searched = of("q").toLowerCase().split(/\s+/).filter(Boolean);
   const column = run.columns.findIndex((found) => found.name === (of("metric") || "average"));
   const [from, to] = [of("from") === "" ? -Infinity : Number(of("from")), of("to") === "" ? Infinity : Number(of("to"))];
-  return run.rows.filter((row) => (text === "" || [row.id, row.type, row.question, ...row.tools].some((part) => part?.toLowerCase().includes(text)))
+  return run.rows.filter((row) => searched.every((word) => textOf(run, row).includes(word))
+    && (of("reason") === "" || row.reasons?.includes(of("reason"))) && (of("finding") === "" || row.findings?.includes(of("finding")))
     && (of("type") === "" || row.type === of("type"))
     && (of("outcome") === "" || outcomeOf(row) === of("outcome"))
     && (of("tool") === "" || row.tools.includes(of("tool")))
@@ -45,18 +69,20 @@ const taskTable = (run, parameters, own, at, [page, task] = ["run", "task"]) => 
   const bound = (name, label) => make("label", {}, label, make("input", { type: "number", min: 0, max: 1, step: 0.05, "data-filter": name, value: parameters.get(name) ?? "", onchange: (event) => set(name, event.target.value) }));
   const controls = make("div", { class: "controls", role: "search" }, make("label", {}, "search ", search), choice("type", "type", plain(kinds((row) => row.type))),
     choice("outcome", "outcome", plain(kinds(outcomeOf))), choice("tool", "calls the tool", kinds((row) => row.tools).map((tool) => [tool, tool])),
+    choice("reason", "unmatched because", kinds((row) => row.reasons ?? []).map((reason) => [reason, REASONS[reason] ?? words(reason)])), choice("finding", "arguments", kinds((row) => row.findings ?? []).map((finding) => [finding, finding === "rejected" ? "similar, but another call" : finding])),
     run.score ? [choice("metric", "metric", run.columns.filter((column) => column.name !== "average").map((column) => [column.name, column.label]), "average"), bound("from", "at least"), bound("to", "at most")] : null);
   const rows = filtered(run, parameters);
   const query = new URLSearchParams([...parameters].filter(([key, value]) => FILTERS.includes(key) && value !== "")).toString();
   const link = (row) => taskLink(run.name, row, query, task);
   const value = (name) => (row) => row.values?.[at(name)];
   const columns = [
-    { name: "id", label: "task", value: (row) => row.id, cell: (row) => [make("a", { href: link(row) }, row.id || "(empty id)"), row.repeat > 1 ? ` repetition ${row.repeat}` : null, row.is_replaced ? make("small", {}, " replaced by a later one") : null] },
+    { name: "id", label: "task", value: (row) => row.id, cell: (row) => [make("a", { href: link(row) }, named(row.id)), row.repeat > 1 ? ` repetition ${row.repeat}` : null, row.is_replaced ? make("small", {}, " replaced by a later one") : null] },
     ...(run.rows.some((row) => row.picture) ? [{ label: "image", cell: (row) => (row.picture ? picture({ name: row.picture, title: `image of ${row.id}` }, "thumbnail", { class: "thumbnail" }) : null) }] : []),
     { name: "type", label: "type", value: (row) => row.type, cell: (row) => row.type ?? "–" },
     { name: "question", label: "question", value: (row) => row.question, class: "question", cell: (row) => make("span", { class: "clipped", dir: "auto" }, row.question ?? "") },
     ...(run.rows.some(outcomeOf) ? [{ name: "outcome", label: "outcome", value: outcomeOf, cell: (row) => make("span", { class: row.failure ? "bad" : null }, words(outcomeOf(row) ?? "–")) }] : []),
     { name: "calls", label: "calls", isNumber: true, value: (row) => row.calls, cell: (row) => [grouped(row.calls), row.failed_calls > 0 ? make("span", { class: "bad" }, ` ${grouped(row.failed_calls)} failed`) : null] },
+    ...(run.rows.some((row) => row.cost !== undefined) ? [{ name: "cost", label: "costs", isNumber: true, value: (row) => row.cost, cell: (row) => fixed(row.cost, 4) }] : []),
     ...(run.score ? [
       { name: "average", label: "average", isNumber: true, value: value("average"), cell: (row) => bar(value("average")(row)) },
       { label: "metrics", cell: (row) => (row.values ? spark(row.values, own) : "–") },
@@ -65,7 +91,7 @@ const taskTable = (run, parameters, own, at, [page, task] = ["run", "task"]) => 
     ...(run.rows.some((row) => row.milliseconds) ? [{ name: "time", label: "time", isNumber: true, value: (row) => row.milliseconds, cell: (row) => time(row.milliseconds) }] : []),
     ...(run.rows.some((row) => row.tokens) ? [{ name: "tokens", label: "tokens", isNumber: true, value: (row) => row.tokens, cell: (row) => grouped(row.tokens) }] : []),
   ];
-  const made = sortable("Tasks", columns, rows, parameters.get("sort") || (run.score ? "average" : "id"), (sort) => set("sort", sort));
+  const made = sortable("Tasks", columns, rows, parameters.get("sort") || (run.set ? "-cost" : run.score ? "average" : "id"), (sort) => set("sort", sort));
   const isFiltered = rows.length < run.rows.length;
   const count = make("p", { class: "count", role: "status" }, `${grouped(rows.length)} of ${plural(run.rows.length, "task")}`,
     isFiltered ? [" ", make("button", { type: "button", class: "reset", onclick: () => go(`${page}/${encodeURIComponent(run.name)}`, { sort: parameters.get("sort") ?? "" }) }, "Show all")] : null);
@@ -81,14 +107,16 @@ const told = (tool) => make("bdi", { class: "tool" }, tool);
 const summary = (run) => {
   const score = run.score;
   const labels = averageFirst(run.columns.filter((column) => typeof score.aggregate?.[column.name] === "number"));
-  const metrics = make("dl", { class: "metrics" }, labels.map((column) => make("div", {}, make("dt", {}, column.label), make("dd", {}, bar(score.aggregate[column.name])))));
+  const between = (bounds) => (bounds ? make("small", {}, ` ${fixed(bounds[0])} to ${fixed(bounds[1])}`) : null);
+  const metrics = make("dl", { class: "metrics" }, labels.map((column) => make("div", {}, make("dt", {}, column.label), make("dd", {}, bar(score.aggregate[column.name]), between(run.set?.intervals[column.name])))));
   const costs = score.costs.slice(0, 5).map((cost) => make("li", {}, costWords(cost)));
   const silent = run.rows.filter((row) => outcomeOf(row) === "no_calls").length;
   if (silent > 0) costs.unshift(make("li", {}, make("strong", {}, grouped(silent)), ` of ${plural(run.rows.length, "task")} have `, make("a", { href: runLink(run.name, new URLSearchParams({ outcome: "no_calls" })) }, "no call at all"), "."));
   const tools = score.by_tool.slice(0, 10);
-  const task = (id, repeat = 1) => make("a", { href: taskLink(run.name, { id, repeat }) }, id);
+  const isHere = new Set(run.rows.map((row) => row.id));
+  const task = (id, repeat = 1) => (isHere.has(id) ? make("a", { href: taskLink(run.name, { id, repeat }) }, named(id)) : make("bdi", {}, named(id)));
   const types = Object.entries(score.by_type);
-  return [metrics, costs.length > 0 ? section("What costs most", make("ul", { class: "plain" }, costs)) : null,
+  return [metrics, run.set?.interval_note ? make("p", { class: "note" }, run.set.interval_note) : null, costs.length > 0 ? section("What costs most", make("ul", { class: "plain" }, costs)) : null,
     tools.length > 0 ? section("Tools", wide("Tools", table(["tool", "needed", "matched", "missed", "extra", "most often replaced by", "similarity", "fidelity"], tools.map((tool) => [told(tool.tool),
         grouped(tool.needed), grouped(tool.matched), make("span", { class: tool.missed > 0 ? "bad" : null }, grouped(tool.missed)), grouped(tool.extra), tool.replaced_by ? [told(tool.replaced_by.tool), ` (${tool.replaced_by.calls})`] : "",
         fixed(tool.argument_similarity), fixed(tool.argument_fidelity)]), { class: "rows" })), score.by_tool.length > tools.length ? make("p", { class: "note" }, `and ${grouped(score.by_tool.length - tools.length)} more tools`) : null) : null,
@@ -98,7 +126,8 @@ const summary = (run) => {
         `${found.wrong} of ${found.pairs}`, [task(found.id), ": ", found.reason, values(found)]]), { class: "rows wordy" }))) : null,
       score.rejected_matches.count > 0 ? section("Similar, but another call", make("p", { class: "note" }, `${plural(score.rejected_matches.count, "pair")} that the similarity matches and fidelity rejects.`), wide("Rejected matches", table(["task", "call", "because of"], score.rejected_matches.matches.slice(0, 12).map((found) => [[task(found.id, found.repeat), ` ${place(found.reference)} → ${place(found.predicted)}`],
         told(found.tool), [make("strong", {}, found.argument || "all arguments"), `: ${found.reason}`, values(found)]]), { class: "rows wordy" }))) : null),
-    make("details", { class: "origin" }, make("summary", {}, "What this score is"), make("p", {}, "Predictions ", make("code", {}, score.predictions), ", references ", make("code", {}, score.references), `, profile ${score.profile}.`), make("p", {}, make("code", {}, score.signature)))];
+    run.set ? similarities(run.set) : null,
+    make("details", { class: "origin" }, make("summary", {}, "What this score is"), run.set ? [make("ul", { class: "plain" }, run.set.ledger.map((line) => make("li", {}, line))), make("dl", { class: "facts" }, run.set.inputs.map(([what, file, hash]) => [make("dt", {}, what), make("dd", {}, file, make("small", {}, ` sha256 ${hash}`))]))] : null, make("p", {}, "Predictions ", make("code", {}, score.predictions), ", references ", make("code", {}, score.references), `, profile ${score.profile}.`), make("p", {}, make("code", {}, score.signature)))];
 };
 
 const values = (found) => (found.reference_value === undefined ? null : [" ", make("code", {}, found.reference_value ?? "absent"), " → ", make("code", {}, found.predicted_value ?? "absent")]);

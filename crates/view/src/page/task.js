@@ -16,7 +16,7 @@ const taskView = async (parameters, name, id, [repeat, copy], pages = ["run", "t
   const here = around.ordered.indexOf(list.rows[row]);
   const [previous, next] = [here - 1, here + 1].map((at) => (here >= 0 && around.ordered[at] ? around.link(around.ordered[at]) : undefined));
   const scored = of.score;
-  const title = make("h2", { tabindex: -1 }, make("bdi", {}, of.row.id || "(empty id)"), of.row.repeat > 1 ? ` repetition ${of.row.repeat}` : null, of.row.type ? make("small", {}, ` ${of.row.type}`) : null);
+  const title = make("h2", { tabindex: -1 }, make("bdi", {}, named(of.row.id)), of.row.repeat > 1 ? ` repetition ${of.row.repeat}` : null, of.row.type ? make("small", {}, ` ${of.row.type}`) : null);
   const up = (pages[0] === "run" ? runLink : referencesLink)(name, parameters);
   const steps = make("p", { class: "steps" }, make("a", { href: up }, name), here >= 0 ? ` · ${here + 1} of ${around.ordered.length} ` : " ",
     previous ? [make("a", { href: previous, rel: "prev" }, "previous"), " "] : null, next ? make("a", { href: next, rel: "next" }, "next") : null);
@@ -25,11 +25,11 @@ const taskView = async (parameters, name, id, [repeat, copy], pages = ["run", "t
   const replaced = of.row.is_replaced ? make("p", { class: "warning" }, "A later one in the file has the same id: that one is scored, and this one is not.") : null;
   const failure = of.row.failure ?? scored?.failure;
   const parts = [title, steps, others, replaced, failure ? make("p", { class: "warning" }, `Failed: ${FAILURES[failure] ?? words(failure)}.`) : null,
-    scored ? metricsOf(scored.metrics ?? {}, list.columns) : null,
+    of.audit ? [of.audit.cost, of.audit.verdict].map((text) => (text ? make("p", { class: "note" }, text) : null)) : null, scored ? metricsOf(scored.metrics ?? {}, list.columns) : null,
     make("div", { class: "task" }, of.image ? figure(of.image) : null,
       make("div", {}, make("h3", {}, "Question"), make("p", { class: "passage", dir: "auto" }, of.question ?? "No question is recorded."), answers(of))),
     of.prediction || of.reference ? section(of.reference ? "Calls beside the reference" : "Calls", alignment(of)) : make("p", { class: "note" }, "Only the score is here, without the calls: name the files of predictions and references too."),
-    grades(scored), waterfall(of), conversation(of), of.facts.length > 0 ? section("Run", make("dl", { class: "facts" }, of.facts.map(([label, value]) => [make("dt", {}, label), make("dd", { dir: "auto" }, value)]))) : null];
+    audited(of), grades(scored), waterfall(of), conversation(of), of.facts.length > 0 ? section("Run", make("dl", { class: "facts" }, of.facts.map(([label, value]) => [make("dt", {}, label), make("dd", { dir: "auto" }, value)]))) : null];
   return { title: of.row.id, parts, previous, next, up, drawn: drawLines };
 };
 
@@ -63,7 +63,7 @@ const alignment = (of) => {
       cut.map(([count, thing]) => make("p", { class: "note" }, `${plural(count, `more ${thing}`)} not shown`)));
   });
   return [make("div", { class: `alignment sides${sides.length}` }, columns, sides.length > 1 ? draw("svg", { class: "lines", "aria-hidden": "true" }) : null),
-    of.score ? make("p", { class: "legend" }, "Lines join matched calls: whole ones are strong matches, thin ones weak; red and dashed ones cross another. A dashed frame is a call without a partner; ≠ is similar, but another call.") : null];
+    of.score ? make("p", { class: "legend" }, "Lines join matched calls: green ones are strong matches, others weak, wide ones similar; red and dashed ones belong to calls in the wrong order. A dashed frame is a call without a partner; ≠ is similar, but another call.") : null];
 };
 
 const card = (side, call, at, index, verdict, of) => {
@@ -82,7 +82,7 @@ const card = (side, call, at, index, verdict, of) => {
     ` similarity ${fixed(match.similarity)}, fidelity ${fixed(match.argument_fidelity)}`, isRejected ? make("strong", { class: "flag" }, " ≠ another call") : null)
     : verdict?.alone ? make("p", { class: "partner" }, `${side === "reference" ? "missed" : "extra"}: ${REASONS[verdict.alone.reason] ?? words(verdict.alone.reason)}`, verdict.alone.best ? `; the most similar has ${fixed(verdict.alone.best.similarity)}` : "") : null;
   return make("div", { class: `call${of.score && verdict?.alone ? " alone" : ""}${isRejected ? " rejected" : ""}`, id: `${side}-${index}`, tabindex: -1,
-    "data-step": at.split(".")[0], "data-partner": match && side === "reference" ? match.predicted.index : null, "data-strong": match?.strength === "strong" },
+    "data-index": index, "data-similarity": match?.similarity, "data-step": at.split(".")[0], "data-partner": match && side === "reference" ? match.predicted.index : null, "data-strong": match?.strength === "strong" },
   head, call.arguments === null ? make("p", { class: "note" }, "no arguments are recorded") : make("ul", { class: "arguments" }, call.arguments.map(line), missing.map(([name, found]) => make("li", { class: "wrong" }, make("span", { class: "key" }, name || "(all)"), make("span", { class: "why" }, `missing: ${found.reason}`)))),
   call.result ? resultOf(call) : null, said);
 };
@@ -101,23 +101,40 @@ const jump = (event) => {
   to?.focus();
 };
 
-// Lines between matched calls, from where they stand.
-const drawLines = () => {
-  const all = document.querySelector(".alignment.sides2");
-  if (!all) return;
+// A label stands where no other stands: in the middle of its line, or else nearer to an end.
+const labelPlace = (at, taken) => {
+  const candidates = [0.5, 0.35, 0.65, 0.22, 0.78].map(at);
+  const chosen = candidates.find(([x, y]) => taken.every(([a, b]) => Math.abs(a - x) > 30 || Math.abs(b - y) > 15)) ?? candidates[0];
+  taken.push(chosen);
+  return chosen;
+};
+
+// Lines between matched calls, from where they stand; wide ones join similar calls.
+const drawLines = () => document.querySelectorAll(".alignment.sides2").forEach((all) => {
   const [lines, box] = [all.querySelector(".lines"), all.getBoundingClientRect()];
   lines.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
-  const pairs = [...all.querySelectorAll(".reference [data-partner]")].map((from) => ({ from, to: byId(`prediction-${from.dataset.partner}`) })).filter((pair) => pair.to);
-  const stepOf = (call) => Number(call.dataset.step);
-  const places = pairs.map(({ from, to }) => [stepOf(from), stepOf(to)]);
-  lines.replaceChildren(...pairs.map(({ from, to }, index) => {
+  const partners = new Map([...all.querySelectorAll(".prediction .call")].map((call) => [call.dataset.index, call]));
+  const pairs = [...all.querySelectorAll(".reference [data-partner]")].map((from) => ({ from, to: partners.get(from.dataset.partner) })).filter((pair) => pair.to);
+  const places = pairs.map((pair) => [pair.from, pair.to].map((call) => Number(call.dataset.step)));
+  const [labels, taken] = [[], []];
+  const paths = pairs.map(({ from, to }, index) => {
     const [a, b] = [from.getBoundingClientRect(), to.getBoundingClientRect()];
     const [x1, y1, x2, y2] = [a.right - box.left, a.top - box.top + Math.min(a.height / 2, 24), b.left - box.left, b.top - box.top + Math.min(b.height / 2, 24)];
-    const bend = (x2 - x1) / 2;
+    const bend = (x2 - x1) * 0.4;
+    // A point of the curve, t from 0 to 1.
+    const mix = (t, p, q, r, s) => (1 - t) ** 3 * p + 3 * (1 - t) ** 2 * t * q + 3 * (1 - t) * t * t * r + t ** 3 * s;
+    const [x, y] = labelPlace((t) => [mix(t, x1, x1 + bend, x2 - bend, x2), mix(t, y1, y1, y2, y2)], taken);
+    const [isRejected, similarity] = [from.classList.contains("rejected"), Number(from.dataset.similarity)];
+    // 1.00 only for calls that look the same to the encoder.
+    const text = `${isRejected ? "≠ " : ""}${similarity < 1 ? Math.min(similarity, 0.99).toFixed(2) : "1.00"}`;
+    const width = isRejected ? 46 : 32;
+    labels.push(draw("rect", { x: x - width / 2, y: y - 8, width, height: 16, rx: 3 }), draw("text", { x, y, class: isRejected ? "rejected" : null }, text));
     const isInverted = places.some(([first, second]) => (first - places[index][0]) * (second - places[index][1]) < 0);
-    return draw("path", { d: `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`, class: `${from.dataset.strong === undefined ? "weak" : "strong"}${isInverted ? " inverted" : ""}` });
-  }));
-};
+    return draw("path", { d: `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`, class: isInverted ? "inverted" : from.dataset.strong === undefined ? "weak" : "strong",
+      "stroke-width": (1 + 6 * Math.max(0, similarity - 0.5)).toFixed(2), "data-pair": `${from.dataset.index}-${to.dataset.index}` });
+  });
+  lines.replaceChildren(...paths, ...labels);
+});
 
 const grades = (score) => {
   if (!score) return null;

@@ -1,0 +1,284 @@
+//! What a trajectory holds, for a page: its calls with their results, its dialogue, its turns.
+
+use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::{Call, Step, Trajectory};
+use serde::Serialize;
+
+use crate::row::{count, cut, is_failed, member};
+
+/// The most characters of a text.
+pub(super) const TEXT: usize = 20_000;
+
+/// The most characters of a name.
+pub(crate) const NAME: usize = 500;
+
+/// The most steps, calls of a step, messages, and arguments of a call.
+const MOST: usize = 500;
+
+/// The most calls of all steps.
+const MOST_CALLS: usize = 1_000;
+
+/// The calls and the answer of one side.
+#[derive(Debug, Serialize)]
+pub(crate) struct Side {
+    steps: Vec<Vec<CallDocument>>,
+    more_steps: usize,
+    /// Calls of the shown steps that are not shown.
+    more_calls: usize,
+    answer: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct CallDocument {
+    /// Its place in the trajectory, as scores count.
+    index: usize,
+    tool: String,
+    /// Names and values as JSON text; null where the file has none.
+    arguments: Option<Vec<(String, String)>>,
+    result: Option<ResultDocument>,
+    is_failed: bool,
+    outcome: Option<String>,
+    milliseconds: Option<u64>,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct ResultDocument {
+    text: String,
+    pictures: Vec<PictureDocument>,
+}
+
+/// A picture: its name in the page, and what the file calls it.
+#[derive(Debug, Serialize)]
+pub(crate) struct PictureDocument {
+    pub name: String,
+    pub title: String,
+    /// Why it is not shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<&'static str>,
+}
+
+/// Gives the pictures of a trajectory their names.
+pub(crate) trait Naming {
+    /// The file of this path, which may be anything.
+    fn file(&self, path: &str) -> PictureDocument;
+    /// A part of a call's result that holds a picture in Base64.
+    fn sent(&self, call: usize, number: usize, part: &Json) -> PictureDocument;
+}
+
+/// A turn of the model.
+#[derive(Debug, Serialize)]
+pub(crate) struct Turn {
+    purpose: String,
+    milliseconds: Option<u64>,
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    tries: Option<u64>,
+    oddities: Vec<String>,
+}
+
+/// A message of the dialogue.
+#[derive(Debug, Serialize)]
+pub(crate) struct Message {
+    role: String,
+    purpose: Option<String>,
+    thoughts: Option<String>,
+    text: Option<String>,
+    /// Tools that it calls.
+    calls: Vec<String>,
+    is_failed: bool,
+    pictures: Vec<PictureDocument>,
+}
+
+/// The calls and the answer of a trajectory. `naming` where results are shown: those of a reference may be of another run.
+pub(crate) fn side(trajectory: &Trajectory, naming: Option<&dyn Naming>) -> Side {
+    let (mut number, mut shown, mut all) = (0, 0, 0);
+    let mut step = |step: &Step| {
+        let first = number;
+        number += step.calls.len();
+        all += step.calls.len();
+        let room = MOST.min(MOST_CALLS - shown);
+        shown += step.calls.len().min(room);
+        let calls = step.calls.iter().take(room).enumerate();
+        calls.map(|(at, found)| call(found, first + at, naming)).collect()
+    };
+    Side {
+        steps: trajectory.steps.iter().take(MOST).map(&mut step).collect(),
+        more_calls: all - shown,
+        more_steps: trajectory.steps.len().saturating_sub(MOST),
+        answer: trajectory.final_reply.as_deref().map(|text| cut(text, TEXT)),
+    }
+}
+
+fn call(call: &Call, number: usize, naming: Option<&dyn Naming>) -> CallDocument {
+    let arguments = call.arguments.as_ref().map(|arguments| match arguments {
+        Json::Object(members) => {
+            members.iter().take(MOST).map(|(key, value)| (cut(key, NAME), text_of(value))).collect()
+        }
+        other => vec![(String::new(), text_of(other))],
+    });
+    CallDocument {
+        index: number,
+        tool: cut(&call.tool, NAME),
+        arguments,
+        result: call.result.as_ref().zip(naming).map(|(found, naming)| result(found, number, naming)),
+        is_failed: is_failed(call),
+        outcome: call.recorded_outcome().map(|outcome| cut(outcome, NAME)),
+        milliseconds: member(&call.extra, "milliseconds").and_then(count),
+    }
+}
+
+/// A recorded result: a text, the parts of a tool's answer in order, or any JSON.
+fn result(result: &Json, call: usize, naming: &dyn Naming) -> ResultDocument {
+    let mut made = ResultDocument::default();
+    let mut texts: Vec<String> = Vec::new();
+    match parts_of(result) {
+        None => texts.push(if let Json::String(text) = result {
+            text.clone()
+        } else {
+            result.to_text(Keys::AsRead)
+        }),
+        Some(parts) => {
+            for (number, part) in parts.iter().enumerate() {
+                let text = |key: &str| part.get(key).and_then(Json::as_str);
+                let resource =
+                    |key: &str| part.get("resource").and_then(|it| it.get(key)).and_then(Json::as_str);
+                let file = text("file").or_else(|| text("path"));
+                if let Some(words) = text("text").or_else(|| resource("text")) {
+                    texts.push(words.to_owned());
+                } else if let Some(file) = file.filter(|_| made.pictures.len() < MOST) {
+                    made.pictures.push(naming.file(file));
+                } else if inline(part).is_some() && made.pictures.len() < MOST {
+                    made.pictures.push(naming.sent(call, number, part));
+                } else {
+                    texts.push(part.to_text(Keys::AsRead));
+                }
+            }
+            if texts.is_empty()
+                && let Some(structured) = result.get("structuredContent")
+            {
+                texts.push(structured.to_text(Keys::AsRead));
+            }
+        }
+    }
+    made.text = cut(&texts.join("\n"), TEXT);
+    made
+}
+
+/// What was said.
+pub(crate) fn dialogue(trajectory: &Trajectory, naming: &dyn Naming) -> Vec<Message> {
+    let messages = list(&trajectory.extra, "dialogue").iter().take(MOST);
+    messages.map(|found| message(found, naming)).collect()
+}
+
+fn message(message: &Json, naming: &dyn Naming) -> Message {
+    let text = |key: &str| message.get(key).and_then(Json::as_str).filter(|text| !text.is_empty());
+    let named = |calls: &Json| calls.get("name").and_then(Json::as_str).map(|name| cut(name, NAME));
+    let items = |key: &str| match message.get(key) {
+        Some(Json::Array(items)) => items.as_slice(),
+        _ => &[],
+    };
+    let image = |item: &Json| {
+        let path = ["image", "file", "path"].iter().find_map(|key| item.get(key).and_then(Json::as_str))?;
+        Some(naming.file(path))
+    };
+    let content = message.get("content");
+    let content_image = content.and_then(image);
+    let words =
+        content.filter(|_| content_image.is_none()).map(|content| match (content, parts_of(content)) {
+            (Json::Null, _) => String::new(),
+            (Json::String(text), _) => text.clone(),
+            (_, Some(parts)) => {
+                let texts = parts.iter().filter_map(|part| part.get("text").and_then(Json::as_str));
+                texts.collect::<Vec<_>>().join("\n")
+            }
+            (other, None) => other.to_text(Keys::AsRead),
+        });
+    Message {
+        role: cut(text("role").unwrap_or("message"), NAME),
+        purpose: text("purpose").or_else(|| text("name")).map(|text| cut(text, NAME)),
+        thoughts: text("thoughts").map(|text| cut(text, TEXT)),
+        text: words.filter(|words| !words.is_empty()).map(|words| cut(&words, TEXT)),
+        calls: items("tool_calls").iter().take(MOST).filter_map(named).collect(),
+        is_failed: message.get("is_error") == Some(&Json::Bool(true)),
+        pictures: content_image
+            .into_iter()
+            .chain(items("images").iter().take(MOST).filter_map(image))
+            .collect(),
+    }
+}
+
+/// The parts of a tool's answer, if it has any.
+pub(super) fn parts_of(result: &Json) -> Option<&[Json]> {
+    let parts = match result {
+        Json::Array(parts) => parts,
+        result => match result.get("content") {
+            Some(Json::Array(parts)) => parts,
+            _ => return None,
+        },
+    };
+    let is_part = |part: &Json| part.get("type").and_then(Json::as_str).is_some();
+    (!parts.is_empty() && parts.iter().all(is_part)).then_some(parts)
+}
+
+/// The Base64 of a picture within a part.
+pub(crate) fn inline(part: &Json) -> Option<&str> {
+    let is_image = part.get("type").and_then(Json::as_str) == Some("image");
+    // As MCP has it, or as Anthropic's messages do.
+    let data = part.get("data").or_else(|| part.get("source")?.get("data"));
+    data.and_then(Json::as_str).filter(|_| is_image)
+}
+
+/// What a part with a picture is called.
+pub(crate) fn kind_of(part: &Json) -> String {
+    cut(part.get("mimeType").and_then(Json::as_str).unwrap_or("image"), NAME)
+}
+
+fn text_of(value: &Json) -> String {
+    cut(&value.to_text(Keys::AsRead), TEXT)
+}
+
+fn list<'a>(members: &'a [(String, Json)], key: &str) -> &'a [Json] {
+    match member(members, key) {
+        Some(Json::Array(items)) => items,
+        _ => &[],
+    }
+}
+
+/// What a prediction records about its run.
+pub(crate) fn facts(trajectory: &Trajectory) -> Vec<(&'static str, String)> {
+    let extra = |key: &str| member(&trajectory.extra, key);
+    let text = |key: &str| extra(key).and_then(Json::as_str).map(str::to_owned);
+    let of = |key: &str, part: &str| {
+        extra(key).and_then(|it| it.get(part)).and_then(Json::as_str).map(str::to_owned)
+    };
+    let facts = [
+        ("Model", text("model").or_else(|| of("model", "requested"))),
+        ("Answered by", of("model", "reported")),
+        ("Mode", text("mode")),
+        ("Finish", text("finish")),
+        ("Reason", text("reason")),
+    ];
+    facts.into_iter().filter_map(|(label, value)| Some((label, cut(&value?, NAME)))).collect()
+}
+
+pub(crate) fn turns(trajectory: &Trajectory) -> Vec<Turn> {
+    let turn = |turn: &Json| {
+        let number = |key: &str| turn.get(key).and_then(count);
+        let usage = |key: &str| turn.get("usage").and_then(|usage| usage.get(key)).and_then(count);
+        let oddities = match turn.get("oddities") {
+            Some(Json::Array(items)) => {
+                items.iter().take(MOST).filter_map(Json::as_str).map(|text| cut(text, NAME)).collect()
+            }
+            _ => Vec::new(),
+        };
+        Turn {
+            purpose: cut(turn.get("purpose").and_then(Json::as_str).unwrap_or("turn"), NAME),
+            milliseconds: number("milliseconds"),
+            input_tokens: usage("input_tokens"),
+            output_tokens: usage("output_tokens"),
+            tries: number("tries"),
+            oddities,
+        }
+    };
+    list(&trajectory.extra, "turns").iter().take(MOST).map(turn).collect()
+}
