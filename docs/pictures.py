@@ -31,11 +31,19 @@ def shot(address: str, name: str, width: int, height: int, is_dark: bool = False
         scheme = ["--blink-settings=preferredColorScheme=0"] if is_dark else []
         more = [f"--user-data-dir={profile}", f"--window-size={width},{height}", "--virtual-time-budget=8000", f"--screenshot={path}"]
         subprocess.run(["chromium", *FLAGS, *scheme, *more, address], check=True, capture_output=True, timeout=120)
+    keep(path, name)
+
+
+def keep(path: Path, name: str) -> None:
+    """Keeps a picture in docs/."""
+    target = ROOT / "docs" / name
+    if path != target:
+        shutil.copy(path, target)
     try:
         from PIL import Image
 
-        with Image.open(path) as image:
-            image.convert("RGB").quantize(256).save(path, optimize=True)
+        with Image.open(target) as image:
+            image.convert("RGB").quantize(256).save(target, optimize=True)
     except ImportError:
         pass
     print(f"docs/{name}")
@@ -69,9 +77,15 @@ def main() -> None:
         shot(f"{address}#/matrix", "view-matrix.png", 1280, 900)
         shot(f"{address}#/task/replayed/00050000", "view-narrow.png", 500, 1500, is_dark=True)
         server.shutdown()
+        scores = []
+        for name in ["good", "poor"]:
+            scores.append(folder / f"{name}.json")
+            m3("score", folder / f"given/{name}.json", "trajectories/references.json", "--duplicates", "last", "--out", scores[-1])
+        m3("leaderboard", *scores, "--figures", folder / "figures")
+        keep(folder / "figures/leaderboard.png", "leaderboard.png")
         audit = folder / "audit.html"
         m3("audit", "trajectories/predictions.json", "trajectories/references.json", "--images", "images", "--html", audit)
-        shot(f"file://{audit}#00050000", "audit.png", 1280, 1330)
+        shot(f"file://{audit}#00050000", "audit.png", 1280, 1900)
         shot(f"file://{audit}#/", "audit-overview.png", 1280, 1600)
 
 

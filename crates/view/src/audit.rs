@@ -20,8 +20,9 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::documents::{Home, NAME, Naming, PictureDocument, TaskDocument, inline, kind_of, run};
+use crate::members::cut;
 use crate::page::page_alone;
-use crate::row::{Row, cut};
+use crate::row::Row;
 use crate::run::Run;
 use crate::score::{Head, Score};
 

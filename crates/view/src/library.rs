@@ -93,6 +93,11 @@ impl Library {
         if let Some(path) = given.paths.iter().find(|path| !path.exists()) {
             return Err(ViewError(format!("`{}` does not exist", path.display())));
         }
+        // Nobody may ever write into a pipe.
+        let mut named = given.paths.iter().chain(&given.references);
+        if let Some(path) = named.find(|path| path.exists() && !path.is_file() && !path.is_dir()) {
+            return Err(ViewError(format!("`{}` is neither a file nor a folder", path.display())));
+        }
         let shelves = RwLock::default();
         let library = Self { given, shelves, pictures: Pictures::default(), seen: Mutex::default() };
         let mut seen = SeenFiles::default();

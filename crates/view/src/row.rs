@@ -4,6 +4,8 @@ use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 use serde::Serialize;
 
+use crate::grades::{Measures, measures};
+use crate::members::{count, cut, member};
 use crate::score::Scored;
 
 /// The most characters of a question in a row.
@@ -57,6 +59,9 @@ pub(crate) struct Row {
     /// From start to end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub milliseconds: Option<u64>,
+    /// What a panel says of it.
+    #[serde(skip_serializing_if = "Measures::is_empty")]
+    pub grades: Measures,
 }
 
 impl Row {
@@ -92,6 +97,7 @@ impl Row {
             tools,
             tokens,
             milliseconds: time,
+            grades: measures(trajectory),
         }
     }
 
@@ -119,25 +125,4 @@ fn is_first(copy: &u64) -> bool {
 /// Whether a call is recorded as failed: by its outcome if it has one, else by its mark.
 pub(crate) fn is_failed(call: &m3_trajectory::Call) -> bool {
     call.recorded_outcome().map_or_else(|| call.is_error(), |outcome| outcome != "success")
-}
-
-/// The member of an object that was read.
-pub(crate) fn member<'a>(members: &'a [(String, Json)], key: &str) -> Option<&'a Json> {
-    members.iter().find(|(name, _)| name == key).map(|(_, value)| value)
-}
-
-/// A number that counts something.
-pub(crate) fn count(value: &Json) -> Option<u64> {
-    match value {
-        Json::Integer(value) => u64::try_from(*value).ok(),
-        _ => None,
-    }
-}
-
-/// The beginning of a text, with an ellipsis if there is more.
-pub(crate) fn cut(text: &str, characters: usize) -> String {
-    match text.char_indices().nth(characters) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-    }
 }

@@ -13,8 +13,9 @@ use m3_trajectory::json::Json;
 use m3_trajectory::{Duplicates, Trajectory, TrajectoryFile};
 
 use crate::journal::Progress;
+use crate::members::{cut, member};
 use crate::pictures::{Pictures, Place};
-use crate::row::{Row, cut, member};
+use crate::row::Row;
 use crate::scan::repetitions;
 use crate::score::Score;
 
@@ -37,6 +38,7 @@ pub(crate) struct Seen {
     image: Option<String>,
     repeat: Option<u64>,
     model: Option<String>,
+    format: Option<String>,
 }
 
 /// Where a trajectory is: the file and the place in it.
@@ -60,6 +62,8 @@ pub(crate) struct Run {
     pub model: Option<String>,
     pub score: Option<Arc<Score>>,
     pub progress: Option<Progress>,
+    /// Its predictions once more, as `m3 grade -o` wrote them.
+    graded: Option<Opened>,
     /// The folder, of a run of `m3 run`.
     folder: Option<PathBuf>,
     /// The folders in which pictures of its trajectories are.
@@ -110,6 +114,7 @@ impl Seen {
             image: trajectory.image.clone(),
             repeat: repeat_of(trajectory),
             model: model_of(trajectory),
+            format: format_of(trajectory),
         }
     }
 }
@@ -213,7 +218,46 @@ impl Run {
         number_copies(&mut rows);
         (self.files, self.rows, self.places, self.model) = (files, rows, places, model);
         self.index();
+        self.take_grades();
         self.add_missing();
+    }
+
+    /// Whether this run is another one with grades: its file becomes a part of that one.
+    pub(crate) fn is_graded_form_of(&self, other: &Self) -> bool {
+        let is_same = |row: &Row| {
+            let known = other.row_of(&row.id).and_then(|index| other.rows.get(index));
+            known.is_some_and(|known| {
+                known.repeat == row.repeat
+                    && known.calls == row.calls
+                    && known.tools == row.tools
+                    && known.grades.is_empty()
+            })
+        };
+        let has_grades = self.rows.iter().any(|row| !row.grades.is_empty());
+        self.score.is_none() && self.files.len() == 1 && has_grades && self.rows.iter().all(is_same)
+    }
+
+    /// Takes the graded form of its predictions.
+    pub(crate) fn join_grades(&mut self, graded: Self) {
+        self.graded = graded.files.into_iter().next();
+        self.take_grades();
+    }
+
+    fn take_grades(&mut self) {
+        let Some(graded) = &self.graded else { return };
+        for seen in &graded.seen {
+            let row = self.by_id.get(&seen.row.id).and_then(|index| self.rows.get_mut(*index));
+            // Grades of other calls say nothing of these.
+            if let Some(row) = row.filter(|row| row.calls == seen.row.calls) {
+                row.grades.clone_from(&seen.row.grades);
+            }
+        }
+    }
+
+    /// The trajectory of a row with what panels say of it.
+    pub(crate) fn graded(&self, row: &Row) -> Option<Trajectory> {
+        let of = |file: &TrajectoryFile| file.read(file.find(&row.id)?).ok();
+        self.graded.as_ref().filter(|_| !row.grades.is_empty())?.with(of)
     }
 
     /// Gives it the score that was made of its files.
@@ -248,6 +292,11 @@ impl Run {
     pub(crate) fn trajectory(&self, row: usize) -> Option<Trajectory> {
         let At { file, index } = (*self.places.get(row)?)?;
         self.files.get(file)?.with(|file| file.read(index)).ok()
+    }
+
+    /// The format of another program that its trajectories were read from.
+    pub(crate) fn format(&self) -> Option<&str> {
+        self.files.first()?.seen.first()?.format.as_deref()
     }
 
     /// The folders in which pictures of a trajectory are: where it worked, then those of the run.
@@ -290,7 +339,13 @@ fn own_name(path: &Path) -> String {
 }
 
 fn repeat_of(trajectory: &Trajectory) -> Option<u64> {
-    member(&trajectory.extra, "run")?.get("repeat").and_then(crate::row::count)
+    member(&trajectory.extra, "run")?.get("repeat").and_then(crate::members::count)
+}
+
+/// The format that a trajectory was read from, if another program wrote it.
+pub(crate) fn format_of(trajectory: &Trajectory) -> Option<String> {
+    let format = member(&trajectory.extra, "import")?.get("format")?.as_str()?;
+    Some(cut(format, 200))
 }
 
 fn model_of(trajectory: &Trajectory) -> Option<String> {

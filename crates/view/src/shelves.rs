@@ -90,6 +90,7 @@ impl Shelves {
         self.runs.extend(of_runs.into_iter().filter_map(|files| Run::of_files(files, images, pictures)));
         self.runs.extend(new.begun.into_iter().map(|folder| Run::of_folder(&folder, images)));
         join(&mut self.runs, new.scores);
+        join_grades(&mut self.runs);
         tell_apart(&mut self.runs);
         self.notes.extend(new.notes);
         // What could not be read before may be here now.
@@ -151,6 +152,19 @@ fn join(runs: &mut Vec<Run>, scores: Vec<Score>) {
         {
             Some(run) => run.set_score(score),
             None => runs.push(Run::of_score(score)),
+        }
+    }
+}
+
+/// Files that are a run's predictions with grades become parts of that run.
+fn join_grades(runs: &mut Vec<Run>) {
+    let of = |graded: &Run| runs.iter().position(|run| graded.is_graded_form_of(run));
+    let found: Vec<(usize, usize)> =
+        runs.iter().enumerate().filter_map(|(number, run)| Some((number, of(run)?))).collect();
+    for (number, of) in found.into_iter().rev() {
+        let graded = runs.remove(number);
+        if let Some(run) = runs.get_mut(if of > number { of - 1 } else { of }) {
+            run.join_grades(graded);
         }
     }
 }

@@ -127,8 +127,11 @@ fn a_bundle_is_whole_or_not_there() {
 fn what_cannot_be_shown_is_said_at_the_start() {
     let folder = Folder::new();
     std::fs::write(folder.path().join("words.json"), "{\"a\": 1}").unwrap();
+    let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap();
+    assert!(made.success());
     for (path, said) in [
         ("none", "does not exist"),
+        ("pipe", "neither a file nor a folder"),
         ("words.json", "words.json"),
         (".", "no trajectories, scores or references"),
     ] {

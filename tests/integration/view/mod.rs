@@ -2,6 +2,7 @@
 
 mod bundle;
 mod found;
+mod graded;
 mod live;
 mod pages;
 mod safety;

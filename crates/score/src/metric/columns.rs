@@ -64,12 +64,6 @@ impl Metric {
         self.row().heading
     }
 
-    /// The name in the filters of the audit's page: one word.
-    #[must_use]
-    pub fn filter(self) -> &'static str {
-        self.row().filter
-    }
-
     /// Whether narrow tables have a column for it.
     #[must_use]
     pub fn is_in_tables(self) -> bool {
@@ -134,9 +128,7 @@ mod tests {
             assert_eq!(metric.index(), index);
             let is_same = |other: &&Metric| {
                 let (row, other) = (metric.row(), other.row());
-                row.name == other.name
-                    || row.filter == other.filter
-                    || (row.column.is_some() && row.column == other.column)
+                row.name == other.name || (row.column.is_some() && row.column == other.column)
             };
             assert_eq!(Metric::ALL.iter().filter(is_same).count(), 1, "{metric:?}");
         }

@@ -1,9 +1,12 @@
 //! `home.json`: every run and score that was found; `state.json`: what of it has changed.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{Column, columns, name_of, without_folder};
+use crate::grades::Measures;
 use crate::journal::ProgressDocument;
 use crate::run::Run;
 use crate::score::metrics;
@@ -34,6 +37,10 @@ struct RunRow {
     calls: usize,
     failed_calls: usize,
     tokens: Option<u64>,
+    /// The format of the program that wrote it, if that is another one.
+    format: Option<String>,
+    /// The means of grades, over the trajectories that have them.
+    grades: Measures,
     /// m3's metrics, as in `columns`.
     values: Option<Vec<Option<f64>>>,
     /// The values of suites, by suite and name.
@@ -103,6 +110,8 @@ fn run_row(shelves: &Shelves, run: &Run) -> RunRow {
     });
     RunRow {
         name: run.name.clone(),
+        format: run.format().map(str::to_owned),
+        grades: mean_grades(run),
         model: run.model.clone(),
         trajectories: run.rows.len(),
         failed: run.rows.iter().filter(|row| row.failure.is_some()).count(),
@@ -121,6 +130,16 @@ fn run_row(shelves: &Shelves, run: &Run) -> RunRow {
             && run.problem.is_none()
             && shelves.references_of(run).is_some(),
     }
+}
+
+fn mean_grades(run: &Run) -> Measures {
+    let mut sums: BTreeMap<&str, (f64, u32)> = BTreeMap::new();
+    for (name, value) in run.rows.iter().filter(|row| !row.is_replaced).flat_map(|row| &row.grades) {
+        let (sum, count) = sums.entry(name).or_default();
+        *sum += value;
+        *count += 1;
+    }
+    sums.into_iter().map(|(name, (sum, count))| (name.to_owned(), sum / f64::from(count))).collect()
 }
 
 /// What has changed since the page last asked.

@@ -25,16 +25,22 @@ use crate::score::metrics;
 pub(crate) struct Column {
     name: String,
     label: String,
+    /// What it says, in a sentence; m3's own metrics have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    meaning: Option<&'static str>,
 }
 
 /// The columns of a score: m3's metrics by their labels, others by their names.
 fn columns<'a>(names: impl IntoIterator<Item = &'a String>) -> Vec<Column> {
-    let label =
-        |name: &str| metrics().find(|metric| metric.name() == name).map(|metric| metric.label().to_owned());
-    names
-        .into_iter()
-        .map(|name| Column { label: label(name).unwrap_or_else(|| name.clone()), name: name.clone() })
-        .collect()
+    let column = |name: &String| {
+        let metric = metrics().find(|metric| metric.name() == name);
+        Column {
+            label: metric.map_or_else(|| name.clone(), |metric| metric.label().to_owned()),
+            name: name.clone(),
+            meaning: metric.map(m3_score::Metric::meaning),
+        }
+    };
+    names.into_iter().map(column).collect()
 }
 
 /// What a file is called: where it lies is nobody's business who gets a bundle.

@@ -16,9 +16,11 @@ use super::trajectory::{
     Message, NAME, Naming, PictureDocument, Side, TEXT, Turn, dialogue, facts, inline, kind_of, parts_of,
     side, turns,
 };
+use crate::grades::{GradesDocument, grades};
 use crate::library::Library;
+use crate::members::{cut, member};
 use crate::pictures::Place;
-use crate::row::{Row, cut, member};
+use crate::row::Row;
 use crate::run::Run;
 use crate::shelves::{References, Shelves};
 
@@ -34,6 +36,8 @@ pub(crate) struct TaskDocument<'a> {
     reference: Option<Side>,
     turns: Vec<Turn>,
     dialogue: Vec<Message>,
+    /// What panels of judges say of it.
+    grades: Vec<GradesDocument>,
     /// What the score says of it, as its file has it.
     score: Option<&'a RawValue>,
     /// The names of other runs that have the task.
@@ -64,6 +68,7 @@ impl<'a> TaskDocument<'a> {
             reference: reference.map(|reference| side(reference, None)),
             turns: prediction.map(turns).unwrap_or_default(),
             dialogue: prediction.map(|prediction| dialogue(prediction, naming)).unwrap_or_default(),
+            grades: prediction.map(grades).unwrap_or_default(),
             score: None,
             others: Vec::new(),
             audit: None,
@@ -151,11 +156,13 @@ pub(crate) fn task<'a>(
         .iter()
         .enumerate()
         .filter(|(index, other)| *index != run_number && other.row_of(&row.id).is_some());
+    let told = TaskDocument::new(row, prediction.as_ref(), reference.as_ref(), &named(run));
     Some(TaskDocument {
         image,
+        grades: run.graded(row).as_ref().map_or(told.grades, grades),
         score: scored.map(|scored| &*scored.whole),
         others: others.map(|(_, other)| other.name.as_str()).collect(),
-        ..TaskDocument::new(row, prediction.as_ref(), reference.as_ref(), &named(run))
+        ..told
     })
 }
 

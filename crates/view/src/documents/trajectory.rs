@@ -4,7 +4,9 @@ use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, Step, Trajectory};
 use serde::Serialize;
 
-use crate::row::{count, cut, is_failed, member};
+use crate::members::{count, cut, member};
+use crate::row::is_failed;
+use crate::run::format_of;
 
 /// The most characters of a text.
 pub(super) const TEXT: usize = 20_000;
@@ -257,6 +259,7 @@ pub(crate) fn facts(trajectory: &Trajectory) -> Vec<(&'static str, String)> {
         ("Mode", text("mode")),
         ("Finish", text("finish")),
         ("Reason", text("reason")),
+        ("Read from", format_of(trajectory)),
     ];
     facts.into_iter().filter_map(|(label, value)| Some((label, cut(&value?, NAME)))).collect()
 }

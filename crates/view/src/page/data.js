@@ -127,6 +127,9 @@ const afterwards = (work) => {
   return waiting;
 };
 
+// What the metrics say.
+const meanings = (columns) => make("details", {}, make("summary", {}, "What the metrics say"), make("dl", { class: "facts" }, averageFirst(columns).filter((column) => column.meaning).map((column) => [make("dt", {}, column.label), make("dd", {}, column.meaning)])));
+
 // A plain table: `head` are names, `rows` lists of cells; the first cell heads its row.
 const table = (head, rows, attributes = {}) => make("table", attributes,
   make("thead", {}, make("tr", {}, head.map((name) => make("th", { scope: "col" }, name)))),

@@ -22,29 +22,32 @@ const progressOf = (run) => {
 
 const runColumns = (home) => [
   { name: "name", label: "run", value: (run) => run.name, cell: (run) => [make("a", { href: runLink(run.name) }, run.name),
-    run.model && run.model !== run.name ? make("small", {}, ` ${run.model}`) : null] },
+    run.model && run.model !== run.name ? make("small", {}, ` ${run.model}`) : null, run.format ? make("small", { class: "under" }, run.format) : null] },
   { name: "state", label: "state", value: (run) => run.progress?.done ?? 0, cell: stateOf },
   ...(new Set(home.runs.map((run) => run.references).filter(Boolean)).size > 1 ? [{ name: "references", label: "references", value: (run) => run.references, cell: (run) => run.references ?? "–" }] : []),
   { name: "tasks", label: "tasks", isNumber: true, value: (run) => run.trajectories, cell: (run) => grouped(run.trajectories) },
   ...(home.runs.some((run) => run.failed > 0) ? [{ name: "failed", label: "failed", isNumber: true, value: (run) => run.failed, cell: (run) => grouped(run.failed) }] : []),
   ...averageFirst(home.columns).map((column) => [column, home.columns.indexOf(column)]).map(([column, index]) => ({ name: column.name, label: column.label, isNumber: true, value: (run) => run.values?.[index], cell: (run) => bar(run.values?.[index]) })),
+  ...[...new Set(home.runs.flatMap((run) => Object.keys(run.grades)))].map((name) => ({ name: `grade ${name}`, label: words(name), isNumber: true, value: (run) => run.grades[name], cell: (run) => fixed(run.grades[name]) })),
   ...(home.runs.some((run) => run.failed_calls > 0) ? [{ name: "errors", label: "failed calls", isNumber: true, value: (run) => (run.calls ? run.failed_calls / run.calls : null), cell: (run) => percent(run.failed_calls, run.calls) }] : []),
   { name: "calls", label: "calls a task", isNumber: true, value: (run) => (run.trajectories ? run.calls / run.trajectories : null), cell: (run) => (run.calls ? (run.calls / run.trajectories).toFixed(1) : "–") },
   ...(home.runs.some((run) => run.tokens) ? [{ name: "tokens", label: "tokens a task", isNumber: true, value: (run) => (run.tokens ? run.tokens / run.trajectories : null), cell: (run) => (run.tokens ? grouped(run.tokens / run.trajectories) : "–") }] : []),
 ];
 
 // What other benchmarks say: a table for each, its values in the order of its report.
-const suiteTables = (home) => [...new Set(home.runs.flatMap((run) => Object.keys(run.suites ?? {})))].map((suite) => {
+const suiteTables = (home, parameters) => [...new Set(home.runs.flatMap((run) => Object.keys(run.suites ?? {})))].map((suite) => {
   const runs = home.runs.filter((run) => run.suites?.[suite]);
   const names = [...new Set(runs.flatMap((run) => Object.entries(run.suites[suite]).filter(([, value]) => typeof value === "number").map(([name]) => name)))];
-  return section(`As ${suite} scores them`, wide(suite, table(["run", ...names.map(words)], runs.map((run) => [make("a", { href: runLink(run.name) }, run.name), ...names.map((name) => fixed(run.suites[suite][name], 2))]), { class: "rows plain-numbers" })));
+  const columns = [{ name: "run", label: "run", value: (run) => run.name, cell: (run) => make("a", { href: runLink(run.name) }, run.name) },
+    ...names.map((name) => ({ name, label: words(name), isNumber: true, value: (run) => run.suites[suite][name], cell: (run) => fixed(run.suites[suite][name], 2) }))];
+  return section(`As ${suite} scores them`, sortable(suite, columns, runs, parameters.get(suite) ?? "run", (sort) => go("", { ...Object.fromEntries(parameters), [suite]: sort }), suite).node);
 });
 
 const homeView = async (parameters) => {
   const home = await kept("home.json");
   const isScored = home.runs.some((run) => run.values);
   const sorted = parameters.get("sort") ?? (isScored ? "-average" : "name");
-  const made = sortable("Runs", runColumns(home), home.runs, sorted, (sort) => go("", { sort }));
+  const made = sortable("Runs", runColumns(home), home.runs, sorted, (sort) => go("", { ...Object.fromEntries(parameters), sort }));
   const trajectories = home.runs.reduce((sum, run) => sum + run.trajectories, 0);
   const parts = [make("h2", { tabindex: -1 }, "Runs"), make("p", {}, `${plural(home.runs.length, "run")} with ${plural(trajectories, "trajectory").replace("trajectorys", "trajectories")}`,
     home.references.length > 0 ? [`; references: `, home.references.map((found, index) => [index > 0 ? ", " : "", make("a", { href: referencesLink(found.name) }, found.name), ` (${plural(found.tasks, "task")})`])] : "", ".")];
@@ -55,7 +58,7 @@ const homeView = async (parameters) => {
   if (home.passed_over.length > 0) parts.push(make("details", {}, make("summary", {}, `${plural(home.passed_over.length, "file")} in these folders ${home.passed_over.length === 1 ? "is" : "are"} not shown`),
     make("ul", { class: "plain" }, home.passed_over.map(([name, reason]) => make("li", {}, make("code", {}, name), `: ${reason}`)))));
   if (home.runs.filter((run) => run.values).length > 1) parts.push(chooser(home), afterwards(hardest));
-  parts.push(suiteTables(home));
+  parts.push(suiteTables(home, parameters), meanings(home.columns));
   return { title: "Runs", parts };
 };
 

@@ -88,6 +88,7 @@ const taskTable = (run, parameters, own, at, [page, task] = ["run", "task"]) => 
       { label: "metrics", cell: (row) => (row.values ? spark(row.values, own) : "–") },
       ...run.columns.filter((column) => column.name !== "average" && (column.name === parameters.get("metric") || column.name === (parameters.get("sort") ?? "").replace(/^-/, ""))).map((column) => (
         { name: column.name, label: column.label, isNumber: true, value: value(column.name), cell: (row) => fixed(value(column.name)(row)) }))] : []),
+    ...[...new Set(run.rows.flatMap((row) => Object.keys(row.grades ?? {})))].map((name) => ({ name: `grade ${name}`, label: words(name), isNumber: true, value: (row) => row.grades?.[name], cell: (row) => fixed(row.grades?.[name], 2) })),
     ...(run.rows.some((row) => row.milliseconds) ? [{ name: "time", label: "time", isNumber: true, value: (row) => row.milliseconds, cell: (row) => time(row.milliseconds) }] : []),
     ...(run.rows.some((row) => row.tokens) ? [{ name: "tokens", label: "tokens", isNumber: true, value: (row) => row.tokens, cell: (row) => grouped(row.tokens) }] : []),
   ];
@@ -116,7 +117,7 @@ const summary = (run) => {
   const isHere = new Set(run.rows.map((row) => row.id));
   const task = (id, repeat = 1) => (isHere.has(id) ? make("a", { href: taskLink(run.name, { id, repeat }) }, named(id)) : make("bdi", {}, named(id)));
   const types = Object.entries(score.by_type);
-  return [metrics, run.set?.interval_note ? make("p", { class: "note" }, run.set.interval_note) : null, costs.length > 0 ? section("What costs most", make("ul", { class: "plain" }, costs)) : null,
+  return [metrics, meanings(run.columns), run.set?.interval_note ? make("p", { class: "note" }, run.set.interval_note) : null, costs.length > 0 ? section("What costs most", make("ul", { class: "plain" }, costs)) : null,
     tools.length > 0 ? section("Tools", wide("Tools", table(["tool", "needed", "matched", "missed", "extra", "most often replaced by", "similarity", "fidelity"], tools.map((tool) => [told(tool.tool),
         grouped(tool.needed), grouped(tool.matched), make("span", { class: tool.missed > 0 ? "bad" : null }, grouped(tool.missed)), grouped(tool.extra), tool.replaced_by ? [told(tool.replaced_by.tool), ` (${tool.replaced_by.calls})`] : "",
         fixed(tool.argument_similarity), fixed(tool.argument_fidelity)]), { class: "rows" })), score.by_tool.length > tools.length ? make("p", { class: "note" }, `and ${grouped(score.by_tool.length - tools.length)} more tools`) : null) : null,

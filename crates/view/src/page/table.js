@@ -3,7 +3,7 @@ const SHOWN = 100;
 
 // `columns` are {name, label, value(row), cell(row), isNumber}; `onsort(name)` is told by which the reader sorts: `-name` for
 // falling.
-const sortable = (label, columns, rows, sorted, onsort) => {
+const sortable = (label, columns, rows, sorted, onsort, key = "") => {
   const falling = sorted.startsWith("-");
   const by = columns.find((column) => column.name === sorted.replace(/^-/, ""));
   const order = (a, b) => {
@@ -18,7 +18,7 @@ const sortable = (label, columns, rows, sorted, onsort) => {
     const state = by === column ? (falling ? "descending" : "ascending") : null;
     const next = by === column ? (falling ? column.name : `-${column.name}`) : column.isNumber ? `-${column.name}` : column.name;
     return make("th", { scope: "col", class: column.isNumber ? "amount" : null, "aria-sort": state },
-      column.value ? make("button", { type: "button", class: "sort", "data-sort": column.name, onclick: () => onsort(next) }, column.label,
+      column.value ? make("button", { type: "button", class: "sort", "data-sort": `${key}${column.name}`, onclick: () => onsort(next) }, column.label,
         make("span", { "aria-hidden": "true" }, state === null ? "" : falling ? " ▼" : " ▲")) : column.label);
   });
   const body = make("tbody");

@@ -29,7 +29,7 @@ const taskView = async (parameters, name, id, [repeat, copy], pages = ["run", "t
     make("div", { class: "task" }, of.image ? figure(of.image) : null,
       make("div", {}, make("h3", {}, "Question"), make("p", { class: "passage", dir: "auto" }, of.question ?? "No question is recorded."), answers(of))),
     of.prediction || of.reference ? section(of.reference ? "Calls beside the reference" : "Calls", alignment(of)) : make("p", { class: "note" }, "Only the score is here, without the calls: name the files of predictions and references too."),
-    audited(of), grades(scored), waterfall(of), conversation(of), of.facts.length > 0 ? section("Run", make("dl", { class: "facts" }, of.facts.map(([label, value]) => [make("dt", {}, label), make("dd", { dir: "auto" }, value)]))) : null];
+    audited(of), graded(of), grades(scored), waterfall(of), conversation(of), of.facts.length > 0 ? section("Run", make("dl", { class: "facts" }, of.facts.map(([label, value]) => [make("dt", {}, label), make("dd", { dir: "auto" }, value)]))) : null];
   return { title: of.row.id, parts, previous, next, up, drawn: drawLines };
 };
 
@@ -134,6 +134,13 @@ const drawLines = () => document.querySelectorAll(".alignment.sides2").forEach((
       "stroke-width": (1 + 6 * Math.max(0, similarity - 0.5)).toFixed(2), "data-pair": `${from.dataset.index}-${to.dataset.index}` });
   });
   lines.replaceChildren(...paths, ...labels);
+});
+
+// What panels say, and each of their judges.
+const graded = (of) => of.grades.map(({ rubric, is_tied, said }) => {
+  const names = [...new Set(said.flatMap(([, measures]) => Object.keys(measures)))];
+  return section(`Grades${rubric ? ` by ${rubric}` : ""}`, wide(`Grades ${rubric}`, table(["judge", ...names.map(words)], said.map(([judge, measures]) => [make("bdi", {}, judge), ...names.map((name) => fixed(measures[name], 2))]), { class: "rows plain-numbers" })),
+    is_tied ? make("p", { class: "note" }, "As many judges pass as fail, which counts as a failure.") : null);
 });
 
 const grades = (score) => {

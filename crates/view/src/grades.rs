@@ -1,0 +1,81 @@
+//! What panels of judges say of a trajectory: the `grades` that `m3 grade -o` writes into predictions. Whatever else such
+//! members hold is passed over.
+
+use std::collections::BTreeMap;
+
+use m3_report::OTHER_GRADES;
+use m3_trajectory::Trajectory;
+use m3_trajectory::json::Json;
+use serde::Serialize;
+
+use crate::members::{cut, member};
+
+/// The most rubrics, judges and measures.
+const MOST: usize = 100;
+
+/// The most characters of a name.
+const NAME: usize = 200;
+
+/// Grades by their names, such as `task_completion`.
+pub(crate) type Measures = BTreeMap<String, f64>;
+
+/// The grades of a trajectory by a rubric.
+#[derive(Debug, Serialize)]
+pub(crate) struct GradesDocument {
+    rubric: String,
+    /// Whether as many judges pass as fail.
+    is_tied: bool,
+    /// What each says: the panel first, then its judges.
+    said: Vec<(String, Measures)>,
+}
+
+/// The grades of a trajectory by each rubric.
+pub(crate) fn grades(trajectory: &Trajectory) -> Vec<GradesDocument> {
+    let document = |grades: &Json| {
+        let text = |key: &str, of: &Json| of.get(key).and_then(Json::as_str).map(|text| cut(text, NAME));
+        let judges = match grades.get("by_judge") {
+            Some(Json::Array(judges)) => judges.as_slice(),
+            _ => &[],
+        };
+        let judges = judges.iter().take(MOST);
+        let judges = judges.map(|judge| (text("judge", judge).unwrap_or_default(), numbers(judge)));
+        GradesDocument {
+            rubric: text("rubric", grades).unwrap_or_default(),
+            is_tied: grades.get("is_tied") == Some(&Json::Bool(true)),
+            said: std::iter::once(("panel".to_owned(), numbers(grades))).chain(judges).collect(),
+        }
+    };
+    all(trajectory)
+        .map(document)
+        .filter(|grades| grades.said.iter().any(|(_, found)| !found.is_empty()))
+        .collect()
+}
+
+/// The panel's grades of a trajectory by all rubrics; of one name the first counts.
+pub(crate) fn measures(trajectory: &Trajectory) -> Measures {
+    let mut found = Measures::new();
+    for (name, value) in all(trajectory).flat_map(numbers) {
+        found.entry(name).or_insert(value);
+    }
+    found
+}
+
+fn all(trajectory: &Trajectory) -> impl Iterator<Item = &Json> {
+    let others = match member(&trajectory.extra, OTHER_GRADES) {
+        Some(Json::Array(others)) => others.as_slice(),
+        _ => &[],
+    };
+    member(&trajectory.extra, "grades").into_iter().chain(others).take(MOST)
+}
+
+/// The grades among the members of an object.
+fn numbers(of: &Json) -> Measures {
+    let Json::Object(members) = of else { return Measures::new() };
+    let number = |value: &Json| value.to_value()?.as_f64();
+    let is_grade = |value: &f64| (0.0..=1.0).contains(value);
+    members
+        .iter()
+        .filter_map(|(name, value)| Some((cut(name, NAME), number(value).filter(is_grade)?)))
+        .take(MOST)
+        .collect()
+}

@@ -1,0 +1,95 @@
+//! Grades of panels, formats of traces and suites in the pages.
+
+use m3_testkit::browser::Browser;
+use serde_json::{Value, json};
+
+use super::{View, assert_quiet, one_call, visit, write};
+use crate::support::{Folder, m3, run, text};
+
+const MAIN: &str = "document.getElementById('main').textContent";
+
+/// As `m3 grade -o` writes a prediction.
+fn graded(id: &str, completion: f64) -> Value {
+    let mut trajectory = one_call(id, "t/u", &json!({"x": 1}));
+    trajectory["grades"] = json!({
+        "rubric": "m3-bench", "task_completion": completion, "is_trimmed": false, "is_tied": true, "matrix": [[1.0]],
+        "by_judge": [{"judge": "a:<b>", "task_completion": completion}, 7, {"judge": null, "task_completion": 9}],
+    });
+    trajectory
+}
+
+/// The graded form of predictions is no run of its own, and its grades stand at the run and at its tasks.
+#[test]
+fn grades_stand_beside_the_run_that_they_are_of() {
+    let folder = Folder::new();
+    let calls = |ids: &[&str]| ids.iter().map(|id| one_call(id, "t/u", &json!({"x": 1}))).collect::<Vec<_>>();
+    write(&folder.path().join("p.json"), &json!(calls(&["a", "b"])));
+    write(&folder.path().join("p-graded.json"), &json!([graded("a", 0.25), graded("b", 0.75)]));
+    // Of other calls: a run of its own.
+    write(&folder.path().join("other.json"), &json!([graded("c", 1.0)]));
+    write(&folder.path().join("references.json"), &json!(calls(&["a", "b", "c"])));
+    let (Some(view), Some(browser)) = (View::start(&folder, &["."]), Browser::open(1280, 1000)) else {
+        return;
+    };
+    view.wait_for_scores();
+    let home = view.json("data/home.json");
+    let grades: Vec<(&Value, &Value)> =
+        home["runs"].as_array().unwrap().iter().map(|run| (&run["name"], &run["grades"])).collect();
+    let [other, p] = [json!({"task_completion": 1.0}), json!({"task_completion": 0.5})];
+    assert_eq!(grades, [(&json!("other"), &other), (&json!("p"), &p)]);
+    visit(&browser, &view.address, "#/run/p?sort=-grade%20task_completion");
+    let rows =
+        "[...document.querySelectorAll('[data-rows] tbody th a')].map(link => link.textContent).join()";
+    assert_eq!(browser.text(rows), "b,a,c");
+    visit(&browser, &view.address, "#/task/p/a");
+    let page = browser.text(MAIN);
+    for said in ["Grades by m3-bench", "panel0.25", "a:<b>0.25", "As many judges pass as fail"] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    assert!(!page.contains("9.00"), "{page}");
+    assert_quiet(&browser, &view.address);
+}
+
+/// A trace says what it is, and each table of a suite is sorted on its own.
+#[test]
+fn traces_say_their_format_and_tables_of_suites_are_sorted() {
+    let folder = Folder::new();
+    let Some(mut command) = m3() else { return };
+    let call =
+        json!([{"id": "c", "type": "function", "function": {"name": "t__u", "arguments": "{\"x\": 1}"}}]);
+    let reply = json!({"role": "assistant", "content": null, "tool_calls": call});
+    let messages = json!([{"role": "user", "content": "one"}, reply, {"role": "tool", "tool_call_id": "c", "content": "1"}]);
+    write(&folder.path().join("chat.json"), &json!({"messages": messages}));
+    let mut references =
+        json!([one_call("a", "t/u", &json!({"x": 1})), one_call("b", "t/v", &json!({"x": 1}))]);
+    references[0]["question"] = json!("one");
+    for (name, tool) in [("good", "t/v"), ("poor", "t/w")] {
+        let made = json!([one_call("a", "t/u", &json!({"x": 1})), one_call("b", tool, &json!({"x": 1}))]);
+        write(&folder.path().join(format!("{name}.json")), &made);
+    }
+    write(&folder.path().join("references.json"), &references);
+    let mut score = |name: &str| {
+        let files =
+            [format!("{name}.json"), "references.json".to_owned()].map(|name| folder.path().join(name));
+        command.args(["score", "-q", "--suite", "mcpagentbench", "--out"]);
+        let output = run(command.arg(folder.path().join(format!("{name}-score.json"))).args(files));
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        command = m3().unwrap();
+    };
+    score("good");
+    score("poor");
+    let (Some(view), Some(browser)) = (View::start(&folder, &["."]), Browser::open(1280, 1000)) else {
+        return;
+    };
+    visit(&browser, &view.address, "#/?sort=name");
+    assert!(browser.text(MAIN).contains("openai-chat-messages"), "{}", browser.text(MAIN));
+    assert!(browser.text(MAIN).contains("What the metrics say"));
+    let suite = "[...document.querySelectorAll('table')].find(table => table.caption?.textContent === 'mcpagentbench')";
+    let names = format!("[...{suite}.querySelectorAll('tbody th')].map(head => head.textContent).join()");
+    assert_eq!(browser.text(&names), "good,poor");
+    browser.run(&format!("{suite}.querySelector('.sort').click()"));
+    browser.wait(&names, "poor,good");
+    // The table of runs stays as it was.
+    assert_eq!(browser.text("new URLSearchParams(location.hash.split('?')[1]).get('sort')"), "name");
+    assert_quiet(&browser, &view.address);
+}
