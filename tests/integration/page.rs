@@ -121,6 +121,20 @@ fn filters_and_sorting_work() {
     assert!(page.text("document.querySelector('.count').textContent").starts_with("3 of 15"));
     assert_eq!(found("metric=merge_purity&to=0.5&sort=average"), json!(["00070001", "00020001"]));
     assert_eq!(found("reason=tool_not_in_reference"), json!(["00070001"]));
+    // Other tables have orders of their own.
+    page.go("#/?sort=id&types=-average&type=barcode");
+    let types =
+        "[...document.querySelectorAll('table')].find(table => table.caption?.textContent === 'types')";
+    let names = format!("[...{types}.querySelectorAll('tbody th')].map(head => head.textContent)");
+    let averages =
+        format!("[...{types}.querySelectorAll('tbody tr td:nth-of-type(2)')].map(cell => cell.textContent)");
+    assert_eq!(page.text(&format!("{names}.length")), "7");
+    assert_eq!(
+        page.text(&format!("{averages}.join()")),
+        page.text(&format!("{averages}.sort().reverse().join()"))
+    );
+    assert_ne!(page.text(&format!("{names}.join()")), page.text(&format!("{names}.sort().join()")));
+    assert_eq!(shown_ids(&page), json!(["00010000", "00010001", "00010002"]));
     // The text is in an argument of one trajectory.
     assert_eq!(found("q=LIVING-room.png"), json!(["00020001"]));
     // Words of the page are not words of the files.
@@ -171,7 +185,7 @@ fn lines_join_the_calls_that_met() {
         "return [...document.querySelectorAll('.lines path')].map(line => \
          [line.dataset.pair, line.getAttribute('class'), Number(line.getAttribute('stroke-width')) > 2])",
     );
-    assert_eq!(lines, json!([["0-1", "inverted", true], ["1-0", "inverted", true]]));
+    assert_eq!(lines, json!([["0-1", "wrong inverted", true], ["1-0", "wrong inverted", true]]));
     let labels =
         page.run("return [...document.querySelectorAll('.lines text')].map(label => label.textContent)");
     // Both calls name another file.

@@ -105,8 +105,8 @@ fn filters_and_sorting_stand_in_the_address_and_lead_on() {
         "const search = document.querySelector('[data-filter=q]'); search.focus(); search.value = 'shelf'; \
                  search.dispatchEvent(new Event('input', { bubbles: true }))",
     );
-    browser.wait("location.hash", "#/run/replayed?q=shelf&type=barcode&sort=-id");
-    browser.wait("document.documentElement.dataset.ready", "#/run/replayed?q=shelf&type=barcode&sort=-id");
+    browser.wait("location.hash", "#/run/replayed?type=barcode&sort=-id&q=shelf");
+    browser.wait("document.documentElement.dataset.ready", "#/run/replayed?type=barcode&sort=-id&q=shelf");
     // Who types goes on typing.
     assert_eq!(browser.text("document.activeElement.dataset.filter"), "q");
     assert_eq!(browser.text("document.activeElement.value"), "shelf");

@@ -6,7 +6,7 @@ const runView = async (parameters, name) => {
   const list = taskTable(run, parameters, own, at);
   const toTasks = make("button", { type: "button", onclick: () => { byId("tasks").scrollIntoView(); byId("tasks").focus(); } }, `Go to its ${plural(run.rows.length, "task")}`);
   const printed = isAlone ? make("button", { type: "button", id: "print", onclick: () => printAll(run, list.ordered) }, "Print all listed") : null;
-  const parts = [make("h2", { tabindex: -1 }, run.name), run.set ? said(run.set) : null, run.score ? [make("p", {}, toTasks, " ", printed), summary(run)] : null];
+  const parts = [make("h2", { tabindex: -1 }, run.name), run.score ? make("p", { class: "note" }, `${run.score.predictions} against ${run.score.references}`) : null, run.set ? said(run.set) : null, run.score ? [make("p", {}, toTasks, " ", printed), summary(run, parameters)] : null];
   parts.push(make("section", {}, make("h3", { id: "tasks", tabindex: -1 }, "Tasks"), list.parts));
   return { title: run.name, parts, search: list.search, up: "#/" };
 };
@@ -59,7 +59,7 @@ const filtered = (run, parameters) => {
 };
 
 const taskTable = (run, parameters, own, at, [page, task] = ["run", "task"]) => {
-  const set = (name, value) => go(`${page}/${encodeURIComponent(run.name)}`, { ...Object.fromEntries(FILTERS.map((key) => [key, parameters.get(key) ?? ""])), [name]: value });
+  const set = (name, value) => go(`${page}/${encodeURIComponent(run.name)}`, { ...Object.fromEntries(parameters), [name]: value });
   const kinds = (of) => [...new Set(run.rows.flatMap(of).filter((value) => value !== null && value !== undefined))].sort();
   const choice = (name, label, options, all = "all") => (options.length < 2 && !parameters.get(name) ? null : make("label", {}, label,
     make("select", { "data-filter": name, onchange: (event) => set(name, event.target.value) }, make("option", { value: "" }, all),
@@ -104,8 +104,14 @@ const listed = (run, parameters, pages) => taskTable(run, parameters, run.column
 
 const told = (tool) => make("bdi", { class: "tool" }, tool);
 
+const number = (name, label, cell) => [{ name, label, isNumber: true, value: (found) => found[name], cell: (found) => cell(found[name]) }];
+
+const TOOL_COLUMNS = [{ name: "tool", label: "tool", value: (found) => found.tool, cell: (found) => told(found.tool) }, ...number("needed", "needed", grouped), ...number("matched", "matched", grouped),
+  ...number("missed", "missed", (missed) => make("span", { class: missed > 0 ? "bad" : null }, grouped(missed))), ...number("extra", "extra", grouped),
+  { label: "most often replaced by", cell: (found) => (found.replaced_by ? [told(found.replaced_by.tool), ` (${found.replaced_by.calls})`] : "") }, ...number("argument_similarity", "similarity", fixed), ...number("argument_fidelity", "fidelity", fixed)];
+
 // What the score says of all tasks together.
-const summary = (run) => {
+const summary = (run, parameters) => {
   const score = run.score;
   const labels = averageFirst(run.columns.filter((column) => typeof score.aggregate?.[column.name] === "number"));
   const between = (bounds) => (bounds ? make("small", {}, ` ${fixed(bounds[0])} to ${fixed(bounds[1])}`) : null);
@@ -113,15 +119,15 @@ const summary = (run) => {
   const costs = score.costs.slice(0, 5).map((cost) => make("li", {}, costWords(cost)));
   const silent = run.rows.filter((row) => outcomeOf(row) === "no_calls").length;
   if (silent > 0) costs.unshift(make("li", {}, make("strong", {}, grouped(silent)), ` of ${plural(run.rows.length, "task")} have `, make("a", { href: runLink(run.name, new URLSearchParams({ outcome: "no_calls" })) }, "no call at all"), "."));
-  const tools = score.by_tool.slice(0, 10);
   const isHere = new Set(run.rows.map((row) => row.id));
   const task = (id, repeat = 1) => (isHere.has(id) ? make("a", { href: taskLink(run.name, { id, repeat }) }, named(id)) : make("bdi", {}, named(id)));
-  const types = Object.entries(score.by_type);
+  const types = Object.entries(score.by_type).map(([type, found]) => ({ type, ...found }));
+  // A table beside that of tasks, with its own order in the address.
+  const own = (key, columns, rows, sorted) => sortable(words(key), columns, rows, parameters.get(key) ?? sorted, (sort) => go(`run/${encodeURIComponent(run.name)}`, { ...Object.fromEntries(parameters), [key]: sort }), key).node;
   return [metrics, meanings(run.columns), run.set?.interval_note ? make("p", { class: "note" }, run.set.interval_note) : null, costs.length > 0 ? section("What costs most", make("ul", { class: "plain" }, costs)) : null,
-    tools.length > 0 ? section("Tools", wide("Tools", table(["tool", "needed", "matched", "missed", "extra", "most often replaced by", "similarity", "fidelity"], tools.map((tool) => [told(tool.tool),
-        grouped(tool.needed), grouped(tool.matched), make("span", { class: tool.missed > 0 ? "bad" : null }, grouped(tool.missed)), grouped(tool.extra), tool.replaced_by ? [told(tool.replaced_by.tool), ` (${tool.replaced_by.calls})`] : "",
-        fixed(tool.argument_similarity), fixed(tool.argument_fidelity)]), { class: "rows" })), score.by_tool.length > tools.length ? make("p", { class: "note" }, `and ${grouped(score.by_tool.length - tools.length)} more tools`) : null) : null,
-    types.length > 1 ? section("Types of task", wide("Types of task", table(["type", "tasks", ...labels.map((column) => column.label)], types.map(([type, found]) => [make("a", { href: runLink(run.name, new URLSearchParams({ type })) }, type), grouped(found.trajectories), ...labels.map((column) => fixed(found[column.name]))]), { class: "rows plain-numbers" }))) : null,
+    score.by_tool.length > 0 ? section("Tools", own("tools", TOOL_COLUMNS, score.by_tool, "-missed")) : null,
+    types.length > 1 ? section("Types of task", own("types", [{ name: "type", label: "type", value: (found) => found.type, cell: (found) => make("a", { href: runLink(run.name, new URLSearchParams({ type: found.type })) }, found.type) }, ...number("trajectories", "tasks", grouped),
+      ...labels.flatMap((column) => number(column.name, column.label, fixed))], types, "type")) : null,
     make("div", { class: "cards" },
       score.wrong_arguments.length > 0 ? section("Arguments most often wrong", wide("Wrong arguments", table(["argument", "wrong in", "for example"], score.wrong_arguments.slice(0, 12).map((found) => [[told(found.tool), " ", make("bdi", {}, found.argument || "(all)")],
         `${found.wrong} of ${found.pairs}`, [task(found.id), ": ", found.reason, values(found)]]), { class: "rows wordy" }))) : null,

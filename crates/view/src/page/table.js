@@ -1,7 +1,7 @@
 // A table that is sorted by its heads, shows its first rows at once and the others as one comes to them.
 const SHOWN = 100;
 
-// `columns` are {name, label, value(row), cell(row), isNumber}; `onsort(name)` is told by which the reader sorts: `-name` for
+// A table of its own besides the page's rows has a `key`. `columns` are {name, label, value(row), cell(row), isNumber}; `onsort(name)` is told by which the reader sorts: `-name` for
 // falling.
 const sortable = (label, columns, rows, sorted, onsort, key = "") => {
   const falling = sorted.startsWith("-");
@@ -32,6 +32,6 @@ const sortable = (label, columns, rows, sorted, onsort, key = "") => {
   const more = make("button", { type: "button", class: "more", onclick: () => add(SHOWN) });
   add(SHOWN);
   new IntersectionObserver((seen) => { if (seen.some((one) => one.isIntersecting) && !more.hidden) add(SHOWN); }, { rootMargin: "600px" }).observe(more);
-  const made = make("table", { class: "rows", "data-rows": true }, make("caption", { class: "hidden" }, label), make("thead", {}, make("tr", {}, head)), body);
+  const made = make("table", { class: "rows", "data-rows": key === "" }, make("caption", { class: "hidden" }, label), make("thead", {}, make("tr", {}, head)), body);
   return { node: [wide(label, made), more], ordered };
 };

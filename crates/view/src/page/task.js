@@ -56,14 +56,14 @@ const alignment = (of) => {
   const found = verdicts(of.score);
   const sides = [["reference", of.reference, found.references], ["prediction", of.prediction, found.predictions]].filter(([, side]) => side);
   const columns = sides.map(([name, side, verdict]) => {
-    const steps = side.steps.map((calls, step) => make("section", { class: "step", "aria-label": `${name} step ${step + 1}` }, make("p", { class: "step-title" }, `step ${step + 1}${calls.length > 1 ? `, ${calls.length} calls at once` : ""}`),
+    const steps = side.steps.map((calls, step) => make("section", { class: "step", "aria-label": `${name} step ${step + 1}` }, make("p", { class: "step-title" }, `step ${step + 1}${calls.length > 1 ? `, ${calls.length} calls at once` : calls.length === 0 ? ", no calls" : ""}`),
       calls.map((call, place) => card(name, call, `${step + 1}.${place + 1}`, call.index, verdict.get(call.index), of))));
     const cut = [[side.more_steps, "step"], [side.more_calls, "call"]].filter(([count]) => count > 0);
     return make("div", { class: `side ${name}` }, make("h4", {}, name), steps, steps.length === 0 ? make("p", { class: "note" }, "no calls") : null,
       cut.map(([count, thing]) => make("p", { class: "note" }, `${plural(count, `more ${thing}`)} not shown`)));
   });
   return [make("div", { class: `alignment sides${sides.length}` }, columns, sides.length > 1 ? draw("svg", { class: "lines", "aria-hidden": "true" }) : null),
-    of.score ? make("p", { class: "legend" }, "Lines join matched calls: green ones are strong matches, others weak, wide ones similar; red and dashed ones belong to calls in the wrong order. A dashed frame is a call without a partner; ≠ is similar, but another call.") : null];
+    of.score ? make("p", { class: "legend" }, "Lines join matched calls: green ones are strong matches, yellow ones weak, red ones similar, but other calls; wide ones are similar, dashed ones belong to calls in the wrong order. A dashed frame is a call without a partner.") : null];
 };
 
 const card = (side, call, at, index, verdict, of) => {
@@ -130,7 +130,7 @@ const drawLines = () => document.querySelectorAll(".alignment.sides2").forEach((
     const width = isRejected ? 46 : 32;
     labels.push(draw("rect", { x: x - width / 2, y: y - 8, width, height: 16, rx: 3 }), draw("text", { x, y, class: isRejected ? "rejected" : null }, text));
     const isInverted = places.some(([first, second]) => (first - places[index][0]) * (second - places[index][1]) < 0);
-    return draw("path", { d: `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`, class: isInverted ? "inverted" : from.dataset.strong === undefined ? "weak" : "strong",
+    return draw("path", { d: `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`, class: `${isRejected ? "wrong" : from.dataset.strong === undefined ? "weak" : "strong"}${isInverted ? " inverted" : ""}`,
       "stroke-width": (1 + 6 * Math.max(0, similarity - 0.5)).toFixed(2), "data-pair": `${from.dataset.index}-${to.dataset.index}` });
   });
   lines.replaceChildren(...paths, ...labels);
