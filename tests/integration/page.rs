@@ -355,3 +355,19 @@ fn the_real_benchmark_makes_a_light_page() {
     assert!(browser.text("document.querySelector('.count').textContent").starts_with("208 of 208"));
     assert_quiet(&browser);
 }
+
+/// Notebooks show the page within a frame that has no address of its own.
+#[test]
+fn links_work_within_a_frame() {
+    let Some(page) = page(GOOD, "") else { return };
+    let inner = std::fs::read_to_string(&page.path).unwrap().replace('&', "&amp;").replace('"', "&quot;");
+    let outer = page.path.with_file_name("frame.html");
+    let frame = "<iframe sandbox=\"allow-scripts allow-same-origin\" srcdoc=\"";
+    std::fs::write(&outer, format!("<!doctype html><meta charset=\"utf-8\">{frame}{inner}\"></iframe>"))
+        .unwrap();
+    page.visit_address(&format!("file://{}", outer.display()));
+    let within = "document.querySelector('iframe').contentDocument?";
+    page.wait(&format!("{within}.documentElement.dataset.ready ?? ''"), "#/");
+    page.run(&format!("{}.querySelector('[data-rows] tbody th a').click()", within.trim_end_matches('?')));
+    page.wait(&format!("{within}.querySelector('#main h2 bdi')?.textContent ?? ''"), "00060001");
+}

@@ -160,6 +160,13 @@ window.addEventListener("afterprint", () => {
 });
 
 document.querySelector("header nav").hidden = isAlone;
+// Within a frame of a notebook a link would be one of the page around it.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.('a[href^="#/"]');
+  if (!isAlone || !link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  location.hash = link.getAttribute("href");
+});
 byId("keys").addEventListener("click", () => byId("help").showModal());
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); byId("main").focus(); });
 window.addEventListener("hashchange", show);
