@@ -89,6 +89,17 @@ fn traces_say_their_format_and_tables_of_suites_are_sorted() {
     assert_eq!(browser.text(&names), "good,poor");
     browser.run(&format!("{suite}.querySelector('.sort').click()"));
     browser.wait(&names, "poor,good");
+    // A suite colours the matrix too: the poor run has one of both tasks, and tasks go on in the order of the matrix.
+    visit(&browser, &view.address, "#/matrix?metric=mcpagentbench.tfs&order=hard");
+    let cells = "[...document.querySelectorAll('.heat tbody tr')].map(row => \
+        [row.querySelector('th').textContent, ...[...row.querySelectorAll('td')].map(cell => [cell.textContent, cell.className.split(' ').at(-1)])].flat().join(' ')).join('; ')";
+    assert_eq!(browser.text(cells), "b 0.50 v5 1.00 v10 0.00 v0; a 1.00 v10 1.00 v10 1.00 v10");
+    browser.run("document.querySelector('.heat tbody th a').click()");
+    browser.wait("document.documentElement.dataset.ready", "#/tasks/b");
+    browser.press("j");
+    browser.wait("document.documentElement.dataset.ready", "#/tasks/a");
+    visit(&browser, &view.address, "#/?sort=name&mcpagentbench=-run");
+    browser.wait(&names, "poor,good");
     // The table of runs stays as it was.
     assert_eq!(browser.text("new URLSearchParams(location.hash.split('?')[1]).get('sort')"), "name");
     assert_quiet(&browser, &view.address);

@@ -155,6 +155,12 @@ fn it_is_used_by_keyboard_alone() {
     assert_eq!(browser.text("document.getElementById('help').open"), "false");
     browser.press("u");
     browser.wait("document.documentElement.dataset.ready", "#/");
+    // Of a leaderboard `j` leads through the runs; of a comparison, to the tasks that changed.
+    for (page, opened) in [("#/board", "#/run/"), ("#/compare/poor/replayed", "#/tasks/")] {
+        visit(&browser, &view.address, page);
+        browser.press("j\u{e007}");
+        browser.wait(&format!("document.documentElement.dataset.ready.startsWith('{opened}')"), "true");
+    }
     assert_quiet(&browser, &view.address);
 }
 

@@ -19,7 +19,7 @@ const compareView = async (parameters, ...names) => {
   parts.push(make("div", { class: "controls" }, make("label", {}, "tasks by", make("select", { "data-filter": "metric", onchange: (event) => go(`compare/${names.map(encodeURIComponent).join("/")}`, { metric: event.target.value }) },
     matrix.columns.map((one) => make("option", { value: one.name, selected: one.name === metric }, one.label))))));
   const list = (title, rows) => section(`${title}: ${grouped(rows.length)}`, rows.length === 0 ? make("p", { class: "note" }, "none") : wide(title, table(["task", "type", names[0], names[1], "change"], rows.slice(0, 100).map((row) => {
-    return [make("a", { href: tasksLink(row.task.id, names) }, row.task.id), row.task.type ?? "–", fixed(row.from), fixed(row.to), signed(row.change)];
+    return [make("a", { href: tasksLink(row.task.id, names) }, named(row.task.id)), row.task.type ?? "–", fixed(row.from), fixed(row.to), signed(row.change)];
   }), { class: "rows plain-numbers" })), rows.length > 100 ? make("p", { class: "note" }, `and ${grouped(rows.length - 100)} more`) : null);
   const close = 5e-4;
   parts.push(make("div", { class: "cards" }, list("Regressions", changes.filter((row) => row.change < -close).sort((x, y) => x.change - y.change)), list("Gains", changes.filter((row) => row.change > close).sort((x, y) => y.change - x.change))),
@@ -73,8 +73,9 @@ const tasksView = async (parameters, id) => {
     const missed = (of.score?.unmatched_references ?? []).map((alone) => make("li", {}, `${place(alone)} `, told(alone.tool), `: ${REASONS[alone.reason] ?? words(alone.reason)}`));
     if (missed.length > 0) columns[at + (reference ? 1 : 0)].append(make("h4", {}, "Missed"), make("ul", { class: "plain" }, missed));
   });
-  const near = [index - 1, index + 1].map((at) => (matrix.tasks[at] ? tasksLink(matrix.tasks[at].id, asked) : undefined));
-  return { title: id, parts: [make("h2", { tabindex: -1 }, make("bdi", {}, id), matrix.tasks[index].type ? make("small", {}, ` ${matrix.tasks[index].type}`) : null), choice,
+  const order = listedTasks.includes(id) ? listedTasks : matrix.tasks.map((task) => task.id);
+  const near = [-1, 1].map((by) => order[order.indexOf(id) + by]).map((near) => (near === undefined ? undefined : tasksLink(near, asked)));
+  return { title: id, parts: [make("h2", { tabindex: -1 }, make("bdi", {}, named(id)), matrix.tasks[index].type ? make("small", {}, ` ${matrix.tasks[index].type}`) : null), choice,
     make("div", { class: "task" }, image ? figure(image) : null, make("div", {}, make("h3", {}, "Question"), make("p", { class: "passage", dir: "auto" }, first?.question ?? "No question is recorded."))),
     make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Runs side by side" }, make("div", { class: "beside" }, columns))], previous: near[0], next: near[1], up: "#/matrix" };
 };

@@ -1,3 +1,6 @@
+// The tasks as they were listed last: so one goes on from one to the next.
+let listedTasks = [];
+
 // Tasks by runs, coloured by a metric.
 const matrixView = async (parameters) => {
   const matrix = await kept("matrix.json");
@@ -16,6 +19,7 @@ const matrixView = async (parameters) => {
   const last = (value) => (value === null ? Infinity : value);
   const orders = { hard: ["hardest first", (a, b) => last(a.mean) - last(b.mean)], easy: ["easiest first", (a, b) => last(-a.mean) - last(-b.mean)], spread: ["runs differ most", (a, b) => b.spread - a.spread], id: ["id", (a, b) => a.task.id.localeCompare(b.task.id, "en", { numeric: true })] };
   rows.sort((orders[order] ?? orders.hard)[1]);
+  listedTasks = rows.map((row) => row.task.id);
   // Values beyond [0, 1], such as percents or counts, are shaded by the largest.
   const most = Math.max(1, ...rows.flatMap((row) => row.values).filter((value) => value !== null));
   const types = [...new Set(matrix.tasks.map((task) => task.type).filter(Boolean))].sort();
