@@ -12,8 +12,8 @@ use clap::{ArgGroup, Args};
 use m3_images::task_image::image_folders;
 use m3_judge::review::arrangement::Rules;
 use m3_judge::review::{
-    DeskMut, Images, LabelDesk, LabelFile, Pairs, PairsDesk, ReviewDesk, Reviews, lock_path,
-    preferences_path, reviewed, store_path, write_table,
+    Desk, Images, LabelDesk, LabelFile, Pairs, PairsDesk, ReviewDesk, Reviews, lock_path, preferences_path,
+    reviewed, store_path, write_table,
 };
 use m3_mcp::ToolCatalog;
 use m3_report::audit::Pictures;
@@ -200,7 +200,7 @@ impl ReviewArgs {
             return pairs::summarize(&pairs);
         }
         let source = self.references.display().to_string();
-        self.serve(PairsDesk::new(pairs, self.pictures()?, &source, name), printer)
+        self.serve(Mutex::new(PairsDesk::new(pairs, self.pictures()?, &source, name)), printer)
     }
 
     fn label(
@@ -225,13 +225,14 @@ impl ReviewArgs {
             self.labels.display()
         ));
         let source = format!("{} and {}", predictions.display(), self.references.display());
-        self.serve(LabelDesk::new(candidates, references, file, self.pictures()?, (&source, name)), printer)
+        let desk = LabelDesk::new(candidates, references, file, self.pictures()?, (&source, name));
+        self.serve(Mutex::new(desk), printer)
     }
 
     /// Serves a page until the user ends it.
-    fn serve(&self, desk: impl DeskMut, printer: Printer) -> Result<(), Failure> {
+    fn serve(&self, desk: impl Desk, printer: Printer) -> Result<(), Failure> {
         let told = "this address is for you alone: who has it can decide in your name; Ctrl-C ends it";
-        serve_page(Mutex::new(desk), (self.port, !self.no_open, told), printer)
+        serve_page(desk, (self.port, !self.no_open, told), printer)
     }
 
     /// Writes the accepted and edited references.

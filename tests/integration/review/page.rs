@@ -7,7 +7,7 @@ use super::support::{Review, lines, tools, write_references};
 use crate::audit::HOSTILE;
 use crate::support::Folder;
 
-const STATE: &str = "document.querySelector('#detail h2 .badge')?.textContent ?? 'none'";
+pub(super) const STATE: &str = "document.querySelector('#detail h2 .badge')?.textContent ?? 'none'";
 
 /// Opens a page and waits until it is ready.
 pub(super) fn open(browser: &Browser, review: &Review) {
@@ -46,7 +46,7 @@ fn the_next_open_reference_is_a_key_away_and_the_last_one_says_what_comes_next()
 }
 
 /// Writes into a field.
-fn write(browser: &Browser, selector: &str, text: &str) {
+pub(super) fn write(browser: &Browser, selector: &str, text: &str) {
     browser.run(&format!(
         "const field = document.querySelector({}); field.value = {}; field.dispatchEvent(new Event('input', {{ bubbles: true }}))",
         json!(selector), json!(text)
@@ -72,7 +72,7 @@ pub(super) fn assert_quiet(browser: &Browser, review: &Review) {
     }
 }
 
-fn start(folder: &Folder) -> Option<(Browser, Review)> {
+pub(super) fn start(folder: &Folder) -> Option<(Browser, Review)> {
     let browser = Browser::open(1600, 1000)?;
     let references = write_references(folder);
     let tools = tools(folder);

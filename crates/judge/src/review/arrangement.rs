@@ -1,10 +1,12 @@
-//! The calls of a reference in other steps, with other arguments, or without some of them.
+//! A reference after edits: its calls in other steps, with other arguments, without some of them or with new ones, and
+//! its answer.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use m3_mcp::ToolCatalog;
 use m3_mcp::arguments::ArgumentSchema;
-use m3_support::text::{head, shortened};
+use m3_support::text::{head, is_hidden, shortened};
 use m3_trajectory::json::{self, Json, Keys};
 use m3_trajectory::{Call, Step, Trajectory};
 use schemars::JsonSchema;
@@ -13,15 +15,43 @@ use serde::{Deserialize, Serialize};
 /// Steps of calls.
 pub type Arrangement = Vec<Vec<PlacedCall>>;
 
-/// A call of the reference, and what its arguments are now.
+/// A reference after edits: all that they may change.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Revision {
+    /// All steps with all calls that are left or were added.
+    pub steps: Arrangement,
+    /// The new answer, empty for none; absent where it is that of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<String>,
+}
+
+/// A call of the reference or an added one, and what its arguments are now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlacedCall {
-    /// Which call, counted from 0 through all steps of the reference as the file has it.
+    /// Which call, counted from 0 through all steps of the reference as the file has it. Numbers after those are of
+    /// calls that were added.
     pub call: usize,
+    /// The tool of a call that was added; absent for a call of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
     /// The new arguments as JSON text, so that the order of keys and long numbers stay as they were written; absent
     /// where they are those of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
+}
+
+impl PlacedCall {
+    /// The call as it stands. A result belongs to its arguments: with changed ones, a call has no result and nothing
+    /// else that was recorded about it. `None` if it is neither one of `calls`, those of the file, nor an added one.
+    #[must_use]
+    pub fn as_it_stands<'a>(&self, calls: &[&'a Call]) -> Option<Cow<'a, Call>> {
+        let of_file = calls.get(self.call).copied();
+        let Some(tool) = of_file.map(|call| &call.tool).or(self.tool.as_ref()) else { return None };
+        let Some(text) = &self.arguments else { return of_file.map(Cow::Borrowed) };
+        let written = json::parse(text.as_bytes()).ok().map(|(value, _)| value);
+        let arguments = written.or_else(|| of_file?.arguments.clone());
+        Some(Cow::Owned(Call { tool: tool.clone(), arguments, result: None, extra: Vec::new() }))
+    }
 }
 
 /// An objection to an arrangement.
@@ -42,8 +72,14 @@ pub struct Rules {
     has_catalog: bool,
 }
 
-/// The longest arguments that are accepted, in bytes.
-pub const LONGEST_ARGUMENTS: usize = 1 << 20;
+/// The longest arguments and the longest answer that are accepted, in bytes.
+pub const LONGEST_TEXT: usize = 1 << 20;
+
+/// The most calls that may be added to a reference.
+const MOST_ADDED: usize = 1000;
+
+/// The longest name of a tool of an added call, in characters.
+const LONGEST_TOOL: usize = 200;
 
 impl Rules {
     /// The rules with a catalog of tools; without one, arguments only have to be an object.
@@ -55,6 +91,21 @@ impl Rules {
             (name.to_string(), schema)
         };
         Self { schemas: catalog.tools().map(schema).collect(), has_catalog: true }
+    }
+
+    /// The tools of the catalog, in order.
+    #[must_use]
+    pub fn tools(&self) -> BTreeSet<&str> {
+        self.schemas.keys().map(String::as_str).collect()
+    }
+
+    /// An objection to the tool of an added call. The tools of calls in the file are not up to the person who edits.
+    #[must_use]
+    pub fn unknown(&self, placed: &PlacedCall) -> Option<EditProblem> {
+        let tool =
+            placed.tool.as_ref().filter(|tool| self.has_catalog && !self.schemas.contains_key(*tool))?;
+        let message = format!("the catalog has no tool `{}`", shortened(tool, 100));
+        Some(EditProblem { call: Some(placed.call), pointer: String::new(), message })
     }
 
     /// Whether there is a catalog.
@@ -99,57 +150,107 @@ pub fn original(reference: &Trajectory) -> Arrangement {
     let steps = reference.steps.iter();
     let steps = steps.map(|step| {
         let calls = step.calls.iter().zip(&mut next);
-        calls.map(|(_, call)| PlacedCall { call, arguments: None }).collect()
+        calls.map(|(_, call)| PlacedCall { call, tool: None, arguments: None }).collect()
     });
     steps.collect()
 }
 
-/// An arrangement as it is kept: without empty steps, and with new arguments only where they differ.
+impl Revision {
+    /// The reference as the file has it.
+    #[must_use]
+    pub fn of(reference: &Trajectory) -> Self {
+        let steps = original(reference).into_iter().filter(|step| !step.is_empty());
+        Self { steps: steps.collect(), reply: None }
+    }
+
+    /// The answer, if there is one.
+    #[must_use]
+    pub fn answer<'a>(&'a self, reference: &'a Trajectory) -> Option<&'a str> {
+        let answer = self.reply.as_deref().or(reference.final_reply.as_deref());
+        answer.filter(|answer| !answer.trim().is_empty())
+    }
+}
+
+fn whole(message: &str) -> EditProblem {
+    EditProblem { call: None, pointer: String::new(), message: message.to_owned() }
+}
+
+/// A revision as it is kept: without empty steps, and with new arguments and a new answer only where they differ.
 ///
 /// # Errors
-/// Its form is wrong: a call is not in the reference or occurs twice, arguments are not a JSON object, or there is no
-/// call at all.
-pub fn normal(reference: &Trajectory, arrangement: Arrangement) -> Result<Arrangement, Vec<EditProblem>> {
+/// Its form is wrong: a call is not in the reference or occurs twice, arguments are not a JSON object, or nothing is
+/// left of the reference.
+pub fn normal(reference: &Trajectory, revision: Revision) -> Result<Revision, Vec<EditProblem>> {
     let calls: Vec<&Call> = reference.calls().map(|(_, call)| call).collect();
     let (mut seen, mut problems) = (HashSet::new(), Vec::new());
-    let whole =
-        |message: &str| EditProblem { call: None, pointer: String::new(), message: message.to_owned() };
     let mut steps = Vec::new();
-    for step in arrangement {
+    for step in revision.steps {
         let mut kept = Vec::new();
-        for mut placed in step {
-            let Some(call) = calls.get(placed.call) else {
-                return Err(vec![whole("a call is not one of the reference")]);
-            };
+        for placed in step {
             if !seen.insert(placed.call) {
                 return Err(vec![whole("a call stands twice")]);
             }
-            match placed.arguments.as_deref().map(parsed).transpose() {
-                Ok(arguments) => {
-                    let is_same = arguments == call.arguments;
-                    let text = arguments.map(|arguments| arguments.to_text(Keys::AsRead));
-                    placed.arguments = text.filter(|_| !is_same);
-                }
-                Err(message) => {
-                    problems.push(EditProblem { call: Some(placed.call), pointer: String::new(), message });
-                }
+            match normal_call(&calls, placed) {
+                Ok(placed) => kept.push(placed),
+                Err(problem) => problems.push(problem),
             }
-            kept.push(placed);
         }
         if !kept.is_empty() {
             steps.push(kept);
         }
     }
-    if steps.is_empty() {
-        problems.push(whole("no call is left: reject the reference instead"));
+    let reply = revision.reply.and_then(|reply| normal_reply(reference, reply));
+    if reply.as_ref().is_some_and(|reply| reply.len() > LONGEST_TEXT) {
+        problems.push(whole(&format!("an answer has at most {} KiB", LONGEST_TEXT >> 10)));
     }
-    if problems.is_empty() { Ok(steps) } else { Err(problems) }
+    let revision = Revision { steps, reply };
+    if problems.is_empty() && revision.steps.is_empty() {
+        if !calls.is_empty() {
+            problems.push(whole("no call is left: reject the reference instead"));
+        } else if revision.answer(reference).is_none() {
+            problems.push(whole("neither a call nor an answer is left"));
+        }
+    }
+    if problems.is_empty() { Ok(revision) } else { Err(problems) }
+}
+
+/// A call with a tool only if it was added, and with arguments only where they are not those of the file.
+fn normal_call(calls: &[&Call], placed: PlacedCall) -> Result<PlacedCall, EditProblem> {
+    let PlacedCall { call, tool, arguments } = placed;
+    let wrong = |message| EditProblem { call: Some(call), pointer: String::new(), message };
+    let of_file = calls.get(call);
+    let tool = match (of_file, tool) {
+        (None, Some(tool)) if call < calls.len() + MOST_ADDED => Some(tool.trim().to_owned()),
+        (None, _) => return Err(whole("a call is not one of the reference")),
+        (Some(of_file), Some(tool)) if of_file.tool != tool => {
+            return Err(wrong("a call of the file keeps its tool".to_owned()));
+        }
+        (Some(_), _) => None,
+    };
+    if let Some(tool) = &tool {
+        let is_name = !tool.is_empty() && tool.chars().count() <= LONGEST_TOOL && !tool.contains(is_hidden);
+        if !is_name {
+            return Err(wrong(format!("a tool has a name of 1 to {LONGEST_TOOL} visible characters")));
+        }
+    }
+    let none = || tool.is_some().then(|| "{}".to_owned());
+    let arguments = arguments.or_else(none).as_deref().map(parsed).transpose().map_err(wrong)?;
+    let is_same = of_file.is_some_and(|of_file| arguments == of_file.arguments);
+    let text = arguments.map(|arguments| arguments.to_text(Keys::AsRead));
+    Ok(PlacedCall { call, tool, arguments: text.filter(|_| !is_same) })
+}
+
+/// An answer, if it is not that of the file; blanks alone are none. A page has line feeds alone, whatever it was given.
+fn normal_reply(reference: &Trajectory, reply: String) -> Option<String> {
+    let lines = |text: &str| if text.trim().is_empty() { String::new() } else { text.replace("\r\n", "\n") };
+    let reply = lines(&reply);
+    (reply != lines(reference.final_reply.as_deref().unwrap_or_default())).then_some(reply)
 }
 
 /// Reads arguments that a person wrote.
 fn parsed(text: &str) -> Result<Json, String> {
-    if text.len() > LONGEST_ARGUMENTS {
-        return Err(format!("arguments have at most {} KiB", LONGEST_ARGUMENTS >> 10));
+    if text.len() > LONGEST_TEXT {
+        return Err(format!("arguments have at most {} KiB", LONGEST_TEXT >> 10));
     }
     let (value, oddities) = json::parse(text.as_bytes()).map_err(|error| {
         let (line, column) = place(text, error.offset);
@@ -169,88 +270,81 @@ fn place(text: &str, offset: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// The arguments that a call has in an arrangement.
+/// The reference as it is revised.
 #[must_use]
-pub fn arguments(call: &Call, placed: &PlacedCall) -> Option<Json> {
-    let edited = placed.arguments.as_deref();
-    let edited = edited.and_then(|text| json::parse(text.as_bytes()).ok()).map(|(value, _)| value);
-    edited.or_else(|| call.arguments.clone())
-}
-
-/// The reference with its calls arranged anew. A result belongs to its arguments: a call with changed arguments loses
-/// its result and everything else that was recorded about it.
-#[must_use]
-pub fn arranged(reference: &Trajectory, arrangement: &Arrangement) -> Trajectory {
+pub fn arranged(reference: &Trajectory, revision: &Revision) -> Trajectory {
     let calls: Vec<&Call> = reference.calls().map(|(_, call)| call).collect();
     let before = original(reference);
     let is_kept = |step: &Vec<PlacedCall>| {
         let numbers = |step: &[PlacedCall]| step.iter().map(|placed| placed.call).collect::<Vec<_>>();
         before.iter().position(|old| numbers(old) == numbers(step))
     };
-    let steps = arrangement.iter().zip(1..).map(|(step, number)| {
-        let placed = step.iter().filter_map(|placed| {
-            let call = *calls.get(placed.call)?;
-            Some(match placed.arguments {
-                None => call.clone(),
-                Some(_) => Call {
-                    tool: call.tool.clone(),
-                    arguments: arguments(call, placed),
-                    result: None,
-                    extra: Vec::new(),
-                },
-            })
-        });
+    let steps = revision.steps.iter().zip(1..).map(|(step, number)| {
+        let placed = step.iter().filter_map(|placed| placed.as_it_stands(&calls).map(Cow::into_owned));
         let extra = is_kept(step).map(|index| reference.steps[index].extra.clone()).unwrap_or_default();
         Step { number: Some(number), calls: placed.collect(), malformed: Vec::new(), extra }
     });
-    Trajectory { steps: steps.collect(), ..reference.clone() }
+    let steps = steps.collect();
+    let final_reply = match &revision.reply {
+        None => reference.final_reply.clone(),
+        Some(_) => revision.answer(reference).map(str::to_owned),
+    };
+    Trajectory { steps, final_reply, ..reference.clone() }
 }
 
-/// The change between two arrangements, in a few words.
+/// The change between two revisions, in a few words.
 #[must_use]
-pub fn change(reference: &Trajectory, before: &Arrangement, after: &Arrangement) -> String {
-    let calls: Vec<&Call> = reference.calls().map(|(_, call)| call).collect();
-    let at = |arrangement: &Arrangement, call: usize| {
-        let mut steps = arrangement.iter().enumerate();
-        steps.find_map(|(step, calls)| {
-            Some((step, calls.iter().find(|placed| placed.call == call)?.arguments.clone()))
-        })
+pub fn change(reference: &Trajectory, before: &Revision, after: &Revision) -> String {
+    let of_file: Vec<&str> = reference.calls().map(|(_, call)| call.tool.as_str()).collect();
+    let of = |revision: &'_ Revision| -> HashMap<usize, PlacedCall> {
+        revision.steps.iter().flatten().map(|placed| (placed.call, placed.clone())).collect()
     };
+    let (old, new) = (of(before), of(after));
+    let tool = |number: usize| {
+        let added = || [&new, &old].into_iter().find_map(|calls| calls.get(&number)?.tool.as_deref());
+        shortened(of_file.get(number).copied().or_else(added).unwrap_or_default(), 60)
+    };
+    let numbers: BTreeSet<usize> = old.keys().chain(new.keys()).copied().collect();
     let mut parts = Vec::new();
-    for (number, call) in calls.iter().enumerate() {
-        let tool = shortened(&call.tool, 60);
-        match (at(before, number), at(after, number)) {
-            (Some(_), None) => parts.push(format!("removed {tool}")),
-            (None, Some(_)) => parts.push(format!("put {tool} back")),
-            (Some((_, old)), Some((_, new))) if old != new => parts.push(format!("arguments of {tool}")),
+    for number in numbers {
+        let name = tool(number);
+        match (old.get(&number), new.get(&number)) {
+            (Some(_), None) => parts.push(format!("removed {name}")),
+            (None, Some(placed)) if placed.tool.is_some() => parts.push(format!("added {name}")),
+            (None, Some(_)) => parts.push(format!("put {name} back")),
+            (Some(old), Some(new)) if old.tool != new.tool => parts.push(format!("{name} for another tool")),
+            (Some(old), Some(new)) if old.arguments != new.arguments => {
+                parts.push(format!("arguments of {name}"));
+            }
             _ => {}
         }
     }
-    let numbers = |arrangement: &Arrangement| -> Vec<Vec<usize>> {
-        let kept = |call: &usize| at(before, *call).is_some() && at(after, *call).is_some();
-        let step = |step: &Vec<PlacedCall>| step.iter().map(|placed| placed.call).filter(kept).collect();
-        arrangement.iter().map(step).filter(|step: &Vec<usize>| !step.is_empty()).collect()
+    let is_in_both = |call: &usize| old.contains_key(call) && new.contains_key(call);
+    let numbers = |revision: &Revision| -> Vec<Vec<usize>> {
+        let numbers =
+            |step: &Vec<PlacedCall>| step.iter().map(|placed| placed.call).filter(is_in_both).collect();
+        revision.steps.iter().map(numbers).filter(|step: &Vec<usize>| !step.is_empty()).collect()
     };
-    let (old, new) = (numbers(before), numbers(after));
-    if old != new {
-        let moved = |call: &usize| {
-            let find = |steps: &[Vec<usize>]| steps.iter().position(|step| step.contains(call));
-            find(&old) != find(&new)
-        };
-        let mut moved: Vec<String> = (0..calls.len())
-            .filter(|call| new.iter().flatten().any(|kept| kept == call) && moved(call))
-            .map(|call| shortened(&calls[call].tool, 60))
-            .collect();
-        let more = moved.len().saturating_sub(3);
-        moved.truncate(3);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        parts.push(if moved.is_empty() {
-            "order in a step".to_owned()
-        } else {
-            format!("moved {}{more}", moved.join(", "))
-        });
+    parts.extend(moved(&numbers(before), &numbers(after), tool));
+    if before.reply != after.reply {
+        parts.push("answer changed".to_owned());
     }
     if parts.is_empty() { "nothing".to_owned() } else { shortened(&parts.join("; "), 300) }
+}
+
+/// Which of the calls in both arrangements were moved, in words; the names of three at most.
+fn moved(old: &[Vec<usize>], new: &[Vec<usize>], tool: impl Fn(usize) -> String) -> Option<String> {
+    let step = |steps: &[Vec<usize>], call: &usize| steps.iter().position(|step| step.contains(call));
+    let calls: BTreeSet<&usize> = new.iter().flatten().collect();
+    let moved: Vec<String> =
+        calls.into_iter().filter(|call| step(old, call) != step(new, call)).map(|call| tool(*call)).collect();
+    let more = moved.len().saturating_sub(3);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    match (old == new, moved.is_empty()) {
+        (true, _) => None,
+        (false, true) => Some("order in a step".to_owned()),
+        (false, false) => Some(format!("moved {}{more}", moved[..moved.len().min(3)].join(", "))),
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, Trajectory};
 use sha2::{Digest as _, Sha256};
 
+use super::arrangement::Revision;
+
 /// The longest note, in characters.
 pub(super) const LONGEST_NOTE: usize = 4000;
 
@@ -38,15 +40,14 @@ pub(super) fn person(name: &str) -> Result<String, &'static str> {
     }
 }
 
-/// Why a reference that [says nothing](says_nothing) cannot be accepted. No edit may remove all calls.
+/// Why a reference that [says nothing](says_nothing) cannot be accepted.
 pub(super) const SAYS_NOTHING: &str =
-    "a reference without calls and without an answer cannot be accepted: reject it instead";
+    "a reference without calls and without an answer cannot be accepted: add one of them, or reject it";
 
 /// Whether a reference has neither calls nor an answer. One with an answer alone may be right, for a task that needs
 /// no calls.
-pub(super) fn says_nothing(reference: &Trajectory) -> bool {
-    let has_reply = reference.final_reply.as_ref().is_some_and(|reply| !reply.trim().is_empty());
-    reference.call_count() == 0 && !has_reply
+pub(super) fn says_nothing(reference: &Trajectory, revision: &Revision) -> bool {
+    revision.steps.iter().all(Vec::is_empty) && revision.answer(reference).is_none()
 }
 
 /// SHA-256 of a trajectory, in hexadecimal.

@@ -4,7 +4,7 @@ use m3_support::journal::JournalError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::arrangement::Arrangement;
+use super::arrangement::Revision;
 use super::checks::checked_note;
 
 /// The schema of a line.
@@ -51,10 +51,11 @@ pub enum Action {
         /// Why; not empty.
         note: String,
     },
-    /// Its calls are these instead.
+    /// Its calls and its answer are these instead.
     Edit {
-        /// All steps with all calls that are left.
-        steps: Arrangement,
+        /// Calls and answer.
+        #[serde(flatten)]
+        revision: Revision,
         /// What was changed, in a few words.
         #[serde(default)]
         change: String,
@@ -133,6 +134,15 @@ impl Action {
             Self::Edit { change, .. } if change.is_empty() => "edited".to_owned(),
             Self::Edit { change, .. } => format!("edited: {change}"),
             Self::Undo => "undid the decision before".to_owned(),
+        }
+    }
+
+    /// What an edit makes of the reference.
+    #[must_use]
+    pub fn revision(&self) -> Option<&Revision> {
+        match self {
+            Self::Edit { revision, .. } => Some(revision),
+            _ => None,
         }
     }
 

@@ -1,11 +1,11 @@
 //! Reads a table of reviews back: decisions and edits from a spreadsheet, by the rules of the page.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 
 use m3_support::text::shortened;
 
-use super::arrangement::{Arrangement, PlacedCall, Rules, change, normal, original};
+use super::arrangement::{Arrangement, EditProblem, PlacedCall, Revision, Rules, change, normal};
 use super::checks::{SAYS_NOTHING, says_nothing};
 use super::decision::{Action, DecideError, State};
 use super::desk::summary;
@@ -43,12 +43,21 @@ struct Change {
 struct Group {
     line: u64,
     index: usize,
-    steps: Vec<(u64, PlacedCall)>,
-    /// The line of each call.
-    lines: HashMap<usize, u64>,
+    calls: Vec<CallLine>,
     decision: String,
     note: String,
     version: Option<u64>,
+}
+
+/// A line with a call.
+struct CallLine {
+    line: u64,
+    step: u64,
+    /// Which call, from 0; `None` for one that has no number yet.
+    call: Option<usize>,
+    /// The tool of a call that is not in the file of references.
+    tool: Option<String>,
+    arguments: Option<String>,
 }
 
 /// Reads a table and checks everything in it, before anything is decided.
@@ -164,9 +173,8 @@ fn take(
     };
     let at = *known.entry(index).or_insert(groups.len());
     if at == groups.len() {
-        let (steps, lines) = (Vec::new(), HashMap::new());
         let (decision, note) = (decision.clone(), note.clone());
-        groups.push(Group { line: row.line, index, steps, lines, decision, note, version });
+        groups.push(Group { line: row.line, index, calls: Vec::new(), decision, note, version });
     }
     let group = &mut groups[at];
     let differs = (group.decision != decision).then(|| {
@@ -180,18 +188,29 @@ fn take(
     if group.note.is_empty() {
         group.note = note;
     }
-    let (step, call) = (row.cell("step").trim(), row.cell("call").trim());
-    if !(step.is_empty() && call.is_empty()) {
-        let (Ok(step), Some(number)) = (step.parse(), call.parse::<usize>().ok().filter(|call| *call > 0))
-        else {
-            return Err("step and call are numbers from 1".to_owned());
-        };
-        group.lines.insert(number - 1, row.line);
-        let text = row.cell("arguments");
-        let arguments = (!text.trim().is_empty()).then(|| text.to_owned());
-        group.steps.push((step, PlacedCall { call: number - 1, arguments }));
-    }
+    group.calls.extend(call_line(row, reviews.references()[index].call_count())?);
     differs.map_or(Ok(()), Err)
+}
+
+/// The call of a line of a reference with so many calls; `None` if the line has none.
+fn call_line(row: &Row<'_>, of_file: usize) -> Result<Option<CallLine>, String> {
+    let (step, call, tool) = (row.cell("step").trim(), row.cell("call").trim(), row.cell("tool").trim());
+    if step.is_empty() && call.is_empty() && tool.is_empty() {
+        return Ok(None);
+    }
+    const WRONG: &str =
+        "step and call are numbers from 1; a call without a number is a new one, and needs a tool";
+    let call = match (call, tool) {
+        ("", "") => return Err(WRONG.to_owned()),
+        ("", _) => None,
+        (call, _) => Some(call.parse::<usize>().ok().and_then(|call| call.checked_sub(1)).ok_or(WRONG)?),
+    };
+    let step = step.parse().map_err(|_| WRONG)?;
+    let is_of_file = call.is_some_and(|call| call < of_file);
+    let tool = (!is_of_file && !tool.is_empty()).then(|| tool.to_owned());
+    let text = row.cell("arguments");
+    let arguments = (!text.trim().is_empty()).then(|| text.to_owned());
+    Ok(Some(CallLine { line: row.line, step, call, tool, arguments }))
 }
 
 /// Finds the reference that a line names.
@@ -242,49 +261,69 @@ fn number(id: &str) -> Option<&str> {
 }
 
 impl Group {
-    /// The decisions that bring the reference into the state of the table.
-    fn actions(&self, reviews: &Reviews, rules: &Rules) -> Result<Vec<Action>, Vec<LineProblem>> {
+    /// The calls by steps, and the line of each call. New calls are numbered after all others, in the order of their
+    /// lines, so that the same table means the same when it is read again.
+    fn arrangement(&self, of_file: usize) -> (Arrangement, HashMap<usize, u64>) {
+        let known = self.calls.iter().filter_map(|line| line.call);
+        let mut next = known.map(|call| call.saturating_add(1)).max().unwrap_or_default().max(of_file);
+        let mut lines = HashMap::new();
+        let mut steps: BTreeMap<u64, Vec<PlacedCall>> = BTreeMap::new();
+        for CallLine { line, step, call, tool, arguments } in &self.calls {
+            let call = call.unwrap_or(next);
+            next = next.saturating_add(usize::from(call == next));
+            lines.insert(call, *line);
+            let (tool, arguments) = (tool.clone(), arguments.clone());
+            steps.entry(*step).or_default().push(PlacedCall { call, tool, arguments });
+        }
+        (steps.into_values().collect(), lines)
+    }
+
+    /// The reference as the table has it; `before` if the table says nothing else.
+    fn revision(
+        &self,
+        reviews: &Reviews,
+        rules: &Rules,
+        before: &Revision,
+    ) -> Result<Revision, Vec<LineProblem>> {
         let reference = &reviews.references()[self.index];
-        let at = |line: u64, message: String| vec![LineProblem { line, message }];
-        let before = reviews.arrangement(self.index).cloned().unwrap_or_else(|| original(reference));
-        let told = |found: Vec<super::arrangement::EditProblem>| -> Vec<LineProblem> {
-            let line = |call: Option<usize>| call.and_then(|call| self.lines.get(&call)).copied();
-            let problem = |problem: super::arrangement::EditProblem| LineProblem {
+        let (steps, lines) = self.arrangement(reference.call_count());
+        if steps.is_empty() && before.steps.iter().all(Vec::is_empty) {
+            return Ok(before.clone());
+        }
+        let told = |found: Vec<EditProblem>| -> Vec<LineProblem> {
+            let line = |call: Option<usize>| call.and_then(|call| lines.get(&call)).copied();
+            let problem = |problem: EditProblem| LineProblem {
                 line: line(problem.call).unwrap_or(self.line),
                 message: summary(&[problem]),
             };
             found.into_iter().map(problem).collect()
         };
-        let mut steps = self.steps.clone();
-        steps.sort_by_key(|(step, _)| *step);
-        let mut arrangement = Arrangement::new();
-        let mut last = None;
-        for (step, placed) in steps {
-            if last != Some(step) {
-                arrangement.push(Vec::new());
-                last = Some(step);
-            }
-            if let Some(step) = arrangement.last_mut() {
-                step.push(placed);
-            }
+        // A table has no answers.
+        let revision = normal(reference, Revision { steps, reply: before.reply.clone() }).map_err(told)?;
+        if revision == *before {
+            return Ok(revision);
         }
-        let is_empty = arrangement.is_empty() && before.iter().all(Vec::is_empty);
-        let arrangement =
-            if is_empty { before.clone() } else { normal(reference, arrangement).map_err(told)? };
-        let is_edited = arrangement != before;
+        let found = problems(reviews.subject(self.index), &revision.steps, rules);
+        if found.is_empty() { Ok(revision) } else { Err(told(found)) }
+    }
+
+    /// The decisions that bring the reference into the state of the table.
+    fn actions(&self, reviews: &Reviews, rules: &Rules) -> Result<Vec<Action>, Vec<LineProblem>> {
+        let reference = &reviews.references()[self.index];
+        let at = |line: u64, message: String| vec![LineProblem { line, message }];
+        let before = reviews.standing(self.index);
+        let revision = self.revision(reviews, rules, &before)?;
+        let is_edited = revision != before;
+        let is_nothing = says_nothing(reference, &revision);
         let state = reviews.state(self.index);
         let mut actions = Vec::new();
         if is_edited {
-            let found = problems(reviews.subject(self.index), &arrangement, rules);
-            if !found.is_empty() {
-                return Err(told(found));
-            }
-            let change = change(reference, &before, &arrangement);
+            let change = change(reference, &before, &revision);
             let note = if self.decision == "edited" { self.note.clone() } else { String::new() };
-            actions.push(Action::Edit { steps: arrangement, change, note });
+            actions.push(Action::Edit { revision, change, note });
         }
         match self.decision.as_str() {
-            "accepted" | "accept" if says_nothing(reference) => {
+            "accepted" | "accept" if is_nothing => {
                 return Err(at(self.line, SAYS_NOTHING.to_owned()));
             }
             "accepted" | "accept" if is_edited || state != State::Accepted => {

@@ -242,7 +242,7 @@ impl DeskMut for LabelDesk {
     fn answer(&mut self, ask: &Ask<'_>) -> Reply {
         if let Some(index) = ask.path.strip_prefix("image/") {
             return image(
-                index.parse().ok().and_then(|index: usize| self.references.get(index)),
+                index.parse().ok().and_then(|index: usize| self.references.get(index)?.image.as_deref()),
                 &self.images,
             );
         }

@@ -9,23 +9,27 @@ use m3_outcomes::KnownTools;
 use m3_support::text::shortened;
 use m3_trajectory::{Call, Step, Trajectory};
 
-use super::arrangement::{Arrangement, EditProblem, PlacedCall, Rules, arguments, original};
+use super::arrangement::{Arrangement, EditProblem, PlacedCall, Rules, original};
 use super::origin::{Link, Subject};
 use crate::dependency::{Dependency, SharedValue, dependencies};
 use crate::reconstruct::Violation;
 use crate::{CallPlace, Chain, Standing};
 
-/// Which calls use results of others in the order of the file, with the arguments of the arrangement.
+/// Which calls use results of others in the order of the file, with the arguments of the arrangement. Added calls come
+/// after those of the file, to find what they use; what uses them is found in the order of the arrangement.
 #[must_use]
 pub fn links(subject: Subject<'_>, arrangement: &Arrangement) -> Vec<Link> {
     let mut order = original(subject.reference);
+    let of_file = subject.reference.call_count();
     for placed in arrangement.iter().flatten() {
-        if let Some(found) = order.iter_mut().flatten().find(|found| found.call == placed.call) {
-            found.arguments.clone_from(&placed.arguments);
+        match order.iter_mut().flatten().find(|found| found.call == placed.call) {
+            Some(found) => found.arguments.clone_from(&placed.arguments),
+            None => order.push(vec![placed.clone()]),
         }
     }
     let mut links = recorded(subject, &order);
-    for found in links_in(subject, &order) {
+    let of_added = links_in(subject, arrangement).into_iter().filter(|link| link.from >= of_file);
+    for found in links_in(subject, &order).into_iter().chain(of_added) {
         match links.iter_mut().find(|link| (link.from, link.to) == (found.from, found.to)) {
             None => links.push(found),
             Some(link) => {
@@ -53,9 +57,9 @@ fn recorded(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
         .collect();
     let stands = |call: usize, pointer: &str| {
         let (Some(placed), Some(of)) = (edited.get(&call), calls.get(call)) else { return true };
-        let now = arguments(of, placed);
+        let now = placed.as_it_stands(&calls);
         let before = of.arguments.as_ref().and_then(|arguments| arguments.pointer(pointer));
-        before.is_some() && before == now.as_ref().and_then(|arguments| arguments.pointer(pointer))
+        before.is_some() && before == now.as_ref().and_then(|now| now.arguments.as_ref()?.pointer(pointer))
     };
     let kept = |link: &Link| {
         let is_kept = |value: &&SharedValue| {
@@ -72,9 +76,10 @@ fn recorded(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
 fn links_in(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
     let calls: Vec<&Call> = subject.reference.calls().map(|(_, call)| call).collect();
     let with_result = |placed: &PlacedCall| {
-        let call = *calls.get(placed.call)?;
-        let result = subject.result(placed.call).cloned();
-        Some(Call { arguments: arguments(call, placed), result, ..call.clone() })
+        let of_file = calls.get(placed.call).copied();
+        let Call { tool, arguments, .. } = placed.as_it_stands(&calls)?.into_owned();
+        let extra = of_file.map(|call| call.extra.clone()).unwrap_or_default();
+        Some(Call { tool, arguments, result: subject.result(placed.call).cloned(), extra })
     };
     let steps = order
         .iter()
@@ -97,20 +102,26 @@ fn links_in(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
     dependencies(&chain).into_iter().filter_map(link).collect()
 }
 
-/// All objections to a [`normal`](super::arrangement::normal) arrangement: arguments that were changed and do not fit
-/// their schema, calls that do not come after the calls whose results they use, or use results of removed calls.
+/// All objections to a [`normal`](super::arrangement::normal) arrangement: added calls of tools that there are not,
+/// arguments that were changed and do not fit their schema, calls that do not come after the calls whose results they
+/// use, or use results of removed calls.
 #[must_use]
 pub fn problems(subject: Subject<'_>, arrangement: &Arrangement, rules: &Rules) -> Vec<EditProblem> {
     let calls: Vec<&Call> = subject.reference.calls().map(|(_, call)| call).collect();
-    let changed = arrangement.iter().flatten().filter(|placed| placed.arguments.is_some());
-    let mut found: Vec<EditProblem> = changed
-        .filter_map(|placed| {
-            let call = calls.get(placed.call)?;
-            Some(rules.problems(placed.call, &call.tool, &arguments(call, placed)?))
-        })
-        .flatten()
-        .collect();
-    let names: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
+    let mut found = Vec::new();
+    for placed in arrangement.iter().flatten().filter(|placed| placed.arguments.is_some()) {
+        found.extend(rules.unknown(placed));
+        let call = placed.as_it_stands(&calls);
+        if let Some((tool, arguments)) =
+            call.as_ref().and_then(|call| Some((&call.tool, call.arguments.as_ref()?)))
+        {
+            found.extend(rules.problems(placed.call, tool, arguments));
+        }
+    }
+    let added =
+        arrangement.iter().flatten().filter_map(|placed| Some((placed.call, placed.tool.as_deref()?)));
+    let of_file = calls.iter().map(|call| call.tool.as_str()).enumerate();
+    let names: HashMap<usize, &str> = of_file.chain(added).collect();
     let before = links(subject, arrangement);
     found.extend(misplaced(&names, arrangement, &before, &links_in(subject, arrangement)));
     found
@@ -118,13 +129,18 @@ pub fn problems(subject: Subject<'_>, arrangement: &Arrangement, rules: &Rules) 
 
 /// Calls that do not come after all values they use. A value in several results may come from any of them: `now` are
 /// the dependencies in the order of the arrangement.
-fn misplaced(tools: &[&str], arrangement: &Arrangement, links: &[Link], now: &[Link]) -> Vec<EditProblem> {
+fn misplaced(
+    tools: &HashMap<usize, &str>,
+    arrangement: &Arrangement,
+    links: &[Link],
+    now: &[Link],
+) -> Vec<EditProblem> {
     let steps: HashMap<usize, usize> = arrangement
         .iter()
         .enumerate()
         .flat_map(|(step, calls)| calls.iter().map(move |placed| (placed.call, step)))
         .collect();
-    let name = |call: usize| shortened(tools.get(call).copied().unwrap_or_default(), 100);
+    let name = |call: usize| shortened(tools.get(&call).copied().unwrap_or_default(), 100);
     let mut problems = Vec::new();
     for link in links {
         let Some(&to_step) = steps.get(&link.to) else { continue };

@@ -22,6 +22,7 @@ pub mod arrangement;
 mod checks;
 mod decision;
 mod desk;
+mod document;
 mod evidence;
 mod import;
 mod labelling;

@@ -164,7 +164,7 @@ impl DeskMut for PairsDesk {
     fn answer(&mut self, ask: &Ask<'_>) -> Reply {
         if let Some(index) = ask.path.strip_prefix("image/") {
             let pair = index.parse().ok().and_then(|index: usize| self.pairs.list.get(index));
-            return image(pair.map(|[_, reconstructed]| reconstructed), &self.images);
+            return image(pair.and_then(|[_, reconstructed]| reconstructed.image.as_deref()), &self.images);
         }
         if let Err(error) = self.pairs.refresh() {
             return Reply::error(500, &error.to_string());

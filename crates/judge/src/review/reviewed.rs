@@ -81,8 +81,8 @@ pub fn reviewed(reviews: &Reviews, with_open: bool) -> Reviewed {
 
 fn with_provenance(reviews: &Reviews, index: usize) -> Trajectory {
     let reference = &reviews.references()[index];
-    let mut made = match reviews.arrangement(index) {
-        Some(arrangement) => arranged(reference, arrangement),
+    let mut made = match reviews.revision(index) {
+        Some(revision) => arranged(reference, revision),
         None => reference.clone(),
     };
     let text = |text: &str| Json::String(text.to_owned());
@@ -116,7 +116,7 @@ mod tests {
 
     use super::*;
     use crate::review::Action;
-    use crate::review::arrangement::PlacedCall;
+    use crate::review::arrangement::{PlacedCall, Revision};
 
     #[test]
     fn what_was_accepted_or_edited_is_written_and_the_rest_is_listed() {
@@ -135,8 +135,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let references = ["accepted", "edited", "rejected", "open"].map(reference).to_vec();
         let mut reviews = Reviews::open(references, &folder.path().join("r.jsonl")).unwrap();
-        let steps = vec![vec![PlacedCall { call: 1, arguments: Some("{\"n\":1}".to_owned()) }]];
-        let edit = Action::Edit { steps, change: "removed a/b".to_owned(), note: String::new() };
+        let placed = |call, tool: Option<&str>, arguments: &str| {
+            vec![PlacedCall { call, tool: tool.map(str::to_owned), arguments: Some(arguments.to_owned()) }]
+        };
+        let steps = vec![placed(1, None, "{\"n\":1}"), placed(2, Some("a/d"), "{}")];
+        let revision = Revision { steps, reply: Some("7".to_owned()) };
+        let edit = Action::Edit { revision, change: "removed a/b".to_owned(), note: String::new() };
         reviews.decide(0, 0, "Ada", Action::Accept { note: "fine".to_owned() }).unwrap();
         reviews.decide(1, 0, "Bob", edit).unwrap();
         reviews.decide(2, 0, "Bob", Action::Reject { note: "wrong image".to_owned() }).unwrap();
@@ -149,7 +153,7 @@ mod tests {
             made.references.iter().map(|made| made.to_json().to_text(Keys::AsRead)).collect();
         assert!(text[0].contains(r#""state":"accepted""#) && text[0].contains(r#""note":"fine""#));
         assert!(text[0].contains(r#""before":true"#), "{}", text[0]);
-        let steps = r#""steps":[{"step":1,"calls":[{"name":"a/c","arguments":{"n":1}}]}]"#;
+        let steps = r#""steps":[{"step":1,"calls":[{"name":"a/c","arguments":{"n":1}}]},{"step":2,"calls":[{"name":"a/d","arguments":{}}]}],"final_reply":"7""#;
         assert!(
             text[1].contains(steps) && text[1].contains(r#""what":"edited: removed a/b""#),
             "{}",

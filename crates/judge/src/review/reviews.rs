@@ -7,7 +7,7 @@ use m3_support::journal::{JournalError, Kind, SharedJournal};
 use m3_trajectory::Trajectory;
 
 use super::ELSEWHERE;
-use super::arrangement::Arrangement;
+use super::arrangement::Revision;
 use super::checks::{Digests, SAYS_NOTHING, beside, person, says_nothing};
 use super::decision::{Action, DecideError, Decision, REVIEW_SCHEMA, State, complete};
 use super::origin::{Origin, Subject, find_runs};
@@ -183,13 +183,16 @@ impl Reviews {
         self.standings[index].history.last().map_or(0, |place| place + 1)
     }
 
-    /// The calls as they stand after the edits that count; `None` without any.
+    /// The reference after the edits that count; `None` without any.
     #[must_use]
-    pub fn arrangement(&self, index: usize) -> Option<&Arrangement> {
-        self.counting(index).rev().find_map(|decision| match &decision.action {
-            Action::Edit { steps, .. } => Some(steps),
-            _ => None,
-        })
+    pub fn revision(&self, index: usize) -> Option<&Revision> {
+        self.counting(index).rev().find_map(|decision| decision.action.revision())
+    }
+
+    /// The reference as it stands.
+    #[must_use]
+    pub fn standing(&self, index: usize) -> Revision {
+        self.revision(index).cloned().unwrap_or_else(|| Revision::of(&self.references[index]))
     }
 
     /// Makes the decision of a person who has seen `base` decisions on the reference. It is on disk on return. Edits
@@ -214,7 +217,9 @@ impl Reviews {
     ) -> Result<(), DecideError> {
         let actions = actions.into_iter().map(complete).collect::<Result<Vec<_>, _>>()?;
         let is_accepted = actions.iter().any(|action| matches!(action, Action::Accept { .. }));
-        if is_accepted && says_nothing(&self.references[index]) {
+        let edited = actions.iter().rev().find_map(Action::revision).cloned();
+        let revision = edited.unwrap_or_else(|| self.standing(index));
+        if is_accepted && says_nothing(&self.references[index], &revision) {
             return Err(DecideError::Incomplete(SAYS_NOTHING));
         }
         let name = person(name).map_err(DecideError::Incomplete)?;

@@ -10,11 +10,10 @@ use m3_support::text::json_without_hidden;
 use m3_trajectory::Call;
 use m3_trajectory::json::Keys;
 
-use super::arrangement::{arguments, original};
 use super::reviews::Reviews;
 
 /// The columns. `call` counts the calls of the reference in the file of references from 1, whatever step they are in
-/// now; `name` and `time` say who decided and when, and `version` how many decisions there had been. `reference`
+/// now, and then those that were added; only of these `tool` is read back. `name` and `time` say who decided and when, and `version` how many decisions there had been. `reference`
 /// names the reference by its content: spreadsheets turn an id such as `00050000` into a number.
 pub const COLUMNS: [&str; 11] =
     ["id", "step", "call", "tool", "arguments", "decision", "note", "name", "time", "version", "reference"];
@@ -28,8 +27,7 @@ pub fn write_table(reviews: &Reviews, writer: impl io::Write) -> io::Result<()> 
     table.write_record(COLUMNS)?;
     for (index, reference) in reviews.references().iter().enumerate() {
         let calls: Vec<&Call> = reference.calls().map(|(_, call)| call).collect();
-        let before = original(reference);
-        let arrangement = reviews.arrangement(index).unwrap_or(&before);
+        let steps = reviews.standing(index).steps;
         let last = reviews.last(index);
         let decided = [
             reviews.state(index).name().to_owned(),
@@ -43,19 +41,17 @@ pub fn write_table(reviews: &Reviews, writer: impl io::Write) -> io::Result<()> 
             let texts = std::iter::once(&reference.id).chain(&place).chain(&decided);
             table.write_record(texts.map(|text| guarded(text)))
         };
-        for (step, placed) in arrangement
-            .iter()
-            .zip(1..)
-            .flat_map(|(calls, step)| calls.iter().map(move |placed| (step, placed)))
+        let placed = steps.iter().enumerate();
+        for (step, placed) in placed.flat_map(|(step, calls)| calls.iter().map(move |placed| (step, placed)))
         {
-            let Some(call) = calls.get(placed.call) else { continue };
+            let Some(call) = placed.as_it_stands(&calls) else { continue };
             let arguments =
-                arguments(call, placed).map(|found| found.to_text(Keys::AsRead)).unwrap_or_default();
+                call.arguments.as_ref().map(|found| found.to_text(Keys::AsRead)).unwrap_or_default();
             let arguments = json_without_hidden(&arguments).into_owned();
-            let step: i32 = step;
-            row([step.to_string(), (placed.call + 1).to_string(), call.tool.clone(), arguments])?;
+            let tool = call.tool.clone();
+            row([(step + 1).to_string(), placed.call.saturating_add(1).to_string(), tool, arguments])?;
         }
-        if arrangement.iter().all(Vec::is_empty) {
+        if steps.iter().all(Vec::is_empty) {
             row([const { String::new() }; 4])?;
         }
     }

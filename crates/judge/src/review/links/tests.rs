@@ -4,7 +4,7 @@ use m3_mcp::{ServerTools, ToolCatalog};
 use m3_trajectory::json;
 use serde_json::json;
 
-use super::super::arrangement::tests::{at, reference, with};
+use super::super::arrangement::tests::{added, at, reference, with};
 use super::super::origin::Origin;
 use super::*;
 
@@ -16,7 +16,7 @@ fn link(from: usize, to: usize) -> Link {
 
 #[test]
 fn a_call_comes_after_what_it_uses() {
-    let tools = ["a/find", "a/list", "b/get"];
+    let tools = HashMap::from([(0, "a/find"), (1, "a/list"), (2, "b/get")]);
     let check = |arrangement: &Arrangement, links: &[Link]| -> Vec<String> {
         misplaced(&tools, arrangement, links, &[]).into_iter().map(|problem| problem.message).collect()
     };
@@ -55,6 +55,30 @@ fn changed_arguments_are_checked_by_the_catalog() {
     assert_eq!(rules.remark("a/find"), None);
     assert!(rules.remark("a/none").unwrap().contains("no such tool"));
     assert_eq!(Rules::new(None).remark("a/find"), None);
+    // Added calls keep the same rules, and the catalog has to have their tools.
+    let check = |placed: PlacedCall, rules: &Rules| problems(subject, &vec![vec![placed]], rules);
+    assert_eq!(check(added(3, "a/find", r#"{"q": "carp"}"#), &rules), []);
+    assert_eq!(check(added(3, "a/find", r#"{"q": 3}"#), &rules)[0].pointer, "/q");
+    assert!(check(added(3, "a/none", "{}"), &rules)[0].message.contains("no tool `a/none`"));
+    assert_eq!(check(added(3, "a/none", "{}"), &Rules::new(None)), []);
+}
+
+#[test]
+fn added_calls_use_what_others_return_and_write() {
+    let reference = reference();
+    let new = || added(3, "b/pay", r#"{"id": "id-7731"}"#);
+    let refused_in = |arrangement| refused(&reference, &arrangement);
+    assert_eq!(refused_in(vec![vec![at(0), at(1)], vec![at(2)], vec![new()]]), [""; 0]);
+    let early = refused_in(vec![vec![new()], vec![at(0), at(1)], vec![at(2)]]);
+    assert!(early[0].contains("`b/pay` in step 1 uses `id-7731`"), "{early:?}");
+    // What an added call writes takes the place of what a removed one wrote.
+    let pictures = pictures(None);
+    let grey = || added(2, "image/black", r#"{"input_path": "crowd.png", "output_path": "grey.png"}"#);
+    let arrangement = vec![vec![grey()], vec![at(1)]];
+    assert_eq!(refused(&pictures, &arrangement), [""; 0]);
+    let origin = Origin::of(&pictures);
+    let found = links(Subject { reference: &pictures, origin: &origin }, &arrangement);
+    assert!(found.iter().any(|link| (link.from, link.to) == (2, 1)), "{found:?}");
 }
 
 /// Two calls without results: the second reads the file that the first writes.

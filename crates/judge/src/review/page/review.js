@@ -6,8 +6,10 @@ let sequence = 0;
 let open = null;
 // The reference as the server told it last; its steps as they stand.
 let shown = null;
-// The call whose arguments are being written.
+// What is being written: the arguments of a call, by its number, "answer" or "new", a call.
 let draft = null;
+// Tools that may be called.
+let tools = [];
 
 const badge = (name) => make("span", { class: `badge ${name}` }, name);
 
@@ -155,10 +157,10 @@ const conflict = (sent, answer) => {
 };
 
 const arrangement = () => shown.steps.map((calls) => calls.map((call) => ({
-  call: call.call, ...(call.is_changed ? { arguments: call.arguments } : {}),
+  call: call.call, ...(call.is_added ? { tool: call.tool } : {}), ...(call.is_changed ? { arguments: call.arguments } : {}),
 })));
 
-const edit = (steps, focus) => decide({ action: "edit", steps }, focus);
+const edit = (steps, focus, more = {}) => decide({ action: "edit", steps, ...more }, focus);
 
 // A refusal of a move or a removal stands at its call.
 const refusedAt = (number, refused) => {
@@ -203,45 +205,76 @@ const putBack = async (call) => {
   if (refused) fail(refused.error);
 };
 
-const startEdit = (number) => {
-  if (draft === number) return;
-  const card = detail.querySelector(`[data-number="${number}"]`);
-  const call = shown.steps.flat().find((found) => found.call === number);
-  if (!card || !call || !call.is_editable) return;
-  if (draft !== null) stopEdit();
-  draft = number;
-  const area = make("textarea", { "aria-label": `Arguments of ${call.tool}, JSON`, spellcheck: "false", rows: 6 });
-  area.value = pretty(call.arguments);
-  area.rows = Math.min(Math.max(area.value.split("\n").length + 1, 4), 24);
-  const problems = make("ul", { class: "problems", role: "alert", id: `problems-${number}` });
+const problemList = (problems) => problems.map((problem) => make("li", {},
+  problem.pointer ? make("code", {}, problem.pointer) : null, problem.pointer ? ": " : null, problem.message));
+
+// Opens a text to be written: after `place`, which it hides unless it is the button that opened it. `save` sends it and
+// returns what was refused.
+const write = (key, place, { label, text, fields = [], save }) => {
+  if (draft === key) return;
+  stopWriting();
+  draft = key;
+  const area = make("textarea", { "aria-label": label, spellcheck: "false", dir: "auto" });
+  area.value = text;
+  area.rows = Math.min(Math.max(text.split("\n").length + 1, 4), 24);
+  const problems = make("ul", { class: "problems", role: "alert", id: "draft-problems" });
   area.setAttribute("aria-describedby", problems.id);
-  const save = async () => {
-    const steps = arrangement();
-    for (const found of steps.flat()) if (found.call === number) found.arguments = area.value;
-    const refused = await edit(steps, number);
+  const send = async () => {
+    const refused = await save(area.value);
     if (!refused) { say("Saved."); return; }
-    const entries = refused.problems ?? [{ pointer: "", message: refused.error }];
-    problems.replaceChildren(...entries.map((problem) => make("li", {},
-      problem.pointer ? make("code", {}, problem.pointer) : null, problem.pointer ? ": " : null, problem.message)));
+    problems.replaceChildren(...problemList(refused.problems ?? [{ pointer: "", message: refused.error }]));
     area.setAttribute("aria-invalid", "true");
     area.focus();
   };
-  area.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); save(); }
-    if (event.key === "Escape") { event.stopPropagation(); stopEdit(); card.focus(); }
-  });
-  const form = make("div", { class: "draft" }, area, problems, make("p", { class: "actions" },
-    make("button", { type: "button", class: "primary save", onclick: save }, "Save ", make("kbd", {}, "Ctrl Enter")), " ",
-    make("button", { type: "button", onclick: () => { stopEdit(); card.focus(); } }, "Cancel ", make("kbd", {}, "Esc"))));
-  card.querySelector(".arguments").hidden = true;
-  card.querySelector(".arguments").after(form);
-  area.focus();
+  const leave = () => { stopWriting(); (place.closest(".call") ?? place.parentElement.querySelector("button")).focus(); };
+  const form = make("div", { class: "draft", onkeydown: (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); send(); }
+    if (event.key === "Escape") { event.stopPropagation(); leave(); }
+  } }, fields, area, problems, make("p", { class: "actions" },
+    make("button", { type: "button", class: "primary save", onclick: send }, "Save ", make("kbd", {}, "Ctrl Enter")), " ",
+    make("button", { type: "button", onclick: leave }, "Cancel ", make("kbd", {}, "Esc"))));
+  place.hidden = true;
+  place.after(form);
+  form.querySelector("input, textarea").focus();
 };
 
-const stopEdit = () => {
-  detail.querySelector(".draft")?.remove();
-  detail.querySelectorAll(".arguments[hidden]").forEach((hidden) => { hidden.hidden = false; });
+const stopWriting = () => {
+  const form = detail.querySelector(".draft");
+  if (form) { form.previousElementSibling.hidden = false; form.remove(); }
   draft = null;
+};
+
+const startEdit = (number) => {
+  const place = detail.querySelector(`[data-number="${number}"] .arguments`);
+  const call = shown.steps.flat().find((found) => found.call === number);
+  if (!place || !call || !call.is_editable) return;
+  write(number, place, { label: `Arguments of ${call.tool}, JSON`, text: pretty(call.arguments), save: (text) => {
+    const steps = arrangement();
+    for (const found of steps.flat()) if (found.call === number) found.arguments = text;
+    return edit(steps, number);
+  } });
+};
+
+const editAnswer = () => write("answer", byId("answer").querySelector(".passage"), {
+  label: "Answer", text: shown.written_reply, save: (reply) => edit(arrangement(), "answer", { reply }),
+});
+
+// A call in a new step at the end, or in a step that is there.
+const addCall = () => {
+  const tool = make("input", { id: "tool", list: "tools", maxlength: 200, autocomplete: "off", spellcheck: "false" });
+  const where = make("select", { id: "where" }, make("option", { value: shown.steps.length }, "a new step at the end"),
+    shown.steps.map((_, index) => make("option", { value: index }, `Step ${index + 1}`)));
+  write("new", byId("add"), {
+    label: "Arguments, JSON", text: "{}",
+    fields: [make("datalist", { id: "tools" }, tools.map((name) => make("option", { value: name }))),
+      make("p", { class: "controls" }, make("label", {}, "Tool", tool), make("label", {}, "In", where))],
+    save: (text) => {
+      const call = Math.max(-1, ...[...shown.steps.flat(), ...shown.removed].map((known) => known.call)) + 1;
+      const steps = [...arrangement(), []];
+      steps[Number(where.value)].push({ call, tool: tool.value, arguments: text });
+      return edit(steps, call);
+    },
+  });
 };
 
 const card = (call, place) => make("div", {
@@ -250,7 +283,7 @@ const card = (call, place) => make("div", {
 },
 make("p", { class: "call-head" },
   make("span", { class: "place" }, place), make("span", { class: "tool" }, call.tool),
-  call.is_changed ? make("span", { class: "badge edited" }, "edited") : null,
+  call.is_changed ? make("span", { class: "badge edited" }, call.is_added ? "added" : "edited") : null,
   make("span", { class: "tools" },
     make("button", { type: "button", class: "edit", disabled: !call.is_editable, onclick: () => startEdit(call.call) }, "Edit"),
     make("button", { type: "button", class: "earlier", "aria-label": "Move earlier", title: "Move earlier", onclick: () => move(call.call, -1) }, "↑"),
@@ -258,12 +291,11 @@ make("p", { class: "call-head" },
     make("button", { type: "button", class: "remove", onclick: () => remove(call.call) }, "Remove"))),
 make("p", { class: "refusal bad", role: "alert", hidden: true }),
 make("pre", { class: "arguments" }, make("code", {}, pretty(call.arguments))),
-call.problems.length > 0 ? make("ul", { class: "problems" }, call.problems.map((problem) => make("li", {},
-  problem.pointer ? make("code", {}, problem.pointer) : null, problem.pointer ? ": " : null, problem.message))) : null,
+call.problems.length > 0 ? make("ul", { class: "problems" }, problemList(call.problems)) : null,
 call.remark ? make("p", { class: "note" }, call.remark) : null,
 call.outcome && call.outcome !== "success" ? make("p", { class: "bad" }, `outcome: ${call.outcome}`) : null,
 call.result !== null ? make("details", {}, make("summary", {}, "Result"), make("pre", { class: "passage" }, call.result))
-  : make("p", { class: "note" }, call.is_changed ? "No result: these arguments were never sent." : "No result is recorded."));
+  : make("p", { class: "note" }, call.is_added ? "No result: this call was never made." : call.is_changed ? "No result: these arguments were never sent." : "No result is recorded."));
 
 // What is below a key stands a small step further in, however deep it is.
 const tree = (value) => {
@@ -295,7 +327,7 @@ const history = () => make("ol", { class: "plain history" }, shown.history.map((
   entry.set_aside ? " (set aside: somebody else was faster)" : entry.counts || entry.what.startsWith("undid") ? "" : " (undone)",
   entry.note ? make("blockquote", { class: "passage", dir: "auto" }, entry.note) : null)));
 
-// Shows a reference; the focus goes to a call if one is named.
+// Shows a reference; the focus goes to a call, or to the answer, if one is named.
 const show = (answer, focus) => {
   shown = answer;
   const steps = answer.steps.map((calls, index) => make("section", { class: "step", "aria-label": `Step ${index + 1}` },
@@ -306,17 +338,21 @@ const show = (answer, focus) => {
     make("code", {}, call.arguments), " ", make("button", { type: "button", class: "back", onclick: () => putBack(call) }, "Put back")));
   detail.replaceChildren(title,
     task(answer, `image/${answer.index}`,
-      make("h3", {}, "Answer"), make("p", { class: "passage", dir: "auto" }, answer.reply ?? "No answer is recorded.")),
+      make("section", { id: "answer", "aria-label": "Answer", tabindex: -1 }, make("div", { class: "call-head" }, make("h3", {}, "Answer"),
+        answer.is_reply_changed ? make("span", { class: "badge edited" }, "edited") : null,
+        make("button", { type: "button", class: "edit", disabled: answer.written_reply === null, onclick: editAnswer }, "Edit the answer")),
+      make("p", { class: "passage", dir: "auto" }, answer.reply ?? "No answer."))),
     decisionForm(),
     make("div", { id: "onward", class: "actions" }),
     make("h3", {}, "Trajectory"),
     ...(answer.origin === null ? [] : [make("p", { class: "note", id: "origin" }, answer.origin)]),
     ...(answer.has_catalog ? [] : [make("p", { class: "note" }, "No catalog was given (--tools): arguments only have to be a JSON object.")]),
-    ...steps,
+    ...(steps.length > 0 ? steps : [make("p", { class: "note" }, "No calls.")]),
+    make("div", {}, make("button", { type: "button", id: "add", onclick: addCall }, "Add a call ", make("kbd", {}, "c"))),
     ...(removed.length > 0 ? [make("h3", {}, "Removed calls"), make("ul", { class: "plain removed" }, removed)] : []),
     make("h3", {}, "Dependencies"),
     ...(answer.links.length > 0 ? [] : [make("p", { class: "note" }, "No call uses what another one returned or wrote, as far as results, arguments and what the judge recorded show.")]),
-    make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Graph of calls" }, graph(answer.steps, answer.links)),
+    ...(steps.length === 0 ? [] : [make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Graph of calls" }, graph(answer.steps, answer.links))]),
     linkList(answer.steps, answer.links),
     make("h3", {}, "Evidence"),
     ...(answer.evidence.length > 0
@@ -325,7 +361,7 @@ const show = (answer, focus) => {
     make("h3", {}, "Decisions"),
     answer.history.length > 0 ? history() : make("p", { class: "note" }, "Nobody has decided yet."));
   onward();
-  if (focus !== undefined) detail.querySelector(`[data-number="${focus}"]`)?.focus();
+  if (focus !== undefined) (focus === "answer" ? byId(focus) : detail.querySelector(`[data-number="${focus}"]`))?.focus();
 };
 
 const poll = async () => {
@@ -366,6 +402,7 @@ onKeys((event) => {
   else if (event.key === "a" && shown) byId("accept").click();
   else if (event.key === "r" && shown) byId("note").focus();
   else if (event.key === "u" && shown) byId("undo").click();
+  else if (event.key === "c" && shown) addCall();
   else if (event.key === "e" && call) startEdit(Number(call.dataset.number));
   else if (event.key === "Delete" && event.target === call) remove(Number(call.dataset.number));
   else return false;
@@ -379,6 +416,7 @@ window.addEventListener("beforeunload", (event) => { if (isDirty()) event.preven
 (async () => {
   try {
     take(await ask("api/list"));
+    ({ tools } = await ask("api/tools"));
     const wanted = Number(location.hash.slice(1));
     const first = references.find((reference) => reference.state === "open") ?? references[0];
     if (location.hash.length > 1 && references[wanted]) await go(wanted);

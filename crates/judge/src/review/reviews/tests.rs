@@ -3,6 +3,7 @@
 use m3_trajectory::json::{self, Json, Keys};
 use m3_trajectory::{Call, Step};
 
+use super::super::arrangement::PlacedCall;
 use super::super::checks::{LONGEST_NAME, LONGEST_NOTE};
 use super::*;
 
@@ -18,6 +19,11 @@ fn accept() -> Action {
     Action::Accept { note: String::new() }
 }
 
+fn edit() -> Action {
+    let revision = Revision::of(&references(&["a"])[0]);
+    Action::Edit { revision, change: "moved".to_owned(), note: String::new() }
+}
+
 fn reject(note: &str) -> Action {
     Action::Reject { note: note.to_owned() }
 }
@@ -27,7 +33,8 @@ fn decisions_follow_one_another_and_are_undone_in_turn() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.jsonl");
     let mut reviews = Reviews::open(references(&["a", "b"]), &path).unwrap();
-    let edit = Action::Edit { steps: Vec::new(), change: "moved".to_owned(), note: String::new() };
+    let edit =
+        Action::Edit { revision: Revision::default(), change: "moved".to_owned(), note: String::new() };
     for (base, action) in [(0, edit), (1, accept()), (2, reject("no"))] {
         reviews.decide(0, base, "Ada", action).unwrap();
     }
@@ -35,7 +42,7 @@ fn decisions_follow_one_another_and_are_undone_in_turn() {
     let mut states = Vec::new();
     for base in 3..6 {
         reviews.decide(0, base, "Ada", Action::Undo).unwrap();
-        states.push((reviews.state(0), reviews.arrangement(0).is_some()));
+        states.push((reviews.state(0), reviews.revision(0).is_some()));
     }
     assert_eq!(states, [(State::Accepted, true), (State::Edited, true), (State::Open, false)]);
     assert!(matches!(reviews.decide(0, 6, "Ada", Action::Undo), Err(DecideError::NothingToUndo)));
@@ -133,7 +140,6 @@ fn who_has_seen_what_is_not_there_is_told() {
 fn several_decisions_are_taken_together() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.jsonl");
-    let edit = || Action::Edit { steps: Vec::new(), change: "moved".to_owned(), note: String::new() };
     let mut reviews = Reviews::open(references(&["a"]), &path).unwrap();
     // If one decision is not acceptable, none is written.
     assert!(reviews.decide_all(0, 0, "Ada", vec![edit(), reject("")]).is_err());
@@ -153,4 +159,25 @@ fn what_has_no_calls_can_only_be_rejected() {
     let mut reviews = Reviews::open(empty, &folder.path().join("r.jsonl")).unwrap();
     assert!(matches!(reviews.decide(0, 0, "Ada", accept()), Err(DecideError::Incomplete(_))));
     reviews.decide(0, 0, "Ada", reject("it does nothing")).unwrap();
+    // With an answer it says something: the task may need no call.
+    let revision = Revision { reply: Some("7".to_owned()), ..Revision::default() };
+    let edit = Action::Edit { revision, change: String::new(), note: String::new() };
+    reviews.decide_all(0, 1, "Ada", vec![edit, accept()]).unwrap();
+    assert_eq!(reviews.standing(0).answer(&reviews.references()[0]), Some("7"));
+}
+
+/// The lines as they were before answers could be edited and calls added.
+#[test]
+fn edits_of_earlier_versions_are_read() {
+    let line = r#"{"action":"edit","steps":[[{"call":1},{"call":0,"arguments":"{}"}]],"change":"moved"}"#;
+    let action: Action = serde_json::from_str(line).unwrap();
+    let placed = |call, arguments: Option<&str>| PlacedCall {
+        call,
+        tool: None,
+        arguments: arguments.map(str::to_owned),
+    };
+    let steps = vec![vec![placed(1, None), placed(0, Some("{}"))]];
+    assert_eq!(action.revision(), Some(&Revision { steps, reply: None }));
+    // And written as then.
+    assert_eq!(serde_json::to_string(&action).unwrap(), line);
 }

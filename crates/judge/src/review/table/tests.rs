@@ -6,7 +6,7 @@ use m3_trajectory::json::{self, Json};
 use m3_trajectory::{Call, Step, Trajectory};
 use serde_json::json;
 
-use super::super::arrangement::{PlacedCall, Rules};
+use super::super::arrangement::{PlacedCall, Revision, Rules};
 use super::super::decision::{Action, State};
 use super::super::import::read_table;
 use super::*;
@@ -56,8 +56,14 @@ fn what_is_written_is_read_back_and_asks_for_nothing() {
     let mut reviews = open(&folder);
     let note = "-1 is wrong; =SUM(A1)".to_owned();
     reviews.decide(0, 0, "+Ada", Action::Reject { note }).unwrap();
-    let steps = vec![vec![PlacedCall { call: 2, arguments: Some(r#"{"q":"z"}"#.to_owned()) }]];
-    let edit = Action::Edit { steps, change: String::new(), note: String::new() };
+    let placed = |call, tool: Option<&str>| PlacedCall {
+        call,
+        tool: tool.map(str::to_owned),
+        arguments: Some(r#"{"q":"z"}"#.to_owned()),
+    };
+    let steps = vec![vec![placed(2, None)], vec![placed(4, Some("=cmd"))]];
+    let revision = Revision { steps, reply: Some("7".to_owned()) };
+    let edit = Action::Edit { revision, change: String::new(), note: String::new() };
     reviews.decide(1, 0, "Ada", edit).unwrap();
     let table = written(&reviews);
     let mut reader = csv::Reader::from_reader(table.as_bytes());
@@ -86,10 +92,49 @@ fn a_table_decides_moves_and_removes() {
         (reviews.state(0), reviews.state(1), reviews.state(2)),
         (State::Accepted, State::Rejected, State::Open)
     );
-    let call = |call, arguments: Option<&str>| PlacedCall { call, arguments: arguments.map(str::to_owned) };
+    let call = |call, arguments: Option<&str>| PlacedCall {
+        call,
+        tool: None,
+        arguments: arguments.map(str::to_owned),
+    };
     let expected = vec![vec![call(2, Some("{\"q\":\"carp\"}"))], vec![call(0, None)]];
-    assert_eq!(reviews.arrangement(0), Some(&expected));
+    assert_eq!(reviews.standing(0).steps, expected);
     assert!(read_table(&reviews, &rules(), written(&reviews).as_bytes()).unwrap().is_empty());
+}
+
+/// A line with a tool and without a number is a new call; its number is the same when the table is read again.
+#[test]
+fn a_table_adds_calls_and_leaves_answers_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut reviews = open(&folder);
+    let revision = Revision { reply: Some("7".to_owned()), ..reviews.standing(1) };
+    let edit = Action::Edit { revision, change: String::new(), note: String::new() };
+    reviews.decide(1, 0, "Ada", edit).unwrap();
+    let table = "id,step,call,tool,arguments,decision,note\n\
+        ''quoted,1,1,a/find,,accepted,\n\
+        ''quoted,1,,a/find,\"{\"\"q\"\": \"\"carp\"\"}\",accepted,\n\
+        empty,1,,a/find,\"{\"\"q\"\": \"\"eel\"\"}\",accepted,\n";
+    for _ in 0..2 {
+        let changes = read_table(&reviews, &rules(), table.as_bytes()).unwrap();
+        changes.decide(&mut reviews, "Ada").unwrap();
+        assert_eq!(reviews.len(), 5);
+    }
+    let numbers = |index: usize| -> Vec<usize> {
+        reviews.standing(index).steps.iter().flatten().map(|placed| placed.call).collect()
+    };
+    assert_eq!((numbers(1), numbers(3)), (vec![0, 3], vec![0]));
+    assert_eq!(reviews.standing(1).reply.as_deref(), Some("7"));
+    assert!(read_table(&reviews, &rules(), written(&reviews).as_bytes()).unwrap().is_empty());
+    for (line, part) in [
+        ("empty,1,,a/none,,open,", "the catalog has no tool `a/none`"),
+        ("empty,1,,a/find,,open,", "\"q\" is a required"),
+        ("empty,1,1,,,open,", "not one of the reference"),
+        ("empty,1,0,a/find,,open,", "numbers from 1"),
+        ("empty,,,a/find,,open,", "numbers from 1"),
+    ] {
+        let found = wrong(&reviews, &format!("id,step,call,tool,arguments,decision,note\n{line}\n"));
+        assert!(found[0].starts_with("line 2: ") && found[0].contains(part), "{line}: {found:?}");
+    }
 }
 
 #[test]
@@ -183,5 +228,5 @@ fn a_reference_without_calls_is_not_accepted() {
     let reviews = open(&folder);
     let table = written(&reviews).replace("empty,,,,,open", "empty,,,,,accepted");
     let found = wrong(&reviews, &table);
-    assert!(found.len() == 1 && found[0].contains("reject it instead"), "{found:?}");
+    assert!(found.len() == 1 && found[0].contains("or reject it"), "{found:?}");
 }

@@ -1,0 +1,104 @@
+//! A reference as the page of `m3 review` shows it, with everything that is known about it.
+
+use m3_support::text::{json_without_hidden, shortened};
+use m3_trajectory::Call;
+use m3_trajectory::json::{Json, Keys};
+use serde_json::{Value, json};
+
+use super::arrangement::{PlacedCall, Revision, Rules};
+use super::decision::Decision;
+use super::evidence::{cut, passage, shown, tree};
+use super::links::links;
+use super::reviews::Reviews;
+
+/// Longer arguments and answers of the file are shown in part and cannot be edited in the page, in bytes.
+const LONGEST_EDITABLE: usize = 200_000;
+
+/// A reference of a file, as it stands.
+pub(super) fn reference(reviews: &Reviews, rules: &Rules, index: usize) -> Option<Value> {
+    let reference = reviews.references().get(index)?;
+    let subject = reviews.subject(index);
+    let revision = reviews.standing(index);
+    let calls: Vec<(usize, &Call)> = reference.calls().collect();
+    let of_file: Vec<&Call> = calls.iter().map(|(_, call)| *call).collect();
+    let placed_call = |placed: &PlacedCall| {
+        let result = subject.result(placed.call).filter(|_| placed.arguments.is_none());
+        let was_in = calls.get(placed.call).map(|(step, _)| *step);
+        Some(call(rules, (placed, was_in), &*placed.as_it_stands(&of_file)?, result))
+    };
+    let steps = revision.steps.iter();
+    let steps: Vec<Vec<Value>> = steps.map(|step| step.iter().filter_map(placed_call).collect()).collect();
+    let is_placed = |number: usize| revision.steps.iter().flatten().any(|placed| placed.call == number);
+    let removed = (0..calls.len()).filter(|number| !is_placed(*number));
+    let removed = removed.filter_map(|call| placed_call(&PlacedCall { call, tool: None, arguments: None }));
+    let history = reviews.history(index).map(|(decision, counts)| told(decision, counts));
+    let evidence = reference.extra.iter().filter(|(key, _)| key == "judge" || key == "review");
+    let evidence = evidence.map(|(key, value)| json!({"key": key, "value": tree(value)}));
+    Some(json!({
+        "index": index,
+        "id": shortened(&reference.id, 1000),
+        "type": reference.task_type.as_deref().map(|text| shortened(text, 200)),
+        "question": reference.question.as_deref().map(passage),
+        "reply": revision.answer(reference).map(passage),
+        "written_reply": written_reply(&revision, reference.final_reply.as_deref()),
+        "is_reply_changed": revision.reply.is_some(),
+        "image": reference.image.as_deref().map(|path| shortened(path, 300)),
+        "state": reviews.state(index),
+        "version": reviews.version(index),
+        "has_catalog": rules.has_catalog(),
+        "steps": steps,
+        "removed": removed.collect::<Vec<_>>(),
+        "links": links(subject, &revision.steps),
+        "origin": subject.origin.said(),
+        "evidence": evidence.collect::<Vec<_>>(),
+        "history": history.collect::<Vec<_>>(),
+    }))
+}
+
+/// The answer to be edited, letter for letter; `None` if it is too long for that.
+fn written_reply<'a>(revision: &'a Revision, of_file: Option<&'a str>) -> Option<&'a str> {
+    match &revision.reply {
+        Some(reply) => Some(reply),
+        None => Some(of_file.unwrap_or_default()).filter(|reply| reply.len() <= LONGEST_EDITABLE),
+    }
+}
+
+/// A call as it stands, which was in a step of the file or was added. `result` is what it returned for its arguments.
+fn call(
+    rules: &Rules,
+    (placed, was_in): (&PlacedCall, Option<usize>),
+    call: &Call,
+    result: Option<&Json>,
+) -> Value {
+    let is_changed = placed.arguments.is_some();
+    let none = Json::Object(Vec::new());
+    let now = call.arguments.as_ref().unwrap_or(&none);
+    let text = json_without_hidden(&now.to_text(Keys::AsRead)).into_owned();
+    let outcome = call.extra.iter().find(|(key, _)| key == "outcome");
+    // What a person wrote goes to the page in full, because the page sends it back.
+    let is_editable = is_changed || text.len() <= LONGEST_EDITABLE;
+    json!({
+        "call": placed.call,
+        "was_in": was_in.map(|step| step + 1),
+        "is_added": placed.tool.is_some(),
+        "tool": shortened(&call.tool, 200),
+        "arguments": if is_editable { text } else { cut(&text, LONGEST_EDITABLE) },
+        "is_editable": is_editable,
+        "is_changed": is_changed,
+        "result": result.map(shown),
+        "outcome": outcome.map(|(_, value)| shown(value)),
+        "problems": rules.problems(placed.call, &call.tool, now),
+        "remark": rules.remark(&call.tool),
+    })
+}
+
+fn told(decision: &Decision, counts: bool) -> Value {
+    json!({
+        "name": decision.name,
+        "time": decision.time,
+        "what": decision.action.summary(),
+        "note": decision.action.note(),
+        "counts": counts,
+        "set_aside": decision.set_aside,
+    })
+}

@@ -1,0 +1,122 @@
+//! What a recorded result shows: a text, the parts of a tool's answer in order, or any JSON.
+
+use super::json::{Json, Keys};
+
+/// A recorded result as people read it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ReadResult<'a> {
+    /// All words of it; JSON where there are none.
+    pub text: String,
+    /// Its pictures, each with the number of its part.
+    pub pictures: Vec<(usize, ResultPicture<'a>)>,
+}
+
+/// A picture in a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResultPicture<'a> {
+    /// In a file, which may be of any kind: the path.
+    File(&'a str),
+    /// In the result itself.
+    Sent {
+        /// The media type, if one is given.
+        media: Option<&'a str>,
+        /// The bytes in Base64.
+        base64: &'a str,
+    },
+}
+
+/// Reads a result; pictures after the first `most` stay in its text.
+#[must_use]
+pub fn read_result(result: &Json, most: usize) -> ReadResult<'_> {
+    let Some(parts) = result_parts(result) else {
+        let text = result.as_str().map_or_else(|| result.to_text(Keys::AsRead), str::to_owned);
+        return ReadResult { text, pictures: Vec::new() };
+    };
+    let (mut texts, mut pictures) = (Vec::new(), Vec::new());
+    for (number, part) in parts.iter().enumerate() {
+        let text = |of: &'_ Json| of.get("text").and_then(Json::as_str).map(str::to_owned);
+        if let Some(words) = text(part).or_else(|| text(part.get("resource")?)) {
+            texts.push(words);
+        } else if let Some(picture) = result_picture(part).filter(|_| pictures.len() < most) {
+            pictures.push((number, picture));
+        } else {
+            texts.push(part.to_text(Keys::AsRead));
+        }
+    }
+    if texts.is_empty()
+        && let Some(structured) = result.get("structuredContent")
+    {
+        texts.push(structured.to_text(Keys::AsRead));
+    }
+    ReadResult { text: texts.join("\n"), pictures }
+}
+
+/// The parts of a tool's answer, if it has any.
+#[must_use]
+pub fn result_parts(result: &Json) -> Option<&[Json]> {
+    let parts = match result {
+        Json::Array(parts) => parts,
+        result => match result.get("content") {
+            Some(Json::Array(parts)) => parts,
+            _ => return None,
+        },
+    };
+    let is_part = |part: &Json| part.get("type").and_then(Json::as_str).is_some();
+    (!parts.is_empty() && parts.iter().all(is_part)).then_some(parts)
+}
+
+/// The picture of a part.
+#[must_use]
+pub fn result_picture(part: &Json) -> Option<ResultPicture<'_>> {
+    let text = |key: &str| part.get(key).and_then(Json::as_str);
+    if let Some(path) = text("file").or_else(|| text("path")) {
+        return Some(ResultPicture::File(path));
+    }
+    // As MCP has it, or as Anthropic's messages do.
+    let data = part.get("data").or_else(|| part.get("source")?.get("data"));
+    let base64 = data.and_then(Json::as_str).filter(|_| text("type") == Some("image"))?;
+    Some(ResultPicture::Sent { media: text("mimeType"), base64 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::parse;
+
+    fn read(text: &str) -> (String, Vec<(usize, String)>) {
+        let (result, _) = parse(text.as_bytes()).unwrap();
+        let ReadResult { text, pictures } = read_result(&result, 2);
+        let name = |picture: ResultPicture<'_>| match picture {
+            ResultPicture::File(path) => path.to_owned(),
+            ResultPicture::Sent { media, base64 } => format!("{} {base64}", media.unwrap_or("none")),
+        };
+        (text, pictures.into_iter().map(|(number, picture)| (number, name(picture))).collect())
+    }
+
+    #[test]
+    fn words_and_pictures_are_told_apart() {
+        let parts = r#"{"content": [
+            {"type": "text", "text": "one"}, {"type": "image", "data": "AA==", "mimeType": "image/png"},
+            {"type": "resource", "resource": {"text": "two"}}, {"type": "image", "file": "a.png"},
+            {"type": "image", "source": {"data": "BB=="}}]}"#;
+        let (text, pictures) = read(parts);
+        assert_eq!(text, "one\ntwo\n{\"type\":\"image\",\"source\":{\"data\":\"BB==\"}}");
+        assert_eq!(pictures, [(1, "image/png AA==".to_owned()), (3, "a.png".to_owned())]);
+        let anthropic = r#"[{"type": "image", "source": {"data": "BB=="}}]"#;
+        assert_eq!(read(anthropic), (String::new(), vec![(0, "none BB==".to_owned())]));
+    }
+
+    #[test]
+    fn what_has_no_parts_is_shown_as_it_is() {
+        for (result, text) in [
+            ("\"a\\nb\"", "a\nb"),
+            ("[]", "[]"),
+            ("[{\"type\": 3}]", "[{\"type\":3}]"),
+            ("{\"data\": \"AA==\"}", "{\"data\":\"AA==\"}"),
+            ("[{\"type\": \"audio\", \"data\": \"AA==\"}]", "[{\"type\":\"audio\",\"data\":\"AA==\"}]"),
+            ("{\"content\": [{\"type\": \"image\", \"data\": \"AA==\"}], \"structuredContent\": {\"n\": 1}}", "{\"n\":1}"),
+        ] {
+            assert_eq!(read(result).0, text);
+        }
+    }
+}

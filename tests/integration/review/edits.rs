@@ -1,0 +1,142 @@
+//! Edits in the page of `m3 review`, in a real browser: the answer, new calls.
+
+use m3_testkit::browser::Browser;
+use serde_json::{Value, json};
+
+use super::page::{STATE, assert_quiet, click, open, start, write};
+use super::support::{Review, lines};
+use crate::support::{Folder, json_of, m3_bare, stdout};
+
+const PLACES: &str = "[...document.querySelectorAll('.call')].map(call => \
+    `${call.querySelector('.place').textContent}=${call.querySelector('.tool').textContent}`).join(' ')";
+
+/// The accepted and edited references as they are written.
+fn written(folder: &Folder) -> Vec<Value> {
+    let out = folder.path().join("reviewed.json");
+    let mut review = m3_bare(folder.path());
+    stdout(review.current_dir(folder.path()).args(["review", "references.json", "--out"]).arg(&out));
+    json_of(&out).as_array().unwrap().clone()
+}
+
+/// Presses Ctrl and Enter in the text that is being written.
+fn save_by_keys(browser: &Browser) {
+    browser.run(
+        "document.querySelector('.draft textarea').dispatchEvent(new KeyboardEvent('keydown', \
+         { key: 'Enter', ctrlKey: true, bubbles: true, cancelable: true }))",
+    );
+}
+
+#[test]
+fn the_answer_is_edited_and_the_edit_undone() {
+    let folder = Folder::new();
+    let Some((browser, review)) = start(&folder) else { return };
+    let answer = "document.querySelector('#answer .passage').textContent";
+    click(&browser, "#answer .edit");
+    assert_eq!(browser.text("document.querySelector('.draft textarea').value"), "12 EUR");
+    // Left without a change, and the focus is where it came from.
+    browser.run(
+        "document.querySelector('.draft textarea').dispatchEvent(new KeyboardEvent('keydown', \
+         { key: 'Escape', bubbles: true }))",
+    );
+    assert_eq!(browser.text("document.activeElement.textContent"), "Edit the answer");
+    for (text, shown) in [("<b>13</b> EUR\nin all", "<b>13</b> EUR\nin all"), (" ", "No answer.")] {
+        click(&browser, "#answer .edit");
+        write(&browser, ".draft textarea", text);
+        save_by_keys(&browser);
+        browser.wait(answer, shown);
+        assert_eq!(browser.text(STATE), "edited");
+        assert_eq!(browser.text("document.activeElement.id"), "answer");
+    }
+    let kept = lines(&folder, "references.json.reviews.jsonl");
+    assert_eq!(kept[0]["reply"], "<b>13</b> EUR\nin all");
+    assert_eq!((kept[1]["reply"].as_str(), kept[1]["change"].as_str()), (Some(""), Some("answer changed")));
+    assert_eq!(written(&folder)[0].get("final_reply"), None);
+    browser.press("u");
+    browser.wait(answer, "<b>13</b> EUR\nin all");
+    assert!(browser.text("document.querySelector('.history').innerText").contains("edited: answer changed"));
+    // An edit of a call leaves the answer alone.
+    click(&browser, "[data-number='1'] .remove");
+    browser.wait(PLACES, "1.1=shop/find 2.1=shop/get");
+    let made = written(&folder);
+    assert_eq!((made.len(), made[0]["final_reply"].as_str()), (1, Some("<b>13</b> EUR\nin all")));
+    assert_eq!(made[0]["steps"][0]["calls"].as_array().unwrap().len(), 1);
+    assert_quiet(&browser, &review);
+}
+
+#[test]
+fn calls_are_added_by_the_rules_of_all_others() {
+    let folder = Folder::new();
+    let Some((browser, review)) = start(&folder) else { return };
+    let add = |tool: &str, step: &str, arguments: &str| {
+        write(&browser, "#tool", tool);
+        write(&browser, "#where", step);
+        write(&browser, ".draft textarea", arguments);
+        browser.run("document.querySelector('.draft .problems').replaceChildren()");
+        save_by_keys(&browser);
+    };
+    let problem = "document.querySelector('.draft .problems li')?.textContent ?? ''";
+    browser.press("c");
+    browser.wait("document.activeElement.id", "tool");
+    let offered = "[...document.querySelectorAll('#tools option')].map(option => option.value).join(' ')";
+    assert_eq!(browser.text(offered), "clock/now shop/find shop/get");
+    for (tool, step, arguments, part) in [
+        ("shop/buy", "2", "{}", "the catalog has no tool `shop/buy`"),
+        ("", "2", "{}", "a tool has a name"),
+        ("shop/find", "2", "{\"query\": 3}", "/query: "),
+        ("shop/find", "2", "{", "this is not JSON"),
+        ("shop/get", "0", "{\"id\": \"item-77310\"}", "`shop/get` in step 1 uses `item-77310`"),
+    ] {
+        add(tool, step, arguments);
+        browser.wait(&format!("({problem}).includes({})", json!(part)), "true");
+    }
+    assert!(!folder.path().join("references.json.reviews.jsonl").exists());
+    // Into the step that is there, and then out of it.
+    add("shop/get", "1", "{\"id\": \"item-77310\"}");
+    browser.wait(PLACES, "1.1=shop/find 1.2=clock/now 2.1=shop/get 2.2=shop/get");
+    assert_eq!(browser.text("document.activeElement.dataset.number"), "3");
+    assert!(browser.text("document.activeElement.innerText").contains("this call was never made"));
+    assert_eq!(browser.text("document.querySelectorAll('.graph [data-link]').length"), "2");
+    click(&browser, "[data-number='3'] .later");
+    browser.wait("document.querySelector(\"[data-number='3'] .place\").textContent", "3.1");
+    click(&browser, "[data-number='3'] .edit");
+    write(&browser, ".draft textarea", "{\"id\": \"item-77310\", \"note\": \"again\"}");
+    save_by_keys(&browser);
+    browser.wait("document.querySelector(\"[data-number='3'] pre\").textContent.includes('again')", "true");
+    let added = json!({"name": "shop/get", "arguments": {"id": "item-77310", "note": "again"}});
+    let made = written(&folder);
+    assert_eq!(made[0]["steps"][2], json!({"step": 3, "calls": [added]}));
+    let kept = lines(&folder, "references.json.reviews.jsonl");
+    let changes: Vec<&str> = kept.iter().map(|line| line["change"].as_str().unwrap()).collect();
+    assert_eq!(changes, ["added shop/get", "moved shop/get", "arguments of shop/get"]);
+    click(&browser, "[data-number='3'] .remove");
+    browser.wait(PLACES, "1.1=shop/find 1.2=clock/now 2.1=shop/get");
+    // It is not in the file, so there is nothing to put back but by undoing.
+    assert_eq!(browser.text("document.querySelectorAll('.back').length"), "0");
+    browser.press("u");
+    browser.wait("document.querySelectorAll('.call').length", "4");
+    assert_quiet(&browser, &review);
+}
+
+/// Without a catalog, tools of the references are offered, and any other may be written.
+#[test]
+fn a_reference_without_calls_and_answer_is_filled() {
+    let Some(browser) = Browser::open(1280, 900) else { return };
+    let folder = Folder::new();
+    let known = json!({"id": "known", "steps": [{"step": 1, "calls": [{"name": "a/b", "arguments": {}}]}]});
+    folder.json("references.json", &json!([{"id": "empty", "question": "?", "steps": []}, known]));
+    let review = Review::start(&folder, &["references.json"]);
+    open(&browser, &review);
+    browser.press("a");
+    let wrong = "document.querySelector('.decide .bad').textContent";
+    browser.wait(&format!("({wrong}).endsWith('add one of them, or reject it')"), "true");
+    click(&browser, "#add");
+    assert_eq!(browser.text("document.querySelector('#tools option').value"), "a/b");
+    write(&browser, "#tool", "c/d");
+    save_by_keys(&browser);
+    browser.wait(PLACES, "1.1=c/d");
+    browser.press("a");
+    browser.wait(STATE, "accepted");
+    let made = written(&folder);
+    assert_eq!(made[0]["steps"], json!([{"step": 1, "calls": [{"name": "c/d", "arguments": {}}]}]));
+    assert_quiet(&browser, &review);
+}
