@@ -12,17 +12,12 @@ pub struct ReadResult<'a> {
 }
 
 /// A picture in a result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ResultPicture<'a> {
     /// In a file, which may be of any kind: the path.
     File(&'a str),
-    /// In the result itself.
-    Sent {
-        /// The media type, if one is given.
-        media: Option<&'a str>,
-        /// The bytes in Base64.
-        base64: &'a str,
-    },
+    /// In the result itself: the part, whose bytes are its [`sent_base64`].
+    Sent(&'a Json),
 }
 
 /// Reads a result; pictures after the first `most` stay in its text.
@@ -72,10 +67,16 @@ pub fn result_picture(part: &Json) -> Option<ResultPicture<'_>> {
     if let Some(path) = text("file").or_else(|| text("path")) {
         return Some(ResultPicture::File(path));
     }
+    sent_base64(part).map(|_| ResultPicture::Sent(part))
+}
+
+/// The bytes of a picture within a part, in Base64.
+#[must_use]
+pub fn sent_base64(part: &Json) -> Option<&str> {
+    let is_image = part.get("type").and_then(Json::as_str) == Some("image");
     // As MCP has it, or as Anthropic's messages do.
     let data = part.get("data").or_else(|| part.get("source")?.get("data"));
-    let base64 = data.and_then(Json::as_str).filter(|_| text("type") == Some("image"))?;
-    Some(ResultPicture::Sent { media: text("mimeType"), base64 })
+    data.and_then(Json::as_str).filter(|_| is_image)
 }
 
 #[cfg(test)]
@@ -88,7 +89,7 @@ mod tests {
         let ReadResult { text, pictures } = read_result(&result, 2);
         let name = |picture: ResultPicture<'_>| match picture {
             ResultPicture::File(path) => path.to_owned(),
-            ResultPicture::Sent { media, base64 } => format!("{} {base64}", media.unwrap_or("none")),
+            ResultPicture::Sent(part) => sent_base64(part).unwrap().to_owned(),
         };
         (text, pictures.into_iter().map(|(number, picture)| (number, name(picture))).collect())
     }
@@ -101,9 +102,9 @@ mod tests {
             {"type": "image", "source": {"data": "BB=="}}]}"#;
         let (text, pictures) = read(parts);
         assert_eq!(text, "one\ntwo\n{\"type\":\"image\",\"source\":{\"data\":\"BB==\"}}");
-        assert_eq!(pictures, [(1, "image/png AA==".to_owned()), (3, "a.png".to_owned())]);
+        assert_eq!(pictures, [(1, "AA==".to_owned()), (3, "a.png".to_owned())]);
         let anthropic = r#"[{"type": "image", "source": {"data": "BB=="}}]"#;
-        assert_eq!(read(anthropic), (String::new(), vec![(0, "none BB==".to_owned())]));
+        assert_eq!(read(anthropic), (String::new(), vec![(0, "BB==".to_owned())]));
     }
 
     #[test]
@@ -114,7 +115,10 @@ mod tests {
             ("[{\"type\": 3}]", "[{\"type\":3}]"),
             ("{\"data\": \"AA==\"}", "{\"data\":\"AA==\"}"),
             ("[{\"type\": \"audio\", \"data\": \"AA==\"}]", "[{\"type\":\"audio\",\"data\":\"AA==\"}]"),
-            ("{\"content\": [{\"type\": \"image\", \"data\": \"AA==\"}], \"structuredContent\": {\"n\": 1}}", "{\"n\":1}"),
+            (
+                "{\"content\": [{\"type\": \"image\", \"data\": \"AA==\"}], \"structuredContent\": {\"n\": 1}}",
+                "{\"n\":1}",
+            ),
         ] {
             assert_eq!(read(result).0, text);
         }

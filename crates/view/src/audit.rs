@@ -19,7 +19,7 @@ use m3_trajectory::json::Json;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::documents::{Home, NAME, Naming, PictureDocument, TaskDocument, inline, kind_of, run};
+use crate::documents::{Home, NAME, Naming, PictureDocument, TaskDocument, kind_of, run};
 use crate::members::cut;
 use crate::page::page_alone;
 use crate::row::Row;
@@ -83,7 +83,7 @@ impl Naming for Embedded {
             if self.names.borrow().len() >= MOST_SENT {
                 return Err("this page has enough pictures");
             }
-            let bytes = inline(part).and_then(|data| STANDARD.decode(data.trim()).ok());
+            let bytes = m3_trajectory::sent_base64(part).and_then(|data| STANDARD.decode(data.trim()).ok());
             self.found.borrow().sent(&bytes.ok_or("it is no picture")?)
         };
         match small() {

@@ -6,14 +6,14 @@ mod table;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{ArgGroup, Args};
 use m3_images::task_image::image_folders;
 use m3_judge::review::arrangement::Rules;
 use m3_judge::review::{
-    Desk, Images, LabelDesk, LabelFile, Pairs, PairsDesk, ReviewDesk, Reviews, lock_path, preferences_path,
-    reviewed, store_path, write_table,
+    Desk, ImageSize, ImageSource, Images, LabelDesk, LabelFile, Pairs, PairsDesk, ReviewDesk, Reviews,
+    lock_path, preferences_path, reviewed, store_path, write_table,
 };
 use m3_mcp::ToolCatalog;
 use m3_report::audit::Pictures;
@@ -105,11 +105,11 @@ Exit codes: 0 done, 2 bad usage or input, 3 decisions of --import that came too 
 
 docs/review.md explains the files.";
 
-/// The longest side of an image in the page, in pixels.
-const LONGEST_SIDE: u32 = 1280;
+/// The longest side of an image in the page, in pixels, and the quality of its JPEG, of 100.
+const WHOLE: (u32, u8) = (1280, 85);
 
-/// Quality of the image's JPEG, of 100.
-const QUALITY: u8 = 85;
+/// The same of an image in the list.
+const THUMBNAIL: (u32, u8) = (160, 70);
 
 /// Serves the page, or does work that needs no page.
 pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result<(), Failure> {
@@ -150,8 +150,8 @@ pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result<(), Failure> {
     if let Some(table) = &args.import {
         return table::import(table, &mut reviews, &rules, &name, printer);
     }
-    let desk =
-        ReviewDesk::new(reviews, rules, args.pictures()?, &args.references.display().to_string(), &name);
+    let source = args.references.display().to_string();
+    let desk = ReviewDesk::new(reviews, rules, args.pictures()?, (&source, file.problems()), &name);
     args.serve(desk, printer)
 }
 
@@ -188,8 +188,19 @@ impl ReviewArgs {
 
     fn pictures(&self) -> Result<Images, Failure> {
         let folders = input::image_folders(self.images.as_ref(), || image_folders(&self.references))?;
-        let pictures = Pictures::of_size(&folders, LONGEST_SIDE, QUALITY);
-        Ok(Arc::new(move |path| pictures.file(path).map_err(str::to_owned)))
+        let [whole, small] =
+            [WHOLE, THUMBNAIL].map(|(side, quality)| Pictures::of_size(&folders, side, quality));
+        let decoding = Mutex::new(());
+        Ok(Arc::new(move |source, size| {
+            // A large picture takes hundreds of megabytes while it is decoded: one at a time.
+            let _decoding = decoding.lock().unwrap_or_else(PoisonError::into_inner);
+            let pictures = if size == ImageSize::Thumbnail { &small } else { &whole };
+            let made = match source {
+                ImageSource::File(path) => pictures.file(&path),
+                ImageSource::Sent(bytes) => pictures.sent(&bytes),
+            };
+            made.map_err(str::to_owned)
+        }))
     }
 
     fn pairs(&self, originals: &Path, name: &str, printer: Printer) -> Result<(), Failure> {

@@ -81,7 +81,7 @@ fn results_and_dependencies_of_the_run_are_shown_and_kept() {
         .unwrap()
         .iter()
         .flat_map(|step| step.as_array().unwrap())
-        .map(|call| call["result"].as_str().unwrap())
+        .map(|call| call["result"]["text"].as_str().unwrap())
         .collect();
     assert!(results.contains(&"a lamp, 12 EUR"), "{results:?}");
     assert!(

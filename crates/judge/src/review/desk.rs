@@ -5,28 +5,54 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use m3_support::text::{shortened, visible};
-use m3_trajectory::Trajectory;
+use m3_trajectory::{Problems, ResultPicture, Trajectory, result_parts, result_picture, sent_base64};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::arrangement::{EditProblem, Revision, Rules, change, normal};
 use super::decision::{Action, DecideError};
 use super::document;
+use super::findings::{findings, of_file};
 use super::links::problems;
 use super::page::{Mode, page};
 use super::reviews::Reviews;
 use super::server::{Ask, Desk, Page, Reply, body};
 
-/// Gives the image at a path of a reference: its media type and content, or why it is not shown. It must open nothing
-/// outside of the folders that the user named.
-pub type Images = Arc<dyn Fn(&str) -> Result<(&'static str, Vec<u8>), String> + Send + Sync>;
+/// Gives an image in a size: its media type and content, or why it is not shown. It must open nothing outside of the
+/// folders that the user named.
+pub type Images =
+    Arc<dyn Fn(ImageSource, ImageSize) -> Result<(&'static str, Vec<u8>), String> + Send + Sync>;
+
+/// Where an image is.
+#[derive(Debug)]
+pub enum ImageSource {
+    /// In a file, at the path that a reference gives.
+    File(String),
+    /// Here: a tool has sent it.
+    Sent(Vec<u8>),
+}
+
+/// How large an image is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImageSize {
+    /// To be looked at.
+    Whole,
+    /// To be recognized in a list.
+    Thumbnail,
+}
 
 /// Serves the review of references.
 pub struct ReviewDesk {
     /// Images are made without the lock.
     reviews: Mutex<Reviews>,
     rules: Rules,
+    /// For each reference what was found in its file.
+    in_file: Vec<Vec<EditProblem>>,
+    /// For each reference at which version something was counted, and what: how many findings.
+    counts: Mutex<Vec<Option<(u64, usize)>>>,
     /// Tools that a person may want to call: those of the catalog, or without one those that references call.
     tools: Vec<String>,
     images: Images,
@@ -51,9 +77,16 @@ struct Decide {
 }
 
 impl ReviewDesk {
-    /// The desk for the references of the file `source`; `name` is the person's name unless the page says another.
+    /// The desk for the references of the file `source`, in which these problems were found; `name` is the person's name
+    /// unless the page says another.
     #[must_use]
-    pub fn new(reviews: Reviews, rules: Rules, images: Images, source: &str, name: &str) -> Self {
+    pub fn new(
+        reviews: Reviews,
+        rules: Rules,
+        images: Images,
+        (source, problems): (&str, &Problems),
+        name: &str,
+    ) -> Self {
         let tools = {
             let called = reviews.references().iter().flat_map(Trajectory::calls);
             let called = called.map(|(_, call)| call.tool.as_str());
@@ -61,7 +94,9 @@ impl ReviewDesk {
             tools.into_iter().take(MOST_TOOLS).map(|tool| shortened(tool, 200)).collect()
         };
         let (source, name) = (visible(source, false).into_owned(), name.to_owned());
-        Self { reviews: Mutex::new(reviews), rules, tools, images, source, name }
+        let in_file = of_file(&reviews, problems);
+        let counts = Mutex::new(vec![None; in_file.len()]);
+        Self { reviews: Mutex::new(reviews), rules, in_file, counts, tools, images, source, name }
     }
 
     fn reviews(&self) -> MutexGuard<'_, Reviews> {
@@ -79,7 +114,7 @@ impl ReviewDesk {
             return Err(Reply::not_found());
         }
         let decided = reviews.decide(decide.index, decide.base, &decide.name, action);
-        let reference = document::reference(reviews, &self.rules, decide.index);
+        let reference = self.reference(reviews, decide.index);
         match decided {
             Ok(()) => Ok(Reply::json(&reference)),
             Err(error @ (DecideError::Conflict { .. } | DecideError::Unseen { .. })) => {
@@ -113,48 +148,78 @@ impl ReviewDesk {
         Ok(Action::Edit { revision, change, note })
     }
 
-    fn image(&self, index: &str) -> Reply {
-        let path = {
-            let reviews = self.reviews();
-            let reference = index.parse().ok().and_then(|index: usize| reviews.references().get(index));
-            reference.and_then(|reference| reference.image.clone())
+    fn reference(&self, reviews: &Reviews, index: usize) -> Option<Value> {
+        document::reference(reviews, &self.rules, index, self.in_file.get(index)?)
+    }
+
+    /// How many findings a reference has. They are counted once for each version of it.
+    fn count(&self, reviews: &Reviews, index: usize) -> usize {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = reviews.version(index);
+        match counts[index] {
+            Some((counted, count)) if counted == version => count,
+            _ => {
+                let count = findings(reviews, &self.rules, index, &self.in_file[index]).len();
+                counts[index] = Some((version, count));
+                count
+            }
+        }
+    }
+
+    /// The references that changed after this line of the file of decisions.
+    fn list(&self, reviews: &Reviews, since: usize, is_whole: bool) -> Value {
+        let references = reviews.references().iter().enumerate();
+        let changed = references.filter(|(index, _)| is_whole || reviews.changed(*index) > since);
+        let entry = |(index, reference): (usize, &Trajectory)| {
+            let last = reviews.last(index);
+            json!({
+                "index": index,
+                "id": shortened(&reference.id, 200),
+                "type": shortened(reference.task_type.as_deref().unwrap_or_default(), 100),
+                "question": shortened(reference.question.as_deref().unwrap_or_default(), 300),
+                "has_image": reference.image.is_some(),
+                "state": reviews.state(index),
+                "findings": self.count(reviews, index),
+                "version": reviews.version(index),
+                "name": last.map(|last| &last.name),
+                "time": last.map(|last| &last.time),
+            })
         };
-        image(path.as_deref(), &self.images)
+        json!({ "sequence": reviews.len(), "references": changed.map(entry).collect::<Vec<_>>() })
+    }
+
+    /// The picture at a path of the page: `image/INDEX`, or `result/INDEX/CALL/PART`. What is needed of the references is
+    /// copied, so that people decide while the picture is made.
+    fn picture(&self, path: &str) -> Option<ImageSource> {
+        let (kind, numbers) = path.split_once('/')?;
+        let numbers: Vec<usize> =
+            numbers.split('/').map(|number| number.parse().ok()).collect::<Option<_>>()?;
+        let reviews = self.reviews();
+        match (kind, numbers.as_slice()) {
+            ("image", [index]) => Some(ImageSource::File(reviews.references().get(*index)?.image.clone()?)),
+            ("result", [index, call, part]) if *index < reviews.references().len() => {
+                let result = reviews.subject(*index).result(*call)?;
+                match result_picture(result_parts(result)?.get(*part)?)? {
+                    ResultPicture::File(path) => Some(ImageSource::File(path.to_owned())),
+                    ResultPicture::Sent(part) => {
+                        Some(ImageSource::Sent(STANDARD.decode(sent_base64(part)?.trim()).ok()?))
+                    }
+                }
+            }
+            _ => None,
+        }
     }
 }
 
 /// The most tools that a page offers.
 const MOST_TOOLS: usize = 10_000;
 
-/// The references that changed after this line of the file of decisions.
-fn list(reviews: &Reviews, since: usize, is_whole: bool) -> Value {
-    let references = reviews.references().iter().enumerate();
-    let changed = references.filter(|(index, _)| is_whole || reviews.changed(*index) > since);
-    let entry = |(index, reference): (usize, &Trajectory)| {
-        let last = reviews.last(index);
-        json!({
-            "index": index,
-            "id": shortened(&reference.id, 200),
-            "type": shortened(reference.task_type.as_deref().unwrap_or_default(), 100),
-            "question": shortened(reference.question.as_deref().unwrap_or_default(), 300),
-            "has_image": reference.image.is_some(),
-            "state": reviews.state(index),
-            "version": reviews.version(index),
-            "name": last.map(|last| &last.name),
-            "time": last.map(|last| &last.time),
-        })
-    };
-    json!({ "sequence": reviews.len(), "references": changed.map(entry).collect::<Vec<_>>() })
-}
-
-/// The image at a path.
-pub(super) fn image(path: Option<&str>, images: &Images) -> Reply {
-    match path {
+/// The image of a source.
+pub(super) fn image(source: Option<ImageSource>, images: &Images, size: ImageSize) -> Reply {
+    match source.map(|source| images(source, size)) {
         None => Reply::not_found(),
-        Some(path) => match images(path) {
-            Ok((kind, bytes)) => Reply::image(kind, bytes),
-            Err(reason) => Reply::error(404, &reason),
-        },
+        Some(Ok((kind, bytes))) => Reply::image(kind, bytes),
+        Some(Err(reason)) => Reply::error(404, &reason),
     }
 }
 
@@ -173,8 +238,9 @@ impl Desk for ReviewDesk {
     }
 
     fn answer(&self, ask: &Ask<'_>) -> Reply {
-        if let Some(index) = ask.path.strip_prefix("image/") {
-            return self.image(index);
+        if ask.path.starts_with("image/") || ask.path.starts_with("result/") {
+            let size = if ask.query == "small" { ImageSize::Thumbnail } else { ImageSize::Whole };
+            return image(self.picture(ask.path), &self.images, size);
         }
         let mut reviews = self.reviews();
         if let Err(error) = reviews.refresh() {
@@ -182,11 +248,12 @@ impl Desk for ReviewDesk {
         }
         match (ask.is_post, ask.path) {
             (false, "api/tools") => Reply::json(&json!({ "tools": self.tools })),
-            (false, "api/list") => Reply::json(&list(&reviews, 0, true)),
-            (false, "api/changes") => Reply::json(&list(&reviews, ask.number("since").unwrap_or(0), false)),
+            (false, "api/list") => Reply::json(&self.list(&reviews, 0, true)),
+            (false, "api/changes") => {
+                Reply::json(&self.list(&reviews, ask.number("since").unwrap_or(0), false))
+            }
             (false, "api/reference") => {
-                let index = ask.number("index");
-                let found = index.and_then(|index| document::reference(&reviews, &self.rules, index));
+                let found = ask.number("index").and_then(|index| self.reference(&reviews, index));
                 found.map_or_else(Reply::not_found, |found| Reply::json(&found))
             }
             (true, "api/decide") => self.decide(&mut reviews, ask).unwrap_or_else(|refused| refused),

@@ -1,21 +1,30 @@
 //! A reference as the page of `m3 review` shows it, with everything that is known about it.
 
 use m3_support::text::{json_without_hidden, shortened};
-use m3_trajectory::Call;
 use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::{Call, ReadResult, ResultPicture, read_result};
 use serde_json::{Value, json};
 
-use super::arrangement::{PlacedCall, Revision, Rules};
+use super::arrangement::{EditProblem, PlacedCall, Revision, Rules};
 use super::decision::Decision;
 use super::evidence::{cut, passage, shown, tree};
+use super::findings::findings;
 use super::links::links;
 use super::reviews::Reviews;
 
 /// Longer arguments and answers of the file are shown in part and cannot be edited in the page, in bytes.
 const LONGEST_EDITABLE: usize = 200_000;
 
-/// A reference of a file, as it stands.
-pub(super) fn reference(reviews: &Reviews, rules: &Rules, index: usize) -> Option<Value> {
+/// The most pictures of a result.
+const MOST_PICTURES: usize = 50;
+
+/// A reference of a file, as it stands; `in_file` is what was found in the file.
+pub(super) fn reference(
+    reviews: &Reviews,
+    rules: &Rules,
+    index: usize,
+    in_file: &[EditProblem],
+) -> Option<Value> {
     let reference = reviews.references().get(index)?;
     let subject = reviews.subject(index);
     let revision = reviews.standing(index);
@@ -24,7 +33,7 @@ pub(super) fn reference(reviews: &Reviews, rules: &Rules, index: usize) -> Optio
     let placed_call = |placed: &PlacedCall| {
         let result = subject.result(placed.call).filter(|_| placed.arguments.is_none());
         let was_in = calls.get(placed.call).map(|(step, _)| *step);
-        Some(call(rules, (placed, was_in), &*placed.as_it_stands(&of_file)?, result))
+        Some(call(rules, (index, placed, was_in), &*placed.as_it_stands(&of_file)?, result))
     };
     let steps = revision.steps.iter();
     let steps: Vec<Vec<Value>> = steps.map(|step| step.iter().filter_map(placed_call).collect()).collect();
@@ -46,6 +55,7 @@ pub(super) fn reference(reviews: &Reviews, rules: &Rules, index: usize) -> Optio
         "state": reviews.state(index),
         "version": reviews.version(index),
         "has_catalog": rules.has_catalog(),
+        "findings": findings(reviews, rules, index, in_file),
         "steps": steps,
         "removed": removed.collect::<Vec<_>>(),
         "links": links(subject, &revision.steps),
@@ -63,10 +73,10 @@ fn written_reply<'a>(revision: &'a Revision, of_file: Option<&'a str>) -> Option
     }
 }
 
-/// A call as it stands, which was in a step of the file or was added. `result` is what it returned for its arguments.
+/// A call of a reference as it stands, which was in a step of the file or was added. `result` is what it returned for its arguments.
 fn call(
     rules: &Rules,
-    (placed, was_in): (&PlacedCall, Option<usize>),
+    (index, placed, was_in): (usize, &PlacedCall, Option<usize>),
     call: &Call,
     result: Option<&Json>,
 ) -> Value {
@@ -85,11 +95,24 @@ fn call(
         "arguments": if is_editable { text } else { cut(&text, LONGEST_EDITABLE) },
         "is_editable": is_editable,
         "is_changed": is_changed,
-        "result": result.map(shown),
+        "result": result.map(|result| told_result(result, index, placed.call)),
         "outcome": outcome.map(|(_, value)| shown(value)),
         "problems": rules.problems(placed.call, &call.tool, now),
         "remark": rules.remark(&call.tool),
     })
+}
+
+/// A result: its words, and where the page gets its pictures.
+fn told_result(result: &Json, index: usize, call: usize) -> Value {
+    let ReadResult { text, pictures } = read_result(result, MOST_PICTURES);
+    let picture = |(part, picture): (usize, ResultPicture<'_>)| {
+        let title = match picture {
+            ResultPicture::File(path) => path,
+            ResultPicture::Sent(part) => part.get("mimeType").and_then(Json::as_str).unwrap_or("image"),
+        };
+        json!({"address": format!("result/{index}/{call}/{part}"), "title": shortened(title, 300)})
+    };
+    json!({"text": passage(&text), "pictures": pictures.into_iter().map(picture).collect::<Vec<_>>()})
 }
 
 fn told(decision: &Decision, counts: bool) -> Value {

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::checks::{beside, person};
-use super::desk::{Images, image};
+use super::desk::{ImageSize, ImageSource, Images, image};
 use super::evidence::passage;
 use super::page::{Mode, page};
 use super::server::{Ask, DeskMut, Page, Reply, body};
@@ -241,10 +241,9 @@ impl DeskMut for LabelDesk {
 
     fn answer(&mut self, ask: &Ask<'_>) -> Reply {
         if let Some(index) = ask.path.strip_prefix("image/") {
-            return image(
-                index.parse().ok().and_then(|index: usize| self.references.get(index)?.image.as_deref()),
-                &self.images,
-            );
+            let reference = index.parse().ok().and_then(|index: usize| self.references.get(index));
+            let path = reference.and_then(|reference| reference.image.clone());
+            return image(path.map(ImageSource::File), &self.images, ImageSize::Whole);
         }
         match (ask.is_post, ask.path) {
             (false, "api/pairs") => self.list(ask).unwrap_or_else(|refused| refused),

@@ -118,13 +118,19 @@ pub fn problems(subject: Subject<'_>, arrangement: &Arrangement, rules: &Rules) 
             found.extend(rules.problems(placed.call, tool, arguments));
         }
     }
+    found.extend(misplaced_calls(subject, arrangement));
+    found
+}
+
+/// The objections to the order of an arrangement: calls that do not come after the calls whose results they use, or
+/// use results of removed calls.
+#[must_use]
+pub fn misplaced_calls(subject: Subject<'_>, arrangement: &Arrangement) -> Vec<EditProblem> {
     let added =
         arrangement.iter().flatten().filter_map(|placed| Some((placed.call, placed.tool.as_deref()?)));
-    let of_file = calls.iter().map(|call| call.tool.as_str()).enumerate();
+    let of_file = subject.reference.calls().map(|(_, call)| call.tool.as_str()).enumerate();
     let names: HashMap<usize, &str> = of_file.chain(added).collect();
-    let before = links(subject, arrangement);
-    found.extend(misplaced(&names, arrangement, &before, &links_in(subject, arrangement)));
-    found
+    misplaced(&names, arrangement, &links(subject, arrangement), &links_in(subject, arrangement))
 }
 
 /// Calls that do not come after all values they use. A value in several results may come from any of them: `now` are

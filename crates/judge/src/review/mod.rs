@@ -24,6 +24,7 @@ mod decision;
 mod desk;
 mod document;
 mod evidence;
+mod findings;
 mod import;
 mod labelling;
 pub mod links;
@@ -38,7 +39,7 @@ mod table;
 mod time;
 
 pub use decision::{Action, DecideError, Decision, REVIEW_SCHEMA, State};
-pub use desk::{Images, ReviewDesk};
+pub use desk::{ImageSize, ImageSource, Images, ReviewDesk};
 pub use import::{Changes, LineProblem, read_table};
 pub use labelling::{Candidate, LabelDesk, LabelFile, LabelFileError, lock_path};
 pub use pairs::PairsDesk;

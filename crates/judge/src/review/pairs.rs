@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::checks::{checked_note, person};
-use super::desk::{Images, image};
+use super::desk::{ImageSize, ImageSource, Images, image};
 use super::evidence::{passage, shown};
 use super::labelling::name_of;
 use super::page::{Mode, page};
@@ -164,7 +164,8 @@ impl DeskMut for PairsDesk {
     fn answer(&mut self, ask: &Ask<'_>) -> Reply {
         if let Some(index) = ask.path.strip_prefix("image/") {
             let pair = index.parse().ok().and_then(|index: usize| self.pairs.list.get(index));
-            return image(pair.and_then(|[_, reconstructed]| reconstructed.image.as_deref()), &self.images);
+            let path = pair.and_then(|[_, reconstructed]| reconstructed.image.clone());
+            return image(path.map(ImageSource::File), &self.images, ImageSize::Whole);
         }
         if let Err(error) = self.pairs.refresh() {
             return Reply::error(500, &error.to_string());

@@ -12,7 +12,7 @@ pub(crate) use home::{Home, home, state};
 pub(crate) use matrix::matrix;
 pub(crate) use run::run;
 pub(crate) use task::{Of, TaskDocument, sent_picture, task};
-pub(crate) use trajectory::{NAME, Naming, PictureDocument, inline, kind_of};
+pub(crate) use trajectory::{NAME, Naming, PictureDocument, kind_of};
 
 use std::path::Path;
 

@@ -7,14 +7,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use m3_images::task_image::locate;
 use m3_report::audit::AuditDocument;
-use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
+use m3_trajectory::{Trajectory, result_parts, sent_base64};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::trajectory::{
-    Message, NAME, Naming, PictureDocument, Side, TEXT, Turn, dialogue, facts, inline, kind_of, parts_of,
-    side, turns,
+    Message, NAME, Naming, PictureDocument, Side, TEXT, Turn, dialogue, facts, kind_of, side, turns,
 };
 use crate::grades::{GradesDocument, grades};
 use crate::library::Library;
@@ -171,6 +170,6 @@ pub(crate) fn sent_picture(shelves: &Shelves, place: &Place) -> Option<Vec<u8>> 
     let Place::Result { run, trajectory, call, part } = place else { return None };
     let trajectory = shelves.runs.get(*run)?.trajectory(*trajectory)?;
     let (_, call) = trajectory.calls().nth(*call)?;
-    let data = inline(parts_of(call.result.as_ref()?)?.get(*part)?)?;
+    let data = sent_base64(result_parts(call.result.as_ref()?)?.get(*part)?)?;
     STANDARD.decode(data.trim()).ok()
 }

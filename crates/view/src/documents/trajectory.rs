@@ -1,7 +1,7 @@
 //! What a trajectory holds, for a page: its calls with their results, its dialogue, its turns.
 
 use m3_trajectory::json::{Json, Keys};
-use m3_trajectory::{Call, Step, Trajectory};
+use m3_trajectory::{Call, ReadResult, ResultPicture, Step, Trajectory, read_result, result_parts};
 use serde::Serialize;
 
 use crate::members::{count, cut, member};
@@ -43,7 +43,7 @@ struct CallDocument {
     milliseconds: Option<u64>,
 }
 
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Serialize)]
 struct ResultDocument {
     text: String,
     pictures: Vec<PictureDocument>,
@@ -129,41 +129,13 @@ fn call(call: &Call, number: usize, naming: Option<&dyn Naming>) -> CallDocument
     }
 }
 
-/// A recorded result: a text, the parts of a tool's answer in order, or any JSON.
 fn result(result: &Json, call: usize, naming: &dyn Naming) -> ResultDocument {
-    let mut made = ResultDocument::default();
-    let mut texts: Vec<String> = Vec::new();
-    match parts_of(result) {
-        None => texts.push(if let Json::String(text) = result {
-            text.clone()
-        } else {
-            result.to_text(Keys::AsRead)
-        }),
-        Some(parts) => {
-            for (number, part) in parts.iter().enumerate() {
-                let text = |key: &str| part.get(key).and_then(Json::as_str);
-                let resource =
-                    |key: &str| part.get("resource").and_then(|it| it.get(key)).and_then(Json::as_str);
-                let file = text("file").or_else(|| text("path"));
-                if let Some(words) = text("text").or_else(|| resource("text")) {
-                    texts.push(words.to_owned());
-                } else if let Some(file) = file.filter(|_| made.pictures.len() < MOST) {
-                    made.pictures.push(naming.file(file));
-                } else if inline(part).is_some() && made.pictures.len() < MOST {
-                    made.pictures.push(naming.sent(call, number, part));
-                } else {
-                    texts.push(part.to_text(Keys::AsRead));
-                }
-            }
-            if texts.is_empty()
-                && let Some(structured) = result.get("structuredContent")
-            {
-                texts.push(structured.to_text(Keys::AsRead));
-            }
-        }
-    }
-    made.text = cut(&texts.join("\n"), TEXT);
-    made
+    let ReadResult { text, pictures } = read_result(result, MOST);
+    let picture = |(number, picture): (usize, ResultPicture<'_>)| match picture {
+        ResultPicture::File(path) => naming.file(path),
+        ResultPicture::Sent(part) => naming.sent(call, number, part),
+    };
+    ResultDocument { text: cut(&text, TEXT), pictures: pictures.into_iter().map(picture).collect() }
 }
 
 /// What was said.
@@ -186,7 +158,7 @@ fn message(message: &Json, naming: &dyn Naming) -> Message {
     let content = message.get("content");
     let content_image = content.and_then(image);
     let words =
-        content.filter(|_| content_image.is_none()).map(|content| match (content, parts_of(content)) {
+        content.filter(|_| content_image.is_none()).map(|content| match (content, result_parts(content)) {
             (Json::Null, _) => String::new(),
             (Json::String(text), _) => text.clone(),
             (_, Some(parts)) => {
@@ -207,27 +179,6 @@ fn message(message: &Json, naming: &dyn Naming) -> Message {
             .chain(items("images").iter().take(MOST).filter_map(image))
             .collect(),
     }
-}
-
-/// The parts of a tool's answer, if it has any.
-pub(super) fn parts_of(result: &Json) -> Option<&[Json]> {
-    let parts = match result {
-        Json::Array(parts) => parts,
-        result => match result.get("content") {
-            Some(Json::Array(parts)) => parts,
-            _ => return None,
-        },
-    };
-    let is_part = |part: &Json| part.get("type").and_then(Json::as_str).is_some();
-    (!parts.is_empty() && parts.iter().all(is_part)).then_some(parts)
-}
-
-/// The Base64 of a picture within a part.
-pub(crate) fn inline(part: &Json) -> Option<&str> {
-    let is_image = part.get("type").and_then(Json::as_str) == Some("image");
-    // As MCP has it, or as Anthropic's messages do.
-    let data = part.get("data").or_else(|| part.get("source")?.get("data"));
-    data.and_then(Json::as_str).filter(|_| is_image)
 }
 
 /// What a part with a picture is called.

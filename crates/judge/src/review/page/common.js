@@ -29,10 +29,10 @@ const ask = async (path, body) => {
 
 const reason = (thrown) => thrown?.data?.error ?? String(thrown);
 
-// The picture of a task, or why there is none.
-const picture = (address, path) => {
+// A picture, or why there is none.
+const picture = (address, path, alt = "the image of the task") => {
   const figure = make("figure", { class: "picture" });
-  const image = make("img", { alt: "the image of the task", src: address });
+  const image = make("img", { alt, src: address, loading: "lazy" });
   image.addEventListener("error", () => {
     image.remove();
     figure.prepend(make("p", { class: "note" }, "The image is not shown: it is missing, no image, or outside of the image folders (--images)."));

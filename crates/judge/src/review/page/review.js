@@ -15,15 +15,16 @@ const badge = (name) => make("span", { class: `badge ${name}` }, name);
 
 const row = (reference) => make("li", { "data-index": reference.index },
   make("button", { type: "button", class: "row", onclick: () => go(reference.index) },
-    reference.has_image ? make("img", { class: "thumbnail", src: `image/${reference.index}`, alt: "", loading: "lazy", onerror: (event) => event.target.remove() }) : null,
-    make("span", { class: "row-head" }, make("strong", {}, reference.id || "(empty id)"), badge(reference.state)),
+    reference.has_image ? make("img", { class: "thumbnail", src: `image/${reference.index}?small`, alt: "", loading: "lazy", onerror: (event) => event.target.remove() }) : null,
+    make("span", { class: "row-head" }, make("strong", {}, reference.id || "(empty id)"), make("span", {}, reference.findings > 0 ? make("span", { class: "badge found" }, `${reference.findings} found`) : null, " ", badge(reference.state))),
     make("span", { class: "row-question", dir: "auto" }, reference.question || reference.type || ""),
     reference.name ? make("span", { class: "row-by" }, `${reference.name}, ${when(reference.time)}`) : null));
 
 const isListed = (reference) => {
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
   const text = `${reference.id}\n${reference.type}\n${reference.question}`.toLowerCase();
-  return (!state.value || reference.state === state.value) && words.every((word) => text.includes(word));
+  const isInState = !state.value || (state.value === "found" ? reference.findings > 0 : reference.state === state.value);
+  return isInState && words.every((word) => text.includes(word));
 };
 
 const listed = () => references.filter(isListed);
@@ -294,7 +295,8 @@ make("pre", { class: "arguments" }, make("code", {}, pretty(call.arguments))),
 call.problems.length > 0 ? make("ul", { class: "problems" }, problemList(call.problems)) : null,
 call.remark ? make("p", { class: "note" }, call.remark) : null,
 call.outcome && call.outcome !== "success" ? make("p", { class: "bad" }, `outcome: ${call.outcome}`) : null,
-call.result !== null ? make("details", {}, make("summary", {}, "Result"), make("pre", { class: "passage" }, call.result))
+call.result !== null ? [call.result.text === "" ? null : make("details", {}, make("summary", {}, "Result"), make("pre", { class: "passage" }, call.result.text)),
+  call.result.pictures.map((found) => picture(found.address, found.title, `a picture in the result of ${call.tool}`))]
   : make("p", { class: "note" }, call.is_added ? "No result: this call was never made." : call.is_changed ? "No result: these arguments were never sent." : "No result is recorded."));
 
 // What is below a key stands a small step further in, however deep it is.
@@ -327,6 +329,16 @@ const history = () => make("ol", { class: "plain history" }, shown.history.map((
   entry.set_aside ? " (set aside: somebody else was faster)" : entry.counts || entry.what.startsWith("undid") ? "" : " (undone)",
   entry.note ? make("blockquote", { class: "passage", dir: "auto" }, entry.note) : null)));
 
+// What the checks found, each at its call if it has one.
+const findings = () => {
+  const places = new Map();
+  shown.steps.forEach((calls, step) => calls.forEach((call, row) => places.set(call.call, `${step + 1}.${row + 1} ${call.tool}`)));
+  return make("section", { id: "findings", "aria-label": "What the checks found" }, make("h3", {}, "What the checks found"),
+    shown.findings.length === 0 ? make("p", { class: "note" }, "Nothing.") : make("ul", { class: "plain" }, shown.findings.map((found) => make("li", {},
+      places.has(found.call) ? [make("button", { type: "button", onclick: () => detail.querySelector(`[data-number="${found.call}"]`).focus() }, places.get(found.call)), " "] : null,
+      found.pointer ? [make("code", {}, found.pointer), ": "] : null, found.message))));
+};
+
 // Shows a reference; the focus goes to a call, or to the answer, if one is named.
 const show = (answer, focus) => {
   shown = answer;
@@ -342,6 +354,7 @@ const show = (answer, focus) => {
         answer.is_reply_changed ? make("span", { class: "badge edited" }, "edited") : null,
         make("button", { type: "button", class: "edit", disabled: answer.written_reply === null, onclick: editAnswer }, "Edit the answer")),
       make("p", { class: "passage", dir: "auto" }, answer.reply ?? "No answer."))),
+    findings(),
     decisionForm(),
     make("div", { id: "onward", class: "actions" }),
     make("h3", {}, "Trajectory"),

@@ -13,7 +13,7 @@ fn desk(folder: &Path, count: usize) -> PairsDesk {
         ..Trajectory::default()
     };
     let pairs = (0..count).map(|id| [trajectory(id, "secret one"), trajectory(id, "secret two")]).collect();
-    let images: Images = Arc::new(|_| Err("none".to_owned()));
+    let images: Images = Arc::new(|_, _| Err("none".to_owned()));
     PairsDesk::new(Pairs::open(pairs, &folder.join("p.jsonl")).unwrap(), images, "x", "Ada")
 }
 

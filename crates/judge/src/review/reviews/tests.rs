@@ -33,9 +33,7 @@ fn decisions_follow_one_another_and_are_undone_in_turn() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.jsonl");
     let mut reviews = Reviews::open(references(&["a", "b"]), &path).unwrap();
-    let edit =
-        Action::Edit { revision: Revision::default(), change: "moved".to_owned(), note: String::new() };
-    for (base, action) in [(0, edit), (1, accept()), (2, reject("no"))] {
+    for (base, action) in [(0, edit()), (1, accept()), (2, reject("no"))] {
         reviews.decide(0, base, "Ada", action).unwrap();
     }
     assert_eq!((reviews.state(0), reviews.state(1)), (State::Rejected, State::Open));
