@@ -1,5 +1,6 @@
 //! `m3 review`: access, several people with one file, tables, and the written references.
 
+mod access;
 mod checks;
 mod edits;
 mod judged;

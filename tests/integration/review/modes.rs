@@ -75,7 +75,7 @@ fn pairs_of_trajectories_are_judged_blind() {
         browser.press(if is_left { "1" } else { "2" });
     }
     browser.wait("document.querySelector('#detail h2').textContent", "All pairs are judged");
-    let table = browser.text("document.querySelector('.numbers tbody').innerText");
+    let table = browser.text("document.querySelector('#detail tbody').innerText");
     assert!(table.contains("100.00 %"), "{table}");
     assert_quiet(&browser, &review);
     let kept = lines(&folder, "references.json.preferences.jsonl");

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use m3_mcp::ToolCatalog;
 use m3_mcp::arguments::ArgumentSchema;
-use m3_support::text::{head, is_hidden, shortened};
+use m3_support::text::{head, shortened};
 use m3_trajectory::json::{self, Json, Keys};
 use m3_trajectory::{Call, Step, Trajectory};
 use schemars::JsonSchema;
@@ -78,8 +78,8 @@ pub const LONGEST_TEXT: usize = 1 << 20;
 /// The most calls that may be added to a reference.
 const MOST_ADDED: usize = 1000;
 
-/// The longest name of a tool of an added call, in characters.
-const LONGEST_TOOL: usize = 200;
+/// The longest name of a tool that a page shows, in columns, and so that of an added call: the page sends it back.
+pub(super) const LONGEST_TOOL: usize = 200;
 
 impl Rules {
     /// The rules with a catalog of tools; without one, arguments only have to be an object.
@@ -228,7 +228,7 @@ fn normal_call(calls: &[&Call], placed: PlacedCall) -> Result<PlacedCall, EditPr
         (Some(_), _) => None,
     };
     if let Some(tool) = &tool {
-        let is_name = !tool.is_empty() && tool.chars().count() <= LONGEST_TOOL && !tool.contains(is_hidden);
+        let is_name = !tool.is_empty() && shortened(tool, LONGEST_TOOL) == *tool;
         if !is_name {
             return Err(wrong(format!("a tool has a name of 1 to {LONGEST_TOOL} visible characters")));
         }

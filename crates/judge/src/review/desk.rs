@@ -12,7 +12,7 @@ use m3_trajectory::{Problems, ResultPicture, Trajectory, result_parts, result_pi
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::arrangement::{EditProblem, Revision, Rules, change, normal};
+use super::arrangement::{EditProblem, LONGEST_TOOL, Revision, Rules, change, normal};
 use super::decision::{Action, DecideError};
 use super::document;
 use super::findings::{findings, of_file};
@@ -91,7 +91,7 @@ impl ReviewDesk {
             let called = reviews.references().iter().flat_map(Trajectory::calls);
             let called = called.map(|(_, call)| call.tool.as_str());
             let tools = if rules.has_catalog() { rules.tools() } else { called.collect::<BTreeSet<_>>() };
-            tools.into_iter().take(MOST_TOOLS).map(|tool| shortened(tool, 200)).collect()
+            tools.into_iter().take(MOST_TOOLS).map(|tool| shortened(tool, LONGEST_TOOL)).collect()
         };
         let (source, name) = (visible(source, false).into_owned(), name.to_owned());
         let in_file = of_file(&reviews, problems);

@@ -5,7 +5,7 @@ use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, ReadResult, ResultPicture, read_result};
 use serde_json::{Value, json};
 
-use super::arrangement::{EditProblem, PlacedCall, Revision, Rules};
+use super::arrangement::{EditProblem, LONGEST_TOOL, PlacedCall, Revision, Rules};
 use super::decision::Decision;
 use super::evidence::{cut, passage, shown, tree};
 use super::findings::findings;
@@ -91,7 +91,7 @@ fn call(
         "call": placed.call,
         "was_in": was_in.map(|step| step + 1),
         "is_added": placed.tool.is_some(),
-        "tool": shortened(&call.tool, 200),
+        "tool": shortened(&call.tool, LONGEST_TOOL),
         "arguments": if is_editable { text } else { cut(&text, LONGEST_EDITABLE) },
         "is_editable": is_editable,
         "is_changed": is_changed,

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use m3_support::pages::{BASE_STYLE, source_of};
+use m3_support::pages::{BASE_STYLE, OF_FILE, escaped, policy};
 use m3_support::text::visible;
 
 use super::Sheet;
@@ -17,11 +17,7 @@ const SCRIPT: &str = include_str!("sort.js");
 /// Writes tables, and figures under the first of them.
 pub(super) fn write(sheets: &[Sheet], figures: &[(&str, &str)], out: &mut dyn Write) -> io::Result<()> {
     let title = sheets.first().map_or_else(String::new, |sheet| escape(&sheet.title));
-    let policy = format!(
-        "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
-        source_of(SCRIPT),
-        source_of(&STYLE)
-    );
+    let policy = policy(&STYLE, SCRIPT, OF_FILE);
     writeln!(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
     writeln!(out, "<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">")?;
     writeln!(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
@@ -74,16 +70,5 @@ fn table(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
 
 /// Escapes text for HTML, in elements and in quoted attributes.
 fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in visible(text, false).chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
+    escaped(&visible(text, false))
 }

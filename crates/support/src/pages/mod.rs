@@ -1,5 +1,5 @@
-//! Shared parts of the pages that m3 makes for a browser: their common style, and how a content security policy names
-//! parts of a page.
+//! Shared parts of the pages that m3 makes for a browser: the document around them, their content security policy, their
+//! common style and script.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,10 +11,128 @@ pub const BASE_STYLE: &str = include_str!("base.css");
 /// The script at the beginning of a page's own scripts: elements made from texts, drawings, keys.
 pub const MAKE_SCRIPT: &str = include_str!("make.js");
 
+/// What a page may load besides its own style and script if a server has its images and documents.
+pub const OF_SERVER: &str = "img-src 'self' data:; connect-src 'self'";
+
+/// What a page may load that is in one file.
+pub const OF_FILE: &str = "img-src data:";
+
+/// A page: a document around its parts.
+#[derive(Debug, Clone, Copy)]
+pub struct Shell<'a> {
+    /// The title, as text.
+    pub title: &'a str,
+    /// What to run without the page, as HTML.
+    pub instead: &'a str,
+    /// What stands at its top, as HTML.
+    pub head: &'a str,
+    /// Its main part and what follows, as HTML.
+    pub body: &'a str,
+    /// Its whole style.
+    pub style: &'a str,
+    /// Its whole script.
+    pub script: &'a str,
+}
+
+impl Shell<'_> {
+    /// The page for a server, and the policy that the server sends with it.
+    #[must_use]
+    pub fn served(&self) -> (String, String) {
+        let policy = format!("{}; frame-ancestors 'none'", self.policy(OF_SERVER));
+        (self.html("", ""), policy)
+    }
+
+    /// The page as a file, which has no headers, so that its policy stands in it; with data, as HTML.
+    #[must_use]
+    pub fn file(&self, sources: &str, data: &str) -> String {
+        let policy = self.policy(sources);
+        self.html(&format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n"), data)
+    }
+
+    fn policy(&self, sources: &str) -> String {
+        policy(self.style, self.script, sources)
+    }
+
+    fn html(&self, meta: &str, data: &str) -> String {
+        let title = escaped(self.title);
+        let parts = [
+            ("meta", meta),
+            ("title", &title),
+            ("style", self.style),
+            ("instead", self.instead),
+            ("head", self.head),
+            ("body", self.body),
+            ("data", data),
+            ("script", self.script),
+        ];
+        filled(include_str!("shell.html"), &parts)
+    }
+}
+
+/// A template with its places, such as `{{title}}`, filled. What is filled in may hold anything: it is not looked at
+/// again.
+#[must_use]
+pub fn filled(template: &str, parts: &[(&str, &str)]) -> String {
+    let mut pieces = template.split("{{");
+    let mut made = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (name, rest) = piece.split_once("}}").unwrap_or_default();
+        made.push_str(parts.iter().find(|(known, _)| *known == name).map_or("", |(_, part)| part));
+        made.push_str(rest);
+    }
+    made
+}
+
+/// A text for HTML, in elements and in attributes between quotation marks.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    let mut made = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => made.push_str("&amp;"),
+            '<' => made.push_str("&lt;"),
+            '>' => made.push_str("&gt;"),
+            '"' => made.push_str("&quot;"),
+            '\'' => made.push_str("&#39;"),
+            other => made.push(other),
+        }
+    }
+    made
+}
+
+/// The content security policy that allows this style and script alone, by their hashes, and these other sources.
+#[must_use]
+pub fn policy(style: &str, script: &str, sources: &str) -> String {
+    format!(
+        "default-src 'none'; script-src {}; style-src {}; {sources}; base-uri 'none'; form-action 'none'; \
+         require-trusted-types-for 'script'",
+        source_of(script),
+        source_of(style)
+    )
+}
+
 /// The source expression of a content security policy that allows this style or script, by its hash.
 #[must_use]
 pub fn source_of(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
+}
+
+/// Why a style or script cannot stand in a page: an end tag would end it early, so that its hash no longer matches, and a
+/// script must not make markup from strings.
+#[must_use]
+pub fn fault(text: &str) -> Option<&'static str> {
+    let barred = [
+        "</",
+        "<!--",
+        "\r",
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "document.write",
+        "eval(",
+        "Function(",
+    ];
+    barred.into_iter().find(|word| text.contains(word))
 }
 
 #[cfg(test)]
@@ -26,5 +144,44 @@ mod tests {
         // Content Security Policy Level 3, section 2.3.1: `echo -n "alert('Hello, world.');" | openssl dgst -sha256`.
         let expected = "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='";
         assert_eq!(source_of("alert('Hello, world.');"), expected);
+    }
+
+    fn shell<'a>(title: &'a str, body: &'a str) -> Shell<'a> {
+        Shell {
+            title,
+            instead: "<code>m3</code>",
+            head: "<h1>m3</h1>\n",
+            body,
+            style: "p { }",
+            script: "\"use strict\";",
+        }
+    }
+
+    #[test]
+    fn what_is_filled_in_is_not_filled_again_and_titles_are_texts() {
+        let (html, policy) = shell("<script>{{script}}", "{{style}}").served();
+        assert_eq!(html.matches("<script").count(), 1);
+        assert!(
+            html.contains("<title>&lt;script&gt;{{script}}</title>") && html.contains("\n{{style}}<p id")
+        );
+        assert_eq!(escaped("a\"'&"), "a&quot;&#39;&amp;");
+        assert!(policy.ends_with("frame-ancestors 'none'") && policy.contains(&source_of("p { }")));
+        assert!(!policy.contains("unsafe") && !policy.contains("http") && !policy.contains('*'));
+    }
+
+    #[test]
+    fn a_file_has_its_policy_and_its_data_in_it() {
+        let html = shell("x", "").file(OF_FILE, "<i>data</i>");
+        assert!(html.contains("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "));
+        assert!(html.contains("<i>data</i><script>") && !html.contains("connect-src"));
+    }
+
+    #[test]
+    fn faults_are_found() {
+        assert_eq!(
+            (fault("a < b"), fault("x.innerHTML = y"), fault("</style>")),
+            (None, Some("innerHTML"), Some("</"))
+        );
+        assert_eq!((fault(BASE_STYLE), fault(MAKE_SCRIPT)), (None, None));
     }
 }

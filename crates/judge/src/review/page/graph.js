@@ -114,10 +114,12 @@ const graph = (steps, links) => {
   }, edges, nodes, labels);
 };
 
+// Places and tools of calls by their numbers.
+const namesOf = (steps) => new Map(steps.flatMap((calls, step) => calls.map((call, row) => [call.call, `${step + 1}.${row + 1} ${call.tool}`])));
+
 // The same in words.
 const linkList = (steps, links) => {
-  const names = new Map();
-  steps.forEach((calls, step) => calls.forEach((call, row) => names.set(call.call, `${step + 1}.${row + 1} ${call.tool}`)));
+  const names = namesOf(steps);
   const entry = (link) => link.values.map((value) => make("li", {},
     `${names.get(link.to) ?? "a removed call"} uses `, make("code", {}, value.value),
     ` (${value.in_arguments || "its arguments"}) of ${names.get(link.from) ?? "a removed call"}`,

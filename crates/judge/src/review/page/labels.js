@@ -32,15 +32,15 @@ const show = async (index) => {
     make("div", { class: "sides" }, side("Reference", pair.reference), side("Prediction", pair.predicted)),
     make("h3", {}, "How alike are these two calls?"),
     choices(index, Object.keys(KEYS), (label) => label, (label) => ({ "data-label": label, title: MEANINGS[label] })),
-    make("dl", { class: "meanings" }, Object.entries(MEANINGS).flatMap(([name, meaning]) => [make("dt", {}, name), make("dd", {}, meaning)])),
+    make("dl", { class: "facts" }, Object.entries(MEANINGS).flatMap(([name, meaning]) => [make("dt", {}, name), make("dd", {}, meaning)])),
     neighbours(),
   ];
 };
 
 const end = async () => {
   const counted = Object.values(KEYS).map((name) => make("tr", {}, make("th", { scope: "row" }, name),
-    make("td", {}, String(said.filter((known) => known === name).length))));
-  return [make("h2", { tabindex: -1 }, "All pairs are labelled"), make("table", { class: "numbers" }, make("tbody", {}, counted)), again()];
+    make("td", { class: "amount" }, String(said.filter((known) => known === name).length))));
+  return [make("h2", { tabindex: -1 }, "All pairs are labelled"), make("table", {}, make("tbody", {}, counted)), again()];
 };
 
 start();

@@ -39,17 +39,17 @@ const show = async (place) => {
 const percent = (share) => `${(100 * share).toFixed(2)} %`;
 
 const counts = (title, found) => make("tr", {}, make("th", { scope: "row" }, title),
-  [found.reconstructed, found.original, found.ties].map((count) => make("td", {}, String(count))),
-  make("td", {}, found.share === null ? "none" : percent(found.share)),
-  make("td", {}, found.interval === null ? "none" : found.interval.map(percent).join(" to ")));
+  [found.reconstructed, found.original, found.ties].map((count) => make("td", { class: "amount" }, String(count))),
+  make("td", { class: "amount" }, found.share === null ? "none" : percent(found.share)),
+  make("td", { class: "amount" }, found.interval === null ? "none" : found.interval.map(percent).join(" to ")));
 
 const end = async () => {
   const summary = await ask(`api/end?${query()}`);
   const heads = ["", "reconstructed", "original", "tie", "share of reconstructed", "95 % interval"];
   return [
     make("h2", { tabindex: -1 }, "All pairs are judged"),
-    make("div", { class: "scroll" }, make("table", { class: "numbers" },
-      make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col" }, head)))),
+    make("div", { class: "scroll" }, make("table", {},
+      make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col", class: head && "amount" }, head)))),
       make("tbody", {}, counts("you", summary.own), counts(`all ${summary.people} people`, summary.all)))),
     make("p", { class: "note" }, "Ties are left out of the share. The interval is Wilson's, as if no judgement depended on another one."),
     again(),

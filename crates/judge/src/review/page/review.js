@@ -83,10 +83,12 @@ let turn = 0;
 
 const isDirty = () => draft !== null || (byId("note")?.value ?? "").trim() !== "";
 
+const mayLeave = () => window.confirm("What you are writing is not saved. Leave it?");
+
 const go = async (index) => {
   // What is open already stays, with what is being written.
   if (index === open && shown?.index === index) return;
-  if (isDirty() && index !== open && !window.confirm("What you are writing is not saved. Leave it?")) return;
+  if (isDirty() && index !== open && !mayLeave()) return;
   draft = null;
   turn += 1;
   const asked = turn;
@@ -206,78 +208,6 @@ const putBack = async (call) => {
   if (refused) fail(refused.error);
 };
 
-const problemList = (problems) => problems.map((problem) => make("li", {},
-  problem.pointer ? make("code", {}, problem.pointer) : null, problem.pointer ? ": " : null, problem.message));
-
-// Opens a text to be written: after `place`, which it hides unless it is the button that opened it. `save` sends it and
-// returns what was refused.
-const write = (key, place, { label, text, fields = [], save }) => {
-  if (draft === key) return;
-  stopWriting();
-  draft = key;
-  const area = make("textarea", { "aria-label": label, spellcheck: "false", dir: "auto" });
-  area.value = text;
-  area.rows = Math.min(Math.max(text.split("\n").length + 1, 4), 24);
-  const problems = make("ul", { class: "problems", role: "alert", id: "draft-problems" });
-  area.setAttribute("aria-describedby", problems.id);
-  const send = async () => {
-    const refused = await save(area.value);
-    if (!refused) { say("Saved."); return; }
-    problems.replaceChildren(...problemList(refused.problems ?? [{ pointer: "", message: refused.error }]));
-    area.setAttribute("aria-invalid", "true");
-    area.focus();
-  };
-  const leave = () => { stopWriting(); (place.closest(".call") ?? place.parentElement.querySelector("button")).focus(); };
-  const form = make("div", { class: "draft", onkeydown: (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); send(); }
-    if (event.key === "Escape") { event.stopPropagation(); leave(); }
-  } }, fields, area, problems, make("p", { class: "actions" },
-    make("button", { type: "button", class: "primary save", onclick: send }, "Save ", make("kbd", {}, "Ctrl Enter")), " ",
-    make("button", { type: "button", onclick: leave }, "Cancel ", make("kbd", {}, "Esc"))));
-  place.hidden = true;
-  place.after(form);
-  form.querySelector("input, textarea").focus();
-};
-
-const stopWriting = () => {
-  const form = detail.querySelector(".draft");
-  if (form) { form.previousElementSibling.hidden = false; form.remove(); }
-  draft = null;
-};
-
-const startEdit = (number) => {
-  const place = detail.querySelector(`[data-number="${number}"] .arguments`);
-  const call = shown.steps.flat().find((found) => found.call === number);
-  if (!place || !call || !call.is_editable) return;
-  write(number, place, { label: `Arguments of ${call.tool}, JSON`, text: pretty(call.arguments), save: (text) => {
-    const steps = arrangement();
-    for (const found of steps.flat()) if (found.call === number) found.arguments = text;
-    return edit(steps, number);
-  } });
-};
-
-const editAnswer = () => write("answer", byId("answer").querySelector(".passage"), {
-  label: "Answer", text: shown.written_reply, save: (reply) => edit(arrangement(), "answer", { reply }),
-});
-
-// A call in a new step at the end, or in a step that is there.
-const addCall = () => {
-  const tool = make("input", { id: "tool", list: "tools", maxlength: 200, autocomplete: "off", spellcheck: "false" });
-  const where = make("select", { id: "where" }, make("option", { value: shown.steps.length }, "a new step at the end"),
-    shown.steps.map((_, index) => make("option", { value: index }, `Step ${index + 1}`)));
-  write("new", byId("add"), {
-    label: "Arguments, JSON", text: "{}",
-    fields: [make("datalist", { id: "tools" }, tools.map((name) => make("option", { value: name }))),
-      make("p", { class: "controls" }, make("label", {}, "Tool", tool), make("label", {}, "In", where))],
-    save: (text) => {
-      const call = Math.max(-1, ...[...shown.steps.flat(), ...shown.removed].map((known) => known.call)) + 1;
-      const steps = [...arrangement(), []];
-      steps[Number(where.value)].push({ call, tool: tool.value, arguments: text });
-      return edit(steps, call);
-    },
-  });
-};
-
 const card = (call, place) => make("div", {
   class: `call${call.is_changed ? " changed" : ""}`, tabindex: 0, "data-number": call.call,
   "aria-label": `Call ${place}, ${call.tool}`,
@@ -331,12 +261,10 @@ const history = () => make("ol", { class: "plain history" }, shown.history.map((
 
 // What the checks found, each at its call if it has one.
 const findings = () => {
-  const places = new Map();
-  shown.steps.forEach((calls, step) => calls.forEach((call, row) => places.set(call.call, `${step + 1}.${row + 1} ${call.tool}`)));
+  const names = namesOf(shown.steps);
+  const at = ({ call }) => (names.has(call) ? [make("button", { type: "button", onclick: () => detail.querySelector(`[data-number="${call}"]`).focus() }, names.get(call)), " "] : null);
   return make("section", { id: "findings", "aria-label": "What the checks found" }, make("h3", {}, "What the checks found"),
-    shown.findings.length === 0 ? make("p", { class: "note" }, "Nothing.") : make("ul", { class: "plain" }, shown.findings.map((found) => make("li", {},
-      places.has(found.call) ? [make("button", { type: "button", onclick: () => detail.querySelector(`[data-number="${found.call}"]`).focus() }, places.get(found.call)), " "] : null,
-      found.pointer ? [make("code", {}, found.pointer), ": "] : null, found.message))));
+    shown.findings.length === 0 ? make("p", { class: "note" }, "Nothing.") : make("ul", { class: "plain" }, problemList(shown.findings, at)));
 };
 
 // Shows a reference; the focus goes to a call, or to the answer, if one is named.
