@@ -36,26 +36,29 @@ const DATA: &str = "{{data}}";
 
 /// The page that is served.
 pub(crate) fn page() -> Page {
-    let (html, policy) = with_shell("m3 view", |shell| shell.served());
+    let (html, policy) = shell("m3 view", &head("m3 view")).served();
     Page { html, policy }
 }
 
 /// The page of a bundle.
 pub(crate) fn page_for_files() -> String {
-    with_shell("m3 view", |shell| shell.file(OF_SERVER, ""))
+    shell("m3 view", &head("m3 view")).file(OF_SERVER, "")
 }
 
 /// A page that asks for nothing: what stands before its data, and after.
 pub(crate) fn page_alone(title: &str) -> (String, String) {
-    let page = with_shell(title, |shell| shell.file(OF_FILE, DATA));
+    let page = shell(title, &head(title)).file(OF_FILE, DATA);
     let (before, after) = page.split_once(DATA).unwrap_or((&page, ""));
     (before.to_owned(), after.to_owned())
 }
 
-fn with_shell<T>(title: &str, make: impl Fn(&Shell<'_>) -> T) -> T {
-    let head = filled(HEAD, &[("title", &escaped(title))]);
+fn head(title: &str) -> String {
+    filled(HEAD, &[("title", &escaped(title))])
+}
+
+fn shell<'a>(title: &'a str, head: &'a str) -> Shell<'a> {
     let body = include_str!("page/view.html");
-    make(&Shell { title, instead: INSTEAD, head: &head, body, style: &STYLE, script: &SCRIPT })
+    Shell { title, instead: INSTEAD, head, body, style: &STYLE, script: &SCRIPT }
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ impl PlacedCall {
     #[must_use]
     pub fn as_it_stands<'a>(&self, calls: &[&'a Call]) -> Option<Cow<'a, Call>> {
         let of_file = calls.get(self.call).copied();
-        let Some(tool) = of_file.map(|call| &call.tool).or(self.tool.as_ref()) else { return None };
+        let tool = of_file.map(|call| &call.tool).or(self.tool.as_ref())?;
         let Some(text) = &self.arguments else { return of_file.map(Cow::Borrowed) };
         let written = json::parse(text.as_bytes()).ok().map(|(value, _)| value);
         let arguments = written.or_else(|| of_file?.arguments.clone());
@@ -199,7 +199,7 @@ pub fn normal(reference: &Trajectory, revision: Revision) -> Result<Revision, Ve
             steps.push(kept);
         }
     }
-    let reply = revision.reply.and_then(|reply| normal_reply(reference, reply));
+    let reply = revision.reply.as_deref().and_then(|reply| normal_reply(reference, reply));
     if reply.as_ref().is_some_and(|reply| reply.len() > LONGEST_TEXT) {
         problems.push(whole(&format!("an answer has at most {} KiB", LONGEST_TEXT >> 10)));
     }
@@ -241,9 +241,9 @@ fn normal_call(calls: &[&Call], placed: PlacedCall) -> Result<PlacedCall, EditPr
 }
 
 /// An answer, if it is not that of the file; blanks alone are none. A page has line feeds alone, whatever it was given.
-fn normal_reply(reference: &Trajectory, reply: String) -> Option<String> {
+fn normal_reply(reference: &Trajectory, reply: &str) -> Option<String> {
     let lines = |text: &str| if text.trim().is_empty() { String::new() } else { text.replace("\r\n", "\n") };
-    let reply = lines(&reply);
+    let reply = lines(reply);
     (reply != lines(reference.final_reply.as_deref().unwrap_or_default())).then_some(reply)
 }
 

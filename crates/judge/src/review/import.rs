@@ -194,12 +194,12 @@ fn take(
 
 /// The call of a line of a reference with so many calls; `None` if the line has none.
 fn call_line(row: &Row<'_>, of_file: usize) -> Result<Option<CallLine>, String> {
+    const WRONG: &str =
+        "step and call are numbers from 1; a call without a number is a new one, and needs a tool";
     let (step, call, tool) = (row.cell("step").trim(), row.cell("call").trim(), row.cell("tool").trim());
     if step.is_empty() && call.is_empty() && tool.is_empty() {
         return Ok(None);
     }
-    const WRONG: &str =
-        "step and call are numbers from 1; a call without a number is a new one, and needs a tool";
     let call = match (call, tool) {
         ("", "") => return Err(WRONG.to_owned()),
         ("", _) => None,
