@@ -117,6 +117,32 @@ fn calls_are_added_by_the_rules_of_all_others() {
     assert_quiet(&browser, &review);
 }
 
+/// An answer that is being written is not dropped by a decision, unless the person says so.
+#[test]
+fn nothing_that_is_being_written_is_lost_unasked() {
+    let folder = Folder::new();
+    let Some((browser, review)) = start(&folder) else { return };
+    browser.run("window.asked = 0; window.confirm = () => { window.asked += 1; return window.asked > 5; }");
+    click(&browser, "#answer .edit");
+    write(&browser, ".draft textarea", "13 EUR");
+    for selector in [
+        "#accept",
+        "[data-number='1'] .later",
+        "[data-number='1'] .remove",
+        "#add",
+        "#list li:last-child .row",
+    ] {
+        click(&browser, selector);
+        assert_eq!(browser.text("document.querySelector('.draft textarea').value"), "13 EUR", "{selector}");
+    }
+    assert_eq!(browser.text("window.asked"), "5");
+    assert!(!folder.path().join("references.json.reviews.jsonl").exists());
+    click(&browser, "#accept");
+    browser.wait(STATE, "accepted");
+    assert_eq!(browser.text("document.querySelector('#answer .passage').textContent"), "12 EUR");
+    assert_quiet(&browser, &review);
+}
+
 /// Without a catalog, tools of the references are offered, and any other may be written.
 #[test]
 fn a_reference_without_calls_and_answer_is_filled() {

@@ -85,6 +85,9 @@ const isDirty = () => draft !== null || (byId("note")?.value ?? "").trim() !== "
 
 const mayLeave = () => window.confirm("What you are writing is not saved. Leave it?");
 
+// A decision shows the reference anew: what is being written in it would be lost.
+const mayDecide = () => draft === null || mayLeave();
+
 const go = async (index) => {
   // What is open already stays, with what is being written.
   if (index === open && shown?.index === index) return;
@@ -176,6 +179,7 @@ const refusedAt = (number, refused) => {
 
 // One place earlier or later: out of a step that it shares, into the next one if it stands alone.
 const move = async (number, by) => {
+  if (!mayDecide()) return;
   const steps = arrangement();
   const at = steps.findIndex((calls) => calls.some((call) => call.call === number));
   const moved = steps[at].find((call) => call.call === number);
@@ -194,6 +198,7 @@ const move = async (number, by) => {
 };
 
 const remove = async (number) => {
+  if (!mayDecide()) return;
   const steps = arrangement().map((calls) => calls.filter((call) => call.call !== number));
   const refused = await edit(steps);
   refusedAt(number, refused);
@@ -201,6 +206,7 @@ const remove = async (number) => {
 };
 
 const putBack = async (call) => {
+  if (!mayDecide()) return;
   const steps = arrangement();
   const at = Math.min(call.was_in, steps.length);
   steps.splice(at, 0, [{ call: call.call }]);
@@ -240,6 +246,7 @@ const decisionForm = () => {
   const note = make("textarea", { id: "note", rows: 2, maxlength: 4000, placeholder: "Note (a rejection needs one)", "aria-label": "Note" });
   const wrong = make("p", { class: "bad", role: "alert", hidden: true });
   const send = async (action) => {
+    if (!mayDecide()) return;
     const refused = await decide({ action, ...(action === "undo" ? {} : { note: note.value }) });
     if (refused?.error && !byId("conflict")) {
       wrong.textContent = refused.error;

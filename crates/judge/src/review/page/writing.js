@@ -5,7 +5,7 @@ const problemList = (problems, at = () => null) => problems.map((problem) => mak
 
 // Opens a text to be written in place of `place`, after other `fields`. `save` sends it and returns what was refused.
 const write = (key, place, { label, text, fields = [], save }) => {
-  if (draft === key || (draft !== null && !mayLeave())) return;
+  if (draft === key || !mayDecide()) return;
   stopWriting();
   draft = key;
   const area = make("textarea", { class: "code", "aria-label": label, spellcheck: "false", dir: "auto" });
