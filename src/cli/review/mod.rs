@@ -37,7 +37,7 @@ pub(super) struct ReviewArgs {
     /// References: JSON, JSON Lines, either with gzip. Decisions are kept beside them, in REF.reviews.jsonl
     #[arg(value_name = "REF")]
     references: PathBuf,
-    /// Catalog of the tools: edited arguments have to fit it
+    /// Catalog of the tools: edited arguments have to fit it, added calls are of its tools
     #[arg(long, value_name = "CATALOG")]
     tools: Option<PathBuf>,
     /// Where images are looked for, and nowhere else [default: the folder of REF and the one above it]

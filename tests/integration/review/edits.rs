@@ -157,12 +157,13 @@ fn a_reference_without_calls_and_answer_is_filled() {
     browser.wait(&format!("({wrong}).endsWith('add one of them, or reject it')"), "true");
     click(&browser, "#add");
     assert_eq!(browser.text("document.querySelector('#tools option').value"), "a/b");
-    write(&browser, "#tool", "c/d");
+    write(&browser, "#tool", "<b>c</b>/d");
     save_by_keys(&browser);
-    browser.wait(PLACES, "1.1=c/d");
+    browser.wait(PLACES, "1.1=<b>c</b>/d");
+    assert_eq!(browser.text("document.querySelectorAll('b').length"), "0");
     browser.press("a");
     browser.wait(STATE, "accepted");
     let made = written(&folder);
-    assert_eq!(made[0]["steps"], json!([{"step": 1, "calls": [{"name": "c/d", "arguments": {}}]}]));
+    assert_eq!(made[0]["steps"], json!([{"step": 1, "calls": [{"name": "<b>c</b>/d", "arguments": {}}]}]));
     assert_quiet(&browser, &review);
 }
