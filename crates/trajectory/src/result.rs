@@ -108,13 +108,13 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_parts_is_shown_as_it_is() {
+    fn what_is_neither_words_nor_picture_is_shown_as_it_is() {
         for (result, text) in [
             ("\"a\\nb\"", "a\nb"),
             ("[]", "[]"),
             ("[{\"type\": 3}]", "[{\"type\":3}]"),
             ("{\"data\": \"AA==\"}", "{\"data\":\"AA==\"}"),
-            ("[{\"type\": \"audio\", \"data\": \"AA==\"}]", "[{\"type\":\"audio\",\"data\":\"AA==\"}]"),
+            ("[{\"type\": \"audio\", \"data\": \"AA==\"}]", "{\"type\":\"audio\",\"data\":\"AA==\"}"),
             (
                 "{\"content\": [{\"type\": \"image\", \"data\": \"AA==\"}], \"structuredContent\": {\"n\": 1}}",
                 "{\"n\":1}",
