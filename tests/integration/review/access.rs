@@ -53,7 +53,7 @@ fn every_page_fits_every_width_in_both_schemes_and_on_paper() {
         assert_eq!(browser.run(include_str!("../names.js")), json!([]), "{arguments:?}");
         // On paper is the task in full, and nothing to press.
         browser.show_as_printed(true);
-        let is_paper = "[...document.querySelectorAll('.actions, .tools, .layout nav')].every(part => part.getClientRects().length === 0) \
+        let is_paper = "[...document.querySelectorAll('.actions, .tools, .decide, .layout nav')].every(part => part.getClientRects().length === 0) \
             && getComputedStyle(document.querySelector('main')).overflowY === 'visible' \
             && document.querySelector('.task').getClientRects().length > 0";
         assert_eq!(browser.text(is_paper), "true", "{arguments:?}");

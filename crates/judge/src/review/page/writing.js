@@ -8,7 +8,7 @@ const write = (key, place, { label, text, fields = [], save }) => {
   if (draft === key || !mayDecide()) return;
   stopWriting();
   draft = key;
-  const area = make("textarea", { class: "code", "aria-label": label, spellcheck: "false", dir: "auto" });
+  const area = make("textarea", { ...(key === "answer" ? {} : { class: "code", spellcheck: "false" }), "aria-label": label, dir: "auto" });
   area.value = text;
   area.rows = Math.min(Math.max(text.split("\n").length + 1, 4), 24);
   const problems = make("ul", { class: "problems", role: "alert", id: "draft-problems" });
