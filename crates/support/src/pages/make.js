@@ -32,3 +32,12 @@ const onKeys = (handle) => document.addEventListener("keydown", (event) => {
     if (handle(event)) event.preventDefault();
   } else if (event.key === "Escape") event.target.blur();
 });
+
+// What went wrong stands at the top of the page; an empty text takes it away. What happened is told to readers of screens.
+const fail = (text) => {
+  byId("failure").hidden = !text;
+  byId("failure").textContent = text || "";
+};
+const say = (text) => { byId("said").textContent = text; };
+
+document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); byId("main").focus(); });

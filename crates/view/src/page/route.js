@@ -28,11 +28,6 @@ const later = (work) => {
   return (event) => { const at = shown?.path; clearTimeout(waiting); waiting = setTimeout(() => { if (at === shown?.path) work(event); }, 250); };
 };
 
-const fail = (text) => {
-  byId("failure").hidden = !text;
-  byId("failure").textContent = text || "";
-};
-
 const decoded = (text) => {
   try { return decodeURIComponent(text); } catch { return text; }
 };
@@ -168,7 +163,6 @@ document.addEventListener("click", (event) => {
   location.hash = link.getAttribute("href");
 });
 byId("keys").addEventListener("click", () => byId("help").showModal());
-document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); byId("main").focus(); });
 window.addEventListener("hashchange", show);
 // Lines are drawn once for all that moves calls in a frame.
 let isWaiting = false;

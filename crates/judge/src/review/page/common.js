@@ -3,13 +3,6 @@ const detail = byId("detail");
 
 const person = () => byId("name").value.trim();
 
-const say = (text) => { byId("said").textContent = text; };
-
-const fail = (text) => {
-  byId("failure").hidden = !text;
-  byId("failure").textContent = text || "";
-};
-
 // Asks the server. What it refuses is thrown with its status and answer.
 const ask = async (path, body) => {
   const options = body === undefined
@@ -57,5 +50,3 @@ const when = (time) => (time || "").replace("T", " ").replace("Z", " UTC");
 // The picture and the question of a task, and what else is said of it.
 const task = (of, address, ...more) => make("div", { class: "task" }, of.image === null ? null : picture(address, of.image),
   make("div", {}, make("h3", {}, "Question"), make("p", { class: "passage", dir: "auto" }, of.question ?? "No question is recorded."), ...more));
-
-document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); byId("main").focus(); });
