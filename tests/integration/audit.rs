@@ -238,7 +238,7 @@ pub(crate) fn hostile_page() -> Option<&'static Path> {
 }
 
 /// A document that stands in a page.
-fn embedded(page: &str, path: &str) -> Value {
+pub(crate) fn embedded(page: &str, path: &str) -> Value {
     let start = format!("<script type=\"application/json\" data-path=\"{path}\">");
     let rest = page.split_once(&start).unwrap().1;
     serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()

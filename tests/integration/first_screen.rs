@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use crate::audit::embedded;
 use crate::support::{Folder, m3, report, root, shared, stdout};
 
 const PREDICTIONS: &str = "trajectories/predictions.json";
@@ -182,8 +183,7 @@ fn the_page_of_an_audit_says_the_same() {
     let Some(mut command) = m3() else { return };
     let found = report(command.args(["score", PREDICTIONS, REFERENCES]));
     let page = stdout(m3().unwrap().args(["audit", "-q", PREDICTIONS, REFERENCES, "--html", "-"]));
-    let set = page.split_once("data-path=\"run/0.json\">").unwrap().1.split_once("</script>").unwrap().0;
-    let set: Value = serde_json::from_str(set).unwrap();
+    let set = embedded(&page, "run/0.json");
     for key in ["signature", "aggregate", "costs", "by_tool"] {
         assert_eq!(set["score"][key], found[key], "{key}");
     }
