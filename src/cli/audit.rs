@@ -12,7 +12,6 @@ use m3_score::{Metric, Profile, Summary, WeightedSums};
 use m3_stats::{Draws, LEVEL, bootstrap};
 use m3_support::names::list_of_nearest;
 use m3_support::text::counted;
-use m3_trajectory::Trajectory;
 use m3_view::AuditPage;
 
 use super::Common;
@@ -127,7 +126,8 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
         findings.intervals = intervals(&trajectories, scoring.profile)?;
     }
     let chosen = args.choose(trajectories, printer)?;
-    let mut page = page.map(|output| PageTarget { output, page: AuditPage::new(&images, chosen.len()) });
+    let page = page.map(|output| AuditPage::new(&images, chosen.len(), output)).transpose();
+    let mut page = page.map_err(|cause| Failure::written(&cause))?;
     let mut printed_to =
         output.map(|output| Printed::new(output, (format, &args.width), &findings.summary)).transpose()?;
     let indices: Vec<usize> = chosen.iter().filter_map(|found| scoring.references.find(&found.id)).collect();
@@ -141,13 +141,15 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
         let mut audit = TrajectoryAudit::new(scored, reference, prediction, profile, cost);
         audit.score.places = places.next().unwrap_or_default();
         if let Some(page) = &mut page {
-            page.add(&audit, reference, prediction)?;
+            let added = page.add(&audit, reference, prediction);
+            added.map_err(|cause| Failure::written(&cause))?;
         }
         printed_to.as_mut().map_or(Ok(()), |target| target.add(audit))
     })?;
     if let Some(page) = page {
-        let count = page.finish(&findings)?;
-        let trajectories = counted(count, "trajectory");
+        let trajectories = counted(page.len(), "trajectory");
+        let output = page.finish(&findings.summary, &findings.overview, &findings.intervals);
+        output.map_err(|cause| Failure::written(&cause))?.commit()?;
         let path = args.html.as_deref().unwrap_or(Path::new("-"));
         printer.note(&format!("{trajectories} in `{}`", path.display()));
     }
@@ -208,33 +210,6 @@ fn check_ids(ids: &[String], scoring: &Scoring) -> Result<(), Failure> {
     let message =
         format!("no reference has the id `{}`\nhint: the nearest are {nearest}", shortened(id, SHOWN_ID));
     Err(Failure::new(code::INPUT, message))
-}
-
-/// A page that is being made.
-struct PageTarget {
-    output: Output,
-    page: AuditPage,
-}
-
-impl PageTarget {
-    fn add(
-        &mut self,
-        audit: &TrajectoryAudit,
-        reference: &Trajectory,
-        prediction: &Trajectory,
-    ) -> Result<(), Failure> {
-        self.page.add(audit, reference, prediction).map_err(|cause| Failure::written(&cause))
-    }
-
-    /// Writes the page; returns how many trajectories it has.
-    fn finish(self, findings: &Findings) -> Result<usize, Failure> {
-        let Self { mut output, page } = self;
-        let count = page.len();
-        page.write(&findings.summary, &findings.overview, &findings.intervals, &mut output)
-            .map_err(|cause| Failure::written(&cause))?;
-        output.commit()?;
-        Ok(count)
-    }
 }
 
 /// The output besides the page.

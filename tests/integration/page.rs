@@ -138,7 +138,7 @@ fn filters_and_sorting_work() {
     // The text is in an argument of one trajectory.
     assert_eq!(found("q=LIVING-room.png"), json!(["00020001"]));
     // Words of the page are not words of the files.
-    for words in ["similarity", "no%20such%20words", "matched"] {
+    for words in ["similarity", "no%20such%20words", "matched", "prediction"] {
         assert_eq!(found(&format!("q={words}")), json!([]), "{words}");
     }
     assert_quiet(&page);
@@ -273,6 +273,33 @@ fn the_set_says_where_its_numbers_come_from() {
     let cells = "[...document.querySelectorAll('details .plain-numbers td')].reduce((sum, cell) => sum + Number(cell.textContent), 0)";
     assert_eq!(page.text(bars), page.text(cells));
     assert_ne!(page.text(bars), "0");
+}
+
+/// Digits are those that the commands print: `format!("{:.3}")` gives half of the last digit to the even one.
+#[test]
+fn numbers_have_the_digits_of_the_terminal() {
+    let Some(page) = page(GOOD, "") else { return };
+    let values =
+        [0.0625, 0.1875, 0.062_500_000_1, 0.0005, 0.0015, 0.125, 1.0, 0.0, -0.0625, 2.0 / 3.0, 123_456.0625];
+    for value in values {
+        for digits in 1..=4 {
+            let script = format!("fixed({value:?}, {digits})");
+            assert_eq!(page.text(&script), format!("{value:.digits$}"), "{script}");
+        }
+    }
+}
+
+/// The reference's question is what the run is scored by, whatever the prediction says.
+#[test]
+fn the_question_is_that_of_the_reference() {
+    let side = |question: &str| {
+        let calls = json!([{"name": "a/b", "arguments": {}}]);
+        json!([{"id": "1", "question": question, "steps": [{"step": 1, "calls": calls}]}])
+    };
+    let folder = Folder::new();
+    let files = [folder.json("p.json", &side("another task")), folder.json("r.json", &side("the task"))];
+    let Some(page) = open(folder, &files[0], &files[1], "#1") else { return };
+    assert_eq!(page.text("document.querySelector('.passage').textContent"), "the task");
 }
 
 /// Results with the pictures in them, and the dialogue, are in the file.

@@ -1,7 +1,7 @@
 //! The page of `m3 audit --html`: one file that asks for nothing, because its documents stand in it. It is the page that a
 //! server shows, of one run, with what only an audit knows.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -19,12 +19,15 @@ use m3_trajectory::json::Json;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::documents::{Home, NAME, Naming, PictureDocument, TaskDocument, kind_of, run};
+use crate::documents::{Home, NAME, Naming, PictureDocument, TEXT, TaskDocument, kind_of, run};
 use crate::members::cut;
 use crate::page::page_alone;
 use crate::row::Row;
 use crate::run::Run;
 use crate::score::{Head, Score};
+
+/// What the page is called.
+const TITLE: &str = "m3 audit";
 
 /// The most matches, and unmatched calls of each side, of a trajectory.
 const MOST_CALLS: usize = 5_000;
@@ -32,14 +35,19 @@ const MOST_CALLS: usize = 5_000;
 /// The most pictures of results in a page.
 const MOST_SENT: usize = 2_000;
 
-/// Gathers trajectories and writes the page.
+/// Beyond so many bytes of documents, results and messages are cut short, so that a browser can still open the page.
+const ROOMY: usize = 32 << 20;
+
+/// The characters that are left of each then.
+const SHORT: usize = 500;
+
+/// Writes the page as trajectories come.
 #[derive(Debug)]
-pub struct AuditPage {
+pub struct AuditPage<W> {
+    writer: W,
     rows: Vec<Row>,
     costs: Vec<f64>,
     scores: Vec<Box<RawValue>>,
-    /// The document of each trajectory.
-    tasks: Vec<String>,
     pictures: Embedded,
 }
 
@@ -49,6 +57,10 @@ struct Embedded {
     found: RefCell<Pictures>,
     /// The name of each address.
     names: RefCell<HashMap<Arc<str>, String>>,
+    /// How many pictures of results there are.
+    sent: Cell<usize>,
+    /// The bytes of documents that were written.
+    written: Cell<usize>,
 }
 
 impl Embedded {
@@ -80,9 +92,10 @@ impl Naming for Embedded {
     fn sent(&self, _: usize, _: usize, part: &Json) -> PictureDocument {
         let title = kind_of(part);
         let small = || {
-            if self.names.borrow().len() >= MOST_SENT {
+            if self.sent.get() >= MOST_SENT {
                 return Err("this page has enough pictures");
             }
+            self.sent.set(self.sent.get() + 1);
             let bytes = m3_trajectory::sent_base64(part).and_then(|data| STANDARD.decode(data.trim()).ok());
             self.found.borrow().sent(&bytes.ok_or("it is no picture")?)
         };
@@ -94,21 +107,29 @@ impl Naming for Embedded {
             Err(problem) => PictureDocument { name: String::new(), title, problem: Some(problem) },
         }
     }
+
+    fn room(&self) -> usize {
+        if self.written.get() < ROOMY { TEXT } else { SHORT }
+    }
 }
 
-impl AuditPage {
-    /// A page for `count` trajectories, whose references' images are in these folders.
-    #[must_use]
-    pub fn new(images: &[PathBuf], count: usize) -> Self {
+impl<W: Write> AuditPage<W> {
+    /// Begins a page for `count` trajectories, whose references' images are in these folders.
+    ///
+    /// # Errors
+    /// The writer's reason.
+    pub fn new(images: &[PathBuf], count: usize, mut writer: W) -> io::Result<Self> {
+        writer.write_all(page_alone(TITLE).0.as_bytes())?;
         let found = RefCell::new(Pictures::new(images, count));
-        let pictures = Embedded { found, names: RefCell::default() };
-        Self { rows: Vec::new(), costs: Vec::new(), scores: Vec::new(), tasks: Vec::new(), pictures }
+        let (names, sent, written) = (RefCell::default(), Cell::default(), Cell::default());
+        let pictures = Embedded { found, names, sent, written };
+        Ok(Self { writer, rows: Vec::new(), costs: Vec::new(), scores: Vec::new(), pictures })
     }
 
     /// Adds a trajectory; its prediction has no steps if it is missing.
     ///
     /// # Errors
-    /// A number that is no JSON.
+    /// The writer's reason.
     pub fn add(
         &mut self,
         audit: &TrajectoryAudit,
@@ -133,7 +154,9 @@ impl AuditPage {
         let prediction = (audit.score.failure.as_deref() != Some("missing")).then_some(prediction);
         let task = TaskDocument::new(&row, prediction, Some(reference), &self.pictures);
         let task = task.with_audit(&score, AuditDocument::new(audit), image);
-        self.tasks.push(serde_json::to_string(&task)?);
+        let task = serde_json::to_string(&task)?;
+        self.pictures.written.set(self.pictures.written.get() + task.len());
+        embed_text(&mut self.writer, &format!("task/0/{}.json", self.rows.len()), &task)?;
         self.rows.push(row);
         self.costs.push(audit.cost);
         self.scores.push(score);
@@ -152,35 +175,30 @@ impl AuditPage {
         self.rows.is_empty()
     }
 
-    /// Writes the page.
+    /// Ends the page; the writer, flushed.
     ///
     /// # Errors
     /// The writer's reason.
-    pub fn write(
+    pub fn finish(
         self,
         summary: &ScoreSummary,
         overview: &Overview,
         intervals: &MetricIntervals,
-        writer: &mut impl Write,
-    ) -> io::Result<()> {
+    ) -> io::Result<W> {
+        let Self { mut writer, rows, costs, scores, pictures } = self;
         let head: Head = serde_json::from_str(&serde_json::to_string(summary)?)?;
-        let name = &summary.inputs.predictions.name;
-        let score = Score::new(Path::new(name), head, self.scores)?;
-        let of = Run::of_rows(Path::new(name), self.rows, score);
-        let (before, after) = page_alone("m3 audit");
-        writer.write_all(before.as_bytes())?;
-        embed(writer, "home.json", &Home::of_one(&of.name))?;
+        let name = Path::new(&summary.inputs.predictions.name);
+        let of = Run::of_rows(name, rows, Score::new(name, head, scores)?);
+        embed(&mut writer, "home.json", &Home::of_one(&of.name))?;
         let set = SetDocument::new(summary, overview, intervals);
-        embed(writer, "run/0.json", &run(&of).with_audit(set, &self.costs))?;
-        for (number, task) in self.tasks.iter().enumerate() {
-            embed_text(writer, &format!("task/0/{number}.json"), task)?;
-        }
-        let names = self.pictures.names.into_inner();
+        embed(&mut writer, "run/0.json", &run(&of).with_audit(set, &costs))?;
+        let names = pictures.names.into_inner();
         let pictures: HashMap<String, Arc<str>> =
             names.into_iter().map(|(address, name)| (name, address)).collect();
-        embed(writer, "pictures.json", &pictures)?;
-        writer.write_all(after.as_bytes())?;
-        writer.flush()
+        embed(&mut writer, "pictures.json", &pictures)?;
+        writer.write_all(page_alone(TITLE).1.as_bytes())?;
+        writer.flush()?;
+        Ok(writer)
     }
 }
 

@@ -19,6 +19,7 @@ mod grades;
 mod journal;
 mod library;
 mod members;
+mod opened;
 mod page;
 mod pictures;
 mod row;

@@ -8,8 +8,9 @@ use std::time::SystemTime;
 
 use m3_trajectory::format::Format;
 
+use crate::opened::{Opened, changed};
 use crate::pictures::Pictures;
-use crate::run::{Opened, Run, changed};
+use crate::run::Run;
 use crate::scan::{Found, MOST_FILES};
 use crate::score::Score;
 use crate::shelves::{New, References, Shelves};
@@ -204,11 +205,13 @@ impl Library {
     fn refresh_run(&self, index: usize) {
         let changed = self.read().runs.get(index).and_then(Run::changed_files);
         let files = changed.map(|paths| self.open_again(&paths));
+        let open = |path: &Path| Opened::open(path, self.given.formats).ok();
         let mut shelves = self.write();
         let Some(run) = shelves.runs.get_mut(index) else { return };
         if let Some(progress) = &mut run.progress {
             progress.read_on();
         }
+        let are_grades_new = run.refresh_grades(open);
         let is_told = run.problem.as_deref() == Some(BROKEN);
         match files {
             Some(Some(files)) => {
@@ -220,6 +223,7 @@ impl Library {
                 run.problem = Some(BROKEN.to_owned());
             }
             None if is_told => run.problem = None,
+            _ if are_grades_new => {}
             _ => return,
         }
         shelves.revision += 1;

@@ -3,16 +3,18 @@
 use std::sync::LazyLock;
 
 use m3_judge::review::Page;
+use m3_score::fidelity::constants::THRESHOLD;
 use m3_support::pages::{BASE_STYLE, MAKE_SCRIPT, OF_FILE, OF_SERVER, Shell, escaped, filled};
 
 static STYLE: LazyLock<String> = LazyLock::new(|| [BASE_STYLE, include_str!("page/view.css")].concat());
 
 /// The scripts, in the order in which they use each other.
-const SCRIPTS: [&str; 10] = [
+const SCRIPTS: [&str; 11] = [
     MAKE_SCRIPT,
     include_str!("page/data.js"),
     include_str!("page/table.js"),
     include_str!("page/home.js"),
+    include_str!("page/tasks.js"),
     include_str!("page/run.js"),
     include_str!("page/task.js"),
     include_str!("page/audit.js"),
@@ -21,7 +23,10 @@ const SCRIPTS: [&str; 10] = [
     include_str!("page/route.js"),
 ];
 
-static SCRIPT: LazyLock<String> = LazyLock::new(|| format!("\"use strict\";\n{}", SCRIPTS.concat()));
+static SCRIPT: LazyLock<String> = LazyLock::new(|| {
+    // Below it, a matched pair asks for something else.
+    format!("\"use strict\";\nconst REJECTED = {THRESHOLD};\n{}", SCRIPTS.concat())
+});
 
 const HEAD: &str = r##"<h1><a href="#/">{{title}}</a></h1>
 <nav aria-label="Pages"><a href="#/">Runs</a> <a href="#/board">Leaderboard</a> <a href="#/matrix">Tasks × runs</a></nav>

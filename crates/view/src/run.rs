@@ -2,44 +2,20 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::sync::Arc;
 
 use m3_executor::run::file_name;
 use m3_images::task_image::image_folders;
 use m3_support::files::folder_of;
-use m3_trajectory::format::Format;
-use m3_trajectory::json::Json;
-use m3_trajectory::{Duplicates, Trajectory, TrajectoryFile};
+use m3_trajectory::Trajectory;
 
+use crate::grades::Measures;
 use crate::journal::Progress;
-use crate::members::{cut, member};
+use crate::opened::{Opened, Seen};
 use crate::pictures::{Pictures, Place};
 use crate::row::Row;
 use crate::scan::repetitions;
 use crate::score::Score;
-
-/// An opened file of trajectories.
-#[derive(Debug)]
-pub(crate) struct Opened {
-    pub path: PathBuf,
-    pub digest: String,
-    /// What was seen of its trajectories, in their order, while it was opened.
-    pub seen: Vec<Seen>,
-    /// Behind a lock, because reading moves its place.
-    file: Mutex<TrajectoryFile>,
-    changed: Option<SystemTime>,
-}
-
-/// What is kept of a trajectory: its row, and what the run makes of it.
-#[derive(Debug)]
-pub(crate) struct Seen {
-    row: Row,
-    image: Option<String>,
-    repeat: Option<u64>,
-    model: Option<String>,
-    format: Option<String>,
-}
 
 /// Where a trajectory is: the file and the place in it.
 #[derive(Debug, Clone, Copy)]
@@ -62,8 +38,10 @@ pub(crate) struct Run {
     pub model: Option<String>,
     pub score: Option<Arc<Score>>,
     pub progress: Option<Progress>,
+    /// The last row of each id and repetition.
+    by_repeat: HashMap<(String, u64), usize>,
     /// Its predictions once more, as `m3 grade -o` wrote them.
-    graded: Option<Opened>,
+    graded: Vec<Opened>,
     /// The folder, of a run of `m3 run`.
     folder: Option<PathBuf>,
     /// The folders in which pictures of its trajectories are.
@@ -74,64 +52,6 @@ pub(crate) struct Run {
     pub is_score_our_own: bool,
     /// What went wrong when it was read or scored.
     pub problem: Option<String>,
-}
-
-impl Opened {
-    pub(crate) fn open(path: &Path, formats: &'static [Format]) -> Result<Self, String> {
-        let changed = changed(path);
-        let mut seen = Vec::new();
-        let mut visit = |trajectory: &Trajectory| seen.push(Seen::of(trajectory));
-        let file =
-            TrajectoryFile::open_with_malformed(path, formats, Duplicates::Keep, &mut |_, _| (), &mut visit);
-        let file = file.map_err(|error| in_words(path, &error))?;
-        if file.is_tasks() || file.is_empty() {
-            return Err(format!("`{}` has no trajectories", path.display()));
-        }
-        if seen.len() != file.len() {
-            // Tasks among trajectories are read as trajectories without calls, but not seen while opening.
-            let read = (0..file.len()).map(|index| file.look_at(index).map(|found| Seen::of(&found)));
-            seen = read.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
-        }
-        let digest = file.digest().map_err(|error| error.to_string())?;
-        Ok(Self { path: path.to_owned(), digest, seen, file: Mutex::new(file), changed })
-    }
-
-    /// Works on the file.
-    pub(crate) fn with<R>(&self, work: impl FnOnce(&TrajectoryFile) -> R) -> R {
-        work(&self.file.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Whether the file has changed since it was opened.
-    pub(crate) fn is_old(&self) -> bool {
-        changed(&self.path) != self.changed
-    }
-}
-
-impl Seen {
-    fn of(trajectory: &Trajectory) -> Self {
-        Self {
-            row: Row::new(trajectory),
-            image: trajectory.image.clone(),
-            repeat: repeat_of(trajectory),
-            model: model_of(trajectory),
-            format: format_of(trajectory),
-        }
-    }
-}
-
-/// When a file was changed; nothing if it is not there.
-pub(crate) fn changed(path: &Path) -> Option<SystemTime> {
-    path.metadata().and_then(|found| found.modified()).ok()
-}
-
-fn in_words(path: &Path, error: &m3_trajectory::OpenError) -> String {
-    match error {
-        m3_trajectory::OpenError::Source(error) => error.to_string(),
-        m3_trajectory::OpenError::Invalid { problems, .. } => {
-            let first = problems.iter().find(|problem| problem.severity == m3_trajectory::Severity::Error);
-            first.map_or_else(|| format!("`{}` cannot be read", path.display()), ToString::to_string)
-        }
-    }
 }
 
 impl Run {
@@ -222,42 +142,65 @@ impl Run {
         self.add_missing();
     }
 
-    /// Whether this run is another one with grades: its file becomes a part of that one.
-    pub(crate) fn is_graded_form_of(&self, other: &Self) -> bool {
-        let is_same = |row: &Row| {
-            let known = other.row_of(&row.id).and_then(|index| other.rows.get(index));
-            known.is_some_and(|known| {
-                known.repeat == row.repeat
-                    && known.calls == row.calls
-                    && known.tools == row.tools
-                    && known.grades.is_empty()
-            })
-        };
-        let has_grades = self.rows.iter().any(|row| !row.grades.is_empty());
-        self.score.is_none() && self.files.len() == 1 && has_grades && self.rows.iter().all(is_same)
-    }
-
-    /// Takes the graded form of its predictions.
-    pub(crate) fn join_grades(&mut self, graded: Self) {
-        self.graded = graded.files.into_iter().next();
+    /// Takes a graded form of its predictions, if it is one: a file with grades of the very same calls and answers.
+    ///
+    /// # Errors
+    /// The file, if it is of other predictions.
+    pub(crate) fn join_grades(&mut self, graded: Opened) -> Result<(), Opened> {
+        if !graded.is_graded() || graded.seen.iter().any(|seen| self.graded_row(seen).is_none()) {
+            return Err(graded);
+        }
+        self.graded.push(graded);
         self.take_grades();
+        Ok(())
     }
 
+    /// The row whose calls and answer were graded.
+    fn graded_row(&self, seen: &Seen) -> Option<usize> {
+        let repeat = seen.repeat.unwrap_or(1);
+        let at = *self.by_repeat.get(&(seen.row.id.clone(), repeat))?;
+        let At { file, index } = (*self.places.get(at)?)?;
+        (self.files.get(file)?.seen.get(index)?.judged == seen.judged).then_some(at)
+    }
+
+    /// Gives the rows their grades. What has changed since it was graded has none.
     fn take_grades(&mut self) {
-        let Some(graded) = &self.graded else { return };
-        for seen in &graded.seen {
-            let row = self.by_id.get(&seen.row.id).and_then(|index| self.rows.get_mut(*index));
-            // Grades of other calls say nothing of these.
-            if let Some(row) = row.filter(|row| row.calls == seen.row.calls) {
-                row.grades.clone_from(&seen.row.grades);
+        let graded = self.graded.iter().flat_map(|file| &file.seen);
+        let found: Vec<(usize, Measures)> =
+            graded.filter_map(|seen| Some((self.graded_row(seen)?, seen.row.grades.clone()))).collect();
+        for (at, grades) in found {
+            if let Some(row) = self.rows.get_mut(at) {
+                row.grades.extend(grades);
             }
         }
     }
 
-    /// The trajectory of a row with what panels say of it.
-    pub(crate) fn graded(&self, row: &Row) -> Option<Trajectory> {
-        let of = |file: &TrajectoryFile| file.read(file.find(&row.id)?).ok();
-        self.graded.as_ref().filter(|_| !row.grades.is_empty())?.with(of)
+    /// The graded files that have changed, opened anew; one that cannot be read stays as it was.
+    pub(crate) fn refresh_grades(&mut self, open: impl Fn(&Path) -> Option<Opened>) -> bool {
+        let mut is_changed = false;
+        for file in self.graded.iter_mut().filter(|file| file.is_old()) {
+            if let Some(opened) = open(&file.path) {
+                (*file, is_changed) = (opened, true);
+            }
+        }
+        if is_changed {
+            for (at, row) in self.rows.iter_mut().enumerate() {
+                let own = self.places.get(at).copied().flatten();
+                let own = own.and_then(|at| self.files.get(at.file)?.seen.get(at.index));
+                row.grades = own.map(|seen| seen.row.grades.clone()).unwrap_or_default();
+            }
+            self.take_grades();
+        }
+        is_changed
+    }
+
+    /// The trajectories of the graded files that are of a row, with what panels say of it.
+    pub(crate) fn graded(&self, number: usize) -> Vec<Trajectory> {
+        let of = |file: &Opened| {
+            let index = file.seen.iter().rposition(|seen| self.graded_row(seen) == Some(number))?;
+            file.with(|file| file.read(index)).ok()
+        };
+        self.graded.iter().filter_map(of).collect()
     }
 
     /// Gives it the score that was made of its files.
@@ -280,7 +223,9 @@ impl Run {
     }
 
     fn index(&mut self) {
-        self.by_id = self.rows.iter().enumerate().map(|(number, row)| (row.id.clone(), number)).collect();
+        let rows = || self.rows.iter().enumerate();
+        self.by_repeat = rows().map(|(number, row)| ((row.id.clone(), row.repeat), number)).collect();
+        self.by_id = rows().map(|(number, row)| (row.id.clone(), number)).collect();
     }
 
     /// The last row of a task: of several with its id, that one counts.
@@ -336,20 +281,4 @@ fn own_name(path: &Path) -> String {
         stem = stem.strip_suffix(ending).filter(|rest| !rest.is_empty()).unwrap_or(stem);
     }
     stem.to_owned()
-}
-
-fn repeat_of(trajectory: &Trajectory) -> Option<u64> {
-    member(&trajectory.extra, "run")?.get("repeat").and_then(crate::members::count)
-}
-
-/// The format that a trajectory was read from, if another program wrote it.
-pub(crate) fn format_of(trajectory: &Trajectory) -> Option<String> {
-    let format = member(&trajectory.extra, "import")?.get("format")?.as_str()?;
-    Some(cut(format, 200))
-}
-
-fn model_of(trajectory: &Trajectory) -> Option<String> {
-    let model = member(&trajectory.extra, "model")?;
-    let name = model.as_str().or_else(|| model.get("requested").and_then(Json::as_str))?;
-    Some(cut(name, 200))
 }

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use crate::opened::Opened;
 use crate::pictures::Pictures;
-use crate::run::{Opened, Run};
+use crate::run::Run;
 use crate::score::Score;
 
 /// The most files that are said to be passed over.
@@ -87,10 +88,16 @@ impl Shelves {
                 self.references.extend(made);
             }
         }
-        self.runs.extend(of_runs.into_iter().filter_map(|files| Run::of_files(files, images, pictures)));
+        let is_graded = |files: &Vec<Opened>| files.first().is_some_and(Opened::is_graded);
+        let (graded, plain): (Vec<_>, Vec<_>) = of_runs.into_iter().partition(is_graded);
+        let run = |files| Run::of_files(files, images, pictures);
+        self.runs.extend(plain.into_iter().filter_map(run));
+        for files in graded {
+            let left = join_grades(&mut self.runs, files);
+            self.runs.extend(left.and_then(run));
+        }
         self.runs.extend(new.begun.into_iter().map(|folder| Run::of_folder(&folder, images)));
         join(&mut self.runs, new.scores);
-        join_grades(&mut self.runs);
         tell_apart(&mut self.runs);
         self.notes.extend(new.notes);
         // What could not be read before may be here now.
@@ -156,17 +163,19 @@ fn join(runs: &mut Vec<Run>, scores: Vec<Score>) {
     }
 }
 
-/// Files that are a run's predictions with grades become parts of that run.
-fn join_grades(runs: &mut Vec<Run>) {
-    let of = |graded: &Run| runs.iter().position(|run| graded.is_graded_form_of(run));
-    let found: Vec<(usize, usize)> =
-        runs.iter().enumerate().filter_map(|(number, run)| Some((number, of(run)?))).collect();
-    for (number, of) in found.into_iter().rev() {
-        let graded = runs.remove(number);
-        if let Some(run) = runs.get_mut(if of > number { of - 1 } else { of }) {
-            run.join_grades(graded);
+/// Gives a graded file to the run of which it is the graded form; the file back if there is none.
+fn join_grades(runs: &mut [Run], files: Vec<Opened>) -> Option<Vec<Opened>> {
+    if files.len() != 1 {
+        return Some(files);
+    }
+    let mut left = files.into_iter().next()?;
+    for run in runs.iter_mut() {
+        match run.join_grades(left) {
+            Ok(()) => return None,
+            Err(file) => left = file,
         }
     }
+    Some(vec![left])
 }
 
 /// Runs of one name get the names of their folders in front, or a number.

@@ -28,6 +28,18 @@ fn nothing_is_folded_on_paper() {
     assert_eq!(page.text("window.foldedOnPaper"), "0");
 }
 
+/// A table shows its first rows at once and the others as one comes to them; on paper there are all.
+#[test]
+fn long_tables_are_whole_on_paper() {
+    let ids: Vec<String> = (0..250).map(|id| id.to_string()).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let Some(page) = page_of(&ids, "") else { return };
+    let rows = "document.querySelectorAll('[data-rows] tbody tr').length";
+    assert_eq!(page.text(rows), "100");
+    page.run("window.dispatchEvent(new Event('beforeprint'))");
+    assert_eq!(page.text(rows), "250");
+}
+
 /// `window.print` is replaced by what a browser does before and after it.
 #[test]
 fn all_listed_trajectories_are_printed() {

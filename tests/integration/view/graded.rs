@@ -18,6 +18,20 @@ fn graded(id: &str, completion: f64) -> Value {
     trajectory
 }
 
+/// Waits until what was found is so.
+fn found(view: &View, is_so: impl Fn(&Value) -> bool) {
+    let start = std::time::Instant::now();
+    loop {
+        view.json("data/state.json");
+        let home = view.json("data/home.json");
+        if is_so(&home) {
+            return;
+        }
+        assert!(start.elapsed().as_secs() < 60, "{home}");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
 /// The graded form of predictions is no run of its own, and its grades stand at the run and at its tasks.
 #[test]
 fn grades_stand_beside_the_run_that_they_are_of() {
@@ -25,7 +39,10 @@ fn grades_stand_beside_the_run_that_they_are_of() {
     let calls = |ids: &[&str]| ids.iter().map(|id| one_call(id, "t/u", &json!({"x": 1}))).collect::<Vec<_>>();
     write(&folder.path().join("p.json"), &json!(calls(&["a", "b"])));
     write(&folder.path().join("p-graded.json"), &json!([graded("a", 0.25), graded("b", 0.75)]));
-    // Of other calls: a run of its own.
+    // The same tools with other arguments: another model, which nobody has graded.
+    let others = ["a", "b"].map(|id| one_call(id, "t/u", &json!({"x": 2})));
+    write(&folder.path().join("m2.json"), &json!(others));
+    // Of other tasks: a run of its own.
     write(&folder.path().join("other.json"), &json!([graded("c", 1.0)]));
     write(&folder.path().join("references.json"), &json!(calls(&["a", "b", "c"])));
     let (Some(view), Some(browser)) = (View::start(&folder, &["."]), Browser::open(1280, 1000)) else {
@@ -33,10 +50,14 @@ fn grades_stand_beside_the_run_that_they_are_of() {
     };
     view.wait_for_scores();
     let home = view.json("data/home.json");
-    let grades: Vec<(&Value, &Value)> =
-        home["runs"].as_array().unwrap().iter().map(|run| (&run["name"], &run["grades"])).collect();
-    let [other, p] = [json!({"task_completion": 1.0}), json!({"task_completion": 0.5})];
-    assert_eq!(grades, [(&json!("other"), &other), (&json!("p"), &p)]);
+    let grades = |home: &Value| -> Vec<(String, Value)> {
+        let runs = home["runs"].as_array().unwrap().iter();
+        runs.map(|run| (run["name"].as_str().unwrap().to_owned(), run["grades"]["task_completion"].clone()))
+            .collect()
+    };
+    let of = |name: &str, grade: Option<f64>| (name.to_owned(), json!(grade));
+    let before = [of("m2", None), of("p", Some(0.5)), of("other", Some(1.0))];
+    assert_eq!(grades(&home), before);
     visit(&browser, &view.address, "#/run/p?sort=-grade%20task_completion");
     let rows =
         "[...document.querySelectorAll('[data-rows] tbody th a')].map(link => link.textContent).join()";
@@ -48,6 +69,16 @@ fn grades_stand_beside_the_run_that_they_are_of() {
     }
     assert!(!page.contains("9.00"), "{page}");
     assert_quiet(&browser, &view.address);
+    // Graded anew, it shows the new grades; what has changed since has none.
+    write(&folder.path().join("p-graded.json"), &json!([graded("a", 0.75), graded("b", 0.75)]));
+    found(&view, |runs| grades(runs)[1] == of("p", Some(0.75)));
+    let changed = [one_call("a", "t/u", &json!({"x": 9})), one_call("b", "t/u", &json!({"x": 1}))];
+    write(&folder.path().join("p.json"), &json!(changed));
+    found(&view, |_| {
+        let run = view.json("data/run/1.json");
+        let rows = run["rows"].as_array().unwrap();
+        rows[0]["grades"].is_null() && rows[1]["grades"]["task_completion"] == 0.75
+    });
 }
 
 /// A trace says what it is, and each table of a suite is sorted on its own.

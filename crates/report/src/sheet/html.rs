@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use m3_support::pages::{BASE_STYLE, OF_FILE, escaped, policy};
+use m3_support::pages::{BASE_STYLE, OF_FILE, Shell, escaped};
 use m3_support::text::visible;
 
 use super::Sheet;
@@ -16,18 +16,21 @@ const SCRIPT: &str = include_str!("sort.js");
 
 /// Writes tables, and figures under the first of them.
 pub(super) fn write(sheets: &[Sheet], figures: &[(&str, &str)], out: &mut dyn Write) -> io::Result<()> {
-    let title = sheets.first().map_or_else(String::new, |sheet| escape(&sheet.title));
-    let policy = policy(&STYLE, SCRIPT, OF_FILE);
-    writeln!(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
-    writeln!(out, "<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">")?;
-    writeln!(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
-    writeln!(out, "<meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>")?;
-    writeln!(out, "<style>{}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>", *STYLE)?;
+    let title = sheets.first().map_or_else(String::new, |sheet| visible(&sheet.title, false).into_owned());
+    let body = String::from_utf8_lossy(&body(sheets, figures)?).into_owned();
+    let head = format!("<h1>{}</h1>\n", escaped(&title));
+    let page = Shell { title: &title, instead: "", head: &head, body: &body, style: &STYLE, script: SCRIPT };
+    out.write_all(page.file(OF_FILE, "").as_bytes())?;
+    out.flush()
+}
+
+fn body(sheets: &[Sheet], figures: &[(&str, &str)]) -> io::Result<Vec<u8>> {
+    let mut out = b"<main id=\"main\" tabindex=\"-1\">\n".to_vec();
     for (index, sheet) in sheets.iter().enumerate() {
         if index > 0 {
             writeln!(out, "<h2>{}</h2>", escape(&sheet.title))?;
         }
-        table(sheet, out)?;
+        table(sheet, &mut out)?;
         for note in &sheet.notes {
             writeln!(out, "<p class=\"note\">{}</p>", escape(note))?;
         }
@@ -36,8 +39,8 @@ pub(super) fn write(sheets: &[Sheet], figures: &[(&str, &str)], out: &mut dyn Wr
             writeln!(out, "<p><img alt=\"Figure: {name}\" src=\"data:image/svg+xml;base64,{svg}\"></p>")?;
         }
     }
-    writeln!(out, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>")?;
-    out.flush()
+    writeln!(out, "</main>")?;
+    Ok(out)
 }
 
 fn table(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {

@@ -5,11 +5,14 @@ const byId = (id) => document.getElementById(id);
 const HIDDEN = /(?!\r\n)[\p{Cc}\p{Cf}\u2028\u2029](?<![\n\t])/gu;
 const visible = (text) => String(text).replace(HIDDEN, (found) => `\\u{${found.codePointAt(0).toString(16)}}`);
 
+// Attributes that people read.
+const SAID = ["title", "alt", "aria-label", "placeholder"];
+
 const furnish = (made, attributes, children) => {
   for (const [key, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) continue;
     if (typeof value === "function") made.addEventListener(key.slice(2), value);
-    else made.setAttribute(key, value === true ? "" : String(value));
+    else made.setAttribute(key, value === true ? "" : SAID.includes(key) ? visible(value) : String(value));
   }
   made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false)
     .map((child) => (child instanceof Node ? child : visible(child))));

@@ -17,12 +17,15 @@ pub const OF_SERVER: &str = "img-src 'self' data:; connect-src 'self'";
 /// What a page may load that is in one file.
 pub const OF_FILE: &str = "img-src data:";
 
+/// Without its script most pages are empty.
+const NO_SCRIPT: &str = "This page is made by its own script, which is not running. At a terminal:";
+
 /// A page: a document around its parts.
 #[derive(Debug, Clone, Copy)]
 pub struct Shell<'a> {
     /// The title, as text.
     pub title: &'a str,
-    /// What to run without the page, as HTML.
+    /// What to run without the page's script, as HTML; empty if the page stands without it.
     pub instead: &'a str,
     /// What stands at its top, as HTML.
     pub head: &'a str,
@@ -49,17 +52,27 @@ impl Shell<'_> {
         self.html(&format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n"), data)
     }
 
+    /// The content security policy that allows this style and script alone, by their hashes, and these other sources.
     fn policy(&self, sources: &str) -> String {
-        policy(self.style, self.script, sources)
+        format!(
+            "default-src 'none'; script-src {}; style-src {}; {sources}; base-uri 'none'; form-action 'none'; \
+             require-trusted-types-for 'script'",
+            source_of(self.script),
+            source_of(self.style)
+        )
     }
 
     fn html(&self, meta: &str, data: &str) -> String {
         let title = escaped(self.title);
+        let noscript = match self.instead {
+            "" => String::new(),
+            instead => format!("<noscript><p class=\"notice\">{NO_SCRIPT} {instead}.</p></noscript>\n"),
+        };
         let parts = [
             ("meta", meta),
             ("title", &title),
             ("style", self.style),
-            ("instead", self.instead),
+            ("noscript", &noscript),
             ("head", self.head),
             ("body", self.body),
             ("data", data),
@@ -98,17 +111,6 @@ pub fn escaped(text: &str) -> String {
         }
     }
     made
-}
-
-/// The content security policy that allows this style and script alone, by their hashes, and these other sources.
-#[must_use]
-pub fn policy(style: &str, script: &str, sources: &str) -> String {
-    format!(
-        "default-src 'none'; script-src {}; style-src {}; {sources}; base-uri 'none'; form-action 'none'; \
-         require-trusted-types-for 'script'",
-        source_of(script),
-        source_of(style)
-    )
 }
 
 /// The source expression of a content security policy that allows this style or script, by its hash.

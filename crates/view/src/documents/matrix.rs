@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use super::{Column, columns, rounded};
+use super::{Column, columns};
 use crate::shelves::Shelves;
 
 /// Tasks by runs.
@@ -78,7 +78,7 @@ pub(crate) fn matrix(shelves: &Shelves) -> Matrix {
         }
     }
     let value = |id: &str, at: usize, column: usize| {
-        sums.get(&(id, at, column)).map(|(sum, count)| rounded(sum / f64::from(*count)))
+        sums.get(&(id, at, column)).map(|(sum, count)| sum / f64::from(*count))
     };
     let runs = 0..scored.len();
     let of_task = |id: &str, column: usize| runs.clone().map(|at| value(id, at, column)).collect();

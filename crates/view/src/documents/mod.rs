@@ -12,7 +12,7 @@ pub(crate) use home::{Home, home, state};
 pub(crate) use matrix::matrix;
 pub(crate) use run::run;
 pub(crate) use task::{Of, TaskDocument, sent_picture, task};
-pub(crate) use trajectory::{NAME, Naming, PictureDocument, kind_of};
+pub(crate) use trajectory::{NAME, Naming, PictureDocument, TEXT, kind_of};
 
 use std::path::Path;
 
@@ -52,9 +52,4 @@ fn name_of(path: impl AsRef<Path>) -> String {
 /// A message about a file without the folders of its path.
 fn without_folder(path: &Path, message: &str) -> String {
     message.replace(&path.display().to_string(), &name_of(path))
-}
-
-/// A value for a table: five digits say more than anybody reads, and a third of the bytes.
-fn rounded(value: f64) -> f64 {
-    (value * 1e5).round() / 1e5
 }

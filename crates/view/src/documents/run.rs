@@ -7,7 +7,7 @@ use m3_score::fidelity::constants::THRESHOLD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Column, columns, name_of, rounded};
+use super::{Column, columns, name_of};
 use crate::row::Row;
 use crate::run::Run;
 use crate::score::Scored;
@@ -132,7 +132,7 @@ pub(crate) fn run(run: &Run) -> RunDocument<'_> {
             reasons,
             findings,
             cost: None,
-            values: found.map(|found| found.values.iter().map(|value| value.map(rounded)).collect()),
+            values: found.map(|found| found.values.clone()),
             passes: found.and_then(|found| found.passes),
         }
     });

@@ -48,16 +48,16 @@ pub(crate) struct TaskDocument<'a> {
 
 impl<'a> TaskDocument<'a> {
     /// What both sides hold; `naming` is of the prediction's pictures.
-    pub(crate) fn new(
+    pub(crate) fn new<'b>(
         row: &'a Row,
-        prediction: Option<&Trajectory>,
-        reference: Option<&Trajectory>,
+        prediction: Option<&'b Trajectory>,
+        reference: Option<&'b Trajectory>,
         naming: &dyn Naming,
     ) -> Self {
-        let told = prediction.or(reference);
-        let prompt = || member(&told?.extra, "prompt").and_then(Json::as_str);
-        let question = told.and_then(|told| told.question.as_deref()).or_else(prompt);
-        let question = question.or_else(|| reference?.question.as_deref());
+        // The reference's comes first: it is what the run is scored by.
+        let prompt = || member(&prediction?.extra, "prompt").and_then(Json::as_str);
+        let own = |side: Option<&'b Trajectory>| side?.question.as_deref();
+        let question = own(reference).or_else(|| own(prediction)).or_else(prompt);
         Self {
             row,
             facts: prediction.map(facts).unwrap_or_default(),
@@ -158,7 +158,7 @@ pub(crate) fn task<'a>(
     let told = TaskDocument::new(row, prediction.as_ref(), reference.as_ref(), &named(run));
     Some(TaskDocument {
         image,
-        grades: run.graded(row).as_ref().map_or(told.grades, grades),
+        grades: told.grades.into_iter().chain(run.graded(row_number).iter().flat_map(grades)).collect(),
         score: scored.map(|scored| &*scored.whole),
         others: others.map(|(_, other)| other.name.as_str()).collect(),
         ..told

@@ -5,11 +5,11 @@ use m3_trajectory::{Call, ReadResult, ResultPicture, Step, Trajectory, read_resu
 use serde::Serialize;
 
 use crate::members::{count, cut, member};
+use crate::opened::format_of;
 use crate::row::is_failed;
-use crate::run::format_of;
 
 /// The most characters of a text.
-pub(super) const TEXT: usize = 20_000;
+pub(crate) const TEXT: usize = 20_000;
 
 /// The most characters of a name.
 pub(crate) const NAME: usize = 500;
@@ -65,6 +65,10 @@ pub(crate) trait Naming {
     fn file(&self, path: &str) -> PictureDocument;
     /// A part of a call's result that holds a picture in Base64.
     fn sent(&self, call: usize, number: usize, part: &Json) -> PictureDocument;
+    /// The most characters of a result, of a message and of thoughts.
+    fn room(&self) -> usize {
+        TEXT
+    }
 }
 
 /// A turn of the model.
@@ -135,7 +139,7 @@ fn result(result: &Json, call: usize, naming: &dyn Naming) -> ResultDocument {
         ResultPicture::File(path) => naming.file(path),
         ResultPicture::Sent(part) => naming.sent(call, number, part),
     };
-    ResultDocument { text: cut(&text, TEXT), pictures: pictures.into_iter().map(picture).collect() }
+    ResultDocument { text: cut(&text, naming.room()), pictures: pictures.into_iter().map(picture).collect() }
 }
 
 /// What was said.
@@ -170,8 +174,8 @@ fn message(message: &Json, naming: &dyn Naming) -> Message {
     Message {
         role: cut(text("role").unwrap_or("message"), NAME),
         purpose: text("purpose").or_else(|| text("name")).map(|text| cut(text, NAME)),
-        thoughts: text("thoughts").map(|text| cut(text, TEXT)),
-        text: words.filter(|words| !words.is_empty()).map(|words| cut(&words, TEXT)),
+        thoughts: text("thoughts").map(|text| cut(text, naming.room())),
+        text: words.filter(|words| !words.is_empty()).map(|words| cut(&words, naming.room())),
         calls: items("tool_calls").iter().take(MOST).filter_map(named).collect(),
         is_failed: message.get("is_error") == Some(&Json::Bool(true)),
         pictures: content_image

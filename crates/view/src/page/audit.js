@@ -9,7 +9,7 @@ const valueOf = (value) => make("td", {}, value === null ? make("em", {}, "absen
 
 // The arguments of a matched pair that are not equal, side by side.
 const argumentsOf = (match, found) => {
-  const isRejected = match.argument_fidelity < 0.5;
+  const isRejected = match.argument_fidelity < REJECTED;
   return make("li", { class: isRejected ? "rejected" : null }, make("p", {}, `${place(match.reference)} → ${place(match.predicted)} `, told(match.tool), ` ${fixed(match.similarity, 4)} ${match.strength}, fidelity ${fixed(match.argument_fidelity, 4)}`,
     isRejected ? make("strong", { class: "flag" }, " ≠ similar, but another call") : null, found.unequal.length === 0 ? ": the same arguments" : null),
   found.unequal.length === 0 ? null : [wide(`Arguments of ${match.tool}`, make("table", { class: "differences" }, make("thead", {}, make("tr", {}, ["argument", "reference", "prediction"].map((name) => make("th", { scope: "col" }, name)))),
@@ -22,7 +22,7 @@ const audited = (of) => {
   const audit = of.audit;
   if (!audit) return null;
   const matches = (of.score.matches ?? []).slice(0, audit.arguments.length);
-  const rejected = matches.filter((match) => match.argument_fidelity < 0.5).length;
+  const rejected = matches.filter((match) => match.argument_fidelity < REJECTED).length;
   const only = rejected > 0 && rejected < matches.length ? make("label", { class: "check only" }, make("input", { type: "checkbox" }), ` only the ${rejected} similar, but another call`) : null;
   return [audit.structure.length > 0 ? section("Structure", make("ul", { class: "structure" }, audit.structure.map((sentence) => make("li", {}, sentence)))) : null,
     matches.length > 0 ? make("section", { class: "compared" }, make("h3", {}, "Arguments"), only, make("ul", { class: "matches plain" }, matches.map((match, index) => argumentsOf(match, audit.arguments[index])))) : null,

@@ -27,7 +27,7 @@ const compareView = async (parameters, ...names) => {
   return { title: names.join(" → "), parts, up: "#/" };
 };
 
-const signed = (value) => (value === null || value === undefined ? "–" : `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`);
+const signed = (value) => (value === null || value === undefined ? "–" : `${value < 0 ? "−" : "+"}${fixed(Math.abs(value))}`);
 
 const chance = (p) => (p === null || p === undefined ? "–" : p < 1e-3 ? "< 0.001" : p.toFixed(3));
 

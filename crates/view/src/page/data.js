@@ -53,7 +53,13 @@ const numberOf = async (name, among = "runs") => {
 const averageFirst = (columns) => [...columns].sort((a, b) => Number(b.name === "average") - Number(a.name === "average"));
 
 // What another program wrote into a score may be anything.
-const fixed = (value, digits = 3) => (typeof value === "number" ? value.toFixed(digits) : "–");
+// Digits as the commands print them: half of the last one goes to the even one.
+const fixed = (value, digits = 3) => {
+  if (typeof value !== "number") return "–";
+  const [whole, parts] = value.toFixed(20).split(".");
+  const [kept, rest] = [parts?.slice(0, digits), parts?.slice(digits)];
+  return /^50*$/.test(rest) && Number(kept.at(-1)) % 2 === 0 ? `${whole}.${kept}` : value.toFixed(digits);
+};
 const grouped = (value) => (value === null || value === undefined ? "–" : Math.round(value).toLocaleString("en"));
 const plural = (count, thing) => `${grouped(count)} ${thing}${count === 1 ? "" : "s"}`;
 const percent = (part, whole) => (whole > 0 ? `${Math.round((100 * part) / whole)} %` : "–");

@@ -40,7 +40,7 @@ const suiteTables = (home, parameters) => [...new Set(home.runs.flatMap((run) =>
   const names = [...new Set(runs.flatMap((run) => Object.entries(run.suites[suite]).filter(([, value]) => typeof value === "number").map(([name]) => name)))];
   const columns = [{ name: "run", label: "run", value: (run) => run.name, cell: (run) => make("a", { href: runLink(run.name) }, run.name) },
     ...names.map((name) => ({ name, label: words(name), isNumber: true, value: (run) => run.suites[suite][name], cell: (run) => fixed(run.suites[suite][name], 2) }))];
-  return section(`As ${suite} scores them`, sortable(suite, columns, runs, parameters.get(suite) ?? "run", (sort) => go("", { ...Object.fromEntries(parameters), [suite]: sort }), suite).node);
+  return section(`As ${suite} scores them`, sortable(suite, columns, runs, parameters.get(suite) ?? "run", (sort) => go("", { ...Object.fromEntries(parameters), [suite]: sort }), suite));
 });
 
 const homeView = async (parameters) => {
@@ -51,7 +51,7 @@ const homeView = async (parameters) => {
   const trajectories = home.runs.reduce((sum, run) => sum + run.trajectories, 0);
   const parts = [make("h2", { tabindex: -1 }, "Runs"), make("p", {}, `${plural(home.runs.length, "run")} with ${plural(trajectories, "trajectory").replace("trajectorys", "trajectories")}`,
     home.references.length > 0 ? [`; references: `, home.references.map((found, index) => [index > 0 ? ", " : "", make("a", { href: referencesLink(found.name) }, found.name), ` (${plural(found.tasks, "task")})`])] : "", ".")];
-  if (home.runs.length > 0) parts.push(made.node);
+  if (home.runs.length > 0) parts.push(made);
   if (home.runs.some((run) => run.is_being_scored)) parts.push(make("p", { class: "note" }, "Runs are being scored; this page shows the numbers when they are there."));
   if (!isScored && home.runs.length > 0 && home.references.length === 0) parts.push(make("p", { class: "note" }, "There are no scores: name the references too (`--references FILE`), or the scores of `m3 score --format json`."));
   parts.push(home.notes.map((note) => make("p", { class: "note" }, note)));
@@ -128,7 +128,7 @@ const boardView = async (parameters) => {
         cell: (model) => (model.metrics[name] ? [fixed(model.metrics[name].value), make("small", { class: "under" }, between(model.metrics[name]))] : "–") })),
       { name: "failed", label: "failed", isNumber: true, value: (model) => model.failures?.failed ?? 0, cell: (model) => String(model.failures?.failed ?? "–") },
     ];
-    parts.push(intervals(models), sortable("Leaderboard", shown, rows, parameters.get("sort") ?? "place", (sort) => go("board", { sort })).node);
+    parts.push(intervals(models), sortable("Leaderboard", shown, rows, parameters.get("sort") ?? "place", (sort) => go("board", { sort })));
     parts.push(make("p", { class: "note" }, `Small numbers: the places and values that are likely, at ${100 * group.board.level} %, by ${grouped(group.board.resamples)} resamples of ${plural(group.board.tasks ?? 0, "task")}.`),
       group.board.notes.map((note) => make("p", { class: "note" }, note)));
     if (types.length > 1) {

@@ -62,7 +62,7 @@ const show = async () => {
     const shownRows = isSame ? rows() : 0;
     main.replaceChildren(...made.parts.flat(Infinity).filter((part) => part));
     shown = { ...made, path, hash: location.hash };
-    document.title = `${made.title} · ${name}`;
+    document.title = visible(`${made.title} · ${name}`);
     for (const link of document.querySelectorAll("header nav a")) link.toggleAttribute("aria-current", link.getAttribute("href") === `#/${path}`);
     if (isSame) {
       // As many rows as before, or there is nothing to scroll to.
@@ -143,6 +143,7 @@ const poll = async () => {
 let unfolded = [];
 window.addEventListener("beforeprint", () => {
   const main = byId("main");
+  for (const more of main.querySelectorAll(".more")) while (!more.hidden) more.click();
   unfolded = [...main.querySelectorAll("details:not([open])")];
   for (const folded of unfolded) folded.open = true;
   main.classList.add("printing");

@@ -1,19 +1,26 @@
 // A table that is sorted by its heads, shows its first rows at once and the others as one comes to them.
 const SHOWN = 100;
 
-// A table of its own besides the page's rows has a `key`. `columns` are {name, label, value(row), cell(row), isNumber}; `onsort(name)` is told by which the reader sorts: `-name` for
-// falling.
-const sortable = (label, columns, rows, sorted, onsort, key = "") => {
+// Rows by the values of a column, `-name` for falling; those without a value come last.
+const inOrder = (columns, rows, sorted) => {
   const falling = sorted.startsWith("-");
   const by = columns.find((column) => column.name === sorted.replace(/^-/, ""));
+  const isNone = (value) => value === null || value === undefined;
   const order = (a, b) => {
     const [x, y] = [by.value(a), by.value(b)];
-    const isNone = (value) => value === null || value === undefined;
     if (isNone(x) || isNone(y)) return Number(isNone(x)) - Number(isNone(y));
     const compared = typeof x === "number" ? x - y : String(x).localeCompare(String(y), "en", { numeric: true });
     return falling ? -compared : compared;
   };
-  const ordered = by ? [...rows].sort(order) : rows;
+  return by ? [...rows].sort(order) : rows;
+};
+
+// `columns` are {name, label, value(row), cell(row), isNumber}; `onsort(name)` is told by which the reader sorts. A table
+// besides the page's own rows has a `key`.
+const sortable = (label, columns, rows, sorted, onsort, key = "") => {
+  const falling = sorted.startsWith("-");
+  const by = columns.find((column) => column.name === sorted.replace(/^-/, ""));
+  const ordered = inOrder(columns, rows, sorted);
   const head = columns.map((column) => {
     const state = by === column ? (falling ? "descending" : "ascending") : null;
     const next = by === column ? (falling ? column.name : `-${column.name}`) : column.isNumber ? `-${column.name}` : column.name;
@@ -33,5 +40,5 @@ const sortable = (label, columns, rows, sorted, onsort, key = "") => {
   add(SHOWN);
   new IntersectionObserver((seen) => { if (seen.some((one) => one.isIntersecting) && !more.hidden) add(SHOWN); }, { rootMargin: "600px" }).observe(more);
   const made = make("table", { class: "rows", "data-rows": key === "" }, make("caption", { class: "hidden" }, label), make("thead", {}, make("tr", {}, head)), body);
-  return { node: [wide(label, made), more], ordered };
+  return [wide(label, made), more];
 };

@@ -70,7 +70,7 @@ const card = (side, call, at, index, verdict, of) => {
   const match = verdict?.match;
   const wrong = new Map((match?.wrong_arguments ?? []).map((found) => [found.argument.split("/")[1]?.replaceAll("~1", "/").replaceAll("~0", "~") ?? "", found]));
   const missing = side === "prediction" ? [...wrong.entries()].filter(([name, found]) => found.verdict === "missing" && !call.arguments?.some(([key]) => key === name)) : [];
-  const isRejected = match && match.argument_fidelity < 0.5;
+  const isRejected = match && match.argument_fidelity < REJECTED;
   const line = ([name, value]) => {
     const found = wrong.get(name);
     return make("li", { class: found ? "wrong" : null }, name === "" ? null : [make("span", { class: "key" }, name), ": "], make("code", { dir: "auto" }, value),

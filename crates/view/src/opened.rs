@@ -1,0 +1,133 @@
+//! A file of trajectories, opened: what was seen of each while it was checked, and the file itself to read them again.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use m3_trajectory::format::Format;
+use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::{Duplicates, Trajectory, TrajectoryFile};
+use sha2::{Digest as _, Sha256};
+
+use crate::members::{cut, member};
+use crate::row::Row;
+
+/// An opened file of trajectories.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub path: PathBuf,
+    pub digest: String,
+    /// What was seen of its trajectories, in their order, while it was opened.
+    pub seen: Vec<Seen>,
+    /// Behind a lock, because reading moves its place.
+    file: Mutex<TrajectoryFile>,
+    changed: Option<SystemTime>,
+}
+
+/// What is kept of a trajectory: its row, and what the run makes of it.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    pub row: Row,
+    pub image: Option<String>,
+    pub repeat: Option<u64>,
+    pub model: Option<String>,
+    pub format: Option<String>,
+    /// A digest of what panels judge: the calls and the answer.
+    pub judged: [u8; 32],
+}
+
+impl Opened {
+    pub(crate) fn open(path: &Path, formats: &'static [Format]) -> Result<Self, String> {
+        let changed = changed(path);
+        let mut seen = Vec::new();
+        let mut visit = |trajectory: &Trajectory| seen.push(Seen::of(trajectory));
+        let file =
+            TrajectoryFile::open_with_malformed(path, formats, Duplicates::Keep, &mut |_, _| (), &mut visit);
+        let file = file.map_err(|error| in_words(path, &error))?;
+        if file.is_tasks() || file.is_empty() {
+            return Err(format!("`{}` has no trajectories", path.display()));
+        }
+        if seen.len() != file.len() {
+            // Tasks among trajectories are read as trajectories without calls, but not seen while opening.
+            let read = (0..file.len()).map(|index| file.look_at(index).map(|found| Seen::of(&found)));
+            seen = read.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+        }
+        let digest = file.digest().map_err(|error| error.to_string())?;
+        Ok(Self { path: path.to_owned(), digest, seen, file: Mutex::new(file), changed })
+    }
+
+    /// Works on the file.
+    pub(crate) fn with<R>(&self, work: impl FnOnce(&TrajectoryFile) -> R) -> R {
+        work(&self.file.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether it holds grades.
+    pub(crate) fn is_graded(&self) -> bool {
+        self.seen.iter().any(|seen| !seen.row.grades.is_empty())
+    }
+
+    /// Whether the file has changed since it was opened.
+    pub(crate) fn is_old(&self) -> bool {
+        changed(&self.path) != self.changed
+    }
+}
+
+impl Seen {
+    fn of(trajectory: &Trajectory) -> Self {
+        Self {
+            row: Row::new(trajectory),
+            image: trajectory.image.clone(),
+            repeat: repeat_of(trajectory),
+            model: model_of(trajectory),
+            format: format_of(trajectory),
+            judged: judged(trajectory),
+        }
+    }
+}
+
+/// When a file was changed; nothing if it is not there.
+pub(crate) fn changed(path: &Path) -> Option<SystemTime> {
+    path.metadata().and_then(|found| found.modified()).ok()
+}
+
+fn in_words(path: &Path, error: &m3_trajectory::OpenError) -> String {
+    match error {
+        m3_trajectory::OpenError::Source(error) => error.to_string(),
+        m3_trajectory::OpenError::Invalid { problems, .. } => {
+            let first = problems.iter().find(|problem| problem.severity == m3_trajectory::Severity::Error);
+            first.map_or_else(|| format!("`{}` cannot be read", path.display()), ToString::to_string)
+        }
+    }
+}
+
+fn repeat_of(trajectory: &Trajectory) -> Option<u64> {
+    member(&trajectory.extra, "run")?.get("repeat").and_then(crate::members::count)
+}
+
+fn judged(trajectory: &Trajectory) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    let mut add = |text: &str| {
+        // With its length, so that no two lists of texts are alike.
+        digest.update((text.len() as u64).to_le_bytes());
+        digest.update(text);
+    };
+    for (step, call) in trajectory.calls() {
+        add(&step.to_string());
+        add(&call.tool);
+        add(&call.arguments.as_ref().map_or_else(String::new, |arguments| arguments.to_text(Keys::AsRead)));
+    }
+    add(trajectory.final_reply.as_deref().unwrap_or_default());
+    digest.finalize().into()
+}
+
+/// The format that a trajectory was read from, if another program wrote it.
+pub(crate) fn format_of(trajectory: &Trajectory) -> Option<String> {
+    let format = member(&trajectory.extra, "import")?.get("format")?.as_str()?;
+    Some(cut(format, 200))
+}
+
+fn model_of(trajectory: &Trajectory) -> Option<String> {
+    let model = member(&trajectory.extra, "model")?;
+    let name = model.as_str().or_else(|| model.get("requested").and_then(Json::as_str))?;
+    Some(cut(name, 200))
+}
