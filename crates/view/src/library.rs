@@ -285,8 +285,11 @@ impl Library {
             let is_due = (run.score.is_none() || run.is_stale) && run.problem.is_none();
             let shared =
                 |references: &References| run.rows.iter().filter(|row| references.has(&row.id)).count();
-            let best =
-                shelves.references.iter().filter(|_| is_due).max_by_key(|references| shared(references))?;
+            let best = shelves
+                .references
+                .iter()
+                .filter(|known| is_due && !known.is_rejected)
+                .max_by_key(|known| shared(known))?;
             if shared(best) == 0 {
                 return None;
             }

@@ -19,13 +19,16 @@ pub(crate) struct References {
     pub digest: String,
     /// What the file is called; its folder is nobody's business who gets a bundle.
     pub name: String,
+    /// Whether they are what `m3 judge` did not accept: nothing is scored against them by itself.
+    pub is_rejected: bool,
 }
 
 impl References {
     fn new(opened: Opened, images: Option<&Path>, pictures: &Pictures) -> Option<Self> {
         let name = opened.path.file_name().map(|name| name.to_string_lossy().into_owned());
         let (digest, name) = (opened.digest.clone(), name.unwrap_or_default());
-        Some(Self { run: Run::of_files(vec![opened], images, pictures)?, digest, name })
+        let is_rejected = name.contains(".rejected.");
+        Some(Self { run: Run::of_files(vec![opened], images, pictures)?, digest, name, is_rejected })
     }
 
     /// The file.
@@ -61,7 +64,8 @@ impl Shelves {
         let of_score = self.references.iter().find(|known| Some(known.digest.as_str()) == scored);
         of_score.or_else(|| {
             let shares = |known: &&References| run.rows.iter().any(|row| known.has(&row.id));
-            self.references.iter().filter(|_| scored.is_none() || run.is_stale).find(shares)
+            let accepted = self.references.iter().filter(|known| !known.is_rejected);
+            accepted.filter(|_| scored.is_none() || run.is_stale).find(shares)
         })
     }
 

@@ -52,8 +52,10 @@ fn grades_stand_beside_the_run_that_they_are_of() {
     let home = view.json("data/home.json");
     let grades = |home: &Value| -> Vec<(String, Value)> {
         let runs = home["runs"].as_array().unwrap().iter();
-        runs.map(|run| (run["name"].as_str().unwrap().to_owned(), run["grades"]["task_completion"].clone()))
-            .collect()
+        runs.map(|run| {
+            (run["name"].as_str().unwrap().to_owned(), run["grades"]["task_completion"][0].clone())
+        })
+        .collect()
     };
     let of = |name: &str, grade: Option<f64>| (name.to_owned(), json!(grade));
     let before = [of("m2", None), of("p", Some(0.5)), of("other", Some(1.0))];
@@ -134,4 +136,30 @@ fn traces_say_their_format_and_tables_of_suites_are_sorted() {
     // The table of runs stays as it was.
     assert_eq!(browser.text("new URLSearchParams(location.hash.split('?')[1]).get('sort')"), "name");
     assert_quiet(&browser, &view.address);
+}
+
+/// What `m3 judge` did not accept is shown, and nothing is scored against it.
+#[test]
+fn nothing_is_scored_against_rejected_references() {
+    let folder = Folder::new();
+    let of = |id: &str| json!([one_call(id, "t/u", &json!({"x": 1}))]);
+    write(&folder.path().join("p.json"), &of("a"));
+    write(&folder.path().join("references.json"), &of("b"));
+    let mut rejected = of("a");
+    rejected[0]["question"] = json!("one");
+    write(&folder.path().join("references.rejected.json"), &rejected);
+    let Some(view) = View::start(&folder, &["."]) else { return };
+    let home = view.json("data/home.json");
+    let marks: Vec<(&Value, &Value)> = home["references"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|found| (&found["name"], &found["is_rejected"]))
+        .collect();
+    let [accepted, not] = [json!("references.json"), json!("references.rejected.json")];
+    assert_eq!(marks, [(&accepted, &json!(false)), (&not, &json!(true))]);
+    found(&view, |home| home["runs"][0]["is_being_scored"] == false);
+    assert_eq!(view.json("data/home.json")["runs"][0]["values"], Value::Null);
+    let task = view.json("data/task/0/0.json");
+    assert_eq!(task["reference"], Value::Null);
 }

@@ -6,7 +6,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Column, columns, name_of, without_folder};
-use crate::grades::Measures;
 use crate::journal::ProgressDocument;
 use crate::run::Run;
 use crate::score::metrics;
@@ -39,8 +38,8 @@ struct RunRow {
     tokens: Option<u64>,
     /// The format of the program that wrote it, if that is another one.
     format: Option<String>,
-    /// The means of grades, over the trajectories that have them.
-    grades: Measures,
+    /// The means of grades, over the trajectories that have them, with their number.
+    grades: BTreeMap<String, (f64, u32)>,
     /// m3's metrics, as in `columns`.
     values: Option<Vec<Option<f64>>>,
     /// The values of suites, by suite and name.
@@ -56,6 +55,7 @@ struct RunRow {
 struct ReferencesRow {
     name: String,
     tasks: usize,
+    is_rejected: bool,
 }
 
 impl Home {
@@ -77,7 +77,11 @@ pub(crate) fn home(shelves: &Shelves, is_live: bool) -> Home {
         references: shelves
             .references
             .iter()
-            .map(|known| ReferencesRow { name: known.name.clone(), tasks: known.run.rows.len() })
+            .map(|known| ReferencesRow {
+                name: known.name.clone(),
+                tasks: known.run.rows.len(),
+                is_rejected: known.is_rejected,
+            })
             .collect(),
         notes: shelves.notes.clone(),
         passed_over: shelves
@@ -132,14 +136,14 @@ fn run_row(shelves: &Shelves, run: &Run) -> RunRow {
     }
 }
 
-fn mean_grades(run: &Run) -> Measures {
+fn mean_grades(run: &Run) -> BTreeMap<String, (f64, u32)> {
     let mut sums: BTreeMap<&str, (f64, u32)> = BTreeMap::new();
     for (name, value) in run.rows.iter().filter(|row| !row.is_replaced).flat_map(|row| &row.grades) {
         let (sum, count) = sums.entry(name).or_default();
         *sum += value;
         *count += 1;
     }
-    sums.into_iter().map(|(name, (sum, count))| (name.to_owned(), sum / f64::from(count))).collect()
+    sums.into_iter().map(|(name, (sum, count))| (name.to_owned(), (sum / f64::from(count), count))).collect()
 }
 
 /// What has changed since the page last asked.

@@ -60,6 +60,8 @@ const fixed = (value, digits = 3) => {
   const [kept, rest] = [parts?.slice(0, digits), parts?.slice(digits)];
   return /^50*$/.test(rest) && Number(kept.at(-1)) % 2 === 0 ? `${whole}.${kept}` : value.toFixed(digits);
 };
+// A share, or a count of things.
+const amount = (value) => (Number.isInteger(value) && value > 1 ? grouped(value) : fixed(value, 2));
 const grouped = (value) => (value === null || value === undefined ? "–" : Math.round(value).toLocaleString("en"));
 const plural = (count, thing) => `${grouped(count)} ${thing}${count === 1 ? "" : "s"}`;
 const percent = (part, whole) => (whole > 0 ? `${Math.round((100 * part) / whole)} %` : "–");

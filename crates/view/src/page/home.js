@@ -20,6 +20,13 @@ const progressOf = (run) => {
   return at.was_interrupted ? `interrupted, ${of}` : at.done < at.of ? `stopped, ${of}` : run.values ? "scored" : "done";
 };
 
+const metricColumns = (home) => averageFirst(home.columns).map((column) => [column, home.columns.indexOf(column)]).map(([column, index]) => (
+  { name: column.name, label: column.label, isNumber: true, value: (run) => run.values?.[index], cell: (run) => bar(run.values?.[index]) }));
+
+// Grades say how many tasks they are of.
+const gradeColumns = (home) => [...new Set(home.runs.flatMap((run) => Object.keys(run.grades)))].map((name) => ({ name: `grade ${name}`, label: words(name), isNumber: true, value: (run) => run.grades[name]?.[0],
+  cell: (run) => (run.grades[name] ? [fixed(run.grades[name][0]), make("small", { class: "under" }, `of ${grouped(run.grades[name][1])}`)] : "–") }));
+
 const runColumns = (home) => [
   { name: "name", label: "run", value: (run) => run.name, cell: (run) => [make("a", { href: runLink(run.name) }, run.name),
     run.model && run.model !== run.name ? make("small", {}, ` ${run.model}`) : null, run.format ? make("small", { class: "under" }, run.format) : null] },
@@ -27,8 +34,7 @@ const runColumns = (home) => [
   ...(new Set(home.runs.map((run) => run.references).filter(Boolean)).size > 1 ? [{ name: "references", label: "references", value: (run) => run.references, cell: (run) => run.references ?? "–" }] : []),
   { name: "tasks", label: "tasks", isNumber: true, value: (run) => run.trajectories, cell: (run) => grouped(run.trajectories) },
   ...(home.runs.some((run) => run.failed > 0) ? [{ name: "failed", label: "failed", isNumber: true, value: (run) => run.failed, cell: (run) => grouped(run.failed) }] : []),
-  ...averageFirst(home.columns).map((column) => [column, home.columns.indexOf(column)]).map(([column, index]) => ({ name: column.name, label: column.label, isNumber: true, value: (run) => run.values?.[index], cell: (run) => bar(run.values?.[index]) })),
-  ...[...new Set(home.runs.flatMap((run) => Object.keys(run.grades)))].map((name) => ({ name: `grade ${name}`, label: words(name), isNumber: true, value: (run) => run.grades[name], cell: (run) => fixed(run.grades[name]) })),
+  ...metricColumns(home).slice(0, 1), ...gradeColumns(home), ...metricColumns(home).slice(1),
   ...(home.runs.some((run) => run.failed_calls > 0) ? [{ name: "errors", label: "failed calls", isNumber: true, value: (run) => (run.calls ? run.failed_calls / run.calls : null), cell: (run) => percent(run.failed_calls, run.calls) }] : []),
   { name: "calls", label: "calls a task", isNumber: true, value: (run) => (run.trajectories ? run.calls / run.trajectories : null), cell: (run) => (run.calls ? (run.calls / run.trajectories).toFixed(1) : "–") },
   ...(home.runs.some((run) => run.tokens) ? [{ name: "tokens", label: "tokens a task", isNumber: true, value: (run) => (run.tokens ? run.tokens / run.trajectories : null), cell: (run) => (run.tokens ? grouped(run.tokens / run.trajectories) : "–") }] : []),
@@ -39,7 +45,7 @@ const suiteTables = (home, parameters) => [...new Set(home.runs.flatMap((run) =>
   const runs = home.runs.filter((run) => run.suites?.[suite]);
   const names = [...new Set(runs.flatMap((run) => Object.entries(run.suites[suite]).filter(([, value]) => typeof value === "number").map(([name]) => name)))];
   const columns = [{ name: "run", label: "run", value: (run) => run.name, cell: (run) => make("a", { href: runLink(run.name) }, run.name) },
-    ...names.map((name) => ({ name, label: words(name), isNumber: true, value: (run) => run.suites[suite][name], cell: (run) => fixed(run.suites[suite][name], 2) }))];
+    ...names.map((name) => ({ name, label: words(name), isNumber: true, value: (run) => run.suites[suite][name], cell: (run) => amount(run.suites[suite][name]) }))];
   return section(`As ${suite} scores them`, sortable(suite, columns, runs, parameters.get(suite) ?? "run", (sort) => go("", { ...Object.fromEntries(parameters), [suite]: sort }), suite));
 });
 
@@ -50,7 +56,7 @@ const homeView = async (parameters) => {
   const made = sortable("Runs", runColumns(home), home.runs, sorted, (sort) => go("", { ...Object.fromEntries(parameters), sort }));
   const trajectories = home.runs.reduce((sum, run) => sum + run.trajectories, 0);
   const parts = [make("h2", { tabindex: -1 }, "Runs"), make("p", {}, `${plural(home.runs.length, "run")} with ${plural(trajectories, "trajectory").replace("trajectorys", "trajectories")}`,
-    home.references.length > 0 ? [`; references: `, home.references.map((found, index) => [index > 0 ? ", " : "", make("a", { href: referencesLink(found.name) }, found.name), ` (${plural(found.tasks, "task")})`])] : "", ".")];
+    home.references.length > 0 ? [`; references: `, home.references.map((found, index) => [index > 0 ? ", " : "", make("a", { href: referencesLink(found.name) }, found.name), ` (${plural(found.tasks, "task")}${found.is_rejected ? ", rejected: nothing is scored against them" : ""})`])] : "", ".")];
   if (home.runs.length > 0) parts.push(made);
   if (home.runs.some((run) => run.is_being_scored)) parts.push(make("p", { class: "note" }, "Runs are being scored; this page shows the numbers when they are there."));
   if (!isScored && home.runs.length > 0 && home.references.length === 0) parts.push(make("p", { class: "note" }, "There are no scores: name the references too (`--references FILE`), or the scores of `m3 score --format json`."));
@@ -70,11 +76,12 @@ const hardest = async () => {
     const values = matrix.values[average][index].filter((value) => value !== null);
     return { task, index, values, best: Math.max(...values), mean: values.reduce((sum, value) => sum + value, 0) / values.length };
   }).filter((found) => found.values.length > 1).sort((a, b) => a.mean - b.mean || a.best - b.best);
-  const failed = best.filter((found) => found.best < 0.5).length;
-  const shown = best.slice(0, 8);
-  if (shown.length === 0) return null;
-  return section("Tasks that all runs find hard",
-    make("p", {}, failed > 0 ? `In ${plural(failed, "task")} of ${grouped(best.length)} no run has an average of 0.5. ` : "Each task has an average of 0.5 or more in some run. ", make("a", { href: "#/matrix" }, "All tasks")),
+  const failed = best.filter((found) => found.best < 0.5);
+  const all = make("a", { href: "#/matrix" }, "All tasks");
+  if (best.length === 0) return null;
+  if (failed.length === 0) return section("Tasks that all runs find hard", make("p", {}, "There are none: each task has an average of 0.5 or more in some run. ", all));
+  const shown = failed.slice(0, 8);
+  return section("Tasks that all runs find hard", make("p", {}, `In ${plural(failed.length, "task")} of ${grouped(best.length)} no run has an average of 0.5. `, all),
     wide("Hard tasks", table(["task", "type", "best", "mean", "question"], shown.map((found) => [make("a", { href: tasksLink(found.task.id) }, found.task.id),
       found.task.type ?? "–", fixed(found.best), fixed(found.mean), make("span", { class: "clipped", dir: "auto" }, found.task.question ?? "")]), { class: "rows" })));
 };

@@ -39,11 +39,17 @@ const TOOL_COLUMNS = [{ name: "tool", label: "tool", value: (found) => found.too
 const summary = (run, parameters) => {
   const score = run.score;
   const labels = averageFirst(run.columns.filter((column) => typeof score.aggregate?.[column.name] === "number"));
+  const graded = choices(run, (row) => Object.keys(row.grades ?? {})).map((name) => {
+    const found = run.rows.map((row) => row.grades?.[name]).filter((value) => value !== undefined);
+    return make("div", {}, make("dt", {}, `${words(name)}, of ${plural(found.length, "task")}`), make("dd", {}, bar(found.reduce((sum, value) => sum + value, 0) / found.length)));
+  });
   const between = (bounds) => (bounds ? make("small", {}, ` ${fixed(bounds[0])} to ${fixed(bounds[1])}`) : null);
-  const metrics = make("dl", { class: "metrics" }, labels.map((column) => make("div", {}, make("dt", {}, column.label), make("dd", {}, bar(score.aggregate[column.name]), between(run.set?.intervals[column.name])))));
+  const metrics = make("dl", { class: "metrics" }, labels.map((column) => make("div", {}, make("dt", {}, column.label), make("dd", {}, bar(score.aggregate[column.name]), between(run.set?.intervals[column.name])))), graded);
   const costs = score.costs.slice(0, 5).map((cost) => make("li", {}, costWords(cost)));
-  const silent = run.rows.filter((row) => outcomeOf(row) === "no_calls").length;
-  if (silent > 0) costs.unshift(make("li", {}, make("strong", {}, grouped(silent)), ` of ${plural(run.rows.length, "task")} have `, make("a", { href: runLink(run.name, new URLSearchParams({ outcome: "no_calls" })) }, "no call at all"), "."));
+  // Some tasks need no call.
+  const average = run.columns.findIndex((column) => column.name === "average");
+  const silent = run.rows.filter((row) => outcomeOf(row) === "no_calls" && row.values?.[average] < 1).length;
+  if (silent > 0) costs.unshift(make("li", {}, make("strong", {}, grouped(silent)), ` of ${plural(run.rows.length, "task")} lose by having `, make("a", { href: runLink(run.name, new URLSearchParams({ outcome: "no_calls", to: 0.9999 })) }, "no call at all"), "."));
   const isHere = new Set(run.rows.map((row) => row.id));
   const task = (id, repeat = 1) => (isHere.has(id) ? make("a", { href: taskLink(run.name, { id, repeat }) }, named(id)) : make("bdi", {}, named(id)));
   const types = Object.entries(score.by_type).map(([type, found]) => ({ type, ...found }));
