@@ -143,6 +143,51 @@ fn nothing_that_is_being_written_is_lost_unasked() {
     assert_quiet(&browser, &review);
 }
 
+/// A note that is being written stays through all that sends no note, and is not in the next reference.
+#[test]
+fn a_note_stays_until_it_is_sent() {
+    let folder = Folder::new();
+    let Some((browser, review)) = start(&folder) else { return };
+    let note = "document.querySelector('#note').value";
+    let version = "document.querySelectorAll('.history li').length";
+    write(&browser, "#note", "no lamp");
+    let edit = |selector: &str, text: &str| {
+        click(&browser, selector);
+        write(&browser, ".draft textarea", text);
+        save_by_keys(&browser);
+    };
+    click(&browser, "[data-number='1'] .later");
+    browser.wait(version, "1");
+    assert_eq!(browser.text(note), "no lamp", "moved");
+    click(&browser, "[data-number='1'] .remove");
+    browser.wait(version, "2");
+    assert_eq!(browser.text(note), "no lamp", "removed");
+    click(&browser, ".back");
+    browser.wait(version, "3");
+    assert_eq!(browser.text(note), "no lamp", "put back");
+    edit("[data-number='1'] .edit", "{\"zone\": 1}");
+    browser.wait(version, "4");
+    assert_eq!(browser.text(note), "no lamp", "edited");
+    edit("#answer .edit", "13 EUR");
+    browser.wait(version, "5");
+    assert_eq!(browser.text(note), "no lamp", "answered");
+    click(&browser, "#undo");
+    browser.wait(version, "6");
+    assert_eq!(browser.text(note), "no lamp", "undone");
+    click(&browser, "#reject");
+    browser.wait(STATE, "rejected");
+    assert_eq!(browser.text(note), "");
+    let kept = lines(&folder, "references.json.reviews.jsonl");
+    let notes: Vec<&str> = kept.iter().filter_map(|line| line["note"].as_str()).collect();
+    assert_eq!(notes, ["no lamp"]);
+    browser.run("window.confirm = () => true");
+    write(&browser, "#note", "of this one alone");
+    browser.press("j");
+    browser.wait("document.querySelector('#detail h2 bdi').textContent", "r2");
+    assert_eq!(browser.text(note), "");
+    assert_quiet(&browser, &review);
+}
+
 /// Without a catalog, tools of the references are offered, and any other may be written.
 #[test]
 fn a_reference_without_calls_and_answer_is_filled() {

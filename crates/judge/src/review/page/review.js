@@ -127,6 +127,8 @@ const decide = async (action, focus) => {
     const answer = await ask("api/decide", sent);
     if (isStill()) {
       draft = null;
+      // A note that was sent is in the history now; any other is still being written.
+      if (byId("note").value === sent.note) byId("note").value = "";
       show(answer, focus);
     }
     take(await ask(`api/changes?since=${sequence}`));
@@ -274,8 +276,10 @@ const findings = () => {
     shown.findings.length === 0 ? make("p", { class: "note" }, "Nothing.") : make("ul", { class: "plain" }, problemList(shown.findings, at)));
 };
 
-// Shows a reference; the focus goes to a call, or to the answer, if one is named.
+// Shows a reference; the focus goes to a call, or to the answer, if one is named. A note that is being written stays
+// with its reference.
 const show = (answer, focus) => {
+  const note = shown?.index === answer.index ? byId("note").value : "";
   shown = answer;
   const steps = answer.steps.map((calls, index) => make("section", { class: "step", "aria-label": `Step ${index + 1}` },
     make("h4", {}, `Step ${index + 1}`), calls.map((call, place) => card(call, `${index + 1}.${place + 1}`))));
@@ -308,6 +312,7 @@ const show = (answer, focus) => {
       : [make("p", { class: "note" }, "The file says nothing of how this reference was made.")]),
     make("h3", {}, "Decisions"),
     answer.history.length > 0 ? history() : make("p", { class: "note" }, "Nobody has decided yet."));
+  byId("note").value = note;
   onward();
   if (focus !== undefined) (focus === "answer" ? byId(focus) : detail.querySelector(`[data-number="${focus}"]`))?.focus();
 };
