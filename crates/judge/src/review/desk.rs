@@ -16,7 +16,7 @@ use super::arrangement::{EditProblem, LONGEST_TOOL, Revision, Rules, change, nor
 use super::decision::{Action, DecideError};
 use super::document;
 use super::findings::{findings, of_file};
-use super::links::problems;
+use super::links::{Linked, problems};
 use super::page::{Mode, page};
 use super::reviews::Reviews;
 use super::server::{Ask, Desk, Page, Reply, body};
@@ -51,7 +51,7 @@ pub struct ReviewDesk {
     rules: Rules,
     /// For each reference what was found in its file.
     in_file: Vec<Vec<EditProblem>>,
-    /// For each reference at which version something was counted, and what: how many findings.
+    /// For each reference how many findings it had at a version, the version first.
     counts: Mutex<Vec<Option<(u64, usize)>>>,
     /// Tools that a person may want to call: those of the catalog, or without one those that references call.
     tools: Vec<String>,
@@ -149,24 +149,48 @@ impl ReviewDesk {
     }
 
     fn reference(&self, reviews: &Reviews, index: usize) -> Option<Value> {
-        document::reference(reviews, &self.rules, index, self.in_file.get(index)?)
-    }
-
-    /// How many findings a reference has. They are counted once for each version of it.
-    fn count(&self, reviews: &Reviews, index: usize) -> usize {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let version = reviews.version(index);
-        match counts[index] {
-            Some((counted, count)) if counted == version => count,
-            _ => {
-                let count = findings(reviews, &self.rules, index, &self.in_file[index]).len();
-                counts[index] = Some((version, count));
-                count
-            }
+        let made = document::reference(reviews, &self.rules, index, self.in_file.get(index)?)?;
+        if let Some(found) = made["findings"].as_array() {
+            self.counts()[index] = Some((reviews.version(index), found.len()));
         }
+        Some(made)
     }
 
-    /// The references that changed after this line of the file of decisions.
+    fn counts(&self) -> MutexGuard<'_, Vec<Option<(u64, usize)>>> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many findings a reference has as it stands, if they were counted.
+    fn counted(&self, reviews: &Reviews, index: usize) -> Option<usize> {
+        let (version, count) = self.counts().get(index).copied().flatten()?;
+        (version == reviews.version(index)).then_some(count)
+    }
+
+    /// Counts the findings of a few references from one on: index, version and count of each, and where to go on. It
+    /// is a piece of work that others can wait for.
+    fn count(&self, reviews: &Reviews, from: usize) -> Value {
+        let (mut counts, mut counted, mut calls, mut next) = (Vec::new(), 0, 0, from);
+        while next < self.in_file.len()
+            && counts.len() < MOST_TOLD
+            && counted < MOST_COUNTED
+            && calls < MOST_CALLS
+        {
+            let count = self.counted(reviews, next).unwrap_or_else(|| {
+                let (subject, revision) = (reviews.subject(next), reviews.standing(next));
+                let linked = Linked::of(subject, &revision.steps);
+                let found = findings(subject, (&revision, &linked), &self.rules, &self.in_file[next]);
+                self.counts()[next] = Some((reviews.version(next), found.len()));
+                counted += 1;
+                calls += subject.reference.call_count();
+                found.len()
+            });
+            counts.push(json!([next, reviews.version(next), count]));
+            next += 1;
+        }
+        json!({ "counts": counts, "next": (next < self.in_file.len()).then_some(next) })
+    }
+
+    /// The references that changed after this line of the file of decisions, with findings where they were counted.
     fn list(&self, reviews: &Reviews, since: usize, is_whole: bool) -> Value {
         let references = reviews.references().iter().enumerate();
         let changed = references.filter(|(index, _)| is_whole || reviews.changed(*index) > since);
@@ -179,7 +203,7 @@ impl ReviewDesk {
                 "question": shortened(reference.question.as_deref().unwrap_or_default(), 300),
                 "has_image": reference.image.is_some(),
                 "state": reviews.state(index),
-                "findings": self.count(reviews, index),
+                "findings": self.counted(reviews, index),
                 "version": reviews.version(index),
                 "name": last.map(|last| &last.name),
                 "time": last.map(|last| &last.time),
@@ -198,7 +222,8 @@ impl ReviewDesk {
         match (kind, numbers.as_slice()) {
             ("image", [index]) => Some(ImageSource::File(reviews.references().get(*index)?.image.clone()?)),
             ("result", [index, call, part]) if *index < reviews.references().len() => {
-                let result = reviews.subject(*index).result(*call)?;
+                let subject = reviews.subject(*index);
+                let result = subject.result(&subject.calls(), *call)?;
                 match result_picture(result_parts(result)?.get(*part)?)? {
                     ResultPicture::File(path) => Some(ImageSource::File(path.to_owned())),
                     ResultPicture::Sent(part) => {
@@ -210,6 +235,13 @@ impl ReviewDesk {
         }
     }
 }
+
+/// The most references whose findings are counted at once, and the most that are told of.
+const MOST_COUNTED: usize = 20;
+const MOST_TOLD: usize = 1000;
+
+/// No further reference is begun once those that were counted at once have so many calls.
+const MOST_CALLS: usize = 1000;
 
 /// The most tools that a page offers.
 const MOST_TOOLS: usize = 10_000;
@@ -251,6 +283,9 @@ impl Desk for ReviewDesk {
             (false, "api/list") => Reply::json(&self.list(&reviews, 0, true)),
             (false, "api/changes") => {
                 Reply::json(&self.list(&reviews, ask.number("since").unwrap_or(0), false))
+            }
+            (false, "api/findings") => {
+                Reply::json(&self.count(&reviews, ask.number("from").unwrap_or_default()))
             }
             (false, "api/reference") => {
                 let found = ask.number("index").and_then(|index| self.reference(&reviews, index));

@@ -3,12 +3,12 @@
 
 use m3_support::text::shortened;
 use m3_trajectory::json::Json;
-use m3_trajectory::{Call, Problems, Severity, Trajectory};
+use m3_trajectory::{Problems, Severity, Trajectory};
 use serde::de::DeserializeOwned;
 
 use super::arrangement::{EditProblem, Revision, Rules};
 use super::checks::{SAYS_NOTHING, says_nothing};
-use super::links::misplaced_calls;
+use super::links::{Linked, misplaced_calls};
 use super::origin::Subject;
 use super::reviews::Reviews;
 use crate::reference::{Disagreement, Opinion, PROVENANCE_KEY, Refusal, Verdict, Verification};
@@ -32,19 +32,17 @@ pub(super) fn of_file(reviews: &Reviews, problems: &Problems) -> Vec<Vec<EditPro
     found
 }
 
-/// What is wrong with a reference as it stands, and what was found in its file.
+/// What is wrong with a reference as it stands, with these dependencies, and what was found in its file.
 pub(super) fn findings(
-    reviews: &Reviews,
+    subject: Subject<'_>,
+    (revision, linked): (&Revision, &Linked),
     rules: &Rules,
-    index: usize,
     in_file: &[EditProblem],
 ) -> Vec<EditProblem> {
-    let subject = reviews.subject(index);
-    let revision = reviews.standing(index);
     let mut found: Vec<EditProblem> = in_file.iter().take(MOST).cloned().collect();
-    found.extend(of_answer(subject.reference, &revision));
-    found.extend(of_calls(subject, &revision, rules));
-    found.extend(misplaced_calls(subject, &revision.steps));
+    found.extend(of_answer(subject.reference, revision));
+    found.extend(of_calls(subject, revision, rules));
+    found.extend(misplaced_calls(subject, &revision.steps, linked));
     found.extend(of_judge(subject.reference));
     found.truncate(MOST);
     found
@@ -63,7 +61,7 @@ fn of_answer(reference: &Trajectory, revision: &Revision) -> Option<EditProblem>
 
 /// What the catalog says of the calls.
 fn of_calls(subject: Subject<'_>, revision: &Revision, rules: &Rules) -> Vec<EditProblem> {
-    let calls: Vec<&Call> = subject.reference.calls().map(|(_, call)| call).collect();
+    let calls = subject.calls();
     let none = Json::Object(Vec::new());
     let of_call = |placed: &super::arrangement::PlacedCall| {
         let Some(call) = placed.as_it_stands(&calls) else { return Vec::new() };

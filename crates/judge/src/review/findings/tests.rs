@@ -16,7 +16,9 @@ fn reviews(reference: Trajectory) -> (tempfile::TempDir, Reviews) {
 }
 
 fn told(reviews: &Reviews, rules: &Rules) -> Vec<(Option<usize>, String)> {
-    let found = findings(reviews, rules, 0, &[]);
+    let (subject, revision) = (reviews.subject(0), reviews.standing(0));
+    let linked = Linked::of(subject, &revision.steps);
+    let found = findings(subject, (&revision, &linked), rules, &[]);
     found.into_iter().map(|found| (found.call, format!("{}{}", found.pointer, found.message))).collect()
 }
 
@@ -73,7 +75,9 @@ fn warnings_of_the_file_belong_to_their_reference() {
     }
     let in_file = of_file(&reviews, &problems);
     assert_eq!(in_file[0].len(), 1);
-    let found = findings(&reviews, &Rules::default(), 0, &in_file[0]);
+    let (subject, revision) = (reviews.subject(0), reviews.standing(0));
+    let linked = Linked::of(subject, &revision.steps);
+    let found = findings(subject, (&revision, &linked), &Rules::default(), &in_file[0]);
     assert_eq!((found[0].pointer.as_str(), found[0].message.as_str()), ("/steps/0", "no `arguments`"));
 }
 

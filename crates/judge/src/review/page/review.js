@@ -1,8 +1,5 @@
 // The page that shows references one by one: accept, edit, move, remove, reject, undo.
-const [list, search, state, count] = ["list", "search", "state", "count"].map(byId);
 const POLL = 2000;
-let references = [];
-let sequence = 0;
 let open = null;
 // The reference as the server told it last; its steps as they stand.
 let shown = null;
@@ -10,50 +7,6 @@ let shown = null;
 let draft = null;
 // Tools that may be called.
 let tools = [];
-
-const badge = (name) => make("span", { class: `badge ${name}` }, name);
-
-const row = (reference) => make("li", { "data-index": reference.index },
-  make("button", { type: "button", class: "row", onclick: () => go(reference.index) },
-    reference.has_image ? make("img", { class: "thumbnail", src: `image/${reference.index}?small`, alt: "", loading: "lazy", onerror: (event) => event.target.remove() }) : null,
-    make("span", { class: "row-head" }, make("strong", {}, reference.id || "(empty id)"), make("span", {}, reference.findings > 0 ? make("span", { class: "badge found" }, `${reference.findings} found`) : null, " ", badge(reference.state))),
-    make("span", { class: "row-question", dir: "auto" }, reference.question || reference.type || ""),
-    reference.name ? make("span", { class: "row-by" }, `${reference.name}, ${when(reference.time)}`) : null));
-
-const isListed = (reference) => {
-  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const text = `${reference.id}\n${reference.type}\n${reference.question}`.toLowerCase();
-  const isInState = !state.value || (state.value === "found" ? reference.findings > 0 : reference.state === state.value);
-  return isInState && words.every((word) => text.includes(word));
-};
-
-const listed = () => references.filter(isListed);
-
-const filter = () => {
-  const found = new Set(listed().map((reference) => reference.index));
-  for (const item of list.children) item.hidden = !found.has(Number(item.dataset.index));
-  const decided = references.filter((reference) => reference.state !== "open").length;
-  count.textContent = `${found.size} of ${references.length} references; ${decided} decided`;
-};
-
-// Takes the rows that changed; the focus stays where it was.
-const take = (answer) => {
-  sequence = answer.sequence;
-  for (const reference of answer.references) {
-    const old = list.children[reference.index];
-    const made = row(reference);
-    references[reference.index] = reference;
-    if (!old) list.append(made);
-    else {
-      const isFocused = old.contains(document.activeElement);
-      old.replaceWith(made);
-      if (isFocused) made.firstChild.focus({ preventScroll: true });
-    }
-  }
-  mark();
-  filter();
-  onward();
-};
 
 // The next reference that nobody has decided on, from the one that is open.
 const nextOpen = () => {
@@ -71,11 +24,6 @@ const onward = () => {
     ? [make("button", { type: "button", id: "next", onclick: () => go(next.index) }, `Next open reference, ${left} left `, make("kbd", {}, "n"))]
     : [make("p", { id: "done", role: "status" }, "All references are decided. ", make("code", {}, `m3 review ${source} --out reviewed.json`), " writes those that were accepted or edited; ",
       make("code", {}, "m3 score PREDICTIONS reviewed.json"), " scores against them.")]));
-};
-
-const mark = () => {
-  list.querySelector("[aria-current]")?.removeAttribute("aria-current");
-  if (open !== null) list.children[open]?.firstChild.setAttribute("aria-current", "true");
 };
 
 // Answers may come in another order than they were asked for: only the last one asked for is shown.
@@ -332,6 +280,7 @@ const poll = async () => {
       }
     }
     if (byId("failure").textContent.startsWith("m3 does not answer")) fail("");
+    countFindings();
   } catch (thrown) { fail(reason(thrown)); }
   setTimeout(poll, POLL);
 };
@@ -362,8 +311,6 @@ onKeys((event) => {
   return true;
 });
 
-search.addEventListener("input", filter);
-state.addEventListener("input", filter);
 window.addEventListener("beforeunload", (event) => { if (isDirty()) event.preventDefault(); });
 
 (async () => {
@@ -375,6 +322,7 @@ window.addEventListener("beforeunload", (event) => { if (isDirty()) event.preven
     if (location.hash.length > 1 && references[wanted]) await go(wanted);
     else if (first) await go(first.index);
     document.documentElement.dataset.ready = "true";
+    countFindings();
   } catch (thrown) { fail(reason(thrown)); }
   setTimeout(poll, POLL);
 })();
