@@ -107,7 +107,13 @@ impl ReviewDesk {
         let decide: Decide = serde_json::from_value(body(ask)?)
             .map_err(|error| Reply::error(400, &shortened(&error.to_string(), 200)))?;
         let action = match decide.action {
-            Action::Edit { revision, note, .. } => self.edit(reviews, decide.index, revision, note)?,
+            Action::Edit { revision, note, .. } => {
+                match self.edit(reviews, decide.index, revision, note)? {
+                    Some(action) => action,
+                    // It would only take an acceptance back.
+                    None => return Ok(Reply::json(&self.reference(reviews, decide.index))),
+                }
+            }
             action => action,
         };
         if decide.index >= reviews.references().len() {
@@ -125,14 +131,15 @@ impl ReviewDesk {
         }
     }
 
-    /// Makes an edit, if it keeps the rules. Without a new answer, the answer stays as it stands.
+    /// Makes an edit, if it keeps the rules; `None` if it changes nothing. Without a new answer, the answer stays as it
+    /// stands.
     fn edit(
         &self,
         reviews: &Reviews,
         index: usize,
         mut revision: Revision,
         note: String,
-    ) -> Result<Action, Reply> {
+    ) -> Result<Option<Action>, Reply> {
         let reference = reviews.references().get(index).ok_or_else(Reply::not_found)?;
         let refused = |problems: Vec<EditProblem>| {
             Reply::with_status(422, &json!({ "error": summary(&problems), "problems": problems }))
@@ -140,12 +147,15 @@ impl ReviewDesk {
         let before = reviews.standing(index);
         revision.reply = revision.reply.or_else(|| before.reply.clone());
         let revision = normal(reference, revision).map_err(refused)?;
+        if revision == before {
+            return Ok(None);
+        }
         let found = problems(reviews.subject(index), &revision.steps, &self.rules);
         if !found.is_empty() {
             return Err(refused(found));
         }
         let change = change(reference, &before, &revision);
-        Ok(Action::Edit { revision, change, note })
+        Ok(Some(Action::Edit { revision, change, note }))
     }
 
     fn reference(&self, reviews: &Reviews, index: usize) -> Option<Value> {

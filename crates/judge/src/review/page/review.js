@@ -40,12 +40,12 @@ const go = async (index) => {
   // What is open already stays, with what is being written.
   if (index === open && shown?.index === index) return;
   if (isDirty() && index !== open && !mayLeave()) return;
-  draft = null;
   turn += 1;
   const asked = turn;
   try {
     const answer = await ask(`api/reference?index=${index}`);
     if (asked !== turn) return;
+    draft = null;
     open = index;
     location.hash = String(index);
     mark();
@@ -103,6 +103,8 @@ const conflict = (sent, answer) => {
       make("button", { type: "button", onclick: () => {
         shown = answer.reference;
         const { index, base, name, ...action } = sent;
+        // An answer is decided over theirs, and their calls stay.
+        if (action.reply !== undefined) action.steps = arrangement();
         byId("conflict")?.remove();
         decide(action).then((refused) => { if (refused) fail(refused.error); });
       } }, sent.action === "undo" ? "Undo theirs" : "Decide mine over it")));
@@ -265,20 +267,33 @@ const show = (answer, focus) => {
   if (focus !== undefined) (focus === "answer" ? byId(focus) : detail.querySelector(`[data-number="${focus}"]`))?.focus();
 };
 
+// The version of which the person was told that somebody else has made it.
+let told = null;
+
+// Shows what others have made of the open reference, unless something is being written in it.
+const follow = async () => {
+  const before = shown;
+  const newest = references[before?.index];
+  // The list may also be older than what is shown.
+  if (!newest || newest.index !== open || newest.version <= before.version) { told = null; return; }
+  if (isDirty() || byId("conflict")) {
+    if (told !== newest.version) fail(`${newest.name ?? "Somebody"} has changed this reference. What you are writing is still here.`);
+    told = newest.version;
+    return;
+  }
+  const answer = await ask(`api/reference?index=${open}`);
+  // What has been shown since is as new, and may have the focus.
+  if (answer.index !== open || shown !== before || isDirty()) return;
+  show(answer);
+  if (told !== null) fail("");
+  told = null;
+};
+
 const poll = async () => {
   try {
     const answer = await ask(`api/changes?since=${sequence}`);
-    const changed = answer.references.find((reference) => reference.index === open);
     if (answer.references.length > 0 || answer.sequence !== sequence) take(answer);
-    if (changed && shown && changed.version !== shown.version) {
-      if (isDirty() || byId("conflict")) fail(`${changed.name ?? "Somebody"} has changed this reference. What you are writing is still here.`);
-      else {
-        // What has been shown since is as new, and may have the focus.
-        const before = shown;
-        const answer = await ask(`api/reference?index=${open}`);
-        if (answer.index === open && shown === before && !isDirty()) show(answer);
-      }
-    }
+    await follow();
     if (byId("failure").textContent.startsWith("m3 does not answer")) fail("");
     countFindings();
   } catch (thrown) { fail(reason(thrown)); }
