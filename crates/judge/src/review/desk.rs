@@ -77,8 +77,8 @@ struct Decide {
 }
 
 impl ReviewDesk {
-    /// The desk for the references of the file `source`, in which these problems were found; `name` is the person's name
-    /// unless the page says another.
+    /// The desk for the references of the file `source`, in which these problems were found; `name` is the person's
+    /// name unless the page says another.
     #[must_use]
     pub fn new(
         reviews: Reviews,
@@ -159,10 +159,8 @@ impl ReviewDesk {
     }
 
     fn reference(&self, reviews: &Reviews, index: usize) -> Option<Value> {
-        let made = document::reference(reviews, &self.rules, index, self.in_file.get(index)?)?;
-        if let Some(found) = made["findings"].as_array() {
-            self.counts()[index] = Some((reviews.version(index), found.len()));
-        }
+        let (made, count) = document::reference(reviews, &self.rules, index, self.in_file.get(index)?)?;
+        self.counts()[index] = Some((reviews.version(index), count));
         Some(made)
     }
 
@@ -189,10 +187,11 @@ impl ReviewDesk {
                 let (subject, revision) = (reviews.subject(next), reviews.standing(next));
                 let linked = Linked::of(subject, &revision.steps);
                 let found = findings(subject, (&revision, &linked), &self.rules, &self.in_file[next]);
-                self.counts()[next] = Some((reviews.version(next), found.len()));
+                let count = found.count();
+                self.counts()[next] = Some((reviews.version(next), count));
                 counted += 1;
                 calls += subject.reference.call_count();
-                found.len()
+                count
             });
             counts.push(json!([next, reviews.version(next), count]));
             next += 1;
@@ -222,8 +221,8 @@ impl ReviewDesk {
         json!({ "sequence": reviews.len(), "references": changed.map(entry).collect::<Vec<_>>() })
     }
 
-    /// The picture at a path of the page: `image/INDEX`, or `result/INDEX/CALL/PART`. What is needed of the references is
-    /// copied, so that people decide while the picture is made.
+    /// The picture at a path of the page: `image/INDEX`, or `result/INDEX/CALL/PART`. What is needed of the references
+    /// is copied, so that people decide while the picture is made.
     fn picture(&self, path: &str) -> Option<ImageSource> {
         let (kind, numbers) = path.split_once('/')?;
         let numbers: Vec<usize> =

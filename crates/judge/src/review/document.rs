@@ -20,13 +20,13 @@ const LONGEST_EDITABLE: usize = 200_000;
 /// The most pictures of a result.
 const MOST_PICTURES: usize = 50;
 
-/// A reference of a file, as it stands; `in_file` is what was found in the file.
+/// A reference of a file, as it stands, and how many findings it has; `in_file` is what was found in the file.
 pub(super) fn reference(
     reviews: &Reviews,
     rules: &Rules,
     index: usize,
     in_file: &[EditProblem],
-) -> Option<Value> {
+) -> Option<(Value, usize)> {
     let reference = reviews.references().get(index)?;
     let subject = reviews.subject(index);
     let revision = reviews.standing(index);
@@ -46,7 +46,9 @@ pub(super) fn reference(
     let history = reviews.history(index).map(|(decision, counts)| told(decision, counts));
     let evidence = reference.extra.iter().filter(|(key, _)| key == "judge" || key == "review");
     let evidence = evidence.map(|(key, value)| json!({"key": key, "value": tree(value)}));
-    Some(json!({
+    let found = findings(subject, (&revision, &linked), rules, in_file);
+    let count = found.count();
+    let told = json!({
         "index": index,
         "id": shortened(&reference.id, 1000),
         "type": reference.task_type.as_deref().map(|text| shortened(text, 200)),
@@ -58,14 +60,16 @@ pub(super) fn reference(
         "state": reviews.state(index),
         "version": reviews.version(index),
         "has_catalog": rules.has_catalog(),
-        "findings": findings(subject, (&revision, &linked), rules, in_file),
+        "findings": found.shown,
+        "more_findings": found.more,
         "steps": steps,
         "removed": removed.collect::<Vec<_>>(),
         "links": linked.links,
         "origin": subject.origin.said(),
         "evidence": evidence.collect::<Vec<_>>(),
         "history": history.collect::<Vec<_>>(),
-    }))
+    });
+    Some((told, count))
 }
 
 /// The answer to be edited, letter for letter; `None` if it is too long for that.

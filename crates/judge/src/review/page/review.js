@@ -223,7 +223,8 @@ const findings = () => {
   const names = namesOf(shown.steps);
   const at = ({ call }) => (names.has(call) ? [make("button", { type: "button", onclick: () => detail.querySelector(`[data-number="${call}"]`).focus() }, names.get(call)), " "] : null);
   return make("section", { id: "findings", "aria-label": "What the checks found" }, make("h3", {}, "What the checks found"),
-    shown.findings.length === 0 ? make("p", { class: "note" }, "Nothing.") : make("ul", { class: "plain" }, problemList(shown.findings, at)));
+    shown.findings.length === 0 ? make("p", { class: "note" }, "Nothing.") : make("ul", { class: "plain" }, problemList(shown.findings, at)),
+    shown.more_findings > 0 ? make("p", { class: "note" }, `And ${shown.more_findings} more.`) : null);
 };
 
 // Shows a reference; the focus goes to a call, or to the answer, if one is named. A note that is being written stays
