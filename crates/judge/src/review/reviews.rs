@@ -135,7 +135,7 @@ impl Reviews {
             match self.indices.get(&decision.id) {
                 Some(&index) if self.digests[index].are_in(&decision.reference) => {
                     check(&self.references[index], decision)
-                        .map_err(|message| wrong(self.store.path(), place, message))?;
+                        .map_err(|message| wrong(self.store.path(), place, &message))?;
                     self.standings[index].take(place, decision);
                 }
                 _ => self.foreign += 1,
@@ -271,12 +271,12 @@ fn check(reference: &Trajectory, decision: &Decision) -> Result<(), String> {
 }
 
 /// An error about the decision at a place, from 0.
-fn wrong(path: &Path, place: usize, message: String) -> JournalError {
+fn wrong(path: &Path, place: usize, message: &str) -> JournalError {
     JournalError::Line {
         path: path.to_owned(),
         line: place as u64 + 1,
         name: KIND.name,
-        message: shortened(&message, 200),
+        message: shortened(message, 200),
         elsewhere: KIND.elsewhere,
     }
 }
