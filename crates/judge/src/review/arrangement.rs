@@ -65,6 +65,15 @@ pub struct EditProblem {
     pub message: String,
 }
 
+/// Several problems in one line.
+pub(super) fn summary(problems: &[EditProblem]) -> String {
+    let said = |problem: &EditProblem| match problem.pointer.as_str() {
+        "" => problem.message.clone(),
+        pointer => format!("{pointer}: {}", problem.message),
+    };
+    problems.iter().take(5).map(said).collect::<Vec<_>>().join("; ")
+}
+
 /// The rules that edits are checked against.
 #[derive(Debug, Default)]
 pub struct Rules {

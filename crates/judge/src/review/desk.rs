@@ -12,7 +12,7 @@ use m3_trajectory::{Problems, ResultPicture, Trajectory, result_parts, result_pi
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::arrangement::{EditProblem, LONGEST_TOOL, Revision, Rules, change, normal};
+use super::arrangement::{EditProblem, LONGEST_TOOL, Revision, Rules, change, normal, summary};
 use super::decision::{Action, DecideError};
 use super::document;
 use super::findings::{findings, of_file};
@@ -262,15 +262,6 @@ pub(super) fn image(source: Option<ImageSource>, images: &Images, size: ImageSiz
         Some(Ok((kind, bytes))) => Reply::image(kind, bytes),
         Some(Err(reason)) => Reply::error(404, &reason),
     }
-}
-
-/// Several problems in one line.
-pub(super) fn summary(problems: &[EditProblem]) -> String {
-    let said = |problem: &EditProblem| match problem.pointer.as_str() {
-        "" => problem.message.clone(),
-        pointer => format!("{pointer}: {}", problem.message),
-    };
-    problems.iter().take(5).map(said).collect::<Vec<_>>().join("; ")
 }
 
 impl Desk for ReviewDesk {

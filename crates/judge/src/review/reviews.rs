@@ -8,10 +8,9 @@ use m3_support::text::shortened;
 use m3_trajectory::Trajectory;
 
 use super::ELSEWHERE;
-use super::arrangement::{Revision, normal};
+use super::arrangement::{Revision, normal, summary};
 use super::checks::{Digests, SAYS_NOTHING, beside, person, says_nothing};
 use super::decision::{Action, DecideError, Decision, REVIEW_SCHEMA, State, complete};
-use super::desk::summary;
 use super::origin::{Origin, Subject, find_runs};
 use super::time::now;
 
