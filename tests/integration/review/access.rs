@@ -60,6 +60,65 @@ fn every_page_fits_every_width_in_both_schemes_and_on_paper() {
         browser.show_as_printed(false);
         assert!(!browser.print().is_empty());
         assert_quiet(&browser, &review);
+        // Before its server ends: the page goes on asking it.
+        browser.visit_address("about:blank");
+    }
+}
+
+/// What is folded or scrolled on the screen stands on paper in full, and is as before afterwards.
+#[test]
+fn nothing_is_cut_on_paper() {
+    // As wide as a sheet of A4 without its edges.
+    let Some(browser) = Browser::open(720, 1000) else { return };
+    let folder = Folder::new();
+    let long: Vec<String> = (0..80).map(|line| format!("line {line} of a long text")).collect();
+    let step = |number: usize| {
+        let arguments = json!({"lines": long, "word": "x".repeat(500)});
+        json!({"step": number, "calls": [{"name": "a/read", "arguments": arguments, "result": long.join("\n")}]})
+    };
+    let steps: Vec<Value> = (1..6).map(step).collect();
+    let reference = json!({
+        "id": "long", "question": long.join("\n"), "final_reply": long.join("\n"), "steps": steps,
+        "judge": {"reason": long.join("\n")},
+    });
+    let references = folder.json("references.json", &json!([reference]));
+    let mut original = reference.clone();
+    original["steps"].as_array_mut().unwrap().pop();
+    let originals = folder.json("originals.json", &json!([original]));
+    let (references, originals) = (references.to_str().unwrap(), originals.to_str().unwrap());
+    for arguments in [vec![references], vec!["--pairs", originals, references]] {
+        let review = Review::start(&folder, &arguments);
+        open(&browser, &review);
+        let folded = "document.querySelectorAll('#detail details:not([open])').length";
+        let before = browser.text(folded);
+        assert_ne!(before, "0", "{arguments:?}");
+        let cut = "return [...document.querySelectorAll('main, main *')].filter((part) => { \
+             const box = part.getBoundingClientRect(); \
+             if (box.width === 0) return false; \
+             const isHidden = (overflow, content, shown) => overflow !== 'visible' && content > shown + 1; \
+             const style = getComputedStyle(part); \
+             return box.right > innerWidth + 1 || isHidden(style.overflowY, part.scrollHeight, part.clientHeight) \
+               || isHidden(style.overflowX, part.scrollWidth, part.clientWidth); \
+           }).map((part) => `${part.tagName}.${part.getAttribute('class')}`)";
+        assert_ne!(browser.run(cut), json!([]), "{arguments:?} on the screen");
+        browser.run("window.dispatchEvent(new Event('beforeprint'))");
+        browser.show_as_printed(true);
+        assert_eq!((browser.run(cut), browser.text(folded)), (json!([]), "0".to_owned()), "{arguments:?}");
+        let results =
+            "[...document.querySelectorAll('.call details pre')].every((pre) => pre.checkVisibility())";
+        assert_eq!(browser.text(results), "true", "{arguments:?}");
+        browser.show_as_printed(false);
+        browser.run("window.dispatchEvent(new Event('afterprint'))");
+        assert_eq!(browser.text(folded), before, "{arguments:?}");
+        // The same happens when a real printer is used.
+        browser.run(&format!(
+            "window.addEventListener('beforeprint', () => {{ window.foldedOnPaper = {folded}; }})"
+        ));
+        assert!(!browser.print().is_empty());
+        assert_eq!(browser.text("window.foldedOnPaper"), "0", "{arguments:?}");
+        assert_quiet(&browser, &review);
+        // Before its server ends: the page goes on asking it.
+        browser.visit_address("about:blank");
     }
 }
 

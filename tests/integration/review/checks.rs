@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use m3_testkit::browser::Browser;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::page::{assert_quiet, click, open, write};
 use super::support::{Review, tools};
@@ -29,7 +29,7 @@ fn what_the_checks_found_is_listed_and_marked() {
     let shown = "document.querySelector('#findings').innerText";
     assert_eq!(browser.text(shown), "What the checks found\n\nNothing.");
     let marks = "[...document.querySelectorAll('#list .row')].map(row => row.querySelector('.found')?.textContent ?? '').join()";
-    assert_eq!(browser.text(marks), ",4 found");
+    browser.wait(marks, ",4 found");
     write(&browser, "#state", "found");
     assert_eq!(browser.text("document.querySelectorAll('#list > li:not([hidden])').length"), "1");
     browser.press("j");
@@ -49,6 +49,76 @@ fn what_the_checks_found_is_listed_and_marked() {
     click(&browser, "[data-number='1'] .remove");
     browser.wait(marks, ",3 found");
     assert!(!browser.text(shown).contains("shop/buy"));
+    assert_quiet(&browser, &review);
+}
+
+/// The list comes without findings, which are then counted some references at a time.
+#[test]
+fn findings_are_counted_piece_by_piece() {
+    let folder = Folder::new();
+    let reference = |number: usize| {
+        let arguments = if number % 2 == 0 { json!({}) } else { json!({"zone": number}) };
+        let call = json!({"name": "clock/now", "arguments": arguments});
+        json!({"id": format!("r{number}"), "steps": [{"step": 1, "calls": [call]}]})
+    };
+    folder.json("references.json", &(0..45).map(reference).collect());
+    let review = Review::start(&folder, &["references.json"]);
+    let listed = || -> Vec<Value> {
+        let (_, told) = review.json("api/list");
+        told["references"].as_array().unwrap().iter().map(|found| found["findings"].clone()).collect()
+    };
+    assert_eq!(listed(), vec![Value::Null; 45]);
+    // That of a reference that was opened is known, and counted no more.
+    review.json("api/reference?index=1");
+    assert_eq!(listed()[..3], [Value::Null, json!(1), Value::Null]);
+    let (_, first) = review.json("api/findings?from=0");
+    assert_eq!((first["counts"].as_array().unwrap().len(), &first["next"]), (21, &json!(21)));
+    assert_eq!(first["counts"][20], json!([20, 0, 1]));
+    let (_, last) = review.json("api/findings?from=41");
+    assert_eq!((last["counts"].as_array().unwrap().len(), &last["next"]), (4, &Value::Null));
+    let known: Vec<bool> = listed().iter().map(Value::is_number).collect();
+    assert_eq!(known.iter().filter(|known| **known).count(), 25);
+    // A decision shows the reference anew, and so counts; one of another process does not.
+    let other = Review::start(&folder, &["references.json"]);
+    let accept = |index: usize| json!({"index": index, "base": 0, "name": "Ada", "action": "accept"});
+    assert_eq!(review.post("api/decide", &accept(0)).0, 200);
+    assert_eq!(other.post("api/decide", &accept(2)).0, 200);
+    let (_, changes) = review.json("api/changes?since=0");
+    let findings = |place: usize| changes["references"][place]["findings"].clone();
+    assert_eq!((findings(0), findings(1)), (json!(1), Value::Null));
+    assert_eq!(review.json("api/findings?from=2").1["counts"][0], json!([2, 1, 1]));
+    for beyond in ["45", "99999999999"] {
+        let (_, none) = review.json(&format!("api/findings?from={beyond}"));
+        assert_eq!(none, json!({"counts": [], "next": null}), "{beyond}");
+    }
+}
+
+#[test]
+fn a_filter_by_findings_says_that_they_are_being_counted() {
+    let Some(browser) = Browser::open(1280, 900) else { return };
+    let folder = Folder::new();
+    let references = ["a", "b"].map(|id| json!({"id": id, "steps": []}));
+    folder.json("references.json", &json!(references));
+    let review = Review::start(&folder, &["references.json"]);
+    open(&browser, &review);
+    let marks = "document.querySelectorAll('#list .found').length";
+    browser.wait(marks, "2");
+    browser.run(
+        "const asked = window.fetch; const released = new Promise((done) => { window.release = done; }); \
+         window.fetch = async (path, options) => { \
+           if (path.startsWith('api/findings')) await released; \
+           return asked(path, options); }",
+    );
+    let other = Review::start(&folder, &["references.json"]);
+    let reject = json!({"index": 1, "base": 0, "name": "Bob", "action": "reject", "note": "nothing"});
+    assert_eq!(other.post("api/decide", &reject).0, 200);
+    browser.wait("document.querySelectorAll('#list .badge.rejected').length", "1");
+    write(&browser, "#state", "found");
+    let count = "document.querySelector('#count').textContent";
+    assert_eq!(browser.text(count), "1 of 2 references; 1 decided; still counting findings");
+    browser.run("window.release()");
+    browser.wait(count, "2 of 2 references; 1 decided");
+    assert_eq!(browser.text(marks), "2");
     assert_quiet(&browser, &review);
 }
 

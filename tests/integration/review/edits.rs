@@ -4,7 +4,7 @@ use m3_testkit::browser::Browser;
 use serde_json::{Value, json};
 
 use super::page::{STATE, assert_quiet, click, open, start, write};
-use super::support::{Review, lines};
+use super::support::{Review, lines, write_references};
 use crate::support::{Folder, json_of, m3_bare, stdout};
 
 const PLACES: &str = "[...document.querySelectorAll('.call')].map(call => \
@@ -141,6 +141,132 @@ fn nothing_that_is_being_written_is_lost_unasked() {
     browser.wait(STATE, "accepted");
     assert_eq!(browser.text("document.querySelector('#answer .passage').textContent"), "12 EUR");
     assert_quiet(&browser, &review);
+}
+
+/// A note that is being written stays through all that sends no note, and is not in the next reference.
+#[test]
+fn a_note_stays_until_it_is_sent() {
+    let folder = Folder::new();
+    let Some((browser, review)) = start(&folder) else { return };
+    let note = "document.querySelector('#note').value";
+    let version = "document.querySelectorAll('.history li').length";
+    write(&browser, "#note", "no lamp");
+    let edit = |selector: &str, text: &str| {
+        click(&browser, selector);
+        write(&browser, ".draft textarea", text);
+        save_by_keys(&browser);
+    };
+    click(&browser, "[data-number='1'] .later");
+    browser.wait(version, "1");
+    assert_eq!(browser.text(note), "no lamp", "moved");
+    click(&browser, "[data-number='1'] .remove");
+    browser.wait(version, "2");
+    assert_eq!(browser.text(note), "no lamp", "removed");
+    click(&browser, ".back");
+    browser.wait(version, "3");
+    assert_eq!(browser.text(note), "no lamp", "put back");
+    edit("[data-number='1'] .edit", "{\"zone\": 1}");
+    browser.wait(version, "4");
+    assert_eq!(browser.text(note), "no lamp", "edited");
+    edit("#answer .edit", "13 EUR");
+    browser.wait(version, "5");
+    assert_eq!(browser.text(note), "no lamp", "answered");
+    click(&browser, "#undo");
+    browser.wait(version, "6");
+    assert_eq!(browser.text(note), "no lamp", "undone");
+    click(&browser, "#reject");
+    browser.wait(STATE, "rejected");
+    assert_eq!(browser.text(note), "");
+    let kept = lines(&folder, "references.json.reviews.jsonl");
+    let notes: Vec<&str> = kept.iter().filter_map(|line| line["note"].as_str()).collect();
+    assert_eq!(notes, ["no lamp"]);
+    browser.run("window.confirm = () => true");
+    write(&browser, "#note", "of this one alone");
+    browser.press("j");
+    browser.wait("document.querySelector('#detail h2 bdi').textContent", "r2");
+    assert_eq!(browser.text(note), "");
+    assert_quiet(&browser, &review);
+}
+
+/// What is being written stays guarded where the other reference cannot be opened.
+#[test]
+fn what_is_being_written_outlives_an_opening_that_fails() {
+    let folder = Folder::new();
+    let Some((browser, review)) = start(&folder) else { return };
+    browser.run(
+        "window.asked = 0; window.confirm = () => { window.asked += 1; return window.asked === 1; }; \
+         const asked = window.fetch; window.fetch = async (path, options) => { \
+           if (path === 'api/reference?index=1') throw new TypeError('no network'); \
+           return asked(path, options); }",
+    );
+    click(&browser, "#answer .edit");
+    write(&browser, ".draft textarea", "13 EUR");
+    click(&browser, "#list li:nth-child(2) .row");
+    browser.wait("document.getElementById('failure').textContent.startsWith('m3 does not answer')", "true");
+    click(&browser, "#accept");
+    assert_eq!(browser.text("window.asked"), "2");
+    assert_eq!(browser.text("document.querySelector('.draft textarea').value"), "13 EUR");
+    assert!(!folder.path().join("references.json.reviews.jsonl").exists());
+    assert_quiet(&browser, &review);
+}
+
+/// What somebody else decided while a note was written is shown once nothing is being written any more.
+#[test]
+fn a_change_by_others_is_shown_when_nothing_is_being_written_any_more() {
+    let folder = Folder::new();
+    let Some((browser, review)) = start(&folder) else { return };
+    write(&browser, "#note", "my note");
+    let other = Review::start(&folder, &["references.json"]);
+    let accept = json!({"index": 0, "base": 0, "name": "Bob", "action": "accept"});
+    assert_eq!(other.post("api/decide", &accept).0, 200);
+    let failure = "document.getElementById('failure').textContent";
+    browser.wait(&format!("{failure}.startsWith('Bob has changed')"), "true");
+    assert_eq!(browser.text(STATE), "open");
+    write(&browser, "#note", "");
+    browser.wait(STATE, "accepted");
+    browser.wait(failure, "");
+    assert_quiet(&browser, &review);
+}
+
+/// Somebody else removed a call in the meantime: it stays removed.
+#[test]
+fn an_answer_that_is_sent_again_leaves_the_calls_of_others() {
+    let folder = Folder::new();
+    let Some((browser, review)) = start(&folder) else { return };
+    click(&browser, "#answer .edit");
+    write(&browser, ".draft textarea", "13 EUR");
+    let other = Review::start(&folder, &["references.json"]);
+    let steps = json!([[{"call": 0}], [{"call": 2}]]);
+    let edit = json!({"index": 0, "base": 0, "name": "Bob", "action": "edit", "steps": steps});
+    assert_eq!(other.post("api/decide", &edit).0, 200);
+    save_by_keys(&browser);
+    browser.wait("document.querySelector('#conflict') !== null", "true");
+    click(&browser, "#conflict button:last-child");
+    browser.wait("document.querySelector('#answer .passage').textContent", "13 EUR");
+    assert_eq!(browser.text(PLACES), "1.1=shop/find 2.1=shop/get");
+    let kept = lines(&folder, "references.json.reviews.jsonl");
+    assert_eq!((&kept[2]["steps"], kept[2]["reply"].as_str()), (&steps, Some("13 EUR")));
+    assert_quiet(&browser, &review);
+}
+
+/// It would take an acceptance back.
+#[test]
+fn an_edit_that_changes_nothing_is_no_decision() {
+    let folder = Folder::new();
+    let references = write_references(&folder);
+    let review = Review::start(&folder, &[references.to_str().unwrap()]);
+    let accept = json!({"index": 0, "base": 0, "name": "Ada", "action": "accept"});
+    assert_eq!(review.post("api/decide", &accept).0, 200);
+    for edit in [
+        json!({"steps": [[{"call": 0}, {"call": 1}], [{"call": 2}]], "reply": "12 EUR"}),
+        json!({"steps": [[{"call": 0, "arguments": "{ \"query\": \"blue lamp\" }"}, {"call": 1}], [], [{"call": 2}]]}),
+    ] {
+        let mut sent = json!({"index": 0, "base": 1, "name": "Ada", "action": "edit"});
+        sent.as_object_mut().unwrap().extend(edit.as_object().unwrap().clone());
+        let (status, told) = review.post("api/decide", &sent);
+        assert_eq!((status, told["state"].as_str(), &told["version"]), (200, Some("accepted"), &json!(1)));
+    }
+    assert_eq!(lines(&folder, "references.json.reviews.jsonl").len(), 1);
 }
 
 /// Without a catalog, tools of the references are offered, and any other may be written.

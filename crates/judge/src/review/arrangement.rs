@@ -65,6 +65,15 @@ pub struct EditProblem {
     pub message: String,
 }
 
+/// Several problems in one line.
+pub(super) fn summary(problems: &[EditProblem]) -> String {
+    let said = |problem: &EditProblem| match problem.pointer.as_str() {
+        "" => problem.message.clone(),
+        pointer => format!("{pointer}: {}", problem.message),
+    };
+    problems.iter().take(5).map(said).collect::<Vec<_>>().join("; ")
+}
+
 /// The rules that edits are checked against.
 #[derive(Debug, Default)]
 pub struct Rules {
@@ -236,8 +245,10 @@ fn normal_call(calls: &[&Call], placed: PlacedCall) -> Result<PlacedCall, EditPr
     let none = || tool.is_some().then(|| "{}".to_owned());
     let arguments = arguments.or_else(none).as_deref().map(parsed).transpose().map_err(wrong)?;
     let is_same = of_file.is_some_and(|of_file| arguments == of_file.arguments);
-    let text = arguments.map(|arguments| arguments.to_text(Keys::AsRead));
-    Ok(PlacedCall { call, tool, arguments: text.filter(|_| !is_same) })
+    let text = arguments.map(|arguments| arguments.to_text(Keys::AsRead)).filter(|_| !is_same);
+    // What is kept is read again, and may be longer than what was written.
+    text.as_deref().map(check_length).transpose().map_err(wrong)?;
+    Ok(PlacedCall { call, tool, arguments: text })
 }
 
 /// An answer, if it is not that of the file; blanks alone are none. A page has line feeds alone, whatever it was given.
@@ -247,11 +258,14 @@ fn normal_reply(reference: &Trajectory, reply: &str) -> Option<String> {
     (reply != lines(reference.final_reply.as_deref().unwrap_or_default())).then_some(reply)
 }
 
+fn check_length(text: &str) -> Result<(), String> {
+    let is_short = text.len() <= LONGEST_TEXT;
+    is_short.then_some(()).ok_or_else(|| format!("arguments have at most {} KiB", LONGEST_TEXT >> 10))
+}
+
 /// Reads arguments that a person wrote.
 fn parsed(text: &str) -> Result<Json, String> {
-    if text.len() > LONGEST_TEXT {
-        return Err(format!("arguments have at most {} KiB", LONGEST_TEXT >> 10));
-    }
+    check_length(text)?;
     let (value, oddities) = json::parse(text.as_bytes()).map_err(|error| {
         let (line, column) = place(text, error.offset);
         format!("this is not JSON: {}, in line {line}, column {column}", error.message)

@@ -12,11 +12,11 @@ use m3_trajectory::{Problems, ResultPicture, Trajectory, result_parts, result_pi
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::arrangement::{EditProblem, LONGEST_TOOL, Revision, Rules, change, normal};
+use super::arrangement::{EditProblem, LONGEST_TOOL, Revision, Rules, change, normal, summary};
 use super::decision::{Action, DecideError};
 use super::document;
 use super::findings::{findings, of_file};
-use super::links::problems;
+use super::links::{Linked, problems};
 use super::page::{Mode, page};
 use super::reviews::Reviews;
 use super::server::{Ask, Desk, Page, Reply, body};
@@ -51,7 +51,7 @@ pub struct ReviewDesk {
     rules: Rules,
     /// For each reference what was found in its file.
     in_file: Vec<Vec<EditProblem>>,
-    /// For each reference at which version something was counted, and what: how many findings.
+    /// For each reference how many findings it had at a version, the version first.
     counts: Mutex<Vec<Option<(u64, usize)>>>,
     /// Tools that a person may want to call: those of the catalog, or without one those that references call.
     tools: Vec<String>,
@@ -77,8 +77,8 @@ struct Decide {
 }
 
 impl ReviewDesk {
-    /// The desk for the references of the file `source`, in which these problems were found; `name` is the person's name
-    /// unless the page says another.
+    /// The desk for the references of the file `source`, in which these problems were found; `name` is the person's
+    /// name unless the page says another.
     #[must_use]
     pub fn new(
         reviews: Reviews,
@@ -107,7 +107,13 @@ impl ReviewDesk {
         let decide: Decide = serde_json::from_value(body(ask)?)
             .map_err(|error| Reply::error(400, &shortened(&error.to_string(), 200)))?;
         let action = match decide.action {
-            Action::Edit { revision, note, .. } => self.edit(reviews, decide.index, revision, note)?,
+            Action::Edit { revision, note, .. } => {
+                match self.edit(reviews, decide.index, revision, note)? {
+                    Some(action) => action,
+                    // It would only take an acceptance back.
+                    None => return Ok(Reply::json(&self.reference(reviews, decide.index))),
+                }
+            }
             action => action,
         };
         if decide.index >= reviews.references().len() {
@@ -125,14 +131,15 @@ impl ReviewDesk {
         }
     }
 
-    /// Makes an edit, if it keeps the rules. Without a new answer, the answer stays as it stands.
+    /// Makes an edit, if it keeps the rules; `None` if it changes nothing. Without a new answer, the answer stays as it
+    /// stands.
     fn edit(
         &self,
         reviews: &Reviews,
         index: usize,
         mut revision: Revision,
         note: String,
-    ) -> Result<Action, Reply> {
+    ) -> Result<Option<Action>, Reply> {
         let reference = reviews.references().get(index).ok_or_else(Reply::not_found)?;
         let refused = |problems: Vec<EditProblem>| {
             Reply::with_status(422, &json!({ "error": summary(&problems), "problems": problems }))
@@ -140,33 +147,59 @@ impl ReviewDesk {
         let before = reviews.standing(index);
         revision.reply = revision.reply.or_else(|| before.reply.clone());
         let revision = normal(reference, revision).map_err(refused)?;
+        if revision == before {
+            return Ok(None);
+        }
         let found = problems(reviews.subject(index), &revision.steps, &self.rules);
         if !found.is_empty() {
             return Err(refused(found));
         }
         let change = change(reference, &before, &revision);
-        Ok(Action::Edit { revision, change, note })
+        Ok(Some(Action::Edit { revision, change, note }))
     }
 
     fn reference(&self, reviews: &Reviews, index: usize) -> Option<Value> {
-        document::reference(reviews, &self.rules, index, self.in_file.get(index)?)
+        let (made, count) = document::reference(reviews, &self.rules, index, self.in_file.get(index)?)?;
+        self.counts()[index] = Some((reviews.version(index), count));
+        Some(made)
     }
 
-    /// How many findings a reference has. They are counted once for each version of it.
-    fn count(&self, reviews: &Reviews, index: usize) -> usize {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let version = reviews.version(index);
-        match counts[index] {
-            Some((counted, count)) if counted == version => count,
-            _ => {
-                let count = findings(reviews, &self.rules, index, &self.in_file[index]).len();
-                counts[index] = Some((version, count));
+    fn counts(&self) -> MutexGuard<'_, Vec<Option<(u64, usize)>>> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many findings a reference has as it stands, if they were counted.
+    fn counted(&self, reviews: &Reviews, index: usize) -> Option<usize> {
+        let (version, count) = self.counts().get(index).copied().flatten()?;
+        (version == reviews.version(index)).then_some(count)
+    }
+
+    /// Counts the findings of a few references from one on: index, version and count of each, and where to go on. It
+    /// is a piece of work that others can wait for.
+    fn count(&self, reviews: &Reviews, from: usize) -> Value {
+        let (mut counts, mut counted, mut calls, mut next) = (Vec::new(), 0, 0, from);
+        while next < self.in_file.len()
+            && counts.len() < MOST_TOLD
+            && counted < MOST_COUNTED
+            && calls < MOST_CALLS
+        {
+            let count = self.counted(reviews, next).unwrap_or_else(|| {
+                let (subject, revision) = (reviews.subject(next), reviews.standing(next));
+                let linked = Linked::of(subject, &revision.steps);
+                let found = findings(subject, (&revision, &linked), &self.rules, &self.in_file[next]);
+                let count = found.count();
+                self.counts()[next] = Some((reviews.version(next), count));
+                counted += 1;
+                calls += subject.reference.call_count();
                 count
-            }
+            });
+            counts.push(json!([next, reviews.version(next), count]));
+            next += 1;
         }
+        json!({ "counts": counts, "next": (next < self.in_file.len()).then_some(next) })
     }
 
-    /// The references that changed after this line of the file of decisions.
+    /// The references that changed after this line of the file of decisions, with findings where they were counted.
     fn list(&self, reviews: &Reviews, since: usize, is_whole: bool) -> Value {
         let references = reviews.references().iter().enumerate();
         let changed = references.filter(|(index, _)| is_whole || reviews.changed(*index) > since);
@@ -179,7 +212,7 @@ impl ReviewDesk {
                 "question": shortened(reference.question.as_deref().unwrap_or_default(), 300),
                 "has_image": reference.image.is_some(),
                 "state": reviews.state(index),
-                "findings": self.count(reviews, index),
+                "findings": self.counted(reviews, index),
                 "version": reviews.version(index),
                 "name": last.map(|last| &last.name),
                 "time": last.map(|last| &last.time),
@@ -188,8 +221,8 @@ impl ReviewDesk {
         json!({ "sequence": reviews.len(), "references": changed.map(entry).collect::<Vec<_>>() })
     }
 
-    /// The picture at a path of the page: `image/INDEX`, or `result/INDEX/CALL/PART`. What is needed of the references is
-    /// copied, so that people decide while the picture is made.
+    /// The picture at a path of the page: `image/INDEX`, or `result/INDEX/CALL/PART`. What is needed of the references
+    /// is copied, so that people decide while the picture is made.
     fn picture(&self, path: &str) -> Option<ImageSource> {
         let (kind, numbers) = path.split_once('/')?;
         let numbers: Vec<usize> =
@@ -198,7 +231,8 @@ impl ReviewDesk {
         match (kind, numbers.as_slice()) {
             ("image", [index]) => Some(ImageSource::File(reviews.references().get(*index)?.image.clone()?)),
             ("result", [index, call, part]) if *index < reviews.references().len() => {
-                let result = reviews.subject(*index).result(*call)?;
+                let subject = reviews.subject(*index);
+                let result = subject.result(&subject.calls(), *call)?;
                 match result_picture(result_parts(result)?.get(*part)?)? {
                     ResultPicture::File(path) => Some(ImageSource::File(path.to_owned())),
                     ResultPicture::Sent(part) => {
@@ -211,6 +245,13 @@ impl ReviewDesk {
     }
 }
 
+/// The most references whose findings are counted at once, and the most that are told of.
+const MOST_COUNTED: usize = 20;
+const MOST_TOLD: usize = 1000;
+
+/// No further reference is begun once those that were counted at once have so many calls.
+const MOST_CALLS: usize = 1000;
+
 /// The most tools that a page offers.
 const MOST_TOOLS: usize = 10_000;
 
@@ -221,15 +262,6 @@ pub(super) fn image(source: Option<ImageSource>, images: &Images, size: ImageSiz
         Some(Ok((kind, bytes))) => Reply::image(kind, bytes),
         Some(Err(reason)) => Reply::error(404, &reason),
     }
-}
-
-/// Several problems in one line.
-pub(super) fn summary(problems: &[EditProblem]) -> String {
-    let said = |problem: &EditProblem| match problem.pointer.as_str() {
-        "" => problem.message.clone(),
-        pointer => format!("{pointer}: {}", problem.message),
-    };
-    problems.iter().take(5).map(said).collect::<Vec<_>>().join("; ")
 }
 
 impl Desk for ReviewDesk {
@@ -251,6 +283,9 @@ impl Desk for ReviewDesk {
             (false, "api/list") => Reply::json(&self.list(&reviews, 0, true)),
             (false, "api/changes") => {
                 Reply::json(&self.list(&reviews, ask.number("since").unwrap_or(0), false))
+            }
+            (false, "api/findings") => {
+                Reply::json(&self.count(&reviews, ask.number("from").unwrap_or_default()))
             }
             (false, "api/reference") => {
                 let found = ask.number("index").and_then(|index| self.reference(&reviews, index));

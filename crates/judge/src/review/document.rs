@@ -1,5 +1,7 @@
 //! A reference as the page of `m3 review` shows it, with everything that is known about it.
 
+use std::collections::HashSet;
+
 use m3_support::text::{json_without_hidden, shortened};
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, ReadResult, ResultPicture, read_result};
@@ -9,7 +11,7 @@ use super::arrangement::{EditProblem, LONGEST_TOOL, PlacedCall, Revision, Rules}
 use super::decision::Decision;
 use super::evidence::{cut, passage, shown, tree};
 use super::findings::findings;
-use super::links::links;
+use super::links::Linked;
 use super::reviews::Reviews;
 
 /// Longer arguments and answers of the file are shown in part and cannot be edited in the page, in bytes.
@@ -18,32 +20,35 @@ const LONGEST_EDITABLE: usize = 200_000;
 /// The most pictures of a result.
 const MOST_PICTURES: usize = 50;
 
-/// A reference of a file, as it stands; `in_file` is what was found in the file.
+/// A reference of a file, as it stands, and how many findings it has; `in_file` is what was found in the file.
 pub(super) fn reference(
     reviews: &Reviews,
     rules: &Rules,
     index: usize,
     in_file: &[EditProblem],
-) -> Option<Value> {
+) -> Option<(Value, usize)> {
     let reference = reviews.references().get(index)?;
     let subject = reviews.subject(index);
     let revision = reviews.standing(index);
     let calls: Vec<(usize, &Call)> = reference.calls().collect();
-    let of_file: Vec<&Call> = calls.iter().map(|(_, call)| *call).collect();
+    let of_file = subject.calls();
+    let linked = Linked::of(subject, &revision.steps);
     let placed_call = |placed: &PlacedCall| {
-        let result = subject.result(placed.call).filter(|_| placed.arguments.is_none());
+        let result = subject.result(&of_file, placed.call).filter(|_| placed.arguments.is_none());
         let was_in = calls.get(placed.call).map(|(step, _)| *step);
         Some(call(rules, (index, placed, was_in), &*placed.as_it_stands(&of_file)?, result))
     };
     let steps = revision.steps.iter();
     let steps: Vec<Vec<Value>> = steps.map(|step| step.iter().filter_map(placed_call).collect()).collect();
-    let is_placed = |number: usize| revision.steps.iter().flatten().any(|placed| placed.call == number);
-    let removed = (0..calls.len()).filter(|number| !is_placed(*number));
+    let placed: HashSet<usize> = revision.steps.iter().flatten().map(|placed| placed.call).collect();
+    let removed = (0..calls.len()).filter(|number| !placed.contains(number));
     let removed = removed.filter_map(|call| placed_call(&PlacedCall { call, tool: None, arguments: None }));
     let history = reviews.history(index).map(|(decision, counts)| told(decision, counts));
     let evidence = reference.extra.iter().filter(|(key, _)| key == "judge" || key == "review");
     let evidence = evidence.map(|(key, value)| json!({"key": key, "value": tree(value)}));
-    Some(json!({
+    let found = findings(subject, (&revision, &linked), rules, in_file);
+    let count = found.count();
+    let told = json!({
         "index": index,
         "id": shortened(&reference.id, 1000),
         "type": reference.task_type.as_deref().map(|text| shortened(text, 200)),
@@ -55,14 +60,16 @@ pub(super) fn reference(
         "state": reviews.state(index),
         "version": reviews.version(index),
         "has_catalog": rules.has_catalog(),
-        "findings": findings(reviews, rules, index, in_file),
+        "findings": found.shown,
+        "more_findings": found.more,
         "steps": steps,
         "removed": removed.collect::<Vec<_>>(),
-        "links": links(subject, &revision.steps),
+        "links": linked.links,
         "origin": subject.origin.said(),
         "evidence": evidence.collect::<Vec<_>>(),
         "history": history.collect::<Vec<_>>(),
-    }))
+    });
+    Some((told, count))
 }
 
 /// The answer to be edited, letter for letter; `None` if it is too long for that.
@@ -73,7 +80,8 @@ fn written_reply<'a>(revision: &'a Revision, of_file: Option<&'a str>) -> Option
     }
 }
 
-/// A call of a reference as it stands, which was in a step of the file or was added. `result` is what it returned for its arguments.
+/// A call of a reference as it stands, which was in a step of the file or was added. `result` is what it returned for
+/// its arguments.
 fn call(
     rules: &Rules,
     (index, placed, was_in): (usize, &PlacedCall, Option<usize>),

@@ -1,19 +1,21 @@
-//! What the checks found in a reference: what the reader of its file, the catalog, the order of its calls, and `m3 judge`
-//! say against it. The rules themselves stand elsewhere.
+//! What the checks found in a reference: what the reader of its file, the catalog, the order of its calls, and
+//! `m3 judge` say against it. The rules themselves stand elsewhere.
+
+use std::collections::HashSet;
 
 use m3_support::text::shortened;
 use m3_trajectory::json::Json;
-use m3_trajectory::{Call, Problems, Severity, Trajectory};
+use m3_trajectory::{Problems, Severity, Trajectory};
 use serde::de::DeserializeOwned;
 
-use super::arrangement::{EditProblem, Revision, Rules};
+use super::arrangement::{EditProblem, PlacedCall, Revision, Rules, original};
 use super::checks::{SAYS_NOTHING, says_nothing};
-use super::links::misplaced_calls;
+use super::links::{Linked, misplaced_calls};
 use super::origin::Subject;
 use super::reviews::Reviews;
 use crate::reference::{Disagreement, Opinion, PROVENANCE_KEY, Refusal, Verdict, Verification};
 
-/// The most findings of one reference.
+/// The most findings that are shown of one reference.
 const MOST: usize = 100;
 
 /// The longest finding, in columns.
@@ -32,22 +34,37 @@ pub(super) fn of_file(reviews: &Reviews, problems: &Problems) -> Vec<Vec<EditPro
     found
 }
 
-/// What is wrong with a reference as it stands, and what was found in its file.
+/// What the checks found in a reference.
+#[derive(Debug)]
+pub(super) struct Findings {
+    /// What is shown.
+    pub(super) shown: Vec<EditProblem>,
+    /// How much more there is.
+    pub(super) more: usize,
+}
+
+impl Findings {
+    /// How much was found.
+    pub(super) fn count(&self) -> usize {
+        self.shown.len() + self.more
+    }
+}
+
+/// What is wrong with a reference as it stands, with these dependencies, and then what was found in its file.
 pub(super) fn findings(
-    reviews: &Reviews,
+    subject: Subject<'_>,
+    (revision, linked): (&Revision, &Linked),
     rules: &Rules,
-    index: usize,
     in_file: &[EditProblem],
-) -> Vec<EditProblem> {
-    let subject = reviews.subject(index);
-    let revision = reviews.standing(index);
-    let mut found: Vec<EditProblem> = in_file.iter().take(MOST).cloned().collect();
-    found.extend(of_answer(subject.reference, &revision));
-    found.extend(of_calls(subject, &revision, rules));
-    found.extend(misplaced_calls(subject, &revision.steps));
-    found.extend(of_judge(subject.reference));
+) -> Findings {
+    let mut found: Vec<EditProblem> = of_answer(subject.reference, revision).into_iter().collect();
+    found.extend(of_calls(subject, revision, rules));
+    found.extend(misplaced_calls(subject, &revision.steps, linked));
+    found.extend(of_judge(subject.reference, revision));
+    let all = found.len() + in_file.len();
     found.truncate(MOST);
-    found
+    found.extend(in_file.iter().take(MOST - found.len()).cloned());
+    Findings { more: all - found.len(), shown: found }
 }
 
 fn finding(call: Option<usize>, message: &str) -> EditProblem {
@@ -63,9 +80,9 @@ fn of_answer(reference: &Trajectory, revision: &Revision) -> Option<EditProblem>
 
 /// What the catalog says of the calls.
 fn of_calls(subject: Subject<'_>, revision: &Revision, rules: &Rules) -> Vec<EditProblem> {
-    let calls: Vec<&Call> = subject.reference.calls().map(|(_, call)| call).collect();
+    let calls = subject.calls();
     let none = Json::Object(Vec::new());
-    let of_call = |placed: &super::arrangement::PlacedCall| {
+    let of_call = |placed: &PlacedCall| {
         let Some(call) = placed.as_it_stands(&calls) else { return Vec::new() };
         let mut found = rules.problems(placed.call, &call.tool, call.arguments.as_ref().unwrap_or(&none));
         found.extend(rules.remark(&call.tool).map(|remark| finding(Some(placed.call), &remark)));
@@ -74,9 +91,9 @@ fn of_calls(subject: Subject<'_>, revision: &Revision, rules: &Rules) -> Vec<Edi
     revision.steps.iter().flatten().flat_map(of_call).collect()
 }
 
-/// What `m3 judge` recorded against the run that the reference was made of. Members of another form are ignored:
-/// anybody may have written the file.
-fn of_judge(reference: &Trajectory) -> Vec<EditProblem> {
+/// What `m3 judge` recorded against the run that the reference was made of. What it says of a call that was removed, or
+/// has other arguments now, is left out. Members of another form are ignored: anybody may have written the file.
+fn of_judge(reference: &Trajectory, revision: &Revision) -> Vec<EditProblem> {
     let Some((_, judge)) = reference.extra.iter().find(|(key, _)| key == PROVENANCE_KEY) else {
         return Vec::new();
     };
@@ -96,12 +113,18 @@ fn of_judge(reference: &Trajectory) -> Vec<EditProblem> {
         Some(Opinion { verdict: Verdict::Success, .. }) | None => {}
     }
     if let Some(verification) = run.and_then(|run| member::<Verification>(run, "verification")) {
-        let calls_before =
-            |step: usize| reference.steps.iter().take(step).map(|step| step.calls.len()).sum::<usize>();
-        found.extend(verification.failures.iter().map(|failed| {
-            let call = calls_before(failed.place.step).checked_add(failed.place.call);
+        let calls = original(reference);
+        let as_made: HashSet<usize> = revision
+            .steps
+            .iter()
+            .flatten()
+            .filter(|placed| placed.arguments.is_none())
+            .map(|placed| placed.call)
+            .collect();
+        found.extend(verification.failures.iter().filter_map(|failed| {
+            let call = calls.get(failed.place.step).and_then(|step| Some(step.get(failed.place.call)?.call));
             let message = format!("made again, it did not succeed: {}, {}", failed.outcome, failed.evidence);
-            finding(call.filter(|call| *call < reference.call_count()), &message)
+            call.is_none_or(|call| as_made.contains(&call)).then(|| finding(call, &message))
         }));
         let unavailable = verification.unavailable.iter();
         found.extend(unavailable.map(|server| finding(None, &format!("not made again: {server}"))));

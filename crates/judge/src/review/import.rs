@@ -5,10 +5,9 @@ use std::io;
 
 use m3_support::text::shortened;
 
-use super::arrangement::{Arrangement, EditProblem, PlacedCall, Revision, Rules, change, normal};
+use super::arrangement::{Arrangement, EditProblem, PlacedCall, Revision, Rules, change, normal, summary};
 use super::checks::{SAYS_NOTHING, says_nothing};
 use super::decision::{Action, DecideError, State};
-use super::desk::summary;
 use super::links::problems;
 use super::reviews::Reviews;
 use super::table::{COLUMNS, unguarded};

@@ -4,51 +4,83 @@
 //! calls write and read by their arguments.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use m3_outcomes::KnownTools;
 use m3_support::text::shortened;
 use m3_trajectory::{Call, Step, Trajectory};
 
-use super::arrangement::{Arrangement, EditProblem, PlacedCall, Rules, original};
+use super::arrangement::{Arrangement, EditProblem, PlacedCall, Revision, Rules};
 use super::origin::{Link, Subject};
 use crate::dependency::{Dependency, SharedValue, dependencies};
 use crate::reconstruct::Violation;
 use crate::{CallPlace, Chain, Standing};
 
-/// Which calls use results of others in the order of the file, with the arguments of the arrangement. Added calls come
-/// after those of the file, to find what they use; what uses them is found in the order of the arrangement.
-#[must_use]
-pub fn links(subject: Subject<'_>, arrangement: &Arrangement) -> Vec<Link> {
-    let mut order = original(subject.reference);
-    let of_file = subject.reference.call_count();
-    for placed in arrangement.iter().flatten() {
-        match order.iter_mut().flatten().find(|found| found.call == placed.call) {
-            Some(found) => found.arguments.clone_from(&placed.arguments),
-            None => order.push(vec![placed.clone()]),
+/// Which calls use results of others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Linked {
+    /// In the order of the file, with the arguments of the arrangement. Added calls come after those of the file, to
+    /// find what they use; what uses them is found in the order of the arrangement.
+    pub links: Vec<Link>,
+    /// In the order of the arrangement.
+    now: Vec<Link>,
+}
+
+impl Linked {
+    /// The dependencies of an arrangement.
+    #[must_use]
+    pub fn of(subject: Subject<'_>, arrangement: &Arrangement) -> Self {
+        let now = links_in(subject, arrangement);
+        let order = order_of_file(subject, arrangement);
+        let in_order = if order == *arrangement { now.clone() } else { links_in(subject, &order) };
+        let mut links = recorded(subject, &order);
+        let mut places = HashMap::new();
+        for (place, link) in links.iter().enumerate() {
+            places.entry((link.from, link.to)).or_insert(place);
         }
-    }
-    let mut links = recorded(subject, &order);
-    let of_added = links_in(subject, arrangement).into_iter().filter(|link| link.from >= of_file);
-    for found in links_in(subject, &order).into_iter().chain(of_added) {
-        match links.iter_mut().find(|link| (link.from, link.to) == (found.from, found.to)) {
-            None => links.push(found),
-            Some(link) => {
-                let is_known = |value: &SharedValue| {
-                    link.values.iter().any(|known| known.in_arguments == value.in_arguments)
-                };
-                let more: Vec<SharedValue> =
-                    found.values.into_iter().filter(|value| !is_known(value)).collect();
-                link.values.extend(more);
+        let of_file = subject.reference.call_count();
+        let of_added = now.iter().filter(|link| link.from >= of_file).cloned();
+        for found in in_order.into_iter().chain(of_added) {
+            match places.entry((found.from, found.to)) {
+                Entry::Vacant(place) => {
+                    place.insert(links.len());
+                    links.push(found);
+                }
+                Entry::Occupied(place) => {
+                    let values = &mut links[*place.get()].values;
+                    let is_known = |value: &SharedValue| {
+                        values.iter().any(|known| known.in_arguments == value.in_arguments)
+                    };
+                    let more: Vec<SharedValue> =
+                        found.values.into_iter().filter(|value| !is_known(value)).collect();
+                    values.extend(more);
+                }
             }
         }
+        links.sort_by_key(|link| (link.to, link.from));
+        Self { links, now }
     }
-    links.sort_by_key(|link| (link.to, link.from));
-    links
+}
+
+/// The calls in the order of the file with the arguments of an arrangement, then those that were added.
+fn order_of_file(subject: Subject<'_>, arrangement: &Arrangement) -> Arrangement {
+    let mut order = Revision::of(subject.reference).steps;
+    let placed: HashMap<usize, &PlacedCall> =
+        arrangement.iter().flatten().map(|placed| (placed.call, placed)).collect();
+    for call in order.iter_mut().flatten() {
+        if let Some(placed) = placed.get(&call.call) {
+            call.arguments.clone_from(&placed.arguments);
+        }
+    }
+    let of_file = subject.reference.call_count();
+    let added = arrangement.iter().flatten().filter(|placed| placed.call >= of_file);
+    order.extend(added.map(|placed| vec![placed.clone()]));
+    order
 }
 
 /// The links that `m3 judge` recorded, without values that are no longer in the arguments of the arrangement.
 fn recorded(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
-    let calls: Vec<&Call> = subject.reference.calls().map(|(_, call)| call).collect();
+    let calls = subject.calls();
     let edited: HashMap<usize, &PlacedCall> = order
         .iter()
         .flatten()
@@ -74,18 +106,23 @@ fn recorded(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
 
 /// Which calls use results of others in the order of an arrangement, each with its known result.
 fn links_in(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
-    let calls: Vec<&Call> = subject.reference.calls().map(|(_, call)| call).collect();
+    let calls = subject.calls();
     let with_result = |placed: &PlacedCall| {
         let of_file = calls.get(placed.call).copied();
         let Call { tool, arguments, .. } = placed.as_it_stands(&calls)?.into_owned();
         let extra = of_file.map(|call| call.extra.clone()).unwrap_or_default();
-        Some(Call { tool, arguments, result: subject.result(placed.call).cloned(), extra })
+        Some((
+            placed.call,
+            Call { tool, arguments, result: subject.result(&calls, placed.call).cloned(), extra },
+        ))
     };
-    let steps = order
-        .iter()
-        .map(|step| Step { calls: step.iter().filter_map(with_result).collect(), ..Step::default() });
-    let trajectory = Trajectory { steps: steps.collect(), ..subject.reference.clone() };
-    let number = |place: CallPlace| Some(order.get(place.step)?.get(place.call)?.call);
+    let step = |step: &Vec<PlacedCall>| -> (Vec<usize>, Step) {
+        let (numbers, calls) = step.iter().filter_map(with_result).unzip();
+        (numbers, Step { calls, ..Step::default() })
+    };
+    let (numbers, steps): (Vec<Vec<usize>>, Vec<Step>) = order.iter().map(step).unzip();
+    let trajectory = Trajectory { steps, ..subject.reference.clone() };
+    let number = |place: CallPlace| numbers.get(place.step)?.get(place.call).copied();
     let link = |found: Dependency| {
         let (from, to) = (number(found.from)?, number(found.to)?);
         Some(Link { from, to, values: found.values })
@@ -107,7 +144,7 @@ fn links_in(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
 /// use, or use results of removed calls.
 #[must_use]
 pub fn problems(subject: Subject<'_>, arrangement: &Arrangement, rules: &Rules) -> Vec<EditProblem> {
-    let calls: Vec<&Call> = subject.reference.calls().map(|(_, call)| call).collect();
+    let calls = subject.calls();
     let mut found = Vec::new();
     for placed in arrangement.iter().flatten().filter(|placed| placed.arguments.is_some()) {
         found.extend(rules.unknown(placed));
@@ -118,28 +155,27 @@ pub fn problems(subject: Subject<'_>, arrangement: &Arrangement, rules: &Rules) 
             found.extend(rules.problems(placed.call, tool, arguments));
         }
     }
-    found.extend(misplaced_calls(subject, arrangement));
+    found.extend(misplaced_calls(subject, arrangement, &Linked::of(subject, arrangement)));
     found
 }
 
 /// The objections to the order of an arrangement: calls that do not come after the calls whose results they use, or
-/// use results of removed calls.
+/// use results of removed calls. `linked` are its dependencies.
 #[must_use]
-pub fn misplaced_calls(subject: Subject<'_>, arrangement: &Arrangement) -> Vec<EditProblem> {
+pub fn misplaced_calls(subject: Subject<'_>, arrangement: &Arrangement, linked: &Linked) -> Vec<EditProblem> {
     let added =
         arrangement.iter().flatten().filter_map(|placed| Some((placed.call, placed.tool.as_deref()?)));
     let of_file = subject.reference.calls().map(|(_, call)| call.tool.as_str()).enumerate();
     let names: HashMap<usize, &str> = of_file.chain(added).collect();
-    misplaced(&names, arrangement, &links(subject, arrangement), &links_in(subject, arrangement))
+    misplaced(&names, arrangement, linked)
 }
 
-/// Calls that do not come after all values they use. A value in several results may come from any of them: `now` are
-/// the dependencies in the order of the arrangement.
+/// Calls that do not come after all values they use. A value in several results may come from any of them, also in the
+/// order of the arrangement.
 fn misplaced(
     tools: &HashMap<usize, &str>,
     arrangement: &Arrangement,
-    links: &[Link],
-    now: &[Link],
+    Linked { links, now }: &Linked,
 ) -> Vec<EditProblem> {
     let steps: HashMap<usize, usize> = arrangement
         .iter()
@@ -147,6 +183,10 @@ fn misplaced(
         .flat_map(|(step, calls)| calls.iter().map(move |placed| (placed.call, step)))
         .collect();
     let name = |call: usize| shortened(tools.get(&call).copied().unwrap_or_default(), 100);
+    let mut by_user: HashMap<usize, Vec<&Link>> = HashMap::new();
+    for link in links.iter().chain(now) {
+        by_user.entry(link.to).or_default().push(link);
+    }
     let mut problems = Vec::new();
     for link in links {
         let Some(&to_step) = steps.get(&link.to) else { continue };
@@ -155,11 +195,9 @@ fn misplaced(
             continue;
         }
         let comes_elsewhere = |value: &SharedValue| {
-            let is_other = |other: &&Link| other.to == link.to && comes_before(other.from);
-            links
-                .iter()
-                .chain(now)
-                .filter(is_other)
+            let of_user = by_user.get(&link.to).into_iter().flatten();
+            of_user
+                .filter(|other| comes_before(other.from))
                 .flat_map(|other| &other.values)
                 .any(|other| other.in_arguments == value.in_arguments && other.value == value.value)
         };

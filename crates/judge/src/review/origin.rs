@@ -90,10 +90,16 @@ pub struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// What a call returned, from the reference's file or else from its run.
+    /// The calls of the file, in order.
     #[must_use]
-    pub fn result(self, call: usize) -> Option<&'a Json> {
-        let recorded = self.reference.calls().nth(call).and_then(|(_, call)| call.result.as_ref());
+    pub fn calls(self) -> Vec<&'a Call> {
+        self.reference.calls().map(|(_, call)| call).collect()
+    }
+
+    /// What one of [its calls](Self::calls) returned, from the reference's file or else from its run.
+    #[must_use]
+    pub fn result(self, calls: &[&'a Call], call: usize) -> Option<&'a Json> {
+        let recorded = calls.get(call).and_then(|call| call.result.as_ref());
         recorded.or_else(|| self.origin.results.get(call)?.as_ref())
     }
 }

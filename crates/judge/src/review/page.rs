@@ -44,6 +44,7 @@ impl Mode {
         let own: &[&str] = match self {
             Self::Review => &[
                 include_str!("page/graph.js"),
+                include_str!("page/list.js"),
                 include_str!("page/writing.js"),
                 include_str!("page/review.js"),
             ],

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use m3_support::journal::{JournalError, Kind, SharedJournal};
+use m3_support::text::shortened;
 use m3_trajectory::Trajectory;
 
 use super::ELSEWHERE;
-use super::arrangement::Revision;
+use super::arrangement::{Revision, normal, summary};
 use super::checks::{Digests, SAYS_NOTHING, beside, person, says_nothing};
 use super::decision::{Action, DecideError, Decision, REVIEW_SCHEMA, State, complete};
 use super::origin::{Origin, Subject, find_runs};
@@ -60,7 +61,7 @@ impl Reviews {
         let store = SharedJournal::open(path, KIND)?;
         let mut reviews =
             Self { references, digests, origins, indices, standings, store, folded: 0, foreign: 0 };
-        reviews.fold();
+        reviews.fold()?;
         Ok(reviews)
     }
 
@@ -125,20 +126,22 @@ impl Reviews {
     /// [`JournalError`], of the file.
     pub fn refresh(&mut self) -> Result<(), JournalError> {
         self.store.refresh()?;
-        self.fold();
-        Ok(())
+        self.fold()
     }
 
-    fn fold(&mut self) {
+    fn fold(&mut self) -> Result<(), JournalError> {
         for (place, decision) in self.store.records().iter().enumerate().skip(self.folded) {
             match self.indices.get(&decision.id) {
                 Some(&index) if self.digests[index].are_in(&decision.reference) => {
+                    check(&self.references[index], decision)
+                        .map_err(|message| wrong(self.store.path(), place, &message))?;
                     self.standings[index].take(place, decision);
                 }
                 _ => self.foreign += 1,
             }
+            self.folded = place + 1;
         }
-        self.folded = self.store.records().len();
+        Ok(())
     }
 
     /// The state of a reference.
@@ -255,8 +258,25 @@ impl Reviews {
             };
             kept.zip(base..).map(decision).collect()
         })?;
-        self.fold();
+        self.fold()?;
         refused.map_or(Ok(()), Err)
+    }
+}
+
+/// Whether an edit fits its reference: anybody may have written the line.
+fn check(reference: &Trajectory, decision: &Decision) -> Result<(), String> {
+    let Some(revision) = decision.action.revision() else { return Ok(()) };
+    normal(reference, revision.clone()).map(|_| ()).map_err(|problems| summary(&problems))
+}
+
+/// An error about the decision at a place, from 0.
+fn wrong(path: &Path, place: usize, message: &str) -> JournalError {
+    JournalError::Line {
+        path: path.to_owned(),
+        line: place as u64 + 1,
+        name: KIND.name,
+        message: shortened(message, 200),
+        elsewhere: KIND.elsewhere,
     }
 }
 

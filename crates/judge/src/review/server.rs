@@ -174,8 +174,8 @@ struct Shared {
 }
 
 impl PageServer {
-    /// Starts to serve at 127.0.0.1; port 0 takes any free one. On return connections are accepted. Must be called within
-    /// a tokio runtime.
+    /// Starts to serve at 127.0.0.1; port 0 takes any free one. On return connections are accepted. Must be called
+    /// within a tokio runtime.
     ///
     /// # Errors
     /// [`PageServerError`].

@@ -67,6 +67,10 @@ fn what_is_no_arrangement_is_refused() {
     assert!(message(vec![vec![with(0, "{\"q\": NaN}")]]).contains("not plain JSON"));
     let other_tool = PlacedCall { call: 0, ..added(0, "a/list", "{}") };
     assert!(message(vec![vec![other_tool]]).contains("keeps its tool"));
+    // Short as written, and too long as kept.
+    let long = format!("[{}]", vec!["1e20"; LONGEST_TEXT / 5 - 1].join(","));
+    assert!(long.len() <= LONGEST_TEXT);
+    assert!(message(vec![vec![with(0, &long)]]).contains("at most 1024 KiB"));
     for tool in ["", " ", "a\u{202e}b", &"x".repeat(LONGEST_TOOL + 1)] {
         assert!(message(vec![vec![added(3, tool, "{}")]]).contains("visible characters"), "{tool}");
     }

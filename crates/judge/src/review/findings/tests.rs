@@ -16,8 +16,10 @@ fn reviews(reference: Trajectory) -> (tempfile::TempDir, Reviews) {
 }
 
 fn told(reviews: &Reviews, rules: &Rules) -> Vec<(Option<usize>, String)> {
-    let found = findings(reviews, rules, 0, &[]);
-    found.into_iter().map(|found| (found.call, format!("{}{}", found.pointer, found.message))).collect()
+    let (subject, revision) = (reviews.subject(0), reviews.standing(0));
+    let linked = Linked::of(subject, &revision.steps);
+    let found = findings(subject, (&revision, &linked), rules, &[]);
+    found.shown.into_iter().map(|found| (found.call, format!("{}{}", found.pointer, found.message))).collect()
 }
 
 /// A reference that nothing is wrong with.
@@ -73,16 +75,56 @@ fn warnings_of_the_file_belong_to_their_reference() {
     }
     let in_file = of_file(&reviews, &problems);
     assert_eq!(in_file[0].len(), 1);
-    let found = findings(&reviews, &Rules::default(), 0, &in_file[0]);
-    assert_eq!((found[0].pointer.as_str(), found[0].message.as_str()), ("/steps/0", "no `arguments`"));
+    let (subject, revision) = (reviews.subject(0), reviews.standing(0));
+    let linked = Linked::of(subject, &revision.steps);
+    let found = |in_file: &[EditProblem]| findings(subject, (&revision, &linked), &Rules::default(), in_file);
+    let Findings { shown, more } = found(&in_file[0]);
+    assert_eq!(
+        (shown[0].pointer.as_str(), shown[0].message.as_str(), more),
+        ("/steps/0", "no `arguments`", 0)
+    );
+    // However many there are, none hides what is wrong with the reference as it stands.
+    let many = vec![in_file[0][0].clone(); MOST + 20];
+    assert_eq!((found(&many).shown.len(), found(&many).more), (MOST, 20));
+    let (_folder, reviews) = self::reviews(reference());
+    let (subject, revision) = (reviews.subject(0), reviews.standing(0));
+    let Findings { shown, more } = findings(subject, (&revision, &linked), &Rules::default(), &many);
+    assert_eq!((shown[0].message.as_str(), shown.len(), more), ("there is no answer", MOST, 21));
+}
+
+fn with_judge(judge: &str) -> Trajectory {
+    let mut made = sound();
+    made.extra.push(("judge".to_owned(), json::parse(judge.as_bytes()).unwrap().0));
+    made
+}
+
+/// A place beyond its step is none, although the next step has calls.
+#[test]
+fn a_call_that_failed_when_made_again_is_told_while_it_stands() {
+    let failure = |step: usize, call: usize| {
+        let place = json!({"step": step, "call": call});
+        json!({"place": place, "tool": "t", "outcome": "failed", "evidence": "gone"})
+    };
+    let failures = [failure(0, 0), failure(0, 1), failure(0, 2), failure(1, 0)];
+    let verification = json!({"result": "failed", "servers": "s", "calls": 3, "failures": failures});
+    let judge = json!({"chosen": 0, "runs": [{"verification": verification}]}).to_string();
+    let (_folder, mut reviews) = reviews(with_judge(&judge));
+    let calls = |reviews: &Reviews| -> Vec<Option<usize>> {
+        told(reviews, &Rules::default()).into_iter().map(|(call, _)| call).collect()
+    };
+    assert_eq!(calls(&reviews), [Some(0), Some(1), None, Some(2)]);
+    // The first was removed, and the last has other arguments.
+    let revision = Revision { steps: vec![vec![at(1)], vec![with(2, "{}")]], reply: None };
+    reviews
+        .decide(0, 0, "Ada", Action::Edit { revision, change: String::new(), note: String::new() })
+        .unwrap();
+    assert_eq!(calls(&reviews), [Some(1), None]);
 }
 
 #[test]
 fn what_the_judge_recorded_is_told_and_anything_else_there_is_ignored() {
     let judged = |judge: &str| {
-        let mut made = sound();
-        made.extra.push(("judge".to_owned(), json::parse(judge.as_bytes()).unwrap().0));
-        let (_folder, reviews) = reviews(made);
+        let (_folder, reviews) = reviews(with_judge(judge));
         told(&reviews, &Rules::default())
     };
     let verification = r#"{"result": "failed", "servers": "s", "calls": 3, "unavailable": ["web: no key"], "failures":

@@ -4,6 +4,7 @@ use m3_mcp::{ServerTools, ToolCatalog};
 use m3_trajectory::json;
 use serde_json::json;
 
+use super::super::arrangement::original;
 use super::super::arrangement::tests::{added, at, reference, with};
 use super::super::origin::Origin;
 use super::*;
@@ -18,7 +19,10 @@ fn link(from: usize, to: usize) -> Link {
 fn a_call_comes_after_what_it_uses() {
     let tools = HashMap::from([(0, "a/find"), (1, "a/list"), (2, "b/get")]);
     let check = |arrangement: &Arrangement, links: &[Link]| -> Vec<String> {
-        misplaced(&tools, arrangement, links, &[]).into_iter().map(|problem| problem.message).collect()
+        misplaced(&tools, arrangement, &Linked { links: links.to_vec(), now: Vec::new() })
+            .into_iter()
+            .map(|problem| problem.message)
+            .collect()
     };
     let apart = vec![vec![at(0), at(1)], vec![at(2)]];
     let same_step = vec![vec![at(0), at(2)], vec![at(1)]];
@@ -77,7 +81,7 @@ fn added_calls_use_what_others_return_and_write() {
     let arrangement = vec![vec![grey()], vec![at(1)]];
     assert_eq!(refused(&pictures, &arrangement), [""; 0]);
     let origin = Origin::of(&pictures);
-    let found = links(Subject { reference: &pictures, origin: &origin }, &arrangement);
+    let found = Linked::of(Subject { reference: &pictures, origin: &origin }, &arrangement).links;
     assert!(found.iter().any(|link| (link.from, link.to) == (2, 1)), "{found:?}");
 }
 
@@ -136,7 +140,7 @@ fn what_the_judge_recorded_holds_without_results_until_the_value_is_edited_away(
     assert!(together[0].contains("uses `7731`, which `image/grey` in step 1 returns"), "{together:?}");
     assert_eq!(refused(&reference, &vec![vec![at(0), other_file(3)]]), [""; 0]);
     let origin = Origin::of(&reference);
-    let found = links(Subject { reference: &reference, origin: &origin }, &original(&reference));
+    let found = Linked::of(Subject { reference: &reference, origin: &origin }, &original(&reference)).links;
     let values: Vec<&str> = found[0].values.iter().map(|value| value.value.as_str()).collect();
     assert_eq!((found.len(), values), (1, vec!["7731", "grey.png"]));
     // Recorded steps that are not those of the reference are ignored.
@@ -159,7 +163,10 @@ fn moves_and_removals_keep_what_results_give() {
             .map(|problem| problem.message)
             .collect()
     };
-    assert_eq!(links(Subject { reference: &reference, origin: &origin }, &original(&reference)).len(), 1);
+    assert_eq!(
+        Linked::of(Subject { reference: &reference, origin: &origin }, &original(&reference)).links.len(),
+        1
+    );
     let refused = check(vec![vec![at(2)], vec![at(0), at(1)]]);
     assert!(refused.len() == 1 && refused[0].contains("id-7731"), "{refused:?}");
     // One of the two calls that returned the value is enough, none is not.

@@ -45,6 +45,14 @@ const pretty = (text) => {
   } catch { return text; }
 };
 
+// On paper everything is open.
+let unfolded = [];
+window.addEventListener("beforeprint", () => {
+  unfolded = [...detail.querySelectorAll("details:not([open])")];
+  for (const folded of unfolded) folded.open = true;
+});
+window.addEventListener("afterprint", () => { for (const folded of unfolded) folded.open = false; });
+
 const when = (time) => (time || "").replace("T", " ").replace("Z", " UTC");
 
 // The picture and the question of a task, and what else is said of it.

@@ -1,8 +1,5 @@
 // The page that shows references one by one: accept, edit, move, remove, reject, undo.
-const [list, search, state, count] = ["list", "search", "state", "count"].map(byId);
 const POLL = 2000;
-let references = [];
-let sequence = 0;
 let open = null;
 // The reference as the server told it last; its steps as they stand.
 let shown = null;
@@ -10,50 +7,6 @@ let shown = null;
 let draft = null;
 // Tools that may be called.
 let tools = [];
-
-const badge = (name) => make("span", { class: `badge ${name}` }, name);
-
-const row = (reference) => make("li", { "data-index": reference.index },
-  make("button", { type: "button", class: "row", onclick: () => go(reference.index) },
-    reference.has_image ? make("img", { class: "thumbnail", src: `image/${reference.index}?small`, alt: "", loading: "lazy", onerror: (event) => event.target.remove() }) : null,
-    make("span", { class: "row-head" }, make("strong", {}, reference.id || "(empty id)"), make("span", {}, reference.findings > 0 ? make("span", { class: "badge found" }, `${reference.findings} found`) : null, " ", badge(reference.state))),
-    make("span", { class: "row-question", dir: "auto" }, reference.question || reference.type || ""),
-    reference.name ? make("span", { class: "row-by" }, `${reference.name}, ${when(reference.time)}`) : null));
-
-const isListed = (reference) => {
-  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const text = `${reference.id}\n${reference.type}\n${reference.question}`.toLowerCase();
-  const isInState = !state.value || (state.value === "found" ? reference.findings > 0 : reference.state === state.value);
-  return isInState && words.every((word) => text.includes(word));
-};
-
-const listed = () => references.filter(isListed);
-
-const filter = () => {
-  const found = new Set(listed().map((reference) => reference.index));
-  for (const item of list.children) item.hidden = !found.has(Number(item.dataset.index));
-  const decided = references.filter((reference) => reference.state !== "open").length;
-  count.textContent = `${found.size} of ${references.length} references; ${decided} decided`;
-};
-
-// Takes the rows that changed; the focus stays where it was.
-const take = (answer) => {
-  sequence = answer.sequence;
-  for (const reference of answer.references) {
-    const old = list.children[reference.index];
-    const made = row(reference);
-    references[reference.index] = reference;
-    if (!old) list.append(made);
-    else {
-      const isFocused = old.contains(document.activeElement);
-      old.replaceWith(made);
-      if (isFocused) made.firstChild.focus({ preventScroll: true });
-    }
-  }
-  mark();
-  filter();
-  onward();
-};
 
 // The next reference that nobody has decided on, from the one that is open.
 const nextOpen = () => {
@@ -73,11 +26,6 @@ const onward = () => {
       make("code", {}, "m3 score PREDICTIONS reviewed.json"), " scores against them.")]));
 };
 
-const mark = () => {
-  list.querySelector("[aria-current]")?.removeAttribute("aria-current");
-  if (open !== null) list.children[open]?.firstChild.setAttribute("aria-current", "true");
-};
-
 // Answers may come in another order than they were asked for: only the last one asked for is shown.
 let turn = 0;
 
@@ -92,12 +40,12 @@ const go = async (index) => {
   // What is open already stays, with what is being written.
   if (index === open && shown?.index === index) return;
   if (isDirty() && index !== open && !mayLeave()) return;
-  draft = null;
   turn += 1;
   const asked = turn;
   try {
     const answer = await ask(`api/reference?index=${index}`);
     if (asked !== turn) return;
+    draft = null;
     open = index;
     location.hash = String(index);
     mark();
@@ -127,6 +75,8 @@ const decide = async (action, focus) => {
     const answer = await ask("api/decide", sent);
     if (isStill()) {
       draft = null;
+      // A note that was sent is in the history now; any other is still being written.
+      if (byId("note").value === sent.note) byId("note").value = "";
       show(answer, focus);
     }
     take(await ask(`api/changes?since=${sequence}`));
@@ -153,6 +103,8 @@ const conflict = (sent, answer) => {
       make("button", { type: "button", onclick: () => {
         shown = answer.reference;
         const { index, base, name, ...action } = sent;
+        // An answer is decided over theirs, and their calls stay.
+        if (action.reply !== undefined) action.steps = arrangement();
         byId("conflict")?.remove();
         decide(action).then((refused) => { if (refused) fail(refused.error); });
       } }, sent.action === "undo" ? "Undo theirs" : "Decide mine over it")));
@@ -271,11 +223,14 @@ const findings = () => {
   const names = namesOf(shown.steps);
   const at = ({ call }) => (names.has(call) ? [make("button", { type: "button", onclick: () => detail.querySelector(`[data-number="${call}"]`).focus() }, names.get(call)), " "] : null);
   return make("section", { id: "findings", "aria-label": "What the checks found" }, make("h3", {}, "What the checks found"),
-    shown.findings.length === 0 ? make("p", { class: "note" }, "Nothing.") : make("ul", { class: "plain" }, problemList(shown.findings, at)));
+    shown.findings.length === 0 ? make("p", { class: "note" }, "Nothing.") : make("ul", { class: "plain" }, problemList(shown.findings, at)),
+    shown.more_findings > 0 ? make("p", { class: "note" }, `And ${shown.more_findings} more.`) : null);
 };
 
-// Shows a reference; the focus goes to a call, or to the answer, if one is named.
+// Shows a reference; the focus goes to a call, or to the answer, if one is named. A note that is being written stays
+// with its reference.
 const show = (answer, focus) => {
+  const note = shown?.index === answer.index ? byId("note").value : "";
   shown = answer;
   const steps = answer.steps.map((calls, index) => make("section", { class: "step", "aria-label": `Step ${index + 1}` },
     make("h4", {}, `Step ${index + 1}`), calls.map((call, place) => card(call, `${index + 1}.${place + 1}`))));
@@ -308,25 +263,40 @@ const show = (answer, focus) => {
       : [make("p", { class: "note" }, "The file says nothing of how this reference was made.")]),
     make("h3", {}, "Decisions"),
     answer.history.length > 0 ? history() : make("p", { class: "note" }, "Nobody has decided yet."));
+  byId("note").value = note;
   onward();
   if (focus !== undefined) (focus === "answer" ? byId(focus) : detail.querySelector(`[data-number="${focus}"]`))?.focus();
+};
+
+// The version of which the person was told that somebody else has made it.
+let told = null;
+
+// Shows what others have made of the open reference, unless something is being written in it.
+const follow = async () => {
+  const before = shown;
+  const newest = references[before?.index];
+  // The list may also be older than what is shown.
+  if (!newest || newest.index !== open || newest.version <= before.version) { told = null; return; }
+  if (isDirty() || byId("conflict")) {
+    if (told !== newest.version) fail(`${newest.name ?? "Somebody"} has changed this reference. What you are writing is still here.`);
+    told = newest.version;
+    return;
+  }
+  const answer = await ask(`api/reference?index=${open}`);
+  // What has been shown since is as new, and may have the focus.
+  if (answer.index !== open || shown !== before || isDirty()) return;
+  show(answer);
+  if (told !== null) fail("");
+  told = null;
 };
 
 const poll = async () => {
   try {
     const answer = await ask(`api/changes?since=${sequence}`);
-    const changed = answer.references.find((reference) => reference.index === open);
     if (answer.references.length > 0 || answer.sequence !== sequence) take(answer);
-    if (changed && shown && changed.version !== shown.version) {
-      if (isDirty() || byId("conflict")) fail(`${changed.name ?? "Somebody"} has changed this reference. What you are writing is still here.`);
-      else {
-        // What has been shown since is as new, and may have the focus.
-        const before = shown;
-        const answer = await ask(`api/reference?index=${open}`);
-        if (answer.index === open && shown === before && !isDirty()) show(answer);
-      }
-    }
+    await follow();
     if (byId("failure").textContent.startsWith("m3 does not answer")) fail("");
+    countFindings();
   } catch (thrown) { fail(reason(thrown)); }
   setTimeout(poll, POLL);
 };
@@ -357,8 +327,6 @@ onKeys((event) => {
   return true;
 });
 
-search.addEventListener("input", filter);
-state.addEventListener("input", filter);
 window.addEventListener("beforeunload", (event) => { if (isDirty()) event.preventDefault(); });
 
 (async () => {
@@ -370,6 +338,7 @@ window.addEventListener("beforeunload", (event) => { if (isDirty()) event.preven
     if (location.hash.length > 1 && references[wanted]) await go(wanted);
     else if (first) await go(first.index);
     document.documentElement.dataset.ready = "true";
+    countFindings();
   } catch (thrown) { fail(reason(thrown)); }
   setTimeout(poll, POLL);
 })();

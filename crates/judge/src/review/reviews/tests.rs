@@ -179,3 +179,41 @@ fn edits_of_earlier_versions_are_read() {
     // And written as then.
     assert_eq!(serde_json::to_string(&action).unwrap(), line);
 }
+
+#[test]
+fn a_line_that_does_not_fit_its_reference_is_refused_with_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl");
+    let mut reviews = Reviews::open(references(&["a"]), &path).unwrap();
+    reviews.decide(0, 0, "Ada", accept()).unwrap();
+    reviews.decide(0, 1, "Ada", edit()).unwrap();
+    let sound = std::fs::read_to_string(&path).unwrap();
+    let steps = r#""steps":[[{"call":0}]]"#;
+    assert_eq!(sound.matches(steps).count(), 1);
+    for (calls, message) in [
+        (r#"{"call":0},{"call":99}"#, "a call is not one of the reference"),
+        (r#"{"call":0},{"call":0}"#, "a call stands twice"),
+        (r#"{"call":0,"arguments":"{"}"#, "this is not JSON"),
+        (r#"{"call":0,"tool":"a/c"}"#, "a call of the file keeps its tool"),
+        ("", "no call is left"),
+    ] {
+        let text = sound.replace(steps, &format!(r#""steps":[[{calls}]]"#));
+        std::fs::write(&path, text).unwrap();
+        let refused = Reviews::open(references(&["a"]), &path).unwrap_err();
+        assert!(
+            matches!(&refused, JournalError::Line { line: 2, message: said, .. } if said.contains(message)),
+            "{refused}"
+        );
+        // It says nothing of another reference.
+        assert_eq!(Reviews::open(references(&["b"]), &path).unwrap().foreign(), 2);
+    }
+    // A process that had opened the file before is told each time.
+    std::fs::write(&path, &sound).unwrap();
+    let mut before = Reviews::open(references(&["a"]), &path).unwrap();
+    let wrong = sound.lines().last().unwrap().replace(steps, r#""steps":[[{"call":99}]]"#);
+    std::fs::write(&path, format!("{sound}{wrong}\n")).unwrap();
+    for _ in 0..2 {
+        assert!(matches!(before.refresh(), Err(JournalError::Line { line: 3, .. })));
+    }
+    assert_eq!((before.len(), before.version(0)), (2, 2));
+}

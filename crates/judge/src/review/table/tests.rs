@@ -173,8 +173,8 @@ fn a_table_that_is_older_than_a_decision_is_told() {
     assert_eq!((reviews.state(0), reviews.state(1)), (State::Rejected, State::Accepted));
 }
 
-/// As spreadsheets save tables: ids are numbers without leading zeros, cells stand between semicolons or tabs, lines end
-/// with both characters, and text is UTF-16.
+/// As spreadsheets save tables: ids are numbers without leading zeros, cells stand between semicolons or tabs, lines
+/// end with both characters, and text is UTF-16.
 #[test]
 fn what_spreadsheets_make_of_a_table_is_understood() {
     let numbered = |ids: &[&str]| -> Vec<Trajectory> {
