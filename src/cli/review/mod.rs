@@ -150,9 +150,15 @@ pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result<(), Failure> {
     if let Some(table) = &args.import {
         return table::import(table, &mut reviews, &rules, &name, printer);
     }
-    let source = args.references.display().to_string();
-    let desk = ReviewDesk::new(reviews, rules, args.pictures()?, (&source, file.problems()), &name);
+    let problems = (args.references.as_path(), file.problems());
+    let desk = ReviewDesk::new(reviews, rules, args.pictures()?, problems, &name);
     args.serve(desk, printer)
+}
+
+/// Whether a workspace lies in one of these folders, links followed: a reference says where its run is, and may say anything.
+fn is_within(workspace: &Path, folders: &[PathBuf]) -> bool {
+    let Ok(workspace) = workspace.canonicalize() else { return false };
+    folders.iter().filter_map(|folder| folder.canonicalize().ok()).any(|folder| workspace.starts_with(folder))
 }
 
 impl ReviewArgs {
@@ -197,6 +203,12 @@ impl ReviewArgs {
             let pictures = if size == ImageSize::Thumbnail { &small } else { &whole };
             let made = match source {
                 ImageSource::File(path) => pictures.file(&path),
+                ImageSource::Made(workspace, path) if is_within(&workspace, &folders) => {
+                    let (side, quality) = if size == ImageSize::Thumbnail { THUMBNAIL } else { WHOLE };
+                    let made = Pictures::of_size(&[workspace], side, quality).file(&path);
+                    made.or_else(|_| pictures.file(&path))
+                }
+                ImageSource::Made(_, path) => pictures.file(&path),
                 ImageSource::Sent(bytes) => pictures.sent(&bytes),
             };
             made.map_err(str::to_owned)

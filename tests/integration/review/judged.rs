@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::support::{Review, lines};
-use crate::support::{Folder, failure, json_of, m3_bare, run, stdout, text};
+use crate::support::{Folder, failure, json_of, m3_bare, root, run, stdout, text};
 
 fn call(name: &str, arguments: &Value, result: &str) -> Value {
     json!({"name": name, "arguments": arguments, "result": result})
@@ -189,4 +189,75 @@ fn a_reference_is_compared_with_the_run_that_it_was_made_of() {
     let (_, message) =
         failure(m3_bare(folder.path()).arg("review").arg("--pairs").arg(same).arg(bare).arg("--summary"));
     assert!(message.contains("1 pair left out: both sides are the same"), "{message}");
+}
+
+/// Pictures that tools made lie in the workspace of the run, and nothing of a run elsewhere is shown.
+#[test]
+fn pictures_that_the_run_made_are_shown_from_its_workspace() {
+    let folder = Folder::new();
+    let picture = json!({"content": [{"type": "image", "file": "made.png"}]});
+    let mut made = call("image/draw", &json!({"x": 1}), "");
+    made["result"] = picture;
+    let run = json!([ran(&[made])]);
+    std::fs::create_dir_all(folder.path().join("first/workspaces/t")).unwrap();
+    folder.json("first/predictions.json", &run);
+    let image = std::fs::read(root().join("images/clock.png")).unwrap();
+    folder.write("first/workspaces/t/made.png", &image);
+    let mut judge = m3_bare(folder.path());
+    judge.current_dir(folder.path()).args([
+        "judge",
+        "first/predictions.json",
+        "--rules-only",
+        "-o",
+        "references.json",
+    ]);
+    let output = crate::support::run(&mut judge);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let address = |review: &Review| {
+        let (_, told) = review.json("api/reference?index=0");
+        told["steps"][0][0]["result"]["pictures"][0]["address"].as_str().unwrap().to_owned()
+    };
+    let review = Review::start(&folder, &["references.json"]);
+    let found = review.get(&address(&review));
+    assert_eq!(
+        (found.status().as_u16(), found.headers()["content-type"].to_str().unwrap()),
+        (200, "image/jpeg")
+    );
+    drop(review);
+    // The run is not in the folder of images.
+    std::fs::create_dir(folder.path().join("images")).unwrap();
+    let review = Review::start(&folder, &["references.json", "--images", "images"]);
+    assert_eq!(review.get(&address(&review)).status().as_u16(), 404);
+}
+
+/// A decision on what is not in the file any more would not count.
+#[test]
+fn a_file_that_changes_under_a_review_takes_no_decisions() {
+    let folder = Folder::new();
+    judged(&folder, &json!([ran(&[find("blue lamp"), get()])]));
+    let review = Review::start(&folder, &["references.json"]);
+    let accept = json!({"index": 0, "base": 0, "name": "Ada", "action": "accept"});
+    let mut references = json_of(folder.path().join("references.json"));
+    references[0]["question"] = json!("What does it cost now?");
+    folder.json("references.json", &references);
+    let (status, answer) = review.post("api/decide", &accept);
+    assert_eq!(status, 410);
+    assert!(answer["error"].as_str().unwrap().contains("has changed since it was opened"), "{answer}");
+    assert!(!folder.path().join("references.json.reviews.jsonl").exists());
+}
+
+/// Another version may mean something else by the same line.
+#[test]
+fn decisions_of_another_schema_are_refused() {
+    let folder = Folder::new();
+    judged(&folder, &json!([ran(&[find("blue lamp"), get()])]));
+    let line = json!({
+        "schema": "m3.review/2", "id": "t", "reference": "00", "name": "Ada", "time": "2026-01-01T00:00:00Z", "base": 0,
+        "action": "accept"
+    });
+    folder.write("references.json.reviews.jsonl", format!("{line}\n"));
+    let mut review = m3_bare(folder.path());
+    let (code, message) =
+        failure(review.current_dir(folder.path()).args(["review", "references.json", "--out", "o.json"]));
+    assert!(code == 2 && message.contains("reads m3.review/1") && message.contains(":1"), "{code} {message}");
 }

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -31,6 +33,8 @@ pub type Images =
 pub enum ImageSource {
     /// In a file, at the path that a reference gives.
     File(String),
+    /// In a file, at the path that a result gives: in this workspace of its run, or as any other.
+    Made(PathBuf, String),
     /// Here: a tool has sent it.
     Sent(Vec<u8>),
 }
@@ -56,9 +60,23 @@ pub struct ReviewDesk {
     /// Tools that a person may want to call: those of the catalog, or without one those that references call.
     tools: Vec<String>,
     images: Images,
+    /// The file of references, and what it was when it was read.
+    file: (PathBuf, Option<Stamp>),
     source: String,
     name: String,
 }
+
+/// When a file was changed, and its length.
+type Stamp = (SystemTime, u64);
+
+fn stamp(file: &Path) -> Option<Stamp> {
+    let found = file.metadata().ok()?;
+    Some((found.modified().ok()?, found.len()))
+}
+
+/// Decisions are on what was read: on other content they would not count.
+const CHANGED: &str = "the file of references has changed since it was opened: end this m3 review and start it again; what was \
+                       decided before is kept";
 
 impl fmt::Debug for ReviewDesk {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -77,14 +95,14 @@ struct Decide {
 }
 
 impl ReviewDesk {
-    /// The desk for the references of the file `source`, in which these problems were found; `name` is the person's
+    /// The desk for the references of this file, in which these problems were found; `name` is the person's
     /// name unless the page says another.
     #[must_use]
     pub fn new(
         reviews: Reviews,
         rules: Rules,
         images: Images,
-        (source, problems): (&str, &Problems),
+        (file, problems): (&Path, &Problems),
         name: &str,
     ) -> Self {
         let tools = {
@@ -93,10 +111,20 @@ impl ReviewDesk {
             let tools = if rules.has_catalog() { rules.tools() } else { called.collect::<BTreeSet<_>>() };
             tools.into_iter().take(MOST_TOOLS).map(|tool| shortened(tool, LONGEST_TOOL)).collect()
         };
-        let (source, name) = (visible(source, false).into_owned(), name.to_owned());
+        let (source, name) = (visible(&file.display().to_string(), false).into_owned(), name.to_owned());
         let in_file = of_file(&reviews, problems);
         let counts = Mutex::new(vec![None; in_file.len()]);
-        Self { reviews: Mutex::new(reviews), rules, in_file, counts, tools, images, source, name }
+        Self {
+            reviews: Mutex::new(reviews),
+            rules,
+            in_file,
+            counts,
+            tools,
+            images,
+            file: (file.to_owned(), stamp(file)),
+            source,
+            name,
+        }
     }
 
     fn reviews(&self) -> MutexGuard<'_, Reviews> {
@@ -234,7 +262,10 @@ impl ReviewDesk {
                 let subject = reviews.subject(*index);
                 let result = subject.result(&subject.calls(), *call)?;
                 match result_picture(result_parts(result)?.get(*part)?)? {
-                    ResultPicture::File(path) => Some(ImageSource::File(path.to_owned())),
+                    ResultPicture::File(path) => Some(match subject.origin.workspace() {
+                        Some(workspace) => ImageSource::Made(workspace.to_owned(), path.to_owned()),
+                        None => ImageSource::File(path.to_owned()),
+                    }),
                     ResultPicture::Sent(part) => {
                         Some(ImageSource::Sent(STANDARD.decode(sent_base64(part)?.trim()).ok()?))
                     }
@@ -273,6 +304,9 @@ impl Desk for ReviewDesk {
         if ask.path.starts_with("image/") || ask.path.starts_with("result/") {
             let size = if ask.query == "small" { ImageSize::Thumbnail } else { ImageSize::Whole };
             return image(self.picture(ask.path), &self.images, size);
+        }
+        if stamp(&self.file.0) != self.file.1 {
+            return Reply::error(410, CHANGED);
         }
         let mut reviews = self.reviews();
         if let Err(error) = reviews.refresh() {

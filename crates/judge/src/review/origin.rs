@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use m3_executor::run::file_name;
 pub use m3_executor::run::hash_of_bytes;
+use m3_support::files::folder_of;
 use m3_support::text::shortened;
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, Trajectory, TrajectoryFile};
@@ -43,6 +45,8 @@ pub struct Origin {
     places: Option<Vec<CallPlace>>,
     links: Vec<Link>,
     results: Vec<Option<Json>>,
+    /// The folder in which the run worked on this task, if it is a run of `m3 run`: pictures that tools made are there.
+    workspace: Option<PathBuf>,
     search: Search,
 }
 
@@ -127,6 +131,12 @@ impl Origin {
         origin.links.retain(|link| link.from != link.to && !link.values.is_empty());
         origin.places = Some(places);
         origin
+    }
+
+    /// The folder in which the run worked on this task; it may not be there any more.
+    #[must_use]
+    pub fn workspace(&self) -> Option<&Path> {
+        self.workspace.as_deref()
     }
 
     /// The dependencies that `m3 judge` recorded.
@@ -218,9 +228,22 @@ pub(super) fn find_runs(references: &[Trajectory], origins: &mut [Origin], folde
                 && let Ok(run) = opened.read(index)
             {
                 origin.take(reference, &run);
+                if origin.search == Search::Found {
+                    origin.workspace = opened.path().map(|path| workspace(path, &run));
+                }
             }
         }
     }
+}
+
+/// Where a run of `m3 run` works on a task.
+fn workspace(predictions: &Path, run: &Trajectory) -> PathBuf {
+    let recorded = run.extra.iter().find(|(key, _)| key == "run").and_then(|(_, run)| run.get("repeat"));
+    let repeat = match recorded {
+        Some(Json::Integer(repeat)) => u32::try_from(*repeat).unwrap_or(1),
+        _ => 1,
+    };
+    folder_of(predictions).join("workspaces").join(file_name(&run.id, repeat))
 }
 
 /// The files that a name may stand for.

@@ -131,6 +131,10 @@ impl Reviews {
 
     fn fold(&mut self) -> Result<(), JournalError> {
         for (place, decision) in self.store.records().iter().enumerate().skip(self.folded) {
+            if decision.schema != REVIEW_SCHEMA {
+                let message = format!("this version of m3 reads {REVIEW_SCHEMA}, and this is another schema");
+                return Err(wrong(self.store.path(), place, &message));
+            }
             match self.indices.get(&decision.id) {
                 Some(&index) if self.digests[index].are_in(&decision.reference) => {
                     check(&self.references[index], decision)

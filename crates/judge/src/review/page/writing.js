@@ -20,7 +20,11 @@ const write = (key, place, { label, text, fields = [], save }) => {
     area.setAttribute("aria-invalid", "true");
     area.focus();
   };
-  const leave = () => { stopWriting(); (place.closest(".call") ?? place.parentElement.querySelector("button")).focus(); };
+  const leave = () => {
+    if (area.value !== text && !mayLeave()) return;
+    stopWriting();
+    (place.closest(".call") ?? place.parentElement.querySelector("button")).focus();
+  };
   const form = make("div", { class: "draft", onkeydown: (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); send(); }
     if (event.key === "Escape") { event.stopPropagation(); leave(); }
