@@ -9,7 +9,8 @@ const compareView = async (parameters, ...names) => {
     const labels = new Map(home.columns.map((column) => [column.name, column.label]));
     parts.push(make("p", {}, verdictOf(found)), wide("Differences", table(["metric", names[0], names[1], "difference", "interval", "p"], found.differences.map((row) => [labels.get(row.metric) ?? words(row.metric), fixed(row.first), fixed(row.second),
       make("span", { class: row.difference < 0 ? "bad" : row.difference > 0 ? "good" : null }, signed(row.difference)), row.low === null || row.low === undefined ? "–" : `${signed(row.low)} to ${signed(row.high)}`,
-      chance(row.metric === "average" ? row.p_value : row.corrected_p_value)]), { class: "rows plain-numbers" })), make("p", { class: "note" }, "p: paired permutation test; of single metrics after Holm's correction for all of them, so an interval may lie beside zero where p is large."), found.notes.map((note) => make("p", { class: "note" }, note)));
+      chance(row.metric === "average" ? row.p_value : row.corrected_p_value)]), { class: "rows plain-numbers" })),
+      make("p", { class: "note" }, "p: paired permutation test; of single metrics after Holm's correction for all of them, so an interval may lie beside zero where p is large."), found.notes.map((note) => make("p", { class: "note" }, note)));
   }
   const metric = parameters.get("metric") ?? "average";
   const column = matrix.columns.findIndex((one) => one.name === metric);
@@ -59,16 +60,22 @@ const tasksView = async (parameters, id) => {
     const names = shown.map((entry) => entry.name);
     location.hash = tasksLink(id, names.includes(name) ? names.filter((known) => known !== name) : [...names, name]);
   };
-  const choice = make("fieldset", { class: "controls" }, make("legend", {}, "runs"), ranked.map((entry) => make("label", { class: "check" }, make("input", { type: "checkbox", checked: shown.includes(entry), onchange: () => toggle(entry.name) }), ` ${entry.name} `, make("span", { class: `chip ${shade(entry.value)}` }, fixed(entry.value)))));
+  const choice = make("fieldset", { class: "controls" }, make("legend", {}, "runs"), ranked.map((entry) => make("label", { class: "check" },
+    make("input", { type: "checkbox", checked: shown.includes(entry), onchange: () => toggle(entry.name) }), ` ${entry.name} `, make("span", { class: `chip ${shade(entry.value)}` }, fixed(entry.value)))));
   const side = (title, calls, link, value, answer) => make("section", { class: "side", "aria-label": title }, make("h3", {}, link ? make("a", { href: link }, title) : title, value === undefined ? null : [" ", make("span", { class: `chip ${shade(value)}` }, fixed(value))]),
     calls, make("h4", {}, "Answer"), answer ? make("p", { class: "passage", dir: "auto" }, answer) : make("p", { class: "note" }, "none"));
   const calls = (of, steps, verdict, name) => {
-    return steps.map((step, at) => make("section", { class: "step", "aria-label": `${name} step ${at + 1}` }, make("p", { class: "step-title" }, `step ${at + 1}`), step.map((call, place) => card(name === "reference" ? name : "prediction", call, `${at + 1}.${place + 1}`, name === "reference" ? call.index : `${name}-${call.index}`, verdict?.get(call.index), of))));
+    return steps.map((step, at) => make("section", { class: "step", "aria-label": `${name} step ${at + 1}` }, make("p", { class: "step-title" }, `step ${at + 1}`),
+      step.map((call, place) => card(name === "reference" ? name : "prediction", call, `${at + 1}.${place + 1}`, name === "reference" ? call.index : `${name}-${call.index}`, verdict?.get(call.index), of))));
   };
   const columns = [];
   const reference = first?.reference;
   if (reference) columns.push(side("reference", calls({ score: null }, reference.steps, null, "reference"), null, undefined, reference.answer));
-  documents.forEach((of, at) => columns.push(side(shown[at].name, of.prediction ? calls(of, of.prediction.steps, verdicts(of.score).predictions, `run${shown[at].run}`) : make("p", { class: "note" }, of.row.failure ? FAILURES[of.row.failure] ?? words(of.row.failure) : "no calls are here"), taskLink(shown[at].name, of.row), shown[at].value, of.prediction?.answer)));
+  documents.forEach((of, at) => {
+    const reason = of.row.failure ? FAILURES[of.row.failure] ?? words(of.row.failure) : "no calls are here";
+    const made = of.prediction ? calls(of, of.prediction.steps, verdicts(of.score).predictions, `run${shown[at].run}`) : make("p", { class: "note" }, reason);
+    columns.push(side(shown[at].name, made, taskLink(shown[at].name, of.row), shown[at].value, of.prediction?.answer));
+  });
   documents.forEach((of, at) => {
     const missed = (of.score?.unmatched_references ?? []).map((alone) => make("li", {}, `${place(alone)} `, told(alone.tool), `: ${REASONS[alone.reason] ?? words(alone.reason)}`));
     if (missed.length > 0) columns[at + (reference ? 1 : 0)].append(make("h4", {}, "Missed"), make("ul", { class: "plain" }, missed));

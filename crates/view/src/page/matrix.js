@@ -25,7 +25,8 @@ const matrixView = async (parameters) => {
   const types = [...new Set(matrix.tasks.map((task) => task.type).filter(Boolean))].sort();
   const option = (value, label, chosen) => make("option", { value, selected: value === chosen }, label);
   const search = make("input", { type: "search", "data-filter": "q", placeholder: "id, question", value: parameters.get("q") ?? "", oninput: later((event) => set("q", event.target.value)) });
-  parts.push(make("div", { class: "controls", role: "search" }, make("label", {}, "search ", search), make("label", {}, "metric", make("select", { "data-filter": "metric", onchange: (event) => set("metric", event.target.value) }, matrix.columns.map((found) => option(found.name, found.label, metric)))),
+  parts.push(make("div", { class: "controls", role: "search" }, make("label", {}, "search ", search),
+    make("label", {}, "metric", make("select", { "data-filter": "metric", onchange: (event) => set("metric", event.target.value) }, matrix.columns.map((found) => option(found.name, found.label, metric)))),
     types.length > 1 ? make("label", {}, "type", make("select", { "data-filter": "type", onchange: (event) => set("type", event.target.value) }, option("", "all", type), types.map((name) => option(name, name, type)))) : null,
     make("label", {}, "order", make("select", { "data-filter": "order", onchange: (event) => set("order", event.target.value) }, Object.entries(orders).map(([name, [label]]) => option(name, label, order))))),
   make("p", { class: "count", role: "status" }, `${grouped(rows.length)} of ${plural(matrix.tasks.length, "task")}; red is low, blue is high, nothing in between has no colour`));
@@ -41,7 +42,8 @@ const matrixView = async (parameters) => {
   const more = make("button", { type: "button", class: "more", onclick: add }, "Show more");
   add();
   new IntersectionObserver((seen) => { if (seen.some((one) => one.isIntersecting) && !more.hidden) add(); }, { rootMargin: "600px" }).observe(more);
-  parts.push(wide("Tasks by runs", make("table", { class: "heat", "data-rows": true }, make("caption", { class: "hidden" }, `${matrix.columns[column].label} of each task in each run`), make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "task"), make("th", { scope: "col", class: "amount" }, "mean"),
+  parts.push(wide("Tasks by runs", make("table", { class: "heat", "data-rows": true }, make("caption", { class: "hidden" }, `${matrix.columns[column].label} of each task in each run`),
+    make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "task"), make("th", { scope: "col", class: "amount" }, "mean"),
     matrix.runs.map(([, name]) => make("th", { scope: "col", class: "amount" }, make("a", { href: runLink(name) }, name))))), body)), more);
   return { title: "Tasks × runs", parts, search, up: "#/" };
 };

@@ -62,10 +62,14 @@ const summary = (run, parameters) => {
     make("div", { class: "cards" },
       score.wrong_arguments.length > 0 ? section("Arguments most often wrong", wide("Wrong arguments", table(["argument", "wrong in", "for example"], score.wrong_arguments.slice(0, 12).map((found) => [[told(found.tool), " ", make("bdi", {}, found.argument || "(all)")],
         `${found.wrong} of ${found.pairs}`, [task(found.id), ": ", found.reason, values(found)]]), { class: "rows wordy" }))) : null,
-      score.rejected_matches.count > 0 ? section("Similar, but another call", make("p", { class: "note" }, `${plural(score.rejected_matches.count, "pair")} that the similarity matches and fidelity rejects.`), wide("Rejected matches", table(["task", "call", "because of"], score.rejected_matches.matches.slice(0, 12).map((found) => [[task(found.id, found.repeat), ` ${place(found.reference)} → ${place(found.predicted)}`],
+      score.rejected_matches.count > 0 ? section("Similar, but another call", make("p", { class: "note" }, `${plural(score.rejected_matches.count, "pair")} that the similarity matches and fidelity rejects.`),
+        wide("Rejected matches", table(["task", "call", "because of"], score.rejected_matches.matches.slice(0, 12).map((found) => [[task(found.id, found.repeat), ` ${place(found.reference)} → ${place(found.predicted)}`],
         told(found.tool), [make("strong", {}, found.argument || "all arguments"), `: ${found.reason}`, values(found)]]), { class: "rows wordy" }))) : null),
     run.set ? similarities(run.set) : null,
-    make("details", { class: "origin" }, make("summary", {}, "What this score is"), run.set ? [make("ul", { class: "plain" }, run.set.ledger.map((line) => make("li", {}, line))), make("dl", { class: "facts" }, run.set.inputs.map(([what, file, hash]) => [make("dt", {}, what), make("dd", {}, file, make("small", {}, ` sha256 ${hash}`))]))] : null, make("p", {}, "Predictions ", make("code", {}, score.predictions), ", references ", make("code", {}, score.references), `, profile ${score.profile}.`), make("p", {}, make("code", {}, score.signature)))];
+    make("details", { class: "origin" }, make("summary", {}, "What this score is"),
+      run.set ? [make("ul", { class: "plain" }, run.set.ledger.map((line) => make("li", {}, line))), make("dl", { class: "facts" }, run.set.inputs.map(([what, file, hash]) => [make("dt", {}, what), make("dd", {}, file, make("small", {}, ` sha256 ${hash}`))]))] : null,
+      make("p", {}, "Predictions ", make("code", {}, score.predictions), ", references ", make("code", {}, score.references), `, profile ${score.profile}.`),
+      make("p", {}, make("code", {}, score.signature)))];
 };
 
 const values = (found) => (found.reference_value === undefined ? null : [" ", make("code", {}, found.reference_value ?? "absent"), " → ", make("code", {}, found.predicted_value ?? "absent")]);

@@ -83,7 +83,8 @@ const card = (side, call, at, index, verdict, of) => {
     : verdict?.alone ? make("p", { class: "partner" }, `${side === "reference" ? "missed" : "extra"}: ${REASONS[verdict.alone.reason] ?? words(verdict.alone.reason)}`, verdict.alone.best ? `; the most similar has ${fixed(verdict.alone.best.similarity)}` : "") : null;
   return make("div", { class: `call${of.score && verdict?.alone ? " alone" : ""}${isRejected ? " rejected" : ""}`, id: `${side}-${index}`, tabindex: -1,
     "data-index": index, "data-similarity": match?.similarity, "data-step": at.split(".")[0], "data-partner": match && side === "reference" ? match.predicted.index : null, "data-strong": match?.strength === "strong" },
-  head, call.arguments === null ? make("p", { class: "note" }, "no arguments are recorded") : make("ul", { class: "arguments" }, call.arguments.map(line), missing.map(([name, found]) => make("li", { class: "wrong" }, make("span", { class: "key" }, name || "(all)"), make("span", { class: "why" }, `missing: ${found.reason}`)))),
+  head, call.arguments === null ? make("p", { class: "note" }, "no arguments are recorded")
+    : make("ul", { class: "arguments" }, call.arguments.map(line), missing.map(([name, found]) => make("li", { class: "wrong" }, make("span", { class: "key" }, name || "(all)"), make("span", { class: "why" }, `missing: ${found.reason}`)))),
   call.result ? resultOf(call) : null, said);
 };
 

@@ -205,7 +205,7 @@ const decisionForm = () => {
       wrong.hidden = false;
       fail("");
       note.focus();
-    }
+    } else if (!refused) say({ accept: "Accepted.", reject: "Rejected.", undo: "Undone." }[action]);
   };
   return make("section", { class: "decide", "aria-label": "Decision" }, note, wrong, make("p", { class: "actions" },
     make("button", { type: "button", id: "accept", class: "primary", onclick: () => send("accept") }, "Accept ", make("kbd", {}, "a")), " ",
