@@ -280,7 +280,7 @@ fn the_set_says_where_its_numbers_come_from() {
 fn numbers_have_the_digits_of_the_terminal() {
     let Some(page) = page(GOOD, "") else { return };
     let values =
-        [0.0625, 0.1875, 0.062_500_000_1, 0.0005, 0.0015, 0.125, 1.0, 0.0, -0.0625, 2.0 / 3.0, 123_456.0625];
+        [0.0625, 0.1875, 0.062_500_000_1, 0.0005, 0.0015, 0.125, 1.0, 0.0, -0.0625, 2.0 / 3.0, 123_456.062_5];
     for value in values {
         for digits in 1..=4 {
             let script = format!("fixed({value:?}, {digits})");

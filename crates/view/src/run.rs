@@ -142,17 +142,15 @@ impl Run {
         self.add_missing();
     }
 
-    /// Takes a graded form of its predictions, if it is one: a file with grades of the very same calls and answers.
-    ///
-    /// # Errors
-    /// The file, if it is of other predictions.
-    pub(crate) fn join_grades(&mut self, graded: Opened) -> Result<(), Opened> {
+    /// Takes a graded form of its predictions: a file with grades of the very same calls and answers. A file of other
+    /// predictions is given back.
+    pub(crate) fn join_grades(&mut self, graded: Opened) -> Option<Opened> {
         if !graded.is_graded() || graded.seen.iter().any(|seen| self.graded_row(seen).is_none()) {
-            return Err(graded);
+            return Some(graded);
         }
         self.graded.push(graded);
         self.take_grades();
-        Ok(())
+        None
     }
 
     /// The row whose calls and answer were graded.

@@ -174,10 +174,7 @@ fn join_grades(runs: &mut [Run], files: Vec<Opened>) -> Option<Vec<Opened>> {
     }
     let mut left = files.into_iter().next()?;
     for run in runs.iter_mut() {
-        match run.join_grades(left) {
-            Ok(()) => return None,
-            Err(file) => left = file,
-        }
+        left = run.join_grades(left)?;
     }
     Some(vec![left])
 }

@@ -202,13 +202,12 @@ impl ReviewArgs {
             let _decoding = decoding.lock().unwrap_or_else(PoisonError::into_inner);
             let pictures = if size == ImageSize::Thumbnail { &small } else { &whole };
             let made = match source {
-                ImageSource::File(path) => pictures.file(&path),
                 ImageSource::Made(workspace, path) if is_within(&workspace, &folders) => {
                     let (side, quality) = if size == ImageSize::Thumbnail { THUMBNAIL } else { WHOLE };
                     let made = Pictures::of_size(&[workspace], side, quality).file(&path);
                     made.or_else(|_| pictures.file(&path))
                 }
-                ImageSource::Made(_, path) => pictures.file(&path),
+                ImageSource::Made(_, path) | ImageSource::File(path) => pictures.file(&path),
                 ImageSource::Sent(bytes) => pictures.sent(&bytes),
             };
             made.map_err(str::to_owned)

@@ -89,8 +89,8 @@ fn nothing_is_cut_on_paper() {
     for arguments in [vec![references], vec!["--pairs", originals, references]] {
         let review = Review::start(&folder, &arguments);
         open(&browser, &review);
-        let folded = "document.querySelectorAll('#detail details:not([open])').length";
-        let before = browser.text(folded);
+        let closed = "document.querySelectorAll('#detail details:not([open])').length";
+        let before = browser.text(closed);
         assert_ne!(before, "0", "{arguments:?}");
         let cut = "return [...document.querySelectorAll('main, main *')].filter((part) => { \
              const box = part.getBoundingClientRect(); \
@@ -103,16 +103,16 @@ fn nothing_is_cut_on_paper() {
         assert_ne!(browser.run(cut), json!([]), "{arguments:?} on the screen");
         browser.run("window.dispatchEvent(new Event('beforeprint'))");
         browser.show_as_printed(true);
-        assert_eq!((browser.run(cut), browser.text(folded)), (json!([]), "0".to_owned()), "{arguments:?}");
+        assert_eq!((browser.run(cut), browser.text(closed)), (json!([]), "0".to_owned()), "{arguments:?}");
         let results =
             "[...document.querySelectorAll('.call details pre')].every((pre) => pre.checkVisibility())";
         assert_eq!(browser.text(results), "true", "{arguments:?}");
         browser.show_as_printed(false);
         browser.run("window.dispatchEvent(new Event('afterprint'))");
-        assert_eq!(browser.text(folded), before, "{arguments:?}");
+        assert_eq!(browser.text(closed), before, "{arguments:?}");
         // The same happens when a real printer is used.
         browser.run(&format!(
-            "window.addEventListener('beforeprint', () => {{ window.foldedOnPaper = {folded}; }})"
+            "window.addEventListener('beforeprint', () => {{ window.foldedOnPaper = {closed}; }})"
         ));
         assert!(!browser.print().is_empty());
         assert_eq!(browser.text("window.foldedOnPaper"), "0", "{arguments:?}");

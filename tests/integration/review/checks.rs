@@ -57,7 +57,7 @@ fn what_the_checks_found_is_listed_and_marked() {
 fn findings_are_counted_piece_by_piece() {
     let folder = Folder::new();
     let reference = |number: usize| {
-        let arguments = if number % 2 == 0 { json!({}) } else { json!({"zone": number}) };
+        let arguments = if number.is_multiple_of(2) { json!({}) } else { json!({"zone": number}) };
         let call = json!({"name": "clock/now", "arguments": arguments});
         json!({"id": format!("r{number}"), "steps": [{"step": 1, "calls": [call]}]})
     };
