@@ -1,7 +1,7 @@
 //! A file of trajectories, opened: what was seen of each while it was checked, and the file itself to read them again.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use m3_trajectory::format::Format;
@@ -22,7 +22,12 @@ pub(crate) struct Opened {
     /// Behind a lock, because reading moves its place.
     file: Mutex<TrajectoryFile>,
     changed: Option<SystemTime>,
+    /// Digests of what panels judge of each trajectory, once somebody asks.
+    judged: OnceLock<Vec<Option<Judged>>>,
 }
+
+/// A digest of what panels judge of a trajectory: its calls and its answer.
+type Judged = [u8; 32];
 
 /// What is kept of a trajectory: its row, and what the run makes of it.
 #[derive(Debug)]
@@ -32,8 +37,6 @@ pub(crate) struct Seen {
     pub repeat: Option<u64>,
     pub model: Option<String>,
     pub format: Option<String>,
-    /// A digest of what panels judge: the calls and the answer.
-    pub judged: [u8; 32],
 }
 
 impl Opened {
@@ -53,12 +56,27 @@ impl Opened {
             seen = read.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
         }
         let digest = file.digest().map_err(|error| error.to_string())?;
-        Ok(Self { path: path.to_owned(), digest, seen, file: Mutex::new(file), changed })
+        Ok(Self {
+            path: path.to_owned(),
+            digest,
+            seen,
+            file: Mutex::new(file),
+            changed,
+            judged: OnceLock::new(),
+        })
     }
 
     /// Works on the file.
     pub(crate) fn with<R>(&self, work: impl FnOnce(&TrajectoryFile) -> R) -> R {
         work(&self.file.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What panels judge of a trajectory, as a digest. Most files are never asked, so that it is not made while they are opened.
+    pub(crate) fn judged(&self, index: usize) -> Option<Judged> {
+        let of = |file: &TrajectoryFile| {
+            (0..file.len()).map(|index| file.look_at(index).ok().map(|found| judged(&found))).collect()
+        };
+        *self.judged.get_or_init(|| self.with(of)).get(index)?
     }
 
     /// Whether it holds grades.
@@ -80,7 +98,6 @@ impl Seen {
             repeat: repeat_of(trajectory),
             model: model_of(trajectory),
             format: format_of(trajectory),
-            judged: judged(trajectory),
         }
     }
 }
@@ -104,7 +121,7 @@ fn repeat_of(trajectory: &Trajectory) -> Option<u64> {
     member(&trajectory.extra, "run")?.get("repeat").and_then(crate::members::count)
 }
 
-fn judged(trajectory: &Trajectory) -> [u8; 32] {
+fn judged(trajectory: &Trajectory) -> Judged {
     let mut digest = Sha256::new();
     let mut add = |text: &str| {
         // With its length, so that no two lists of texts are alike.

@@ -145,7 +145,8 @@ impl Run {
     /// Takes a graded form of its predictions: a file with grades of the very same calls and answers. A file of other
     /// predictions is given back.
     pub(crate) fn join_grades(&mut self, graded: Opened) -> Option<Opened> {
-        if !graded.is_graded() || graded.seen.iter().any(|seen| self.graded_row(seen).is_none()) {
+        let is_other = |index| self.graded_row(&graded, index).is_none();
+        if !graded.is_graded() || (0..graded.seen.len()).any(is_other) {
             return Some(graded);
         }
         self.graded.push(graded);
@@ -153,19 +154,23 @@ impl Run {
         None
     }
 
-    /// The row whose calls and answer were graded.
-    fn graded_row(&self, seen: &Seen) -> Option<usize> {
-        let repeat = seen.repeat.unwrap_or(1);
-        let at = *self.by_repeat.get(&(seen.row.id.clone(), repeat))?;
-        let At { file, index } = (*self.places.get(at)?)?;
-        (self.files.get(file)?.seen.get(index)?.judged == seen.judged).then_some(at)
+    /// The row whose calls and answer were graded in a trajectory of a graded file.
+    fn graded_row(&self, graded: &Opened, index: usize) -> Option<usize> {
+        let seen = graded.seen.get(index)?;
+        let at = *self.by_repeat.get(&(seen.row.id.clone(), seen.repeat.unwrap_or(1)))?;
+        let At { file, index: own } = (*self.places.get(at)?)?;
+        (self.files.get(file)?.judged(own)? == graded.judged(index)?).then_some(at)
     }
 
     /// Gives the rows their grades. What has changed since it was graded has none.
     fn take_grades(&mut self) {
-        let graded = self.graded.iter().flat_map(|file| &file.seen);
-        let found: Vec<(usize, Measures)> =
-            graded.filter_map(|seen| Some((self.graded_row(seen)?, seen.row.grades.clone()))).collect();
+        let mut found: Vec<(usize, Measures)> = Vec::new();
+        for graded in &self.graded {
+            let row = |(index, seen): (usize, &Seen)| {
+                Some((self.graded_row(graded, index)?, seen.row.grades.clone()))
+            };
+            found.extend(graded.seen.iter().enumerate().filter_map(row));
+        }
         for (at, grades) in found {
             if let Some(row) = self.rows.get_mut(at) {
                 row.grades.extend(grades);
@@ -195,7 +200,8 @@ impl Run {
     /// The trajectories of the graded files that are of a row, with what panels say of it.
     pub(crate) fn graded(&self, number: usize) -> Vec<Trajectory> {
         let of = |file: &Opened| {
-            let index = file.seen.iter().rposition(|seen| self.graded_row(seen) == Some(number))?;
+            let index =
+                (0..file.seen.len()).rev().find(|index| self.graded_row(file, *index) == Some(number))?;
             file.with(|file| file.read(index)).ok()
         };
         self.graded.iter().filter_map(of).collect()
