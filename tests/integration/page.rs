@@ -171,9 +171,12 @@ fn deep_links_open_the_right_trajectory() {
     assert_eq!(page.text(OPEN), "00030001");
     page.go("#/task/predictions/00030001");
     assert_eq!(page.text(OPEN), "00030001");
-    page.visit_address(&format!("file://{}#none%20such", page.path.display()));
-    page.wait(READY, "failed");
-    assert!(page.text("document.getElementById('failure').textContent").contains("no task none such"));
+    for (fragment, said) in [("#none%20such", "no task none such"), ("#/board", "this file has one run")] {
+        page.visit_address(&format!("file://{}{fragment}", page.path.display()));
+        page.wait(READY, "failed");
+        let failure = page.text("document.getElementById('failure').textContent");
+        assert!(failure.contains(said), "{failure}");
+    }
     assert_quiet(&page);
 }
 

@@ -74,7 +74,7 @@ impl Embedded {
     fn image(&self, path: &str) -> PictureDocument {
         let title = cut(path, NAME);
         match self.found.borrow_mut().picture(path) {
-            Picture::Embedded { address, .. } => {
+            Picture::Embedded { address } => {
                 PictureDocument { name: self.name(address), title, problem: None }
             }
             Picture::Note(problem) => PictureDocument { name: String::new(), title, problem: Some(problem) },
@@ -146,6 +146,7 @@ impl<W: Write> AuditPage<W> {
             id: expected.id,
             task_type: expected.task_type,
             failure: audit.score.failure.clone(),
+            repeat: audit.score.repeat.map_or(1, |repeat| repeat as u64),
             ..Row::new(prediction)
         };
         row.question = expected.question.or(row.question);

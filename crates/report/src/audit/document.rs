@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::limits::{MATRIX_CELLS, MATRIX_STEPS, PAGE, more};
+use super::limits::{MATRIX_CELLS, MATRIX_STEPS, PAGE_ARGUMENTS, PAGE_MATCHES, PAGE_SENTENCES, more};
 use super::text::{around_difference, passage};
 use super::{ArgumentAudit, BucketAudit, MatchArguments, StepWeight, Structure, TrajectoryAudit, words};
 
@@ -95,14 +95,14 @@ impl AuditDocument {
     pub fn new(audit: &TrajectoryAudit) -> Self {
         let buckets = buckets(audit);
         let hidden = [
-            more(audit.arguments.len().saturating_sub(PAGE.matches), "matches"),
+            more(audit.arguments.len().saturating_sub(PAGE_MATCHES), "matches"),
             more(audit.buckets.len() - buckets.len(), "tools"),
         ];
         Self {
             cost: words::cost(audit.cost),
             verdict: audit.score.verdict.as_ref().map(words::verdict),
-            structure: words::structure(audit, &PAGE, name),
-            arguments: audit.arguments.iter().take(PAGE.matches).map(arguments).collect(),
+            structure: words::structure(audit, PAGE_SENTENCES, name),
+            arguments: audit.arguments.iter().take(PAGE_MATCHES).map(arguments).collect(),
             steps: weights(&audit.structure),
             buckets,
             more: hidden.into_iter().flatten().collect(),
@@ -111,7 +111,7 @@ impl AuditDocument {
 }
 
 fn arguments(arguments: &MatchArguments) -> ArgumentsDocument {
-    let unequal: Vec<ArgumentDocument> = arguments.unequal().take(PAGE.arguments).map(argument).collect();
+    let unequal: Vec<ArgumentDocument> = arguments.unequal().take(PAGE_ARGUMENTS).map(argument).collect();
     ArgumentsDocument {
         more: arguments.unequal_count().saturating_sub(unequal.len() as u64),
         unequal,
@@ -122,7 +122,7 @@ fn arguments(arguments: &MatchArguments) -> ArgumentsDocument {
 /// The equal arguments by name.
 fn equal(arguments: &MatchArguments) -> Option<String> {
     let count = arguments.verdicts.equal;
-    let shown = arguments.arguments.iter().filter(|argument| argument.is_equal()).take(PAGE.arguments);
+    let shown = arguments.arguments.iter().filter(|argument| argument.is_equal()).take(PAGE_ARGUMENTS);
     let mut names: Vec<String> = shown.map(|argument| argument_name(&argument.argument)).collect();
     let rest = count.saturating_sub(names.len() as u64);
     if rest > 0 {

@@ -1,6 +1,6 @@
 //! Limits on how much is shown of a trajectory, which may have a hundred thousand calls.
 
-/// The most that is shown of each kind.
+/// The most that a terminal shows of each kind.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     /// Calls of each side.
@@ -17,9 +17,14 @@ pub(super) struct Limits {
     pub(super) sentences: usize,
 }
 
-/// The limits of a page.
-pub(super) const PAGE: Limits =
-    Limits { calls: 400, steps: 400, matches: 400, arguments: 40, unmatched: 400, sentences: 400 };
+/// Matches of a page whose arguments are shown.
+pub(super) const PAGE_MATCHES: usize = 400;
+
+/// Unequal arguments of a match on a page, and the same number of names of equal ones.
+pub(super) const PAGE_ARGUMENTS: usize = 40;
+
+/// Split steps on a page, and the same number of merged steps.
+pub(super) const PAGE_SENTENCES: usize = 400;
 
 /// The limits of a terminal.
 pub(super) const TERMINAL: Limits =

@@ -39,10 +39,6 @@ pub enum Picture {
     Embedded {
         /// The address; trajectories of the same image share it.
         address: Arc<str>,
-        /// The width in pixels.
-        width: u32,
-        /// The height in pixels.
-        height: u32,
     },
     /// Why it is not shown.
     Note(&'static str),
@@ -63,8 +59,6 @@ struct Small {
     /// Its media type.
     kind: &'static str,
     bytes: Vec<u8>,
-    width: u32,
-    height: u32,
 }
 
 impl Pictures {
@@ -129,9 +123,9 @@ impl Pictures {
     }
 
     fn embed(&self, image: &DynamicImage) -> Result<Picture, &'static str> {
-        let Small { kind, bytes, width, height } = self.small(image)?;
+        let Small { kind, bytes } = self.small(image)?;
         let address = format!("data:{kind};base64,{}", STANDARD.encode(bytes)).into();
-        Ok(Picture::Embedded { address, width, height })
+        Ok(Picture::Embedded { address })
     }
 
     /// Scales an image down: as JPEG, or as PNG if parts are transparent.
@@ -140,7 +134,6 @@ impl Pictures {
         let is_large = image.width().max(image.height()) > self.longest_side;
         let small =
             if is_large { image.thumbnail(self.longest_side, self.longest_side) } else { image.clone() };
-        let (width, height) = (small.width(), small.height());
         let mut bytes = Cursor::new(Vec::new());
         let rgba = small.to_rgba8();
         let kind = if rgba.pixels().all(|pixel| pixel.0[3] == u8::MAX) {
@@ -151,7 +144,7 @@ impl Pictures {
             rgba.write_to(&mut bytes, ImageFormat::Png).map_err(|_| FAILED)?;
             "image/png"
         };
-        Ok(Small { kind, bytes: bytes.into_inner(), width, height })
+        Ok(Small { kind, bytes: bytes.into_inner() })
     }
 }
 
@@ -190,19 +183,22 @@ mod tests {
         (root, pictures)
     }
 
+    /// Width and height of the picture at an address.
+    fn size(address: &str) -> (u32, u32) {
+        let bytes = STANDARD.decode(address.split_once(',').unwrap().1).unwrap();
+        let image = image::load_from_memory(&bytes).unwrap();
+        (image.width(), image.height())
+    }
+
     #[test]
     fn images_are_made_small() {
         let (_root, mut pictures) = folder();
-        let Picture::Embedded { address, width, height } = pictures.picture("opaque.png") else {
-            panic!("an image")
-        };
+        let Picture::Embedded { address } = pictures.picture("opaque.png") else { panic!("an image") };
         assert!(address.starts_with("data:image/jpeg;base64,"));
-        assert_eq!((width, height), (384, 192));
-        let Picture::Embedded { address, width, .. } = pictures.picture("./clear.webp") else {
-            panic!("an image")
-        };
+        assert_eq!(size(&address), (384, 192));
+        let Picture::Embedded { address } = pictures.picture("./clear.webp") else { panic!("an image") };
         assert!(address.starts_with("data:image/png;base64,"));
-        assert_eq!(width, 20);
+        assert_eq!(size(&address).0, 20);
     }
 
     /// The file has other content by then, so decoding it again would give no image.

@@ -258,7 +258,7 @@ fn unmatched(audit: &TrajectoryAudit, columns: usize) -> Vec<String> {
 }
 
 fn structure(audit: &TrajectoryAudit, columns: usize) -> Vec<String> {
-    let sentences = words::structure(audit, &TERMINAL, |tool| line(tool, side(columns)));
+    let sentences = words::structure(audit, TERMINAL.sentences, |tool| line(tool, side(columns)));
     sentences.iter().flat_map(|sentence| indented(sentence, columns)).collect()
 }
 

@@ -234,17 +234,13 @@ pub(super) fn shown<'a>(
     (steps, notes.into_iter().flatten().collect())
 }
 
-/// How the steps compare, in sentences; `tool` shortens names of tools.
-pub(super) fn structure(
-    audit: &TrajectoryAudit,
-    limits: &Limits,
-    tool: impl Fn(&str) -> String,
-) -> Vec<String> {
+/// How the steps compare, in sentences; `most` of each kind; `tool` shortens names of tools.
+pub(super) fn structure(audit: &TrajectoryAudit, most: usize, tool: impl Fn(&str) -> String) -> Vec<String> {
     let Structure { split, merged, .. } = &audit.structure;
-    let mut sentences = splits(&split[..split.len().min(limits.sentences)]);
-    sentences.extend(more(split.len().saturating_sub(limits.sentences), "split steps"));
-    sentences.extend(merges(&merged[..merged.len().min(limits.sentences)]));
-    sentences.extend(more(merged.len().saturating_sub(limits.sentences), "merged steps"));
+    let mut sentences = splits(&split[..split.len().min(most)]);
+    sentences.extend(more(split.len().saturating_sub(most), "split steps"));
+    sentences.extend(merges(&merged[..merged.len().min(most)]));
+    sentences.extend(more(merged.len().saturating_sub(most), "merged steps"));
     sentences.extend(inversions(audit, tool));
     sentences
 }

@@ -9,7 +9,10 @@ const pictures = embedded("pictures.json");
 
 // The document at a path: JSON of the server, a file of the bundle, or a part of this page.
 const get = async (path) => {
-  if (isAlone) return embedded(path);
+  if (isAlone) {
+    if (!inside.has(path)) throw new Error("There is no such page: this file has one run and its tasks.");
+    return embedded(path);
+  }
   let response;
   try {
     response = await fetch(`data/${path}`, { cache: "no-store" });
