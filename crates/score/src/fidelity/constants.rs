@@ -71,6 +71,15 @@ pub const UNIT_SAID_ONCE: f64 = 0.7;
 /// Identifiers of the same words that are joined by other signs: some tools take `sales_db` and `sales-db` for one, others not.
 pub const JOINED_OTHERWISE: f64 = 0.6;
 
+/// Another code: some tools take another writing of one thing, of which nothing here knows.
+pub const OTHER_CODE: f64 = 0.08;
+
+/// Another password, pattern or notation, likewise.
+pub const OTHER_NOTATION: f64 = 0.06;
+
+/// Another formula, which may compute the same.
+pub const OTHER_FORMULA: f64 = 0.25;
+
 /// Codes of which one also says where it is from: `10.1038/nature14539` and `https://doi.org/10.1038/nature14539`.
 pub const ORIGIN_SAID_ONCE: f64 = 0.8;
 

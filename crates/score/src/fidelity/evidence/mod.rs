@@ -6,6 +6,8 @@
 
 mod question;
 mod spelling;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 
@@ -245,11 +247,10 @@ pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence 
         |value: Option<&Json>| value.and_then(Json::as_str).is_some_and(|text| text.len() > LONGEST);
     e.is_cut = is_long(a) || is_long(b) || found.reason == TOO_MUCH;
     let texts = a.zip(b).map(|(a, b)| (written(a), written(b)));
+    use Kind::{Boolean, BoxSide, Choice, Color, Coordinate, Moment, Number, Path, Quantity, Standard, Url};
     // What a reader understood is not judged by its letters.
-    let is_read = matches!(
-        kind,
-        Kind::Number | Kind::Moment | Kind::Quantity | Kind::Boolean | Kind::Coordinate | Kind::BoxSide
-    );
+    let is_read =
+        matches!(found.kind, Number | Moment | Quantity | Boolean | Coordinate | BoxSide | Url | Path);
     spelling(&mut e, texts.as_ref().filter(|_| !is_read));
     let named = if found.kind == Kind::Place { Named::Places } else { name.named() };
     // What a reader could read, and what is the same in another writing, is worth no embedding.
@@ -259,7 +260,10 @@ pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence 
     let words = if is_worded { context.words } else { &by_spelling };
     let rests = texts.as_ref().map(|(a, b)| text::rests(words, a, b, named));
     left_over(&mut e, rests.as_ref().filter(|_| !is_read));
-    meaning(&mut e, context, &said, texts.as_ref().filter(|_| is_worded), rests.as_ref(), texts.as_ref());
+    // A date, an address or a member of a table is one thing, whatever the question has of its words.
+    let is_one_thing = matches!(found.kind, Moment | Url | Path | Standard | Choice | Color);
+    let asked = rests.as_ref().filter(|_| !is_one_thing);
+    meaning(&mut e, context, &said, texts.as_ref().filter(|_| is_worded), asked, texts.as_ref());
     one_sided(&mut e, context, &said, a.xor(b).map(|value| (value, is_extra)));
     debug_assert_eq!(e.numbers.len(), SIGNS.len(), "evidence is complete");
     e
@@ -350,33 +354,4 @@ fn one_sided(e: &mut Evidence, context: &Context<'_>, said: &str, value: Option<
     e.push("missing_asked", share.filter(|_| !is_extra).unwrap_or(NONE));
     let name = context.question.filter(|_| value.is_some()).map(|question| question.share(said));
     e.push("one_name_asked", name.unwrap_or(NONE));
-}
-
-#[cfg(test)]
-mod tests {
-    use m3_trajectory::json::parse;
-
-    use super::*;
-    use crate::fidelity::Fidelity;
-
-    /// Whether this flag of the first argument that differs is set.
-    fn is(name: &str, a: &str, b: &str) -> bool {
-        let (a, b) = (parse(a.as_bytes()).unwrap().0, parse(b.as_bytes()).unwrap().0);
-        let pair = CallPair { tool: "s/t", a: Some(&a), b: Some(&b), question: None, schema: None };
-        Fidelity::new(None).with_evidence().compare(pair).evidence[0].is(name)
-    }
-
-    #[test]
-    fn names_tell_what_only_shapes_the_answer() {
-        assert!(is("shapes_answer", r#"{"page_size": 5}"#, r#"{"page_size": 9}"#));
-        assert!(!is("shapes_answer", r#"{"max_price": 5}"#, r#"{"max_price": 9}"#));
-    }
-
-    #[test]
-    fn long_texts_are_read_from_where_they_differ_on() {
-        let same = "e".repeat(2 * MAX_EMBEDDED);
-        let (a, b) = (format!("{same} eel"), format!("{same} owl"));
-        assert_eq!(start_of_difference("an eel", "an owl"), 0);
-        assert!((same.len() - MAX_EMBEDDED..same.len()).contains(&start_of_difference(&a, &b)));
-    }
 }

@@ -94,7 +94,7 @@ fn compare_paths(a: &str, b: &str) -> Finding {
         return if short.len() > 1 || a.len() == b.len() {
             Finding::new(kind, 0.7, "the same path from another folder")
         } else {
-            Finding::new(kind, 0.4, "a file of this name, the folder said once")
+            Finding::new(kind, 0.2, "a file of this name, the folder said once")
         };
     }
     if stem_a == stem_b

@@ -1,6 +1,8 @@
 //! Identifiers and codes, which are right or wrong, and formulas, in which every sign counts.
 
-use super::super::constants::{EQUIVALENT, JOINED_OTHERWISE, NOTHING, ORIGIN_SAID_ONCE, SAME_OTHERWISE};
+use super::super::constants::{
+    EQUIVALENT, JOINED_OTHERWISE, NOTHING, ORIGIN_SAID_ONCE, OTHER_CODE, OTHER_FORMULA, SAME_OTHERWISE,
+};
 use super::super::language::fold;
 use super::super::{Finding, Kind};
 use super::{ArgumentContext, Values};
@@ -21,7 +23,7 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
         let is_same = |(x, y): (&&str, &&str)| compare_codes(x, y, false).score >= EQUIVALENT;
         let are_same = x.len() == y.len() && x.iter().zip(&y).all(is_same);
         let (score, reason) =
-            if are_same { (SAME_OTHERWISE, "the same codes") } else { (NOTHING, "other codes") };
+            if are_same { (SAME_OTHERWISE, "the same codes") } else { (OTHER_CODE, "other codes") };
         return Some(Finding::new(Kind::Code, score, reason));
     }
     if !is_code(a, is_named) || !is_code(b, is_named) {
@@ -41,11 +43,14 @@ fn compare_codes(a: &str, b: &str, is_identifier: bool) -> Finding {
     };
     if is_formula(a) || is_formula(b) {
         let signs = |text: &str| fold(&text.replace('×', "*")).replace("**", "^").replace(' ', "");
-        return found(signs(a) == signs(b), "the same formula", "another formula");
+        let is_same = signs(a) == signs(b);
+        let (score, reason) =
+            if is_same { (SAME_OTHERWISE, "the same formula") } else { (OTHER_FORMULA, "another formula") };
+        return Finding::new(Kind::Code, score, reason);
     }
     let (x, y) = (plain(unversioned(a)), plain(unversioned(b)));
     if x != y || x.is_empty() {
-        return found(false, "", "another code");
+        return Finding::new(Kind::Code, OTHER_CODE, "another code");
     }
     if is_encoded(a) && is_encoded(b) {
         let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();

@@ -18,7 +18,7 @@ use std::str::FromStr as _;
 use m3_trajectory::json::{Json, Keys};
 pub(super) use units::unit;
 
-use super::constants::{NOTHING, SAME_OTHERWISE};
+use super::constants::{NOTHING, OTHER_NOTATION, SAME_OTHERWISE};
 use super::language::fold;
 use super::name::Name;
 use super::{Finding, Kind};
@@ -141,7 +141,7 @@ fn choice(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding>
 fn verbatim(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
     let [a, b] = values.texts.as_ref()?;
     if context.name.is_of("verbatim") && !a.contains(' ') && !b.contains(' ') {
-        return Some(Finding::new(Kind::Verbatim, NOTHING, "every letter of it counts"));
+        return Some(Finding::new(Kind::Verbatim, OTHER_NOTATION, "every letter of it counts"));
     }
     // A code is one word.
     let is_program = |text: &str| text.trim().contains([' ', '(', '=', ';', '\n', '+', '*', '^']);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::super::constants::{EQUIVALENT, JOINED_OTHERWISE, NOTHING, ORIGIN_SAID_ONCE};
+use super::super::constants::{EQUIVALENT, JOINED_OTHERWISE, NOTHING, ORIGIN_SAID_ONCE, OTHER_CODE};
 use super::*;
 
 /// The kind and the score of two values of an argument of this name.
@@ -165,6 +165,24 @@ fn what_a_reader_cannot_read_is_left_to_text() {
     for (a, b) in [("2024-01-01T00:00:00+99:99", "2024-01-01"), ("12:30:99", "12:30")] {
         let of = found("at", &json!(a), &json!(b)).map(|found| found.0);
         assert_ne!(of, Some("moment"), "{a} {b}");
+    }
+}
+
+/// Codes have writings that nothing here knows, and two formulas may compute the same.
+#[test]
+fn another_code_is_less_certain_than_another_date() {
+    let score = |name: &str, a: &str, b: &str| found(name, &json!(a), &json!(b)).unwrap().1;
+    assert_eq!(score("id", "E-20931", "X-10442"), OTHER_CODE);
+    assert_eq!(score("ids", "E-1,E-2", "E-1,E-3"), OTHER_CODE);
+    assert!(score("expression", "5000*(1+0.035)^8", "5000*1.035^8") > OTHER_CODE);
+    assert!(score("pattern", "a+b", "b+a") > NOTHING);
+    for (name, a, b) in [
+        ("date", "2024-03-05", "2023-03-05"),
+        ("domains", "musicreviews.com", "musiceviews.com"),
+        ("file", "a/demo.mp3", "b/other.mp3"),
+        ("currency", "EUR", "USD"),
+    ] {
+        assert_eq!(score(name, a, b), NOTHING, "{a} {b}");
     }
 }
 
