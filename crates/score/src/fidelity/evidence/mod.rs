@@ -247,10 +247,19 @@ pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence 
         |value: Option<&Json>| value.and_then(Json::as_str).is_some_and(|text| text.len() > LONGEST);
     e.is_cut = is_long(a) || is_long(b) || found.reason == TOO_MUCH;
     let texts = a.zip(b).map(|(a, b)| (written(a), written(b)));
-    use Kind::{Boolean, BoxSide, Choice, Color, Coordinate, Moment, Number, Path, Quantity, Standard, Url};
-    // What a reader understood is not judged by its letters.
-    let is_read =
-        matches!(found.kind, Number | Moment | Quantity | Boolean | Coordinate | BoxSide | Url | Path);
+    // What can only be written otherwise, like a number, is judged by its reader alone. Letters still tell how near two codes
+    // or members of a table are.
+    let is_read = matches!(
+        found.kind,
+        Kind::Number
+            | Kind::Moment
+            | Kind::Quantity
+            | Kind::Boolean
+            | Kind::Coordinate
+            | Kind::BoxSide
+            | Kind::Url
+            | Kind::Path
+    );
     spelling(&mut e, texts.as_ref().filter(|_| !is_read));
     let named = if found.kind == Kind::Place { Named::Places } else { name.named() };
     // What a reader could read, and what is the same in another writing, is worth no embedding.
@@ -260,8 +269,12 @@ pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence 
     let words = if is_worded { context.words } else { &by_spelling };
     let rests = texts.as_ref().map(|(a, b)| text::rests(words, a, b, named));
     left_over(&mut e, rests.as_ref().filter(|_| !is_read));
-    // A date, an address or a member of a table is one thing, whatever the question has of its words.
-    let is_one_thing = matches!(found.kind, Moment | Url | Path | Standard | Choice | Color);
+    // Parts of these are no words, so that the question does not leave them out. (Of numbers and quantities it says which is
+    // asked for.)
+    let is_one_thing = matches!(
+        found.kind,
+        Kind::Moment | Kind::Url | Kind::Path | Kind::Standard | Kind::Choice | Kind::Color
+    );
     let asked = rests.as_ref().filter(|_| !is_one_thing);
     meaning(&mut e, context, &said, texts.as_ref().filter(|_| is_worded), asked, texts.as_ref());
     one_sided(&mut e, context, &said, a.xor(b).map(|value| (value, is_extra)));

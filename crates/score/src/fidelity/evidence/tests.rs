@@ -23,18 +23,29 @@ fn names_tell_what_only_shapes_the_answer() {
     assert!(!is("shapes_answer", r#"{"max_price": 5}"#, r#"{"max_price": 9}"#));
 }
 
-/// The parts of a date or of an address are no words that a question could have left out.
+/// Parts of a date or of an address are no words that a question could have left out, and how near they are written says
+/// nothing.
 #[test]
-fn only_words_are_looked_for_in_the_question() {
-    let has_none = |a: &str, b: &str| {
+fn dates_and_addresses_are_not_judged_by_words_or_letters() {
+    let has = |number: &str, a: &str, b: &str| {
         let found = evidence(a, b, Some("Find what I have asked for."));
-        SIGNS.iter().zip(found.numbers()).find(|(sign, _)| sign.0 == "unasked").unwrap().1.is_nan()
+        !SIGNS.iter().zip(found.numbers()).find(|(sign, _)| sign.0 == number).unwrap().1.is_nan()
     };
-    assert!(has_none(r#"{"start": "2025-08-15T09:30"}"#, r#"{"start": "2023-10-01T00:05"}"#));
-    assert!(has_none(r#"{"url": "https://a.example/x"}"#, r#"{"url": "https://b.example/y"}"#));
-    assert!(has_none(r#"{"file": "a/left.csv"}"#, r#"{"file": "b/right.csv"}"#));
-    assert!(!has_none(r#"{"query": "red fox"}"#, r#"{"query": "brown bear"}"#));
-    assert!(!has_none(r#"{"id": "E-20931"}"#, r#"{"id": "X-10442"}"#));
+    for (a, b) in [
+        (r#"{"start": "2025-08-15T09:30"}"#, r#"{"start": "2023-10-01T00:05"}"#),
+        (r#"{"url": "https://a.example/x"}"#, r#"{"url": "https://b.example/y"}"#),
+        (r#"{"file": "a/left.csv"}"#, r#"{"file": "b/right.csv"}"#),
+    ] {
+        assert!(!has("unasked", a, b) && !has("spelling", a, b) && !has("lost_least", a, b), "{a}");
+    }
+    let (a, b) = (r#"{"currency": "EUR"}"#, r#"{"currency": "USD"}"#);
+    assert!(!has("unasked", a, b) && has("spelling", a, b));
+    for (a, b) in [
+        (r#"{"query": "red fox"}"#, r#"{"query": "brown bear"}"#),
+        (r#"{"id": "E-20931"}"#, r#"{"id": "X-10442"}"#),
+    ] {
+        assert!(has("unasked", a, b) && has("spelling", a, b) && has("lost_least", a, b), "{a}");
+    }
 }
 
 #[test]

@@ -12,6 +12,9 @@ use super::{ArgumentContext, Values, code};
 /// Longer texts are none.
 const LONGEST: usize = 4096;
 
+/// A file of the same name where the folder is another one, or nothing says that it is the same.
+const OTHER_FOLDER: f64 = 0.2;
+
 /// Endings of files.
 const ENDINGS: &[&str] = &[
     "png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "svg", "pdf", "doc", "docx", "xls", "xlsx",
@@ -94,7 +97,7 @@ fn compare_paths(a: &str, b: &str) -> Finding {
         return if short.len() > 1 || a.len() == b.len() {
             Finding::new(kind, 0.7, "the same path from another folder")
         } else {
-            Finding::new(kind, 0.2, "a file of this name, the folder said once")
+            Finding::new(kind, OTHER_FOLDER, "a file of this name, the folder said once")
         };
     }
     if stem_a == stem_b
@@ -109,7 +112,7 @@ fn compare_paths(a: &str, b: &str) -> Finding {
         };
     }
     if low_a.last() == low_b.last() {
-        return Finding::new(kind, 0.2, "a file of this name in another folder");
+        return Finding::new(kind, OTHER_FOLDER, "a file of this name in another folder");
     }
     Finding::new(kind, NOTHING, "another file")
 }
@@ -153,7 +156,10 @@ fn url(text: &str) -> Option<Url> {
     // Without a scheme, a host without a point is another name.
     let url = Url::parse(&text).ok()?;
     let is_host = has_scheme || url.host_str().is_some_and(|host| host.contains('.'));
-    is_host.then(|| if url.host_str() == Some("youtu.be") { page_of_video(&url).unwrap_or(url) } else { url })
+    // Several addresses in one text are none.
+    let is_one = !url.host_str().unwrap_or_default().contains(',');
+    (is_host && is_one)
+        .then(|| if url.host_str() == Some("youtu.be") { page_of_video(&url).unwrap_or(url) } else { url })
 }
 
 /// The page that a short address of a video leads to.

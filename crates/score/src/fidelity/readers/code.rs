@@ -1,4 +1,5 @@
-//! Identifiers and codes, which are right or wrong, and formulas, in which every sign counts.
+//! Identifiers, codes and formulas: the same but for what says nothing in them, or others, some of which are the same in a
+//! writing that is not known here.
 
 use super::super::constants::{
     EQUIVALENT, JOINED_OTHERWISE, NOTHING, ORIGIN_SAID_ONCE, OTHER_CODE, OTHER_FORMULA, SAME_OTHERWISE,
@@ -37,20 +38,18 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
 
 /// Compares two codes; `is_identifier` where signs join words in them.
 fn compare_codes(a: &str, b: &str, is_identifier: bool) -> Finding {
-    let found = |is_same: bool, same: &'static str, other: &'static str| {
-        let (score, reason) = if is_same { (SAME_OTHERWISE, same) } else { (NOTHING, other) };
+    let found_or = |other_score: f64, is_same: bool, same: &'static str, other: &'static str| {
+        let (score, reason) = if is_same { (SAME_OTHERWISE, same) } else { (other_score, other) };
         Finding::new(Kind::Code, score, reason)
     };
+    let found = |is_same, same, other| found_or(NOTHING, is_same, same, other);
     if is_formula(a) || is_formula(b) {
         let signs = |text: &str| fold(&text.replace('×', "*")).replace("**", "^").replace(' ', "");
-        let is_same = signs(a) == signs(b);
-        let (score, reason) =
-            if is_same { (SAME_OTHERWISE, "the same formula") } else { (OTHER_FORMULA, "another formula") };
-        return Finding::new(Kind::Code, score, reason);
+        return found_or(OTHER_FORMULA, signs(a) == signs(b), "the same formula", "another formula");
     }
     let (x, y) = (plain(unversioned(a)), plain(unversioned(b)));
     if x != y || x.is_empty() {
-        return Finding::new(Kind::Code, OTHER_CODE, "another code");
+        return found_or(OTHER_CODE, false, "", "another code");
     }
     if is_encoded(a) && is_encoded(b) {
         let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();

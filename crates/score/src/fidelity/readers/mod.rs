@@ -158,6 +158,10 @@ fn verbatim(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Findin
         let reason = "the same but for white space and quotation marks";
         return Some(Finding::new(Kind::Verbatim, SAME_OTHERWISE, reason));
     }
+    let letters = |text: &[char]| text.iter().copied().filter(|c| c.is_alphanumeric()).collect::<String>();
+    if letters(&x) == letters(&y) {
+        return Some(Finding::new(Kind::Verbatim, NOTHING, "its signs differ"));
+    }
     x.sort_unstable();
     y.sort_unstable();
     (x == y).then(|| Finding::new(Kind::Verbatim, NOTHING, "the same signs in another order"))

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use super::super::constants::{EQUIVALENT, JOINED_OTHERWISE, NOTHING, ORIGIN_SAID_ONCE, OTHER_CODE};
+use super::super::constants::{
+    EQUIVALENT, JOINED_OTHERWISE, NOTHING, ORIGIN_SAID_ONCE, OTHER_CODE, OTHER_FORMULA, OTHER_NOTATION,
+};
 use super::*;
 
 /// The kind and the score of two values of an argument of this name.
@@ -156,6 +158,7 @@ fn what_a_reader_cannot_read_is_left_to_text() {
     for (name, a, b) in [
         ("day", json!("7"), json!("2019-03-07")),
         ("link", json!("https://example.org/a/b"), json!("a page about eels")),
+        ("domains", json!("a.example,b.example"), json!("b.example,a.example")),
         ("size", json!("M"), json!("L")),
         ("amount", json!("more than 5 or less"), json!("more than 5")),
     ] {
@@ -168,17 +171,22 @@ fn what_a_reader_cannot_read_is_left_to_text() {
     }
 }
 
-/// Codes have writings that nothing here knows, and two formulas may compute the same.
+/// Codes have writings that no reader knows, and two formulas may compute the same; what tables and calendars know is certain.
 #[test]
-fn another_code_is_less_certain_than_another_date() {
+fn another_code_is_less_certain_than_another_date_or_address() {
     let score = |name: &str, a: &str, b: &str| found(name, &json!(a), &json!(b)).unwrap().1;
     assert_eq!(score("id", "E-20931", "X-10442"), OTHER_CODE);
     assert_eq!(score("ids", "E-1,E-2", "E-1,E-3"), OTHER_CODE);
-    assert!(score("expression", "5000*(1+0.035)^8", "5000*1.035^8") > OTHER_CODE);
-    assert!(score("pattern", "a+b", "b+a") > NOTHING);
+    assert_eq!(score("expression", "5000*(1+0.035)^8", "5000*1.035^8"), OTHER_FORMULA);
+    assert_eq!(score("pattern", "a+b", "b+a"), OTHER_NOTATION);
+    assert_eq!(score("expression", "a*(b+c)", "a*b+c"), NOTHING);
+    assert_eq!(score("phone", "8675309", "8675310"), OTHER_CODE);
+    assert!(found("timestamp", &json!(1_709_546_400), &json!(1_709_550_000)).unwrap().1 < 0.1);
+    assert!(NOTHING < OTHER_NOTATION && OTHER_NOTATION < OTHER_CODE && OTHER_CODE < OTHER_FORMULA);
+    assert!(OTHER_FORMULA < 0.5 && score("file", "a/left.csv", "left.csv") < OTHER_FORMULA);
     for (name, a, b) in [
         ("date", "2024-03-05", "2023-03-05"),
-        ("domains", "musicreviews.com", "musiceviews.com"),
+        ("domains", "left-bank.example", "left-bnak.example"),
         ("file", "a/demo.mp3", "b/other.mp3"),
         ("currency", "EUR", "USD"),
     ] {

@@ -81,6 +81,14 @@ impl Rest {
         rest
     }
 
+    /// A text of signs alone is a word of its own: a longer one does not say it, too.
+    fn count_signs(&mut self, text: &str) {
+        let text = text.trim();
+        if !text.is_empty() && !text.contains(char::is_alphanumeric) {
+            self.words = vec![(text.chars().take(16).collect(), 1.0)];
+        }
+    }
+
     /// The weight of what is left over.
     pub(super) fn lost(&self) -> f64 {
         self.words.iter().map(|word| word.1).sum()
@@ -97,10 +105,15 @@ pub(super) fn rests(words: &Words, a: &str, b: &str, named: Named) -> [Rest; 2] 
     let (a, b) = (cut(a), cut(b));
     let manner = Manner { named, is_foreign: are_foreign(&fold(a), &fold(b), named) };
     let found = overlap::align(words, without_sign(a), without_sign(b), manner);
-    let (mut a, mut b) = (Rest::of(&found.a), Rest::of(&found.b));
-    a.is_negated |= found.has_other_signs;
-    b.is_negated |= found.has_other_signs;
-    if found.is_turned { [b, a] } else { [a, b] }
+    let (mut x, mut y) = (Rest::of(&found.a), Rest::of(&found.b));
+    if found.is_turned {
+        (x, y) = (y, x);
+    }
+    x.count_signs(a);
+    y.count_signs(b);
+    x.is_negated |= found.has_other_signs;
+    y.is_negated |= found.has_other_signs;
+    [x, y]
 }
 
 /// The words of a text that carry something, with their keys.
@@ -163,6 +176,15 @@ fn are_foreign(a: &str, b: &str, named: Named) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// No word of a longer text says what a sign says.
+    #[test]
+    fn signs_are_left_over_beside_words() {
+        let [a, b] = rests(&Words::default(), "-", "Delete everything", Named::Other);
+        assert!(a.lost() > 0.5 && b.lost() > 0.5, "{a:?} {b:?}");
+        let [b, a] = rests(&Words::default(), "Delete everything", "*", Named::Other);
+        assert!(a.lost() > 0.5 && b.lost() > 0.5, "{a:?} {b:?}");
+    }
 
     /// Without embeddings: what names of people and addresses leave out or shorten.
     #[test]
