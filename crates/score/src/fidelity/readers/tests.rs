@@ -105,7 +105,7 @@ fn what_looks_alike_and_is_another_one_is_not_taken_for_it() {
         ("ids", json!("aB3dE6gH1,x"), json!("aB3dE6gh1,x"), "code"),
         ("version", json!("1.10,2.0"), json!("11.0,2.0"), "code"),
         ("ids", json!("A,A,B"), json!("A,B"), "code"),
-        ("code", json!("print(a*b,c)"), json!("print(a^b,c)"), "code"),
+        ("code", json!("print(a*b,c)"), json!("print(a^b,c)"), "verbatim"),
         ("cell", json!("A1:B10"), json!("B10"), "code"),
         ("id", json!("aa:bb:cc:dd:ee:ff"), json!("dd:ee:ff"), "code"),
         ("id", json!("2001:db8::1"), json!("db8::1"), "code"),
