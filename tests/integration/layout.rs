@@ -8,18 +8,19 @@ use serde_json::Value;
 use crate::support::{root, text};
 
 /// The crates that each crate may depend on, in the order of the layers. The program depends on all.
-const MAY_SEE: [(&str, &[&str]); 20] = [
+const MAY_SEE: [(&str, &[&str]); 21] = [
     ("support", &[]),
     ("stats", &[]),
     ("boost", &[]),
     ("wordnet", &[]),
     ("embedding", &[]),
     ("trajectory", &["support"]),
+    ("flow", &["support", "trajectory"]),
     ("traces", &["support", "trajectory"]),
     ("suites", &["stats", "support", "trajectory"]),
     ("images", &["support"]),
     ("encoder", &["embedding", "support"]),
-    ("score", &["boost", "embedding", "support", "trajectory", "wordnet"]),
+    ("score", &["boost", "embedding", "flow", "support", "trajectory", "wordnet"]),
     ("figures", &["images", "support"]),
     ("mcp", &["images", "support", "trajectory"]),
     ("llm", &["images", "support"]),
@@ -27,7 +28,7 @@ const MAY_SEE: [(&str, &[&str]); 20] = [
     ("servers", &["embedding", "images", "mcp", "support", "trajectory"]),
     ("outcomes", &["images", "llm", "mcp", "support", "trajectory"]),
     ("executor", &["embedding", "images", "llm", "mcp", "outcomes", "support", "trajectory"]),
-    ("judge", &["executor", "images", "llm", "mcp", "outcomes", "stats", "support", "trajectory"]),
+    ("judge", &["executor", "flow", "images", "llm", "mcp", "outcomes", "stats", "support", "trajectory"]),
     ("view", &["executor", "images", "judge", "report", "score", "stats", "support", "trajectory"]),
 ];
 

@@ -1,106 +1,48 @@
-//! The calls of a run as the judge sees them.
+//! The calls of a run as the judge sees them: what became of each is decided here.
 
+use m3_flow::{CallPlace, Chain, ChainCall, Standing};
 use m3_outcomes::{KnownTools, Outcome, Reply, Verdict, classify_trajectory, recorded_reply};
 use m3_trajectory::Trajectory;
-use m3_trajectory::json::Json;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Where a call stands in its trajectory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-pub struct CallPlace {
-    /// The step, from 0.
-    pub step: usize,
-    /// The call within the step, from 0.
-    pub call: usize,
-}
-
-/// How a call ended, as far as is recorded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
-    /// It was executed, and gave a normal result.
-    Succeeded,
-    /// It failed, for this reason.
-    Failed(String),
-    /// No result of it is recorded, as in references.
-    NotRecorded,
-}
-
-/// A call of a run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ChainCall {
-    /// Its place in the trajectory: step and call.
-    pub place: CallPlace,
-    /// The tool as `server/tool`.
-    pub tool: String,
-    /// Its arguments; `None` if the file has none.
-    pub arguments: Option<Json>,
-    /// The tool's result, if recorded.
-    pub result: Option<Json>,
-    /// How it ended.
-    pub standing: Standing,
-    /// What its tool declares: `Some(true)` if it changes nothing, `Some(false)` if it changes something (the
-    /// annotation `readOnlyHint` of the Model Context Protocol); `None` if it declares nothing.
-    pub read_only: Option<bool>,
-}
-
-/// The calls of a run in the order of their places, and what the model knew before the first.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Chain {
-    /// The calls.
-    pub calls: Vec<ChainCall>,
-    /// The task's own texts: its question, its prompt, the path of its image. A value found there need not have come
-    /// from a result.
-    pub given: Vec<String>,
-}
-
-impl Chain {
-    /// The calls of a trajectory. How each ended is taken from its recorded outcome if there is one, else from the
-    /// rules of [`outcomes`](m3_outcomes) with these tools or, without tools, from the result alone.
-    #[must_use]
-    pub fn new(trajectory: &Trajectory, tools: &KnownTools) -> Self {
-        let unlisted = KnownTools::unlisted();
-        let tools = if tools.is_empty() { &unlisted } else { tools };
-        let judged = classify_trajectory(trajectory, tools, &mut |_, call| recorded_reply(call));
-        let judged = judged.iter().filter(|judged| judged.tool.is_some() && judged.place.is_some());
-        let places = trajectory.steps.iter().enumerate().flat_map(|(step, found)| {
-            found.calls.iter().enumerate().map(move |(call, found)| (CallPlace { step, call }, found))
-        });
-        let calls = places.zip(judged).map(|((place, call), judged)| {
-            let standing = match call.recorded_outcome() {
-                Some(outcome) if outcome == Outcome::Success.name() => Standing::Succeeded,
-                Some(outcome) => Standing::Failed(outcome.to_owned()),
-                None if recorded_reply(call) == Reply::NotExecuted => Standing::NotRecorded,
-                None => match judged.classification.verdict() {
-                    Verdict::Outcome(Outcome::Success) => Standing::Succeeded,
-                    verdict => Standing::Failed(verdict.name().to_owned()),
-                },
-            };
-            ChainCall {
-                place,
-                tool: call.tool.clone(),
-                arguments: call.arguments.clone(),
-                result: call.result.clone(),
-                standing,
-                read_only: tools.is_read_only(&call.tool),
-            }
-        });
-        let prompt = trajectory.extra.iter().find(|(key, _)| key == "prompt");
-        let prompt = prompt.and_then(|(_, prompt)| prompt.as_str());
-        let given = [trajectory.question.as_deref(), prompt, trajectory.image.as_deref()];
-        Self { calls: calls.collect(), given: given.into_iter().flatten().map(str::to_owned).collect() }
-    }
-
-    /// The call at a place.
-    #[must_use]
-    pub fn at(&self, place: CallPlace) -> Option<&ChainCall> {
-        let index = self.calls.binary_search_by_key(&place, |call| call.place).ok()?;
-        self.calls.get(index)
-    }
+/// The calls of a trajectory. How each ended is taken from its recorded outcome if there is one, else from the
+/// rules of [`outcomes`](m3_outcomes) with these tools or, without tools, from the result alone.
+#[must_use]
+pub fn chain_of_run(trajectory: &Trajectory, tools: &KnownTools) -> Chain {
+    let unlisted = KnownTools::unlisted();
+    let tools = if tools.is_empty() { &unlisted } else { tools };
+    let judged = classify_trajectory(trajectory, tools, &mut |_, call| recorded_reply(call));
+    let judged = judged.iter().filter(|judged| judged.tool.is_some() && judged.place.is_some());
+    let places = trajectory.steps.iter().enumerate().flat_map(|(step, found)| {
+        found.calls.iter().enumerate().map(move |(call, found)| (CallPlace { step, call }, found))
+    });
+    let calls = places.zip(judged).map(|((place, call), judged)| {
+        let standing = match call.recorded_outcome() {
+            Some(outcome) if outcome == Outcome::Success.name() => Standing::Succeeded,
+            Some(outcome) => Standing::Failed(outcome.to_owned()),
+            None if recorded_reply(call) == Reply::NotExecuted => Standing::NotRecorded,
+            None => match judged.classification.verdict() {
+                Verdict::Outcome(Outcome::Success) => Standing::Succeeded,
+                verdict => Standing::Failed(verdict.name().to_owned()),
+            },
+        };
+        ChainCall {
+            place,
+            tool: call.tool.clone(),
+            arguments: call.arguments.clone(),
+            result: call.result.clone(),
+            standing,
+            read_only: tools.is_read_only(&call.tool),
+        }
+    });
+    let prompt = trajectory.extra.iter().find(|(key, _)| key == "prompt");
+    let prompt = prompt.and_then(|(_, prompt)| prompt.as_str());
+    let given = [trajectory.question.as_deref(), prompt, trajectory.image.as_deref()];
+    Chain { calls: calls.collect(), given: given.into_iter().flatten().map(str::to_owned).collect() }
 }
 
 #[cfg(test)]
 mod tests {
+    use m3_trajectory::json::Json;
     use m3_trajectory::{Call, Step};
 
     use super::*;
@@ -115,7 +57,7 @@ mod tests {
         };
         let steps = vec![Step { calls: vec![call], ..Step::default() }];
         let trajectory = Trajectory { id: "t".to_owned(), steps, ..Trajectory::default() };
-        let mut chain = Chain::new(&trajectory, &KnownTools::default());
+        let mut chain = chain_of_run(&trajectory, &KnownTools::default());
         chain.calls.remove(0).standing
     }
 

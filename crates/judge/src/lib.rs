@@ -9,8 +9,7 @@
 //!
 //! | part | what it does |
 //! | --- | --- |
-//! | [`Chain`] | the calls of a run and what came of them |
-//! | [`dependency`] | which call uses what another one returned |
+//! | [`chain_of_run`] | the calls of a run and what came of them; [`m3_flow`] says which uses what another one returned |
 //! | [`reconstruct`] | the optimal trajectory (M³-Bench, section 3.1), and whether a proposal of one keeps the rules |
 //! | [`mod@reference`] | from all runs of a task to its reference: verdict, proposal, replay, provenance |
 //! | [`grade`] | what a panel of models says of predictions (section 4.4) |
@@ -21,7 +20,8 @@
 //! This crate does not depend on scores.
 //!
 //! ```
-//! use m3_judge::{Chain, dependency::dependencies, reconstruct::by_rules};
+//! use m3_flow::dependencies;
+//! use m3_judge::{chain_of_run, reconstruct::by_rules};
 //! use m3_outcomes::KnownTools;
 //! use m3_trajectory::{Duplicates, TrajectoryFile};
 //!
@@ -35,8 +35,8 @@
 //! std::fs::write(&path, format!(r#"{{"id": "a", "steps": [{}, {}]}}"#, call("Bern"), call("Oslo")))?;
 //! let run = TrajectoryFile::open(&path, Duplicates::Error)?.read(0)?;
 //!
-//! let chain = Chain::new(&run, &KnownTools::default());
-//! let reference = by_rules(&chain, &dependencies(&chain));
+//! let calls = chain_of_run(&run, &KnownTools::default());
+//! let reference = by_rules(&calls, &dependencies(&calls));
 //! // At once, as they can be.
 //! assert_eq!((reference.steps.len(), reference.steps[0].len()), (1, 2));
 //! # Ok(())
@@ -46,7 +46,6 @@
 #![forbid(unsafe_code)]
 
 mod chain;
-pub mod dependency;
 mod fence;
 pub mod grade;
 pub mod labels;
@@ -58,4 +57,5 @@ pub mod same;
 mod spreadsheet;
 mod strict;
 
-pub use chain::{CallPlace, Chain, ChainCall, Standing};
+pub use chain::chain_of_run;
+pub use m3_flow::{CallPlace, Chain, ChainCall, Standing};

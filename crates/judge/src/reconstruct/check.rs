@@ -8,7 +8,7 @@ use m3_support::text::{counted, shortened};
 use super::repeats::argument_key;
 use super::rules::{Findings, grouped, merged};
 use super::{Proposal, ProposedCall, Reconstruction, RemovalReason, Removed, Violation};
-use crate::dependency::{Dependency, Use, listed};
+use m3_flow::{Dependency, Use, listed};
 use crate::{CallPlace, Chain, ChainCall, Standing};
 
 /// Checks what a model proposes: every call is one of the run that succeeded, none occurs more often than in the run,

@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::CallPlace;
-use super::dependency::Dependency;
+use m3_flow::Dependency;
 
 /// An optimal trajectory: calls of the run in new steps, and why each other one is gone or moved.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

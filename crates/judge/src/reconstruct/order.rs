@@ -1,7 +1,7 @@
 //! Which calls have to keep their order, and the earliest step that this allows for each.
 
 use crate::ChainCall;
-use crate::dependency::{Conflict, Effects, PathOverlaps};
+use m3_flow::{Conflict, Effects, PathOverlaps};
 
 /// What the order of two calls has to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use m3_support::canonical::canonical;
 use m3_trajectory::json::{Json, Keys};
 
 use crate::ChainCall;
-use crate::dependency::{Effects, PathOverlaps, Use};
+use m3_flow::{Effects, PathOverlaps, Use};
 
 /// The same text for equal arguments: the order of members does not matter, 5 is 5.0, and no arguments are the same
 /// as an empty object.

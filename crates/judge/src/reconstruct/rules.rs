@@ -7,14 +7,14 @@ use m3_support::text::shortened;
 use super::order::{Bond, Rule, Why, bonds_of_effects, earliest_steps};
 use super::repeats::{Repeat, find_repeats};
 use super::{Merged, Reconstruction, RemovalReason, Removed};
-use crate::dependency::{Dependency, Effects, PathOverlaps, Uses, find_uses};
+use m3_flow::{Dependency, Effects, PathOverlaps, Uses, find_uses};
 use crate::{CallPlace, Chain, ChainCall, Standing};
 
 /// The optimal trajectory as far as rules alone can tell. Applied to its own result, it changes nothing. It never
 /// adds a call, breaks a dependency or gives more steps than there were. A chain without recorded results, such as
 /// that of a reference, stays as it is, because it is unknown which results its calls use.
 ///
-/// `dependencies` are those of the chain: what [`dependencies`](super::super::dependency::dependencies) finds, or more.
+/// `dependencies` are those of the chain: what [`dependencies`](super::m3_flow::dependencies) finds, or more.
 #[must_use]
 pub fn by_rules(chain: &Chain, dependencies: &[Dependency]) -> Reconstruction {
     let calls = chain.calls.as_slice();

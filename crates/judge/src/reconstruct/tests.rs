@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::dependency::dependencies;
+use m3_flow::dependencies;
 use crate::{Chain, ChainCall, Standing};
 
 /// A run: each step with its calls as tool, arguments and result; a null result means a failure.

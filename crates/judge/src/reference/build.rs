@@ -118,6 +118,7 @@ mod tests {
     use m3_outcomes::KnownTools;
 
     use super::*;
+    use crate::chain_of_run;
     use crate::reconstruct::{RemovalReason, Removed};
 
     fn json(text: &str) -> Json {
@@ -147,7 +148,7 @@ mod tests {
         let versions = json(r#"{"m3": "0", "schema": "m3.prediction/1"}"#);
         let own = |key: &str| (key.to_owned(), Json::Bool(true));
         let run = run(vec![own("prompt"), own("finish"), own("level"), ("versions".to_owned(), versions)]);
-        let chain = Chain::new(&run, &KnownTools::default());
+        let chain = chain_of_run(&run, &KnownTools::default());
         let removed =
             Removed { place: place(1, 1), reason: RemovalReason::Failed, evidence: "it failed".to_owned() };
         let reconstruction = Reconstruction {

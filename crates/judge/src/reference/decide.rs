@@ -13,7 +13,7 @@ use super::material;
 use super::prompts::{self, Wish};
 use super::provenance::{Refusal, RefusalKind};
 use super::reply::{self, Opinion, Verdict};
-use crate::dependency::{Dependency, dependencies};
+use m3_flow::{Dependency, dependencies};
 use crate::reconstruct::{Proposal, Reconstruction, by_rules, check};
 use crate::{Chain, Standing};
 
@@ -248,6 +248,7 @@ mod tests {
     use m3_trajectory::{Call, Step};
 
     use super::*;
+    use crate::chain_of_run;
 
     #[test]
     fn a_run_without_a_successful_call_is_refused_before_anybody_is_asked() {
@@ -268,7 +269,7 @@ mod tests {
             }
         };
         let found = |run: &Trajectory, has_judge| {
-            let chain = Chain::new(run, &KnownTools::default());
+            let chain = chain_of_run(run, &KnownTools::default());
             refusal_beforehand(run, &chain, has_judge).map(|refusal| (refusal.kind, refusal.reason))
         };
         let good = run(Some("7"), Some("success"), "answered");

@@ -8,7 +8,7 @@ use m3_support::text::visible;
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
-use crate::dependency::Dependency;
+use m3_flow::Dependency;
 use crate::{Chain, ChainCall, Standing};
 
 /// The longest message, result or reply that is shown whole, in characters. If the whole run is too long, this limit
@@ -203,6 +203,7 @@ mod tests {
     use m3_trajectory::{Call, Step};
 
     use super::*;
+    use crate::chain_of_run;
 
     fn json(text: &str) -> Json {
         m3_trajectory::json::parse(text.as_bytes()).unwrap().0
@@ -224,7 +225,7 @@ mod tests {
             extra,
             ..Trajectory::default()
         };
-        let chain = Chain::new(&trajectory, &KnownTools::default());
+        let chain = chain_of_run(&trajectory, &KnownTools::default());
         (trajectory, chain)
     }
 

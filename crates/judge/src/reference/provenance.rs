@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::reply::Opinion;
 use crate::CallPlace;
-use crate::dependency::Dependency;
+use m3_flow::Dependency;
 use crate::reconstruct::RemovalReason;
 
 /// The schema of a reference.

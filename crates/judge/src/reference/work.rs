@@ -23,7 +23,7 @@ use super::provenance::{
     Verification, VerificationResult,
 };
 use super::verify::Verifier;
-use crate::Chain;
+use crate::{Chain, chain_of_run};
 
 /// The longest name of a model, of a file or of a reason that is kept, in columns.
 const NAME: usize = 300;
@@ -180,7 +180,7 @@ impl JudgeWork {
     /// Decides on one run and builds the reference that it would give.
     async fn look(&self, source: &RunSource) -> Result<Looked, JudgeError> {
         let trajectory = source.file.read(source.index)?;
-        let chain = Arc::new(Chain::new(&trajectory, &self.tools));
+        let chain = Arc::new(chain_of_run(&trajectory, &self.tools));
         let mut judged = unjudged(source, &trajectory);
         if let Some(image) = &source.image {
             judged.image = blocking(image, |image| image.hash().map(str::to_owned)).await.flatten();

@@ -12,9 +12,9 @@ use m3_trajectory::{Call, Step, Trajectory};
 
 use super::arrangement::{Arrangement, EditProblem, PlacedCall, Revision, Rules};
 use super::origin::{Link, Subject};
-use crate::dependency::{Dependency, SharedValue, dependencies};
+use m3_flow::{Dependency, SharedValue, dependencies};
 use crate::reconstruct::Violation;
-use crate::{CallPlace, Chain, Standing};
+use crate::{CallPlace, Standing, chain_of_run};
 
 /// Which calls use results of others.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,7 +129,7 @@ fn links_in(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
     };
     // Without a catalog every call with a result counts as executed: a call whose tool is missing from the catalog
     // may still have been executed in the run.
-    let mut chain = Chain::new(&trajectory, &KnownTools::default());
+    let mut chain = chain_of_run(&trajectory, &KnownTools::default());
     // All calls of a reference are meant to succeed: files that one writes exist for the calls after it.
     for call in &mut chain.calls {
         if call.standing == Standing::NotRecorded {

@@ -13,7 +13,7 @@ use m3_trajectory::{Call, Trajectory, TrajectoryFile};
 use serde::{Deserialize, Serialize};
 
 use crate::CallPlace;
-use crate::dependency::{Dependency, SharedValue};
+use m3_flow::{Dependency, SharedValue};
 use crate::reference::PROVENANCE_KEY;
 
 /// A dependency between calls, counted as in [`PlacedCall::call`](super::arrangement::PlacedCall::call).

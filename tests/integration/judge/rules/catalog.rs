@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use m3_judge::dependency::dependencies;
+use m3_flow::dependencies;
 use m3_judge::reconstruct::by_rules;
 use serde_json::{Value, json};
 

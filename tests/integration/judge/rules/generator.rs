@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use m3_judge::{Chain, ChainCall};
+use m3_flow::{Chain, ChainCall};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 

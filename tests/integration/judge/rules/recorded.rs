@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use m3_judge::Chain;
-use m3_judge::dependency::dependencies;
+use m3_judge::chain_of_run;
+use m3_flow::dependencies;
 use m3_judge::reconstruct::by_rules;
 use m3_outcomes::KnownTools;
 use m3_trajectory::{Duplicates, TrajectoryFile};
@@ -42,7 +42,7 @@ fn recorded_runs_become_references() {
     for index in 0..recorded.len() {
         let trajectory = recorded.read(index).unwrap();
         let reference = references.read(references.find(&trajectory.id).unwrap()).unwrap();
-        let chain = Chain::new(&trajectory, &KnownTools::default());
+        let chain = chain_of_run(&trajectory, &KnownTools::default());
         let found = by_rules(&chain, &dependencies(&chain));
         let steps: Vec<Vec<&str>> = found
             .steps

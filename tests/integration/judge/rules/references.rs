@@ -2,7 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "what is recovered, for who reads it")]
 
-use m3_judge::dependency::dependencies;
+use m3_flow::dependencies;
 use m3_judge::reconstruct::by_rules;
 
 use super::generator::{Dice, Length, Reference, Spoiled, Tools};
@@ -16,7 +16,7 @@ fn recovered(references: &[&Reference], spoiled: Spoiled, shown: bool) -> (usize
         let mut dice = Dice::new(index as u64);
         let (chain, origins) = reference.run(&mut dice, spoiled);
         let found = by_rules(&chain, &dependencies(&chain));
-        let origin = |place: &m3_judge::CallPlace| origins.get(&(place.step, place.call)).copied();
+        let origin = |place: &m3_flow::CallPlace| origins.get(&(place.step, place.call)).copied();
         let steps: Vec<Vec<_>> = found.steps.iter().map(|step| step.iter().map(origin).collect()).collect();
         let wanted: Vec<Vec<_>> = reference
             .steps
@@ -44,7 +44,7 @@ fn torn(references: &[&Reference]) -> (usize, usize) {
     for (index, reference) in references.iter().enumerate() {
         let alone = Spoiled { failures: false, repeats: false, splits: 1 };
         let (chain, origins) = reference.run(&mut Dice::new(index as u64), alone);
-        let step = |place: m3_judge::CallPlace| origins.get(&(place.step, place.call)).map(|origin| origin.0);
+        let step = |place: m3_flow::CallPlace| origins.get(&(place.step, place.call)).map(|origin| origin.0);
         for found in dependencies(&chain).iter().filter(|found| step(found.from) == step(found.to)) {
             println!("taken for dependent: {:?} of {:?}", found.values, chain.at(found.from).unwrap().tool);
             torn += 1;

@@ -3,7 +3,7 @@
 use m3_trajectory::json::Json;
 use serde_json::{Value, json};
 
-use super::{Dependency, dependencies};
+use crate::{Dependency, dependencies};
 use crate::{CallPlace, Chain, ChainCall, Standing};
 
 #[expect(clippy::needless_pass_by_value, reason = "as `json!` gives it")]
@@ -25,7 +25,7 @@ pub(crate) fn chain(given: &str, calls: Vec<ChainCall>) -> Chain {
 }
 
 /// What a second call with these arguments uses of a first one with this result.
-pub(super) fn between(result: Value, arguments: Value) -> Vec<(String, String)> {
+pub(crate) fn between(result: Value, arguments: Value) -> Vec<(String, String)> {
     let calls = vec![
         call((0, 0), "a/find", json!({}), Some(result)),
         call((1, 0), "b/show", arguments, Some(json!("done"))),

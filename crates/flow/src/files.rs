@@ -8,7 +8,7 @@ use super::value_use::Use;
 use crate::{Chain, Standing};
 
 /// All uses of files. The source of a file is the last call that wrote it before.
-pub(super) fn file_uses(chain: &Chain) -> Vec<Use> {
+pub(crate) fn file_uses(chain: &Chain) -> Vec<Use> {
     let effects: Vec<Effects> = chain.calls.iter().map(Effects::of).collect();
     let overlaps = PathOverlaps::new(&effects);
     // For each path, the last call that wrote it, and the index of the argument with the path.

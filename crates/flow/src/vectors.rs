@@ -8,7 +8,7 @@ use m3_trajectory::json::{Json, pointer_to};
 use super::tokens::{Number, numbers};
 
 /// Only this many last numbers of longer vectors are compared.
-pub(super) const MAX_LENGTH: usize = 32;
+pub(crate) const MAX_LENGTH: usize = 32;
 
 /// More vectors of one call are not looked for.
 const MAX_VECTORS: usize = 1000;
@@ -20,17 +20,17 @@ const MAX_DEPTH: usize = 256;
 const MAX_TEXT: usize = 256;
 
 /// Numbers that stand together in arguments.
-pub(super) struct Vector {
+pub(crate) struct Vector {
     /// The numbers, in their order.
-    pub(super) numbers: Vec<Number>,
+    pub(crate) numbers: Vec<Number>,
     /// Their place: a JSON pointer to the list, the object or the text.
-    pub(super) pointer: String,
+    pub(crate) pointer: String,
     /// The numbers as written in the arguments.
-    pub(super) shown: String,
+    pub(crate) shown: String,
 }
 
 /// The vectors of arguments: lists of numbers, the numbers of one object, texts such as `12,250,33`.
-pub(super) fn vectors(arguments: Option<&Json>) -> Vec<Vector> {
+pub(crate) fn vectors(arguments: Option<&Json>) -> Vec<Vector> {
     let mut found = Vec::new();
     if let Some(arguments) = arguments {
         collect(arguments, "", 0, &mut found);
@@ -92,7 +92,7 @@ fn is_significant(numbers: &[Number]) -> bool {
 
 /// Vectors that are looked for, by the numbers that may be their last.
 #[derive(Debug, Default)]
-pub(super) struct KnownVectors {
+pub(crate) struct KnownVectors {
     by_last: HashMap<Number, Vec<(usize, Vec<Number>)>>,
     count: usize,
 }
@@ -102,7 +102,7 @@ const MAX_KNOWN: (usize, usize) = (10_000, 64);
 
 impl KnownVectors {
     /// Adds a vector; false if there is no room for it.
-    pub(super) fn add(&mut self, sought: usize, numbers: &[Number]) -> bool {
+    pub(crate) fn add(&mut self, sought: usize, numbers: &[Number]) -> bool {
         let last =
             if is_free(numbers) { sorted(numbers) } else { numbers.iter().rev().take(1).copied().collect() };
         if self.count >= MAX_KNOWN.0 {
@@ -135,13 +135,13 @@ fn sorted(numbers: &[Number]) -> Vec<Number> {
 
 /// The last numbers of a result while it is being read.
 #[derive(Default)]
-pub(super) struct Row {
+pub(crate) struct Row {
     last: Vec<Number>,
 }
 
 impl Row {
     /// Adds the next number, and calls back for the vectors that it completes.
-    pub(super) fn push(&mut self, number: Number, known: &KnownVectors, found: &mut dyn FnMut(usize)) {
+    pub(crate) fn push(&mut self, number: Number, known: &KnownVectors, found: &mut dyn FnMut(usize)) {
         if known.count == 0 {
             return;
         }

@@ -6,17 +6,17 @@ use m3_trajectory::json::{Json, parse, pointer_to};
 
 /// A value that holds no others.
 #[derive(Debug, Clone)]
-pub(super) struct Leaf<'a> {
+pub(crate) struct Leaf<'a> {
     /// The value.
-    pub(super) value: &'a Json,
+    pub(crate) value: &'a Json,
     /// The key of the nearest object member it stands in; empty if there is none.
-    pub(super) name: Cow<'a, str>,
+    pub(crate) name: Cow<'a, str>,
     /// The key of the member around that one.
-    pub(super) parent: Option<Cow<'a, str>>,
+    pub(crate) parent: Option<Cow<'a, str>>,
     /// Its JSON pointer.
-    pub(super) pointer: String,
+    pub(crate) pointer: String,
     /// The innermost list that contains it, if the list has several items.
-    pub(super) list: Option<&'a Json>,
+    pub(crate) list: Option<&'a Json>,
 }
 
 /// More values than this in the arguments of one call are not looked at.
@@ -26,7 +26,7 @@ const MAX_ARGUMENT_LEAVES: usize = 20_000;
 const MAX_DEPTH: usize = 256;
 
 /// The single values of arguments, in their order.
-pub(super) fn argument_leaves(arguments: Option<&Json>) -> Vec<Leaf<'_>> {
+pub(crate) fn argument_leaves(arguments: Option<&Json>) -> Vec<Leaf<'_>> {
     let mut leaves = Vec::new();
     if let Some(arguments) = arguments {
         let top = Leaf {
@@ -68,7 +68,7 @@ fn collect<'a>(at: Leaf<'a>, depth: usize, leaves: &mut Vec<Leaf<'a>>) {
 
 /// A part of the path during a walk through a result; the path is put together only when a value is found there.
 #[derive(Debug, Clone)]
-pub(super) enum Segment {
+pub(crate) enum Segment {
     /// A member of an object.
     Member(String),
     /// An item of a list.
@@ -76,7 +76,7 @@ pub(super) enum Segment {
 }
 
 /// The place as a JSON pointer.
-pub(super) fn pointer_of(path: &[Segment]) -> String {
+pub(crate) fn pointer_of(path: &[Segment]) -> String {
     path.iter().fold(String::new(), |pointer, segment| match segment {
         Segment::Member(name) => pointer_to(&pointer, name),
         Segment::Item(index) => pointer_to(&pointer, index),
@@ -84,7 +84,7 @@ pub(super) fn pointer_of(path: &[Segment]) -> String {
 }
 
 /// The names of the nearest member and the one around it.
-pub(super) fn names_of(path: &[Segment]) -> (Option<&str>, Option<&str>) {
+pub(crate) fn names_of(path: &[Segment]) -> (Option<&str>, Option<&str>) {
     let mut names = path.iter().rev().filter_map(|segment| match segment {
         Segment::Member(name) => Some(name.as_str()),
         Segment::Item(_) => None,
@@ -94,7 +94,7 @@ pub(super) fn names_of(path: &[Segment]) -> (Option<&str>, Option<&str>) {
 
 /// Calls back for every single value of a result, in order. Strings that are JSON objects or lists are walked through,
 /// at most `MAX_TEXTS_IN_TEXTS` deep. At most `budget` bytes of text are shown in all; what is beyond is not.
-pub(super) fn walk_result(result: &Json, budget: &mut usize, visit: &mut dyn FnMut(&Json, &[Segment])) {
+pub(crate) fn walk_result(result: &Json, budget: &mut usize, visit: &mut dyn FnMut(&Json, &[Segment])) {
     let mut path = Vec::new();
     walk(result, 0, 0, &mut path, budget, visit);
 }

@@ -94,28 +94,28 @@ const CHANGING_FIRST: [&str; 26] = [
 
 /// A path among the arguments of a call.
 #[derive(Debug, Clone)]
-pub(crate) struct PathUse {
+pub struct PathUse {
     /// The path itself.
-    pub(crate) path: FilePath,
+    pub path: FilePath,
     /// The path as written in the arguments.
-    pub(crate) text: String,
+    pub text: String,
     /// Its place in the arguments: a JSON pointer.
-    pub(crate) pointer: String,
+    pub pointer: String,
     /// Whether the argument's name marks an output.
-    pub(crate) is_named_output: bool,
+    pub is_named_output: bool,
     /// Whether the call writes it.
-    pub(crate) is_written: bool,
+    pub is_written: bool,
 }
 
 /// The effects of a call.
 #[derive(Debug, Clone)]
-pub(crate) struct Effects {
+pub struct Effects {
     /// The server.
-    pub(crate) server: String,
+    pub server: String,
     /// Whether the tool changes what its server holds.
-    pub(crate) changes_state: bool,
+    pub changes_state: bool,
     /// The paths among its arguments.
-    pub(crate) paths: Vec<PathUse>,
+    pub paths: Vec<PathUse>,
     /// Other texts among its arguments, as sorted hashes.
     texts: Vec<u64>,
     /// Whether the call writes a path, and whether it writes one whose argument's name marks an output.
@@ -123,21 +123,21 @@ pub(crate) struct Effects {
     /// Whether the tool only reads, as far as is known.
     only_looks: bool,
     /// Whether its result has a picture, which a model looks at.
-    pub(crate) shows_picture: bool,
+    pub shows_picture: bool,
 }
 
 /// Why the order of two calls matters although no value connects them. [`Effects::reason`] puts it in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Conflict {
+pub struct Conflict {
     /// What they have in common.
-    pub(crate) cause: Cause,
+    pub cause: Cause,
     /// Whether this is certain; otherwise it is only likely.
-    pub(crate) is_sure: bool,
+    pub is_sure: bool,
 }
 
 /// What connects two calls. For files, the number is the index of the path in the second call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cause {
+pub enum Cause {
     /// Both calls write the file.
     BothWrite(usize),
     /// The first call writes what the second reads.
@@ -155,7 +155,7 @@ const MAX_NAMED: usize = 64;
 
 impl Effects {
     /// The effects of a call, as far as its tool and its arguments show.
-    pub(crate) fn of(call: &ChainCall) -> Self {
+    pub fn of(call: &ChainCall) -> Self {
         let (server, tool) = call.tool.split_once('/').unwrap_or(("", &call.tool));
         let changes_state = match call.read_only {
             Some(read_only) => !read_only,
@@ -187,7 +187,7 @@ impl Effects {
 
     /// Why the order of this call and a later one matters; `None` if it does not. `meet` says whether they name files
     /// that may be the same, as [`PathOverlaps`](super::PathOverlaps) finds.
-    pub(crate) fn conflict(&self, later: &Self, meet: bool) -> Option<Conflict> {
+    pub fn conflict(&self, later: &Self, meet: bool) -> Option<Conflict> {
         let file = if meet { self.file_conflict(later) } else { None };
         if file.as_ref().is_some_and(|conflict| conflict.is_sure) {
             return file;
@@ -204,7 +204,7 @@ impl Effects {
     }
 
     /// A conflict in words, as a clause such as "both write `a.png`".
-    pub(crate) fn reason(&self, later: &Self, conflict: Conflict) -> String {
+    pub fn reason(&self, later: &Self, conflict: Conflict) -> String {
         let path = |path: usize| {
             let text = later.paths.get(path).map_or("", |path| path.text.as_str());
             m3_support::text::shortened(text, 80)
@@ -224,7 +224,7 @@ impl Effects {
 
     /// Whether this call may change what the other one sees: it writes a file that the other one names, or changes
     /// what their common server holds.
-    pub(crate) fn changes_what_is_seen_by(&self, other: &Self, meet: bool) -> bool {
+    pub fn changes_what_is_seen_by(&self, other: &Self, meet: bool) -> bool {
         let written = || self.paths.iter().filter(|path| path.is_written);
         let is_file = meet
             && self.writes.0
@@ -238,7 +238,7 @@ impl Effects {
 
     /// Whether this call only looked at a file that a later one uses to make something: where to cut or draw may come
     /// from what it saw.
-    pub(crate) fn looked_at_what_is_used_by(&self, later: &Self, meet: bool) -> bool {
+    pub fn looked_at_what_is_used_by(&self, later: &Self, meet: bool) -> bool {
         let is_read = |path: &&PathUse| !path.is_named_output;
         let is_possible = meet && self.only_looks && !later.only_looks;
         is_possible
@@ -333,8 +333,8 @@ fn has_picture(result: &Json, depth: usize) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::path_overlaps::PathOverlaps;
-    use super::super::tests::call;
+    use crate::path_overlaps::PathOverlaps;
+    use crate::tests::call;
     use super::*;
 
     fn conflict(first: (&str, Value), second: (&str, Value)) -> Option<Conflict> {

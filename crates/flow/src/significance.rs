@@ -14,13 +14,13 @@ const COMMON: [&str; 64] = [
 ];
 
 /// Whether a token, in lower case, occurs in any result.
-pub(super) fn is_common(token: &str) -> bool {
+pub(crate) fn is_common(token: &str) -> bool {
     COMMON.contains(&token)
 }
 
 /// How significant a text is when it is found again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TextWeight {
+pub(crate) enum TextWeight {
     /// Not significant, except in a field whose name is like the argument's.
     Nothing,
     /// Significant as a whole value or piece.
@@ -30,7 +30,7 @@ pub(super) enum TextWeight {
 }
 
 /// The weight of a text by its tokens, in lower case.
-pub(super) fn text_weight(tokens: &[String]) -> TextWeight {
+pub(crate) fn text_weight(tokens: &[String]) -> TextWeight {
     if tokens.iter().all(|token| is_common(token)) {
         return TextWeight::Nothing;
     }
@@ -58,23 +58,23 @@ pub(super) fn text_weight(tokens: &[String]) -> TextWeight {
 
 /// Facts about a result as a whole.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct ResultSize {
+pub(crate) struct ResultSize {
     /// Its different numbers.
-    pub(super) numbers: usize,
+    pub(crate) numbers: usize,
     /// Its tokens, those of numbers included.
-    pub(super) tokens: usize,
+    pub(crate) tokens: usize,
 }
 
 impl ResultSize {
     /// Whether the result is one value and little else, so that it is what was asked for.
-    pub(super) fn is_one_value(self) -> bool {
+    pub(crate) fn is_one_value(self) -> bool {
         self.numbers <= 1 && self.tokens <= 12
     }
 
     /// Whether a number found in the result is significant. Among `n` different numbers, one of `d` digits is found
     /// by chance in about `n / 10^d` of all cases; up to one in twenty is accepted. Numbers of one digit are
     /// significant only where the result is nothing else, those of two where it is little else.
-    pub(super) fn makes_telling(self, number: Number) -> bool {
+    pub(crate) fn makes_telling(self, number: Number) -> bool {
         let is_zero_or_one = matches!(number, Number::Whole(0 | 1));
         match number.significant_digits() {
             1 | 2 if self.is_one_value() => !is_zero_or_one,

@@ -12,7 +12,7 @@ use super::value_index::{Fit, SoughtValue, ValueIndex, only_text};
 use super::vectors::Row;
 
 /// What is found in one result.
-pub(super) struct ResultReader<'a> {
+pub(crate) struct ResultReader<'a> {
     sought_values: &'a ValueIndex,
     found: HashMap<usize, (Fit, String, Option<Number>)>,
     numbers: HashSet<Number>,
@@ -24,7 +24,7 @@ pub(super) struct ResultReader<'a> {
 }
 
 impl<'a> ResultReader<'a> {
-    pub(super) fn new(sought_values: &'a ValueIndex) -> Self {
+    pub(crate) fn new(sought_values: &'a ValueIndex) -> Self {
         Self {
             sought_values,
             found: HashMap::new(),
@@ -35,7 +35,7 @@ impl<'a> ResultReader<'a> {
         }
     }
 
-    pub(super) fn read(&mut self, value: &Json, path: &[Segment]) {
+    pub(crate) fn read(&mut self, value: &Json, path: &[Segment]) {
         // What the protocol says about an item is not a value of the tool's.
         if let [Segment::Member(content), Segment::Item(_), Segment::Member(name)] = path
             && content == "content"
@@ -88,7 +88,7 @@ impl<'a> ResultReader<'a> {
     }
 
     /// The sought values that are significant in this result, each with its place.
-    pub(super) fn significant(self) -> Vec<(usize, String, bool)> {
+    pub(crate) fn significant(self) -> Vec<(usize, String, bool)> {
         let size = ResultSize { numbers: self.numbers.len(), tokens: self.tokens };
         let is_all = self.values.len() == 1;
         let is_significant = |sought: usize, fit: Fit, number: Option<Number>| match number {

@@ -13,7 +13,7 @@ use super::value_index::SoughtValue;
 const MAX_GIVEN: usize = 1 << 20;
 
 /// The texts of a task.
-pub(super) struct TaskText {
+pub(crate) struct TaskText {
     texts: Vec<String>,
     /// All words in lower case, with a blank before and after each.
     words: String,
@@ -21,7 +21,7 @@ pub(super) struct TaskText {
 }
 
 impl TaskText {
-    pub(super) fn new(given: &[String]) -> Self {
+    pub(crate) fn new(given: &[String]) -> Self {
         let cut = |text: &String| plain(head(text, MAX_GIVEN)).into_owned();
         let texts: Vec<String> = given.iter().map(cut).collect();
         let mut words = String::from(" ");
@@ -34,12 +34,12 @@ impl TaskText {
     }
 
     /// The texts, in the form in which they are compared.
-    pub(super) fn texts(&self) -> &[String] {
+    pub(crate) fn texts(&self) -> &[String] {
         &self.texts
     }
 
     /// Whether the task contains this value. Texts are searched separately.
-    pub(super) fn gives(&self, sought: &SoughtValue) -> bool {
+    pub(crate) fn gives(&self, sought: &SoughtValue) -> bool {
         match sought {
             SoughtValue::Text(_) => false,
             SoughtValue::Number(number) => self.numbers.contains(number),

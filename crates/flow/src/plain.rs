@@ -25,7 +25,7 @@ const LETTERS: [(char, &str); 14] = [
 
 /// The text with `%20` and the like decoded (RFC 3986, section 2.1) and Latin letters without their accents, so that
 /// `Barnegat%20Inlet` is `Barnegat Inlet` and `São Tomé` is `Sao Tome`. Escapes that do not decode to UTF-8 stay.
-pub(super) fn plain(text: &str) -> Cow<'_, str> {
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     let decoded = decoded(text);
     if !decoded.contains(is_accented) {
         return decoded;

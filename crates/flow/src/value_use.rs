@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 /// A value returned by one call and used in the arguments of another. Calls are given by their index in the chain.
 #[derive(Debug, Clone)]
-pub(crate) struct Use {
+pub struct Use {
     /// The call that returned it first, or wrote the file.
-    pub(crate) from: usize,
+    pub from: usize,
     /// The call that uses it.
-    pub(crate) to: usize,
+    pub to: usize,
     /// The value as written in the arguments.
-    pub(crate) value: String,
+    pub value: String,
     /// Its place in the result, or that of the file's path in the arguments of `from`.
-    pub(crate) in_result: String,
+    pub in_result: String,
     /// Its place in the arguments: a JSON pointer.
-    pub(crate) in_arguments: String,
+    pub in_arguments: String,
     /// All calls that returned it, in order, or the one that wrote the file.
-    pub(crate) sources: Arc<[usize]>,
+    pub sources: Arc<[usize]>,
     /// How often the list in the arguments contains it; 1 if it is in no list.
-    pub(crate) times: usize,
+    pub times: usize,
 }

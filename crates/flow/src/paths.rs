@@ -2,9 +2,9 @@
 
 /// A file's or folder's path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct FilePath {
+pub struct FilePath {
     parts: Vec<String>,
-    pub(super) is_file: bool,
+    pub(crate) is_file: bool,
     is_absolute: bool,
 }
 
@@ -47,7 +47,7 @@ impl FilePath {
     }
 
     /// Its folders and its name.
-    pub(super) fn parts(&self) -> &[String] {
+    pub(crate) fn parts(&self) -> &[String] {
         &self.parts
     }
 }

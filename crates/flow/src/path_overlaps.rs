@@ -10,7 +10,7 @@ const MAX_DEPTH: usize = 64;
 
 /// The paths of a chain, and which of them may be the same file or contain one another.
 #[derive(Debug, Default)]
-pub(crate) struct PathOverlaps {
+pub struct PathOverlaps {
     /// For each call the numbers of its paths, as in [`Effects::paths`].
     of_call: Vec<Vec<usize>>,
     /// For each path, the calls that name it, in order.
@@ -21,7 +21,7 @@ pub(crate) struct PathOverlaps {
 
 impl PathOverlaps {
     /// The overlaps of calls with these effects.
-    pub(crate) fn new(effects: &[Effects]) -> Self {
+    pub fn new(effects: &[Effects]) -> Self {
         let mut numbers: HashMap<&FilePath, usize> = HashMap::new();
         let mut paths: Vec<&FilePath> = Vec::new();
         let mut overlaps = Self::default();
@@ -45,18 +45,18 @@ impl PathOverlaps {
     }
 
     /// The paths that may overlap with a call's path, which is given by its number in [`Effects::paths`].
-    pub(super) fn of_path(&self, call: usize, path: usize) -> &[usize] {
+    pub(crate) fn of_path(&self, call: usize, path: usize) -> &[usize] {
         let number = self.of_call.get(call).and_then(|own| own.get(path));
         number.and_then(|&number| self.met.get(number)).map_or(&[], Vec::as_slice)
     }
 
     /// The number of a call's path.
-    pub(super) fn number(&self, call: usize, path: usize) -> Option<usize> {
+    pub(crate) fn number(&self, call: usize, path: usize) -> Option<usize> {
         self.of_call.get(call)?.get(path).copied()
     }
 
     /// For each call, whether one of its paths may overlap with one of this call.
-    pub(crate) fn with(&self, call: usize) -> Vec<bool> {
+    pub fn with(&self, call: usize) -> Vec<bool> {
         let mut meets = vec![false; self.of_call.len()];
         for &path in self.of_call.get(call).into_iter().flatten() {
             for &other in &self.met[path] {
@@ -98,7 +98,7 @@ fn met(paths: &[&FilePath]) -> Vec<Vec<usize>> {
 mod tests {
     use serde_json::json;
 
-    use super::super::tests::call;
+    use crate::tests::call;
     use super::*;
 
     #[test]

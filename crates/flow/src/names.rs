@@ -91,7 +91,7 @@ const LONGEST: usize = 200;
 
 /// The words of a name in lower case, without the ending of a plural: `paperId`, `paper_id` and `paper-id` have the
 /// same words.
-pub(super) fn words(name: &str) -> Vec<String> {
+pub(crate) fn words(name: &str) -> Vec<String> {
     let end = name.char_indices().nth(LONGEST).map_or(name.len(), |(end, _)| end);
     let mut words = names::words(&name[..end], |c| !c.is_alphanumeric());
     for word in &mut words {
@@ -106,7 +106,7 @@ pub(super) fn words(name: &str) -> Vec<String> {
 }
 
 /// The names that an argument's value may have in a result. Two names are alike if they have one of these in common.
-pub(super) fn argument_classes(name: &str) -> Vec<String> {
+pub(crate) fn argument_classes(name: &str) -> Vec<String> {
     let words = words(name);
     let mut classes = vec![words.concat()];
     if let Some(last) = words.last().filter(|last| NAMING.contains(&last.as_str())) {
@@ -128,18 +128,18 @@ fn things(words: &[String]) -> impl Iterator<Item = String> {
 }
 
 /// Whether an argument of this name is a place in a list.
-pub(super) fn names_position(name: &str) -> bool {
+pub(crate) fn names_position(name: &str) -> bool {
     words(name).last().is_some_and(|last| POSITIONS.contains(&last.as_str()))
 }
 
 /// Whether a name of this class is an amount.
-pub(super) fn is_amount_class(class: &str) -> bool {
+pub(crate) fn is_amount_class(class: &str) -> bool {
     let class = class.trim_start_matches(['~', '*']);
     AMOUNTS.iter().any(|amount| class == *amount || (amount.len() > 2 && class.ends_with(amount)))
 }
 
 /// The names that a field's value may have as an argument. `parent` is the field around it.
-pub(super) fn field_classes(name: &str, parent: Option<&str>) -> Vec<String> {
+pub(crate) fn field_classes(name: &str, parent: Option<&str>) -> Vec<String> {
     let words_here = words(name);
     let mut classes = vec![words_here.concat()];
     if let [word] = words_here.as_slice()
@@ -153,29 +153,29 @@ pub(super) fn field_classes(name: &str, parent: Option<&str>) -> Vec<String> {
 }
 
 /// Whether the name identifies one thing of many, such as an id.
-pub(super) fn names_one_of_many(class: &str) -> bool {
+pub(crate) fn names_one_of_many(class: &str) -> bool {
     NAMING.iter().any(|naming| class.ends_with(naming))
 }
 
 /// Whether an argument of this name is a setting: its value can only come from a field of the same name.
-pub(super) fn is_setting(name: &str) -> bool {
+pub(crate) fn is_setting(name: &str) -> bool {
     words(name).last().is_some_and(|last| SETTINGS.contains(&last.as_str()))
 }
 
 /// Whether an argument of this name is an amount.
-pub(super) fn is_amount(name: &str) -> bool {
+pub(crate) fn is_amount(name: &str) -> bool {
     let words = words(name);
     words.first().is_some_and(|first| first == "max" || first == "min")
         || words.last().is_some_and(|last| AMOUNTS.contains(&last.as_str()))
 }
 
 /// Whether an argument of this name is an output.
-pub(super) fn is_output(name: &str) -> bool {
+pub(crate) fn is_output(name: &str) -> bool {
     words(name).iter().any(|word| OUTPUTS.contains(&word.as_str()))
 }
 
 /// Whether an argument of this name is an input.
-pub(super) fn is_input(name: &str) -> bool {
+pub(crate) fn is_input(name: &str) -> bool {
     words(name).iter().any(|word| INPUTS.contains(&word.as_str()))
 }
 

@@ -34,11 +34,11 @@ const MAX_OCCURRENCES: usize = 1000;
 
 /// All uses between calls.
 #[derive(Debug, Default)]
-pub(crate) struct Uses {
+pub struct Uses {
     /// Values that successful calls returned.
-    pub(crate) found: Vec<Use>,
+    pub found: Vec<Use>,
     /// Values that only failed calls returned.
-    pub(crate) lost: Vec<Use>,
+    pub lost: Vec<Use>,
 }
 
 /// A place where a value stands in arguments.
@@ -59,7 +59,7 @@ struct Source {
 }
 
 /// Finds all uses between calls.
-pub(crate) fn find_uses(chain: &Chain) -> Uses {
+pub fn find_uses(chain: &Chain) -> Uses {
     let mut search = Search { chain, ..Search::new(chain) };
     search.read_arguments();
     search.read_pieces();

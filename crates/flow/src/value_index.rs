@@ -5,7 +5,7 @@ mod arguments;
 use std::collections::{HashMap, HashSet};
 
 use arguments::named;
-pub(super) use arguments::only_text;
+pub(crate) use arguments::only_text;
 use m3_trajectory::json::Json;
 
 use super::leaves::{Segment, names_of};
@@ -29,7 +29,7 @@ const MAX_ROWS: usize = 500_000;
 
 /// A value that is looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum SoughtValue {
+pub(crate) enum SoughtValue {
     /// A text, as the numbers of its tokens.
     Text(Vec<u32>),
     /// A number.
@@ -44,7 +44,7 @@ pub(super) enum SoughtValue {
 
 /// How a sought text appears where it was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Fit {
+pub(crate) enum Fit {
     /// As part of a longer piece, or as a number that was rounded.
     Within,
     /// As a whole piece or value.
@@ -53,16 +53,16 @@ pub(super) enum Fit {
 
 /// Pieces of a text of a result.
 #[derive(Debug, Default)]
-pub(super) struct Pieces {
+pub(crate) struct Pieces {
     /// The pieces, as tokens.
-    pub(super) found: Vec<Vec<u32>>,
+    pub(crate) found: Vec<Vec<u32>>,
     /// The word, if the text is a single word.
-    pub(super) whole: Option<u32>,
+    pub(crate) whole: Option<u32>,
 }
 
 /// All sought values, and how they are found in texts.
 #[derive(Debug, Default)]
-pub(super) struct ValueIndex {
+pub(crate) struct ValueIndex {
     vocabulary: HashMap<String, u32>,
     words: Vec<String>,
     numbers_of: HashMap<SoughtValue, usize>,
@@ -90,12 +90,12 @@ impl ValueIndex {
     }
 
     /// How significant a sought text is; numbers and named values are weighed where they are found.
-    pub(super) fn weight(&self, sought: usize) -> TextWeight {
+    pub(crate) fn weight(&self, sought: usize) -> TextWeight {
         self.weights.get(sought).copied().unwrap_or(TextWeight::Nothing)
     }
 
     /// The sought value of this number.
-    pub(super) fn get(&self, sought: usize) -> Option<&SoughtValue> {
+    pub(crate) fn get(&self, sought: usize) -> Option<&SoughtValue> {
         self.all.get(sought)
     }
 
@@ -186,7 +186,7 @@ impl ValueIndex {
 
     /// Pieces of a result whose tokens are all in arguments, because they may be there together: the whole, what
     /// stands between two cuts, and rows of words.
-    pub(super) fn pieces(&self, text: &str) -> Pieces {
+    pub(crate) fn pieces(&self, text: &str) -> Pieces {
         let known = self.known(&plain(text));
         let mut pieces = Pieces::default();
         let ids = |tokens: &[Known]| -> Option<Vec<u32>> {
@@ -216,12 +216,12 @@ impl ValueIndex {
     }
 
     /// Adds a word that is the whole of a value.
-    pub(super) fn add_whole(&mut self, word: u32) {
+    pub(crate) fn add_whole(&mut self, word: u32) {
         self.whole.insert(word);
     }
 
     /// Adds numbers that are to be found together.
-    pub(super) fn add_vector(&mut self, vector: &Vector) -> Option<usize> {
+    pub(crate) fn add_vector(&mut self, vector: &Vector) -> Option<usize> {
         let sought = SoughtValue::Vector(vector.numbers.clone());
         if let Some(known) = self.number_of(&sought) {
             return Some(known);
@@ -237,17 +237,17 @@ impl ValueIndex {
     }
 
     /// The vectors that the next number of a row completes.
-    pub(super) fn in_row(&self, row: &mut Row, number: Number, found: &mut dyn FnMut(usize)) {
+    pub(crate) fn in_row(&self, row: &mut Row, number: Number, found: &mut dyn FnMut(usize)) {
         row.push(number, &self.vectors, found);
     }
 
     /// The sought value for a text that is the whole of a result.
-    pub(super) fn of_only(&self, text: &str) -> Option<usize> {
+    pub(crate) fn of_only(&self, text: &str) -> Option<usize> {
         self.number_of(&SoughtValue::Only(text.to_owned()))
     }
 
     /// Adds a piece of a result.
-    pub(super) fn add_piece(&mut self, ids: Vec<u32>) {
+    pub(crate) fn add_piece(&mut self, ids: Vec<u32>) {
         let is_number = |id: &u32| {
             self.words
                 .get(*id as usize - 1)
@@ -259,7 +259,7 @@ impl ValueIndex {
     }
 
     /// The sought values in a text, each with how it appears there.
-    pub(super) fn in_text(&self, text: &str, found: &mut dyn FnMut(usize, Fit)) {
+    pub(crate) fn in_text(&self, text: &str, found: &mut dyn FnMut(usize, Fit)) {
         let known = self.known(text);
         let is_end = |index: usize| known.get(index + 1).is_none_or(|next| next.1);
         for start in 0..known.len() {
@@ -278,7 +278,7 @@ impl ValueIndex {
     }
 
     /// The sought values equal to this number, and those equal to it after rounding.
-    pub(super) fn of_number(&self, number: Number, found: &mut dyn FnMut(usize, Number, Fit)) {
+    pub(crate) fn of_number(&self, number: Number, found: &mut dyn FnMut(usize, Number, Fit)) {
         if let Some(sought) = self.number_of(&SoughtValue::Number(number)) {
             found(sought, number, Fit::Whole);
         }
@@ -293,7 +293,7 @@ impl ValueIndex {
     }
 
     /// The sought values that a field of a result matches by its name.
-    pub(super) fn of_field(&self, path: &[Segment], value: &Json, found: &mut dyn FnMut(usize)) {
+    pub(crate) fn of_field(&self, path: &[Segment], value: &Json, found: &mut dyn FnMut(usize)) {
         let (Some(name), parent) = names_of(path) else { return };
         for sought in named(field_classes(name, parent), value) {
             if let Some(sought) = self.number_of(&sought) {
@@ -303,7 +303,7 @@ impl ValueIndex {
     }
 
     /// The sought values named by the words before a number in a text: `department id: 10`.
-    pub(super) fn of_named_number(
+    pub(crate) fn of_named_number(
         &self,
         text: &str,
         start: usize,

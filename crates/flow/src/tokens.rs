@@ -12,15 +12,15 @@ const CUTS: [char; 20] =
 
 /// A token's place in its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Token<'a> {
+pub(crate) struct Token<'a> {
     /// The letters, as written.
-    pub(super) text: &'a str,
+    pub(crate) text: &'a str,
     /// Whether a new piece begins with it.
-    pub(super) is_cut: bool,
+    pub(crate) is_cut: bool,
 }
 
 /// The tokens of a text.
-pub(super) fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
+pub(crate) fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     let mut rest = text;
     let mut is_cut = true;
     let mut is_ordinal = false;
@@ -65,13 +65,13 @@ fn token_end(text: &str) -> Option<usize> {
 }
 
 /// Characters of scripts that put no spaces between words.
-pub(super) fn stands_alone(c: char) -> bool {
+pub(crate) fn stands_alone(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 /// A number by its value, without its sign: coordinates are written with a sign or with `W` and `S`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Number {
+pub(crate) enum Number {
     /// A whole number.
     Whole(u64),
     /// Any other number, as the bits of its double.
@@ -80,7 +80,7 @@ pub(super) enum Number {
 
 impl Number {
     /// A number from a double; `None` if it is not finite, or too large to be told from its neighbours.
-    pub(super) fn from_double(value: f64) -> Option<Self> {
+    pub(crate) fn from_double(value: f64) -> Option<Self> {
         let value = value.abs();
         if !value.is_finite() {
             return None;
@@ -93,7 +93,7 @@ impl Number {
     }
 
     /// A JSON number.
-    pub(super) fn from_json(value: &Json) -> Option<Self> {
+    pub(crate) fn from_json(value: &Json) -> Option<Self> {
         match value {
             Json::Integer(value) => Some(Self::Whole(value.unsigned_abs())),
             Json::Float(value) => Self::from_double(*value),
@@ -102,7 +102,7 @@ impl Number {
     }
 
     /// The number in a text that holds nothing else except a currency sign, a percent sign or blanks.
-    pub(super) fn from_text(text: &str) -> Option<Self> {
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
         let is_around = |c: char| c.is_whitespace() || matches!(c, '$' | '€' | '£' | '¥' | '%' | '+' | '-');
         let text = text.trim_matches(is_around);
         let (number, length) = leading_number(text)?;
@@ -110,20 +110,20 @@ impl Number {
     }
 
     /// How many digits are significant, not counting zeros at either end.
-    pub(super) fn significant_digits(self) -> usize {
+    pub(crate) fn significant_digits(self) -> usize {
         let text = self.text();
         let digits: String = text.chars().filter(char::is_ascii_digit).collect();
         digits.trim_matches('0').len().max(1)
     }
 
     /// How many digits follow the decimal point.
-    pub(super) fn decimals(self) -> usize {
+    pub(crate) fn decimals(self) -> usize {
         let text = self.text();
         text.split_once('.').map_or(0, |(_, decimals)| decimals.len())
     }
 
     /// The number rounded to this many decimals; `None` if that changes nothing.
-    pub(super) fn rounded(self, decimals: usize) -> Option<Self> {
+    pub(crate) fn rounded(self, decimals: usize) -> Option<Self> {
         let Self::Fraction(bits) = self else { return None };
         // Whole numbers below 2^53 and powers of ten up to 10^9 are exact, so that their quotient is the double that the
         // decimal text reads as.
@@ -133,7 +133,7 @@ impl Number {
     }
 
     /// The number in digits.
-    pub(super) fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         match self {
             Self::Whole(value) => value.to_string(),
             Self::Fraction(bits) => f64::from_bits(bits).to_string(),
@@ -142,7 +142,7 @@ impl Number {
 }
 
 /// The numbers in a text, each with the byte at which it starts.
-pub(super) fn numbers(text: &str) -> impl Iterator<Item = (usize, Number)> {
+pub(crate) fn numbers(text: &str) -> impl Iterator<Item = (usize, Number)> {
     let bytes = text.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {

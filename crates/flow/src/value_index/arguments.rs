@@ -3,11 +3,11 @@
 use m3_trajectory::json::Json;
 
 use super::{Fit, MAX_TOKENS, SoughtValue, ValueIndex};
-use crate::dependency::leaves::Leaf;
-use crate::dependency::names::{argument_classes, is_amount, is_setting};
-use crate::dependency::plain::plain;
-use crate::dependency::significance::{TextWeight, is_common, text_weight};
-use crate::dependency::tokens::{Number, numbers, tokens};
+use crate::leaves::Leaf;
+use crate::names::{argument_classes, is_amount, is_setting};
+use crate::plain::plain;
+use crate::significance::{TextWeight, is_common, text_weight};
+use crate::tokens::{Number, numbers, tokens};
 
 /// Longer texts are no formulas.
 const MAX_FORMULA: usize = 256;
@@ -20,7 +20,7 @@ const MAX_NUMBERS: usize = 200;
 
 impl ValueIndex {
     /// Adds the values of an argument to those that are looked for.
-    pub(in crate::dependency) fn add_argument(&mut self, leaf: &Leaf<'_>) {
+    pub(crate) fn add_argument(&mut self, leaf: &Leaf<'_>) {
         for sought in self.of_argument(leaf, true) {
             self.add(sought);
         }
@@ -68,7 +68,7 @@ impl ValueIndex {
     }
 
     /// The sought values that an argument contains: the argument itself, and those in its text.
-    pub(in crate::dependency) fn in_argument(&mut self, leaf: &Leaf<'_>) -> Vec<usize> {
+    pub(crate) fn in_argument(&mut self, leaf: &Leaf<'_>) -> Vec<usize> {
         let mut found: Vec<usize> =
             self.of_argument(leaf, false).iter().filter_map(|sought| self.number_of(sought)).collect();
         if !is_setting(&leaf.name) {
@@ -140,7 +140,7 @@ fn is_weak(value: &Json) -> bool {
 }
 
 /// A value in fields of these names. Numbers are equal to their texts; long texts need no name.
-pub(super) fn named(classes: Vec<String>, value: &Json) -> Vec<SoughtValue> {
+pub(crate) fn named(classes: Vec<String>, value: &Json) -> Vec<SoughtValue> {
     let text = match value {
         Json::String(text) if text.len() <= 64 => match Number::from_text(text) {
             Some(Number::Whole(value)) => value.to_string(),
@@ -166,7 +166,7 @@ pub(super) fn named(classes: Vec<String>, value: &Json) -> Vec<SoughtValue> {
 }
 
 /// A text that is significant as the whole of a result: short, and not a common word.
-pub(in crate::dependency) fn only_text(value: &Json) -> Option<String> {
+pub(crate) fn only_text(value: &Json) -> Option<String> {
     let text = plain(value.as_str().filter(|text| text.len() <= SHORT)?.trim()).to_lowercase();
     let is_word = Number::from_text(&text).is_none() && tokens(&text).any(|token| !is_common(token.text));
     is_word.then_some(text)

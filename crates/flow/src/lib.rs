@@ -19,6 +19,7 @@
 //! | `paths`, `path_overlaps` | paths, and which calls name the same |
 //! | `effects` | files and state, which no value shows |
 
+mod chain;
 mod effects;
 mod files;
 mod leaves;
@@ -42,18 +43,18 @@ mod writing_tests;
 
 use std::collections::BTreeMap;
 
-pub(crate) use effects::{Conflict, Effects};
-pub(crate) use path_overlaps::PathOverlaps;
-use schemars::JsonSchema;
+pub use effects::{Conflict, Effects};
+pub use path_overlaps::PathOverlaps;
 use serde::{Deserialize, Serialize};
-pub(crate) use uses::{Uses, find_uses};
-pub(crate) use value_use::Use;
+pub use uses::{Uses, find_uses};
+pub use value_use::Use;
 
-use super::{CallPlace, Chain};
+pub use chain::{CallPlace, Chain, ChainCall, Standing};
 
 /// A call whose arguments have values that stand in the result of an earlier one and that the task itself does not
 /// give.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Dependency {
     /// The call whose result has them.
     pub from: CallPlace,
@@ -64,7 +65,8 @@ pub struct Dependency {
 }
 
 /// A value that stands in a result and in arguments.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SharedValue {
     /// The value as the arguments have it, shortened and made safe to show.
     pub value: String,
@@ -91,7 +93,7 @@ pub fn dependencies(chain: &Chain) -> Vec<Dependency> {
 }
 
 /// The dependencies that these uses make.
-pub(crate) fn listed(chain: &Chain, uses: &[Use]) -> Vec<Dependency> {
+pub fn listed(chain: &Chain, uses: &[Use]) -> Vec<Dependency> {
     let mut pairs: BTreeMap<(usize, usize), Vec<SharedValue>> = BTreeMap::new();
     for found in uses {
         let values = pairs.entry((found.to, found.from)).or_default();
