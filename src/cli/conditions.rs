@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 use m3_score::fidelity::Answers;
 use m3_score::fidelity::model::Model;
-use m3_score::{MatchOptions, Profile, ScoreOptions, Similarity, Thresholds};
+use m3_score::{Flow, MatchOptions, Profile, ScoreOptions, Similarity, Thresholds};
 use m3_trajectory::CallForms;
 use m3_trajectory::catalog::Catalog;
 
@@ -14,7 +14,7 @@ use super::failure::Failure;
 use super::fidelity_model::ModelArg;
 use super::match_args::MatchArgs;
 use super::printer::Printer;
-use super::scoring_choices::{ProfileArg, SimilarityArg};
+use super::scoring_choices::{FlowArg, ProfileArg, SimilarityArg};
 
 /// Options of everything that scores.
 #[derive(Debug, Args)]
@@ -31,6 +31,10 @@ pub(super) struct ConditionsArgs {
     /// Matched pairs at least this similar are strong matches [default: 0.8 cosine, 0.85 typed]
     #[arg(long, value_name = "S")]
     tau_strong: Option<f64>,
+    /// Whether a prediction may name the files that it makes otherwise than the reference, and has to read what the matched
+    /// call made; changes fidelity alone
+    #[arg(long, value_enum, default_value_t = FlowArg::On)]
+    flow: FlowArg,
     /// Catalog of tools: its schemas give kinds and defaults of arguments; optional arguments that are null or equal
     /// to the default are ignored (profile paper)
     #[arg(long, value_name = "FILE")]
@@ -47,6 +51,7 @@ pub(super) struct Conditions {
     pub(super) profile: Profile,
     pub(super) forms: CallForms,
     similarity: Similarity,
+    flow: Flow,
     thresholds: Thresholds,
     pub(super) catalog: Option<Arc<Catalog>>,
     pub(super) model: Arc<Model>,
@@ -68,6 +73,7 @@ impl ConditionsArgs {
             profile: self.profile.into(),
             forms: self.forms(),
             similarity,
+            flow: self.flow.into(),
             thresholds,
             catalog: self.tools.as_deref().map(Catalog::open).transpose()?.map(Arc::new),
             model: self.model.open()?,
@@ -102,6 +108,7 @@ impl Conditions {
             profile: self.profile,
             thresholds: self.thresholds,
             similarity: self.similarity,
+            flow: self.flow,
             catalog: self.catalog.as_deref(),
             model: Some(&self.model),
             answers: Some(&self.answers),

@@ -1,7 +1,7 @@
 //! Choices of scoring, by their names in options: the profile, the similarity, the groups.
 
 use clap::ValueEnum;
-use m3_score::{Profile, Similarity};
+use m3_score::{Flow, Profile, Similarity};
 use m3_suites::Shape;
 use m3_trajectory::TrajectoryFile;
 
@@ -38,6 +38,24 @@ impl From<SimilarityArg> for Similarity {
         match similarity {
             SimilarityArg::Cosine => Self::Cosine,
             SimilarityArg::Typed => Self::Typed,
+        }
+    }
+}
+
+/// Whether names of files are compared by what they stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum FlowArg {
+    /// By which call made them: names that a trajectory chooses are its own
+    On,
+    /// As texts
+    Off,
+}
+
+impl From<FlowArg> for Flow {
+    fn from(flow: FlowArg) -> Self {
+        match flow {
+            FlowArg::On => Self::On,
+            FlowArg::Off => Self::Off,
         }
     }
 }

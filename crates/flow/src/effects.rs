@@ -6,91 +6,8 @@ use m3_trajectory::json::Json;
 use super::leaves::{Leaf, argument_leaves};
 use super::names::{is_input, is_output};
 use super::paths::FilePath;
+use super::tools::{changes_by_name, looks_by_name};
 use crate::ChainCall;
-
-/// First words in the names of tools that only read.
-const LOOKING: [&str; 26] = [
-    "get",
-    "list",
-    "search",
-    "find",
-    "fetch",
-    "read",
-    "lookup",
-    "query",
-    "show",
-    "describe",
-    "detect",
-    "calculate",
-    "compute",
-    "count",
-    "check",
-    "view",
-    "scan",
-    "perform",
-    "recognize",
-    "convert",
-    "compare",
-    "analyze",
-    "validate",
-    "summarize",
-    "translate",
-    "estimate",
-];
-
-/// Words that mark a tool that changes something, anywhere in its name.
-const CHANGING: [&str; 42] = [
-    "create",
-    "update",
-    "delete",
-    "remove",
-    "write",
-    "send",
-    "insert",
-    "append",
-    "save",
-    "rename",
-    "upload",
-    "publish",
-    "edit",
-    "modify",
-    "manage",
-    "clear",
-    "reset",
-    "replace",
-    "patch",
-    "commit",
-    "buy",
-    "purchase",
-    "pay",
-    "transfer",
-    "cancel",
-    "submit",
-    "register",
-    "subscribe",
-    "execute",
-    "navigate",
-    "click",
-    "fill",
-    "press",
-    "login",
-    "logout",
-    "upsert",
-    "install",
-    "unmerge",
-    "generate",
-    "checkout",
-    "reserve",
-    "confirm",
-];
-
-/// Words that mark a change only at the beginning of a name of several words: `add_slide` changes a presentation,
-/// `add` adds two numbers, `search_hot_posts` posts nothing.
-const CHANGING_FIRST: [&str; 26] = [
-    "add", "set", "put", "post", "move", "book", "start", "stop", "open", "close", "merge", "push", "drop",
-    "import", "apply", "format", "copy", "populate", "optimize", "switch", "select", "choose", "enable",
-    "disable", "toggle", "assign",
-];
 
 /// A path among the arguments of a call.
 #[derive(Debug, Clone)]
@@ -299,20 +216,6 @@ fn hash_of(text: &str) -> u64 {
     hasher.finish()
 }
 
-fn looks_by_name(tool: &str) -> bool {
-    super::names::words(tool).first().is_some_and(|first| LOOKING.contains(&first.as_str()))
-}
-
-fn changes_by_name(tool: &str) -> bool {
-    let words = super::names::words(tool);
-    let Some(first) = words.first().map(String::as_str) else { return false };
-    if looks_by_name(tool) {
-        return false;
-    }
-    words.iter().any(|word| CHANGING.contains(&word.as_str()))
-        || (words.len() > 1 && CHANGING_FIRST.contains(&first))
-}
-
 /// Whether an item of a result is a picture, in the form of the Model Context Protocol.
 fn has_picture(result: &Json, depth: usize) -> bool {
     let is_picture = |value: &Json| {
@@ -333,9 +236,9 @@ fn has_picture(result: &Json, depth: usize) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
+    use super::*;
     use crate::path_overlaps::PathOverlaps;
     use crate::tests::call;
-    use super::*;
 
     fn conflict(first: (&str, Value), second: (&str, Value)) -> Option<Conflict> {
         let effects = |(tool, arguments): (&str, Value)| Effects::of(&call((0, 0), tool, arguments, None));

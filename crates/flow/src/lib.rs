@@ -20,9 +20,11 @@
 //! | `effects` | files and state, which no value shows |
 
 mod chain;
+mod default_names;
 mod effects;
 mod files;
 mod leaves;
+mod lineage;
 mod names;
 mod path_overlaps;
 mod paths;
@@ -34,6 +36,8 @@ mod task;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod told;
+mod tools;
 mod uses;
 mod value_index;
 mod value_use;
@@ -44,8 +48,10 @@ mod writing_tests;
 use std::collections::BTreeMap;
 
 pub use effects::{Conflict, Effects};
+pub use lineage::{CallView, GivenFiles, Lineage, Mention, Role, Version};
 pub use path_overlaps::PathOverlaps;
 use serde::{Deserialize, Serialize};
+pub use tools::{changes_by_name, looks_by_name};
 pub use uses::{Uses, find_uses};
 pub use value_use::Use;
 

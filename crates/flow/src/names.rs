@@ -86,6 +86,9 @@ const OUTPUTS: [&str; 9] =
 /// Words in names of inputs, also of tools that change something.
 const INPUTS: [&str; 5] = ["input", "source", "src", "from", "template"];
 
+/// Last words of names of arguments that hold paths.
+const PATHS: [&str; 7] = ["path", "dir", "directory", "folder", "file", "filename", "filepath"];
+
 /// Only this many characters of a longer name are read.
 const LONGEST: usize = 200;
 
@@ -172,6 +175,11 @@ pub(crate) fn is_amount(name: &str) -> bool {
 /// Whether an argument of this name is an output.
 pub(crate) fn is_output(name: &str) -> bool {
     words(name).iter().any(|word| OUTPUTS.contains(&word.as_str()))
+}
+
+/// Whether an argument of this name holds a path, whatever it looks like.
+pub(crate) fn names_path(name: &str) -> bool {
+    words(name).last().is_some_and(|last| PATHS.contains(&last.as_str()))
 }
 
 /// Whether an argument of this name is an input.

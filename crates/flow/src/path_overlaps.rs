@@ -98,8 +98,8 @@ fn met(paths: &[&FilePath]) -> Vec<Vec<usize>> {
 mod tests {
     use serde_json::json;
 
-    use crate::tests::call;
     use super::*;
+    use crate::tests::call;
 
     #[test]
     fn the_index_finds_what_a_comparison_of_all_pairs_does() {

@@ -46,6 +46,43 @@ impl FilePath {
         is_end || (!short.is_file && long.parts.starts_with(&short.parts))
     }
 
+    /// A path of a single word that does not look like one, such as `crops` for a folder.
+    pub(crate) fn of_word(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let is_word = !text.is_empty()
+            && text.len() <= 255
+            && !text.contains(|c: char| c.is_control() || "\\?*\":".contains(c));
+        let parts: Vec<String> =
+            text.split('/').filter(|part| !part.is_empty() && *part != ".").map(str::to_owned).collect();
+        (is_word && !parts.is_empty()).then_some(Self {
+            parts,
+            is_file: false,
+            is_absolute: text.starts_with('/'),
+        })
+    }
+
+    /// Whether this is the other path, written the same way or with more folders before it.
+    pub(crate) fn is_exactly(&self, other: &Self) -> bool {
+        self.parts == other.parts
+            || self.is_absolute && !other.is_absolute && self.parts.ends_with(&other.parts)
+    }
+
+    /// Whether the files have the same name, whatever their folders.
+    pub(crate) fn has_name_of(&self, other: &Self) -> bool {
+        self.is_file && self.parts.last() == other.parts.last()
+    }
+
+    /// The file's name without its ending.
+    pub(crate) fn stem(&self) -> &str {
+        let name = self.parts.last().map_or("", String::as_str);
+        name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+    }
+
+    /// Whether a folder contains this path.
+    pub(crate) fn is_within(&self, folder: &Self) -> bool {
+        self.parts.len() > folder.parts.len() && self.parts.starts_with(&folder.parts)
+    }
+
     /// Its folders and its name.
     pub(crate) fn parts(&self) -> &[String] {
         &self.parts

@@ -3,8 +3,8 @@
 use m3_trajectory::json::Json;
 use serde_json::{Value, json};
 
-use crate::{Dependency, dependencies};
 use crate::{CallPlace, Chain, ChainCall, Standing};
+use crate::{Dependency, dependencies};
 
 #[expect(clippy::needless_pass_by_value, reason = "as `json!` gives it")]
 /// A successful call; without a result, nothing is recorded about it.

@@ -10,7 +10,8 @@ use m3_trajectory::{FailureClass, Trajectory};
 
 use super::calls::Calls;
 use super::fidelity::CallPair;
-use super::{Mismatch, ScoreOptions, Serializer, Similarity, Verdict, matches};
+use super::flow::PairFlow;
+use super::{Flow, Mismatch, ScoreOptions, Serializer, Similarity, Verdict, matches};
 
 /// The most calls in a chunk, both sides together.
 const CALLS: usize = 4096;
@@ -34,6 +35,8 @@ pub(super) struct Prepared {
     pub(super) question: Option<String>,
     pub(super) references: PreparedCalls,
     pub(super) predictions: PreparedCalls,
+    /// What both do with files, where names of files matter.
+    pub(super) flow: Option<Box<PairFlow>>,
 }
 
 /// The calls of one side. Texts are indices into the chunk's texts. Calls of a tool that the other side does not use
@@ -95,7 +98,8 @@ impl Chunk {
         let question = [reference, prediction].into_iter().find_map(|side| side.question.as_ref());
         let question = question.map(|text| head(text, LONGEST_QUESTION).to_owned());
         self.bytes += question.as_ref().map_or(0, String::len);
-        self.items.push(Prepared { id, task_type, failure, verdict, question, references, predictions });
+        let flow = (options.flow == Flow::On).then(|| PairFlow::new(reference, prediction)).flatten();
+        self.items.push(Prepared { id, task_type, failure, verdict, question, references, predictions, flow });
     }
 
     fn prepare_calls(

@@ -132,17 +132,24 @@ impl PartialOrd for Rank {
 }
 
 impl Findings {
-    /// Takes in the matched pairs of a trajectory and their fidelities, in one order.
-    pub(crate) fn add(&mut self, prepared: &Prepared, matches: &[Match], fidelities: &[CallFidelity]) {
-        for (pair, fidelity) in matches.iter().zip(fidelities) {
+    /// Takes in the matched pairs of a trajectory, the predicted calls they are compared with, and their fidelities, in one
+    /// order.
+    pub(crate) fn add(
+        &mut self,
+        prepared: &Prepared,
+        matches: &[Match],
+        counterparts: &[CallPlace],
+        fidelities: &[CallFidelity],
+    ) {
+        for ((pair, &counterpart), fidelity) in matches.iter().zip(counterparts).zip(fidelities) {
             match self.tools.get_mut(&pair.tool) {
                 Some(pairs) => *pairs += 1,
                 None => drop(self.tools.insert(pair.tool.clone(), 1)),
             }
-            let calls = prepared.pair(&pair.tool, pair.reference.index, pair.predicted.index);
+            let calls = prepared.pair(&pair.tool, pair.reference.index, counterpart.index);
             self.count(&prepared.id, pair, fidelity, calls);
             if fidelity.score < THRESHOLD {
-                self.reject(&prepared.id, pair, fidelity, calls);
+                self.reject(&prepared.id, (pair, counterpart), fidelity, calls);
             }
         }
     }
@@ -163,7 +170,13 @@ impl Findings {
         }
     }
 
-    fn reject(&mut self, id: &str, pair: &Match, fidelity: &CallFidelity, calls: CallPair<'_>) {
+    fn reject(
+        &mut self,
+        id: &str,
+        (pair, predicted): (&Match, CallPlace),
+        fidelity: &CallFidelity,
+        calls: CallPair<'_>,
+    ) {
         self.rejected += 1;
         let worst = fidelity.worst();
         self.pairs.insert(Rank(RejectedMatch {
@@ -171,7 +184,7 @@ impl Findings {
             repeat: None,
             tool: pair.tool.clone(),
             reference: pair.reference,
-            predicted: pair.predicted,
+            predicted,
             similarity: pair.similarity,
             fidelity: fidelity.score,
             argument: worst.map(ArgumentComparison::name).unwrap_or_default(),

@@ -6,7 +6,18 @@ use m3_trajectory::catalog::Catalog;
 
 use super::fidelity::Answers;
 use super::fidelity::model::Model;
+use super::schema::Schema;
 use super::{MatchOptions, Profile, Similarity, Thresholds};
+
+/// Whether calls are compared by what they do with files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Flow {
+    /// A prediction may name what it makes otherwise than the reference, and reads what the matched call made.
+    #[default]
+    On,
+    /// Names are texts like others.
+    Off,
+}
 
 /// Options of scoring.
 #[derive(Debug, Clone, Copy, Default)]
@@ -25,6 +36,16 @@ pub struct ScoreOptions<'a> {
     pub answers: Option<&'a Answers>,
     /// Whether and how each trajectory passes or fails besides.
     pub verdicts: Option<&'a MatchOptions>,
+    /// Whether names of files are compared by what they stand for, as `docs/flow.md` has it.
+    pub flow: Flow,
     /// Whether to fill [`Matching::similarities`](super::Matching::similarities), which explain an alignment.
     pub keeps_similarities: bool,
+}
+
+impl ScoreOptions<'_> {
+    /// Whether a tool's schema requires an argument of this name.
+    pub(super) fn is_required(&self, tool: &str, name: &str) -> bool {
+        let schema = self.catalog.and_then(|catalog| catalog.input_schema(tool));
+        schema.is_some_and(|schema| Schema::new(schema).required().contains(&name))
+    }
 }

@@ -1,19 +1,20 @@
 //! Scores chunks of prepared trajectories, in one direction: serialize -> embed -> bucket -> assign -> match -> compare
 //! arguments -> measure -> add up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use m3_embedding::{Embedder, InputKey};
 use m3_trajectory::{FailureClass, Trajectory};
 
 use super::chunk::{Chunk, Prepared};
-use super::fidelity::{CallFidelity, CallPair, DoubtfulPairs, Fidelity};
+use super::counterparts::{ComparedCalls, Comparer, Pairings, pair_of};
+use super::fidelity::{CallFidelity, DoubtfulPairs, Fidelity};
 use super::matching::{Matching, align, calls_to_embed, cosine_of_calls};
 use super::scored::{Progress, ScoreError, Sink, Summary, TrajectoryScore};
 use super::transport::TooLarge;
 use super::typed::align_by_fidelity;
-use super::{ExactSums, Profile, ScoreOptions, Serializer, Similarity};
+use super::{CallPlace, ExactSums, Profile, ScoreOptions, Serializer, Similarity};
 
 /// What scores, and what it has found so far.
 pub(super) struct Run<'a> {
@@ -93,9 +94,9 @@ impl<'a> Run<'a> {
             })
         });
         let matchings: Vec<Matching> = matchings.collect();
-        let fidelities = self.compare(&chunk, &matchings, embedder)?;
-        let scored = chunk.items.into_iter().zip(matchings).zip(fidelities);
-        for ((prepared, matching), fidelities) in scored {
+        let compared = self.compare(&chunk, &matchings, embedder)?;
+        let scored = chunk.items.into_iter().zip(matchings).zip(compared);
+        for ((prepared, matching), ComparedMatches { counterparts, fidelities }) in scored {
             let mut sums = ExactSums::of(
                 prepared.failure.is_some(),
                 &matching,
@@ -106,13 +107,13 @@ impl<'a> Run<'a> {
             );
             sums.passed = u64::from(prepared.verdict == Some(Ok(())));
             self.summary.aggregate += sums;
-            self.summary.findings.add(&prepared, &matching.matches, &fidelities);
+            self.summary.findings.add(&prepared, &matching.matches, &counterparts, &fidelities);
             self.summary.by_tool.add(prepared.failure, &matching, &fidelities);
             let Prepared { id, task_type, failure, verdict, .. } = prepared;
             if let Some(task_type) = &task_type {
                 *self.summary.by_type.entry(task_type.clone()).or_default() += sums;
             }
-            sink(TrajectoryScore { id, task_type, failure, verdict, sums, matching, fidelities })
+            sink(TrajectoryScore { id, task_type, failure, verdict, sums, matching, fidelities, counterparts })
                 .map_err(ScoreError::Sink)?;
             self.done += 1;
         }
@@ -154,44 +155,59 @@ impl<'a> Run<'a> {
         aligned.collect()
     }
 
-    /// How far the arguments of each match ask for the same, trajectory by trajectory.
+    /// The calls that the arguments of each match belong to, and how far they ask for the same, trajectory by trajectory.
     fn compare(
         &mut self,
         chunk: &Chunk,
         matchings: &[Matching],
         embedder: &mut Embedder,
-    ) -> Result<Vec<Vec<CallFidelity>>, ScoreError> {
-        let pairs: Vec<CallPair<'_>> = chunk
-            .items
-            .iter()
-            .zip(matchings)
-            .flat_map(|(prepared, matching)| {
-                matching
-                    .matches
-                    .iter()
-                    .map(|pair| prepared.pair(&pair.tool, pair.reference.index, pair.predicted.index))
-            })
-            .collect();
-        let mut found: Vec<Option<CallFidelity>> = vec![None; pairs.len()];
-        self.fidelity.compare_all(
-            pairs.len(),
-            &|index| pairs[index],
-            embedder,
-            &mut |_, _| (),
-            &mut |index, fidelity| {
-                found[index] = Some(fidelity);
-            },
-        )?;
+    ) -> Result<Vec<ComparedMatches>, ScoreError> {
+        let mut comparer = Comparer { chunk, fidelity: &mut self.fidelity, options: &self.options, embedder };
+        let pairings = comparer.pair(matchings)?;
+        let pairs: Vec<ComparedCalls> = compared_calls(matchings, &pairings).collect();
+        let fidelities = comparer.compare(&pairs, Some(&pairings))?;
         let (answers, mut doubtful) = (self.options.answers, self.doubtful.as_deref_mut());
-        let mut found = pairs.iter().zip(found.into_iter().flatten()).map(|(&pair, fidelity)| {
+        let asked = answers.is_some() || doubtful.is_some();
+        let mut found = pairs.into_iter().zip(fidelities).map(|(calls, fidelity)| {
+            let rewritten = if asked { comparer.rewrite(calls, Some(&pairings)) } else { None };
+            let pair = pair_of(&chunk.items, calls, rewritten.as_ref());
             if let Some(doubtful) = &mut doubtful {
                 doubtful.add(pair, &fidelity);
             }
-            match answers {
+            let fidelity = match answers {
                 Some(answers) => answers.laid_over(pair, fidelity),
                 None => fidelity,
-            }
+            };
+            (calls, fidelity)
         });
-        Ok(matchings.iter().map(|matching| found.by_ref().take(matching.matches.len()).collect()).collect())
+        let of_matching = |(prepared, matching): (&Prepared, &Matching)| {
+            let places = &prepared.predictions.calls.places;
+            let found = found.by_ref().take(matching.matches.len());
+            let (counterparts, fidelities) =
+                found.map(|((_, _, predicted), fidelity)| (places[predicted], fidelity)).unzip();
+            ComparedMatches { counterparts, fidelities }
+        };
+        Ok(chunk.items.iter().zip(matchings).map(of_matching).collect())
     }
+}
+
+/// What came of the arguments of a trajectory's matches, in their order.
+struct ComparedMatches {
+    counterparts: Vec<CallPlace>,
+    fidelities: Vec<CallFidelity>,
+}
+
+/// The calls whose arguments are compared, match by match.
+fn compared_calls<'m>(
+    matchings: &'m [Matching],
+    pairings: &'m Pairings,
+) -> impl Iterator<Item = ComparedCalls> + 'm {
+    matchings.iter().zip(pairings).enumerate().flat_map(|(item, (matching, pairing))| {
+        let by_reference: HashMap<usize, usize> =
+            pairing.iter().enumerate().filter_map(|(call, found)| Some(((*found)?, call))).collect();
+        matching.matches.iter().map(move |pair| {
+            let reference = pair.reference.index;
+            (item, reference, by_reference.get(&reference).copied().unwrap_or(pair.predicted.index))
+        })
+    })
 }

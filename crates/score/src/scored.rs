@@ -9,7 +9,7 @@ use m3_trajectory::{FailureClass, SourceError};
 use super::fidelity::CallFidelity;
 use super::findings::Findings;
 use super::matching::Matching;
-use super::{ByTool, ExactSums, Ledger, Verdict};
+use super::{ByTool, CallPlace, ExactSums, Ledger, Verdict};
 
 /// One trajectory, scored.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +28,9 @@ pub struct TrajectoryScore {
     pub matching: Matching,
     /// How far the arguments of each match ask for the same, in the order of the matches.
     pub fidelities: Vec<CallFidelity>,
+    /// The predicted call that the arguments of each match were compared with, in the order of the matches. It is another one
+    /// than the alignment's where the cosine hardly tells calls apart, or where calls differ in which files they use.
+    pub counterparts: Vec<CallPlace>,
 }
 
 /// A whole set, scored.

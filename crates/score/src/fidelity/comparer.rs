@@ -289,7 +289,11 @@ impl<'a> Fidelity<'a> {
         let pair = CallPair { a: Some(a), b: Some(b), ..pair };
         let context = Context { words, pair, schema, question: question.as_ref() };
         let mut all = Vec::new();
-        for argument in arguments.iter_mut().filter(|argument| argument.verdict != Verdict::Equal) {
+        // Which call made a file is known, not probable.
+        let is_open = |argument: &&mut ArgumentComparison| {
+            argument.verdict != Verdict::Equal && argument.kind != Kind::Made
+        };
+        for argument in arguments.iter_mut().filter(is_open) {
             let evidence = evidence::of(&context, argument);
             // Only equal values have 1, and what was not read to its end is not accepted.
             let most = if evidence.is_cut() { TOO_LONG } else { SAME_OTHERWISE };

@@ -97,6 +97,8 @@ pub enum Kind {
     Url,
     /// An address or the name of a place.
     Place,
+    /// A file that the trajectory makes or is given, by which call makes it.
+    Made,
     /// Free text.
     Text,
     /// A list, where its items are not compared one by one.
@@ -126,6 +128,7 @@ impl Kind {
             Self::Path => "path",
             Self::Url => "url",
             Self::Place => "place",
+            Self::Made => "made",
             Self::Text => "text",
             Self::List => "list",
             Self::Object => "object",

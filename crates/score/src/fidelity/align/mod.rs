@@ -19,6 +19,7 @@ use super::place::cut;
 use super::readers::{self, ArgumentContext};
 use super::words::Words;
 use super::{ArgumentComparison, Finding, Kind, Verdict, text};
+use crate::flow::explain_difference;
 use crate::schema::Schema;
 
 /// Two calls on their way through their values.
@@ -259,6 +260,9 @@ fn in_order(members: &[(String, Json)]) -> Vec<&(String, Json)> {
 
 /// Compares two single values: by the readers, else as free text.
 fn compare(context: &ArgumentContext<'_>, words: &Words, a: &Json, b: &Json) -> Finding {
+    if let Some(difference) = explain_difference(a.as_str(), b.as_str()) {
+        return Finding::new(Kind::Made, NOTHING, difference);
+    }
     let texts = || readers::written(a).zip(readers::written(b));
     readers::read(context, a, b).unwrap_or_else(|| match texts() {
         Some((a, b)) => text::compare(words, &a, &b, context.name.named()),

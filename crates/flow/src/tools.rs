@@ -1,0 +1,103 @@
+//! What the name of a tool says: whether it changes something, or only looks.
+
+use super::names::words;
+
+/// First words in the names of tools that only read.
+const LOOKING: [&str; 26] = [
+    "get",
+    "list",
+    "search",
+    "find",
+    "fetch",
+    "read",
+    "lookup",
+    "query",
+    "show",
+    "describe",
+    "detect",
+    "calculate",
+    "compute",
+    "count",
+    "check",
+    "view",
+    "scan",
+    "perform",
+    "recognize",
+    "convert",
+    "compare",
+    "analyze",
+    "validate",
+    "summarize",
+    "translate",
+    "estimate",
+];
+
+/// Words that mark a tool that changes something, anywhere in its name.
+const CHANGING: [&str; 42] = [
+    "create",
+    "update",
+    "delete",
+    "remove",
+    "write",
+    "send",
+    "insert",
+    "append",
+    "save",
+    "rename",
+    "upload",
+    "publish",
+    "edit",
+    "modify",
+    "manage",
+    "clear",
+    "reset",
+    "replace",
+    "patch",
+    "commit",
+    "buy",
+    "purchase",
+    "pay",
+    "transfer",
+    "cancel",
+    "submit",
+    "register",
+    "subscribe",
+    "execute",
+    "navigate",
+    "click",
+    "fill",
+    "press",
+    "login",
+    "logout",
+    "upsert",
+    "install",
+    "unmerge",
+    "generate",
+    "checkout",
+    "reserve",
+    "confirm",
+];
+
+/// Words that mark a change only at the beginning of a name of several words: `add_slide` changes a presentation,
+/// `add` adds two numbers, `search_hot_posts` posts nothing.
+const CHANGING_FIRST: [&str; 26] = [
+    "add", "set", "put", "post", "move", "book", "start", "stop", "open", "close", "merge", "push", "drop",
+    "import", "apply", "format", "copy", "populate", "optimize", "switch", "select", "choose", "enable",
+    "disable", "toggle", "assign",
+];
+
+/// Whether a tool of this name only looks.
+pub fn looks_by_name(tool: &str) -> bool {
+    words(tool).first().is_some_and(|first| LOOKING.contains(&first.as_str()))
+}
+
+/// Whether a tool of this name changes what its server holds.
+pub fn changes_by_name(tool: &str) -> bool {
+    let words = words(tool);
+    let Some(first) = words.first().map(String::as_str) else { return false };
+    if looks_by_name(tool) {
+        return false;
+    }
+    words.iter().any(|word| CHANGING.contains(&word.as_str()))
+        || (words.len() > 1 && CHANGING_FIRST.contains(&first))
+}

@@ -1,0 +1,220 @@
+//! Which predicted call each matched reference call is compared with.
+//!
+//! The paper's alignment decides how many calls of a tool are matched, and which reference calls. Where the cosine hardly
+//! tells the predicted calls apart, or where calls differ in which files they use, the calls that ask for the same are
+//! compared with each other: the pairing of a tool's matched calls with the largest sum of fidelities. Which files a call
+//! uses depends on which calls are paired, so both are found in turns until nothing changes.
+
+use std::collections::HashMap;
+
+use m3_embedding::{Embedder, EncoderError};
+
+use super::assign::{Side, assign};
+use super::chunk::{Chunk, Prepared};
+use super::fidelity::{CallFidelity, CallPair, Fidelity};
+use super::flow::{Counterparts, RewriteContext, Rewritten};
+use super::matching::{Match, Matching, cosine_of_calls};
+use super::matrix::Matrix;
+use super::{ScoreOptions, Similarity, buckets};
+
+/// Cosines that differ by less hardly tell calls apart: six boxes that are each drawn 6 pixels off differ by up to 0.03.
+const INDISTINCT: f64 = 0.05;
+
+/// The most pairs of calls of one tool that are tried; only a trajectory that repeats itself has more.
+const MOST_PAIRS: usize = 1 << 12;
+
+/// Turns after which the pairing stays as it is; a chain of calls settles in as many as it has branches that look alike.
+const MOST_TURNS: usize = 4;
+
+/// A reference call and the predicted call that it is compared with, of one of the trajectories.
+pub(super) type ComparedCalls = (usize, usize, usize);
+
+/// For each trajectory of a chunk: for each predicted call the reference call it is paired with.
+pub(super) type Pairings = Vec<Vec<Option<usize>>>;
+
+/// Calls of one tool whose pairing is open.
+struct OpenBucket {
+    item: usize,
+    /// Matched reference calls.
+    references: Vec<usize>,
+    predictions: Vec<usize>,
+    /// Which may be paired.
+    allowed: Matrix<bool>,
+}
+
+/// Compares calls of a chunk.
+pub(super) struct Comparer<'r, 'a> {
+    pub(super) chunk: &'r Chunk,
+    pub(super) fidelity: &'r mut Fidelity<'a>,
+    pub(super) options: &'r ScoreOptions<'a>,
+    pub(super) embedder: &'r mut Embedder,
+}
+
+impl Comparer<'_, '_> {
+    /// The pairing of the calls of each trajectory: that of its alignment, but for calls that are told apart by what they
+    /// ask for.
+    ///
+    /// # Errors
+    /// [`EncoderError`], for the words of arguments.
+    pub(super) fn pair(&mut self, matchings: &[Matching]) -> Result<Pairings, EncoderError> {
+        let aligned = |(prepared, matching): (&Prepared, &Matching)| {
+            let mut paired = vec![None; prepared.predictions.calls.len()];
+            for pair in &matching.matches {
+                paired[pair.predicted.index] = Some(pair.reference.index);
+            }
+            paired
+        };
+        let mut pairings: Pairings = self.chunk.items.iter().zip(matchings).map(aligned).collect();
+        if self.options.similarity == Similarity::Typed {
+            return Ok(pairings);
+        }
+        let mut open = self.open_buckets(matchings);
+        for turn in 0..MOST_TURNS {
+            if open.is_empty() {
+                break;
+            }
+            let pairs: Vec<ComparedCalls> = open.iter().flat_map(OpenBucket::pairs).collect();
+            let known = (turn > 0).then_some(&pairings);
+            let scores: Vec<f64> = self.compare(&pairs, known)?.iter().map(|found| found.score).collect();
+            let mut scores = scores.into_iter();
+            let mut changed = vec![turn == 0; self.chunk.items.len()];
+            for bucket in &open {
+                let best = bucket.assign(self.chunk, &mut scores);
+                changed[bucket.item] |= bucket.settle(&best, &mut pairings[bucket.item]);
+            }
+            // Without files in common nothing depends on who is paired with whom.
+            open.retain(|bucket| changed[bucket.item] && self.chunk.items[bucket.item].flow.is_some());
+        }
+        Ok(pairings)
+    }
+
+    fn open_buckets(&self, matchings: &[Matching]) -> Vec<OpenBucket> {
+        let mut open = Vec::new();
+        for (item, (prepared, matching)) in self.chunk.items.iter().zip(matchings).enumerate() {
+            let (references, predictions) = (&prepared.references.calls, &prepared.predictions.calls);
+            let by_reference: HashMap<usize, &Match> =
+                matching.matches.iter().map(|pair| (pair.reference.index, pair)).collect();
+            let matched = |call: usize| by_reference.get(&call).copied();
+            for mut bucket in buckets(references.tools(), predictions.tools()) {
+                bucket.references.retain(|&call| matched(call).is_some());
+                let size = bucket.references.len().saturating_mul(bucket.predictions.len());
+                if bucket.references.is_empty() || bucket.predictions.len() == 1 || size > MOST_PAIRS {
+                    continue;
+                }
+                references.sort(&mut bucket.references);
+                predictions.sort(&mut bucket.predictions);
+                let is_allowed = |row: usize, column: usize| {
+                    let (reference, predicted) = (bucket.references[row], bucket.predictions[column]);
+                    let Some(own) = matched(reference) else { return false };
+                    own.predicted.index == predicted
+                        || prepared.flow.is_some()
+                        || own.similarity < 1.0
+                            && cosine_of_calls(references, predictions, self.embedder, (reference, predicted))
+                                >= own.similarity - INDISTINCT
+                };
+                let allowed = Matrix::from_fn(bucket.references.len(), bucket.predictions.len(), is_allowed);
+                if (0..allowed.rows()).any(|row| allowed.row(row).filter(|is_allowed| *is_allowed).nth(1).is_some()) {
+                    let (references, predictions) = (bucket.references, bucket.predictions);
+                    open.push(OpenBucket { item, references, predictions, allowed });
+                }
+            }
+        }
+        open
+    }
+
+    /// How far calls ask for the same; without pairings, whatever any call made counts as the same.
+    ///
+    /// # Errors
+    /// [`EncoderError`], for the words of arguments.
+    pub(super) fn compare(
+        &mut self,
+        pairs: &[ComparedCalls],
+        pairings: Option<&Pairings>,
+    ) -> Result<Vec<CallFidelity>, EncoderError> {
+        let rewritten: Vec<Option<Rewritten>> =
+            pairs.iter().map(|pair| self.rewrite(*pair, pairings)).collect();
+        let items = &self.chunk.items;
+        let pair = |index: usize| pair_of(items, pairs[index], rewritten[index].as_ref());
+        let mut found: Vec<Option<CallFidelity>> = vec![None; pairs.len()];
+        self.fidelity.compare_all(pairs.len(), &pair, self.embedder, &mut |_, _| (), &mut |index, fidelity| {
+            found[index] = Some(fidelity);
+        })?;
+        let explained = found.into_iter().flatten().zip(&rewritten).map(|(fidelity, rewritten)| match rewritten {
+            Some(rewritten) => rewritten.explain(fidelity),
+            None => fidelity,
+        });
+        Ok(explained.collect())
+    }
+
+    pub(super) fn rewrite(
+        &self,
+        (item, reference, predicted): ComparedCalls,
+        pairings: Option<&Pairings>,
+    ) -> Option<Rewritten> {
+        let prepared = &self.chunk.items[item];
+        let flow = prepared.flow.as_ref()?;
+        let (a, b) = (&prepared.references.arguments[reference], &prepared.predictions.arguments[predicted]);
+        let pairing = pairings.map_or(Counterparts::Unknown, |known| Counterparts::Known(&known[item]));
+        let tool = prepared.references.calls.tool(reference);
+        let required = |name: &str| self.options.is_required(tool, name);
+        let calls = (&prepared.references.calls, &prepared.predictions.calls);
+        let context = RewriteContext { calls, pairing, is_required: &required };
+        flow.rewrite((reference, predicted), (a.as_ref()?, b.as_ref()?), &context)
+    }
+}
+
+/// Two calls as they are compared.
+pub(super) fn pair_of<'c>(
+    items: &'c [Prepared],
+    (item, reference, predicted): ComparedCalls,
+    rewritten: Option<&'c Rewritten>,
+) -> CallPair<'c> {
+    let prepared = &items[item];
+    let pair = prepared.pair(prepared.references.calls.tool(reference), reference, predicted);
+    match rewritten {
+        Some(rewritten) => {
+            CallPair { a: Some(&rewritten.reference), b: Some(&rewritten.predicted), ..pair }
+        }
+        None => pair,
+    }
+}
+
+impl OpenBucket {
+    fn pairs(&self) -> impl Iterator<Item = ComparedCalls> {
+        let (rows, columns) = (0..self.references.len(), self.predictions.len());
+        let all = rows.flat_map(move |row| (0..columns).map(move |column| (row, column)));
+        all.filter(|&place| self.allowed[place])
+            .map(|(row, column)| (self.item, self.references[row], self.predictions[column]))
+    }
+
+    /// The best pairs, as rows and columns; takes the fidelities of its pairs.
+    fn assign(&self, chunk: &Chunk, fidelities: &mut impl Iterator<Item = f64>) -> Vec<(usize, usize)> {
+        let fidelity = Matrix::from_fn(self.references.len(), self.predictions.len(), |row, column| {
+            if self.allowed[(row, column)] { fidelities.next().unwrap_or(0.0) } else { -1.0 }
+        });
+        let (rows, columns): (Vec<usize>, Vec<usize>) =
+            ((0..self.references.len()).collect(), (0..self.predictions.len()).collect());
+        let prepared = &chunk.items[self.item];
+        let references =
+            Side { classes: &rows, steps: &prepared.references.calls.steps_of(&self.references) };
+        let predictions =
+            Side { classes: &columns, steps: &prepared.predictions.calls.steps_of(&self.predictions) };
+        assign(&fidelity, 0.0, references, predictions).unwrap_or_default()
+    }
+
+    /// Takes over the pairs; says whether that changes anything.
+    fn settle(&self, pairs: &[(usize, usize)], pairing: &mut [Option<usize>]) -> bool {
+        // The alignment itself is one of the assignments, so that the best one has as many pairs.
+        if pairs.len() < self.references.len() {
+            return false;
+        }
+        let before: Vec<Option<usize>> = self.predictions.iter().map(|&call| pairing[call]).collect();
+        for &call in &self.predictions {
+            pairing[call] = None;
+        }
+        for &(row, column) in pairs {
+            pairing[self.predictions[column]] = Some(self.references[row]);
+        }
+        before.iter().zip(&self.predictions).any(|(before, &call)| *before != pairing[call])
+    }
+}

@@ -1,0 +1,77 @@
+//! Calls compared by what they do with files: a prediction may name what it makes otherwise than the reference does.
+//!
+//! Names of files that a trajectory makes are bound variables. Under an alignment of calls the prediction's names become the
+//! reference's wherever both mean what matched calls made; where they do not, both become words in which the
+//! comparison tells so. Everything else stays as it is, so that calls without such names are compared as they stand.
+//! `docs/flow.md` has the rules.
+
+mod rewrite;
+mod tokens;
+
+use std::ops::Range;
+
+use m3_flow::{CallView, GivenFiles, Lineage};
+use m3_trajectory::Trajectory;
+
+pub(super) use rewrite::{RewriteContext, Rewritten};
+pub(crate) use tokens::explain_difference;
+use tokens::Naming;
+
+use super::calls::Calls;
+
+/// The files of a reference and of its prediction.
+pub(super) struct PairFlow {
+    references: Lineage,
+    predictions: Lineage,
+    naming: Naming,
+}
+
+/// Which predicted call does what a reference call does.
+#[derive(Clone, Copy)]
+pub(super) enum Counterparts<'a> {
+    /// Not known yet: whatever any call made counts as the same.
+    Unknown,
+    /// For each predicted call the reference call it is paired with.
+    Known(&'a [Option<usize>]),
+}
+
+impl PairFlow {
+    /// What both trajectories do with files; `None` where neither names a file that it makes, or the task's image under
+    /// two names.
+    pub(super) fn new(reference: &Trajectory, prediction: &Trajectory) -> Option<Box<Self>> {
+        let image = [reference, prediction].into_iter().find_map(|side| side.image.as_deref());
+        let lineage = |trajectory: &Trajectory| Lineage::new(&views(trajectory), GivenFiles { image });
+        let (references, predictions) = (lineage(reference), lineage(prediction));
+        if references.is_empty() && predictions.is_empty() {
+            return None;
+        }
+        let question = [reference, prediction].into_iter().find_map(|side| side.question.as_deref());
+        let naming = Naming::new(question.unwrap_or_default());
+        Some(Box::new(Self { references, predictions, naming }))
+    }
+}
+
+/// The calls of a trajectory. Results are left out: nothing that only one side has recorded may count.
+fn views(trajectory: &Trajectory) -> Vec<CallView<'_>> {
+    let view = |(step, call)| {
+        let call: &m3_trajectory::Call = call;
+        CallView {
+            step,
+            tool: &call.tool,
+            arguments: call.arguments.as_ref(),
+            result: None,
+            has_failed: call.is_error(),
+        }
+    };
+    trajectory.calls().map(view).collect()
+}
+
+/// Where a call stands, in words: `2.1` is the first call of the second step.
+fn words_of_place(calls: &Calls, call: usize) -> String {
+    calls.places.get(call).map_or_else(String::new, |place| format!("{}.{}", place.step + 1, place.call + 1))
+}
+
+/// The part of a text that a span names; empty where the span is not within the text.
+fn part<'t>(text: &'t str, span: &Range<usize>) -> &'t str {
+    text.get(span.clone()).unwrap_or_default()
+}

@@ -1,0 +1,255 @@
+//! Writes two calls' arguments so that what means the same is the same, and what does not says so.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use m3_flow::{Mention, Role};
+use m3_support::pointer::segments;
+use m3_trajectory::json::Json;
+
+use super::tokens::{Meaning, ending};
+use super::{Counterparts, PairFlow, part};
+use crate::calls::Calls;
+use crate::fidelity::constants::SAME_OTHERWISE;
+use crate::fidelity::{ArgumentComparison, CallFidelity, Kind, Verdict};
+
+/// Two calls' arguments, written for their comparison.
+pub(crate) struct Rewritten {
+    /// The reference's.
+    pub(crate) reference: Json,
+    /// The prediction's.
+    pub(crate) predicted: Json,
+    /// Which names of the prediction were changed, in its arguments.
+    pub(crate) changes: Vec<NameChange>,
+}
+
+/// A name that was taken for another one, or that only one call has.
+pub(crate) struct NameChange {
+    /// The argument: a JSON pointer.
+    pub(crate) pointer: String,
+    /// Equal, or which call has it alone.
+    pub(crate) verdict: Verdict,
+    /// Why the names count as the same, in a few words.
+    pub(crate) reason: &'static str,
+}
+
+impl Rewritten {
+    /// What was found of the rewritten arguments, as it is of those that stand in the files: a changed name that is equal now
+    /// says why.
+    pub(crate) fn explain(&self, mut fidelity: CallFidelity) -> CallFidelity {
+        for NameChange { pointer, verdict, reason } in &self.changes {
+            let reason = Cow::Borrowed(*reason);
+            if *verdict != Verdict::Equal {
+                let (path, other_path, verdict) = (pointer.clone(), None, *verdict);
+                let (kind, score) = (Kind::Made, SAME_OTHERWISE);
+                let argument = ArgumentComparison { path, other_path, kind, score, verdict, reason };
+                fidelity.arguments.push(argument);
+                fidelity.score = fidelity.score.min(SAME_OTHERWISE);
+                continue;
+            }
+            let is_of = |argument: &&mut ArgumentComparison| {
+                let path = argument.other_path.as_deref().unwrap_or(&argument.path);
+                let rest = pointer.strip_prefix(path);
+                argument.verdict == Verdict::Equal && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            if let Some(argument) = fidelity.arguments.iter_mut().find(is_of) {
+                argument.reason = reason;
+            }
+        }
+        fidelity
+    }
+}
+
+/// What the comparison of two calls needs besides their arguments.
+pub(crate) struct RewriteContext<'a> {
+    pub(crate) calls: (&'a Calls, &'a Calls),
+    pub(crate) pairing: Counterparts<'a>,
+    /// Whether the tool must be given an argument of this name.
+    pub(crate) is_required: &'a dyn Fn(&str) -> bool,
+}
+
+/// A mention with what it stands for.
+struct Named<'m> {
+    mention: &'m Mention,
+    meaning: Meaning,
+    text: &'m str,
+}
+
+/// A change of a text: the place, the bytes, and what comes there.
+type Change = (String, Range<usize>, String);
+
+impl PairFlow {
+    /// The arguments of a reference call and a predicted call under a pairing of calls; `None` where they stay as they are.
+    pub(crate) fn rewrite(
+        &self,
+        (reference, predicted): (usize, usize),
+        (a, b): (&Json, &Json),
+        context: &RewriteContext<'_>,
+    ) -> Option<Rewritten> {
+        let mentions = (self.references.mentions.get(reference)?, self.predictions.mentions.get(predicted)?);
+        if mentions.0.is_empty() && mentions.1.is_empty() {
+            return None;
+        }
+        let pairing = context.pairing;
+        let mut wanted = named(mentions.0, a, |mention| self.reference_meaning(mention, pairing));
+        let mut given = named(mentions.1, b, |mention| self.predicted_meaning(mention, pairing));
+        self.forgive_losses(&wanted, &mut given);
+        self.hold_to_question(&mut wanted, &mut given);
+        let mut writer = Writer { context, changes: Vec::new(), names: [Vec::new(), Vec::new()] };
+        for name in &given {
+            writer.predicted(name, &wanted, a);
+        }
+        for name in &wanted {
+            writer.reference(name, &given, b);
+        }
+        let (mut reference, mut predicted) = (a.clone(), b.clone());
+        let [of_reference, of_prediction] = writer.names;
+        let is_changed = apply(&mut reference, of_reference) | apply(&mut predicted, of_prediction);
+        is_changed.then_some(Rewritten { reference, predicted, changes: writer.changes })
+    }
+
+    /// A file that is written over is lost only where the reference leaves it behind.
+    fn forgive_losses(&self, wanted: &[Named<'_>], given: &mut [Named<'_>]) {
+        let is_left = |name: &Named<'_>| match name.mention.role {
+            Role::Writes(version) => self.references.is_left(version),
+            _ => false,
+        };
+        if wanted.iter().any(is_left) {
+            return;
+        }
+        for name in given.iter_mut().filter(|name| matches!(name.meaning, Meaning::Lost(_))) {
+            name.meaning = Meaning::New(String::new());
+        }
+    }
+
+    /// Names that the question asks for are compared as they stand.
+    fn hold_to_question<'m>(&self, wanted: &mut Vec<Named<'m>>, given: &mut Vec<Named<'m>>) {
+        let is_new = |name: &Named<'_>| matches!(name.meaning, Meaning::New(_));
+        let is_asked = |name: &Named<'_>| is_new(name) && self.naming.asks_for(name.text);
+        if wanted.iter().chain(given.iter()).any(is_asked) {
+            wanted.retain(|name| !is_new(name));
+            given.retain(|name| !is_new(name));
+            return;
+        }
+        // Another kind of file is another file where the question says which.
+        let asks = |name: &Named<'_>| is_new(name) && self.naming.asks_for_kind(ending(name.text));
+        if wanted.iter().any(asks) {
+            for name in wanted.iter_mut().chain(given.iter_mut()).filter(|name| is_new(name)) {
+                name.meaning = Meaning::New(format!("/.{}", ending(name.text).to_lowercase()));
+            }
+        }
+    }
+}
+
+fn named<'m>(mentions: &'m [Mention], arguments: &'m Json, meaning: impl Fn(&Mention) -> Meaning) -> Vec<Named<'m>> {
+    let name = |mention: &'m Mention| {
+        let text = part(arguments.pointer(&mention.pointer)?.as_str()?, &mention.span);
+        Some(Named { mention, meaning: meaning(mention), text })
+    };
+    mentions.iter().filter_map(name).collect()
+}
+
+/// Decides what becomes of each name.
+struct Writer<'a> {
+    context: &'a RewriteContext<'a>,
+    changes: Vec<NameChange>,
+    /// Of the reference, and of the prediction.
+    names: [Vec<Change>; 2],
+}
+
+impl Writer<'_> {
+    /// A name of the prediction becomes the reference's name for the same; where it has none, words.
+    fn predicted(&mut self, name: &Named<'_>, wanted: &[Named<'_>], a: &Json) {
+        let same = || wanted.iter().filter(|other| other.meaning == name.meaning);
+        let own = same().find(|other| other.mention.pointer == name.mention.pointer).or_else(|| same().next());
+        let place = (name.mention.pointer.clone(), name.mention.span.clone());
+        if let Some(own) = own {
+            if own.text != name.text {
+                let is_other_kind = ending(own.text) != ending(name.text);
+                let (pointer, reason) = (name.mention.pointer.clone(), reason(&name.meaning, is_other_kind));
+                self.changes.push(NameChange { pointer, verdict: Verdict::Equal, reason });
+                self.names[1].push((place.0, place.1, own.text.to_owned()));
+            }
+        } else if is_answered(a, &name.mention.pointer) || matches!(name.meaning, Meaning::InPlaceOfTaskImage) {
+            self.names[1].push((place.0, place.1, self.token(&name.meaning)));
+        } else if self.is_free(name) {
+            self.leave_out(1, name);
+        }
+    }
+
+    /// A name of the reference that the prediction has nothing for becomes words.
+    fn reference(&mut self, name: &Named<'_>, given: &[Named<'_>], b: &Json) {
+        if given.iter().any(|other| other.meaning == name.meaning) {
+            return;
+        }
+        if is_answered(b, &name.mention.pointer) {
+            let token = self.token(&name.meaning);
+            self.names[0].push((name.mention.pointer.clone(), name.mention.span.clone(), token));
+        } else if self.is_free(name) {
+            self.leave_out(0, name);
+        }
+    }
+
+    fn token(&self, meaning: &Meaning) -> String {
+        PairFlow::token(meaning, self.context.calls, self.context.pairing)
+    }
+
+    /// Whether a name for what is made may as well be left to the tool.
+    fn is_free(&self, name: &Named<'_>) -> bool {
+        let key = segments(&name.mention.pointer).next();
+        matches!(name.meaning, Meaning::New(_)) && key.is_some_and(|key| !(self.context.is_required)(&key))
+    }
+
+    /// Leaves an argument out on the side that has it, if it is a name and nothing else.
+    fn leave_out(&mut self, side: usize, name: &Named<'_>) {
+        if segments(&name.mention.pointer).count() == 1 {
+            let verdict = if side == 0 { Verdict::Missing } else { Verdict::Extra };
+            let pointer = name.mention.pointer.clone();
+            self.changes.push(NameChange { pointer, verdict, reason: DEFAULT_NAME });
+            self.names[side].push((name.mention.pointer.clone(), 0..usize::MAX, String::new()));
+        }
+    }
+}
+
+/// The reason where only one call says how what it makes is called.
+const DEFAULT_NAME: &str = "only one call names what it makes, the other leaves the name to the tool";
+
+fn reason(meaning: &Meaning, is_other_kind: bool) -> &'static str {
+    match meaning {
+        Meaning::New(_) if is_other_kind => "another kind of file, and nothing says which is wanted",
+        Meaning::New(_) => "the name of what the call makes is its own choice",
+        Meaning::TaskImage => "the task's picture under another of its names",
+        _ => "what the matched call made, under another name",
+    }
+}
+
+/// Whether the other call has the argument that a pointer leads into.
+fn is_answered(other: &Json, pointer: &str) -> bool {
+    segments(pointer).next().is_some_and(|key| other.get(&key).is_some())
+}
+
+/// Makes changes in texts; the last of a text first, so that their places stay right.
+fn apply(arguments: &mut Json, mut changes: Vec<Change>) -> bool {
+    changes.sort_by(|a, b| (&a.0, b.1.start).cmp(&(&b.0, a.1.start)));
+    let is_changed = !changes.is_empty();
+    for (pointer, span, new) in changes {
+        if span.end == usize::MAX {
+            if let (Json::Object(members), Some(key)) = (&mut *arguments, segments(&pointer).next()) {
+                members.retain(|(name, _)| *name != key);
+            }
+        } else if let Some(Json::String(text)) = at_mut(arguments, &pointer)
+            && text.get(span.clone()).is_some()
+        {
+            text.replace_range(span, &new);
+        }
+    }
+    is_changed
+}
+
+fn at_mut<'j>(value: &'j mut Json, pointer: &str) -> Option<&'j mut Json> {
+    segments(pointer).try_fold(value, |value, key| match value {
+        Json::Array(items) => items.get_mut(key.parse::<usize>().ok()?),
+        Json::Object(members) => members.iter_mut().find(|(name, _)| *name == key).map(|(_, value)| value),
+        _ => None,
+    })
+}

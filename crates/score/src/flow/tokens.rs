@@ -1,0 +1,188 @@
+//! What a name of a file stands for, and the words in which a comparison tells that two names stand for different things.
+
+use super::{Counterparts, PairFlow, words_of_place};
+use crate::calls::Calls;
+use m3_flow::{Lineage, Mention, Role, Version};
+
+/// Around the words for a file; noncharacters, which no tool means anything by.
+const BEGIN: char = '\u{fdd0}';
+const END: char = '\u{fdd1}';
+
+/// What a name stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// What a reference call makes, or the predicted call that is paired with it; then which of its files.
+    Made(usize, String),
+    /// What a predicted call makes that is paired with none.
+    Unpaired(usize, String),
+    /// Something that is made, before it is known by which call.
+    Anything,
+    /// The task's own image.
+    TaskImage,
+    /// A new file, under a name of the trajectory's choice; which of the files of its call.
+    New(String),
+    /// A file in the place of the task's own image.
+    InPlaceOfTaskImage,
+    /// A file that a later call writes over before anything reads it.
+    Lost(usize),
+}
+
+/// What the question says of names.
+#[derive(Debug)]
+pub(super) struct Naming {
+    question: String,
+}
+
+impl Naming {
+    pub(super) fn new(question: &str) -> Self {
+        Self { question: question.to_lowercase() }
+    }
+
+    /// Whether the question asks for a file of this name: it has the name with its ending, or the name without it in quotes.
+    pub(super) fn asks_for(&self, path: &str) -> bool {
+        let name = file_name(path).to_lowercase();
+        if name.is_empty() || self.question.is_empty() {
+            return false;
+        }
+        let stem = name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
+        let is_quoted = |stem: &str| {
+            ["\"", "'", "`", "“", "‘"].iter().any(|quote| self.question.contains(&format!("{quote}{stem}")))
+        };
+        has_word(&self.question, &name) && name.contains('.')
+            || ["named ", "called ", "name it ", "call it ", "save it as ", "saved as "]
+                .iter()
+                .any(|lead| self.question.contains(&format!("{lead}{stem}")))
+            || is_quoted(stem)
+    }
+
+    /// Whether the question names a kind of file, such as `jpg`.
+    pub(super) fn asks_for_kind(&self, ending: &str) -> bool {
+        !ending.is_empty() && has_word(&self.question, &ending.to_lowercase())
+    }
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    text.match_indices(word).any(|(start, found)| {
+        let before = text[..start].chars().next_back();
+        let after = text[start + found.len()..].chars().next();
+        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    })
+}
+
+pub(super) fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// The ending of a file's name, without its dot; empty where there is none.
+pub(super) fn ending(path: &str) -> &str {
+    file_name(path).rsplit_once('.').map_or("", |(_, ending)| ending)
+}
+
+impl PairFlow {
+    /// What a mention of the reference stands for.
+    pub(super) fn reference_meaning(&self, mention: &Mention, pairing: Counterparts<'_>) -> Meaning {
+        let versions = &self.references;
+        match mention.role {
+            Role::ReadsTaskImage => Meaning::TaskImage,
+            Role::Writes(version) => written(versions, version),
+            Role::Reads { version, .. } => match (pairing, versions.versions.get(version)) {
+                (Counterparts::Known(_), Some(made)) => Meaning::Made(made.call, slot(versions, made)),
+                _ => Meaning::Anything,
+            },
+        }
+    }
+
+    /// What a mention of the prediction stands for; `reference` is the call that it is compared with.
+    pub(super) fn predicted_meaning(&self, mention: &Mention, pairing: Counterparts<'_>) -> Meaning {
+        let versions = &self.predictions;
+        match mention.role {
+            Role::ReadsTaskImage => Meaning::TaskImage,
+            Role::Writes(version) => match versions.versions.get(version) {
+                Some(Version { replaced_by: Some(by), is_read: false, .. }) => {
+                    Meaning::Lost(versions.versions.get(*by).map_or(0, |by| by.call))
+                }
+                _ => written(versions, version),
+            },
+            Role::Reads { version, .. } => match (pairing, versions.versions.get(version)) {
+                (Counterparts::Known(references), Some(made)) => {
+                    let slot = slot(versions, made);
+                    match references.get(made.call).copied().flatten() {
+                        Some(reference) => Meaning::Made(reference, slot),
+                        None => Meaning::Unpaired(made.call, slot),
+                    }
+                }
+                _ => Meaning::Anything,
+            },
+        }
+    }
+
+    /// The words for a meaning, between signs that no text has. Calls have the numbers of the prediction, where it has them.
+    pub(super) fn token(
+        meaning: &Meaning,
+        (references, predictions): (&Calls, &Calls),
+        pairing: Counterparts<'_>,
+    ) -> String {
+        let slot = |slot: &str| if slot.is_empty() { String::new() } else { format!(" as `{}`", &slot[1..]) };
+        let words = match meaning {
+            Meaning::Made(call, which) => {
+                let paired = match pairing {
+                    Counterparts::Known(paired) => paired.iter().position(|found| *found == Some(*call)),
+                    Counterparts::Unknown => None,
+                };
+                match paired {
+                    Some(call) => format!("reads what {} made{}", words_of_place(predictions, call), slot(which)),
+                    None => format!(
+                        "reads what the reference's {} made{}",
+                        words_of_place(references, *call),
+                        slot(which)
+                    ),
+                }
+            }
+            Meaning::Unpaired(call, which) => {
+                format!("reads what {} made{}", words_of_place(predictions, *call), slot(which))
+            }
+            Meaning::Anything => "reads something that was made".to_owned(),
+            Meaning::TaskImage => "reads the task's picture".to_owned(),
+            Meaning::New(_) => "writes a new file".to_owned(),
+            Meaning::InPlaceOfTaskImage => "writes over the task's picture".to_owned(),
+            Meaning::Lost(by) => format!("writes what {} writes over", words_of_place(predictions, *by)),
+        };
+        format!("{BEGIN}{words}{END}")
+    }
+}
+
+fn written(lineage: &Lineage, version: usize) -> Meaning {
+    match lineage.versions.get(version) {
+        Some(version) if version.replaces_task_image => Meaning::InPlaceOfTaskImage,
+        Some(version) => Meaning::New(slot(lineage, version)),
+        None => Meaning::Anything,
+    }
+}
+
+/// Which of the files of its call a version is: empty where the call makes one.
+fn slot(lineage: &Lineage, version: &Version) -> String {
+    let is_only = lineage.versions.iter().filter(|other| other.call == version.call).nth(1).is_none();
+    if is_only { String::new() } else { version.pointer.clone().unwrap_or_default() }
+}
+
+/// Why two values stand for different files; `None` where neither is one, or both are the same.
+pub(crate) fn explain_difference(reference: Option<&str>, predicted: Option<&str>) -> Option<String> {
+    let words = |text: Option<&str>| -> Vec<String> {
+        let parts = text.unwrap_or_default().split(BEGIN).skip(1);
+        parts.filter_map(|part| Some(part.split_once(END)?.0.to_owned())).collect()
+    };
+    let (wanted, read) = (words(reference), words(predicted));
+    if wanted == read {
+        return None;
+    }
+    let at = wanted.iter().zip(&read).position(|(a, b)| a != b).unwrap_or(wanted.len().min(read.len()));
+    let object = |words: &str| words.split_once(' ').map_or(words, |(_, object)| object).to_owned();
+    Some(match (wanted.get(at), read.get(at)) {
+        (Some(wanted), Some(read)) => format!("{read}, not {}", object(wanted)),
+        (None, Some(read)) => format!("{read}, not another file"),
+        (Some(wanted), None) if wanted.starts_with("writes") => format!("{wanted}, not this one"),
+        (Some(wanted), None) => format!("reads another file, not {}", object(wanted)),
+        (None, None) => return None,
+    })
+}
