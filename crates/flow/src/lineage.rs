@@ -216,16 +216,14 @@ struct Tracker<'a> {
 impl Tracker<'_> {
     /// Reads first what earlier steps made; what the step makes exists for later ones.
     fn step(&mut self, step: Range<usize>, paths: &[Vec<NamedPath>]) {
-        let mut own = Files::default();
         let mut written: Vec<(&NamedPath, usize)> = Vec::new();
         for call in step.clone().filter(|&call| !self.calls[call].has_failed) {
             for path in paths[call].iter().filter(|path| path.is_written) {
                 let version = self.add(call, Some(path.pointer.clone()), path);
-                own.put(path, version);
                 written.push((path, version));
             }
         }
-        let mut next = written.iter().map(|(_, version)| *version);
+        let mut next = written.clone().into_iter().map(|(_, version)| version);
         for call in step.clone() {
             for path in &paths[call] {
                 let made = (path.is_written && !self.calls[call].has_failed).then(|| next.next()).flatten();
@@ -233,11 +231,11 @@ impl Tracker<'_> {
                     Some(version) if path.is_output => Some((Role::Writes(version), path.text.len())),
                     // A tool that changes a file in place reads what was there.
                     Some(version) => {
-                        let before = self.read(call, path, &Files::default());
+                        let before = self.read(call, path, &[]);
                         before.or(Some((Role::Writes(version), path.text.len())))
                     }
                     None if path.is_output => None,
-                    None => self.read(call, path, &own),
+                    None => self.read(call, path, &written),
                 };
                 if let Some((role, end)) = role {
                     self.mention(call, &path.pointer, 0..end, role);
@@ -273,8 +271,13 @@ impl Tracker<'_> {
         }
     }
 
-    /// What a path that is read leads to, and where its name ends; `own` are the files that the step itself makes.
-    fn read(&mut self, call: usize, named: &NamedPath, own: &Files) -> Option<(Role, usize)> {
+    /// What a path that is read leads to, and where its name ends; `written` is what the step itself makes.
+    fn read(
+        &mut self,
+        call: usize,
+        named: &NamedPath,
+        written: &[(&NamedPath, usize)],
+    ) -> Option<(Role, usize)> {
         let path = &named.path;
         let reads = |version, is_of_step| Role::Reads { version, is_of_step };
         let image = self.image.as_ref();
@@ -290,11 +293,10 @@ impl Tracker<'_> {
         if image.is_some_and(|image| path.has_name_of(image)) {
             return Some((Role::ReadsTaskImage, named.text.len()));
         }
-        if let Some((version, end)) =
-            own.exact(path).map(|version| (version, None)).or_else(|| own.met(named))
-            && self.lineage.versions[version].call != call
-        {
-            return Some((reads(version, true), end.unwrap_or(named.text.len())));
+        let of_others = written.iter().filter(|(_, version)| self.lineage.versions[*version].call != call);
+        let mut of_others = of_others.rev().take(LATEST);
+        if let Some((_, version)) = of_others.find(|(made, _)| made.path.may_meet(path)) {
+            return Some((reads(*version, true), named.text.len()));
         }
         let maker = DefaultNames { calls: self.calls, lineage: &self.lineage }.maker(call, path)?;
         let version = self.add(maker, None, named);

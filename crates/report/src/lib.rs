@@ -83,13 +83,13 @@ pub use unusable::{UnusableFile, open as open_decompressed};
 pub use validation::{FileReport, ProblemReport, ValidationReport};
 pub use wire::{
     AggregateReport, ArgumentReport, ArgumentRuleReport, AskedReport, Band, BestPrediction, BestReference,
-    CostReport, CostToolReport, CoverageReport, EncoderReport, FidelityModelReport, InputReport,
-    InputsReport, LedgerReport, MatchOptionsReport, MatchReport, MatchedReport, Named, OWN_SUITE,
-    PassRateReport, PlaceReport, RejectedMatchReport, RejectedMatchesReport, RepeatsReport, RepetitionReport,
-    ReplacementReport, SCORE_SCHEMA, ScoreReport, ScoreSummary, SpreadReport, SuiteGroupReport,
-    SuiteMetricReport, SuiteReport, SuiteTrial, SuiteValue, SuiteValues, TaskTrialsReport, ThresholdsReport,
-    ToolReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport, VerdictReport,
-    WrongArgumentReport,
+    CostReport, CostToolReport, CoverageReport, EncoderReport, FidelityModelReport, FurtherPairReport,
+    InputReport, InputsReport, LedgerReport, MatchOptionsReport, MatchReport, MatchedReport, Named,
+    OWN_SUITE, PassRateReport, PlaceReport, RejectedMatchReport, RejectedMatchesReport, RepeatsReport,
+    RepetitionReport, ReplacementReport, SCORE_SCHEMA, ScoreReport, ScoreSummary, SpreadReport,
+    SuiteGroupReport, SuiteMetricReport, SuiteReport, SuiteTrial, SuiteValue, SuiteValues, TaskTrialsReport,
+    ThresholdsReport, ToolReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport,
+    VerdictReport, WrongArgumentReport,
 };
 
 /// Writes a score in one form.

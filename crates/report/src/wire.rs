@@ -211,6 +211,9 @@ pub struct TrajectoryReport {
     pub metrics: AggregateReport,
     /// Matched pairs, by reference call.
     pub matches: Vec<MatchReport>,
+    /// Unmatched reference calls that are compared with a predicted call nevertheless; left out if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_pairs: Vec<FurtherPairReport>,
     /// Reference calls without a partner.
     pub unmatched_references: Vec<UnmatchedReferenceReport>,
     /// Predicted calls without a partner.
@@ -285,7 +288,39 @@ pub struct MatchReport {
     #[serde(skip_deserializing, default = "PlaceReport::unknown")]
     #[schemars(!skip_deserializing, !default)]
     pub predicted: PlaceReport,
+    /// The predicted call that the arguments are compared with, where it is another one: the cosine hardly tells them apart,
+    /// or they differ in which files they use.
+    #[serde(default, skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(!skip_deserializing)]
+    pub compared_with: Option<PlaceReport>,
     /// How far their arguments ask for the same, in [0, 1]; below 0.5 they do not.
+    #[serde(default = "not_known")]
+    #[schemars(!default)]
+    pub argument_fidelity: f64,
+    /// The arguments that are wrong; left out if none is.
+    #[serde(default, skip_deserializing, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(!skip_deserializing)]
+    pub wrong_arguments: Vec<ArgumentReport>,
+}
+
+/// A reference call that the alignment leaves unmatched, and the predicted call that asks for the same: they differ in names of
+/// files that the trajectory chooses itself. No metric of the paper sees such pairs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
+pub struct FurtherPairReport {
+    /// The tool of both.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub tool: String,
+    /// The reference call.
+    #[serde(default = "PlaceReport::unknown")]
+    #[schemars(!default)]
+    pub reference: PlaceReport,
+    /// The predicted call.
+    #[serde(skip_deserializing, default = "PlaceReport::unknown")]
+    #[schemars(!skip_deserializing, !default)]
+    pub predicted: PlaceReport,
+    /// How far their arguments ask for the same, in [0.5, 1].
     #[serde(default = "not_known")]
     #[schemars(!default)]
     pub argument_fidelity: f64,

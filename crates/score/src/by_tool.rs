@@ -5,9 +5,8 @@ use std::ops::AddAssign;
 
 use m3_trajectory::FailureClass;
 
-use super::fidelity::CallFidelity;
 use super::fidelity::constants::THRESHOLD;
-use super::{ExactSum, Matching, Reason};
+use super::{ComparedPair, ExactSum, Matching, Reason};
 
 /// The most tools that are counted separately; only a crafted set has more. The calls of further tools count in the
 /// causes alone.
@@ -133,9 +132,9 @@ pub struct ByTool {
 }
 
 impl ByTool {
-    /// Adds a trajectory; `fidelities` are those of its matches, in their order.
-    pub fn add(&mut self, failure: Option<FailureClass>, matching: &Matching, fidelities: &[CallFidelity]) {
-        for (pair, fidelity) in matching.matches.iter().zip(fidelities) {
+    /// Adds a trajectory; `compared` begins with the pairs of its matches, in their order.
+    pub fn add(&mut self, failure: Option<FailureClass>, matching: &Matching, compared: &[ComparedPair]) {
+        for (pair, ComparedPair { fidelity, .. }) in matching.matches.iter().zip(compared) {
             let is_wrong = fidelity.score < THRESHOLD;
             self.count(&pair.tool, is_wrong.then_some(Cause::WrongArguments), |tool| {
                 tool.needed += 1;

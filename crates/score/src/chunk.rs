@@ -99,7 +99,16 @@ impl Chunk {
         let question = question.map(|text| head(text, LONGEST_QUESTION).to_owned());
         self.bytes += question.as_ref().map_or(0, String::len);
         let flow = (options.flow == Flow::On).then(|| PairFlow::new(reference, prediction)).flatten();
-        self.items.push(Prepared { id, task_type, failure, verdict, question, references, predictions, flow });
+        self.items.push(Prepared {
+            id,
+            task_type,
+            failure,
+            verdict,
+            question,
+            references,
+            predictions,
+            flow,
+        });
     }
 
     fn prepare_calls(

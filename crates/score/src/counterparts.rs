@@ -1,16 +1,18 @@
 //! Which predicted call each matched reference call is compared with.
 //!
-//! The paper's alignment decides how many calls of a tool are matched, and which reference calls. Where the cosine hardly
+//! The paper's alignment decides which reference calls are matched. Where the cosine hardly
 //! tells the predicted calls apart, or where calls differ in which files they use, the calls that ask for the same are
 //! compared with each other: the pairing of a tool's matched calls with the largest sum of fidelities. Which files a call
 //! uses depends on which calls are paired, so both are found in turns until nothing changes.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use m3_embedding::{Embedder, EncoderError};
 
 use super::assign::{Side, assign};
 use super::chunk::{Chunk, Prepared};
+use super::fidelity::constants::THRESHOLD;
 use super::fidelity::{CallFidelity, CallPair, Fidelity};
 use super::flow::{Counterparts, RewriteContext, Rewritten};
 use super::matching::{Match, Matching, cosine_of_calls};
@@ -35,8 +37,9 @@ pub(super) type Pairings = Vec<Vec<Option<usize>>>;
 /// Calls of one tool whose pairing is open.
 struct OpenBucket {
     item: usize,
-    /// Matched reference calls.
+    /// Reference calls; the first `matched` of them are matched by the alignment, and keep a partner.
     references: Vec<usize>,
+    matched: usize,
     predictions: Vec<usize>,
     /// Which may be paired.
     allowed: Matrix<bool>,
@@ -95,27 +98,43 @@ impl Comparer<'_, '_> {
             let by_reference: HashMap<usize, &Match> =
                 matching.matches.iter().map(|pair| (pair.reference.index, pair)).collect();
             let matched = |call: usize| by_reference.get(&call).copied();
-            for mut bucket in buckets(references.tools(), predictions.tools()) {
-                bucket.references.retain(|&call| matched(call).is_some());
-                let size = bucket.references.len().saturating_mul(bucket.predictions.len());
-                if bucket.references.is_empty() || bucket.predictions.len() == 1 || size > MOST_PAIRS {
+            for bucket in buckets(references.tools(), predictions.tools()) {
+                let (mut rows, mut unmatched): (Vec<usize>, Vec<usize>) =
+                    bucket.references.into_iter().partition(|&call| matched(call).is_some());
+                let mut columns = bucket.predictions;
+                if prepared.flow.is_none() {
+                    unmatched.clear();
+                }
+                references.sort(&mut rows);
+                references.sort(&mut unmatched);
+                predictions.sort(&mut columns);
+                let matched_rows = rows.len();
+                rows.append(&mut unmatched);
+                if rows.is_empty() || rows.len().saturating_mul(columns.len()) > MOST_PAIRS {
                     continue;
                 }
-                references.sort(&mut bucket.references);
-                predictions.sort(&mut bucket.predictions);
                 let is_allowed = |row: usize, column: usize| {
-                    let (reference, predicted) = (bucket.references[row], bucket.predictions[column]);
-                    let Some(own) = matched(reference) else { return false };
-                    own.predicted.index == predicted
-                        || prepared.flow.is_some()
-                        || own.similarity < 1.0
-                            && cosine_of_calls(references, predictions, self.embedder, (reference, predicted))
-                                >= own.similarity - INDISTINCT
+                    let pair = (rows[row], columns[column]);
+                    let own = matched(pair.0);
+                    prepared.flow.is_some()
+                        || own.is_some_and(|own| {
+                            own.predicted.index == pair.1
+                                || own.similarity < 1.0
+                                    && cosine_of_calls(references, predictions, self.embedder, pair)
+                                        >= own.similarity - INDISTINCT
+                        })
                 };
-                let allowed = Matrix::from_fn(bucket.references.len(), bucket.predictions.len(), is_allowed);
-                if (0..allowed.rows()).any(|row| allowed.row(row).filter(|is_allowed| *is_allowed).nth(1).is_some()) {
-                    let (references, predictions) = (bucket.references, bucket.predictions);
-                    open.push(OpenBucket { item, references, predictions, allowed });
+                let allowed = Matrix::from_fn(rows.len(), columns.len(), is_allowed);
+                let has_choice =
+                    |row: usize| allowed.row(row).filter(|is_allowed| *is_allowed).nth(1).is_some();
+                if rows.len() > matched_rows || (0..rows.len()).any(has_choice) {
+                    open.push(OpenBucket {
+                        item,
+                        references: rows,
+                        matched: matched_rows,
+                        predictions: columns,
+                        allowed,
+                    });
                 }
             }
         }
@@ -136,13 +155,20 @@ impl Comparer<'_, '_> {
         let items = &self.chunk.items;
         let pair = |index: usize| pair_of(items, pairs[index], rewritten[index].as_ref());
         let mut found: Vec<Option<CallFidelity>> = vec![None; pairs.len()];
-        self.fidelity.compare_all(pairs.len(), &pair, self.embedder, &mut |_, _| (), &mut |index, fidelity| {
-            found[index] = Some(fidelity);
-        })?;
-        let explained = found.into_iter().flatten().zip(&rewritten).map(|(fidelity, rewritten)| match rewritten {
-            Some(rewritten) => rewritten.explain(fidelity),
-            None => fidelity,
-        });
+        self.fidelity.compare_all(
+            pairs.len(),
+            &pair,
+            self.embedder,
+            &mut |_, _| (),
+            &mut |index, fidelity| {
+                found[index] = Some(fidelity);
+            },
+        )?;
+        let explained =
+            found.into_iter().flatten().zip(&rewritten).map(|(fidelity, rewritten)| match rewritten {
+                Some(rewritten) => rewritten.explain(fidelity),
+                None => fidelity,
+            });
         Ok(explained.collect())
     }
 
@@ -172,9 +198,7 @@ pub(super) fn pair_of<'c>(
     let prepared = &items[item];
     let pair = prepared.pair(prepared.references.calls.tool(reference), reference, predicted);
     match rewritten {
-        Some(rewritten) => {
-            CallPair { a: Some(&rewritten.reference), b: Some(&rewritten.predicted), ..pair }
-        }
+        Some(rewritten) => CallPair { a: Some(&rewritten.reference), b: Some(&rewritten.predicted), ..pair },
         None => pair,
     }
 }
@@ -187,25 +211,52 @@ impl OpenBucket {
             .map(|(row, column)| (self.item, self.references[row], self.predictions[column]))
     }
 
-    /// The best pairs, as rows and columns; takes the fidelities of its pairs.
+    /// The best pairs, as rows and columns; takes the fidelities of its pairs. Matched reference calls choose first; what is
+    /// left is paired where it asks for the same.
     fn assign(&self, chunk: &Chunk, fidelities: &mut impl Iterator<Item = f64>) -> Vec<(usize, usize)> {
         let fidelity = Matrix::from_fn(self.references.len(), self.predictions.len(), |row, column| {
             if self.allowed[(row, column)] { fidelities.next().unwrap_or(0.0) } else { -1.0 }
         });
-        let (rows, columns): (Vec<usize>, Vec<usize>) =
-            ((0..self.references.len()).collect(), (0..self.predictions.len()).collect());
+        let all: Vec<usize> = (0..self.predictions.len()).collect();
+        let mut pairs = self.assign_some(chunk, &fidelity, (0..self.matched, &all), 0.0);
+        let is_left = |column: &usize| pairs.iter().all(|(_, taken)| taken != column);
+        let left: Vec<usize> = all.iter().copied().filter(is_left).collect();
+        if pairs.len() == self.matched {
+            pairs.extend(self.assign_some(
+                chunk,
+                &fidelity,
+                (self.matched..self.references.len(), &left),
+                THRESHOLD,
+            ));
+        }
+        pairs
+    }
+
+    fn assign_some(
+        &self,
+        chunk: &Chunk,
+        fidelity: &Matrix<f64>,
+        (rows, columns): (Range<usize>, &[usize]),
+        least: f64,
+    ) -> Vec<(usize, usize)> {
         let prepared = &chunk.items[self.item];
-        let references =
-            Side { classes: &rows, steps: &prepared.references.calls.steps_of(&self.references) };
-        let predictions =
-            Side { classes: &columns, steps: &prepared.predictions.calls.steps_of(&self.predictions) };
-        assign(&fidelity, 0.0, references, predictions).unwrap_or_default()
+        let (count, start) = (rows.len(), rows.start);
+        let part =
+            Matrix::from_fn(count, columns.len(), |row, column| fidelity[(start + row, columns[column])]);
+        let classes: Vec<usize> = (0..count.max(columns.len())).collect();
+        let predicted: Vec<usize> = columns.iter().map(|&column| self.predictions[column]).collect();
+        let references = prepared.references.calls.steps_of(&self.references[rows]);
+        let predictions = prepared.predictions.calls.steps_of(&predicted);
+        let references = Side { classes: &classes[..count], steps: &references };
+        let predictions = Side { classes: &classes[..columns.len()], steps: &predictions };
+        let pairs = assign(&part, least, references, predictions).unwrap_or_default();
+        pairs.into_iter().map(|(row, column)| (start + row, columns[column])).collect()
     }
 
     /// Takes over the pairs; says whether that changes anything.
     fn settle(&self, pairs: &[(usize, usize)], pairing: &mut [Option<usize>]) -> bool {
         // The alignment itself is one of the assignments, so that the best one has as many pairs.
-        if pairs.len() < self.references.len() {
+        if pairs.len() < self.matched {
             return false;
         }
         let before: Vec<Option<usize>> = self.predictions.iter().map(|&call| pairing[call]).collect();

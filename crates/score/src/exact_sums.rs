@@ -8,11 +8,10 @@ use std::ops::AddAssign;
 use std::str::FromStr;
 
 use super::calls::Calls;
-use super::fidelity::CallFidelity;
 use super::matching::Matching;
 use super::metric::{Aligned, MatchedPair, Sum};
 use super::metrics::Pair;
-use super::{ExactSum, Metric, Metrics, Profile, WeightedSums};
+use super::{ComparedPair, ExactSum, Metric, Metrics, Profile, WeightedSums};
 
 /// Sums over trajectories. Adding them in any order gives the same sums.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -38,13 +37,13 @@ pub struct ExactSums {
 }
 
 impl ExactSums {
-    /// The sums of one trajectory; `fidelities` are those of its matches, `has_failed` says that it has no prediction or
+    /// The sums of one trajectory; `compared` begins with the pairs of its matches, `has_failed` says that it has no prediction or
     /// one that failed.
     #[must_use]
     pub fn of(
         has_failed: bool,
         matching: &Matching,
-        fidelities: &[CallFidelity],
+        compared: &[ComparedPair],
         references: &Calls,
         predictions: &Calls,
         profile: Profile,
@@ -54,12 +53,13 @@ impl ExactSums {
             .iter()
             .map(|pair| Pair::new(pair.reference.step, pair.predicted.step, pair.similarity))
             .collect();
-        let aligned = Aligned { pairs: &pairs, references };
+        let fidelity: ExactSum = compared.iter().map(|pair| pair.fidelity.score).collect();
+        let aligned = Aligned { pairs: &pairs, references, fidelity: fidelity.value() };
         let of_pairs = || {
-            matching.matches.iter().zip(fidelities).map(|(pair, fidelity)| MatchedPair {
+            matching.matches.iter().zip(compared).map(|(pair, compared)| MatchedPair {
                 similarity: pair.similarity,
                 is_strong: pair.is_strong,
-                fidelity: fidelity.score,
+                fidelity: compared.fidelity.score,
             })
         };
         let sum = |metric: Metric| match metric.sum() {

@@ -9,7 +9,7 @@ use super::chunk::Prepared;
 use super::fidelity::constants::{CLOSE, THRESHOLD};
 use super::fidelity::place::{Place, cut};
 use super::fidelity::{ArgumentComparison, CallFidelity, CallPair, Verdict};
-use super::{CallPlace, Match};
+use super::{CallPlace, ComparedPair, Match};
 
 /// Arguments that are counted; a set with more different ones than that is made to have them.
 const MOST_ARGUMENTS: usize = 10_000;
@@ -132,24 +132,17 @@ impl PartialOrd for Rank {
 }
 
 impl Findings {
-    /// Takes in the matched pairs of a trajectory, the predicted calls they are compared with, and their fidelities, in one
-    /// order.
-    pub(crate) fn add(
-        &mut self,
-        prepared: &Prepared,
-        matches: &[Match],
-        counterparts: &[CallPlace],
-        fidelities: &[CallFidelity],
-    ) {
-        for ((pair, &counterpart), fidelity) in matches.iter().zip(counterparts).zip(fidelities) {
+    /// Takes in the matches of a trajectory, and what their arguments were compared with, in one order.
+    pub(crate) fn add(&mut self, prepared: &Prepared, matches: &[Match], compared: &[ComparedPair]) {
+        for (pair, ComparedPair { predicted, fidelity, .. }) in matches.iter().zip(compared) {
             match self.tools.get_mut(&pair.tool) {
                 Some(pairs) => *pairs += 1,
                 None => drop(self.tools.insert(pair.tool.clone(), 1)),
             }
-            let calls = prepared.pair(&pair.tool, pair.reference.index, counterpart.index);
+            let calls = prepared.pair(&pair.tool, pair.reference.index, predicted.index);
             self.count(&prepared.id, pair, fidelity, calls);
             if fidelity.score < THRESHOLD {
-                self.reject(&prepared.id, (pair, counterpart), fidelity, calls);
+                self.reject(&prepared.id, (pair, *predicted), fidelity, calls);
             }
         }
     }

@@ -130,6 +130,8 @@ pub struct Aligned<'a> {
     pub(super) pairs: &'a [Pair],
     /// The calls of the reference.
     pub(super) references: &'a Calls,
+    /// The sum of the fidelities of all reference calls that were compared, matched or not.
+    pub(super) fidelity: f64,
 }
 
 /// The numbers of a set that notes are made from.
@@ -220,14 +222,14 @@ registry! {
         },
     }
     ArgumentFidelityCovered {
-        meaning: "The fidelity of reference calls: what is not matched counts as 0. Not part of the average.",
+        meaning: "The fidelity of reference calls: what is compared with no call counts as 0. Not part of the average.",
         name: "argument_fidelity_covered",
         label: "fidelity, covered",
         heading: "fid. covered",
         is_in_tables: false,
         column: Some(4),
         averaged: Averaged::Never,
-        source: Source::Alignment(Sum::OfPairs(|pair| pair.fidelity), covered),
+        source: Source::Alignment(Sum::OfTrajectories(|aligned, _| aligned.fidelity), covered),
         note: |_| None,
     }
     StepCoherence {

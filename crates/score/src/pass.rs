@@ -10,8 +10,8 @@ use super::{Metric, Profile, TrajectoryScore};
 pub enum PassMetric {
     /// A metric, computed for this trajectory alone.
     Metric(Metric),
-    /// The lowest fidelity of its matched calls: a mean over many calls would hide a wrong one. If nothing is
-    /// matched, the fidelity of the trajectory: 1 if no call was made and none was needed, else 0.
+    /// The lowest fidelity of the reference's calls, 0 for one that is compared with no call: a mean over many calls would hide
+    /// a wrong one. Without reference calls, the fidelity of the trajectory: 1 if no call was made, else 0.
     LowestArgumentFidelity,
 }
 
@@ -48,7 +48,9 @@ impl PassMetric {
         match self {
             PassMetric::Metric(metric) => metrics[metric],
             PassMetric::LowestArgumentFidelity => {
-                let fidelities = scored.fidelities.iter().map(|fidelity| fidelity.score);
+                let needed = usize::try_from(scored.sums.reference_calls).unwrap_or(usize::MAX);
+                let missing = (scored.compared.len() < needed).then_some(0.0);
+                let fidelities = scored.compared.iter().map(|pair| pair.fidelity.score).chain(missing);
                 fidelities.min_by(f64::total_cmp).unwrap_or(metrics[Metric::ArgumentFidelity])
             }
         }
@@ -63,11 +65,10 @@ pub struct PassCriterion {
 }
 
 impl Default for PassCriterion {
-    /// Every needed call was made and asks for the same: no matched call is rejected by its fidelity. Extra calls are
+    /// Every needed call was made and asks for the same: no reference call is rejected by its fidelity. Extra calls are
     /// allowed, because one look too many does no harm.
     fn default() -> Self {
-        let recall = PassMetric::Metric(Metric::Recall);
-        Self { least: [(recall, 1.0), (PassMetric::LowestArgumentFidelity, THRESHOLD)].into() }
+        Self { least: [(PassMetric::LowestArgumentFidelity, THRESHOLD)].into() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Scores chunks of prepared trajectories, in one direction: serialize -> embed -> bucket -> assign -> match -> compare
 //! arguments -> measure -> add up.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use m3_embedding::{Embedder, InputKey};
@@ -9,12 +9,12 @@ use m3_trajectory::{FailureClass, Trajectory};
 
 use super::chunk::{Chunk, Prepared};
 use super::counterparts::{ComparedCalls, Comparer, Pairings, pair_of};
-use super::fidelity::{CallFidelity, DoubtfulPairs, Fidelity};
+use super::fidelity::{DoubtfulPairs, Fidelity};
 use super::matching::{Matching, align, calls_to_embed, cosine_of_calls};
 use super::scored::{Progress, ScoreError, Sink, Summary, TrajectoryScore};
 use super::transport::TooLarge;
 use super::typed::align_by_fidelity;
-use super::{CallPlace, ExactSums, Profile, ScoreOptions, Serializer, Similarity};
+use super::{ComparedPair, ExactSums, Profile, ScoreOptions, Serializer, Similarity};
 
 /// What scores, and what it has found so far.
 pub(super) struct Run<'a> {
@@ -96,24 +96,24 @@ impl<'a> Run<'a> {
         let matchings: Vec<Matching> = matchings.collect();
         let compared = self.compare(&chunk, &matchings, embedder)?;
         let scored = chunk.items.into_iter().zip(matchings).zip(compared);
-        for ((prepared, matching), ComparedMatches { counterparts, fidelities }) in scored {
+        for ((prepared, matching), compared) in scored {
             let mut sums = ExactSums::of(
                 prepared.failure.is_some(),
                 &matching,
-                &fidelities,
+                &compared,
                 &prepared.references.calls,
                 &prepared.predictions.calls,
                 self.options.profile,
             );
             sums.passed = u64::from(prepared.verdict == Some(Ok(())));
             self.summary.aggregate += sums;
-            self.summary.findings.add(&prepared, &matching.matches, &counterparts, &fidelities);
-            self.summary.by_tool.add(prepared.failure, &matching, &fidelities);
+            self.summary.findings.add(&prepared, &matching.matches, &compared);
+            self.summary.by_tool.add(prepared.failure, &matching, &compared);
             let Prepared { id, task_type, failure, verdict, .. } = prepared;
             if let Some(task_type) = &task_type {
                 *self.summary.by_type.entry(task_type.clone()).or_default() += sums;
             }
-            sink(TrajectoryScore { id, task_type, failure, verdict, sums, matching, fidelities, counterparts })
+            sink(TrajectoryScore { id, task_type, failure, verdict, sums, matching, compared })
                 .map_err(ScoreError::Sink)?;
             self.done += 1;
         }
@@ -155,59 +155,53 @@ impl<'a> Run<'a> {
         aligned.collect()
     }
 
-    /// The calls that the arguments of each match belong to, and how far they ask for the same, trajectory by trajectory.
+    /// Whose arguments are compared, and how far they ask for the same, trajectory by trajectory.
     fn compare(
         &mut self,
         chunk: &Chunk,
         matchings: &[Matching],
         embedder: &mut Embedder,
-    ) -> Result<Vec<ComparedMatches>, ScoreError> {
+    ) -> Result<Vec<Vec<ComparedPair>>, ScoreError> {
         let mut comparer = Comparer { chunk, fidelity: &mut self.fidelity, options: &self.options, embedder };
         let pairings = comparer.pair(matchings)?;
         let pairs: Vec<ComparedCalls> = compared_calls(matchings, &pairings).collect();
         let fidelities = comparer.compare(&pairs, Some(&pairings))?;
         let (answers, mut doubtful) = (self.options.answers, self.doubtful.as_deref_mut());
-        let asked = answers.is_some() || doubtful.is_some();
-        let mut found = pairs.into_iter().zip(fidelities).map(|(calls, fidelity)| {
-            let rewritten = if asked { comparer.rewrite(calls, Some(&pairings)) } else { None };
-            let pair = pair_of(&chunk.items, calls, rewritten.as_ref());
-            if let Some(doubtful) = &mut doubtful {
-                doubtful.add(pair, &fidelity);
+        let is_asked = answers.is_some() || doubtful.is_some();
+        let mut compared: Vec<Vec<ComparedPair>> = vec![Vec::new(); chunk.items.len()];
+        for (calls, mut fidelity) in pairs.into_iter().zip(fidelities) {
+            if is_asked {
+                let rewritten = comparer.rewrite(calls, Some(&pairings));
+                let pair = pair_of(&chunk.items, calls, rewritten.as_ref());
+                if let Some(doubtful) = &mut doubtful {
+                    doubtful.add(pair, &fidelity);
+                }
+                if let Some(answers) = answers {
+                    fidelity = answers.laid_over(pair, fidelity);
+                }
             }
-            let fidelity = match answers {
-                Some(answers) => answers.laid_over(pair, fidelity),
-                None => fidelity,
-            };
-            (calls, fidelity)
-        });
-        let of_matching = |(prepared, matching): (&Prepared, &Matching)| {
-            let places = &prepared.predictions.calls.places;
-            let found = found.by_ref().take(matching.matches.len());
-            let (counterparts, fidelities) =
-                found.map(|((_, _, predicted), fidelity)| (places[predicted], fidelity)).unzip();
-            ComparedMatches { counterparts, fidelities }
-        };
-        Ok(chunk.items.iter().zip(matchings).map(of_matching).collect())
+            let (item, reference, predicted) = calls;
+            let prepared = &chunk.items[item];
+            let (reference, predicted) =
+                (prepared.references.calls.places[reference], prepared.predictions.calls.places[predicted]);
+            compared[item].push(ComparedPair { reference, predicted, fidelity });
+        }
+        Ok(compared)
     }
 }
 
-/// What came of the arguments of a trajectory's matches, in their order.
-struct ComparedMatches {
-    counterparts: Vec<CallPlace>,
-    fidelities: Vec<CallFidelity>,
-}
-
-/// The calls whose arguments are compared, match by match.
+/// The calls whose arguments are compared, trajectory by trajectory: those of matches in their order, then those of unmatched
+/// reference calls.
 fn compared_calls<'m>(
     matchings: &'m [Matching],
     pairings: &'m Pairings,
 ) -> impl Iterator<Item = ComparedCalls> + 'm {
     matchings.iter().zip(pairings).enumerate().flat_map(|(item, (matching, pairing))| {
-        let by_reference: HashMap<usize, usize> =
+        let by_reference: BTreeMap<usize, usize> =
             pairing.iter().enumerate().filter_map(|(call, found)| Some(((*found)?, call))).collect();
-        matching.matches.iter().map(move |pair| {
-            let reference = pair.reference.index;
-            (item, reference, by_reference.get(&reference).copied().unwrap_or(pair.predicted.index))
-        })
+        let matched = matching.matches.iter().map(|pair| pair.reference.index);
+        let unmatched = matching.unmatched_references.iter().map(|alone| alone.place.index);
+        let pair = move |reference: usize| Some((item, reference, *by_reference.get(&reference)?));
+        matched.chain(unmatched).filter_map(pair).collect::<Vec<_>>()
     })
 }

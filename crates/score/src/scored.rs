@@ -26,11 +26,21 @@ pub struct TrajectoryScore {
     pub sums: ExactSums,
     /// Which calls are matched.
     pub matching: Matching,
-    /// How far the arguments of each match ask for the same, in the order of the matches.
-    pub fidelities: Vec<CallFidelity>,
-    /// The predicted call that the arguments of each match were compared with, in the order of the matches. It is another one
-    /// than the alignment's where the cosine hardly tells calls apart, or where calls differ in which files they use.
-    pub counterparts: Vec<CallPlace>,
+    /// Whose arguments were compared: a pair for each match, in their order, then those of reference calls that the alignment
+    /// leaves unmatched, by reference call.
+    pub compared: Vec<ComparedPair>,
+}
+
+/// A reference call and the predicted call that its arguments are compared with. It is another one than the alignment's
+/// where the cosine hardly tells calls apart, or where calls differ in which files they use.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedPair {
+    /// The reference call.
+    pub reference: CallPlace,
+    /// The predicted call.
+    pub predicted: CallPlace,
+    /// How far their arguments ask for the same.
+    pub fidelity: CallFidelity,
 }
 
 /// A whole set, scored.

@@ -8,8 +8,8 @@ use m3_support::text::{counted, shortened};
 use super::repeats::argument_key;
 use super::rules::{Findings, grouped, merged};
 use super::{Proposal, ProposedCall, Reconstruction, RemovalReason, Removed, Violation};
-use m3_flow::{Dependency, Use, listed};
 use crate::{CallPlace, Chain, ChainCall, Standing};
+use m3_flow::{Dependency, Use, listed};
 
 /// Checks what a model proposes: every call is one of the run that succeeded, none occurs more often than in the run,
 /// values that a call uses are returned in an earlier step, calls that touch the same file or state keep their order,

@@ -7,8 +7,8 @@ use m3_support::text::shortened;
 use super::order::{Bond, Rule, Why, bonds_of_effects, earliest_steps};
 use super::repeats::{Repeat, find_repeats};
 use super::{Merged, Reconstruction, RemovalReason, Removed};
-use m3_flow::{Dependency, Effects, PathOverlaps, Uses, find_uses};
 use crate::{CallPlace, Chain, ChainCall, Standing};
+use m3_flow::{Dependency, Effects, PathOverlaps, Uses, find_uses};
 
 /// The optimal trajectory as far as rules alone can tell. Applied to its own result, it changes nothing. It never
 /// adds a call, breaks a dependency or gives more steps than there were. A chain without recorded results, such as

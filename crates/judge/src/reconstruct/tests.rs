@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::*;
-use m3_flow::dependencies;
 use crate::{Chain, ChainCall, Standing};
+use m3_flow::dependencies;
 
 /// A run: each step with its calls as tool, arguments and result; a null result means a failure.
 fn run(steps: Vec<Vec<(&str, Value, Value)>>) -> Chain {

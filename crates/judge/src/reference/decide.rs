@@ -13,9 +13,9 @@ use super::material;
 use super::prompts::{self, Wish};
 use super::provenance::{Refusal, RefusalKind};
 use super::reply::{self, Opinion, Verdict};
-use m3_flow::{Dependency, dependencies};
 use crate::reconstruct::{Proposal, Reconstruction, by_rules, check};
 use crate::{Chain, Standing};
+use m3_flow::{Dependency, dependencies};
 
 /// The longest problem of a reply that is kept and shown, in columns.
 const PROBLEM: usize = 500;

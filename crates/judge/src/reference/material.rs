@@ -8,8 +8,8 @@ use m3_support::text::visible;
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
-use m3_flow::Dependency;
 use crate::{Chain, ChainCall, Standing};
+use m3_flow::Dependency;
 
 /// The longest message, result or reply that is shown whole, in characters. If the whole run is too long, this limit
 /// is halved until it fits, down to [`LEAST`].

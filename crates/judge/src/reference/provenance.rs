@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::reply::Opinion;
 use crate::CallPlace;
-use m3_flow::Dependency;
 use crate::reconstruct::RemovalReason;
+use m3_flow::Dependency;
 
 /// The schema of a reference.
 pub const REFERENCE_SCHEMA: &str = "m3.reference/1";

@@ -12,9 +12,9 @@ use m3_trajectory::{Call, Step, Trajectory};
 
 use super::arrangement::{Arrangement, EditProblem, PlacedCall, Revision, Rules};
 use super::origin::{Link, Subject};
-use m3_flow::{Dependency, SharedValue, dependencies};
 use crate::reconstruct::Violation;
 use crate::{CallPlace, Standing, chain_of_run};
+use m3_flow::{Dependency, SharedValue, dependencies};
 
 /// Which calls use results of others.
 #[derive(Debug, Clone, PartialEq)]

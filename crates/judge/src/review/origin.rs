@@ -13,8 +13,8 @@ use m3_trajectory::{Call, Trajectory, TrajectoryFile};
 use serde::{Deserialize, Serialize};
 
 use crate::CallPlace;
-use m3_flow::{Dependency, SharedValue};
 use crate::reference::PROVENANCE_KEY;
+use m3_flow::{Dependency, SharedValue};
 
 /// A dependency between calls, counted as in [`PlacedCall::call`](super::arrangement::PlacedCall::call).
 #[derive(Debug, Clone, PartialEq, Serialize)]

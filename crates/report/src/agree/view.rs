@@ -129,8 +129,10 @@ fn is_share(metric: &SuiteMetricReport) -> bool {
 
 /// Whether a trajectory passes by the criterion that `m3 score` has without `--pass`.
 fn passes(trajectory: &TrajectoryReport) -> bool {
-    let metrics = &trajectory.metrics.metrics;
-    let fidelities = trajectory.matches.iter().map(|pair| pair.argument_fidelity);
-    let lowest = fidelities.min_by(f64::total_cmp).unwrap_or(metrics[Metric::ArgumentFidelity]);
-    trajectory.failure.is_none() && metrics[Metric::Recall] >= 1.0 && lowest >= THRESHOLD
+    let TrajectoryReport { metrics, matches, further_pairs, unmatched_references, failure, .. } = trajectory;
+    let missing = (unmatched_references.len() > further_pairs.len()).then_some(0.0);
+    let further = further_pairs.iter().map(|pair| pair.argument_fidelity);
+    let fidelities = matches.iter().map(|pair| pair.argument_fidelity).chain(further).chain(missing);
+    let lowest = fidelities.min_by(f64::total_cmp).unwrap_or(metrics.metrics[Metric::ArgumentFidelity]);
+    failure.is_none() && lowest >= THRESHOLD
 }

@@ -53,9 +53,8 @@ impl TrajectoryAudit {
             trajectory.calls().map(|(_, call)| call.arguments.as_ref()).collect()
         };
         let (expected, made) = (values(reference), values(prediction));
-        let pairs = scored.matching.matches.iter().zip(&scored.fidelities);
-        let arguments = pairs.map(|(pair, fidelity)| {
-            MatchArguments::new(fidelity, expected[pair.reference.index], made[pair.predicted.index])
+        let arguments = scored.compared.iter().map(|pair| {
+            MatchArguments::new(&pair.fidelity, expected[pair.reference.index], made[pair.predicted.index])
         });
         let arguments = arguments.collect();
         let score = TrajectoryReport::new(scored, profile);

@@ -85,7 +85,7 @@ pub struct TrajectoryAudit {
     pub reference: SideAudit,
     /// The prediction; without steps if it is missing.
     pub prediction: SideAudit,
-    /// What became of the arguments of each match, in the order of `matches`.
+    /// What became of the arguments of each match, in the order of `matches`, then of each of `further_pairs`.
     pub arguments: Vec<MatchArguments>,
     /// What became of the steps.
     pub structure: Structure,

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use m3_embedding::Identity;
-use m3_score::fidelity::CallFidelity;
 use m3_score::fidelity::model::Model;
-use m3_score::{CallPlace, ExactSums, Profile, ScoreOptions};
+use m3_score::{CallPlace, ComparedPair, ExactSums, Profile, ScoreOptions};
 
 use super::{
-    AggregateReport, BestPrediction, BestReference, EncoderReport, FidelityModelReport, MatchOptionsReport,
-    MatchReport, MatchedReport, Named, PlaceReport, SCORE_SCHEMA, ScoreSummary, ThresholdsReport,
-    TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport, VerdictReport,
+    AggregateReport, BestPrediction, BestReference, EncoderReport, FidelityModelReport, FurtherPairReport,
+    MatchOptionsReport, MatchReport, MatchedReport, Named, PlaceReport, SCORE_SCHEMA, ScoreSummary,
+    ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport, VerdictReport,
 };
 use super::{
     ArgumentReport, CoverageReport, InputsReport, RejectedMatchesReport, WrongArgumentReport, by_tool,
@@ -99,6 +98,14 @@ impl TrajectoryReport {
     #[must_use]
     pub fn new(scored: m3_score::TrajectoryScore, profile: Profile) -> Self {
         let matching = scored.matching;
+        let further_pairs = scored.compared.iter().skip(matching.matches.len());
+        let tool_of = |reference: usize| {
+            let mut alone = matching.unmatched_references.iter();
+            alone.find(|alone| alone.place.index == reference).map(|alone| alone.tool.clone())
+        };
+        let further_pairs = further_pairs
+            .map(|pair| FurtherPairReport::new(tool_of(pair.reference.index).unwrap_or_default(), pair))
+            .collect();
         Self {
             metrics: AggregateReport::new(&scored.sums, profile),
             id: scored.id,
@@ -109,9 +116,10 @@ impl TrajectoryReport {
             matches: matching
                 .matches
                 .into_iter()
-                .zip(&scored.fidelities)
-                .map(|(pair, fidelity)| MatchReport::new(pair, fidelity))
+                .zip(&scored.compared)
+                .map(|(pair, compared)| MatchReport::new(pair, compared))
                 .collect(),
+            further_pairs,
             unmatched_references: matching.unmatched_references.into_iter().map(Into::into).collect(),
             unmatched_predictions: matching.unmatched_predictions.into_iter().map(Into::into).collect(),
             outcomes: None,
@@ -124,15 +132,29 @@ impl TrajectoryReport {
 }
 
 impl MatchReport {
-    fn new(pair: m3_score::Match, fidelity: &CallFidelity) -> Self {
+    fn new(pair: m3_score::Match, compared: &ComparedPair) -> Self {
+        let is_other = compared.predicted != pair.predicted;
         Self {
+            compared_with: is_other.then(|| compared.predicted.into()),
             tool: pair.tool,
             similarity: pair.similarity,
             strength: if pair.is_strong { Self::STRONG } else { Self::WEAK }.to_owned(),
             reference: pair.reference.into(),
             predicted: pair.predicted.into(),
-            argument_fidelity: fidelity.score,
-            wrong_arguments: ArgumentReport::of_wrong(fidelity),
+            argument_fidelity: compared.fidelity.score,
+            wrong_arguments: ArgumentReport::of_wrong(&compared.fidelity),
+        }
+    }
+}
+
+impl FurtherPairReport {
+    fn new(tool: String, pair: &ComparedPair) -> Self {
+        Self {
+            tool,
+            reference: pair.reference.into(),
+            predicted: pair.predicted.into(),
+            argument_fidelity: pair.fidelity.score,
+            wrong_arguments: ArgumentReport::of_wrong(&pair.fidelity),
         }
     }
 }

@@ -14,8 +14,8 @@ use m3_flow::{CallView, GivenFiles, Lineage};
 use m3_trajectory::Trajectory;
 
 pub(super) use rewrite::{RewriteContext, Rewritten};
-pub(crate) use tokens::explain_difference;
 use tokens::Naming;
+pub(crate) use tokens::explain_difference;
 
 use super::calls::Calls;
 

@@ -50,7 +50,8 @@ impl Rewritten {
             let is_of = |argument: &&mut ArgumentComparison| {
                 let path = argument.other_path.as_deref().unwrap_or(&argument.path);
                 let rest = pointer.strip_prefix(path);
-                argument.verdict == Verdict::Equal && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                argument.verdict == Verdict::Equal
+                    && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             };
             if let Some(argument) = fidelity.arguments.iter_mut().find(is_of) {
                 argument.reason = reason;
@@ -141,7 +142,11 @@ impl PairFlow {
     }
 }
 
-fn named<'m>(mentions: &'m [Mention], arguments: &'m Json, meaning: impl Fn(&Mention) -> Meaning) -> Vec<Named<'m>> {
+fn named<'m>(
+    mentions: &'m [Mention],
+    arguments: &'m Json,
+    meaning: impl Fn(&Mention) -> Meaning,
+) -> Vec<Named<'m>> {
     let name = |mention: &'m Mention| {
         let text = part(arguments.pointer(&mention.pointer)?.as_str()?, &mention.span);
         Some(Named { mention, meaning: meaning(mention), text })
@@ -161,7 +166,8 @@ impl Writer<'_> {
     /// A name of the prediction becomes the reference's name for the same; where it has none, words.
     fn predicted(&mut self, name: &Named<'_>, wanted: &[Named<'_>], a: &Json) {
         let same = || wanted.iter().filter(|other| other.meaning == name.meaning);
-        let own = same().find(|other| other.mention.pointer == name.mention.pointer).or_else(|| same().next());
+        let own =
+            same().find(|other| other.mention.pointer == name.mention.pointer).or_else(|| same().next());
         let place = (name.mention.pointer.clone(), name.mention.span.clone());
         if let Some(own) = own {
             if own.text != name.text {
@@ -170,7 +176,8 @@ impl Writer<'_> {
                 self.changes.push(NameChange { pointer, verdict: Verdict::Equal, reason });
                 self.names[1].push((place.0, place.1, own.text.to_owned()));
             }
-        } else if is_answered(a, &name.mention.pointer) || matches!(name.meaning, Meaning::InPlaceOfTaskImage) {
+        } else if is_answered(a, &name.mention.pointer) || matches!(name.meaning, Meaning::InPlaceOfTaskImage)
+        {
             self.names[1].push((place.0, place.1, self.token(&name.meaning)));
         } else if self.is_free(name) {
             self.leave_out(1, name);

@@ -131,7 +131,9 @@ impl PairFlow {
                     Counterparts::Unknown => None,
                 };
                 match paired {
-                    Some(call) => format!("reads what {} made{}", words_of_place(predictions, call), slot(which)),
+                    Some(call) => {
+                        format!("reads what {} made{}", words_of_place(predictions, call), slot(which))
+                    }
                     None => format!(
                         "reads what the reference's {} made{}",
                         words_of_place(references, *call),

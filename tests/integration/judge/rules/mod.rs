@@ -10,8 +10,8 @@ mod references;
 
 use std::collections::BTreeSet;
 
-use m3_judge::reconstruct::{Proposal, ProposedCall, Reconstruction};
 use m3_flow::{CallPlace, Chain, ChainCall, Standing};
+use m3_judge::reconstruct::{Proposal, ProposedCall, Reconstruction};
 use m3_trajectory::json::Json;
 use serde_json::Value;
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use m3_flow::dependencies;
-use m3_judge::reconstruct::{Proposal, ProposedCall, Violation, by_rules, check};
 use m3_flow::{Chain, ChainCall};
+use m3_judge::reconstruct::{Proposal, ProposedCall, Violation, by_rules, check};
 use m3_trajectory::json::Json;
 use serde_json::{Map, Value, json};
 

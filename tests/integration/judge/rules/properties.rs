@@ -1,8 +1,8 @@
 //! Properties of the reconstruction of any run.
 
+use m3_flow::{Chain, ChainCall, Standing};
 use m3_flow::{Dependency, dependencies};
 use m3_judge::reconstruct::{Reconstruction, by_rules, check};
-use m3_flow::{Chain, ChainCall, Standing};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

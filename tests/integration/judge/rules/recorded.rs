@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use m3_judge::chain_of_run;
 use m3_flow::dependencies;
+use m3_judge::chain_of_run;
 use m3_judge::reconstruct::by_rules;
 use m3_outcomes::KnownTools;
 use m3_trajectory::{Duplicates, TrajectoryFile};
