@@ -3,7 +3,7 @@
 //! Every writing makes a version. A call reads the latest version that an earlier step made; where only calls of its own
 //! step make the file, one of those. `docs/flow.md` has the rules with examples.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use m3_trajectory::json::{Json, pointer_to};
@@ -11,7 +11,7 @@ use m3_trajectory::json::{Json, pointer_to};
 use super::default_names::DefaultNames;
 use super::names::{is_input, is_output, names_path};
 use super::paths::FilePath;
-use super::tools::changes_by_name;
+use super::tools::{changes_by_name, creates_by_name};
 
 /// A call as its lineage needs it.
 #[derive(Debug, Clone, Copy)]
@@ -80,6 +80,8 @@ pub struct Version {
     pub pointer: Option<String>,
     /// The path, as the arguments of its maker or of its first reader have it.
     pub path: String,
+    /// Whether calls change it in place: then it is one file from its first mention to its last, whoever changed it when.
+    pub is_changed_in_place: bool,
     /// Whether it takes the place of the task's own image.
     pub replaces_task_image: bool,
     /// Whether a later call reads it.
@@ -122,6 +124,7 @@ impl Lineage {
         let mut tracker = Tracker {
             calls,
             image: given.image.and_then(FilePath::new),
+            created: created(calls, &paths),
             files: Files::default(),
             lineage: Self { mentions: vec![Vec::new(); calls.len()], versions: Vec::new() },
             searched: 0,
@@ -151,14 +154,29 @@ impl Lineage {
     }
 }
 
+/// The paths that calls of creating tools write without naming them as outputs.
+fn created(calls: &[CallView<'_>], paths: &[Vec<NamedPath>]) -> HashSet<Vec<String>> {
+    let creating = calls.iter().zip(paths).filter(|(call, paths)| {
+        paths.iter().any(|path| path.is_written && !path.is_output) && creates_by_name(tool_of(call))
+    });
+    let written =
+        creating.flat_map(|(_, paths)| paths.iter().filter(|path| path.is_written && !path.is_output));
+    written.map(|path| path.path.parts().to_vec()).collect()
+}
+
+/// The tool's name without its server.
+fn tool_of<'a>(call: &CallView<'a>) -> &'a str {
+    call.tool.split_once('/').map_or(call.tool, |(_, tool)| tool)
+}
+
 /// The paths among the arguments of a call.
 fn named_paths(call: &CallView<'_>) -> Vec<NamedPath> {
     let mut found = Vec::new();
     if let Some(arguments) = call.arguments {
-        let tool = call.tool.split_once('/').map_or(call.tool, |(_, tool)| tool);
         let mut changes = None;
         let mut is_written = |name: &str| {
-            is_output(name) || *changes.get_or_insert_with(|| changes_by_name(tool)) && !is_input(name)
+            is_output(name)
+                || *changes.get_or_insert_with(|| changes_by_name(tool_of(call))) && !is_input(name)
         };
         collect(arguments, "", (String::new(), 0), &mut is_written, &mut found);
     }
@@ -208,6 +226,8 @@ fn may_hold_text(value: &Json) -> bool {
 struct Tracker<'a> {
     calls: &'a [CallView<'a>],
     image: Option<FilePath>,
+    /// Paths that tools create which change files in place.
+    created: HashSet<Vec<String>>,
     files: Files,
     lineage: Lineage,
     searched: usize,
@@ -219,23 +239,21 @@ impl Tracker<'_> {
         let mut written: Vec<(&NamedPath, usize)> = Vec::new();
         for call in step.clone().filter(|&call| !self.calls[call].has_failed) {
             for path in paths[call].iter().filter(|path| path.is_written) {
-                let version = self.add(call, Some(path.pointer.clone()), path);
-                written.push((path, version));
+                if let Some(version) = self.write(call, path) {
+                    written.push((path, version));
+                }
             }
         }
-        let mut next = written.clone().into_iter().map(|(_, version)| version);
-        for call in step.clone() {
+        for call in step {
             for path in &paths[call] {
-                let made = (path.is_written && !self.calls[call].has_failed).then(|| next.next()).flatten();
-                let role = match made {
-                    Some(version) if path.is_output => Some((Role::Writes(version), path.text.len())),
+                let made =
+                    written.iter().find(|(made, _)| std::ptr::eq(*made, path)).map(|(_, version)| *version);
+                let writes = made.map(|version| (Role::Writes(version), path.text.len()));
+                let role = match path.is_output {
+                    true => writes,
                     // A tool that changes a file in place reads what was there.
-                    Some(version) => {
-                        let before = self.read(call, path, &[]);
-                        before.or(Some((Role::Writes(version), path.text.len())))
-                    }
-                    None if path.is_output => None,
-                    None => self.read(call, path, &written),
+                    false if made.is_some() => self.read(call, path, &[]).or(writes),
+                    false => self.read(call, path, &written),
                 };
                 if let Some((role, end)) = role {
                     self.mention(call, &path.pointer, 0..end, role);
@@ -253,11 +271,44 @@ impl Tracker<'_> {
         }
     }
 
-    fn add(&mut self, call: usize, pointer: Option<String>, named: &NamedPath) -> usize {
-        let replaces_task_image = self.image.as_ref().is_some_and(|image| named.path.is_exactly(image));
-        let path = named.text.clone();
-        let version = Version { call, pointer, path, replaces_task_image, is_read: false, replaced_by: None };
-        self.lineage.versions.push(version);
+    /// The version that a call makes under a path that it writes; `None` where it changes in place a file that is one from
+    /// its first mention to its last, or one that was there before the trajectory.
+    fn write(&mut self, call: usize, named: &NamedPath) -> Option<usize> {
+        if named.is_output {
+            return Some(self.add(call, named));
+        }
+        let known =
+            self.files.exact(&named.path).or_else(|| self.files.met(named).map(|(version, _)| version));
+        match known {
+            Some(version) => {
+                (!self.lineage.versions[version].is_changed_in_place).then(|| self.add(call, named))
+            }
+            None if self.is_task_image(&named.path) => Some(self.add(call, named)),
+            None => {
+                if self.created.contains(named.path.parts()) {
+                    let version = self.add(call, named);
+                    self.lineage.versions[version].is_changed_in_place = true;
+                    self.files.put(named, version);
+                }
+                None
+            }
+        }
+    }
+
+    fn is_task_image(&self, path: &FilePath) -> bool {
+        self.image.as_ref().is_some_and(|image| path.is_exactly(image))
+    }
+
+    fn add(&mut self, call: usize, named: &NamedPath) -> usize {
+        self.lineage.versions.push(Version {
+            call,
+            pointer: Some(named.pointer.clone()),
+            path: named.text.clone(),
+            is_changed_in_place: false,
+            replaces_task_image: self.is_task_image(&named.path),
+            is_read: false,
+            replaced_by: None,
+        });
         self.lineage.versions.len() - 1
     }
 
@@ -284,7 +335,7 @@ impl Tracker<'_> {
         if let Some(version) = self.files.exact(path) {
             return Some((reads(version, false), named.text.len()));
         }
-        if image.is_some_and(|image| path.is_exactly(image)) {
+        if self.is_task_image(path) {
             return Some((Role::ReadsTaskImage, named.text.len()));
         }
         if let Some((version, end)) = self.files.met(named) {
@@ -299,7 +350,8 @@ impl Tracker<'_> {
             return Some((reads(*version, true), named.text.len()));
         }
         let maker = DefaultNames { calls: self.calls, lineage: &self.lineage }.maker(call, path)?;
-        let version = self.add(maker, None, named);
+        let version = self.add(maker, named);
+        self.lineage.versions[version].pointer = None;
         self.files.put(named, version);
         Some((reads(version, false), named.text.len()))
     }

@@ -101,3 +101,12 @@ pub fn changes_by_name(tool: &str) -> bool {
     words.iter().any(|word| CHANGING.contains(&word.as_str()))
         || (words.len() > 1 && CHANGING_FIRST.contains(&first))
 }
+
+/// Words that mark a tool that makes what was not there, anywhere in its name.
+const CREATING: [&str; 11] =
+    ["create", "write", "save", "generate", "new", "make", "init", "export", "build", "record", "compose"];
+
+/// Whether a tool of this name makes what was not there, rather than changing what was.
+pub(crate) fn creates_by_name(tool: &str) -> bool {
+    words(tool).iter().any(|word| CREATING.contains(&word.as_str()))
+}

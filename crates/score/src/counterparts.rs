@@ -5,14 +5,14 @@
 //! compared with each other: the pairing of a tool's matched calls with the largest sum of fidelities. Which files a call
 //! uses depends on which calls are paired, so both are found in turns until nothing changes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use m3_embedding::{Embedder, EncoderError};
 
 use super::assign::{Side, assign};
 use super::chunk::{Chunk, Prepared};
-use super::fidelity::constants::THRESHOLD;
+use super::fidelity::constants::{EQUIVALENT, THRESHOLD};
 use super::fidelity::{CallFidelity, CallPair, Fidelity};
 use super::flow::{Counterparts, RewriteContext, Rewritten};
 use super::matching::{Match, Matching, cosine_of_calls};
@@ -41,6 +41,8 @@ struct OpenBucket {
     references: Vec<usize>,
     matched: usize,
     predictions: Vec<usize>,
+    /// Whether its calls name files that calls make: then their fidelity depends on who is paired with whom.
+    names_files: bool,
     /// Which may be paired.
     allowed: Matrix<bool>,
 }
@@ -54,12 +56,16 @@ pub(super) struct Comparer<'r, 'a> {
 }
 
 impl Comparer<'_, '_> {
-    /// The pairing of the calls of each trajectory: that of its alignment, but for calls that are told apart by what they
-    /// ask for.
+    /// Whose arguments are compared, and how far they ask for the same: the pairs of each alignment, but for calls that are
+    /// told apart by what they ask for. Trajectory by trajectory, those of matches in their order, then those of reference calls
+    /// that the alignment leaves unmatched. Then the pairings themselves.
     ///
     /// # Errors
     /// [`EncoderError`], for the words of arguments.
-    pub(super) fn pair(&mut self, matchings: &[Matching]) -> Result<Pairings, EncoderError> {
+    pub(super) fn pair(
+        &mut self,
+        matchings: &[Matching],
+    ) -> Result<(Vec<ComparedCalls>, Vec<CallFidelity>, Pairings), EncoderError> {
         let aligned = |(prepared, matching): (&Prepared, &Matching)| {
             let mut paired = vec![None; prepared.predictions.calls.len()];
             for pair in &matching.matches {
@@ -68,41 +74,90 @@ impl Comparer<'_, '_> {
             paired
         };
         let mut pairings: Pairings = self.chunk.items.iter().zip(matchings).map(aligned).collect();
+        let pairs: Vec<ComparedCalls> = compared_calls(matchings, &pairings).collect();
+        let fidelities = self.compare(&pairs, Some(&pairings))?;
         if self.options.similarity == Similarity::Typed {
-            return Ok(pairings);
+            return Ok((pairs, fidelities, pairings));
         }
-        let mut open = self.open_buckets(matchings);
+        let known: HashMap<ComparedCalls, CallFidelity> = pairs.into_iter().zip(fidelities).collect();
+        let mut open = self.open_buckets(matchings, &known);
+        let is_open: HashSet<usize> =
+            open.iter().filter(|bucket| bucket.names_files).map(|bucket| bucket.item).collect();
+        self.settle(&mut open, &mut pairings)?;
+        let pairs: Vec<ComparedCalls> = compared_calls(matchings, &pairings).collect();
+        let is_settled = |pair: &ComparedCalls| known.contains_key(pair) && !is_open.contains(&pair.0);
+        let rest: Vec<ComparedCalls> = pairs.iter().copied().filter(|pair| !is_settled(pair)).collect();
+        let mut compared = self.compare(&rest, Some(&pairings))?.into_iter();
+        let mut known = known;
+        let mut rest = rest.into_iter().peekable();
+        let fidelity = |pair: &ComparedCalls| match rest.next_if_eq(pair) {
+            Some(_) => compared.next(),
+            None => known.remove(pair),
+        };
+        let fidelities = pairs.iter().filter_map(fidelity).collect();
+        Ok((pairs, fidelities, pairings))
+    }
+
+    /// Pairs the calls of open buckets by what they ask for, in turns.
+    fn settle(&mut self, open: &mut Vec<OpenBucket>, pairings: &mut Pairings) -> Result<(), EncoderError> {
         for turn in 0..MOST_TURNS {
             if open.is_empty() {
                 break;
             }
             let pairs: Vec<ComparedCalls> = open.iter().flat_map(OpenBucket::pairs).collect();
-            let known = (turn > 0).then_some(&pairings);
+            let known = (turn > 0).then_some(&*pairings);
             let scores: Vec<f64> = self.compare(&pairs, known)?.iter().map(|found| found.score).collect();
             let mut scores = scores.into_iter();
             let mut changed = vec![turn == 0; self.chunk.items.len()];
-            for bucket in &open {
+            for bucket in &*open {
                 let best = bucket.assign(self.chunk, &mut scores);
                 changed[bucket.item] |= bucket.settle(&best, &mut pairings[bucket.item]);
             }
-            // Without files in common nothing depends on who is paired with whom.
-            open.retain(|bucket| changed[bucket.item] && self.chunk.items[bucket.item].flow.is_some());
+            open.retain(|bucket| changed[bucket.item] && bucket.names_files);
         }
-        Ok(pairings)
+        Ok(())
     }
 
-    fn open_buckets(&self, matchings: &[Matching]) -> Vec<OpenBucket> {
+    /// The tools of which a matched call may ask for what another call asks for. Where all matched calls ask for the same as
+    /// their partners nothing is open.
+    fn open_buckets(
+        &self,
+        matchings: &[Matching],
+        known: &HashMap<ComparedCalls, CallFidelity>,
+    ) -> Vec<OpenBucket> {
         let mut open = Vec::new();
         for (item, (prepared, matching)) in self.chunk.items.iter().zip(matchings).enumerate() {
+            let is_right = |pair: &Match| {
+                let found = known.get(&(item, pair.reference.index, pair.predicted.index));
+                found.is_some_and(|found| found.score >= EQUIVALENT)
+            };
+            let wrong: HashSet<&str> =
+                matching.matches.iter().filter(|pair| !is_right(pair)).map(|pair| &*pair.tool).collect();
+            let has_unmatched =
+                !matching.unmatched_references.is_empty() && !matching.unmatched_predictions.is_empty();
+            if wrong.is_empty() && !(prepared.flow.is_some() && has_unmatched) {
+                continue;
+            }
             let (references, predictions) = (&prepared.references.calls, &prepared.predictions.calls);
             let by_reference: HashMap<usize, &Match> =
                 matching.matches.iter().map(|pair| (pair.reference.index, pair)).collect();
             let matched = |call: usize| by_reference.get(&call).copied();
             for bucket in buckets(references.tools(), predictions.tools()) {
+                let names_files = prepared.flow.as_ref().is_some_and(|flow| {
+                    bucket.references.iter().any(|&call| flow.reference_names_files(call))
+                        || bucket.predictions.iter().any(|&call| flow.prediction_names_files(call))
+                });
+                let is_of_interest = wrong.contains(bucket.tool)
+                    || names_files
+                        && (!wrong.is_empty()
+                            || bucket.references.iter().any(|&call| matched(call).is_none()));
+                if !is_of_interest {
+                    continue;
+                }
                 let (mut rows, mut unmatched): (Vec<usize>, Vec<usize>) =
                     bucket.references.into_iter().partition(|&call| matched(call).is_some());
                 let mut columns = bucket.predictions;
-                if prepared.flow.is_none() {
+                if !names_files {
                     unmatched.clear();
                 }
                 references.sort(&mut rows);
@@ -116,7 +171,7 @@ impl Comparer<'_, '_> {
                 let is_allowed = |row: usize, column: usize| {
                     let pair = (rows[row], columns[column]);
                     let own = matched(pair.0);
-                    prepared.flow.is_some()
+                    names_files
                         || own.is_some_and(|own| {
                             own.predicted.index == pair.1
                                 || own.similarity < 1.0
@@ -133,6 +188,7 @@ impl Comparer<'_, '_> {
                         references: rows,
                         matched: matched_rows,
                         predictions: columns,
+                        names_files,
                         allowed,
                     });
                 }
@@ -150,8 +206,19 @@ impl Comparer<'_, '_> {
         pairs: &[ComparedCalls],
         pairings: Option<&Pairings>,
     ) -> Result<Vec<CallFidelity>, EncoderError> {
+        let mut files: HashMap<usize, HashMap<usize, usize>> = HashMap::new();
+        let rewrite = |&(item, ..): &ComparedCalls| self.chunk.items[item].flow.as_ref().zip(pairings);
+        for pair in pairs {
+            if let Some((flow, pairings)) = rewrite(pair) {
+                files.entry(pair.0).or_insert_with(|| flow.pair_files(&pairings[pair.0]));
+            }
+        }
+        let pairing = |item: usize| match (pairings, files.get(&item)) {
+            (Some(pairings), Some(files)) => Counterparts::Known { calls: &pairings[item], files },
+            _ => Counterparts::Unknown,
+        };
         let rewritten: Vec<Option<Rewritten>> =
-            pairs.iter().map(|pair| self.rewrite(*pair, pairings)).collect();
+            pairs.iter().map(|pair| self.rewrite(*pair, pairing(pair.0))).collect();
         let items = &self.chunk.items;
         let pair = |index: usize| pair_of(items, pairs[index], rewritten[index].as_ref());
         let mut found: Vec<Option<CallFidelity>> = vec![None; pairs.len()];
@@ -172,21 +239,43 @@ impl Comparer<'_, '_> {
         Ok(explained.collect())
     }
 
-    pub(super) fn rewrite(
+    /// Two calls' arguments as they were compared in the end.
+    pub(super) fn rewrite_under(&self, pair: ComparedCalls, pairings: &Pairings) -> Option<Rewritten> {
+        let calls = &pairings[pair.0];
+        let files = self.chunk.items[pair.0].flow.as_ref()?.pair_files(calls);
+        self.rewrite(pair, Counterparts::Known { calls, files: &files })
+    }
+
+    fn rewrite(
         &self,
         (item, reference, predicted): ComparedCalls,
-        pairings: Option<&Pairings>,
+        pairing: Counterparts<'_>,
     ) -> Option<Rewritten> {
         let prepared = &self.chunk.items[item];
         let flow = prepared.flow.as_ref()?;
         let (a, b) = (&prepared.references.arguments[reference], &prepared.predictions.arguments[predicted]);
-        let pairing = pairings.map_or(Counterparts::Unknown, |known| Counterparts::Known(&known[item]));
         let tool = prepared.references.calls.tool(reference);
         let required = |name: &str| self.options.is_required(tool, name);
         let calls = (&prepared.references.calls, &prepared.predictions.calls);
         let context = RewriteContext { calls, pairing, is_required: &required };
         flow.rewrite((reference, predicted), (a.as_ref()?, b.as_ref()?), &context)
     }
+}
+
+/// The calls whose arguments are compared, trajectory by trajectory: those of matches in their order, then those of unmatched
+/// reference calls.
+fn compared_calls<'m>(
+    matchings: &'m [Matching],
+    pairings: &'m Pairings,
+) -> impl Iterator<Item = ComparedCalls> + 'm {
+    matchings.iter().zip(pairings).enumerate().flat_map(|(item, (matching, pairing))| {
+        let by_reference: BTreeMap<usize, usize> =
+            pairing.iter().enumerate().filter_map(|(call, found)| Some(((*found)?, call))).collect();
+        let matched = matching.matches.iter().map(|pair| pair.reference.index);
+        let unmatched = matching.unmatched_references.iter().map(|alone| alone.place.index);
+        let pair = move |reference: usize| Some((item, reference, *by_reference.get(&reference)?));
+        matched.chain(unmatched).filter_map(pair).collect::<Vec<_>>()
+    })
 }
 
 /// Two calls as they are compared.

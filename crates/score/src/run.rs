@@ -8,7 +8,7 @@ use m3_embedding::{Embedder, InputKey};
 use m3_trajectory::{FailureClass, Trajectory};
 
 use super::chunk::{Chunk, Prepared};
-use super::counterparts::{ComparedCalls, Comparer, Pairings, pair_of};
+use super::counterparts::{Comparer, pair_of};
 use super::fidelity::{DoubtfulPairs, Fidelity};
 use super::matching::{Matching, align, calls_to_embed, cosine_of_calls};
 use super::scored::{Progress, ScoreError, Sink, Summary, TrajectoryScore};
@@ -163,15 +163,14 @@ impl<'a> Run<'a> {
         embedder: &mut Embedder,
     ) -> Result<Vec<Vec<ComparedPair>>, ScoreError> {
         let mut comparer = Comparer { chunk, fidelity: &mut self.fidelity, options: &self.options, embedder };
-        let pairings = comparer.pair(matchings)?;
-        let pairs: Vec<ComparedCalls> = compared_calls(matchings, &pairings).collect();
-        let fidelities = comparer.compare(&pairs, Some(&pairings))?;
+        let (pairs, fidelities, pairings) = comparer.pair(matchings)?;
         let (answers, mut doubtful) = (self.options.answers, self.doubtful.as_deref_mut());
+        let answers = answers.filter(|answers| !answers.is_empty());
         let is_asked = answers.is_some() || doubtful.is_some();
         let mut compared: Vec<Vec<ComparedPair>> = vec![Vec::new(); chunk.items.len()];
         for (calls, mut fidelity) in pairs.into_iter().zip(fidelities) {
             if is_asked {
-                let rewritten = comparer.rewrite(calls, Some(&pairings));
+                let rewritten = comparer.rewrite_under(calls, &pairings);
                 let pair = pair_of(&chunk.items, calls, rewritten.as_ref());
                 if let Some(doubtful) = &mut doubtful {
                     doubtful.add(pair, &fidelity);
@@ -188,20 +187,4 @@ impl<'a> Run<'a> {
         }
         Ok(compared)
     }
-}
-
-/// The calls whose arguments are compared, trajectory by trajectory: those of matches in their order, then those of unmatched
-/// reference calls.
-fn compared_calls<'m>(
-    matchings: &'m [Matching],
-    pairings: &'m Pairings,
-) -> impl Iterator<Item = ComparedCalls> + 'm {
-    matchings.iter().zip(pairings).enumerate().flat_map(|(item, (matching, pairing))| {
-        let by_reference: BTreeMap<usize, usize> =
-            pairing.iter().enumerate().filter_map(|(call, found)| Some(((*found)?, call))).collect();
-        let matched = matching.matches.iter().map(|pair| pair.reference.index);
-        let unmatched = matching.unmatched_references.iter().map(|alone| alone.place.index);
-        let pair = move |reference: usize| Some((item, reference, *by_reference.get(&reference)?));
-        matched.chain(unmatched).filter_map(pair).collect::<Vec<_>>()
-    })
 }

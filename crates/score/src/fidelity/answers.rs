@@ -32,6 +32,12 @@ pub struct Answers {
 }
 
 impl Answers {
+    /// Whether nothing is said of any pair.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.are_same.is_empty()
+    }
+
     /// Takes in whether two calls ask for the same. The pair's own schema does not matter.
     pub fn add(&mut self, pair: CallPair<'_>, is_same: bool) {
         self.are_same.insert(calls_key(pair), is_same);
@@ -41,7 +47,7 @@ impl Answers {
     /// [`SAID_SAME`] at least or [`SAID_DIFFERENT`] at most, and so have its worst argument and those below.
     #[must_use]
     pub fn laid_over(&self, pair: CallPair<'_>, mut fidelity: CallFidelity) -> CallFidelity {
-        if self.are_same.is_empty() {
+        if self.is_empty() {
             return fidelity;
         }
         // Most calls are equal, and need no key.

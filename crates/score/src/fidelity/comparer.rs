@@ -12,7 +12,7 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, is_same};
 
 use super::align::{Alignment, ONLY_ONE};
-use super::comparison_cache::schema_key;
+use super::comparison_cache::{question_key, schema_key};
 use super::constants::{CLOSE, EQUIVALENT, SAME_OTHERWISE, TOO_LONG};
 use super::evidence::{self, Context, Question};
 use super::model::Model;
@@ -142,6 +142,7 @@ impl<'a> Fidelity<'a> {
         let mut schemas: HashMap<&str, InputKey> = HashMap::new();
         // All pairs of many calls are too many to be kept, and most are compared once in a lifetime.
         let is_cached = !self.keeps_evidence && embedder.has_cache() && count <= MOST_KEPT;
+        let mut question: (Option<&str>, InputKey) = (None, question_key(None));
         let is_equal = |pair: CallPair<'_>| pair.a.zip(pair.b).is_some_and(|(a, b)| is_same(a, b));
         let mut key = |index: usize| {
             let pair = pair(index);
@@ -150,7 +151,11 @@ impl<'a> Fidelity<'a> {
                 let schema = own.unwrap_or_else(|| {
                     *schemas.entry(pair.tool).or_insert_with(|| schema_key(self.schema(pair)))
                 });
-                comparison_cache::key(pair, &schema, &self.model)
+                // Pairs of one trajectory follow one another, and share the question.
+                if !std::ptr::eq(question.0.unwrap_or_default(), pair.question.unwrap_or_default()) {
+                    question = (pair.question, question_key(pair.question));
+                }
+                comparison_cache::key(pair, &schema, &question.1, &self.model)
             })
         };
         let keys: Vec<Option<InputKey>> = range.clone().map(&mut key).collect();

@@ -19,20 +19,27 @@ const LONGEST: usize = 1 << 16;
 /// An argument as it is kept: path, other path, kind, verdict, the bits of its score, the reason.
 type Kept = (String, Option<String>, Kind, Verdict, u64, String);
 
-/// What tells a pair of calls from all others; `schema` tells the tool's.
-pub(super) fn key(pair: CallPair<'_>, schema: &InputKey, model: &Model) -> InputKey {
+/// What tells a pair of calls from all others; `schema` tells the tool's, `question` the question.
+pub(super) fn key(pair: CallPair<'_>, schema: &InputKey, question: &InputKey, model: &Model) -> InputKey {
     let mut digest = Sha256::new();
     digest.update(RULES);
     feed_text(&mut digest, model.digest());
     digest.update(schema);
-    feed_calls(&mut digest, pair);
+    feed_calls(&mut digest, pair, question);
+    shortened(digest)
+}
+
+/// What tells a question from all others. It is longer than most calls, and the same for all calls of a trajectory.
+pub(super) fn question_key(question: Option<&str>) -> InputKey {
+    let mut digest = Sha256::new();
+    digest.update(question.unwrap_or_default());
     shortened(digest)
 }
 
 /// What tells a pair of calls from all others, by whatever they are compared: the tool, the question, both arguments.
 pub(super) fn calls_key(pair: CallPair<'_>) -> InputKey {
     let mut digest = Sha256::new();
-    feed_calls(&mut digest, pair);
+    feed_calls(&mut digest, pair, &question_key(pair.question));
     shortened(digest)
 }
 
@@ -51,8 +58,8 @@ fn shortened(digest: Sha256) -> InputKey {
     key
 }
 
-fn feed_calls(digest: &mut Sha256, pair: CallPair<'_>) {
-    feed_text(digest, pair.question.unwrap_or_default());
+fn feed_calls(digest: &mut Sha256, pair: CallPair<'_>, question: &InputKey) {
+    digest.update(question);
     feed_text(digest, pair.tool);
     for side in [pair.a, pair.b] {
         feed(digest, side.unwrap_or(&Json::Object(Vec::new())));
@@ -154,7 +161,7 @@ mod tests {
         let key_of = |tool: &str, a: &str, b: &str, schema: &InputKey| {
             let (a, b) = (parse(a.as_bytes()).unwrap().0, parse(b.as_bytes()).unwrap().0);
             let pair = CallPair { tool, a: Some(&a), b: Some(&b), question: None, schema: None };
-            key(pair, schema, &Model::built_in())
+            key(pair, schema, &question_key(None), &Model::built_in())
         };
         let mut keys: Vec<InputKey> = [
             ("t", r#"{"a": 1}"#, r#"{"a": 2}"#),
@@ -170,8 +177,8 @@ mod tests {
         keys.push(key_of("t", r#"{"a": 1}"#, r#"{"a": 2}"#, &schema_key(Some(&Json::Object(Vec::new())))));
         let one = Json::Object(vec![("a".to_owned(), Json::Integer(1))]);
         let asked = CallPair { tool: "t", a: Some(&one), b: None, question: Some("what"), schema: None };
-        keys.push(key(asked, &none, &Model::built_in()));
-        keys.push(key(CallPair { question: None, ..asked }, &none, &Model::built_in()));
+        keys.push(key(asked, &none, &question_key(asked.question), &Model::built_in()));
+        keys.push(key(CallPair { question: None, ..asked }, &none, &question_key(None), &Model::built_in()));
         let all = keys.len();
         keys.sort_unstable();
         keys.dedup();

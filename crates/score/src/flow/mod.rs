@@ -8,9 +8,11 @@
 mod rewrite;
 mod tokens;
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-use m3_flow::{CallView, GivenFiles, Lineage};
+use m3_flow::{CallView, GivenFiles, Lineage, Mention, Role};
 use m3_trajectory::Trajectory;
 
 pub(super) use rewrite::{RewriteContext, Rewritten};
@@ -31,8 +33,13 @@ pub(super) struct PairFlow {
 pub(super) enum Counterparts<'a> {
     /// Not known yet: whatever any call made counts as the same.
     Unknown,
-    /// For each predicted call the reference call it is paired with.
-    Known(&'a [Option<usize>]),
+    /// Known for calls, and from them for files.
+    Known {
+        /// For each predicted call the reference call it is paired with.
+        calls: &'a [Option<usize>],
+        /// Which of the reference's files a file that is changed in place stands for, by their versions.
+        files: &'a HashMap<usize, usize>,
+    },
 }
 
 impl PairFlow {
@@ -49,6 +56,56 @@ impl PairFlow {
         let naming = Naming::new(question.unwrap_or_default());
         Some(Box::new(Self { references, predictions, naming }))
     }
+}
+
+impl PairFlow {
+    /// Whether a reference call names files that calls make.
+    pub(super) fn reference_names_files(&self, call: usize) -> bool {
+        names_files(&self.references, call)
+    }
+
+    /// Whether a predicted call names files that calls make.
+    pub(super) fn prediction_names_files(&self, call: usize) -> bool {
+        names_files(&self.predictions, call)
+    }
+
+    /// Which of the reference's files each file stands for that the prediction changes in place: the one that paired calls name
+    /// most often at the same place, where calls that create it count half as much again.
+    pub(super) fn pair_files(&self, calls: &[Option<usize>]) -> HashMap<usize, usize> {
+        let file = |lineage: &Lineage, mention: &Mention| match mention.role {
+            Role::Reads { version, .. } if lineage.versions[version].is_changed_in_place => Some(version),
+            _ => None,
+        };
+        let mut votes: BTreeMap<(usize, usize), u32> = BTreeMap::new();
+        for (call, mentions) in self.predictions.mentions.iter().enumerate() {
+            let Some(reference) = calls.get(call).copied().flatten() else { continue };
+            for mention in mentions {
+                let own = self.references.mentions.get(reference).into_iter().flatten();
+                let at_place = own.filter(|other| other.pointer == mention.pointer);
+                let Some(own) = at_place.filter_map(|other| file(&self.references, other)).next() else {
+                    continue;
+                };
+                let Some(given) = file(&self.predictions, mention) else { continue };
+                let creates = self.references.versions[own].call == reference
+                    && self.predictions.versions[given].call == call;
+                *votes.entry((own, given)).or_default() += if creates { 3 } else { 2 };
+            }
+        }
+        let mut votes: Vec<((usize, usize), u32)> = votes.into_iter().collect();
+        votes.sort_by_key(|(pair, votes)| (Reverse(*votes), *pair));
+        let (mut paired, mut taken) = (HashMap::new(), HashSet::new());
+        for ((own, given), _) in votes {
+            if !paired.contains_key(&given) && taken.insert(own) {
+                paired.insert(given, own);
+            }
+        }
+        paired
+    }
+}
+
+fn names_files(lineage: &Lineage, call: usize) -> bool {
+    let mentions = lineage.mentions.get(call).into_iter().flatten();
+    mentions.into_iter().any(|mention| mention.role != Role::ReadsTaskImage)
 }
 
 /// The calls of a trajectory. Results are left out: nothing that only one side has recorded may count.

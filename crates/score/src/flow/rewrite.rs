@@ -96,7 +96,7 @@ impl PairFlow {
         let mut given = named(mentions.1, b, |mention| self.predicted_meaning(mention, pairing));
         self.forgive_losses(&wanted, &mut given);
         self.hold_to_question(&mut wanted, &mut given);
-        let mut writer = Writer { context, changes: Vec::new(), names: [Vec::new(), Vec::new()] };
+        let mut writer = Writer { flow: self, context, changes: Vec::new(), names: [Vec::new(), Vec::new()] };
         for name in &given {
             writer.predicted(name, &wanted, a);
         }
@@ -126,10 +126,13 @@ impl PairFlow {
     /// Names that the question asks for are compared as they stand.
     fn hold_to_question<'m>(&self, wanted: &mut Vec<Named<'m>>, given: &mut Vec<Named<'m>>) {
         let is_new = |name: &Named<'_>| matches!(name.meaning, Meaning::New(_));
-        let is_asked = |name: &Named<'_>| is_new(name) && self.naming.asks_for(name.text);
+        let is_named_by_choice = |name: &Named<'_>| {
+            matches!(name.meaning, Meaning::New(_) | Meaning::InPlace(_) | Meaning::Foreign(_))
+        };
+        let is_asked = |name: &Named<'_>| is_named_by_choice(name) && self.naming.asks_for(name.text);
         if wanted.iter().chain(given.iter()).any(is_asked) {
-            wanted.retain(|name| !is_new(name));
-            given.retain(|name| !is_new(name));
+            wanted.retain(|name| !is_named_by_choice(name));
+            given.retain(|name| !is_named_by_choice(name));
             return;
         }
         // Another kind of file is another file where the question says which.
@@ -156,6 +159,7 @@ fn named<'m>(
 
 /// Decides what becomes of each name.
 struct Writer<'a> {
+    flow: &'a PairFlow,
     context: &'a RewriteContext<'a>,
     changes: Vec<NameChange>,
     /// Of the reference, and of the prediction.
@@ -198,7 +202,7 @@ impl Writer<'_> {
     }
 
     fn token(&self, meaning: &Meaning) -> String {
-        PairFlow::token(meaning, self.context.calls, self.context.pairing)
+        self.flow.token(meaning, self.context.calls, self.context.pairing)
     }
 
     /// Whether a name for what is made may as well be left to the tool.
@@ -226,6 +230,7 @@ fn reason(meaning: &Meaning, is_other_kind: bool) -> &'static str {
         Meaning::New(_) if is_other_kind => "another kind of file, and nothing says which is wanted",
         Meaning::New(_) => "the name of what the call makes is its own choice",
         Meaning::TaskImage => "the task's picture under another of its names",
+        Meaning::InPlace(_) => "the same file under another name",
         _ => "what the matched call made, under another name",
     }
 }

@@ -3,6 +3,7 @@
 use super::{Counterparts, PairFlow, words_of_place};
 use crate::calls::Calls;
 use m3_flow::{Lineage, Mention, Role, Version};
+use m3_support::text::shortened;
 
 /// Around the words for a file; noncharacters, which no tool means anything by.
 const BEGIN: char = '\u{fdd0}';
@@ -15,6 +16,10 @@ pub(super) enum Meaning {
     Made(usize, String),
     /// What a predicted call makes that is paired with none.
     Unpaired(usize, String),
+    /// A file that calls of the reference change in place, or the prediction's file that does its duty.
+    InPlace(usize),
+    /// A file that only the prediction changes in place.
+    Foreign(usize),
     /// Something that is made, before it is known by which call.
     Anything,
     /// The task's own image.
@@ -87,7 +92,10 @@ impl PairFlow {
             Role::ReadsTaskImage => Meaning::TaskImage,
             Role::Writes(version) => written(versions, version),
             Role::Reads { version, .. } => match (pairing, versions.versions.get(version)) {
-                (Counterparts::Known(_), Some(made)) => Meaning::Made(made.call, slot(versions, made)),
+                (Counterparts::Known { .. }, Some(made)) if made.is_changed_in_place => {
+                    Meaning::InPlace(version)
+                }
+                (Counterparts::Known { .. }, Some(made)) => Meaning::Made(made.call, slot(versions, made)),
                 _ => Meaning::Anything,
             },
         }
@@ -105,7 +113,10 @@ impl PairFlow {
                 _ => written(versions, version),
             },
             Role::Reads { version, .. } => match (pairing, versions.versions.get(version)) {
-                (Counterparts::Known(references), Some(made)) => {
+                (Counterparts::Known { files, .. }, Some(made)) if made.is_changed_in_place => {
+                    files.get(&version).map_or(Meaning::Foreign(version), |&file| Meaning::InPlace(file))
+                }
+                (Counterparts::Known { calls: references, .. }, Some(made)) => {
                     let slot = slot(versions, made);
                     match references.get(made.call).copied().flatten() {
                         Some(reference) => Meaning::Made(reference, slot),
@@ -119,6 +130,7 @@ impl PairFlow {
 
     /// The words for a meaning, between signs that no text has. Calls have the numbers of the prediction, where it has them.
     pub(super) fn token(
+        &self,
         meaning: &Meaning,
         (references, predictions): (&Calls, &Calls),
         pairing: Counterparts<'_>,
@@ -127,7 +139,7 @@ impl PairFlow {
         let words = match meaning {
             Meaning::Made(call, which) => {
                 let paired = match pairing {
-                    Counterparts::Known(paired) => paired.iter().position(|found| *found == Some(*call)),
+                    Counterparts::Known { calls, .. } => calls.iter().position(|found| *found == Some(*call)),
                     Counterparts::Unknown => None,
                 };
                 match paired {
@@ -144,6 +156,10 @@ impl PairFlow {
             Meaning::Unpaired(call, which) => {
                 format!("reads what {} made{}", words_of_place(predictions, *call), slot(which))
             }
+            Meaning::InPlace(file) => {
+                format!("uses the reference's file `{}`", shown(&self.references, *file))
+            }
+            Meaning::Foreign(file) => format!("uses another file, `{}`", shown(&self.predictions, *file)),
             Meaning::Anything => "reads something that was made".to_owned(),
             Meaning::TaskImage => "reads the task's picture".to_owned(),
             Meaning::New(_) => "writes a new file".to_owned(),
@@ -152,6 +168,13 @@ impl PairFlow {
         };
         format!("{BEGIN}{words}{END}")
     }
+}
+
+/// Names of files in reasons are cut to so many columns.
+const SHOWN: usize = 60;
+
+fn shown(lineage: &Lineage, version: usize) -> String {
+    lineage.versions.get(version).map_or_else(String::new, |version| shortened(&version.path, SHOWN))
 }
 
 fn written(lineage: &Lineage, version: usize) -> Meaning {
