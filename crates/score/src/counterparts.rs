@@ -14,7 +14,7 @@ use super::assign::{Side, assign};
 use super::chunk::{Chunk, Prepared};
 use super::fidelity::constants::{EQUIVALENT, THRESHOLD};
 use super::fidelity::{CallFidelity, CallPair, Fidelity};
-use super::flow::{Counterparts, RewriteContext, Rewritten};
+use super::flow::{Counterparts, PairFlow, RewriteContext, Rewritten};
 use super::matching::{Match, Matching, cosine_of_calls};
 use super::matrix::Matrix;
 use super::{ScoreOptions, Similarity, buckets};
@@ -143,21 +143,25 @@ impl Comparer<'_, '_> {
                 matching.matches.iter().map(|pair| (pair.reference.index, pair)).collect();
             let matched = |call: usize| by_reference.get(&call).copied();
             for bucket in buckets(references.tools(), predictions.tools()) {
-                let names_files = prepared.flow.as_ref().is_some_and(|flow| {
-                    bucket.references.iter().any(|&call| flow.reference_names_files(call))
-                        || bucket.predictions.iter().any(|&call| flow.prediction_names_files(call))
-                });
+                let of_bucket = |is: fn(&PairFlow, [Option<usize>; 2]) -> bool| {
+                    prepared.flow.as_ref().is_some_and(|flow| {
+                        bucket.references.iter().any(|&call| is(flow, [Some(call), None]))
+                            || bucket.predictions.iter().any(|&call| is(flow, [None, Some(call)]))
+                    })
+                };
+                let names_files = of_bucket(PairFlow::names_made_files);
+                let has_names = of_bucket(PairFlow::names_files);
+                let has_unmatched = bucket.references.iter().any(|&call| matched(call).is_none());
                 let is_of_interest = wrong.contains(bucket.tool)
-                    || names_files
-                        && (!wrong.is_empty()
-                            || bucket.references.iter().any(|&call| matched(call).is_none()));
+                    || names_files && !wrong.is_empty()
+                    || has_names && has_unmatched;
                 if !is_of_interest {
                     continue;
                 }
                 let (mut rows, mut unmatched): (Vec<usize>, Vec<usize>) =
                     bucket.references.into_iter().partition(|&call| matched(call).is_some());
                 let mut columns = bucket.predictions;
-                if !names_files {
+                if !has_names {
                     unmatched.clear();
                 }
                 references.sort(&mut rows);
@@ -170,9 +174,8 @@ impl Comparer<'_, '_> {
                 }
                 let is_allowed = |row: usize, column: usize| {
                     let pair = (rows[row], columns[column]);
-                    let own = matched(pair.0);
                     names_files
-                        || own.is_some_and(|own| {
+                        || matched(pair.0).is_none_or(|own| {
                             own.predicted.index == pair.1
                                 || own.similarity < 1.0
                                     && cosine_of_calls(references, predictions, self.embedder, pair)

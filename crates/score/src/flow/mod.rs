@@ -59,14 +59,19 @@ impl PairFlow {
 }
 
 impl PairFlow {
-    /// Whether a reference call names files that calls make.
-    pub(super) fn reference_names_files(&self, call: usize) -> bool {
-        names_files(&self.references, call)
+    /// Whether a reference call or a predicted call names files that calls make or the task gives.
+    pub(super) fn names_files(&self, calls: [Option<usize>; 2]) -> bool {
+        self.mentions(calls).next().is_some()
     }
 
-    /// Whether a predicted call names files that calls make.
-    pub(super) fn prediction_names_files(&self, call: usize) -> bool {
-        names_files(&self.predictions, call)
+    /// Whether a reference call or a predicted call names files that calls make.
+    pub(super) fn names_made_files(&self, calls: [Option<usize>; 2]) -> bool {
+        self.mentions(calls).any(|mention| mention.role != Role::ReadsTaskImage)
+    }
+
+    fn mentions(&self, calls: [Option<usize>; 2]) -> impl Iterator<Item = &Mention> {
+        let sides = [&self.references, &self.predictions].into_iter().zip(calls);
+        sides.filter_map(|(side, call)| side.mentions.get(call?)).flatten()
     }
 
     /// Which of the reference's files each file stands for that the prediction changes in place: the one that paired calls name
@@ -101,11 +106,6 @@ impl PairFlow {
         }
         paired
     }
-}
-
-fn names_files(lineage: &Lineage, call: usize) -> bool {
-    let mentions = lineage.mentions.get(call).into_iter().flatten();
-    mentions.into_iter().any(|mention| mention.role != Role::ReadsTaskImage)
 }
 
 /// The calls of a trajectory. Results are left out: nothing that only one side has recorded may count.
