@@ -4,7 +4,7 @@ use std::ops::Index;
 
 use super::Metric;
 
-/// The metrics of a set, each in [0, 1]; 0 for those that come from grades.
+/// The metrics of a set, each in [0, 1]; NaN for those that are unknown, 0 for those that come from grades.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Metrics(pub(crate) [f64; Metric::COUNT]);
 
@@ -13,6 +13,12 @@ impl Metrics {
     #[must_use]
     pub fn new(value: impl FnMut(Metric) -> f64) -> Self {
         Self(Metric::ALL.map(value))
+    }
+
+    /// The value of a metric; `None` if it is unknown.
+    #[must_use]
+    pub fn get(&self, metric: Metric) -> Option<f64> {
+        Some(self[metric]).filter(|value| !value.is_nan())
     }
 }
 
