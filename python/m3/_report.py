@@ -28,6 +28,10 @@ METRICS = (
 """The metrics of tables, each in [0, 1]; docs/metrics.md has their equations."""
 
 
+def _shown(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
 class _Numbers:
     """Members of an object of JSON as attributes."""
 
@@ -85,7 +89,7 @@ class Aggregate(_Numbers):
     average_calls: float
 
     def __repr__(self) -> str:
-        shown = (f"{name}={self._members[name]:.4f}" for name in METRICS if name in self._members)
+        shown = (f"{name}={_shown(self._members[name])}" for name in METRICS if name in self._members)
         return f"Aggregate({', '.join(shown)})"
 
 
@@ -299,7 +303,7 @@ class Report(Tables):
 
     def __repr__(self) -> str:
         metrics = self.summary["aggregate"]
-        lines = [f"{name.replace('_', ' '):<20} {metrics[name]:.4f}" for name in METRICS]
+        lines = [f"{name.replace('_', ' '):<20} {_shown(metrics[name])}" for name in METRICS]
         ledger = self.summary["ledger"]
         counted = [
             ("scored", len(self)),
@@ -312,7 +316,7 @@ class Report(Tables):
     def _repr_html_(self) -> str:
         groups = [("all", self.summary["aggregate"]), *self.summary["by_type"].items()]
         rows = [
-            [name, str(group["trajectories"]), *(f"{group[metric]:.4f}" for metric in METRICS)]
+            [name, str(group["trajectories"]), *(_shown(group[metric]) for metric in METRICS)]
             for name, group in groups
         ]
         return html_table(["", "trajectories", *METRICS], rows, self.summary["signature"])

@@ -73,7 +73,7 @@ def check_metrics(names: Iterable[str], has_match: bool) -> None:
 
 
 def value_of(trajectory: Trajectory, metric: str) -> float | None:
-    """A metric of a trajectory; `None` if the profile leaves it out."""
+    """A metric of a trajectory; `None` if it is unknown, or the profile leaves the trajectory out."""
     metrics = trajectory.metrics.to_dict()
     if not metrics:
         return None
@@ -82,7 +82,7 @@ def value_of(trajectory: Trajectory, metric: str) -> float | None:
     if metric == "lowest_argument_fidelity":
         matched = [float(match["argument_fidelity"]) for match in trajectory.matches]
         return min(matched, default=float(metrics["argument_fidelity"]))
-    return float(metrics[metric])
+    return None if metrics[metric] is None else float(metrics[metric])
 
 
 def audit_of(scorer: Scorer, scored: Trajectory, prediction: Any, reference: Any) -> str:

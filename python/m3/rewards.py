@@ -124,12 +124,13 @@ class TrajectoryReward:
             raise InputError(f"the reference of row {row}: {error}", error.problems) from None
 
     def _reward(self, trajectory: Trajectory | None) -> float:
-        values = [] if trajectory is None else [value_of(trajectory, name) for name in self.weights]
-        known = [value for value in values if value is not None and math.isfinite(value)]
-        if len(known) < len(self.weights):
+        values = {} if trajectory is None else {name: value_of(trajectory, name) for name in self.weights}
+        # A metric that says nothing of the task, such as one of regions where the reference has none, has no part.
+        known = {name: value for name, value in values.items() if value is not None and math.isfinite(value)}
+        total = math.fsum(self.weights[name] for name in known)
+        if total <= 0:
             return self.failure
-        total = math.fsum(self.weights.values())
-        mean = math.fsum(weight * value for weight, value in zip(self.weights.values(), known, strict=True)) / total
+        mean = math.fsum(self.weights[name] * value for name, value in known.items()) / total
         return min(1.0, max(0.0, mean))
 
     def _column(self, columns: Mapping[str, Any], rows: int) -> list[Any]:

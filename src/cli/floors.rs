@@ -78,7 +78,7 @@ impl Floor {
         suites: &Named<SuiteReport>,
     ) -> Result<(String, Option<f64>), Failure> {
         match &self.metric {
-            Floored::Own(metric) => Ok((metric.name().to_owned(), Some(metrics[*metric]))),
+            Floored::Own(metric) => Ok((metric.name().to_owned(), metrics.get(*metric))),
             Floored::Suite { suite, name } => {
                 let aggregate = suites.get(suite).map(|report| &report.aggregate);
                 let found = aggregate.and_then(|values| values.get(name).copied());

@@ -171,7 +171,7 @@ fn own_report(summary: &ScoreSummary) -> SuiteReport {
         unit: "share".to_owned(),
         meaning: metric.meaning().to_owned(),
     };
-    let value = |metric: Metric| (metric.name().to_owned(), Some(summary.aggregate.metrics[metric]));
+    let value = |metric: Metric| (metric.name().to_owned(), summary.aggregate.metrics.get(metric));
     SuiteReport {
         title: "M3-Bench".to_owned(),
         variant: if summary.profile == "paper" { "paper" } else { "published" }.to_owned(),

@@ -100,7 +100,7 @@ pub fn changes_sheets(report: &ChangesReport) -> Vec<Sheet> {
     let rows = differing.clone().take(LISTED).map(|task| {
         let of = &task.trajectory.metrics;
         let counts = [of.reference_calls, of.predicted_calls].map(|count| Cell::new(count.to_string()));
-        let values = metrics().map(|metric| Cell::number(Some(of.metrics[metric])));
+        let values = metrics().map(|metric| Cell::number(of.metrics.get(metric)));
         let name = [Cell::new(shortened(&task.trajectory.id, 24)), Cell::new(task.state.name())];
         name.into_iter().chain(counts).chain(values).collect()
     });

@@ -61,9 +61,9 @@ impl<W: Write> Csv<W> {
         let passed = self.has_match.then(|| passed.unwrap_or_default().to_string());
         let a = numbers;
         let counts = [a.trajectories, a.reference_calls, a.predicted_calls, a.matched].map(|n| n.to_string());
-        let metrics =
-            Metric::of_scores().map(|metric| a.metrics[metric]).chain([a.average_steps, a.average_calls]);
-        let metrics: Vec<String> = metrics.map(|x| x.to_string()).collect();
+        let metrics = Metric::of_scores().map(|metric| a.metrics.get(metric));
+        let metrics = metrics.chain([Some(a.average_steps), Some(a.average_calls)]);
+        let metrics: Vec<String> = metrics.map(|x| x.map_or_else(String::new, |x| x.to_string())).collect();
         let names = [scope, id, task_type].map(|name| visible(name, false).into_owned());
         let value = |(suite, metric): &(String, String)| match suites(suite, metric) {
             Some(SuiteValue::Number(Some(value))) => value.to_string(),

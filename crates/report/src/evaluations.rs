@@ -107,7 +107,8 @@ impl<W: Write> ScoreRenderer for Evaluations<W> {
         let (faults, _) = faults(report);
         let mut records = Vec::new();
         for metric in Metric::of_scores() {
-            let (name, value) = (metric.name(), report.metrics.metrics[metric]);
+            let Some(value) = report.metrics.metrics.get(metric) else { continue };
+            let name = metric.name();
             let (label, explanation) = (self.label(name, value), explanation(metric, &faults));
             records.push(self.record(report, Evaluation { name, value: Some(value), label, explanation }));
         }

@@ -17,7 +17,7 @@ impl Floor {
     /// The value of a trajectory alone; `None` where it has none.
     pub(crate) fn of_trajectory(&self, report: &TrajectoryReport) -> Option<f64> {
         match self.name.split_once('.') {
-            None => Metric::from_name(&self.name).map(|metric| report.metrics.metrics[metric]),
+            None => report.metrics.metrics.get(Metric::from_name(&self.name)?),
             Some((suite, name)) => report.suites.get(suite)?.get(name)?.number(),
         }
     }
@@ -25,7 +25,7 @@ impl Floor {
     /// The value of the whole set; `None` where it has none.
     pub(crate) fn of_set(&self, summary: &ScoreSummary) -> Option<f64> {
         match self.name.split_once('.') {
-            None => Metric::from_name(&self.name).map(|metric| summary.aggregate.metrics[metric]),
+            None => summary.aggregate.metrics.get(Metric::from_name(&self.name)?),
             Some((suite, name)) => summary.suites.get(suite)?.aggregate.get(name).copied().flatten(),
         }
     }

@@ -11,7 +11,8 @@ use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-/// Metrics by name, each in [0, 1]; NaN for a metric that a score of an earlier version lacks.
+/// Metrics by name, each in [0, 1]; NaN, in the JSON null, for one that is unknown, and NaN for one that a score of an earlier
+/// version lacks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MetricsReport(pub Metrics);
 
@@ -33,7 +34,7 @@ impl Serialize for MetricsReport {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for metric in Metric::of_scores() {
-            map.serialize_entry(metric.name(), &self.0[metric])?;
+            map.serialize_entry(metric.name(), &self.0.get(metric))?;
         }
         map.end()
     }
@@ -41,14 +42,24 @@ impl Serialize for MetricsReport {
 
 impl<'de> Deserialize<'de> for MetricsReport {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let values: BTreeMap<Metric, f64> = by_name(deserializer, |_| true)?;
+        let values: BTreeMap<Metric, Option<f64>> = by_name(deserializer, |_| true)?;
+        let is_missing =
+            |(metric, value): &(&Metric, &Option<f64>)| value.is_none() && !metric.may_be_unknown();
+        if let Some((metric, _)) = values.iter().find(is_missing) {
+            return Err(D::Error::custom(format_args!(
+                "`{}` is null, and should be a number",
+                metric.name()
+            )));
+        }
         // Only these values say what a trajectory adds to the metrics of the average, so they must be there.
         let needed = |metric: &Metric| {
             metric.averaged() == Averaged::Always && matches!(metric.sum(), Some(Sum::OfTrajectories(_)))
         };
         match Metric::ALL.into_iter().filter(needed).find(|metric| !values.contains_key(metric)) {
             Some(metric) => Err(D::Error::missing_field(metric.name())),
-            None => Ok(Self(Metrics::new(|metric| values.get(&metric).copied().unwrap_or(f64::NAN)))),
+            None => {
+                Ok(Self(Metrics::new(|metric| values.get(&metric).copied().flatten().unwrap_or(f64::NAN))))
+            }
         }
     }
 }
@@ -95,7 +106,8 @@ impl JsonSchema for MetricsReport {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let property = |metric: Metric| {
-            let schema = json!({ "description": metric.meaning(), "type": "number", "format": "double" });
+            let number = if metric.may_be_unknown() { json!(["number", "null"]) } else { json!("number") };
+            let schema = json!({ "description": metric.meaning(), "type": number, "format": "double" });
             (metric.name().to_owned(), schema)
         };
         let properties: Map<String, Value> = Metric::of_scores().map(property).collect();

@@ -134,13 +134,13 @@ impl<'a> RepeatsGatherer<'a> {
     }
 }
 
-fn by_name(metrics: &Metrics) -> BTreeMap<String, f64> {
-    Metric::of_scores().map(|metric| (metric.name().to_owned(), metrics[metric])).collect()
+fn by_name(metrics: &Metrics) -> BTreeMap<String, Option<f64>> {
+    Metric::of_scores().map(|metric| (metric.name().to_owned(), metrics.get(metric))).collect()
 }
 
 fn spread(repetitions: &[RepetitionReport]) -> BTreeMap<String, SpreadReport> {
     let of = |metric: Metric| {
-        let values = repetitions.iter().filter_map(|found| found.metrics.get(metric.name()).copied());
+        let values = repetitions.iter().filter_map(|found| *found.metrics.get(metric.name())?);
         let Spread { mean, deviation, min, max } = Spread::of(&values.collect::<Vec<f64>>())?;
         Some((metric.name().to_owned(), SpreadReport { mean, sd: deviation, min, max }))
     };

@@ -30,7 +30,7 @@ pub(super) fn capitalized(text: &str) -> String {
     first.to_uppercase() + rest
 }
 
-/// The metrics of the whole set. The average comes last.
+/// The metrics of the whole set that are known.
 pub(super) fn metrics(summary: &ScoreSummary) -> Vec<MetricRow> {
     let a = &summary.aggregate;
     let set = Noted {
@@ -41,7 +41,8 @@ pub(super) fn metrics(summary: &ScoreSummary) -> Vec<MetricRow> {
         profile: Profile::from_name(&summary.profile).unwrap_or_default(),
         similarity: Similarity::from_name(&summary.similarity).unwrap_or_default(),
     };
-    let row = |metric: Metric| Some(MetricRow { metric, value: a.metrics[metric], note: metric.note(&set)? });
+    let row =
+        |metric: Metric| Some(MetricRow { metric, value: a.metrics.get(metric)?, note: metric.note(&set)? });
     Metric::ALL.into_iter().filter_map(row).collect()
 }
 
@@ -56,13 +57,16 @@ pub(super) fn matched(summary: &ScoreSummary) -> Option<(String, String)> {
 /// The weakest types, the weakest first; no rows if there is only one type.
 pub(super) fn weakest_types(summary: &ScoreSummary) -> Findings {
     let tasks = if summary.repeats.is_some() { "trials" } else { "tasks" };
-    let shown = || Metric::of_scores().filter(|metric| metric.is_in_tables());
+    let is_known = |metric: Metric| summary.by_type.values().any(|a| a.metrics.get(metric).is_some());
+    let shown = || Metric::of_scores().filter(|metric| metric.is_in_tables() && is_known(*metric));
     let numbers = [tasks].into_iter().chain(shown().map(Metric::heading)).map(Column::number);
     let mut types: Vec<(&String, &AggregateReport)> = summary.by_type.iter().collect();
     // The sort is stable: types of equal average stay in the order of their names.
     types.sort_by(|(_, a), (_, b)| a.metrics[Metric::Average].total_cmp(&b.metrics[Metric::Average]));
     let row = |(name, a): (&String, &AggregateReport)| {
-        let metrics = shown().map(|metric| format!("{:.3}", a.metrics[metric]));
+        let value =
+            |metric| a.metrics.get(metric).map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
+        let metrics = shown().map(value);
         [shortened(name, TYPE_WIDTH), a.trajectories.to_string()].into_iter().chain(metrics).collect()
     };
     let count = if types.len() < 2 { 0 } else { WEAKEST };

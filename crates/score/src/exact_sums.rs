@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use super::calls::Calls;
 use super::matching::Matching;
-use super::metric::{Aligned, MatchedPair, Sum};
+use super::metric::{Aligned, Counted, MatchedPair, Sum};
 use super::metrics::Pair;
 use super::{ComparedPair, ExactSum, Metric, Metrics, Profile, WeightedSums};
 
@@ -34,6 +34,8 @@ pub struct ExactSums {
     pub predicted_steps: u64,
     /// The sum behind each metric, by its place in [`Metric::ALL`].
     of_metrics: [ExactSum; Metric::COUNT],
+    /// How many values were added up for each metric that may be unknown, by [`Metric::mean_index`].
+    counts_of_means: [u64; Metric::MEANS],
 }
 
 impl ExactSums {
@@ -62,11 +64,17 @@ impl ExactSums {
                 fidelity: compared.fidelity.score,
             })
         };
-        let sum = |metric: Metric| match metric.sum() {
-            Some(Sum::OfPairs(of)) => of_pairs().map(|pair| of(&pair)).collect(),
-            Some(Sum::OfTrajectories(of)) => of(&aligned, profile).into(),
-            Some(Sum::Matched) | None => ExactSum::default(),
-        };
+        let added = Metric::ALL.map(|metric| match metric.sum() {
+            Some(Sum::OfPairs(of)) => (of_pairs().map(|pair| of(&pair)).collect(), 0),
+            Some(Sum::OfTrajectories(of)) => (of(&aligned, profile).into(), 0),
+            Some(Sum::MeanInPairs(of)) => add(of_pairs().map(|pair| of(&pair))),
+            Some(Sum::MeanOfTrajectories(of)) => add([of(&aligned, profile).into()].into_iter()),
+            Some(Sum::Matched) | None => (ExactSum::default(), 0),
+        });
+        let mut counts_of_means = [0; Metric::MEANS];
+        for (count, metric) in counts_of_means.iter_mut().zip(Metric::of_means()) {
+            *count = added[metric.index()].1;
+        }
         Self {
             trajectories: 1,
             failed: u64::from(has_failed),
@@ -76,7 +84,8 @@ impl ExactSums {
             strong: matching.matches.iter().filter(|pair| pair.is_strong).count() as u64,
             passed: 0,
             predicted_steps: predictions.steps() as u64,
-            of_metrics: Metric::ALL.map(sum),
+            of_metrics: added.map(|(sum, _)| sum),
+            counts_of_means,
         }
     }
 
@@ -91,6 +100,7 @@ impl ExactSums {
             matched: self.matched as f64,
             strong: self.strong as f64,
             of_metrics: self.of_metrics.map(ExactSum::value),
+            counts: self.counts_of_means.map(|count| count as f64),
         }
     }
 
@@ -119,8 +129,8 @@ impl ExactSums {
     }
 
     /// The counts, in the order in which they are written.
-    fn counts(&mut self) -> [&mut u64; 8] {
-        [
+    fn counts(&mut self) -> impl Iterator<Item = &mut u64> {
+        let of_all = [
             &mut self.trajectories,
             &mut self.failed,
             &mut self.reference_calls,
@@ -129,12 +139,21 @@ impl ExactSums {
             &mut self.strong,
             &mut self.passed,
             &mut self.predicted_steps,
-        ]
+        ];
+        of_all.into_iter().chain(&mut self.counts_of_means)
     }
 
     fn per_trajectory(&self, count: u64) -> f64 {
         if self.trajectories == 0 { 0.0 } else { count as f64 / self.trajectories as f64 }
     }
+}
+
+/// The sum of some values, and how many they are.
+fn add(values: impl Iterator<Item = Counted>) -> (ExactSum, u64) {
+    values.fold((ExactSum::default(), 0), |(mut sum, count), more| {
+        sum += more.sum;
+        (sum, count + more.count)
+    })
 }
 
 /// All sums in decimal, separated by spaces, so that they can be kept or sent, and read back without loss.
@@ -174,7 +193,7 @@ impl FromStr for ExactSums {
 /// Counts that do not fit saturate: sums may come from a file that somebody wrote.
 impl AddAssign for ExactSums {
     fn add_assign(&mut self, mut other: Self) {
-        for (count, more) in self.counts().into_iter().zip(other.counts()) {
+        for (count, more) in self.counts().zip(other.counts()) {
             *count = count.saturating_add(*more);
         }
         for (sum, other) in self.of_metrics.iter_mut().zip(other.of_metrics) {

@@ -91,7 +91,7 @@ pub use ledger::Ledger;
 pub use m3_embedding::cosine;
 pub use matching::{BucketSimilarities, Match, Matching, Reason, Unmatched};
 pub use matrix::Matrix;
-pub use metric::{Averaged, MatchedPair, Metric, Metrics, Noted, Sum};
+pub use metric::{Averaged, Counted, MatchedPair, Metric, Metrics, Noted, Sum};
 pub use options::{Flow, ScoreOptions};
 pub use pass::{PassCriterion, PassMetric};
 pub use pipeline::{find_doubtful, score, score_chosen, score_pairs};

@@ -14,7 +14,7 @@ use super::{Profile, Similarity};
 /// Makes the rows of the table into the variants of [`Metric`].
 macro_rules! registry {
     ($($metric:ident { meaning: $meaning:literal, $($field:ident: $value:expr,)* })*) => {
-        /// A metric, each in [0, 1], in the order of reports.
+        /// A metric, each in [0, 1] or unknown, in the order of reports.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Metric {
             $(#[doc = $meaning] $metric,)*
@@ -83,6 +83,40 @@ pub enum Sum {
     /// The sum of a contribution of each trajectory as a whole: the metric's value for this trajectory alone, times
     /// the calls of its reference (N_ref r F in M³-Bench, section 4.3).
     OfTrajectories(fn(&Aligned<'_>, Profile) -> f64),
+    /// The values behind a mean over things in matched pairs; a pair may have none of them.
+    MeanInPairs(fn(&MatchedPair) -> Counted),
+    /// The values behind a mean over trajectories, each in [0, 1]; `None` for a trajectory that it says nothing of.
+    MeanOfTrajectories(fn(&Aligned<'_>, Profile) -> Option<f64>),
+}
+
+impl Sum {
+    /// Whether it is divided by how many values were added up. A metric of such a sum is unknown where there is none.
+    #[must_use]
+    pub const fn is_of_mean(self) -> bool {
+        matches!(self, Self::MeanInPairs(_) | Self::MeanOfTrajectories(_))
+    }
+}
+
+/// Values in [0, 1] that were added up, and how many.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Counted {
+    /// Their sum.
+    pub sum: f64,
+    /// How many they are.
+    pub count: u64,
+}
+
+impl From<Option<f64>> for Counted {
+    fn from(value: Option<f64>) -> Self {
+        Self { sum: value.unwrap_or_default(), count: u64::from(value.is_some()) }
+    }
+}
+
+impl std::iter::Sum for Counted {
+    fn sum<I: Iterator<Item = Self>>(values: I) -> Self {
+        values
+            .fold(Self::default(), |a, b| Self { sum: a.sum + b.sum, count: a.count.saturating_add(b.count) })
+    }
 }
 
 /// A sum divided by a count.
@@ -100,6 +134,8 @@ pub(super) enum Count {
     PredictedCalls,
     Matched,
     Strong,
+    /// How many values were added up, for sums of means.
+    Added,
 }
 
 /// The value if the count is zero.
@@ -111,6 +147,8 @@ pub(super) enum Without {
     ReferenceCalls,
     /// The value 0.
     Zero,
+    /// None: there is nothing that the metric could be of.
+    Unknown,
 }
 
 /// A matched pair, with what sums over pairs need.
@@ -326,6 +364,24 @@ const fn count_graded() -> usize {
     count
 }
 
+/// The metrics before this place that are means of their own counts.
+const fn count_means(end: usize) -> usize {
+    let (mut index, mut count) = (0, 0);
+    while index < end {
+        if ROWS[index].is_mean() {
+            count += 1;
+        }
+        index += 1;
+    }
+    count
+}
+
+impl Row {
+    const fn is_mean(&self) -> bool {
+        matches!(self.source, Source::Alignment(sum, _) if sum.is_of_mean())
+    }
+}
+
 /// The mean over confident matches; in the published program the sum over reference calls, with 0 if there are none.
 fn of_similarity(profile: Profile) -> Ratio {
     match profile {
@@ -334,6 +390,12 @@ fn of_similarity(profile: Profile) -> Ratio {
         }
         Profile::OpenM3Bench => Ratio::new(Count::ReferenceCalls, Without::Zero),
     }
+}
+
+/// The mean of what was added up; unknown if that is nothing.
+#[expect(dead_code, reason = "until there is a metric of this kind")]
+fn mean(_: Profile) -> Ratio {
+    Ratio::new(Count::Added, Without::Unknown)
 }
 
 fn covered(_: Profile) -> Ratio {

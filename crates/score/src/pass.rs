@@ -41,17 +41,17 @@ impl PassMetric {
         Metric::of_scores().find(|metric| metric.name() == name).map(Self::Metric)
     }
 
-    /// The value for a trajectory, in [0, 1].
+    /// The value for a trajectory, in [0, 1]; `None` if it is unknown.
     #[must_use]
-    pub fn of(self, scored: &TrajectoryScore, profile: Profile) -> f64 {
+    pub fn of(self, scored: &TrajectoryScore, profile: Profile) -> Option<f64> {
         let metrics = scored.sums.metrics(profile);
         match self {
-            PassMetric::Metric(metric) => metrics[metric],
+            PassMetric::Metric(metric) => metrics.get(metric),
             PassMetric::LowestArgumentFidelity => {
                 let needed = usize::try_from(scored.sums.reference_calls).unwrap_or(usize::MAX);
                 let missing = (scored.compared.len() < needed).then_some(0.0);
                 let fidelities = scored.compared.iter().map(|pair| pair.fidelity.score).chain(missing);
-                fidelities.min_by(f64::total_cmp).unwrap_or(metrics[Metric::ArgumentFidelity])
+                Some(fidelities.min_by(f64::total_cmp).unwrap_or(metrics[Metric::ArgumentFidelity]))
             }
         }
     }
@@ -73,10 +73,12 @@ impl Default for PassCriterion {
 }
 
 impl PassCriterion {
-    /// Whether a trajectory reaches all values; one that is missing, failed or was not finished never does.
+    /// Whether a trajectory reaches all values that are known of it, and there is one; a trajectory that is missing,
+    /// failed or was not finished never does.
     #[must_use]
     pub fn is_met(&self, scored: &TrajectoryScore, profile: Profile) -> bool {
-        scored.failure.is_none()
-            && self.least.iter().all(|(metric, least)| metric.of(scored, profile) >= *least)
+        let known =
+            || self.least.iter().filter_map(|(metric, least)| Some((metric.of(scored, profile)?, *least)));
+        scored.failure.is_none() && known().next().is_some() && known().all(|(value, least)| value >= least)
     }
 }

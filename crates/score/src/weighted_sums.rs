@@ -23,12 +23,15 @@ pub struct WeightedSums {
     pub strong: f64,
     /// The sum behind each metric, by its place in [`Metric::ALL`]; 0 for metrics that need only counts.
     pub of_metrics: [f64; Metric::COUNT],
+    /// How many values were added up for each metric that may be unknown, by [`Metric::mean_index`].
+    pub counts: [f64; Metric::MEANS],
 }
 
 impl WeightedSums {
     /// The metrics of the set. Without any call on either side each is the share of trajectories that did not fail (they have
     /// rightly done nothing), except that the published program gives similarities of 0; otherwise a ratio without
-    /// denominator is 0, except that in the paper's profile recall is that share (nothing was missed).
+    /// denominator is 0, except that in the paper's profile recall is that share (nothing was missed), and that a metric
+    /// for which [`Metric::may_be_unknown`] holds is unknown.
     #[must_use]
     pub fn metrics(&self, profile: Profile) -> Metrics {
         // Trajectories that are left out have failed without being counted among all trajectories.
@@ -39,7 +42,7 @@ impl WeightedSums {
         for metric in Metric::ALL {
             if let Source::Alignment(of, ratio) = metric.source() {
                 let ratio = ratio(profile);
-                let value = self.ratio(self.of(ratio.of.unwrap_or(metric), *of), &ratio, well);
+                let value = self.ratio(metric, self.of(ratio.of.unwrap_or(metric), *of), &ratio, well);
                 values.0[metric.index()] = value;
                 if metric.averaged() == Averaged::Always {
                     (sum, count) = (sum + value, count + 1.0);
@@ -53,19 +56,22 @@ impl WeightedSums {
     fn of(&self, metric: Metric, sum: Sum) -> f64 {
         match sum {
             Sum::Matched => self.matched,
-            Sum::OfPairs(_) | Sum::OfTrajectories(_) => self.of_metrics[metric.index()],
+            Sum::OfPairs(_) | Sum::OfTrajectories(_) | Sum::MeanInPairs(_) | Sum::MeanOfTrajectories(_) => {
+                self.of_metrics[metric.index()]
+            }
         }
     }
 
     /// `well` is the share of trajectories that did not fail.
-    fn ratio(&self, sum: f64, ratio: &Ratio, well: f64) -> f64 {
+    fn ratio(&self, metric: Metric, sum: f64, ratio: &Ratio, well: f64) -> f64 {
         let count = match ratio.count {
             Count::ReferenceCalls => self.reference_calls,
             Count::PredictedCalls => self.predicted_calls,
             Count::Matched => self.matched,
             Count::Strong => self.strong,
+            Count::Added => metric.mean_index().map_or(0.0, |index| self.counts[index]),
         };
-        // The counts are of calls, or of calls with whole weights: less than one half means zero.
+        // The counts are whole, or whole with whole weights: less than one half means zero.
         if count >= 0.5 {
             return (sum / count).clamp(0.0, 1.0);
         }
@@ -73,6 +79,7 @@ impl WeightedSums {
             Without::Calls if self.reference_calls + self.predicted_calls < 0.5 => well,
             Without::ReferenceCalls => well,
             Without::Calls | Without::Zero => 0.0,
+            Without::Unknown => f64::NAN,
         }
     }
 
@@ -85,6 +92,7 @@ impl WeightedSums {
             matched: combine(self.matched, other.matched),
             strong: combine(self.strong, other.strong),
             of_metrics: std::array::from_fn(|index| combine(self.of_metrics[index], other.of_metrics[index])),
+            counts: std::array::from_fn(|index| combine(self.counts[index], other.counts[index])),
         }
     }
 }

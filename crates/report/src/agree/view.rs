@@ -111,7 +111,7 @@ impl View {
     /// What it says of a trajectory; `None` where it says nothing.
     pub(super) fn of(&self, trajectory: &TrajectoryReport) -> Option<Seen> {
         if self.suite == OWN_SUITE {
-            let value = trajectory.metrics.metrics[Metric::from_name(&self.metric)?];
+            let value = trajectory.metrics.metrics.get(Metric::from_name(&self.metric)?)?;
             return Some(Seen { value, weight: 1.0, is_right: passes(trajectory) });
         }
         let values = trajectory.suites.get(&self.suite)?;

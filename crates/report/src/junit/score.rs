@@ -108,7 +108,7 @@ fn lines(faults: &[Fault], more: usize) -> String {
 
 /// The metrics of a trajectory on a line.
 fn numbers(metrics: &AggregateReport) -> String {
-    let values =
-        Metric::of_scores().map(|metric| format!("{} {:.4}", metric.name(), metrics.metrics[metric]));
+    let value = |metric: Metric| Some(format!("{} {:.4}", metric.name(), metrics.metrics.get(metric)?));
+    let values = Metric::of_scores().filter_map(value);
     values.collect::<Vec<_>>().join(", ")
 }

@@ -103,10 +103,14 @@ fn notes_on_rows(
     notes
 }
 
-/// How many trajectories have a metric. A set has a metric of the alignment only if every trajectory has it.
+/// How many trajectories have a metric. A set has a metric of the alignment only if every trajectory has it, or if it may be
+/// unknown and some trajectory has it.
 pub(super) fn known(trajectories: &[&TrajectoryResult], metric: Metric) -> usize {
     if metric.is_graded() {
         return trajectories.iter().filter(|found| found.grades.contains_key(&metric)).count();
+    }
+    if let Some(index) = metric.mean_index() {
+        return trajectories.iter().filter(|found| found.sums.counts[index] > 0.0).count();
     }
     let is_known = trajectories.iter().all(|found| !found.not_known.contains(&metric));
     if is_known { trajectories.len() } else { 0 }

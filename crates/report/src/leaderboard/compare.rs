@@ -179,8 +179,11 @@ impl Comparison {
         let is_complete =
             |metric| selection.trajectories.iter().all(|model| known(model, metric) == model.len());
         let average = Average::of(is_complete);
-        let columns: Vec<Metric> =
-            Metric::of_leaderboards().into_iter().filter(|metric| is_complete(*metric)).collect();
+        let is_compared = |metric: &Metric| {
+            let has_some = selection.trajectories.iter().all(|model| known(model, *metric) > 0);
+            is_complete(*metric) || metric.may_be_unknown() && has_some
+        };
+        let columns: Vec<Metric> = Metric::of_leaderboards().into_iter().filter(is_compared).collect();
         let sums = graded_sums(&selection.trajectories);
         let statistic = |sums: &GradedSums| values(sums, selection.profile, average);
         let resamples = bootstrap(&sums, statistic, draws)?;

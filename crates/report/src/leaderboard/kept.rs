@@ -1,6 +1,6 @@
 //! The part of a scored trajectory that is kept: the sums behind its metrics, and what tables and figures need.
 
-use m3_score::{MatchedPair, Metric, Sum, WeightedSums};
+use m3_score::{Counted, MatchedPair, Metric, Sum, WeightedSums};
 use m3_stats::Trials;
 
 use super::{ReferenceCalls, TrajectoryResult, Usage};
@@ -67,24 +67,33 @@ fn sums(report: &TrajectoryReport, tau_strong: f64) -> Result<(WeightedSums, Vec
     };
     let has_fidelities = !metrics.metrics[Metric::ArgumentFidelity].is_nan()
         && pairs.iter().all(|pair| !pair.fidelity.is_nan());
+    let uncounted = |sum: f64| Counted { sum, count: 0 };
     let mut not_known = Vec::new();
     for metric in Metric::of_scores() {
-        let value = metrics.metrics[metric];
-        let (is_known, sum) = match metric.sum() {
+        let value = metrics.metrics.get(metric);
+        let (is_known, added) = match metric.sum() {
             Some(Sum::OfPairs(of)) => {
-                (has_fidelities || !needs_fidelity(of), pairs.iter().map(of).sum::<f64>())
+                (has_fidelities || !needs_fidelity(of), uncounted(pairs.iter().map(of).sum()))
             }
-            Some(Sum::OfTrajectories(_)) => (!value.is_nan(), value * references),
+            Some(Sum::OfTrajectories(_)) => {
+                (value.is_some(), uncounted(value.unwrap_or_default() * references))
+            }
+            // Where a mean is unknown, nothing is added to it; so it is with scores of earlier versions.
+            Some(Sum::MeanInPairs(of)) => (true, pairs.iter().map(of).sum()),
+            Some(Sum::MeanOfTrajectories(_)) => (true, Counted::from(value)),
             Some(Sum::Matched) | None => continue,
         };
         if !is_known {
             not_known.push(metric);
             continue;
         }
-        if matches!(metric.sum(), Some(Sum::OfTrajectories(_))) {
-            share(metric.name(), value)?;
+        if matches!(metric.sum(), Some(Sum::OfTrajectories(_) | Sum::MeanOfTrajectories(_))) {
+            value.map_or(Ok(()), |value| share(metric.name(), value))?;
         }
-        sums.of_metrics[metric.index()] = sum;
+        sums.of_metrics[metric.index()] = added.sum;
+        if let Some(index) = metric.mean_index() {
+            sums.counts[index] = added.count as f64;
+        }
     }
     if sums.matched > sums.reference_calls.min(sums.predicted_calls) {
         return Err("it has more matches than calls".to_owned());

@@ -46,7 +46,7 @@ pub struct RepeatsReport {
     #[serde(skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub seed: u64,
-    /// How each metric of the whole set spreads over the repetitions.
+    /// How each metric of the whole set spreads over the repetitions that have a value of it.
     #[serde(skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub spread: BTreeMap<String, SpreadReport>,
@@ -90,8 +90,8 @@ pub struct RepetitionReport {
     pub repeat: usize,
     /// What was counted of it and what was not.
     pub ledger: LedgerReport,
-    /// The metrics of the whole set in this repetition, by name.
-    pub metrics: BTreeMap<String, f64>,
+    /// The metrics of the whole set in this repetition, by name; null where it has no value.
+    pub metrics: BTreeMap<String, Option<f64>>,
 }
 
 /// The trials of a task.

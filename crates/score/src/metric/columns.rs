@@ -1,6 +1,6 @@
 //! Access to the registry: the facts about each metric, and lists of metrics.
 
-use super::{Averaged, Metric, Noted, ROWS, Row, Source, Sum, count_graded};
+use super::{Averaged, Metric, Noted, ROWS, Row, Source, Sum, count_graded, count_means};
 
 impl Metric {
     /// The number of metrics.
@@ -8,6 +8,9 @@ impl Metric {
 
     /// The number of metrics that come from grades.
     pub const GRADED: usize = count_graded();
+
+    /// The number of metrics that may be unknown.
+    pub const MEANS: usize = count_means(Self::COUNT);
 
     /// The metrics that come from grades.
     pub fn of_grades() -> impl Iterator<Item = Metric> {
@@ -17,6 +20,11 @@ impl Metric {
     /// The metrics that a score contains: all but those that come from grades.
     pub fn of_scores() -> impl Iterator<Item = Metric> {
         Self::ALL.into_iter().filter(|metric| !metric.is_graded())
+    }
+
+    /// The metrics that may be unknown.
+    pub fn of_means() -> impl Iterator<Item = Metric> {
+        Self::ALL.into_iter().filter(|metric| metric.may_be_unknown())
     }
 
     /// The metrics with a column in leaderboards, in their order, the average last.
@@ -92,6 +100,18 @@ impl Metric {
     #[must_use]
     pub fn is_beside(self) -> bool {
         self.sum().is_some() && self.row().averaged == Averaged::Never
+    }
+
+    /// Whether a set may have no value of it: it is a mean, and there may be nothing that it is a mean of.
+    #[must_use]
+    pub fn may_be_unknown(self) -> bool {
+        self.row().is_mean()
+    }
+
+    /// Its place among the metrics that may be unknown; `None` for others.
+    #[must_use]
+    pub fn mean_index(self) -> Option<usize> {
+        self.may_be_unknown().then(|| count_means(self.index()))
     }
 
     /// The sum over trajectories behind it; `None` for the average and for metrics that come from grades.
