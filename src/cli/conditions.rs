@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 use m3_score::fidelity::Answers;
 use m3_score::fidelity::model::Model;
-use m3_score::{Flow, MatchOptions, Profile, ScoreOptions, Similarity, Thresholds};
+use m3_score::{Flow, MatchOptions, Profile, Results, ScoreOptions, Similarity, Thresholds};
 use m3_trajectory::CallForms;
 use m3_trajectory::catalog::Catalog;
 
@@ -14,7 +14,8 @@ use super::failure::Failure;
 use super::fidelity_model::ModelArg;
 use super::match_args::MatchArgs;
 use super::printer::Printer;
-use super::scoring_choices::{FlowArg, ProfileArg, SimilarityArg};
+use super::result_pictures::ResultPictures;
+use super::scoring_choices::{FlowArg, ProfileArg, ResultsArg, SimilarityArg};
 
 /// Options of everything that scores.
 #[derive(Debug, Args)]
@@ -35,6 +36,10 @@ pub(super) struct ConditionsArgs {
     /// call made; changes fidelity alone
     #[arg(long, value_enum, default_value_t = FlowArg::On)]
     flow: FlowArg,
+    /// Whether recorded results are evidence where both sides have them: the same telling result makes a call right, another
+    /// one from the same inputs wrong; changes fidelity alone
+    #[arg(long, value_enum, default_value_t = ResultsArg::Auto)]
+    results: ResultsArg,
     /// Catalog of tools: its schemas give kinds and defaults of arguments; optional arguments that are null or equal
     /// to the default are ignored (profile paper)
     #[arg(long, value_name = "FILE")]
@@ -52,6 +57,9 @@ pub(super) struct Conditions {
     pub(super) forms: CallForms,
     similarity: Similarity,
     flow: Flow,
+    results: Results,
+    /// Opens pictures of results.
+    pub(super) pictures: ResultPictures,
     thresholds: Thresholds,
     pub(super) catalog: Option<Arc<Catalog>>,
     pub(super) model: Arc<Model>,
@@ -74,6 +82,8 @@ impl ConditionsArgs {
             forms: self.forms(),
             similarity,
             flow: self.flow.into(),
+            results: self.results.into(),
+            pictures: ResultPictures::default(),
             thresholds,
             catalog: self.tools.as_deref().map(Catalog::open).transpose()?.map(Arc::new),
             model: self.model.open()?,
@@ -109,6 +119,8 @@ impl Conditions {
             thresholds: self.thresholds,
             similarity: self.similarity,
             flow: self.flow,
+            results: self.results,
+            pictures: Some(&self.pictures),
             catalog: self.catalog.as_deref(),
             model: Some(&self.model),
             answers: Some(&self.answers),

@@ -38,6 +38,7 @@ mod places;
 mod printer;
 mod repeats;
 mod replay;
+mod result_pictures;
 mod results;
 mod review;
 mod run;

@@ -22,6 +22,7 @@ use super::failure::{Failure, code};
 use super::input::{self, DuplicatesArg, PredictionsArg};
 use super::places::{PointsAt, ScoredPlaces};
 use super::printer::{Printer, Unit};
+use super::result_pictures::ResultPictures;
 use super::scoring_choices::{ByArg, ProfileArg};
 use super::seen::{Seen, check_order};
 use super::suites::{FilesSink, ScoredFiles};
@@ -91,6 +92,7 @@ impl ScoringArgs {
         let reading = (self.duplicates(), self.conditions.forms());
         let [mut predictions, mut references] = input::open_visiting(files, reading, printer, &learn)?;
         self.by.apply_to(&mut references);
+        let further_paths = further;
         let open = |path: &PathBuf| {
             let [file] = input::open_visiting([path.as_path()], reading, printer, &learn)?;
             Ok::<_, Failure>(file)
@@ -109,6 +111,8 @@ impl ScoringArgs {
             known,
             printer,
         )?;
+        let paths = std::iter::once(files[0]).chain(further_paths.iter().map(PathBuf::as_path));
+        conditions.pictures = ResultPictures::beside(&self.references, paths);
         let is_called = |tool: &str| predicted.has(tool) || known.references.has(tool);
         conditions.verdicts = self.conditions.matching.options(&is_called, printer);
         let embedder = self.encoder.open(common.assets()?, printer)?;

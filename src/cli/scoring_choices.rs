@@ -1,7 +1,7 @@
 //! Choices of scoring, by their names in options: the profile, the similarity, the groups.
 
 use clap::ValueEnum;
-use m3_score::{Flow, Profile, Similarity};
+use m3_score::{Flow, Profile, Results, Similarity};
 use m3_suites::Shape;
 use m3_trajectory::TrajectoryFile;
 
@@ -56,6 +56,24 @@ impl From<FlowArg> for Flow {
         match flow {
             FlowArg::On => Self::On,
             FlowArg::Off => Self::Off,
+        }
+    }
+}
+
+/// Whether recorded results are evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ResultsArg {
+    /// Where both sides have recorded them
+    Auto,
+    /// Never
+    Off,
+}
+
+impl From<ResultsArg> for Results {
+    fn from(results: ResultsArg) -> Self {
+        match results {
+            ResultsArg::Auto => Self::Auto,
+            ResultsArg::Off => Self::Off,
         }
     }
 }

@@ -41,6 +41,7 @@ mod tools;
 mod uses;
 mod value_index;
 mod value_use;
+mod values;
 mod vectors;
 #[cfg(test)]
 mod writing_tests;
@@ -50,10 +51,13 @@ use std::collections::BTreeMap;
 pub use effects::{Conflict, Effects};
 pub use lineage::{CallView, GivenFiles, Lineage, Mention, Role, Version};
 pub use path_overlaps::PathOverlaps;
+pub use paths::is_file_path;
 use serde::{Deserialize, Serialize};
-pub use tools::{changes_by_name, looks_by_name};
+pub use significance::says_nothing;
+pub use tools::{changes_by_name, looks_by_name, may_create};
 pub use uses::{Uses, find_uses};
 pub use value_use::Use;
+pub use values::{Origin, ValueUse, given_names, has_value, plain as plain_value, value_at, value_uses};
 
 pub use chain::{CallPlace, Chain, ChainCall, Standing};
 

@@ -177,6 +177,11 @@ pub(crate) fn is_output(name: &str) -> bool {
     words(name).iter().any(|word| OUTPUTS.contains(&word.as_str()))
 }
 
+/// Whether an argument of this name gives a name or an id to something.
+pub(crate) fn gives_name(name: &str) -> bool {
+    words(name).last().is_some_and(|last| last == "name" || NAMING.contains(&last.as_str()))
+}
+
 /// Whether an argument of this name holds a path, whatever it looks like.
 pub(crate) fn names_path(name: &str) -> bool {
     words(name).last().is_some_and(|last| PATHS.contains(&last.as_str()))

@@ -89,6 +89,12 @@ impl FilePath {
     }
 }
 
+/// Whether a text looks like the path of a file: `poster.png`, `out/a.csv`.
+#[must_use]
+pub fn is_file_path(text: &str) -> bool {
+    FilePath::new(text).is_some_and(|path| path.is_file)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,6 +18,12 @@ pub(crate) fn is_common(token: &str) -> bool {
     COMMON.contains(&token)
 }
 
+/// Whether a text holds only words that occur in any result, such as `ok`.
+#[must_use]
+pub fn says_nothing(text: &str) -> bool {
+    super::tokens::tokens(text).all(|token| is_common(&token.text.to_lowercase()))
+}
+
 /// How significant a text is when it is found again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextWeight {

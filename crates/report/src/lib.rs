@@ -86,10 +86,10 @@ pub use wire::{
     CostReport, CostToolReport, CoverageReport, EncoderReport, FidelityModelReport, FurtherPairReport,
     InputReport, InputsReport, LedgerReport, MatchOptionsReport, MatchReport, MatchedReport, Named,
     OWN_SUITE, PassRateReport, PlaceReport, RejectedMatchReport, RejectedMatchesReport, RepeatsReport,
-    RepetitionReport, ReplacementReport, SCORE_SCHEMA, ScoreReport, ScoreSummary, SpreadReport,
-    SuiteGroupReport, SuiteMetricReport, SuiteReport, SuiteTrial, SuiteValue, SuiteValues, TaskTrialsReport,
-    ThresholdsReport, ToolReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport,
-    VerdictReport, WrongArgumentReport,
+    RepetitionReport, ReplacementReport, ResultsReport, SCORE_SCHEMA, ScoreReport, ScoreSummary,
+    SpreadReport, SuiteGroupReport, SuiteMetricReport, SuiteReport, SuiteTrial, SuiteValue, SuiteValues,
+    TaskTrialsReport, ThresholdsReport, ToolReport, TrajectoryReport, UnmatchedPredictionReport,
+    UnmatchedReferenceReport, VerdictReport, WrongArgumentReport,
 };
 
 /// Writes a score in one form.

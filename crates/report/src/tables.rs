@@ -123,6 +123,22 @@ pub(super) fn asked(summary: &ScoreSummary) -> Option<String> {
     summary.asked.as_ref().map(ToString::to_string)
 }
 
+/// What recorded results tell, if they are evidence.
+pub(super) fn results(summary: &ScoreSummary) -> Option<String> {
+    let results = summary.results.as_ref()?;
+    let tools = |names: &[String], words: &str| {
+        (!names.is_empty()).then(|| format!("{} {words}", counted(names.len(), "tool")))
+    };
+    let parts = [
+        tools(&results.answer_same_to_same, "answering the same to the same"),
+        tools(&results.vary, "varying"),
+        tools(&results.always_answer_alike, "always alike, which tells nothing"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let list = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+    Some(format!("results of {} count as evidence for fidelity{list}", counted(results.calls, "call")))
+}
+
 /// Whether calls are aligned by their fidelity.
 fn is_typed(summary: &ScoreSummary) -> bool {
     summary.similarity == Similarity::Typed.name()

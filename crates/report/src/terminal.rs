@@ -77,6 +77,9 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
         if let Some((label, count)) = tables::matched(summary) {
             writeln!(out, "{label:<20} {count}")?;
         }
+        for line in tables::results(summary).iter().flat_map(|results| wrapped(results, columns)) {
+            writeln!(out, "{line}")?;
+        }
         if let Some(repeats) = &summary.repeats {
             writeln!(out)?;
             write_sheets(

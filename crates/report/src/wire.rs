@@ -9,6 +9,7 @@ mod from_scores;
 mod hashes;
 mod ledger;
 mod repeats;
+mod results;
 mod signature;
 mod suites;
 mod verdicts;
@@ -27,6 +28,7 @@ pub use findings::{ArgumentReport, RejectedMatchReport, RejectedMatchesReport, W
 pub(super) use hashes::start;
 pub use ledger::{CoverageReport, LedgerReport};
 pub use repeats::{PassRateReport, RepeatsReport, RepetitionReport, SpreadReport, TaskTrialsReport};
+pub use results::ResultsReport;
 pub(super) use signature::signature;
 pub use signature::{InputReport, InputsReport};
 pub use suites::{
@@ -90,6 +92,14 @@ pub struct ScoreSummary {
     #[serde(default = "cosine")]
     #[schemars(!default, extend("enum" = ["cosine", "typed"]))]
     pub similarity: String,
+    /// Whether fidelity compares names of files by which call made them: `on` or `off`; left out in scores of versions that
+    /// did not.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(extend("enum" = ["on", "off"]))]
+    pub flow: String,
+    /// What recorded results show of tools, where both sides have results and these are evidence; left out otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub results: Option<ResultsReport>,
     /// tau_weak and tau_strong.
     #[serde(default = "ThresholdsReport::unknown")]
     #[schemars(!default)]

@@ -11,7 +11,8 @@ use m3_trajectory::{FailureClass, Trajectory};
 use super::calls::Calls;
 use super::fidelity::CallPair;
 use super::flow::PairFlow;
-use super::{Flow, Mismatch, ScoreOptions, Serializer, Similarity, Verdict, matches};
+use super::results::PairResults;
+use super::{Flow, Mismatch, Results, ScoreOptions, Serializer, Similarity, Verdict, matches};
 
 /// The most calls in a chunk, both sides together.
 const CALLS: usize = 4096;
@@ -37,6 +38,8 @@ pub(super) struct Prepared {
     pub(super) predictions: PreparedCalls,
     /// What both do with files, where names of files matter.
     pub(super) flow: Option<Box<PairFlow>>,
+    /// What both returned, where both have recorded it.
+    pub(super) results: Option<Box<PairResults>>,
 }
 
 /// The calls of one side. Texts are indices into the chunk's texts. Calls of a tool that the other side does not use
@@ -99,6 +102,9 @@ impl Chunk {
         let question = question.map(|text| head(text, LONGEST_QUESTION).to_owned());
         self.bytes += question.as_ref().map_or(0, String::len);
         let flow = (options.flow == Flow::On).then(|| PairFlow::new(reference, prediction)).flatten();
+        let results =
+            (options.results == Results::Auto).then(|| PairResults::new(reference, prediction)).flatten();
+        self.bytes += results.as_ref().map_or(0, |results| results.bytes());
         self.items.push(Prepared {
             id,
             task_type,
@@ -108,6 +114,7 @@ impl Chunk {
             references,
             predictions,
             flow,
+            results,
         });
     }
 

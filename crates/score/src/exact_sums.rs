@@ -8,6 +8,7 @@ use std::ops::AddAssign;
 use std::str::FromStr;
 
 use super::calls::Calls;
+use super::fidelity::constants::SAME_OTHERWISE;
 use super::matching::Matching;
 use super::metric::{Aligned, Counted, MatchedPair, Sum};
 use super::metrics::Pair;
@@ -45,7 +46,8 @@ impl ExactSums {
     pub fn of(
         has_failed: bool,
         matching: &Matching,
-        compared: &[ComparedPair],
+        (compared, reached_without): (&[ComparedPair], usize),
+        artifact_agreement: Option<f64>,
         references: &Calls,
         predictions: &Calls,
         profile: Profile,
@@ -55,8 +57,9 @@ impl ExactSums {
             .iter()
             .map(|pair| Pair::new(pair.reference.step, pair.predicted.step, pair.similarity))
             .collect();
-        let fidelity: ExactSum = compared.iter().map(|pair| pair.fidelity.score).collect();
-        let aligned = Aligned { pairs: &pairs, references, fidelity: fidelity.value() };
+        let reached = std::iter::repeat_n(SAME_OTHERWISE, reached_without);
+        let fidelity: ExactSum = compared.iter().map(|pair| pair.fidelity.score).chain(reached).collect();
+        let aligned = Aligned { pairs: &pairs, references, fidelity: fidelity.value(), artifact_agreement };
         let of_pairs = || {
             matching.matches.iter().zip(compared).map(|(pair, compared)| MatchedPair {
                 similarity: pair.similarity,

@@ -170,6 +170,8 @@ pub struct Aligned<'a> {
     pub(super) references: &'a Calls,
     /// The sum of the fidelities of all reference calls that were compared, matched or not.
     pub(super) fidelity: f64,
+    /// How well what both trajectories leave behind agrees, if that is known.
+    pub(super) artifact_agreement: Option<f64>,
 }
 
 /// The numbers of a set that notes are made from.
@@ -269,6 +271,17 @@ registry! {
         averaged: Averaged::Never,
         source: Source::Alignment(Sum::OfTrajectories(|aligned, _| aligned.fidelity), covered),
         note: |_| None,
+    }
+    ArtifactAgreement {
+        meaning: "How well what both trajectories leave behind agrees: pictures by their pixels, else the last results. Null where nothing is recorded. Not part of the average.",
+        name: "artifact_agreement",
+        label: "artifact agreement",
+        heading: "artif.",
+        is_in_tables: false,
+        column: Some(5),
+        averaged: Averaged::Never,
+        source: Source::Alignment(Sum::MeanOfTrajectories(|aligned, _| aligned.artifact_agreement), mean),
+        note: |_| Some("what is left behind, by its content".to_owned()),
     }
     StepCoherence {
         meaning: "Were calls that belong together made together?",
@@ -393,7 +406,6 @@ fn of_similarity(profile: Profile) -> Ratio {
 }
 
 /// The mean of what was added up; unknown if that is nothing.
-#[expect(dead_code, reason = "until there is a metric of this kind")]
 fn mean(_: Profile) -> Ratio {
     Ratio::new(Count::Added, Without::Unknown)
 }

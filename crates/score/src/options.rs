@@ -6,6 +6,7 @@ use m3_trajectory::catalog::Catalog;
 
 use super::fidelity::Answers;
 use super::fidelity::model::Model;
+use super::results::ComparePictures;
 use super::schema::Schema;
 use super::{MatchOptions, Profile, Similarity, Thresholds};
 
@@ -16,6 +17,27 @@ pub enum Flow {
     #[default]
     On,
     /// Names are texts like others.
+    Off,
+}
+
+impl Flow {
+    /// The name in options and results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::On => "on",
+            Self::Off => "off",
+        }
+    }
+}
+
+/// Whether what calls returned is evidence of what they asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Results {
+    /// Where both sides have recorded results.
+    #[default]
+    Auto,
+    /// Never.
     Off,
 }
 
@@ -38,6 +60,10 @@ pub struct ScoreOptions<'a> {
     pub verdicts: Option<&'a MatchOptions>,
     /// Whether names of files are compared by what they stand for, as `docs/flow.md` has it.
     pub flow: Flow,
+    /// Whether what calls returned is evidence.
+    pub results: Results,
+    /// Who opens pictures of results; without, they say nothing.
+    pub pictures: Option<&'a dyn ComparePictures>,
     /// Whether to fill [`Matching::similarities`](super::Matching::similarities), which explain an alignment.
     pub keeps_similarities: bool,
 }

@@ -49,7 +49,7 @@ impl PassMetric {
             PassMetric::Metric(metric) => metrics.get(metric),
             PassMetric::LowestArgumentFidelity => {
                 let needed = usize::try_from(scored.sums.reference_calls).unwrap_or(usize::MAX);
-                let missing = (scored.compared.len() < needed).then_some(0.0);
+                let missing = (scored.compared.len() + scored.reached_without.len() < needed).then_some(0.0);
                 let fidelities = scored.compared.iter().map(|pair| pair.fidelity.score).chain(missing);
                 Some(fidelities.min_by(f64::total_cmp).unwrap_or(metrics[Metric::ArgumentFidelity]))
             }

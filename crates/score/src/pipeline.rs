@@ -11,7 +11,7 @@ use super::chunk::Chunk;
 use super::fidelity::DoubtfulPairs;
 use super::run::Run;
 use super::scored::{Progress, ScoreError, Sink, Summary, TrajectoryScore};
-use super::{Ledger, ScoreOptions};
+use super::{Ledger, Results, ScoreOptions};
 
 /// Scores predictions against references.
 ///
@@ -77,6 +77,14 @@ pub fn score_pairs<'t>(
     embedder: &mut Embedder,
 ) -> Result<Vec<Result<TrajectoryScore, FailureClass>>, ScoreError> {
     let mut run = Run::new(options);
+    let pairs: Vec<(Option<&Trajectory>, &Trajectory)> = pairs.into_iter().collect();
+    if options.results == Results::Auto {
+        for (prediction, reference) in &pairs {
+            if let Some(prediction) = prediction {
+                run.survey.add(reference, prediction, options.pictures);
+            }
+        }
+    }
     let mut chunk = Chunk::default();
     let mut left_out = Vec::new();
     let mut scores = Vec::new();
@@ -139,7 +147,22 @@ impl<'a> Files<'a> {
             duplicate,
             ..Ledger::default()
         };
-        Ok((Self { predictions, references, is_seen: vec![false; predictions.len()] }, run))
+        let files = Self { predictions, references, is_seen: vec![false; predictions.len()] };
+        if options.results == Results::Auto && predictions.has_results() && references.has_results() {
+            files.survey(&mut run, options)?;
+        }
+        Ok((files, run))
+    }
+
+    /// Reads what the results of all tasks show of their tools.
+    fn survey(&self, run: &mut Run<'_>, options: ScoreOptions<'_>) -> Result<(), ScoreError> {
+        for index in 0..self.references.len() {
+            let reference = self.references.look_at(index)?;
+            if let Some(found) = self.predictions.find(&reference.id) {
+                run.survey.add(&reference, &*self.predictions.look_at(found)?, options.pictures);
+            }
+        }
+        Ok(())
     }
 
     /// Scores the references of these indices, chunk by chunk.
@@ -183,6 +206,7 @@ impl<'a> Files<'a> {
 
     fn finish(self, run: Run<'_>) -> Result<Summary, ScoreError> {
         let mut summary = run.summary;
+        summary.survey = run.survey;
         for (index, _) in self.is_seen.iter().enumerate().filter(|(_, is_seen)| !**is_seen) {
             summary.ledger.extra.push(self.predictions.look_at(index)?.id.clone());
         }

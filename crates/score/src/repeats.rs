@@ -9,7 +9,8 @@ impl Summary {
     /// Adds the summary of a further repetition, with the number `repeat`, against the same references: numbers are
     /// added up, and lists name each id once.
     pub fn add_repetition(&mut self, other: Summary, repeat: usize) {
-        let Summary { ledger, aggregate, by_type, findings, by_tool } = other;
+        let Summary { ledger, aggregate, by_type, findings, by_tool, survey } = other;
+        self.survey.add_repetition(survey);
         self.ledger.add_repetition(ledger);
         self.aggregate += aggregate;
         for (name, sums) in by_type {

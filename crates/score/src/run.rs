@@ -11,10 +11,12 @@ use super::chunk::{Chunk, Prepared};
 use super::counterparts::{Comparer, pair_of};
 use super::fidelity::{DoubtfulPairs, Fidelity};
 use super::matching::{Matching, align, calls_to_embed, cosine_of_calls};
+use super::results::ResultEvidence;
+use super::results::survey::Survey;
 use super::scored::{Progress, ScoreError, Sink, Summary, TrajectoryScore};
 use super::transport::TooLarge;
 use super::typed::align_by_fidelity;
-use super::{ComparedPair, ExactSums, Profile, ScoreOptions, Serializer, Similarity};
+use super::{CallPlace, ComparedPair, ExactSums, Profile, ScoreOptions, Serializer, Similarity};
 
 /// What scores, and what it has found so far.
 pub(super) struct Run<'a> {
@@ -24,6 +26,8 @@ pub(super) struct Run<'a> {
     /// Takes the matched pairs that are in doubt, if they are wanted.
     pub(super) doubtful: Option<&'a mut DoubtfulPairs>,
     pub(super) summary: Summary,
+    /// What the files show of tools.
+    pub(super) survey: Survey,
     done: usize,
     /// How many trajectories there will be.
     pub(super) total: usize,
@@ -37,7 +41,16 @@ impl<'a> Run<'a> {
             None => fidelity,
         };
         let serializer = Serializer::new(options.profile, options.catalog);
-        Self { options, serializer, fidelity, doubtful: None, summary: Summary::default(), done: 0, total: 0 }
+        Self {
+            options,
+            serializer,
+            fidelity,
+            doubtful: None,
+            summary: Summary::default(),
+            survey: Survey::default(),
+            done: 0,
+            total: 0,
+        }
     }
 
     /// Adds a reference and its prediction to the chunk. Says whether it does: the published program leaves out what has
@@ -96,11 +109,23 @@ impl<'a> Run<'a> {
         let matchings: Vec<Matching> = matchings.collect();
         let compared = self.compare(&chunk, &matchings, embedder)?;
         let scored = chunk.items.into_iter().zip(matchings).zip(compared);
-        for ((prepared, matching), compared) in scored {
+        for ((prepared, matching), mut compared) in scored {
+            let (mut reached_without, mut artifact_agreement) = (Vec::new(), None);
+            if let Some(results) = &prepared.results {
+                let mut evidence = ResultEvidence::new(results, &self.survey, self.options.pictures);
+                compared.iter_mut().for_each(|pair| evidence.lay_over(pair));
+                artifact_agreement = evidence.artifact_agreement();
+                let is_compared = |call: usize| compared.iter().any(|pair| pair.reference.index == call);
+                let alone = matching.unmatched_references.iter().map(|alone| alone.place);
+                let reached =
+                    |place: &CallPlace| !is_compared(place.index) && evidence.is_reached_without(place.index);
+                reached_without.extend(alone.filter(reached));
+            }
             let mut sums = ExactSums::of(
                 prepared.failure.is_some(),
                 &matching,
-                &compared,
+                (&compared, reached_without.len()),
+                artifact_agreement,
                 &prepared.references.calls,
                 &prepared.predictions.calls,
                 self.options.profile,
@@ -113,8 +138,18 @@ impl<'a> Run<'a> {
             if let Some(task_type) = &task_type {
                 *self.summary.by_type.entry(task_type.clone()).or_default() += sums;
             }
-            sink(TrajectoryScore { id, task_type, failure, verdict, sums, matching, compared })
-                .map_err(ScoreError::Sink)?;
+            sink(TrajectoryScore {
+                id,
+                task_type,
+                failure,
+                verdict,
+                sums,
+                matching,
+                compared,
+                reached_without,
+                artifact_agreement,
+            })
+            .map_err(ScoreError::Sink)?;
             self.done += 1;
         }
         progress(self.done, total);

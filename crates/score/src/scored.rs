@@ -9,6 +9,7 @@ use m3_trajectory::{FailureClass, SourceError};
 use super::fidelity::CallFidelity;
 use super::findings::Findings;
 use super::matching::Matching;
+use super::results::survey::Survey;
 use super::{ByTool, CallPlace, ExactSums, Ledger, Verdict};
 
 /// One trajectory, scored.
@@ -29,6 +30,10 @@ pub struct TrajectoryScore {
     /// Whose arguments were compared: a pair for each match, in their order, then those of reference calls that the alignment
     /// leaves unmatched, by reference call.
     pub compared: Vec<ComparedPair>,
+    /// Reference calls that are compared with none and not missing either: all that they lead to is left behind nevertheless.
+    pub reached_without: Vec<CallPlace>,
+    /// How well what both trajectories leave behind agrees, in [0, 1]; `None` where nothing is recorded or left behind.
+    pub artifact_agreement: Option<f64>,
 }
 
 /// A reference call and the predicted call that its arguments are compared with. It is another one than the alignment's
@@ -56,6 +61,8 @@ pub struct Summary {
     pub findings: Findings,
     /// The calls of each tool.
     pub by_tool: ByTool,
+    /// What results show of tools, where results are evidence.
+    pub survey: Survey,
 }
 
 /// Why scoring failed.

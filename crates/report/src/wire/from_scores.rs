@@ -12,8 +12,8 @@ use super::{
     ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport, VerdictReport,
 };
 use super::{
-    ArgumentReport, CoverageReport, InputsReport, RejectedMatchesReport, WrongArgumentReport, by_tool,
-    signature,
+    ArgumentReport, CoverageReport, InputsReport, RejectedMatchesReport, ResultsReport, WrongArgumentReport,
+    by_tool, signature,
 };
 use crate::metrics::MetricsReport;
 use crate::{Places, ToolNamesReport};
@@ -28,7 +28,7 @@ impl ScoreSummary {
         inputs: InputsReport,
         tool_names: ToolNamesReport,
     ) -> Self {
-        let ScoreOptions { profile, similarity, thresholds, model, verdicts, .. } = *options;
+        let ScoreOptions { profile, similarity, flow, thresholds, model, verdicts, .. } = *options;
         let model = model.map_or_else(Model::built_in, Arc::clone);
         let aggregate = |sums: &ExactSums| AggregateReport {
             matched_whole: verdicts.map(|options| MatchedReport::new(options, sums)),
@@ -51,6 +51,8 @@ impl ScoreSummary {
             fidelity_model: Some(FidelityModelReport::from(&*model)),
             asked: None,
             similarity: similarity.name().to_owned(),
+            flow: flow.name().to_owned(),
+            results: ResultsReport::of(&summary.survey),
             thresholds: ThresholdsReport { weak: thresholds.weak(), strong: thresholds.strong() },
             tool_names,
             match_options: verdicts.map(MatchOptionsReport::from),

@@ -56,6 +56,8 @@ pub(crate) fn signature(summary: &ScoreSummary) -> String {
     // The version says which model is built in.
     let own_model = summary.fidelity_model.iter().filter(|model| !model.built_in);
     parts.extend(own_model.map(|model| format!("fid:{}", start(&model.fingerprint))));
+    parts.extend((summary.flow == "off").then(|| "flow:off".to_owned()));
+    parts.extend(summary.results.as_ref().map(|_| "results:auto".to_owned()));
     parts.extend(summary.asked.as_ref().map(|asked| format!("ask:{}", start(&asked.fingerprint))));
     parts.extend(names(&summary.tool_names));
     parts.extend([format!("refs:{}", start(&references.sha256)), format!("preds:{}", predictions.join("+"))]);

@@ -7,6 +7,7 @@
 
 mod rewrite;
 mod tokens;
+mod values;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -15,9 +16,10 @@ use std::ops::Range;
 use m3_flow::{CallView, GivenFiles, Lineage, Mention, Role};
 use m3_trajectory::Trajectory;
 
-pub(super) use rewrite::{RewriteContext, Rewritten};
+pub(super) use rewrite::{RewriteContext, Rewritten, replaced};
 use tokens::Naming;
 pub(crate) use tokens::explain_difference;
+use values::Values;
 
 use super::calls::Calls;
 
@@ -25,6 +27,7 @@ use super::calls::Calls;
 pub(super) struct PairFlow {
     references: Lineage,
     predictions: Lineage,
+    values: Values,
     naming: Naming,
 }
 
@@ -43,30 +46,33 @@ pub(super) enum Counterparts<'a> {
 }
 
 impl PairFlow {
-    /// What both trajectories do with files; `None` where neither names a file that it makes, or the task's image under
-    /// two names.
+    /// What both trajectories do; `None` where neither names a file that it makes or is given, and the prediction uses no value
+    /// that the reference has otherwise.
     pub(super) fn new(reference: &Trajectory, prediction: &Trajectory) -> Option<Box<Self>> {
         let image = [reference, prediction].into_iter().find_map(|side| side.image.as_deref());
-        let lineage = |trajectory: &Trajectory| Lineage::new(&views(trajectory), GivenFiles { image });
+        let are_recorded = [reference, prediction].into_iter().all(has_results);
+        let lineage = |trajectory: &Trajectory| lineage(trajectory, image, are_recorded);
         let (references, predictions) = (lineage(reference), lineage(prediction));
-        if references.is_empty() && predictions.is_empty() {
+        let values = Values::new(reference, prediction, are_recorded);
+        if references.is_empty() && predictions.is_empty() && values.is_empty() {
             return None;
         }
         let question = [reference, prediction].into_iter().find_map(|side| side.question.as_deref());
         let naming = Naming::new(question.unwrap_or_default());
-        Some(Box::new(Self { references, predictions, naming }))
+        Some(Box::new(Self { references, predictions, values, naming }))
     }
 }
 
 impl PairFlow {
-    /// Whether a reference call or a predicted call names files that calls make or the task gives.
+    /// Whether a reference call or a predicted call names files, or uses values, that calls make or the task gives.
     pub(super) fn names_files(&self, calls: [Option<usize>; 2]) -> bool {
-        self.mentions(calls).next().is_some()
+        self.mentions(calls).next().is_some() || calls[1].is_some_and(|call| self.values.are_used_by(call))
     }
 
-    /// Whether a reference call or a predicted call names files that calls make.
+    /// Whether a reference call or a predicted call names files, or uses values, that calls make.
     pub(super) fn names_made_files(&self, calls: [Option<usize>; 2]) -> bool {
         self.mentions(calls).any(|mention| mention.role != Role::ReadsTaskImage)
+            || calls[1].is_some_and(|call| self.values.are_used_by(call))
     }
 
     fn mentions(&self, calls: [Option<usize>; 2]) -> impl Iterator<Item = &Mention> {
@@ -108,19 +114,25 @@ impl PairFlow {
     }
 }
 
-/// The calls of a trajectory. Results are left out: nothing that only one side has recorded may count.
-fn views(trajectory: &Trajectory) -> Vec<CallView<'_>> {
+/// Whether any call of a trajectory has a recorded result.
+fn has_results(trajectory: &Trajectory) -> bool {
+    trajectory.calls().any(|(_, call)| call.result.is_some())
+}
+
+/// What a trajectory does with files. With results, they tell names that no argument says.
+pub(super) fn lineage(trajectory: &Trajectory, image: Option<&str>, with_results: bool) -> Lineage {
     let view = |(step, call)| {
         let call: &m3_trajectory::Call = call;
         CallView {
             step,
             tool: &call.tool,
             arguments: call.arguments.as_ref(),
-            result: None,
+            result: call.result.as_ref().filter(|_| with_results),
             has_failed: call.is_error(),
         }
     };
-    trajectory.calls().map(view).collect()
+    let views: Vec<CallView<'_>> = trajectory.calls().map(view).collect();
+    Lineage::new(&views, GivenFiles { image })
 }
 
 /// Where a call stands, in words: `2.1` is the first call of the second step.

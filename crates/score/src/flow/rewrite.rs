@@ -77,7 +77,7 @@ struct Named<'m> {
 }
 
 /// A change of a text: the place, the bytes, and what comes there.
-type Change = (String, Range<usize>, String);
+pub(crate) type Change = (String, Range<usize>, String);
 
 impl PairFlow {
     /// The arguments of a reference call and a predicted call under a pairing of calls; `None` where they stay as they are.
@@ -87,8 +87,11 @@ impl PairFlow {
         (a, b): (&Json, &Json),
         context: &RewriteContext<'_>,
     ) -> Option<Rewritten> {
-        let mentions = (self.references.mentions.get(reference)?, self.predictions.mentions.get(predicted)?);
-        if mentions.0.is_empty() && mentions.1.is_empty() {
+        let mentions = (
+            self.references.mentions.get(reference).map_or(&[][..], Vec::as_slice),
+            self.predictions.mentions.get(predicted).map_or(&[][..], Vec::as_slice),
+        );
+        if mentions.0.is_empty() && mentions.1.is_empty() && !self.values.are_used_by(predicted) {
             return None;
         }
         let pairing = context.pairing;
@@ -103,10 +106,18 @@ impl PairFlow {
         for name in &wanted {
             writer.reference(name, &given, b);
         }
-        let (mut reference, mut predicted) = (a.clone(), b.clone());
+        let (mut own, mut given) = (a.clone(), b.clone());
         let [of_reference, of_prediction] = writer.names;
-        let is_changed = apply(&mut reference, of_reference) | apply(&mut predicted, of_prediction);
-        is_changed.then_some(Rewritten { reference, predicted, changes: writer.changes })
+        let mut changes = writer.changes;
+        let is_changed = apply(&mut own, of_reference) | apply(&mut given, of_prediction);
+        let values = self.values.put((reference, predicted), pairing, &mut given);
+        let is_changed = is_changed || !values.is_empty();
+        changes.extend(values.into_iter().map(|pointer| NameChange {
+            pointer,
+            verdict: Verdict::Equal,
+            reason: "what the matched call made, by another value",
+        }));
+        is_changed.then_some(Rewritten { reference: own, predicted: given, changes })
     }
 
     /// A file that is written over is lost only where the reference leaves it behind.
@@ -240,6 +251,13 @@ fn is_answered(other: &Json, pointer: &str) -> bool {
     segments(pointer).next().is_some_and(|key| other.get(&key).is_some())
 }
 
+/// Arguments with other texts in some places.
+pub(crate) fn replaced(arguments: &Json, changes: Vec<Change>) -> Json {
+    let mut arguments = arguments.clone();
+    apply(&mut arguments, changes);
+    arguments
+}
+
 /// Makes changes in texts; the last of a text first, so that their places stay right.
 fn apply(arguments: &mut Json, mut changes: Vec<Change>) -> bool {
     changes.sort_by(|a, b| (&a.0, b.1.start).cmp(&(&b.0, a.1.start)));
@@ -258,7 +276,7 @@ fn apply(arguments: &mut Json, mut changes: Vec<Change>) -> bool {
     is_changed
 }
 
-fn at_mut<'j>(value: &'j mut Json, pointer: &str) -> Option<&'j mut Json> {
+pub(super) fn at_mut<'j>(value: &'j mut Json, pointer: &str) -> Option<&'j mut Json> {
     segments(pointer).try_fold(value, |value, key| match value {
         Json::Array(items) => items.get_mut(key.parse::<usize>().ok()?),
         Json::Object(members) => members.iter_mut().find(|(name, _)| *name == key).map(|(_, value)| value),

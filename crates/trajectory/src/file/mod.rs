@@ -56,6 +56,8 @@ pub struct TrajectoryFile {
     duplicate_of: HashMap<IdHash, usize>,
     problems: Problems,
     is_single: bool,
+    /// Whether a call has a recorded result.
+    has_results: bool,
     /// The elements that are tasks.
     tasks: Vec<Element>,
     /// How many elements have steps, even invalid ones.
@@ -191,6 +193,12 @@ impl TrajectoryFile {
     #[must_use]
     pub fn find(&self, id: &str) -> Option<usize> {
         self.by_id.get(&hash_id(id)).map(|&index| index as usize)
+    }
+
+    /// Whether the result of any call is recorded.
+    #[must_use]
+    pub fn has_results(&self) -> bool {
+        self.has_results
     }
 
     /// True if some id is in both files.

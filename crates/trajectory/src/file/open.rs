@@ -172,6 +172,7 @@ impl TrajectoryFile {
             duplicate_of: HashMap::new(),
             problems,
             is_single: layout.is_single,
+            has_results: false,
             tasks: Vec::new(),
             with_steps: 0,
             wants,

@@ -1,0 +1,164 @@
+//! Values that a trajectory makes besides files, and where its calls use them: ids that results return, names that calls give
+//! to what they create.
+
+use std::collections::HashMap;
+
+use m3_trajectory::json::{Json, Keys, parse};
+
+use super::leaves::{Leaf, argument_leaves, walk_result};
+use super::names::gives_name;
+use super::tools::creates_by_name;
+use super::uses::find_uses;
+use super::{Chain, ChainCall};
+
+/// The most uses that are followed.
+const MOST: usize = 500;
+
+/// So much text of a result is searched for a value, in bytes.
+const MAX_SEARCHED: usize = 1 << 20;
+
+/// Names that calls give are identifiers of at most so many bytes.
+const LONGEST_NAME: usize = 64;
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// The result of a call: a JSON pointer, which leads into texts that are JSON.
+    Result(String),
+    /// A name that a call gives in its arguments: a JSON pointer.
+    Name(String),
+}
+
+/// A value that one call makes and another one uses.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ValueUse {
+    /// The call that makes it, by its index.
+    pub from: usize,
+    /// The call that uses it; the call itself where a name is given.
+    pub to: usize,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The value.
+    pub value: Json,
+    /// Where it stands in the arguments of `to`: a JSON pointer.
+    pub pointer: String,
+}
+
+/// Which calls use what other calls return or name, files aside.
+#[must_use]
+pub fn value_uses(chain: &Chain) -> Vec<ValueUse> {
+    let mut found = Vec::new();
+    for used in find_uses(chain).found.into_iter().take(MOST) {
+        // A use of a file, which is not told by its value alone.
+        if used.in_result.starts_with("arguments") {
+            continue;
+        }
+        let origin = Origin::Result(used.in_result);
+        let Some(value) = chain.calls.get(used.from).and_then(|call| value_at(call, &origin)) else {
+            continue;
+        };
+        found.push(ValueUse { from: used.from, to: used.to, origin, value, pointer: used.in_arguments });
+    }
+    found.extend(given_names(chain));
+    found
+}
+
+/// The value at an origin in another call.
+#[must_use]
+pub fn value_at(call: &ChainCall, origin: &Origin) -> Option<Json> {
+    let value = match origin {
+        Origin::Result(pointer) => at(call.result.as_ref()?, pointer, 0)?,
+        Origin::Name(pointer) => call.arguments.as_ref()?.pointer(pointer)?.clone(),
+    };
+    (!matches!(value, Json::Array(_) | Json::Object(_) | Json::Null)).then_some(value)
+}
+
+/// Whether a call returns a value anywhere, or names it, as its origin has it.
+#[must_use]
+pub fn has_value(call: &ChainCall, origin: &Origin, value: &Json) -> bool {
+    let wanted = plain(value);
+    match origin {
+        Origin::Result(_) => {
+            let (mut budget, mut is_found) = (MAX_SEARCHED, false);
+            if let Some(result) = &call.result {
+                walk_result(result, &mut budget, &mut |leaf, _| is_found |= plain(leaf) == wanted);
+            }
+            is_found
+        }
+        Origin::Name(_) => {
+            argument_leaves(call.arguments.as_ref()).iter().any(|leaf| plain(leaf.value) == wanted)
+        }
+    }
+}
+
+/// A single value as a text.
+#[must_use]
+pub fn plain(value: &Json) -> String {
+    value.as_str().map_or_else(|| value.to_text(Keys::AsRead), |text| text.trim().to_owned())
+}
+
+/// The value that a pointer leads to, through texts that are JSON.
+fn at(value: &Json, pointer: &str, texts: usize) -> Option<Json> {
+    if pointer.is_empty() {
+        return Some(value.clone());
+    }
+    if let Json::String(text) = value {
+        let (inner, _) = (texts < 3).then(|| parse(text.trim().as_bytes()).ok())??;
+        return at(&inner, pointer, texts + 1);
+    }
+    let end = pointer.strip_prefix('/')?.find('/').map_or(pointer.len(), |end| end + 1);
+    at(value.pointer(&pointer[..end])?, &pointer[end..], texts)
+}
+
+/// Names that calls give to what they create and that other calls use: those of things the task does not name.
+#[must_use]
+pub fn given_names(chain: &Chain) -> Vec<ValueUse> {
+    let leaves: Vec<Vec<Leaf<'_>>> =
+        chain.calls.iter().map(|call| argument_leaves(call.arguments.as_ref())).collect();
+    let task = chain.given.join("\n").to_lowercase();
+    let mut makers: HashMap<&str, (usize, &str)> = HashMap::new();
+    for (call, leaves) in leaves.iter().enumerate() {
+        let tool = chain.calls[call].tool.split_once('/').map_or(&*chain.calls[call].tool, |(_, tool)| tool);
+        if !creates_by_name(tool) {
+            continue;
+        }
+        for leaf in leaves.iter().filter(|leaf| gives_name(&leaf.name)) {
+            let Some(name) = leaf.value.as_str().filter(|text| is_identifier(text)) else { continue };
+            if !task.contains(&name.to_lowercase()) {
+                makers.entry(name).or_insert((call, &leaf.pointer));
+            }
+        }
+    }
+    let mut found: Vec<ValueUse> = Vec::new();
+    let mut made: HashMap<&str, Vec<ValueUse>> = HashMap::new();
+    for (to, leaf) in
+        leaves.iter().enumerate().flat_map(|(to, leaves)| leaves.iter().map(move |leaf| (to, leaf)))
+    {
+        let Some(name) = leaf.value.as_str() else { continue };
+        let Some((&name, &(from, pointer))) = makers.get_key_value(name) else { continue };
+        let uses = made.entry(name).or_default();
+        if uses.len() < MOST {
+            let origin = Origin::Name(pointer.to_owned());
+            uses.push(ValueUse {
+                from,
+                to,
+                origin,
+                value: leaf.value.clone(),
+                pointer: leaf.pointer.clone(),
+            });
+        }
+    }
+    // A name that no other call uses is content.
+    for uses in made.into_values().filter(|uses| uses.iter().any(|used| used.to != used.from)) {
+        found.extend(uses);
+    }
+    found.sort_by(|a, b| (a.to, &a.pointer).cmp(&(b.to, &b.pointer)));
+    found.truncate(MOST);
+    found
+}
+
+fn is_identifier(text: &str) -> bool {
+    (2..=LONGEST_NAME).contains(&text.len())
+        && text.contains(|c: char| c.is_alphabetic())
+        && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
+}

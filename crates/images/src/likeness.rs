@@ -1,0 +1,118 @@
+//! How alike two pictures are, by their pixels.
+
+use image::RgbaImage;
+
+use super::{ImageFileError, Opened};
+
+/// Pictures with more pixels are not compared.
+const MOST_PIXELS: u64 = 16 << 20;
+
+/// Sides of one picture may differ by so many pixels: tools round differently.
+const SIDES: u32 = 2;
+
+/// The mean difference of channels, of 255, from which on two pictures of one size are two: less is what encoders change.
+const SAME: f64 = 1.0;
+
+/// Likewise where their sizes differ, so that edges fall elsewhere.
+const SAME_OF_OTHER_SIZE: f64 = 4.0;
+
+/// The mean difference from which on nothing is alike: half of that of two unrelated photographs.
+const UNLIKE: f64 = 32.0;
+
+/// How alike two pictures are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Likeness {
+    /// In [0, 1]: 1 for the same pixels, 0 where the sides differ by more than 2 pixels or the mean difference of channels is
+    /// 32 of 255 or more; in between 1 - difference / 32.
+    pub likeness: f64,
+    /// Whether they count as one picture: the mean difference is below 1 of 255, or below 4 where their sizes differ.
+    pub is_same: bool,
+    /// The share of pixels that differ in any channel, of the part that both have; 1 where the sides differ by more.
+    pub changed: f64,
+}
+
+/// A picture's pixels as they are shown, from the bytes of its file; of an animation the first.
+///
+/// # Errors
+/// [`ImageFileError`], also for more than 16 million pixels.
+pub fn pixels(bytes: &[u8]) -> Result<RgbaImage, ImageFileError> {
+    let opened = Opened::new(bytes)?;
+    let orientation = opened.facts.orientation;
+    let mut image = opened.decode(MOST_PIXELS)?;
+    image.apply_orientation(orientation);
+    Ok(image.into_rgba8())
+}
+
+/// Compares two pictures.
+#[must_use]
+pub fn compare(a: &RgbaImage, b: &RgbaImage) -> Likeness {
+    let far = |x: u32, y: u32| x.abs_diff(y) > SIDES;
+    let (width, height) = (a.width().min(b.width()), a.height().min(b.height()));
+    if far(a.width(), b.width()) || far(a.height(), b.height()) || width == 0 || height == 0 {
+        return Likeness { likeness: 0.0, is_same: false, changed: 1.0 };
+    }
+    let (mut sum, mut changed) = (0_u64, 0_u64);
+    for y in 0..height {
+        for x in 0..width {
+            let (p, q) = (a.get_pixel(x, y).0, b.get_pixel(x, y).0);
+            let difference: u64 = p.iter().zip(q).map(|(p, q)| u64::from(p.abs_diff(q))).sum();
+            sum += difference;
+            changed += u64::from(difference > 0);
+        }
+    }
+    let pixels = u64::from(width) * u64::from(height);
+    // Three channels: pictures without transparency all have the same fourth.
+    let mean = sum as f64 / (3 * pixels) as f64;
+    let limit = if a.dimensions() == b.dimensions() { SAME } else { SAME_OF_OTHER_SIZE };
+    Likeness {
+        likeness: (1.0 - mean / UNLIKE).clamp(0.0, 1.0),
+        is_same: mean < limit,
+        changed: changed as f64 / pixels as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use image::Rgba;
+
+    use super::*;
+
+    fn grey(width: u32, height: u32, value: u8) -> RgbaImage {
+        RgbaImage::from_pixel(width, height, Rgba([value, value, value, 255]))
+    }
+
+    #[test]
+    fn pictures_are_alike_by_their_mean_difference() {
+        // By hand: 8 of 32 is a quarter less; half of the pixels by 1 is a mean of 0.5.
+        assert_eq!(
+            compare(&grey(4, 4, 9), &grey(4, 4, 9)),
+            Likeness { likeness: 1.0, is_same: true, changed: 0.0 }
+        );
+        assert_eq!(
+            compare(&grey(4, 4, 9), &grey(4, 4, 17)),
+            Likeness { likeness: 0.75, is_same: false, changed: 1.0 }
+        );
+        let mut half = grey(4, 4, 9);
+        for x in 0..4 {
+            for y in 0..2 {
+                half.put_pixel(x, y, Rgba([10, 10, 10, 255]));
+            }
+        }
+        let found = compare(&grey(4, 4, 9), &half);
+        assert_eq!(found, Likeness { likeness: 1.0 - 0.5 / 32.0, is_same: true, changed: 0.5 });
+    }
+
+    #[test]
+    fn sides_may_differ_by_two_pixels() {
+        assert!(compare(&grey(10, 8, 9), &grey(12, 7, 11)).is_same);
+        assert_eq!(compare(&grey(10, 8, 9), &grey(13, 8, 9)).likeness, 0.0);
+        assert!(!compare(&grey(10, 8, 9), &grey(11, 8, 14)).is_same);
+        assert_eq!(compare(&grey(0, 0, 0), &grey(0, 0, 0)).likeness, 0.0);
+    }
+
+    #[test]
+    fn what_is_no_picture_has_no_pixels() {
+        assert!(pixels(b"no picture").is_err());
+        assert!(pixels(b"").is_err());
+    }
+}

@@ -1,0 +1,170 @@
+//! Ids and names that a prediction uses, as the reference's matched call returned or gave them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use m3_flow::{
+    CallPlace, Chain, ChainCall, Standing, ValueUse, given_names, has_value, may_create, plain_value,
+    value_at, value_uses,
+};
+use m3_trajectory::Trajectory;
+use m3_trajectory::json::Json;
+
+use super::Counterparts;
+
+/// Trajectories with more recorded text, in bytes, are compared by what their calls say.
+const LARGEST: usize = 16 << 20;
+
+/// The most calls on either side.
+const MOST_CALLS: usize = 500;
+
+/// The values that a prediction's calls use of one another.
+#[derive(Default)]
+pub(super) struct Values {
+    /// By the call that uses them.
+    uses: BTreeMap<usize, Vec<PredictedUse>>,
+}
+
+struct PredictedUse {
+    used: ValueUse,
+    /// What each reference call has there that may be the maker's counterpart, where it has another value.
+    others: HashMap<usize, Json>,
+}
+
+impl Values {
+    /// Those of both trajectories; without results on both sides only names that calls give.
+    pub(super) fn new(reference: &Trajectory, prediction: &Trajectory, are_recorded: bool) -> Self {
+        if !are_recorded && !prediction.calls().any(|(_, call)| may_create(&call.tool)) {
+            return Self::default();
+        }
+        let is_small = |trajectory: &Trajectory| {
+            let sizes =
+                trajectory.calls().map(|(_, call)| call.result.as_ref().map_or(0, |result| size(result, 0)));
+            trajectory.call_count() <= MOST_CALLS && sizes.sum::<usize>() <= LARGEST
+        };
+        if !is_small(reference) || !is_small(prediction) {
+            return Self::default();
+        }
+        let (reference, prediction) = (chain(reference), chain(prediction));
+        let mut uses: BTreeMap<usize, Vec<PredictedUse>> = BTreeMap::new();
+        let used = if are_recorded { value_uses(&prediction) } else { given_names(&prediction) };
+        for used in used {
+            let tool = &prediction.calls[used.from].tool;
+            let makers = reference.calls.iter().enumerate().filter(|(_, call)| call.tool == *tool);
+            let other = |(index, call): (usize, &ChainCall)| {
+                let value = value_at(call, &used.origin)?;
+                let is_other = plain_value(&value) != plain_value(&used.value)
+                    && !has_value(call, &used.origin, &used.value);
+                is_other.then_some((index, value))
+            };
+            let others: HashMap<usize, Json> = makers.filter_map(other).collect();
+            if !others.is_empty() {
+                uses.entry(used.to).or_default().push(PredictedUse { used, others });
+            }
+        }
+        Self { uses }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.uses.is_empty()
+    }
+
+    /// Whether a predicted call uses such values.
+    pub(super) fn are_used_by(&self, predicted: usize) -> bool {
+        self.uses.contains_key(&predicted)
+    }
+
+    /// Puts the reference's values into the arguments of a predicted call that is compared with a reference call; gives the
+    /// places that were changed.
+    pub(super) fn put(
+        &self,
+        (reference, predicted): (usize, usize),
+        pairing: Counterparts<'_>,
+        arguments: &mut Json,
+    ) -> Vec<String> {
+        let mut changed = Vec::new();
+        for PredictedUse { used, others } in self.uses.get(&predicted).into_iter().flatten() {
+            let maker = match pairing {
+                _ if used.from == predicted => Some(reference),
+                Counterparts::Known { calls, .. } => calls.get(used.from).copied().flatten(),
+                Counterparts::Unknown => None,
+            };
+            let Some(value) = maker.and_then(|maker| others.get(&maker)) else { continue };
+            if let Some(place) = super::rewrite::at_mut(arguments, &used.pointer)
+                && put(place, &plain_value(&used.value), value)
+            {
+                changed.push(used.pointer.clone());
+            }
+        }
+        changed
+    }
+}
+
+/// Replaces a value, or its words within a longer text.
+fn put(place: &mut Json, own: &str, other: &Json) -> bool {
+    if plain_value(place) == own {
+        *place = if place.as_str().is_some() { Json::String(plain_value(other)) } else { other.clone() };
+        return true;
+    }
+    match place {
+        Json::String(text) if own.len() >= 3 && text.contains(own) => {
+            *text = text.replace(own, &plain_value(other));
+            true
+        }
+        _ => false,
+    }
+}
+
+/// About how much text a value holds, in bytes.
+fn size(value: &Json, depth: usize) -> usize {
+    match value {
+        _ if depth > 64 => 0,
+        Json::String(text) => text.len(),
+        Json::Array(items) => items.iter().map(|item| size(item, depth + 1)).sum(),
+        Json::Object(members) => members.iter().map(|(key, value)| key.len() + size(value, depth + 1)).sum(),
+        _ => 8,
+    }
+}
+
+fn chain(trajectory: &Trajectory) -> Chain {
+    let mut calls = Vec::with_capacity(trajectory.call_count());
+    for (step, of_step) in trajectory.steps.iter().enumerate() {
+        for (index, call) in of_step.calls.iter().enumerate() {
+            let standing = match &call.result {
+                _ if call.is_error() => Standing::Failed("error".to_owned()),
+                Some(_) => Standing::Succeeded,
+                None => Standing::NotRecorded,
+            };
+            calls.push(ChainCall {
+                place: CallPlace { step, call: index },
+                tool: call.tool.clone(),
+                arguments: call.arguments.clone(),
+                result: call.result.as_ref().map(without_pictures),
+                standing,
+                read_only: None,
+            });
+        }
+    }
+    let prompt =
+        trajectory.extra.iter().find(|(key, _)| key == "prompt").and_then(|(_, prompt)| prompt.as_str());
+    let given = [trajectory.question.as_deref(), prompt, trajectory.image.as_deref()];
+    Chain { calls, given: given.into_iter().flatten().map(str::to_owned).collect() }
+}
+
+/// A result without the bytes of its pictures, in which no value is looked for.
+fn without_pictures(result: &Json) -> Json {
+    let parts = |items: &[Json]| {
+        let is_other = |part: &&Json| m3_trajectory::sent_base64(part).is_none();
+        Json::Array(items.iter().filter(is_other).cloned().collect())
+    };
+    match result {
+        Json::Array(items) => parts(items),
+        Json::Object(members) => {
+            let member = |(key, value): &(String, Json)| match value {
+                Json::Array(items) if key == "content" => (key.clone(), parts(items)),
+                value => (key.clone(), value.clone()),
+            };
+            Json::Object(members.iter().map(member).collect())
+        }
+        other => other.clone(),
+    }
+}

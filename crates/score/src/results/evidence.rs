@@ -1,0 +1,136 @@
+//! What results say of compared calls.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use m3_flow::Role;
+
+use super::artifacts::Agreement;
+use super::survey::Survey;
+use super::{ComparePictures, PairResults};
+use crate::ComparedPair;
+use crate::fidelity::constants::{CLOSE, SAME_OTHERWISE, THRESHOLD};
+use crate::fidelity::{CallFidelity, Verdict};
+
+/// What calls have whose results differ although they read the same, by a tool that answers the same to the same.
+const OTHER_RESULT: f64 = 0.3;
+
+/// The results of a trajectory, while they are compared.
+pub(crate) struct ResultEvidence<'a> {
+    results: &'a PairResults,
+    survey: &'a Survey,
+    pictures: Option<&'a dyn ComparePictures>,
+    /// Whether results are the same, of the calls that were asked about; `None` where nothing follows.
+    known: HashMap<(usize, usize), Option<bool>>,
+    agreement: Agreement,
+}
+
+impl<'a> ResultEvidence<'a> {
+    pub(crate) fn new(
+        results: &'a PairResults,
+        survey: &'a Survey,
+        pictures: Option<&'a dyn ComparePictures>,
+    ) -> Self {
+        let agreement = Agreement::new(results, pictures);
+        Self { results, survey, pictures, known: HashMap::new(), agreement }
+    }
+
+    /// How well what both trajectories leave behind agrees, in [0, 1]; `None` where nothing is.
+    pub(crate) fn artifact_agreement(&self) -> Option<f64> {
+        self.agreement.value
+    }
+
+    /// Whether all that a reference call leads to is left behind by the prediction, too.
+    pub(crate) fn is_reached_without(&self, reference: usize) -> bool {
+        self.agreement.has_all_of(reference)
+    }
+
+    /// Lets results decide where they tell: calls with the same telling result are right whatever their arguments say, as are
+    /// calls that lead to the same artifacts; calls with other results from the same inputs are wrong, where the tool answers
+    /// the same to the same. Equal arguments stay equal.
+    pub(crate) fn lay_over(&mut self, pair: &mut ComparedPair) {
+        let calls = (pair.reference.index, pair.predicted.index);
+        if pair.fidelity.score >= 1.0 {
+            return;
+        }
+        match self.are_same(calls) {
+            Some(true) if self.is_telling(calls.0) => raise(&mut pair.fidelity, "the same result"),
+            Some(false) if pair.fidelity.score >= THRESHOLD && self.tells_against(calls) => {
+                lower(&mut pair.fidelity);
+            }
+            _ => {}
+        }
+        if pair.fidelity.score < THRESHOLD && self.agreement.lead_to_same(calls.0, calls.1) {
+            raise(&mut pair.fidelity, "leads to the same result");
+        }
+    }
+
+    /// Whether the results of a reference call and of a predicted call are the same; `None` where nothing follows.
+    fn are_same(&mut self, calls: (usize, usize)) -> Option<bool> {
+        let (results, pictures) = (self.results, self.pictures);
+        *self.known.entry(calls).or_insert_with(|| Some(results.compare(calls, pictures)?.is_same))
+    }
+
+    /// Whether the result of a reference call says more than that it was called.
+    fn is_telling(&self, reference: usize) -> bool {
+        let Some(call) = self.results.references.calls.get(reference) else { return false };
+        let has_words =
+            call.result.as_ref().is_some_and(|result| !result.pictures.is_empty() || !result.is_plain);
+        has_words && !self.survey.always_answers_alike(&call.tool)
+    }
+
+    /// Whether another result shows that something else was asked for: the tool answers the same to the same, and both calls
+    /// read the same.
+    fn tells_against(&mut self, (reference, predicted): (usize, usize)) -> bool {
+        let results = self.results;
+        let tool = results.references.calls.get(reference).map_or("", |call| &call.tool);
+        if !self.survey.answers_same_to_same(tool) {
+            return false;
+        }
+        let (own, given) = (&results.references.lineage, &results.predictions.lineage);
+        let mentions = own.mentions.get(reference).into_iter().flatten();
+        let mut makers = mentions.filter_map(|mention| match mention.role {
+            Role::Reads { version, .. } => Some((mention, own.versions.get(version)?.call)),
+            _ => None,
+        });
+        makers.all(|(mention, maker)| {
+            let mut others = given.mentions.get(predicted).into_iter().flatten();
+            let other = others.find_map(|other| match other.role {
+                Role::Reads { version, .. } if other.pointer == mention.pointer => {
+                    Some(given.versions.get(version)?.call)
+                }
+                _ => None,
+            });
+            other.is_some_and(|other| self.are_same((maker, other)) == Some(true))
+        })
+    }
+}
+
+/// Accepts a call whatever its arguments say.
+fn raise(fidelity: &mut CallFidelity, reason: &'static str) {
+    for argument in fidelity.arguments.iter_mut().filter(|argument| argument.score < SAME_OTHERWISE) {
+        argument.score = SAME_OTHERWISE;
+        argument.reason = Cow::Borrowed(reason);
+        argument.verdict = match argument.verdict {
+            Verdict::Missing => Verdict::Missing,
+            Verdict::Extra => Verdict::Extra,
+            _ => Verdict::Equivalent,
+        };
+    }
+    fidelity.score = fidelity.score.max(SAME_OTHERWISE);
+}
+
+/// Rejects a call for its worst argument.
+fn lower(fidelity: &mut CallFidelity) {
+    let worst = fidelity.arguments.iter_mut().filter(|argument| argument.score < 1.0);
+    if let Some(argument) = worst.min_by(|a, b| a.score.total_cmp(&b.score)) {
+        argument.score = argument.score.min(OTHER_RESULT);
+        argument.reason = format!("{}, and the result is another one", argument.reason).into();
+        if argument.verdict == Verdict::Equivalent
+            || argument.score < CLOSE && argument.verdict == Verdict::Close
+        {
+            argument.verdict = Verdict::Different;
+        }
+    }
+    fidelity.score = fidelity.score.min(OTHER_RESULT);
+}

@@ -1,0 +1,96 @@
+//! What calls returned, as evidence: whether two results are the same, what that says of two calls, and what a trajectory
+//! leaves behind.
+//!
+//! | part | what it does |
+//! | --- | --- |
+//! | `recorded` | a result without what differs from run to run |
+//! | [`survey`] | what the files show of tools: which answer the same to the same, which always answer alike |
+//! | `evidence` | what results say of compared calls |
+//! | `artifacts` | the pictures and last results that a trajectory leaves behind, and how well two sets agree |
+//!
+//! Only what both sides have recorded counts: a prediction's own record alone never raises its score.
+
+mod artifacts;
+mod evidence;
+mod pictures;
+mod recorded;
+pub mod survey;
+
+pub(crate) use evidence::ResultEvidence;
+pub use pictures::{ComparePictures, Likeness, RecordedPicture, ResultSide};
+use recorded::Recorded;
+
+use m3_flow::Lineage;
+use m3_trajectory::Trajectory;
+
+/// The recorded results of a reference and of its prediction.
+pub(crate) struct PairResults {
+    references: Side,
+    predictions: Side,
+}
+
+/// One trajectory: what its calls returned, and what they do with files.
+struct Side {
+    calls: Vec<RecordedCall>,
+    lineage: Lineage,
+}
+
+/// A call with what it returned.
+struct RecordedCall {
+    tool: String,
+    step: usize,
+    result: Option<Recorded>,
+}
+
+impl PairResults {
+    /// The results of both sides; `None` where one of them has recorded nothing.
+    pub(crate) fn new(reference: &Trajectory, prediction: &Trajectory) -> Option<Box<Self>> {
+        let is_recorded = |trajectory: &Trajectory| trajectory.calls().any(|(_, call)| call.result.is_some());
+        if !is_recorded(reference) || !is_recorded(prediction) {
+            return None;
+        }
+        let image = [reference, prediction].into_iter().find_map(|side| side.image.as_deref());
+        let side = |trajectory: &Trajectory| {
+            let lineage = super::flow::lineage(trajectory, image, true);
+            let read = |(index, (step, call))| {
+                let call: &m3_trajectory::Call = call;
+                let result = Recorded::of(call, index, &lineage);
+                RecordedCall { tool: call.tool.clone(), step, result }
+            };
+            let calls = trajectory.calls().enumerate().map(read).collect();
+            Side { calls, lineage }
+        };
+        Some(Box::new(Self { references: side(reference), predictions: side(prediction) }))
+    }
+
+    /// How alike the results of a reference call and of a predicted call are: as their least alike pictures or, without
+    /// pictures, the same or not. `None` where one of them is not recorded, is an error, or has a picture that cannot be had.
+    fn compare(
+        &self,
+        (reference, predicted): (usize, usize),
+        pictures: Option<&dyn ComparePictures>,
+    ) -> Option<Likeness> {
+        let a = self.references.calls.get(reference)?.result.as_ref()?;
+        let b = self.predictions.calls.get(predicted)?.result.as_ref()?;
+        if a.pictures.len() != b.pictures.len() {
+            return Some(Likeness::NONE);
+        }
+        if a.pictures.is_empty() {
+            return Some(if a.digest == b.digest { Likeness::EQUAL } else { Likeness::NONE });
+        }
+        let mut all = Likeness::EQUAL;
+        for (a, b) in a.pictures.iter().zip(&b.pictures) {
+            let is_equal = a == b && matches!(a, RecordedPicture::Sent(_));
+            let found = if is_equal { Likeness::EQUAL } else { pictures?.compare(a, b)? };
+            all.likeness = all.likeness.min(found.likeness);
+            all.is_same &= found.is_same;
+        }
+        Some(all)
+    }
+
+    /// How much memory the results take, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let calls = self.references.calls.iter().chain(&self.predictions.calls);
+        calls.filter_map(|call| call.result.as_ref()).map(Recorded::bytes).sum()
+    }
+}

@@ -1,0 +1,48 @@
+//! Pictures of results. Who opens and compares them is handed in: this crate decodes no image.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// Which file a picture was recorded in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ResultSide {
+    /// The references.
+    Reference,
+    /// The predictions.
+    Prediction,
+}
+
+/// A picture that a call returned.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum RecordedPicture {
+    /// Its bytes in Base64.
+    Sent(Arc<str>),
+    /// A path relative to the file that the trajectory stands in. Hostile: it may lead anywhere.
+    File(String),
+}
+
+/// Compares pictures of results.
+pub trait ComparePictures: Debug + Sync {
+    /// How alike a reference's and a prediction's picture are; `None` where one of them cannot be had.
+    fn compare(&self, reference: &RecordedPicture, predicted: &RecordedPicture) -> Option<Likeness>;
+
+    /// A digest of a picture's bytes; `None` where it cannot be had.
+    fn digest(&self, side: ResultSide, picture: &RecordedPicture) -> Option<[u8; 16]>;
+}
+
+/// How alike two pictures are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Likeness {
+    /// In [0, 1]; 1 for the same pixels, 0 for pictures of other sizes.
+    pub likeness: f64,
+    /// Whether they count as one picture: their sides differ by 2 pixels at most, and their shared part hardly.
+    pub is_same: bool,
+}
+
+impl Likeness {
+    /// What is the same to the last bit.
+    pub(super) const EQUAL: Self = Self { likeness: 1.0, is_same: true };
+
+    /// What has nothing in common.
+    pub(super) const NONE: Self = Self { likeness: 0.0, is_same: false };
+}

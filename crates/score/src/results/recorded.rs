@@ -1,0 +1,186 @@
+//! A recorded result without what differs from run to run: names that the trajectory chose, times and durations.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use m3_flow::{Lineage, Role, is_file_path, looks_by_name, says_nothing};
+use m3_trajectory::json::{Json, parse};
+use m3_trajectory::{Call, ResultPicture, result_parts, result_picture, sent_base64};
+use sha2::{Digest as _, Sha256};
+
+use super::RecordedPicture;
+
+/// So much text of a result is compared, in bytes.
+const MOST_TEXT: usize = 1 << 20;
+
+/// Larger pictures are not compared, in bytes of Base64.
+const LARGEST_PICTURE: usize = 24 << 20;
+
+/// The most pictures of one result.
+const MOST_PICTURES: usize = 16;
+
+/// Values nested deeper are not looked at.
+const MAX_DEPTH: usize = 64;
+
+/// A result that is no error.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Recorded {
+    /// A digest of what it says.
+    pub(super) digest: [u8; 16],
+    /// Whether its words say nothing that any result might not say.
+    pub(super) is_plain: bool,
+    /// Its pictures, in their order.
+    pub(super) pictures: Vec<RecordedPicture>,
+}
+
+impl Recorded {
+    /// The result of a call, the `index`-th of its trajectory; `None` if it has none, or is an error.
+    pub(super) fn of(call: &Call, index: usize, lineage: &Lineage) -> Option<Self> {
+        let result = call.result.as_ref()?;
+        let is_error = call.is_error()
+            || result.get("isError") == Some(&Json::Bool(true))
+            || call.recorded_outcome().is_some_and(|outcome| outcome != "success");
+        if is_error {
+            return None;
+        }
+        let mut text = Text::new(call, index, lineage);
+        let mut pictures = Vec::new();
+        match result_parts(result) {
+            Some(parts) => {
+                for part in parts {
+                    match picture_of(part) {
+                        Some(picture) if pictures.len() < MOST_PICTURES => pictures.extend(picture),
+                        Some(_) => {}
+                        None => text.part(part),
+                    }
+                }
+            }
+            None => text.value(result, 0),
+        }
+        let is_plain = says_nothing(&text.words);
+        let mut digest = [0; 16];
+        digest.copy_from_slice(&Sha256::digest(&text.words)[..16]);
+        Some(Self { digest, is_plain, pictures })
+    }
+
+    /// How much memory it takes, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let picture = |picture: &RecordedPicture| match picture {
+            RecordedPicture::Sent(data) => data.len(),
+            RecordedPicture::File(path) => path.len(),
+        };
+        64 + self.pictures.iter().map(picture).sum::<usize>()
+    }
+}
+
+/// The picture of a part: `Some(None)` for one that is too large.
+fn picture_of(part: &Json) -> Option<Option<RecordedPicture>> {
+    let is_picture = part.get("type").and_then(Json::as_str) == Some("image");
+    match result_picture(part).filter(|_| is_picture)? {
+        ResultPicture::File(path) => Some(Some(RecordedPicture::File(path.to_owned()))),
+        ResultPicture::Sent(part) => {
+            let data = sent_base64(part)?;
+            Some((data.len() <= LARGEST_PICTURE).then(|| RecordedPicture::Sent(Arc::from(data))))
+        }
+    }
+}
+
+/// The words of a result.
+struct Text {
+    words: String,
+    /// Names that the trajectory chose for what it makes.
+    chosen: HashSet<String>,
+    /// Whether the call makes a file that no argument names: then every path may be the name that its tool chose.
+    names_are_the_tools: bool,
+}
+
+impl Text {
+    fn new(call: &Call, index: usize, lineage: &Lineage) -> Self {
+        let name = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
+        let chosen = lineage.versions.iter().map(|version| name(&version.path)).collect();
+        let mut mentions = lineage.mentions.get(index).into_iter().flatten();
+        let names_output = mentions.any(|mention| matches!(mention.role, Role::Writes(_)));
+        let tool = call.tool.split_once('/').map_or(call.tool.as_str(), |(_, tool)| tool);
+        Self { words: String::new(), chosen, names_are_the_tools: !names_output && !looks_by_name(tool) }
+    }
+
+    fn has_room(&self) -> bool {
+        self.words.len() < MOST_TEXT
+    }
+
+    /// A part of an answer in the form of the Model Context Protocol.
+    fn part(&mut self, part: &Json) {
+        match part.get("text").or_else(|| part.get("resource")?.get("text")).and_then(Json::as_str) {
+            Some(text) => self.text(text, 0),
+            None => self.value(part, 0),
+        }
+    }
+
+    fn value(&mut self, value: &Json, depth: usize) {
+        if depth > MAX_DEPTH || !self.has_room() {
+            return;
+        }
+        match value {
+            Json::String(text) => self.text(text, depth),
+            Json::Array(items) => {
+                self.words.push('[');
+                items.iter().for_each(|item| self.value(item, depth + 1));
+                self.words.push(']');
+            }
+            Json::Object(members) => {
+                let mut members: Vec<&(String, Json)> =
+                    members.iter().filter(|(key, _)| !differs_between_runs(key)).collect();
+                members.sort_by(|a, b| a.0.cmp(&b.0));
+                self.words.push('{');
+                for (key, value) in members {
+                    let _ = write!(self.words, " {key}: ");
+                    self.value(value, depth + 1);
+                }
+                self.words.push('}');
+            }
+            Json::Integer(number) => self.number(*number as f64),
+            Json::Float(number) => self.number(*number),
+            Json::LongInteger(digits) => self.words.push_str(digits),
+            Json::Bool(value) => self.words.push_str(if *value { "true" } else { "false" }),
+            Json::Null => {}
+        }
+        self.words.push(' ');
+    }
+
+    /// Numbers count with seven digits.
+    fn number(&mut self, number: f64) {
+        let _ = write!(self.words, "{:.6e}", if number == 0.0 { 0.0 } else { number });
+    }
+
+    fn text(&mut self, text: &str, depth: usize) {
+        let text = text.trim();
+        let is_json = text.starts_with(['{', '[']) && text.ends_with(['}', ']']);
+        if let Some((value, _)) = is_json.then(|| parse(text.as_bytes()).ok()).flatten() {
+            return self.value(&value, depth + 1);
+        }
+        if let Ok(number) = text.parse::<f64>()
+            && text.len() <= 24
+        {
+            return self.number(number);
+        }
+        for word in text.split_whitespace() {
+            if !self.has_room() {
+                return;
+            }
+            let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+            let name = bare.rsplit(['/', '\\']).next().unwrap_or(bare);
+            let is_chosen = self.chosen.contains(name) || self.names_are_the_tools && is_file_path(bare);
+            self.words.push_str(if is_chosen { "(a file)" } else { word });
+            self.words.push(' ');
+        }
+    }
+}
+
+/// Members whose values say when something was done, or how long it took.
+fn differs_between_runs(key: &str) -> bool {
+    const WORDS: [&str; 9] =
+        ["duration", "elapsed", "took", "timestamp", "created", "updated", "modified", "uptime", "latency"];
+    let key = key.to_lowercase();
+    WORDS.iter().any(|word| key.contains(word))
+}

@@ -1,0 +1,178 @@
+//! What files show of tools: which answer the same to the same, and which always answer alike.
+
+use std::collections::{BTreeMap, HashMap};
+
+use m3_flow::Role;
+use m3_trajectory::Trajectory;
+use m3_trajectory::json::{Json, Keys};
+use sha2::{Digest as _, Sha256};
+
+use super::recorded::Recorded;
+use super::{ComparePictures, PairResults, RecordedPicture, ResultSide, Side};
+use crate::flow::replaced;
+
+/// The most tools that are kept apart; only a crafted file has more.
+const MOST_TOOLS: usize = 10_000;
+
+/// So many calls have to answer alike before a tool counts as one that always does.
+const FEW: u64 = 3;
+
+/// What the results in two files show of their tools.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Survey {
+    tools: BTreeMap<String, ToolSurvey>,
+}
+
+/// What results show of one tool.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ToolSurvey {
+    /// Calls with a result that is no error.
+    pub calls: u64,
+    /// Different contents of results, up to two.
+    contents: Vec<[u8; 16]>,
+    /// Whether two calls of one task with the same arguments and inputs gave the same.
+    pub is_confirmed: bool,
+    /// Whether two such calls gave something else.
+    pub is_contradicted: bool,
+}
+
+impl ToolSurvey {
+    /// Whether the tool answers the same to the same, wherever that is shown.
+    #[must_use]
+    pub fn answers_same_to_same(&self) -> bool {
+        self.is_confirmed && !self.is_contradicted
+    }
+
+    /// Whether every call of the tool answers alike, so that its answer tells nothing.
+    #[must_use]
+    pub fn always_answers_alike(&self) -> bool {
+        self.calls >= FEW && self.contents.len() == 1
+    }
+}
+
+impl Survey {
+    /// Each tool with what is shown of it, by name.
+    pub fn tools(&self) -> impl Iterator<Item = (&str, &ToolSurvey)> {
+        self.tools.iter().map(|(name, tool)| (name.as_str(), tool))
+    }
+
+    pub(super) fn answers_same_to_same(&self, tool: &str) -> bool {
+        self.tools.get(tool).is_some_and(ToolSurvey::answers_same_to_same)
+    }
+
+    pub(super) fn always_answers_alike(&self, tool: &str) -> bool {
+        self.tools.get(tool).is_some_and(ToolSurvey::always_answers_alike)
+    }
+
+    /// Takes in what further predictions show.
+    pub(crate) fn add_repetition(&mut self, other: Self) {
+        for (name, more) in other.tools {
+            let tool = self.tools.entry(name).or_default();
+            tool.calls += more.calls;
+            tool.is_confirmed |= more.is_confirmed;
+            tool.is_contradicted |= more.is_contradicted;
+            for content in more.contents {
+                if tool.contents.len() < 2 && !tool.contents.contains(&content) {
+                    tool.contents.push(content);
+                }
+            }
+        }
+    }
+
+    /// Takes in the results of a task, where both sides have some.
+    pub(crate) fn add(
+        &mut self,
+        reference: &Trajectory,
+        prediction: &Trajectory,
+        pictures: Option<&dyn ComparePictures>,
+    ) {
+        let Some(results) = PairResults::new(reference, prediction) else { return };
+        let mut answers: HashMap<(String, [u8; 16]), [u8; 16]> = HashMap::new();
+        let sides = [
+            (reference, &results.references, ResultSide::Reference),
+            (prediction, &results.predictions, ResultSide::Prediction),
+        ];
+        for (trajectory, side, which) in sides {
+            let contents: Vec<Option<[u8; 16]>> = side
+                .calls
+                .iter()
+                .map(|call| content(call.result.as_ref()?, &|picture| digest(pictures, which, picture)))
+                .collect();
+            for (index, (_, call)) in trajectory.calls().enumerate() {
+                let Some(answer) = contents[index] else { continue };
+                if self.tools.len() >= MOST_TOOLS && !self.tools.contains_key(&call.tool) {
+                    continue;
+                }
+                let tool = self.tools.entry(call.tool.clone()).or_default();
+                tool.calls += 1;
+                if tool.contents.len() < 2 && !tool.contents.contains(&answer) {
+                    tool.contents.push(answer);
+                }
+                let Some(asked) = asked(call.arguments.as_ref(), index, side, &contents) else { continue };
+                match answers.insert((call.tool.clone(), asked), answer) {
+                    Some(before) if before == answer => tool.is_confirmed = true,
+                    Some(_) => tool.is_contradicted = true,
+                    None => {}
+                }
+            }
+        }
+    }
+}
+
+/// A digest of all that a result holds.
+fn content(result: &Recorded, digest: &dyn Fn(&RecordedPicture) -> Option<[u8; 16]>) -> Option<[u8; 16]> {
+    let mut all = Sha256::new();
+    // What stands beside pictures names them, and says no more than they do.
+    if result.pictures.is_empty() {
+        all.update(result.digest);
+    }
+    for picture in &result.pictures {
+        all.update(digest(picture)?);
+    }
+    Some(shortened(all))
+}
+
+fn digest(
+    pictures: Option<&dyn ComparePictures>,
+    side: ResultSide,
+    picture: &RecordedPicture,
+) -> Option<[u8; 16]> {
+    match picture {
+        RecordedPicture::Sent(data) => Some(shortened(Sha256::new().chain_update(data.as_bytes()))),
+        RecordedPicture::File(_) => pictures?.digest(side, picture),
+    }
+}
+
+/// A digest of what a call asks for, its inputs included; `None` where an input is not known.
+fn asked(
+    arguments: Option<&Json>,
+    call: usize,
+    side: &Side,
+    contents: &[Option<[u8; 16]>],
+) -> Option<[u8; 16]> {
+    let empty = Json::Object(Vec::new());
+    let arguments = arguments.unwrap_or(&empty);
+    let mut changes = Vec::new();
+    for mention in side.lineage.mentions.get(call).into_iter().flatten() {
+        let input = match mention.role {
+            Role::ReadsTaskImage => "(the task's image)".to_owned(),
+            Role::Writes(_) => "(a new file)".to_owned(),
+            Role::Reads { version, .. } => {
+                let made = side.lineage.versions.get(version).filter(|made| !made.is_changed_in_place)?;
+                format!("{:x?}", (*contents.get(made.call)?)?)
+            }
+        };
+        changes.push((mention.pointer.clone(), mention.span.clone(), input));
+    }
+    let text = match changes.is_empty() {
+        true => arguments.to_text(Keys::Sorted),
+        false => replaced(arguments, changes).to_text(Keys::Sorted),
+    };
+    Some(shortened(Sha256::new().chain_update(text)))
+}
+
+fn shortened(digest: Sha256) -> [u8; 16] {
+    let mut short = [0; 16];
+    short.copy_from_slice(&digest.finalize()[..16]);
+    short
+}
