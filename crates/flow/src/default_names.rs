@@ -15,20 +15,31 @@ pub(crate) struct DefaultNames<'a> {
 }
 
 impl DefaultNames<'_> {
-    /// The latest call of an earlier step that may have made the file which `reader` reads: its result tells the path or,
-    /// where no result is known, the name of what it reads is the beginning of the name. Only calls whose arguments name no
-    /// output are asked, and none that only looks.
+    /// The call of an earlier step that may have made the file which `reader` reads: the latest whose result tells the path
+    /// or, where results are not known, one that reads a file whose name the path's name begins with. Only calls whose
+    /// arguments name no output are asked, none that only looks, and none that made a file of another name. Of several the
+    /// first counts, or the one whose number the name ends with (`plan_cropped_2.png`).
     pub(crate) fn maker(&self, reader: usize, path: &FilePath) -> Option<usize> {
         if !path.is_file {
             return None;
         }
         let step = self.calls[reader].step;
         let before = (0..reader).rev().filter(|&call| self.calls[call].step < step).take(LATEST);
-        let mut makers = before.filter(|&call| self.may_make(call));
-        makers.find(|&call| match self.calls[call].result {
-            Some(result) => tells_path(result, path),
-            None => self.reads_beginning(call, path),
-        })
+        let makers: Vec<usize> = before.filter(|&call| self.may_make(call)).collect();
+        if makers.iter().any(|&call| self.calls[call].result.is_some()) {
+            let tells =
+                |call: &usize| self.calls[*call].result.is_some_and(|result| tells_path(result, path));
+            return makers.into_iter().find(tells);
+        }
+        let beginning = |call: usize| Some((self.beginning(call, path)?, call));
+        let mut makers: Vec<(usize, usize)> = makers.into_iter().filter_map(beginning).collect();
+        let longest = makers.iter().map(|(length, _)| *length).max()?;
+        makers.retain(|(length, _)| *length == longest);
+        makers.sort_unstable();
+        let is_free = |call: usize| self.lineage.versions.iter().all(|version| version.call != call);
+        let numbered = number_at_end(path.stem()).and_then(|number| makers.get(number.checked_sub(1)?));
+        let maker = numbered.filter(|(_, call)| is_free(*call));
+        maker.or_else(|| makers.iter().find(|(_, call)| is_free(*call))).map(|(_, call)| *call)
     }
 
     fn may_make(&self, call: usize) -> bool {
@@ -41,15 +52,25 @@ impl DefaultNames<'_> {
         !view.has_failed && !looks_by_name(tool) && !names_output()
     }
 
-    /// Whether the call reads a file whose name without its ending is what the path's name begins with.
-    fn reads_beginning(&self, call: usize, path: &FilePath) -> bool {
+    /// The length of the longest name, without its ending, of a file that the call reads and that the path's name begins with.
+    fn beginning(&self, call: usize, path: &FilePath) -> Option<usize> {
         let texts =
             self.lineage.mentions[call].iter().filter(|mention| !matches!(mention.role, Role::Writes(_)));
         let arguments = self.calls[call].arguments;
         let read =
             texts.filter_map(|mention| text_at(arguments?, &mention.pointer)).filter_map(FilePath::new);
-        read.into_iter().any(|read| path.stem() != read.stem() && path.stem().starts_with(read.stem()))
+        let begins = read.filter(|read| path.stem() != read.stem() && path.stem().starts_with(read.stem()));
+        begins.map(|read| read.stem().len()).max()
     }
+}
+
+/// The number that a name ends with, after a sign.
+fn number_at_end(stem: &str) -> Option<usize> {
+    let digits = stem.trim_end_matches(|c: char| c == ')' || c == ']');
+    let start = digits.rfind(|c: char| !c.is_ascii_digit())?;
+    let (sign, number) =
+        (digits[start..].chars().next()?, &digits[start + digits[start..].chars().next()?.len_utf8()..]);
+    if matches!(sign, '_' | '-' | '(' | ' ' | '[') { number.parse().ok() } else { None }
 }
 
 /// The text that a JSON pointer leads to.

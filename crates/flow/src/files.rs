@@ -2,43 +2,52 @@
 
 use std::collections::HashMap;
 
-use super::effects::Effects;
-use super::path_overlaps::PathOverlaps;
+use m3_support::text::shortened;
+
+use super::lineage::{CallView, GivenFiles, Lineage, Role};
 use super::value_use::Use;
 use crate::{Chain, Standing};
 
-/// All uses of files. The source of a file is the last call that wrote it before.
+/// All uses of files. The source of a file is the last call of an earlier step that wrote it.
 pub(crate) fn file_uses(chain: &Chain) -> Vec<Use> {
-    let effects: Vec<Effects> = chain.calls.iter().map(Effects::of).collect();
-    let overlaps = PathOverlaps::new(&effects);
-    // For each path, the last call that wrote it, and the index of the argument with the path.
-    let mut written: HashMap<usize, (usize, usize)> = HashMap::new();
+    let views = chain.calls.iter().map(|call| CallView {
+        step: call.place.step,
+        tool: &call.tool,
+        arguments: call.arguments.as_ref(),
+        // A name that only a result tells is found as a value.
+        result: None,
+        has_failed: call.standing != Standing::Succeeded,
+    });
+    let views: Vec<CallView<'_>> = views.collect();
+    let lineage = Lineage::new(&views, GivenFiles::default());
+    // For each version that is changed in place, its last change: the call, and the place of the path in its arguments.
+    let mut changed: HashMap<usize, (usize, &str)> = HashMap::new();
+    let (mut pending, mut step) = (Vec::new(), 0);
     let mut uses = Vec::new();
-    let mut pending: Vec<usize> = Vec::new();
-    let mut step = 0;
-    for (to, call) in chain.calls.iter().enumerate() {
-        if call.place.step != step {
-            // A file written within a step exists only for the next steps.
-            step = call.place.step;
-            for from in pending.drain(..) {
-                let paths = effects[from].paths.iter().enumerate().filter(|(_, path)| path.is_written);
-                let numbers =
-                    paths.filter_map(|(path, _)| Some((overlaps.number(from, path)?, (from, path))));
-                written.extend(numbers);
+    for (to, mentions) in lineage.mentions.iter().enumerate() {
+        if views[to].step != step {
+            step = views[to].step;
+            changed.extend(pending.drain(..));
+        }
+        for mention in mentions {
+            if let Role::Changes(version) = mention.role {
+                pending.push((version, (to, mention.pointer.as_str())));
             }
-        }
-        if call.standing == Standing::Succeeded {
-            pending.push(to);
-        }
-        for (index, read) in effects[to].paths.iter().enumerate().filter(|(_, path)| !path.is_named_output) {
-            let last = overlaps.of_path(to, index).iter().filter_map(|path| written.get(path)).max();
-            let Some(&(from, path)) = last else { continue };
+            let Some(version) = mention.role.used_version() else { continue };
+            let made = &lineage.versions[version];
+            let of_maker = made.pointer.as_deref().map(|pointer| (made.call, pointer));
+            let Some((from, pointer)) = changed.get(&version).copied().or(of_maker) else { continue };
+            if views[from].step >= step {
+                continue;
+            }
+            let text =
+                chain.calls[to].arguments.as_ref().and_then(|arguments| arguments.pointer(&mention.pointer));
             uses.push(Use {
                 from,
                 to,
-                value: m3_support::text::shortened(&read.text, 80),
-                in_result: format!("arguments{}", effects[from].paths[path].pointer),
-                in_arguments: read.pointer.clone(),
+                value: shortened(text.and_then(|text| text.as_str()).unwrap_or_default(), 80),
+                in_result: format!("arguments{pointer}"),
+                in_arguments: mention.pointer.clone(),
                 sources: std::sync::Arc::from([from]),
                 times: 1,
             });

@@ -20,6 +20,7 @@
 //! | `effects` | files and state, which no value shows |
 
 mod chain;
+mod contents;
 mod default_names;
 mod effects;
 mod files;
@@ -48,16 +49,17 @@ mod writing_tests;
 
 use std::collections::BTreeMap;
 
+pub use contents::{Content, contents};
 pub use effects::{Conflict, Effects};
 pub use lineage::{CallView, GivenFiles, Lineage, Mention, Role, Version};
 pub use path_overlaps::PathOverlaps;
-pub use paths::is_file_path;
+pub use paths::{is_file_path, is_one_path};
 use serde::{Deserialize, Serialize};
 pub use significance::says_nothing;
 pub use tools::{changes_by_name, looks_by_name, may_create};
 pub use uses::{Uses, find_uses};
 pub use value_use::Use;
-pub use values::{Origin, ValueUse, given_names, has_value, plain as plain_value, value_at, value_uses};
+pub use values::{Origin, ValueUse, counterpart, given_names, plain as plain_value, value_uses};
 
 pub use chain::{CallPlace, Chain, ChainCall, Standing};
 

@@ -67,8 +67,21 @@ pub enum Role {
         /// Whether its maker is of the same step.
         is_of_step: bool,
     },
+    /// Changes this version in place, or is the first to make it so.
+    Changes(usize),
     /// Uses the task's own image.
     ReadsTaskImage,
+}
+
+impl Role {
+    /// The version that the call finds, if it finds one: what it reads, or changes in place.
+    #[must_use]
+    pub fn used_version(self) -> Option<usize> {
+        match self {
+            Self::Reads { version, .. } | Self::Changes(version) => Some(version),
+            Self::Writes(_) | Self::ReadsTaskImage => None,
+        }
+    }
 }
 
 /// A file, or a folder, as one call makes it.
@@ -253,7 +266,14 @@ impl Tracker<'_> {
                     true => writes,
                     // A tool that changes a file in place reads what was there.
                     false if made.is_some() => self.read(call, path, &[]).or(writes),
-                    false => self.read(call, path, &written),
+                    false => self.read(call, path, &written).map(|(role, end)| match role {
+                        Role::Reads { version, .. }
+                            if path.is_written && self.is_changed_in_place(version) =>
+                        {
+                            (Role::Changes(version), end)
+                        }
+                        role => (role, end),
+                    }),
                 };
                 if let Some((role, end)) = role {
                     self.mention(call, &path.pointer, 0..end, role);
@@ -295,6 +315,10 @@ impl Tracker<'_> {
         }
     }
 
+    fn is_changed_in_place(&self, version: usize) -> bool {
+        self.lineage.versions[version].is_changed_in_place
+    }
+
     fn is_task_image(&self, path: &FilePath) -> bool {
         self.image.as_ref().is_some_and(|image| path.is_exactly(image))
     }
@@ -313,7 +337,7 @@ impl Tracker<'_> {
     }
 
     fn mention(&mut self, call: usize, pointer: &str, span: Range<usize>, role: Role) {
-        if let Role::Reads { version, .. } = role {
+        if let Some(version) = role.used_version() {
             self.lineage.versions[version].is_read = true;
         }
         let mentions = &mut self.lineage.mentions[call];
@@ -482,6 +506,10 @@ impl Files {
         let same_name = path.parts().last().and_then(|name| self.by_name.get(name));
         let same = same_name.into_iter().flatten().rev().take(LATEST);
         if let Some((_, version)) = same.clone().find(|(known, _)| known.may_meet(path)) {
+            return Some((*version, None));
+        }
+        // A tool adds the ending that a name lacks.
+        if let Some(version) = path.without_ending().and_then(|parts| self.exact.get(&parts)) {
             return Some((*version, None));
         }
         let mut folders = self.folders.iter().rev().take(LATEST);

@@ -78,6 +78,13 @@ impl FilePath {
         name.rsplit_once('.').map_or(name, |(stem, _)| stem)
     }
 
+    /// Its folders and its name without the name's ending; `None` for a name that has none.
+    pub(crate) fn without_ending(&self) -> Option<Vec<String>> {
+        let (name, folders) = self.parts.split_last().filter(|_| self.is_file)?;
+        let (stem, _) = name.rsplit_once('.')?;
+        Some(folders.iter().cloned().chain([stem.to_owned()]).collect())
+    }
+
     /// Whether a folder contains this path.
     pub(crate) fn is_within(&self, folder: &Self) -> bool {
         self.parts.len() > folder.parts.len() && self.parts.starts_with(&folder.parts)
@@ -87,6 +94,13 @@ impl FilePath {
     pub(crate) fn parts(&self) -> &[String] {
         &self.parts
     }
+}
+
+/// Whether two paths may be of one file: one of them ends with the other.
+#[must_use]
+pub fn is_one_path(a: &str, b: &str) -> bool {
+    let path = |text: &str| FilePath::new(text).or_else(|| FilePath::of_word(text));
+    path(a).zip(path(b)).is_some_and(|(a, b)| a.may_meet(&b))
 }
 
 /// Whether a text looks like the path of a file: `poster.png`, `out/a.csv`.

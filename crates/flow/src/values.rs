@@ -7,6 +7,7 @@ use m3_trajectory::json::{Json, Keys, parse};
 
 use super::leaves::{Leaf, argument_leaves, walk_result};
 use super::names::gives_name;
+use super::paths::is_file_path;
 use super::tools::creates_by_name;
 use super::uses::find_uses;
 use super::{Chain, ChainCall};
@@ -64,8 +65,7 @@ pub fn value_uses(chain: &Chain) -> Vec<ValueUse> {
 }
 
 /// The value at an origin in another call.
-#[must_use]
-pub fn value_at(call: &ChainCall, origin: &Origin) -> Option<Json> {
+fn value_at(call: &ChainCall, origin: &Origin) -> Option<Json> {
     let value = match origin {
         Origin::Result(pointer) => at(call.result.as_ref()?, pointer, 0)?,
         Origin::Name(pointer) => call.arguments.as_ref()?.pointer(pointer)?.clone(),
@@ -73,9 +73,47 @@ pub fn value_at(call: &ChainCall, origin: &Origin) -> Option<Json> {
     (!matches!(value, Json::Array(_) | Json::Object(_) | Json::Null)).then_some(value)
 }
 
-/// Whether a call returns a value anywhere, or names it, as its origin has it.
+/// The value in another call that stands for the one at an origin: for a name that a call gives to one of several things, the
+/// name of the thing that is the same otherwise; else the value at the same place, if that call does not have the value itself.
 #[must_use]
-pub fn has_value(call: &ChainCall, origin: &Origin, value: &Json) -> bool {
+pub fn counterpart(own: &ChainCall, origin: &Origin, value: &Json, other: &ChainCall) -> Option<Json> {
+    if let Origin::Name(pointer) = origin
+        && let Some(thing) = thing_around(own.arguments.as_ref()?, pointer)
+    {
+        let arguments = other.arguments.as_ref()?;
+        let leaves = argument_leaves(Some(arguments));
+        let same = leaves.iter().filter(|leaf| gives_name(&leaf.name));
+        let mut same = same.filter(|leaf| thing_around(arguments, &leaf.pointer).as_ref() == Some(&thing));
+        if let Some(leaf) = same.next()
+            && same.next().is_none()
+        {
+            return Some(leaf.value.clone());
+        }
+    }
+    (!has_value(other, origin, value)).then(|| value_at(other, origin)).flatten()
+}
+
+/// The object that a name stands in, without the name and without names of files; `None` for the arguments as a whole.
+fn thing_around(arguments: &Json, pointer: &str) -> Option<String> {
+    let (parent, key) = pointer.rsplit_once('/').filter(|(parent, _)| !parent.is_empty())?;
+    let Json::Object(members) = arguments.pointer(parent)? else { return None };
+    let mut texts = Vec::new();
+    for (name, value) in members.iter().filter(|(name, _)| name != key) {
+        for leaf in argument_leaves(Some(value)) {
+            let text = plain(leaf.value);
+            texts.push(format!(
+                "{name}{}: {}",
+                leaf.pointer,
+                if is_file_path(&text) { "(a file)" } else { &text }
+            ));
+        }
+    }
+    texts.sort();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+/// Whether a call returns a value anywhere, or names it, as its origin has it.
+fn has_value(call: &ChainCall, origin: &Origin, value: &Json) -> bool {
     let wanted = plain(value);
     match origin {
         Origin::Result(_) => {
@@ -159,6 +197,6 @@ pub fn given_names(chain: &Chain) -> Vec<ValueUse> {
 
 fn is_identifier(text: &str) -> bool {
     (2..=LONGEST_NAME).contains(&text.len())
-        && text.contains(|c: char| c.is_alphabetic())
+        && text.contains(char::is_alphanumeric)
         && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
 }

@@ -112,7 +112,8 @@ impl<'a> Run<'a> {
         for ((prepared, matching), mut compared) in scored {
             let (mut reached_without, mut artifact_agreement) = (Vec::new(), None);
             if let Some(results) = &prepared.results {
-                let mut evidence = ResultEvidence::new(results, &self.survey, self.options.pictures);
+                let mut evidence =
+                    ResultEvidence::new(results, &compared, &self.survey, self.options.pictures);
                 compared.iter_mut().for_each(|pair| evidence.lay_over(pair));
                 artifact_agreement = evidence.artifact_agreement();
                 let is_compared = |call: usize| compared.iter().any(|pair| pair.reference.index == call);

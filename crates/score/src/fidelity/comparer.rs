@@ -296,7 +296,7 @@ impl<'a> Fidelity<'a> {
         let mut all = Vec::new();
         // Which call made a file is known, not probable.
         let is_open = |argument: &&mut ArgumentComparison| {
-            argument.verdict != Verdict::Equal && argument.kind != Kind::Made
+            argument.verdict != Verdict::Equal && !matches!(argument.kind, Kind::Made | Kind::Written)
         };
         for argument in arguments.iter_mut().filter(is_open) {
             let evidence = evidence::of(&context, argument);

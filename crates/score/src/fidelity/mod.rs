@@ -97,8 +97,10 @@ pub enum Kind {
     Url,
     /// An address or the name of a place.
     Place,
-    /// A file that the trajectory makes or is given, by which call makes it.
+    /// A file that a call reads, by which call made it.
     Made,
+    /// The name of a file that a call writes, where it matters: the question asks for it, or it is the task's image.
+    Written,
     /// Free text.
     Text,
     /// A list, where its items are not compared one by one.
@@ -129,6 +131,7 @@ impl Kind {
             Self::Url => "url",
             Self::Place => "place",
             Self::Made => "made",
+            Self::Written => "written",
             Self::Text => "text",
             Self::List => "list",
             Self::Object => "object",

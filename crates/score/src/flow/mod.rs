@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-use m3_flow::{CallView, GivenFiles, Lineage, Mention, Role};
+use m3_flow::{CallView, Content, GivenFiles, Lineage, Mention, Role, contents};
 use m3_trajectory::Trajectory;
 
 pub(super) use rewrite::{RewriteContext, Rewritten, replaced};
@@ -27,6 +27,8 @@ use super::calls::Calls;
 pub(super) struct PairFlow {
     references: Lineage,
     predictions: Lineage,
+    reference_contents: Vec<Content>,
+    predicted_contents: Vec<Content>,
     values: Values,
     naming: Naming,
 }
@@ -51,15 +53,27 @@ impl PairFlow {
     pub(super) fn new(reference: &Trajectory, prediction: &Trajectory) -> Option<Box<Self>> {
         let image = [reference, prediction].into_iter().find_map(|side| side.image.as_deref());
         let are_recorded = [reference, prediction].into_iter().all(has_results);
-        let lineage = |trajectory: &Trajectory| lineage(trajectory, image, are_recorded);
-        let (references, predictions) = (lineage(reference), lineage(prediction));
+        let of = |trajectory: &Trajectory| {
+            let (views, lineage) = lineage(trajectory, image, are_recorded);
+            let contents = if lineage.versions.is_empty() { Vec::new() } else { contents(&views, &lineage) };
+            (lineage, contents)
+        };
+        let ((references, reference_contents), (predictions, predicted_contents)) =
+            (of(reference), of(prediction));
         let values = Values::new(reference, prediction, are_recorded);
         if references.is_empty() && predictions.is_empty() && values.is_empty() {
             return None;
         }
         let question = [reference, prediction].into_iter().find_map(|side| side.question.as_deref());
         let naming = Naming::new(question.unwrap_or_default());
-        Some(Box::new(Self { references, predictions, values, naming }))
+        Some(Box::new(Self {
+            references,
+            predictions,
+            reference_contents,
+            predicted_contents,
+            values,
+            naming,
+        }))
     }
 }
 
@@ -83,9 +97,8 @@ impl PairFlow {
     /// Which of the reference's files each file stands for that the prediction changes in place: the one that paired calls name
     /// most often at the same place, where calls that create it count half as much again.
     pub(super) fn pair_files(&self, calls: &[Option<usize>]) -> HashMap<usize, usize> {
-        let file = |lineage: &Lineage, mention: &Mention| match mention.role {
-            Role::Reads { version, .. } if lineage.versions[version].is_changed_in_place => Some(version),
-            _ => None,
+        let file = |lineage: &Lineage, mention: &Mention| {
+            mention.role.used_version().filter(|&version| lineage.versions[version].is_changed_in_place)
         };
         let mut votes: BTreeMap<(usize, usize), u32> = BTreeMap::new();
         for (call, mentions) in self.predictions.mentions.iter().enumerate() {
@@ -120,7 +133,11 @@ fn has_results(trajectory: &Trajectory) -> bool {
 }
 
 /// What a trajectory does with files. With results, they tell names that no argument says.
-pub(super) fn lineage(trajectory: &Trajectory, image: Option<&str>, with_results: bool) -> Lineage {
+pub(super) fn lineage<'t>(
+    trajectory: &'t Trajectory,
+    image: Option<&str>,
+    with_results: bool,
+) -> (Vec<CallView<'t>>, Lineage) {
     let view = |(step, call)| {
         let call: &m3_trajectory::Call = call;
         CallView {
@@ -132,7 +149,8 @@ pub(super) fn lineage(trajectory: &Trajectory, image: Option<&str>, with_results
         }
     };
     let views: Vec<CallView<'_>> = trajectory.calls().map(view).collect();
-    Lineage::new(&views, GivenFiles { image })
+    let lineage = Lineage::new(&views, GivenFiles { image });
+    (views, lineage)
 }
 
 /// Where a call stands, in words: `2.1` is the first call of the second step.

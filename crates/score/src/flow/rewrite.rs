@@ -7,6 +7,8 @@ use m3_flow::{Mention, Role};
 use m3_support::pointer::segments;
 use m3_trajectory::json::Json;
 
+use m3_flow::is_one_path;
+
 use super::tokens::{Meaning, ending};
 use super::{Counterparts, PairFlow, part};
 use crate::calls::Calls;
@@ -27,7 +29,7 @@ pub(crate) struct Rewritten {
 pub(crate) struct NameChange {
     /// The argument: a JSON pointer.
     pub(crate) pointer: String,
-    /// Equal, or which call has it alone.
+    /// Equal, equivalent for another kind of file, or which call has it alone.
     pub(crate) verdict: Verdict,
     /// Why the names count as the same, in a few words.
     pub(crate) reason: &'static str,
@@ -39,7 +41,7 @@ impl Rewritten {
     pub(crate) fn explain(&self, mut fidelity: CallFidelity) -> CallFidelity {
         for NameChange { pointer, verdict, reason } in &self.changes {
             let reason = Cow::Borrowed(*reason);
-            if *verdict != Verdict::Equal {
+            if matches!(verdict, Verdict::Missing | Verdict::Extra) {
                 let (path, other_path, verdict) = (pointer.clone(), None, *verdict);
                 let (kind, score) = (Kind::Made, SAME_OTHERWISE);
                 let argument = ArgumentComparison { path, other_path, kind, score, verdict, reason };
@@ -55,6 +57,10 @@ impl Rewritten {
             };
             if let Some(argument) = fidelity.arguments.iter_mut().find(is_of) {
                 argument.reason = reason;
+                if *verdict == Verdict::Equivalent {
+                    (argument.verdict, argument.score) = (Verdict::Equivalent, SAME_OTHERWISE);
+                    fidelity.score = fidelity.score.min(SAME_OTHERWISE);
+                }
             }
         }
         fidelity
@@ -142,8 +148,13 @@ impl PairFlow {
         };
         let is_asked = |name: &Named<'_>| is_named_by_choice(name) && self.naming.asks_for(name.text);
         if wanted.iter().chain(given.iter()).any(is_asked) {
-            wanted.retain(|name| !is_named_by_choice(name));
-            given.retain(|name| !is_named_by_choice(name));
+            // Folders may be written otherwise.
+            let is_same = |a: &str, b: &str| is_one_path(a, b);
+            let first = wanted.iter().find(|name| is_named_by_choice(name)).map(|name| name.text.to_owned());
+            for name in wanted.iter_mut().chain(given.iter_mut()).filter(|name| is_named_by_choice(name)) {
+                let text = first.as_deref().filter(|first| is_same(first, name.text)).unwrap_or(name.text);
+                name.meaning = Meaning::Asked(text.to_owned());
+            }
             return;
         }
         // Another kind of file is another file where the question says which.
@@ -188,7 +199,8 @@ impl Writer<'_> {
             if own.text != name.text {
                 let is_other_kind = ending(own.text) != ending(name.text);
                 let (pointer, reason) = (name.mention.pointer.clone(), reason(&name.meaning, is_other_kind));
-                self.changes.push(NameChange { pointer, verdict: Verdict::Equal, reason });
+                let verdict = if is_other_kind { Verdict::Equivalent } else { Verdict::Equal };
+                self.changes.push(NameChange { pointer, verdict, reason });
                 self.names[1].push((place.0, place.1, own.text.to_owned()));
             }
         } else if is_answered(a, &name.mention.pointer) || matches!(name.meaning, Meaning::InPlaceOfTaskImage)
@@ -238,6 +250,7 @@ const DEFAULT_NAME: &str = "only one call names what it makes, the other leaves 
 
 fn reason(meaning: &Meaning, is_other_kind: bool) -> &'static str {
     match meaning {
+        Meaning::Asked(_) => "the name that the question asks for, its folder written otherwise",
         Meaning::New(_) if is_other_kind => "another kind of file, and nothing says which is wanted",
         Meaning::New(_) => "the name of what the call makes is its own choice",
         Meaning::TaskImage => "the task's picture under another of its names",

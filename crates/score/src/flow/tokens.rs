@@ -2,7 +2,7 @@
 
 use super::{Counterparts, PairFlow, words_of_place};
 use crate::calls::Calls;
-use m3_flow::{Lineage, Mention, Role, Version};
+use m3_flow::{Content, Lineage, Mention, Role, Version};
 use m3_support::text::shortened;
 
 /// Around the words for a file; noncharacters, which no tool means anything by.
@@ -28,8 +28,10 @@ pub(super) enum Meaning {
     New(String),
     /// A file in the place of the task's own image.
     InPlaceOfTaskImage,
-    /// A file that a later call writes over before anything reads it.
+    /// A file that a later call writes over.
     Lost(usize),
+    /// A file under a name that the question asks for, or another one than that.
+    Asked(String),
 }
 
 /// What the question says of names.
@@ -51,12 +53,13 @@ impl Naming {
         }
         let stem = name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
         let is_quoted = |stem: &str| {
-            ["\"", "'", "`", "“", "‘"].iter().any(|quote| self.question.contains(&format!("{quote}{stem}")))
+            let quotes = [("\"", "\""), ("'", "'"), ("`", "`"), ("“", "”"), ("‘", "’")];
+            quotes.iter().any(|(open, close)| self.question.contains(&format!("{open}{stem}{close}")))
         };
         has_word(&self.question, &name) && name.contains('.')
             || ["named ", "called ", "name it ", "call it ", "save it as ", "saved as "]
                 .iter()
-                .any(|lead| self.question.contains(&format!("{lead}{stem}")))
+                .any(|lead| has_word(&self.question, &format!("{lead}{stem}")))
             || is_quoted(stem)
     }
 
@@ -91,13 +94,17 @@ impl PairFlow {
         match mention.role {
             Role::ReadsTaskImage => Meaning::TaskImage,
             Role::Writes(version) => written(versions, version),
-            Role::Reads { version, .. } => match (pairing, versions.versions.get(version)) {
-                (Counterparts::Known { .. }, Some(made)) if made.is_changed_in_place => {
-                    Meaning::InPlace(version)
+            Role::Reads { version, .. } | Role::Changes(version) => {
+                match (pairing, versions.versions.get(version)) {
+                    (Counterparts::Known { .. }, Some(made)) if made.is_changed_in_place => {
+                        Meaning::InPlace(version)
+                    }
+                    (Counterparts::Known { .. }, Some(made)) => {
+                        Meaning::Made(self.first_maker(version), slot(versions, made))
+                    }
+                    _ => Meaning::Anything,
                 }
-                (Counterparts::Known { .. }, Some(made)) => Meaning::Made(made.call, slot(versions, made)),
-                _ => Meaning::Anything,
-            },
+            }
         }
     }
 
@@ -107,25 +114,47 @@ impl PairFlow {
         match mention.role {
             Role::ReadsTaskImage => Meaning::TaskImage,
             Role::Writes(version) => match versions.versions.get(version) {
-                Some(Version { replaced_by: Some(by), is_read: false, .. }) => {
+                Some(Version { replaced_by: Some(by), .. })
+                    if same_contents(&self.predicted_contents, version).all(|same| same != *by) =>
+                {
                     Meaning::Lost(versions.versions.get(*by).map_or(0, |by| by.call))
                 }
                 _ => written(versions, version),
             },
-            Role::Reads { version, .. } => match (pairing, versions.versions.get(version)) {
-                (Counterparts::Known { files, .. }, Some(made)) if made.is_changed_in_place => {
-                    files.get(&version).map_or(Meaning::Foreign(version), |&file| Meaning::InPlace(file))
-                }
-                (Counterparts::Known { calls: references, .. }, Some(made)) => {
-                    let slot = slot(versions, made);
-                    match references.get(made.call).copied().flatten() {
-                        Some(reference) => Meaning::Made(reference, slot),
-                        None => Meaning::Unpaired(made.call, slot),
+            Role::Reads { version, .. } | Role::Changes(version) => {
+                match (pairing, versions.versions.get(version)) {
+                    (Counterparts::Known { files, .. }, Some(made)) if made.is_changed_in_place => {
+                        files.get(&version).map_or(Meaning::Foreign(version), |&file| Meaning::InPlace(file))
                     }
+                    (Counterparts::Known { calls: references, .. }, Some(made)) => {
+                        let slot = slot(versions, made);
+                        // A call that is made again makes the same again.
+                        let again = same_contents(&self.predicted_contents, version);
+                        let mut makers = std::iter::once(version).chain(again);
+                        let paired = makers.find_map(|version| {
+                            references.get(versions.versions.get(version)?.call).copied().flatten()
+                        });
+                        match paired {
+                            Some(reference) => Meaning::Made(self.first_maker_of(reference), slot),
+                            None => Meaning::Unpaired(made.call, slot),
+                        }
+                    }
+                    _ => Meaning::Anything,
                 }
-                _ => Meaning::Anything,
-            },
+            }
         }
+    }
+
+    /// The first reference call that makes what a version of the reference holds.
+    fn first_maker(&self, version: usize) -> usize {
+        let first = same_contents(&self.reference_contents, version).next();
+        self.references.versions.get(first.unwrap_or(version)).map_or(0, |made| made.call)
+    }
+
+    /// The first reference call that makes what this reference call makes.
+    fn first_maker_of(&self, call: usize) -> usize {
+        let own = self.references.versions.iter().position(|version| version.call == call);
+        own.map_or(call, |version| self.first_maker(version))
     }
 
     /// The words for a meaning, between signs that no text has. Calls have the numbers of the prediction, where it has them.
@@ -164,7 +193,8 @@ impl PairFlow {
             Meaning::TaskImage => "reads the task's picture".to_owned(),
             Meaning::New(_) => "writes a new file".to_owned(),
             Meaning::InPlaceOfTaskImage => "writes over the task's picture".to_owned(),
-            Meaning::Lost(by) => format!("writes what {} writes over", words_of_place(predictions, *by)),
+            Meaning::Asked(name) => format!("writes `{}`", shortened(name, SHOWN)),
+            Meaning::Lost(by) => format!("makes what {} writes over", words_of_place(predictions, *by)),
         };
         format!("{BEGIN}{words}{END}")
     }
@@ -175,6 +205,13 @@ const SHOWN: usize = 60;
 
 fn shown(lineage: &Lineage, version: usize) -> String {
     lineage.versions.get(version).map_or_else(String::new, |version| shortened(&version.path, SHOWN))
+}
+
+/// The versions that hold what a version holds.
+fn same_contents(contents: &[Content], version: usize) -> impl Iterator<Item = usize> {
+    let key = contents.get(version).map(|content| content.key);
+    let same = contents.iter().enumerate().filter(move |(_, content)| Some(content.key) == key);
+    same.map(|(version, _)| version)
 }
 
 fn written(lineage: &Lineage, version: usize) -> Meaning {
@@ -206,7 +243,9 @@ pub(crate) fn explain_difference(reference: Option<&str>, predicted: Option<&str
     Some(match (wanted.get(at), read.get(at)) {
         (Some(wanted), Some(read)) => format!("{read}, not {}", object(wanted)),
         (None, Some(read)) => format!("{read}, not another file"),
-        (Some(wanted), None) if wanted.starts_with("writes") => format!("{wanted}, not this one"),
+        (Some(wanted), None) if !wanted.starts_with("reads") => {
+            format!("{wanted}, which the prediction does not")
+        }
         (Some(wanted), None) => format!("reads another file, not {}", object(wanted)),
         (None, None) => return None,
     })

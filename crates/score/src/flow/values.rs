@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use m3_flow::{
-    CallPlace, Chain, ChainCall, Standing, ValueUse, given_names, has_value, may_create, plain_value,
-    value_at, value_uses,
+    CallPlace, Chain, ChainCall, Standing, ValueUse, counterpart, given_names, may_create, plain_value,
+    value_uses,
 };
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
@@ -50,11 +50,10 @@ impl Values {
         for used in used {
             let tool = &prediction.calls[used.from].tool;
             let makers = reference.calls.iter().enumerate().filter(|(_, call)| call.tool == *tool);
+            let maker = &prediction.calls[used.from];
             let other = |(index, call): (usize, &ChainCall)| {
-                let value = value_at(call, &used.origin)?;
-                let is_other = plain_value(&value) != plain_value(&used.value)
-                    && !has_value(call, &used.origin, &used.value);
-                is_other.then_some((index, value))
+                let value = counterpart(maker, &used.origin, &used.value, call)?;
+                (plain_value(&value) != plain_value(&used.value)).then_some((index, value))
             };
             let others: HashMap<usize, Json> = makers.filter_map(other).collect();
             if !others.is_empty() {

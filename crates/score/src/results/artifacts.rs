@@ -1,12 +1,13 @@
-//! What a trajectory leaves behind: pictures that no later call reads and nothing takes the place of, or else what its last
-//! step returned; and how well two sets agree.
+//! What a trajectory leaves behind: files that no later call reads and nothing takes the place of, and what its last step
+//! returned; and how well two sets agree.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use m3_flow::{Role, looks_by_name};
 
 use super::pictures::Likeness;
 use super::{ComparePictures, PairResults, Side};
+use crate::ComparedPair;
 use crate::assign::{Side as Rows, assign};
 use crate::matrix::Matrix;
 
@@ -27,25 +28,36 @@ pub(super) struct Agreement {
     same: Vec<(usize, usize)>,
 }
 
+/// Something that is left behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Artifact {
+    /// A file, by its version.
+    File(usize),
+    /// What a call returned: a picture under a name that nothing tells, or an answer.
+    Result(usize),
+}
+
 impl Agreement {
-    pub(super) fn new(results: &PairResults, pictures: Option<&dyn ComparePictures>) -> Self {
+    pub(super) fn new(
+        results: &PairResults,
+        compared: &[ComparedPair],
+        pictures: Option<&dyn ComparePictures>,
+    ) -> Self {
         let (references, predictions) = (&results.references, &results.predictions);
-        let (mut wanted, mut left) = (pictures_left(references), pictures_left(predictions));
-        let are_pictures = !(wanted.is_empty() && left.is_empty());
-        if !are_pictures {
-            (wanted, left) = (last_results(references), last_results(predictions));
-        }
+        let is_paired = |call: usize| compared.iter().any(|pair| pair.predicted.index == call);
+        let mut wanted = left_behind(references, &|_| true);
+        let mut left = left_behind(predictions, &is_paired);
         let most = wanted.len().max(left.len());
         if most == 0 {
             return Self::default();
         }
         wanted.truncate(MOST);
         left.truncate(MOST);
+        let mut comparer = Comparer { results, pictures, known: HashMap::new() };
         let pairs =
             wanted.iter().flat_map(|&reference| left.iter().map(move |&predicted| (reference, predicted)));
-        let Some(found) =
-            pairs.map(|pair| results.compare(pair, pictures)).collect::<Option<Vec<Likeness>>>()
-        else {
+        let compare = |pair: (Artifact, Artifact)| comparer.compare(pair);
+        let Some(found) = pairs.map(compare).collect::<Option<Vec<Likeness>>>() else {
             return Self::default();
         };
         let columns = left.len();
@@ -57,8 +69,8 @@ impl Agreement {
         // The largest sum, not the largest number: every pair is allowed.
         let pairs = assign(&likeness, 0.0, side(wanted.len()), side(left.len())).unwrap_or_default();
         let sum: f64 = pairs.iter().map(|&pair| likeness[pair]).sum();
-        let leading = |side: &Side, artifacts: &[usize]| {
-            artifacts.iter().map(|&call| calls_leading_to(side, call)).collect()
+        let leading = |side: &Side, artifacts: &[Artifact]| {
+            artifacts.iter().map(|&artifact| calls_leading_to(side, artifact)).collect()
         };
         Self {
             value: Some((sum / most as f64).clamp(0.0, 1.0)),
@@ -86,35 +98,131 @@ impl Agreement {
     }
 }
 
-/// The calls whose pictures are left behind. A call that only looks makes none.
-fn pictures_left(side: &Side) -> Vec<usize> {
-    let is_left = |(index, call): (usize, &super::RecordedCall)| {
-        let result = call.result.as_ref().filter(|result| !result.pictures.is_empty())?;
-        let own = || side.lineage.versions.iter().enumerate().filter(|(_, version)| version.call == index);
-        let tool = call.tool.split_once('/').map_or(call.tool.as_str(), |(_, tool)| tool);
-        let is_left = match own().next() {
-            Some(_) => own().any(|(version, _)| side.lineage.is_left(version)),
-            None => !looks_by_name(tool),
-        };
-        (is_left && !result.pictures.is_empty()).then_some(index)
+/// Compares artifacts, and what they are made of.
+struct Comparer<'a> {
+    results: &'a PairResults,
+    pictures: Option<&'a dyn ComparePictures>,
+    known: HashMap<(usize, usize), Option<Likeness>>,
+}
+
+/// Files that are made of files that are made of files are followed so far.
+const DEEPEST: usize = 32;
+
+impl Comparer<'_> {
+    /// How alike two artifacts are; `None` where a picture cannot be had.
+    fn compare(&mut self, pair: (Artifact, Artifact)) -> Option<Likeness> {
+        match pair {
+            (Artifact::File(reference), Artifact::File(predicted)) => self.files((reference, predicted), 0),
+            (Artifact::Result(reference), Artifact::Result(predicted)) => self.calls((reference, predicted)),
+            (Artifact::File(reference), Artifact::Result(predicted)) => {
+                self.calls((self.results.references.picture_of(reference, 0)?, predicted))
+            }
+            (Artifact::Result(reference), Artifact::File(predicted)) => {
+                self.calls((reference, self.results.predictions.picture_of(predicted, 0)?))
+            }
+        }
+    }
+
+    fn calls(&mut self, calls: (usize, usize)) -> Option<Likeness> {
+        let (results, pictures) = (self.results, self.pictures);
+        *self.known.entry(calls).or_insert_with(|| results.compare(calls, pictures))
+    }
+
+    /// Files are as alike as the pictures that their makers returned. A file without a picture is the same if its maker was
+    /// asked for the same, and as alike as what it was made of.
+    fn files(&mut self, (reference, predicted): (usize, usize), depth: usize) -> Option<Likeness> {
+        if depth > DEEPEST {
+            return Some(Likeness::NONE);
+        }
+        let (references, predictions) = (&self.results.references, &self.results.predictions);
+        let (own, given) = (references.picture_of(reference, 0), predictions.picture_of(predicted, 0));
+        if let (Some(own), Some(given)) = (own, given) {
+            return self.calls((own, given));
+        }
+        if own.is_some() || given.is_some() {
+            return Some(Likeness::NONE);
+        }
+        let (own, given) = (references.contents.get(reference)?, predictions.contents.get(predicted)?);
+        if own.signature != given.signature || own.inputs.len() != given.inputs.len() {
+            return Some(Likeness::NONE);
+        }
+        let mut all = Likeness::EQUAL;
+        for (&a, &b) in own.inputs.iter().zip(&given.inputs) {
+            let found = self.files((a, b), depth + 1)?;
+            all = Likeness {
+                likeness: all.likeness.min(found.likeness),
+                is_same: all.is_same && found.is_same,
+            };
+        }
+        Some(all)
+    }
+}
+
+impl Side {
+    /// The call whose result shows the picture that a version of a file is: that of its maker or, for a file that was moved, of
+    /// what it was moved from.
+    fn picture_of(&self, version: usize, depth: usize) -> Option<usize> {
+        let made = self.lineage.versions.get(version)?;
+        let content = self.contents.get(version)?;
+        if content.is_moved && depth < DEEPEST {
+            return self.picture_of(*content.inputs.first()?, depth + 1);
+        }
+        let result = self.calls.get(made.call)?.result.as_ref()?;
+        (!result.pictures.is_empty() && !made.is_changed_in_place).then_some(made.call)
+    }
+
+    /// Whether a call only looks, by its name.
+    fn only_looks(&self, call: usize) -> bool {
+        let tool = self.calls.get(call).map_or("", |call| call.tool.as_str());
+        looks_by_name(tool.split_once('/').map_or(tool, |(_, tool)| tool))
+    }
+}
+
+/// The files that are left behind, pictures under names that nothing tells, and answers of the last step. A look that the
+/// other trajectory has no counterpart of uses up nothing, and its answer is none.
+fn left_behind(side: &Side, is_paired: &dyn Fn(usize) -> bool) -> Vec<Artifact> {
+    let counts = |call: usize| is_paired(call) || !side.only_looks(call);
+    let mut is_used = vec![false; side.lineage.versions.len()];
+    let mut makes = vec![false; side.calls.len()];
+    for (call, mentions) in side.lineage.mentions.iter().enumerate() {
+        for mention in mentions {
+            match mention.role {
+                Role::Reads { version, .. } if counts(call) => is_used[version] = true,
+                Role::Writes(_) | Role::Changes(_) => makes[call] = true,
+                _ => {}
+            }
+        }
+    }
+    for version in &side.lineage.versions {
+        makes[version.call] = true;
+    }
+    let is_left =
+        |version: &usize| !is_used[*version] && side.lineage.versions[*version].replaced_by.is_none();
+    let mut left: Vec<Artifact> = (0..is_used.len()).filter(is_left).map(Artifact::File).collect();
+    let last =
+        side.calls.iter().enumerate().filter(|(call, _)| counts(*call)).map(|(_, call)| call.step).max();
+    for (index, call) in side.calls.iter().enumerate().filter(|(index, _)| !makes[*index]) {
+        let Some(result) = &call.result else { continue };
+        let is_picture = !result.pictures.is_empty() && !side.only_looks(index);
+        let is_answer =
+            Some(call.step) == last && counts(index) && result.pictures.is_empty() && !result.is_plain;
+        if is_picture || is_answer {
+            left.push(Artifact::Result(index));
+        }
+    }
+    left
+}
+
+/// The calls that make an artifact, and all calls whose files they need.
+fn calls_leading_to(side: &Side, artifact: Artifact) -> BTreeSet<usize> {
+    let call = match artifact {
+        Artifact::File(version) => side.lineage.versions[version].call,
+        Artifact::Result(call) => call,
     };
-    side.calls.iter().enumerate().filter_map(is_left).collect()
-}
-
-/// The calls of the last step whose results say something.
-fn last_results(side: &Side) -> Vec<usize> {
-    let last = side.calls.iter().map(|call| call.step).max();
-    let calls = side.calls.iter().enumerate().filter(|(_, call)| Some(call.step) == last);
-    let tells = |call: &super::RecordedCall| call.result.as_ref().is_some_and(|result| !result.is_plain);
-    calls.filter(|(_, call)| tells(call)).map(|(index, _)| index).collect()
-}
-
-/// A call and all calls whose files it needs.
-fn calls_leading_to(side: &Side, call: usize) -> BTreeSet<usize> {
     let (mut found, mut open) = (BTreeSet::from([call]), vec![call]);
     while let Some(call) = open.pop() {
         for mention in side.lineage.mentions.get(call).into_iter().flatten() {
-            if let Role::Reads { version, .. } = mention.role
+            if let Some(version) = mention.role.used_version()
                 && let Some(made) = side.lineage.versions.get(version)
                 && found.insert(made.call)
             {

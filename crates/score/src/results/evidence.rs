@@ -3,14 +3,12 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use m3_flow::Role;
-
 use super::artifacts::Agreement;
 use super::survey::Survey;
 use super::{ComparePictures, PairResults};
 use crate::ComparedPair;
 use crate::fidelity::constants::{CLOSE, SAME_OTHERWISE, THRESHOLD};
-use crate::fidelity::{CallFidelity, Verdict};
+use crate::fidelity::{CallFidelity, Kind, Verdict};
 
 /// What calls have whose results differ although they read the same, by a tool that answers the same to the same.
 const OTHER_RESULT: f64 = 0.3;
@@ -28,10 +26,11 @@ pub(crate) struct ResultEvidence<'a> {
 impl<'a> ResultEvidence<'a> {
     pub(crate) fn new(
         results: &'a PairResults,
+        compared: &[ComparedPair],
         survey: &'a Survey,
         pictures: Option<&'a dyn ComparePictures>,
     ) -> Self {
-        let agreement = Agreement::new(results, pictures);
+        let agreement = Agreement::new(results, compared, pictures);
         Self { results, survey, pictures, known: HashMap::new(), agreement }
     }
 
@@ -89,18 +88,12 @@ impl<'a> ResultEvidence<'a> {
         }
         let (own, given) = (&results.references.lineage, &results.predictions.lineage);
         let mentions = own.mentions.get(reference).into_iter().flatten();
-        let mut makers = mentions.filter_map(|mention| match mention.role {
-            Role::Reads { version, .. } => Some((mention, own.versions.get(version)?.call)),
-            _ => None,
-        });
+        let mut makers = mentions
+            .filter_map(|mention| Some((mention, own.versions.get(mention.role.used_version()?)?.call)));
         makers.all(|(mention, maker)| {
             let mut others = given.mentions.get(predicted).into_iter().flatten();
-            let other = others.find_map(|other| match other.role {
-                Role::Reads { version, .. } if other.pointer == mention.pointer => {
-                    Some(given.versions.get(version)?.call)
-                }
-                _ => None,
-            });
+            let other = others.find(|other| other.pointer == mention.pointer);
+            let other = other.and_then(|other| Some(given.versions.get(other.role.used_version()?)?.call));
             other.is_some_and(|other| self.are_same((maker, other)) == Some(true))
         })
     }
@@ -108,6 +101,10 @@ impl<'a> ResultEvidence<'a> {
 
 /// Accepts a call whatever its arguments say.
 fn raise(fidelity: &mut CallFidelity, reason: &'static str) {
+    // The same picture in the place of the task's own, or under another name than was asked for, is not what was asked for.
+    if fidelity.arguments.iter().any(|argument| argument.kind == Kind::Written && argument.score < CLOSE) {
+        return;
+    }
     for argument in fidelity.arguments.iter_mut().filter(|argument| argument.score < SAME_OTHERWISE) {
         argument.score = SAME_OTHERWISE;
         argument.reason = Cow::Borrowed(reason);

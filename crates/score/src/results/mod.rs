@@ -20,7 +20,7 @@ pub(crate) use evidence::ResultEvidence;
 pub use pictures::{ComparePictures, Likeness, RecordedPicture, ResultSide};
 use recorded::Recorded;
 
-use m3_flow::Lineage;
+use m3_flow::{Content, Lineage, contents};
 use m3_trajectory::Trajectory;
 
 /// The recorded results of a reference and of its prediction.
@@ -33,6 +33,8 @@ pub(crate) struct PairResults {
 struct Side {
     calls: Vec<RecordedCall>,
     lineage: Lineage,
+    /// What each version of a file holds, as far as the calls say.
+    contents: Vec<Content>,
 }
 
 /// A call with what it returned.
@@ -51,14 +53,15 @@ impl PairResults {
         }
         let image = [reference, prediction].into_iter().find_map(|side| side.image.as_deref());
         let side = |trajectory: &Trajectory| {
-            let lineage = super::flow::lineage(trajectory, image, true);
+            let (views, lineage) = super::flow::lineage(trajectory, image, true);
+            let contents = contents(&views, &lineage);
             let read = |(index, (step, call))| {
                 let call: &m3_trajectory::Call = call;
                 let result = Recorded::of(call, index, &lineage);
                 RecordedCall { tool: call.tool.clone(), step, result }
             };
             let calls = trajectory.calls().enumerate().map(read).collect();
-            Side { calls, lineage }
+            Side { calls, lineage, contents }
         };
         Some(Box::new(Self { references: side(reference), predictions: side(prediction) }))
     }

@@ -157,7 +157,7 @@ fn asked(
         let input = match mention.role {
             Role::ReadsTaskImage => "(the task's image)".to_owned(),
             Role::Writes(_) => "(a new file)".to_owned(),
-            Role::Reads { version, .. } => {
+            Role::Reads { version, .. } | Role::Changes(version) => {
                 let made = side.lineage.versions.get(version).filter(|made| !made.is_changed_in_place)?;
                 format!("{:x?}", (*contents.get(made.call)?)?)
             }

@@ -261,7 +261,8 @@ fn in_order(members: &[(String, Json)]) -> Vec<&(String, Json)> {
 /// Compares two single values: by the readers, else as free text.
 fn compare(context: &ArgumentContext<'_>, words: &Words, a: &Json, b: &Json) -> Finding {
     if let Some(difference) = explain_difference(a.as_str(), b.as_str()) {
-        return Finding::new(Kind::Made, NOTHING, difference);
+        let kind = if difference.starts_with("writes") { Kind::Written } else { Kind::Made };
+        return Finding::new(kind, NOTHING, difference);
     }
     let texts = || readers::written(a).zip(readers::written(b));
     readers::read(context, a, b).unwrap_or_else(|| match texts() {
