@@ -26,6 +26,8 @@ mod effects;
 mod files;
 mod leaves;
 mod lineage;
+#[cfg(test)]
+mod lineage_tests;
 mod names;
 mod path_overlaps;
 mod paths;

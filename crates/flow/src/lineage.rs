@@ -189,7 +189,9 @@ fn named_paths(call: &CallView<'_>) -> Vec<NamedPath> {
         let mut changes = None;
         let mut is_written = |name: &str| {
             is_output(name)
-                || *changes.get_or_insert_with(|| changes_by_name(tool_of(call))) && !is_input(name)
+                || *changes.get_or_insert_with(|| changes_by_name(tool_of(call)))
+                    && names_path(name)
+                    && !is_input(name)
         };
         collect(arguments, "", (String::new(), 0), &mut is_written, &mut found);
     }
@@ -374,43 +376,70 @@ impl Tracker<'_> {
             return Some((reads(*version, true), named.text.len()));
         }
         let maker = DefaultNames { calls: self.calls, lineage: &self.lineage }.maker(call, path)?;
-        let version = self.add(maker, named);
-        self.lineage.versions[version].pointer = None;
-        self.files.put(named, version);
+        let version = self.add_default(maker, named);
         Some((reads(version, false), named.text.len()))
     }
 
     /// Names of files that were made, within longer texts.
     fn search_texts(&mut self, call: usize, paths: &[NamedPath]) {
-        let names = self.files.latest();
-        if names.is_empty() {
-            return;
-        }
-        let mut found = Vec::new();
         let mut texts = Vec::new();
         texts_of(self.calls[call].arguments, &mut texts);
-        for (pointer, text) in texts {
-            if paths.iter().any(|path| path.pointer == pointer) || text.len() > LONGEST_TEXT {
-                continue;
-            }
+        texts.retain(|(pointer, text)| {
+            text.len() <= LONGEST_TEXT && !paths.iter().any(|path| path.pointer == *pointer)
+        });
+        for (pointer, text) in &texts {
+            self.find_default_names(call, pointer, text);
+        }
+        let names = self.files.latest();
+        let mut mentions = Vec::new();
+        for (pointer, text) in &texts {
             for (name, version) in &names {
                 self.searched += text.len();
                 if self.searched > MOST_SEARCHED {
                     return;
                 }
-                found.extend(whole_words(text, name).map(|span| (pointer.clone(), span, *version)));
+                mentions.extend(whole_words(text, name).map(|span| (pointer.clone(), span, *version)));
             }
         }
         // Of names that overlap the longest counts.
-        found.sort_by(|a, b| (&a.0, a.1.start, b.1.end).cmp(&(&b.0, b.1.start, a.1.end)));
+        mentions.sort_by(|a, b| (&a.0, a.1.start, b.1.end).cmp(&(&b.0, b.1.start, a.1.end)));
         let mut last: Option<(String, usize)> = None;
-        for (pointer, span, version) in found {
+        for (pointer, span, version) in mentions {
             if last.as_ref().is_some_and(|(at, end)| *at == pointer && span.start < *end) {
                 continue;
             }
             last = Some((pointer.clone(), span.end));
             self.mention(call, &pointer, span, Role::Reads { version, is_of_step: false });
         }
+    }
+
+    /// Learns names that no argument gave from the words of a text.
+    fn find_default_names(&mut self, call: usize, pointer: &str, text: &str) {
+        let is_end = |c: char| c.is_whitespace() || "\"'`<>(),;".contains(c);
+        let words = text.split(is_end).filter(|word| word.contains('.')).take(MOST_OF_CALL);
+        for word in words.map(|word| word.trim_end_matches(['.', ':', '!'])) {
+            let Some(path) = FilePath::new(word).filter(|path| path.is_file) else { continue };
+            if self.files.exact(&path).is_some()
+                || self.image.as_ref().is_some_and(|image| path.has_name_of(image))
+            {
+                continue;
+            }
+            let Some(maker) = (DefaultNames { calls: self.calls, lineage: &self.lineage }).maker(call, &path)
+            else {
+                continue;
+            };
+            let (pointer, text) = (pointer.to_owned(), word.to_owned());
+            let named = NamedPath { pointer, path, text, is_output: false, is_written: false };
+            self.add_default(maker, &named);
+        }
+    }
+
+    /// A file of a call whose name no argument gives.
+    fn add_default(&mut self, maker: usize, named: &NamedPath) -> usize {
+        let version = self.add(maker, named);
+        self.lineage.versions[version].pointer = None;
+        self.files.put(named, version);
+        version
     }
 }
 

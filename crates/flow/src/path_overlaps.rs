@@ -44,17 +44,6 @@ impl PathOverlaps {
         overlaps
     }
 
-    /// The paths that may overlap with a call's path, which is given by its number in [`Effects::paths`].
-    pub(crate) fn of_path(&self, call: usize, path: usize) -> &[usize] {
-        let number = self.of_call.get(call).and_then(|own| own.get(path));
-        number.and_then(|&number| self.met.get(number)).map_or(&[], Vec::as_slice)
-    }
-
-    /// The number of a call's path.
-    pub(crate) fn number(&self, call: usize, path: usize) -> Option<usize> {
-        self.of_call.get(call)?.get(path).copied()
-    }
-
     /// For each call, whether one of its paths may overlap with one of this call.
     pub fn with(&self, call: usize) -> Vec<bool> {
         let mut meets = vec![false; self.of_call.len()];
@@ -127,9 +116,9 @@ mod tests {
             .collect();
         let overlaps = PathOverlaps::new(&effects);
         for (first, left) in texts.iter().enumerate() {
-            let met = overlaps.of_path(first, 0);
+            let met = &overlaps.met[overlaps.of_call[first][0]];
             for (second, right) in texts.iter().enumerate() {
-                let is_met = met.contains(&overlaps.number(second, 0).unwrap());
+                let is_met = met.contains(&overlaps.of_call[second][0]);
                 let path = |text: &str| FilePath::new(text).unwrap();
                 assert_eq!(is_met, path(left).may_meet(&path(right)), "{left} {right}");
             }

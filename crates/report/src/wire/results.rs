@@ -35,7 +35,7 @@ impl ResultsReport {
             let lists = [
                 (tool.answers_same_to_same(), &mut report.answer_same_to_same),
                 (tool.always_answers_alike(), &mut report.always_answer_alike),
-                (tool.is_contradicted, &mut report.vary),
+                (tool.varies(), &mut report.vary),
             ];
             for (_, list) in lists.into_iter().filter(|(is_so, list)| *is_so && list.len() < MOST) {
                 list.push(name.to_owned());

@@ -18,7 +18,7 @@ use m3_trajectory::Trajectory;
 
 pub(super) use rewrite::{RewriteContext, Rewritten, replaced};
 use tokens::Naming;
-pub(crate) use tokens::explain_difference;
+pub(crate) use tokens::{explain_difference, is_of_loss};
 use values::Values;
 
 use super::calls::Calls;

@@ -146,16 +146,19 @@ impl PairFlow {
         let is_named_by_choice = |name: &Named<'_>| {
             matches!(name.meaning, Meaning::New(_) | Meaning::InPlace(_) | Meaning::Foreign(_))
         };
-        let is_asked = |name: &Named<'_>| is_named_by_choice(name) && self.naming.asks_for(name.text);
-        if wanted.iter().chain(given.iter()).any(is_asked) {
-            // Folders may be written otherwise.
-            let is_same = |a: &str, b: &str| is_one_path(a, b);
-            let first = wanted.iter().find(|name| is_named_by_choice(name)).map(|name| name.text.to_owned());
-            for name in wanted.iter_mut().chain(given.iter_mut()).filter(|name| is_named_by_choice(name)) {
-                let text = first.as_deref().filter(|first| is_same(first, name.text)).unwrap_or(name.text);
-                name.meaning = Meaning::Asked(text.to_owned());
+        let texts = |names: &[Named<'_>]| -> Vec<(String, String)> {
+            let chosen = names.iter().filter(|name| is_named_by_choice(name));
+            chosen.map(|name| (name.mention.pointer.clone(), name.text.to_owned())).collect()
+        };
+        let (of_reference, of_prediction) = (texts(wanted), texts(given));
+        let all = || of_reference.iter().chain(&of_prediction);
+        for name in wanted.iter_mut().chain(given.iter_mut()).filter(|name| is_named_by_choice(name)) {
+            let mut here = all().filter(|(pointer, _)| *pointer == name.mention.pointer);
+            if here.any(|(_, text)| self.naming.asks_for(text)) {
+                // Its folder may be written otherwise.
+                let same = of_reference.iter().find(|(_, text)| is_one_path(text, name.text));
+                name.meaning = Meaning::Asked(same.map_or(name.text, |(_, text)| text).to_owned());
             }
-            return;
         }
         // Another kind of file is another file where the question says which.
         let asks = |name: &Named<'_>| is_new(name) && self.naming.asks_for_kind(ending(name.text));

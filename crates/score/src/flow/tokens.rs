@@ -9,6 +9,14 @@ use m3_support::text::shortened;
 const BEGIN: char = '\u{fdd0}';
 const END: char = '\u{fdd1}';
 
+/// How words for a file begin that is not left behind.
+const LOSS: &str = "makes what";
+
+/// Whether a reason says that what a call makes is not left behind.
+pub(crate) fn is_of_loss(reason: &str) -> bool {
+    reason.starts_with(LOSS)
+}
+
 /// What a name stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Meaning {
@@ -28,7 +36,7 @@ pub(super) enum Meaning {
     New(String),
     /// A file in the place of the task's own image.
     InPlaceOfTaskImage,
-    /// A file that a later call writes over.
+    /// A file that a later call goes on with.
     Lost(usize),
     /// A file under a name that the question asks for, or another one than that.
     Asked(String),
@@ -52,6 +60,8 @@ impl Naming {
             return false;
         }
         let stem = name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
+        // `1` in quotes is a number.
+        let has_letters = stem.chars().filter(|c| c.is_alphabetic()).count() >= 2;
         let is_quoted = |stem: &str| {
             let quotes = [("\"", "\""), ("'", "'"), ("`", "`"), ("“", "”"), ("‘", "’")];
             quotes.iter().any(|(open, close)| self.question.contains(&format!("{open}{stem}{close}")))
@@ -60,7 +70,7 @@ impl Naming {
             || ["named ", "called ", "name it ", "call it ", "save it as ", "saved as "]
                 .iter()
                 .any(|lead| has_word(&self.question, &format!("{lead}{stem}")))
-            || is_quoted(stem)
+            || has_letters && is_quoted(stem)
     }
 
     /// Whether the question names a kind of file, such as `jpg`.
@@ -113,13 +123,9 @@ impl PairFlow {
         let versions = &self.predictions;
         match mention.role {
             Role::ReadsTaskImage => Meaning::TaskImage,
-            Role::Writes(version) => match versions.versions.get(version) {
-                Some(Version { replaced_by: Some(by), .. })
-                    if same_contents(&self.predicted_contents, version).all(|same| same != *by) =>
-                {
-                    Meaning::Lost(versions.versions.get(*by).map_or(0, |by| by.call))
-                }
-                _ => written(versions, version),
+            Role::Writes(version) => match self.going_on(version, pairing) {
+                Some(by) => Meaning::Lost(by),
+                None => written(versions, version),
             },
             Role::Reads { version, .. } | Role::Changes(version) => {
                 match (pairing, versions.versions.get(version)) {
@@ -143,6 +149,26 @@ impl PairFlow {
                 }
             }
         }
+    }
+
+    /// The predicted call that goes on with what a version holds: it writes over it, or makes something of it that the reference
+    /// does not make.
+    fn going_on(&self, version: usize, pairing: Counterparts<'_>) -> Option<usize> {
+        let versions = &self.predictions.versions;
+        let by = versions.get(version)?.replaced_by;
+        let is_again = |by: usize| same_contents(&self.predicted_contents, version).any(|same| same == by);
+        if let Some(by) = by.filter(|by| !is_again(*by)) {
+            return versions.get(by).map(|by| by.call);
+        }
+        let Counterparts::Known { calls, .. } = pairing else { return None };
+        let reads = |call: &usize| {
+            let mut mentions = self.predictions.mentions[*call].iter();
+            mentions.any(|mention| mention.role.used_version() == Some(version))
+        };
+        let makes = |call: &usize| versions.iter().any(|made| made.call == *call);
+        let unpaired = (0..self.predictions.mentions.len()).filter(|call| calls.get(*call) == Some(&None));
+        let mut going_on = unpaired.filter(reads).filter(makes);
+        going_on.next()
     }
 
     /// The first reference call that makes what a version of the reference holds.
@@ -194,7 +220,7 @@ impl PairFlow {
             Meaning::New(_) => "writes a new file".to_owned(),
             Meaning::InPlaceOfTaskImage => "writes over the task's picture".to_owned(),
             Meaning::Asked(name) => format!("writes `{}`", shortened(name, SHOWN)),
-            Meaning::Lost(by) => format!("makes what {} writes over", words_of_place(predictions, *by)),
+            Meaning::Lost(by) => format!("{LOSS} {} goes on with", words_of_place(predictions, *by)),
         };
         format!("{BEGIN}{words}{END}")
     }

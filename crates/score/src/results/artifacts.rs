@@ -115,10 +115,16 @@ impl Comparer<'_> {
             (Artifact::File(reference), Artifact::File(predicted)) => self.files((reference, predicted), 0),
             (Artifact::Result(reference), Artifact::Result(predicted)) => self.calls((reference, predicted)),
             (Artifact::File(reference), Artifact::Result(predicted)) => {
-                self.calls((self.results.references.picture_of(reference, 0)?, predicted))
+                match self.results.references.picture_of(reference, 0) {
+                    Some(reference) => self.calls((reference, predicted)),
+                    None => Some(Likeness::NONE),
+                }
             }
             (Artifact::Result(reference), Artifact::File(predicted)) => {
-                self.calls((reference, self.results.predictions.picture_of(predicted, 0)?))
+                match self.results.predictions.picture_of(predicted, 0) {
+                    Some(predicted) => self.calls((reference, predicted)),
+                    None => Some(Likeness::NONE),
+                }
             }
         }
     }

@@ -4,11 +4,13 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::artifacts::Agreement;
+use super::recorded::Recorded;
 use super::survey::Survey;
 use super::{ComparePictures, PairResults};
 use crate::ComparedPair;
 use crate::fidelity::constants::{CLOSE, SAME_OTHERWISE, THRESHOLD};
 use crate::fidelity::{CallFidelity, Kind, Verdict};
+use crate::flow::is_of_loss;
 
 /// What calls have whose results differ although they read the same, by a tool that answers the same to the same.
 const OTHER_RESULT: f64 = 0.3;
@@ -53,7 +55,10 @@ impl<'a> ResultEvidence<'a> {
             return;
         }
         match self.are_same(calls) {
-            Some(true) if self.is_telling(calls.0) => raise(&mut pair.fidelity, "the same result"),
+            // What it made may be gone in the end.
+            Some(true) if self.is_telling(calls.0) && !is_lost(&pair.fidelity) => {
+                raise(&mut pair.fidelity, "the same result");
+            }
             Some(false) if pair.fidelity.score >= THRESHOLD && self.tells_against(calls) => {
                 lower(&mut pair.fidelity);
             }
@@ -73,9 +78,9 @@ impl<'a> ResultEvidence<'a> {
     /// Whether the result of a reference call says more than that it was called.
     fn is_telling(&self, reference: usize) -> bool {
         let Some(call) = self.results.references.calls.get(reference) else { return false };
-        let has_words =
-            call.result.as_ref().is_some_and(|result| !result.pictures.is_empty() || !result.is_plain);
-        has_words && !self.survey.always_answers_alike(&call.tool)
+        let tells =
+            |result: &Recorded| !result.pictures.is_empty() || !result.is_plain && !result.names_files;
+        call.result.as_ref().is_some_and(tells) && !self.survey.always_answers_alike(&call.tool)
     }
 
     /// Whether another result shows that something else was asked for: the tool answers the same to the same, and both calls
@@ -97,6 +102,12 @@ impl<'a> ResultEvidence<'a> {
             other.is_some_and(|other| self.are_same((maker, other)) == Some(true))
         })
     }
+}
+
+/// Whether what a call made is not left behind.
+fn is_lost(fidelity: &CallFidelity) -> bool {
+    let mut made = fidelity.arguments.iter().filter(|argument| argument.kind == Kind::Made);
+    made.any(|argument| argument.score < CLOSE && is_of_loss(&argument.reason))
 }
 
 /// Accepts a call whatever its arguments say.

@@ -20,6 +20,9 @@ const LARGEST_PICTURE: usize = 24 << 20;
 /// The most pictures of one result.
 const MOST_PICTURES: usize = 16;
 
+/// Stands for a name that the trajectory chose.
+const A_FILE: &str = "(a file)";
+
 /// Values nested deeper are not looked at.
 const MAX_DEPTH: usize = 64;
 
@@ -30,6 +33,8 @@ pub(super) struct Recorded {
     pub(super) digest: [u8; 16],
     /// Whether its words say nothing that any result might not say.
     pub(super) is_plain: bool,
+    /// Whether it names files that the trajectory chose names for, which are left out: then it may be of other files.
+    pub(super) names_files: bool,
     /// Its pictures, in their order.
     pub(super) pictures: Vec<RecordedPicture>,
 }
@@ -61,7 +66,7 @@ impl Recorded {
         let is_plain = says_nothing(&text.words);
         let mut digest = [0; 16];
         digest.copy_from_slice(&Sha256::digest(&text.words)[..16]);
-        Some(Self { digest, is_plain, pictures })
+        Some(Self { digest, is_plain, names_files: text.words.contains(A_FILE), pictures })
     }
 
     /// How much memory it takes, in bytes.
@@ -171,7 +176,7 @@ impl Text {
             let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
             let name = bare.rsplit(['/', '\\']).next().unwrap_or(bare);
             let is_chosen = self.chosen.contains(name) || self.names_are_the_tools && is_file_path(bare);
-            self.words.push_str(if is_chosen { "(a file)" } else { word });
+            self.words.push_str(if is_chosen { A_FILE } else { word });
             self.words.push(' ');
         }
     }

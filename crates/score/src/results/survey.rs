@@ -17,6 +17,9 @@ const MOST_TOOLS: usize = 10_000;
 /// So many calls have to answer alike before a tool counts as one that always does.
 const FEW: u64 = 3;
 
+/// One answer in so many may be another one.
+const MOST_CONTRADICTED: u64 = 20;
+
 /// What the results in two files show of their tools.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Survey {
@@ -30,17 +33,24 @@ pub struct ToolSurvey {
     pub calls: u64,
     /// Different contents of results, up to two.
     contents: Vec<[u8; 16]>,
-    /// Whether two calls of one task with the same arguments and inputs gave the same.
-    pub is_confirmed: bool,
-    /// Whether two such calls gave something else.
-    pub is_contradicted: bool,
+    /// How often two calls of one task with the same arguments and inputs gave the same.
+    pub confirmed: u64,
+    /// How often two such calls gave something else.
+    pub contradicted: u64,
 }
 
 impl ToolSurvey {
-    /// Whether the tool answers the same to the same, wherever that is shown.
+    /// Whether the tool answers the same to the same, wherever that is shown but for one time in twenty: servers fail now and
+    /// then, and files change without a call.
     #[must_use]
     pub fn answers_same_to_same(&self) -> bool {
-        self.is_confirmed && !self.is_contradicted
+        self.confirmed > 0 && self.contradicted.saturating_mul(MOST_CONTRADICTED) <= self.confirmed
+    }
+
+    /// Whether the tool answered otherwise to the same more often than by accident.
+    #[must_use]
+    pub fn varies(&self) -> bool {
+        self.contradicted > 0 && !self.answers_same_to_same()
     }
 
     /// Whether every call of the tool answers alike, so that its answer tells nothing.
@@ -69,8 +79,8 @@ impl Survey {
         for (name, more) in other.tools {
             let tool = self.tools.entry(name).or_default();
             tool.calls += more.calls;
-            tool.is_confirmed |= more.is_confirmed;
-            tool.is_contradicted |= more.is_contradicted;
+            tool.confirmed += more.confirmed;
+            tool.contradicted += more.contradicted;
             for content in more.contents {
                 if tool.contents.len() < 2 && !tool.contents.contains(&content) {
                     tool.contents.push(content);
@@ -110,8 +120,8 @@ impl Survey {
                 }
                 let Some(asked) = asked(call.arguments.as_ref(), index, side, &contents) else { continue };
                 match answers.insert((call.tool.clone(), asked), answer) {
-                    Some(before) if before == answer => tool.is_confirmed = true,
-                    Some(_) => tool.is_contradicted = true,
+                    Some(before) if before == answer => tool.confirmed += 1,
+                    Some(_) => tool.contradicted += 1,
                     None => {}
                 }
             }
@@ -156,7 +166,11 @@ fn asked(
     for mention in side.lineage.mentions.get(call).into_iter().flatten() {
         let input = match mention.role {
             Role::ReadsTaskImage => "(the task's image)".to_owned(),
-            Role::Writes(_) => "(a new file)".to_owned(),
+            // Its ending says what is written.
+            Role::Writes(version) => {
+                let path = side.lineage.versions.get(version).map_or("", |made| made.path.as_str());
+                format!("(a new file .{})", path.rsplit_once('.').map_or("", |(_, ending)| ending))
+            }
             Role::Reads { version, .. } | Role::Changes(version) => {
                 let made = side.lineage.versions.get(version).filter(|made| !made.is_changed_in_place)?;
                 format!("{:x?}", (*contents.get(made.call)?)?)

@@ -213,6 +213,9 @@ impl<'a> Alignment<'a> {
         verdict: Verdict,
     ) {
         self.values += 1;
+        if let Some(difference) = value.as_str().and_then(|text| explain_difference(None, Some(text))) {
+            return self.push(&at.path, Finding::new(Kind::Written, NOTHING, difference));
+        }
         let schema = at.context.schema;
         let is_as = |default: &Json| {
             let is_single = |value: &Json| !matches!(value, Json::Array(_) | Json::Object(_) | Json::Null);
