@@ -24,6 +24,7 @@ mod export;
 mod failed_runs;
 mod fidelity;
 mod first_screen;
+mod flow;
 mod formats;
 mod full_disk;
 mod github_action;

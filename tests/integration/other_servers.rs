@@ -7,27 +7,17 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use m3_testkit::packages::{FILESYSTEM, has, registries};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{m3_bare, root, run, skipped, text};
+use crate::support::{m3_bare, root, run, text};
 
 const EVERYTHING: &str = "@modelcontextprotocol/server-everything@2026.8.31";
-const FILESYSTEM: &str = "@modelcontextprotocol/server-filesystem@2026.8.31";
 const TIME: &str = "mcp-server-time==2026.10.19";
 
 /// The time limit for fetching packages, in seconds.
 const START: u64 = 240;
-
-/// Whether a program can be run; if not, prints what is skipped.
-fn has(program: &str) -> bool {
-    let is_here = Command::new(program)
-        .arg("--version")
-        .stdin(Stdio::null())
-        .output()
-        .is_ok_and(|output| output.status.success());
-    is_here || skipped::<()>(&format!("{program} is not here")).is_some()
-}
 
 /// A folder with a configuration of these servers, each with time to be fetched.
 fn configuration(servers: Value) -> TempDir {
@@ -36,18 +26,11 @@ fn configuration(servers: Value) -> TempDir {
     for server in servers.values_mut() {
         server["timeouts"] = json!({ "start": START });
         if server.get("command").is_some() {
-            server["env"] = registries();
+            server["env"] = json!(registries());
         }
     }
     write(folder.path(), &json!({ "mcpServers": servers }));
     folder
-}
-
-/// The variables that tell where packages are fetched from on this machine, because servers get few of our variables.
-fn registries() -> Value {
-    let prefixes = ["npm_", "NPM_", "NODE_", "PIP_", "UV_"];
-    let is_one = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
-    std::env::vars().filter(|(name, _)| is_one(name)).map(|(name, value)| (name, json!(value))).collect()
 }
 
 fn write(folder: &Path, config: &Value) {

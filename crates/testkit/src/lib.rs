@@ -1,5 +1,5 @@
-//! Helpers for the tests of m3: models that answer by a script and check their requests, plain HTTP, a browser, and
-//! the commands in documents. This crate uses no type of m3.
+//! Helpers for the tests of m3: models that answer by a script and check their requests, plain HTTP, a browser,
+//! servers of other authors, and the commands in documents. This crate uses no type of m3.
 //!
 //! ```
 //! use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
@@ -22,6 +22,7 @@
 
 pub mod browser;
 pub mod model_server;
+pub mod packages;
 pub mod raw_http;
 pub mod sequence;
 
