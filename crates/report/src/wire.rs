@@ -8,6 +8,7 @@ mod findings;
 mod from_scores;
 mod hashes;
 mod ledger;
+mod regions;
 mod repeats;
 mod signature;
 mod suites;
@@ -26,6 +27,7 @@ pub use conditions::{EncoderReport, FidelityModelReport, ThresholdsReport};
 pub use findings::{ArgumentReport, RejectedMatchReport, RejectedMatchesReport, WrongArgumentReport};
 pub(super) use hashes::start;
 pub use ledger::{CoverageReport, LedgerReport};
+pub use regions::{RegionReport, RegionsReport};
 pub use repeats::{PassRateReport, RepeatsReport, RepetitionReport, SpreadReport, TaskTrialsReport};
 pub(super) use signature::signature;
 pub use signature::{InputReport, InputsReport};
@@ -293,6 +295,9 @@ pub struct MatchReport {
     #[serde(default, skip_deserializing, skip_serializing_if = "Vec::is_empty")]
     #[schemars(!skip_deserializing)]
     pub wrong_arguments: Vec<ArgumentReport>,
+    /// How far the regions of pictures in their arguments overlap; left out where the reference's have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub regions: Option<RegionsReport>,
 }
 
 /// An unmatched reference call.

@@ -13,8 +13,8 @@ use super::{
     TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport, VerdictReport,
 };
 use super::{
-    ArgumentReport, CoverageReport, InputsReport, RejectedMatchesReport, WrongArgumentReport, by_tool,
-    signature,
+    ArgumentReport, CoverageReport, InputsReport, RegionsReport, RejectedMatchesReport, WrongArgumentReport,
+    by_tool, signature,
 };
 use crate::metrics::MetricsReport;
 use crate::{Places, ToolNamesReport};
@@ -133,6 +133,7 @@ impl MatchReport {
             predicted: pair.predicted.into(),
             argument_fidelity: fidelity.score,
             wrong_arguments: ArgumentReport::of_wrong(fidelity),
+            regions: RegionsReport::of(&fidelity.regions),
         }
     }
 }

@@ -62,7 +62,7 @@ fn values_of(context: &ArgumentContext<'_>, a: &Json, b: &Json, x: f64, y: f64) 
         verdict(super::text_of(a) == super::text_of(b), NUMBER)
     } else if context.name.is_degrees() {
         degrees(x, y)
-    } else if let Some(span) = context.span {
+    } else if let Some(span) = context.span[0] {
         box_sides(x, y, span)
     } else {
         // Phone numbers and the like come in groups, and are other ones with another digit.
@@ -354,13 +354,13 @@ fn degrees(x: f64, y: f64) -> Finding {
     Finding::new(Kind::Coordinate, on_log_curve(&DEGREES, difference), reason)
 }
 
-/// Compares sides of two boxes of this length.
+/// Compares sides of two boxes, or other numbers of two regions, of this length.
 fn box_sides(x: f64, y: f64, span: f64) -> Finding {
     if x * y < 0.0 {
         return Finding::new(Kind::BoxSide, NOTHING, "the sign differs");
     }
     let shift = (x - y).abs() / span;
-    let reason = if shift < 0.06 { "nearly the same box" } else { "another box" };
+    let reason = if shift < 0.06 { "nearly the same region" } else { "another region" };
     Finding::new(Kind::BoxSide, on_curve(&BOX_SHIFT, shift), reason)
 }
 
