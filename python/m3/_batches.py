@@ -33,6 +33,7 @@ _METRICS = (
     "argument_similarity_strong",
     "argument_fidelity",
     "argument_fidelity_covered",
+    "region_overlap",
     "step_coherence",
     "merge_purity",
     "order_consistency",
@@ -49,6 +50,7 @@ def _struct(**fields: pa.DataType) -> pa.StructType:
 
 _PLACE = dict.fromkeys(("step", "call", "index"), pa.int32())
 _WRONG = _struct(argument=_TEXT, verdict=_TEXT, reason=_TEXT)
+_REGION = _struct(reference=_TEXT, predicted=_TEXT, shape=_TEXT, overlap=_REAL)
 
 _REPORT = pa.schema(
     {
@@ -62,6 +64,7 @@ _REPORT = pa.schema(
                 predicted=_struct(**_PLACE),
                 argument_fidelity=_REAL,
                 wrong_arguments=pa.list_(_WRONG),
+                regions=_struct(count=pa.int64(), overlap=_REAL, each=pa.list_(_REGION)),
             )
         ),
         "unmatched_references": pa.list_(

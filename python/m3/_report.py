@@ -20,16 +20,22 @@ METRICS = (
     "precision",
     "argument_similarity",
     "argument_fidelity",
+    "region_overlap",
     "step_coherence",
     "merge_purity",
     "order_consistency",
     "average",
 )
-"""The metrics of tables, each in [0, 1]; docs/metrics.md has their equations."""
+"""The metrics of tables, each in [0, 1] or unknown (`None`); docs/metrics.md has their equations."""
 
 
 def _shown(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
+
+
+def _known(groups: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The metrics of tables that some of these know."""
+    return [name for name in METRICS if any(group.get(name) is not None for group in groups)]
 
 
 class _Numbers:
@@ -81,6 +87,7 @@ class Aggregate(_Numbers):
     argument_similarity_strong: float
     argument_fidelity: float
     argument_fidelity_covered: float
+    region_overlap: float | None
     step_coherence: float
     merge_purity: float
     order_consistency: float
@@ -89,7 +96,7 @@ class Aggregate(_Numbers):
     average_calls: float
 
     def __repr__(self) -> str:
-        shown = (f"{name}={_shown(self._members[name])}" for name in METRICS if name in self._members)
+        shown = (f"{name}={_shown(self._members[name])}" for name in _known([self._members]))
         return f"Aggregate({', '.join(shown)})"
 
 
@@ -109,6 +116,7 @@ class Trajectory(_Numbers):
     argument_similarity_strong: float
     argument_fidelity: float
     argument_fidelity_covered: float
+    region_overlap: float | None
     step_coherence: float
     merge_purity: float
     order_consistency: float
@@ -188,6 +196,7 @@ def _call_row(id: object, status: str, tool: str, found: Mapping[str, Any]) -> d
         "similarity": found.get("similarity", best),
         "strength": found.get("strength"),
         "argument_fidelity": found.get("argument_fidelity"),
+        "region_overlap": (found.get("regions") or {}).get("overlap"),
         "reason": wrong or found.get("reason"),
     }
 
@@ -303,7 +312,7 @@ class Report(Tables):
 
     def __repr__(self) -> str:
         metrics = self.summary["aggregate"]
-        lines = [f"{name.replace('_', ' '):<20} {_shown(metrics[name])}" for name in METRICS]
+        lines = [f"{name.replace('_', ' '):<20} {_shown(metrics[name])}" for name in _known([metrics])]
         ledger = self.summary["ledger"]
         counted = [
             ("scored", len(self)),
@@ -315,8 +324,9 @@ class Report(Tables):
 
     def _repr_html_(self) -> str:
         groups = [("all", self.summary["aggregate"]), *self.summary["by_type"].items()]
+        metrics = _known([group for _, group in groups])
         rows = [
-            [name, str(group["trajectories"]), *(_shown(group[metric]) for metric in METRICS)]
+            [name, str(group["trajectories"]), *(_shown(group[metric]) for metric in metrics)]
             for name, group in groups
         ]
-        return html_table(["", "trajectories", *METRICS], rows, self.summary["signature"])
+        return html_table(["", "trajectories", *metrics], rows, self.summary["signature"])

@@ -312,7 +312,7 @@ impl PairScorer {
     pub fn fidelity(&self, pair: CallPair<'_>) -> Result<CallFidelity, PairError> {
         let mut fidelity =
             Fidelity::new(self.conditions.catalog.as_deref()).by_model(self.conditions.model.clone());
-        let mut found = CallFidelity { score: 1.0, arguments: Vec::new(), evidence: Vec::new() };
+        let mut found = CallFidelity::default();
         self.with_embedder(|embedder| {
             fidelity
                 .compare_all(1, &|_| pair, embedder, &mut |_, _| (), &mut |_, compared| found = compared)

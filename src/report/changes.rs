@@ -95,7 +95,10 @@ const LISTED: usize = 50;
 /// The tables of the report.
 #[must_use]
 pub fn changes_sheets(report: &ChangesReport) -> Vec<Sheet> {
-    let metrics = || Metric::of_scores().filter(|metric| metric.is_in_tables());
+    let is_known = |metric: Metric| {
+        report.tasks.iter().any(|task| task.trajectory.metrics.metrics.get(metric).is_some())
+    };
+    let metrics = || Metric::of_scores().filter(|metric| metric.is_in_tables() && is_known(*metric));
     let differing = report.tasks.iter().filter(|task| task.state != TaskState::Same);
     let rows = differing.clone().take(LISTED).map(|task| {
         let of = &task.trajectory.metrics;

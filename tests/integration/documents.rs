@@ -34,8 +34,40 @@ fn the_worked_example_of_the_metrics_is_right() {
             );
             rows += 1;
         }
-        assert_eq!(rows, 10);
+        assert_eq!(rows, 11);
     }
+}
+
+/// The example of region overlap in `docs/metrics.md`, computed by hand there.
+#[test]
+fn the_example_of_region_overlap_is_right() {
+    let document = read("docs/metrics.md");
+    let section = document.split("## Region overlap").nth(1).unwrap().split("\n## ").next().unwrap();
+    let trajectories = blocks(section, "json");
+    let [reference, prediction] = trajectories.as_slice() else { panic!("two trajectories") };
+    let folder = Folder::new();
+    let (reference, prediction) = (folder.write("r.json", reference), folder.write("p.json", prediction));
+    let Some(mut m3) = m3() else { return };
+    let found = report(m3.arg("score").args([&prediction, &reference]));
+    let of = |name: &str| -> f64 {
+        let row = section.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap();
+        row.trim_end_matches(['|', ' ']).rsplit([' ', '=']).next().unwrap().parse().unwrap()
+    };
+    let near = |value: &Value, expected: f64| {
+        let value = value.as_f64().unwrap();
+        assert!((value - expected).abs() < 5e-5, "{value}, the document says {expected}");
+    };
+    near(&found["aggregate"]["region_overlap"], of("`region_overlap`"));
+    let matches = &found["trajectories"][0]["matches"];
+    for (place, region, name) in
+        [(0, 0, "crop"), (1, 0, "first circle"), (1, 1, "second circle"), (2, 0, "click")]
+    {
+        near(&matches[place]["regions"]["each"][region]["overlap"], of(name));
+    }
+    // By tool: the two circles.
+    let tools = found["by_tool"].as_array().unwrap();
+    let circles = tools.iter().find(|tool| tool["tool"] == "image/draw_circles").unwrap();
+    near(&circles["region_overlap"], of("first circle") / 2.0);
 }
 
 /// The table in the README is what the command beside it prints.

@@ -46,9 +46,10 @@ fn score_lines(
     (summary, scores)
 }
 
+/// The metrics of a set that are known.
 fn metrics(summary: &Summary, profile: Profile) -> Vec<f64> {
     let metrics = summary.aggregate.metrics(profile);
-    Metric::of_scores().map(|metric| metrics[metric]).collect()
+    Metric::of_scores().filter_map(|metric| metrics.get(metric)).collect()
 }
 
 /// How often each argument is wrong, and how many pairs are rejected.
@@ -130,12 +131,15 @@ proptest! {
     #[test]
     fn a_set_against_itself_scores_one_on_everything(set in any_set()) {
         let (summary, scores) = score_values(&set, &set, Profile::Paper);
-        prop_assert_eq!(metrics(&summary, Profile::Paper), vec![1.0; Metric::of_scores().count()]);
+        let known = metrics(&summary, Profile::Paper);
+        prop_assert!(known.len() >= Metric::of_scores().filter(|metric| !metric.may_be_unknown()).count());
+        prop_assert!(known.iter().all(|value| (value - 1.0).abs() < f64::EPSILON), "{known:?}");
         for score in scores {
             prop_assert!(score.matching.unmatched_references.is_empty());
             let metrics = score.sums.metrics(Profile::Paper);
             for metric in Metric::of_scores() {
-                prop_assert!((metrics[metric] - 1.0).abs() < f64::EPSILON, "{} of {}", metric.name(), score.id);
+                let value = metrics.get(metric).unwrap_or(1.0);
+                prop_assert!((value - 1.0).abs() < f64::EPSILON, "{} of {}", metric.name(), score.id);
             }
         }
     }
@@ -147,7 +151,10 @@ proptest! {
             let all = scores.iter().map(|score| score.sums.metrics(profile));
             for metrics in all.chain([summary.aggregate.metrics(profile)]) {
                 for metric in Metric::of_scores() {
-                    prop_assert!((0.0..=1.0).contains(&metrics[metric]), "{}", metric.name());
+                    match metrics.get(metric) {
+                        Some(value) => prop_assert!((0.0..=1.0).contains(&value), "{}", metric.name()),
+                        None => prop_assert!(metric.may_be_unknown(), "{}", metric.name()),
+                    }
                 }
             }
         }

@@ -17,24 +17,29 @@ const NAME_WIDTH: usize = 40;
 /// The tools that lose the most calls, as a table; without rows if none is lost.
 pub(super) fn table(summary: &ScoreSummary) -> Findings {
     let mean = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
+    let losing = || summary.by_tool.iter().filter(|tool| tool.lost() > 0).take(SHOWN);
+    let has_regions = losing().any(|tool| tool.region_overlap.is_some());
     let row = |tool: &ToolReport| {
         let counts = [tool.needed, tool.matched, tool.missed, tool.extra].map(|count| count.to_string());
         let replaced = tool.replaced_by.as_ref().map_or_else(String::new, |other| other.tool.clone());
         let means = [mean(tool.argument_similarity), mean(tool.argument_fidelity)];
-        [tool.tool.clone()].into_iter().chain(counts).chain([replaced]).chain(means).collect()
+        let overlap = has_regions.then(|| mean(tool.region_overlap));
+        [tool.tool.clone()].into_iter().chain(counts).chain([replaced]).chain(means).chain(overlap).collect()
     };
-    let losing = || summary.by_tool.iter().filter(|tool| tool.lost() > 0);
-    let mut rows: Vec<Vec<String>> = losing().take(SHOWN).map(row).collect();
+    let mut rows: Vec<Vec<String>> = losing().map(row).collect();
+    // Narrower where there is one column more.
+    let [tool, replaced_by] = if has_regions { [14, 11] } else { [18, 14] };
     let mut columns = vec![
-        Column::text("tool", Cut::Start, 18),
+        Column::text("tool", Cut::Start, tool),
         Column::number("needed"),
         Column::number("matched"),
         Column::number("missed"),
         Column::number("extra"),
-        Column::text("replaced by", Cut::Start, 14),
+        Column::text("replaced by", Cut::Start, replaced_by),
         Column::number(Metric::ArgumentSimilarity.heading()),
         Column::number(Metric::ArgumentFidelity.heading()),
     ];
+    columns.extend(has_regions.then(|| Column::number(Metric::RegionOverlap.heading())));
     if rows.iter().all(|row| row[REPLACED_BY].is_empty()) {
         columns.remove(REPLACED_BY);
         for row in &mut rows {

@@ -14,8 +14,14 @@ const WEAKEST: usize = 5;
 /// The longest name of an encoder, in columns.
 const NAME_WIDTH: usize = 40;
 
-/// The longest name of a type: what ten other columns leave of 80.
+/// The longest name of a type.
 const TYPE_WIDTH: usize = 16;
+
+/// What nine and ten numbers beside it leave of 80 columns.
+const TYPE_LEAST: [usize; 2] = [16, 9];
+
+/// So many numbers are in the table of types if all metrics are known that always are.
+const NUMBERS: usize = 9;
 
 /// A metric, its value in [0, 1] and what it is computed from.
 pub(super) struct MetricRow {
@@ -60,6 +66,7 @@ pub(super) fn weakest_types(summary: &ScoreSummary) -> Findings {
     let is_known = |metric: Metric| summary.by_type.values().any(|a| a.metrics.get(metric).is_some());
     let shown = || Metric::of_scores().filter(|metric| metric.is_in_tables() && is_known(*metric));
     let numbers = [tasks].into_iter().chain(shown().map(Metric::heading)).map(Column::number);
+    let least = TYPE_LEAST[usize::from(shown().count() >= NUMBERS)];
     let mut types: Vec<(&String, &AggregateReport)> = summary.by_type.iter().collect();
     // The sort is stable: types of equal average stay in the order of their names.
     types.sort_by(|(_, a), (_, b)| a.metrics[Metric::Average].total_cmp(&b.metrics[Metric::Average]));
@@ -73,7 +80,7 @@ pub(super) fn weakest_types(summary: &ScoreSummary) -> Findings {
     let rows: Vec<Vec<String>> = types.into_iter().take(count).map(row).collect();
     Findings {
         title: format!("weakest types ({} of {})", rows.len(), summary.by_type.len()),
-        columns: [Column::text("type", Cut::End, TYPE_WIDTH)].into_iter().chain(numbers).collect(),
+        columns: [Column::text("type", Cut::End, least)].into_iter().chain(numbers).collect(),
         rows,
     }
 }

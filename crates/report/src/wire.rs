@@ -8,6 +8,7 @@ mod findings;
 mod from_scores;
 mod hashes;
 mod ledger;
+mod regions;
 mod repeats;
 mod results;
 mod signature;
@@ -27,6 +28,7 @@ pub use conditions::{EncoderReport, FidelityModelReport, ThresholdsReport};
 pub use findings::{ArgumentReport, RejectedMatchReport, RejectedMatchesReport, WrongArgumentReport};
 pub(super) use hashes::start;
 pub use ledger::{CoverageReport, LedgerReport};
+pub use regions::{RegionReport, RegionsReport};
 pub use repeats::{PassRateReport, RepeatsReport, RepetitionReport, SpreadReport, TaskTrialsReport};
 pub use results::ResultsReport;
 pub(super) use signature::signature;
@@ -311,6 +313,9 @@ pub struct MatchReport {
     #[serde(default, skip_deserializing, skip_serializing_if = "Vec::is_empty")]
     #[schemars(!skip_deserializing)]
     pub wrong_arguments: Vec<ArgumentReport>,
+    /// How far the regions of pictures in their arguments overlap; left out where the reference's have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub regions: Option<RegionsReport>,
 }
 
 /// A reference call that the alignment leaves unmatched, and the predicted call that asks for the same: they differ in names of

@@ -77,6 +77,9 @@ pub struct ToolTally {
     pub lost: BTreeMap<Cause, u64>,
     similarity: ExactSum,
     fidelity: ExactSum,
+    overlap: ExactSum,
+    /// The regions of pictures in its pairs.
+    regions: u64,
 }
 
 impl ToolTally {
@@ -103,17 +106,25 @@ impl ToolTally {
     pub fn fidelity(&self) -> Option<f64> {
         (self.matched > 0).then(|| self.fidelity.value() / self.matched as f64)
     }
+
+    /// The mean overlap of the regions of pictures in its pairs, if it has any.
+    #[must_use]
+    pub fn region_overlap(&self) -> Option<f64> {
+        (self.regions > 0).then(|| self.overlap.value() / self.regions as f64)
+    }
 }
 
 impl AddAssign for ToolTally {
     fn add_assign(&mut self, other: Self) {
-        let ToolTally { needed, called, matched, lost, similarity, fidelity } = other;
+        let ToolTally { needed, called, matched, lost, similarity, fidelity, overlap, regions } = other;
         self.needed += needed;
         self.called += called;
         self.matched += matched;
         add_counts(&mut self.lost, lost);
         self.similarity += similarity;
         self.fidelity += fidelity;
+        self.overlap += overlap;
+        self.regions += regions;
     }
 }
 
@@ -142,6 +153,8 @@ impl ByTool {
                 tool.matched += 1;
                 tool.similarity += pair.similarity;
                 tool.fidelity += fidelity.score;
+                tool.overlap += fidelity.regions.overlaps.sum;
+                tool.regions += fidelity.regions.overlaps.count;
             });
         }
         for alone in &matching.unmatched_references {
@@ -219,7 +232,8 @@ impl ByTool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CallPlace, Match, Unmatched};
+    use crate::fidelity::Regions;
+    use crate::{CallPlace, Counted, Match, Unmatched};
 
     const PLACE: CallPlace = CallPlace { step: 0, call: 0, index: 0 };
 
@@ -240,7 +254,7 @@ mod tests {
     }
 
     fn fidelity(score: f64) -> CallFidelity {
-        CallFidelity { score, arguments: Vec::new(), evidence: Vec::new() }
+        CallFidelity { score, ..CallFidelity::default() }
     }
 
     /// Two pairs, one of them wrong; one missed call, two extra ones.
@@ -260,11 +274,18 @@ mod tests {
     #[test]
     fn calls_are_counted_by_tool_and_cause() {
         let mut by_tool = ByTool::default();
-        by_tool.add(None, &matching(), &[fidelity(1.0), fidelity(0.25)]);
+        let regions =
+            |sum: f64, count: u64| Regions { overlaps: Counted { sum, count }, ..Regions::default() };
+        let found = [(1.0, regions(0.75, 2)), (0.25, regions(1.0, 1))];
+        let found = found.map(|(score, regions)| CallFidelity { regions, ..fidelity(score) });
+        by_tool.add(None, &matching(), &found);
         let crop = &by_tool.tools["crop"];
         assert_eq!((crop.needed, crop.called, crop.matched, crop.missed(), crop.extra()), (2, 3, 2, 0, 1));
         assert!((crop.similarity().unwrap() - 0.8).abs() < 1e-12);
         assert!((crop.fidelity().unwrap() - 0.625).abs() < 1e-12);
+        // (0.5 + 0.25 + 1) / 3 regions, and none of what has no region.
+        assert!((crop.region_overlap().unwrap() - 1.75 / 3.0).abs() < 1e-12);
+        assert_eq!(by_tool.tools["scan"].region_overlap(), None);
         let lost: Vec<(Cause, u64)> = by_tool.lost.clone().into_iter().collect();
         let expected = [
             Cause::Missed(Reason::ToolNotInPrediction),

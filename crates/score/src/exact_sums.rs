@@ -10,9 +10,9 @@ use std::str::FromStr;
 use super::calls::Calls;
 use super::fidelity::constants::SAME_OTHERWISE;
 use super::matching::Matching;
-use super::metric::{Aligned, Counted, MatchedPair, Sum};
+use super::metric::{Aligned, MatchedPair, Sum};
 use super::metrics::Pair;
-use super::{ComparedPair, ExactSum, Metric, Metrics, Profile, WeightedSums};
+use super::{ComparedPair, Counted, ExactSum, Metric, Metrics, Profile, WeightedSums};
 
 /// Sums over trajectories. Adding them in any order gives the same sums.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -65,6 +65,7 @@ impl ExactSums {
                 similarity: pair.similarity,
                 is_strong: pair.is_strong,
                 fidelity: compared.fidelity.score,
+                regions: compared.fidelity.regions.overlaps,
             })
         };
         let added = Metric::ALL.map(|metric| match metric.sum() {
@@ -216,6 +217,7 @@ mod tests {
         sums.of_metrics[0] += 0.1;
         sums.of_metrics[0] += 0.2;
         sums.of_metrics[Metric::COUNT - 1] += -1e-9;
+        sums.counts_of_means[Metric::MEANS - 1] = 7;
         assert_eq!(sums.to_string().parse(), Ok(sums));
         let text = sums.to_string();
         for wrong in

@@ -9,7 +9,7 @@ pub use values::Metrics;
 
 use super::calls::Calls;
 use super::metrics::{Pair, merge_purity, order_consistency, ordered_pair_coverage, step_coherence};
-use super::{Profile, Similarity};
+use super::{Counted, Profile, Similarity};
 
 /// Makes the rows of the table into the variants of [`Metric`].
 macro_rules! registry {
@@ -97,28 +97,6 @@ impl Sum {
     }
 }
 
-/// Values in [0, 1] that were added up, and how many.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Counted {
-    /// Their sum.
-    pub sum: f64,
-    /// How many they are.
-    pub count: u64,
-}
-
-impl From<Option<f64>> for Counted {
-    fn from(value: Option<f64>) -> Self {
-        Self { sum: value.unwrap_or_default(), count: u64::from(value.is_some()) }
-    }
-}
-
-impl std::iter::Sum for Counted {
-    fn sum<I: Iterator<Item = Self>>(values: I) -> Self {
-        values
-            .fold(Self::default(), |a, b| Self { sum: a.sum + b.sum, count: a.count.saturating_add(b.count) })
-    }
-}
-
 /// A sum divided by a count.
 pub(super) struct Ratio {
     /// The metric whose sum is divided, if it is another one.
@@ -160,6 +138,8 @@ pub struct MatchedPair {
     pub is_strong: bool,
     /// The fidelity of its arguments, in [0, 1].
     pub fidelity: f64,
+    /// The overlaps of the regions of pictures in them, each in [0, 1].
+    pub regions: Counted,
 }
 
 /// An aligned trajectory, with what sums over trajectories need.
@@ -272,13 +252,24 @@ registry! {
         source: Source::Alignment(Sum::OfTrajectories(|aligned, _| aligned.fidelity), covered),
         note: |_| None,
     }
+    RegionOverlap {
+        meaning: "How far boxes, circles and points in the arguments of matched calls overlap with the reference's: the mean intersection over union; unknown where the reference has none. Not part of the average.",
+        name: "region_overlap",
+        label: "region overlap",
+        heading: "IoU",
+        is_in_tables: true,
+        column: Some(5),
+        averaged: Averaged::Never,
+        source: Source::Alignment(Sum::MeanInPairs(|pair| pair.regions), mean),
+        note: |_| Some("mean IoU of boxes, circles, points".to_owned()),
+    }
     ArtifactAgreement {
         meaning: "How well what both trajectories leave behind agrees: pictures by their pixels, else the last results. Null where nothing is recorded. Not part of the average.",
         name: "artifact_agreement",
         label: "artifact agreement",
         heading: "artif.",
         is_in_tables: false,
-        column: Some(5),
+        column: Some(6),
         averaged: Averaged::Never,
         source: Source::Alignment(Sum::MeanOfTrajectories(|aligned, _| aligned.artifact_agreement), mean),
         note: |_| Some("what is left behind, by its content".to_owned()),
@@ -289,7 +280,7 @@ registry! {
         label: "step coherence",
         heading: "steps",
         is_in_tables: true,
-        column: Some(5),
+        column: Some(7),
         averaged: Averaged::Always,
         source: Source::Alignment(
             Sum::OfTrajectories(|aligned, _| aligned.matched() * step_coherence(aligned.pairs)),
@@ -303,7 +294,7 @@ registry! {
         label: "merge purity",
         heading: "merge",
         is_in_tables: true,
-        column: Some(7),
+        column: Some(9),
         averaged: Averaged::Always,
         source: Source::Alignment(
             Sum::OfTrajectories(|aligned, _| aligned.matched() * merge_purity(aligned.pairs)),
@@ -317,7 +308,7 @@ registry! {
         label: "order consistency",
         heading: "order",
         is_in_tables: true,
-        column: Some(6),
+        column: Some(8),
         averaged: Averaged::Always,
         source: Source::Alignment(
             Sum::OfTrajectories(|aligned, profile| match profile {
@@ -348,7 +339,7 @@ registry! {
         label: "task completion",
         heading: "task",
         is_in_tables: true,
-        column: Some(8),
+        column: Some(10),
         averaged: Averaged::WhereGradedByType,
         source: Source::Grades,
         note: |_| None,
@@ -359,39 +350,10 @@ registry! {
         label: "information grounding",
         heading: "info",
         is_in_tables: true,
-        column: Some(9),
+        column: Some(11),
         averaged: Averaged::WhereGraded,
         source: Source::Grades,
         note: |_| None,
-    }
-}
-
-const fn count_graded() -> usize {
-    let (mut index, mut count) = (0, 0);
-    while index < ROWS.len() {
-        if matches!(ROWS[index].source, Source::Grades) {
-            count += 1;
-        }
-        index += 1;
-    }
-    count
-}
-
-/// The metrics before this place that are means of their own counts.
-const fn count_means(end: usize) -> usize {
-    let (mut index, mut count) = (0, 0);
-    while index < end {
-        if ROWS[index].is_mean() {
-            count += 1;
-        }
-        index += 1;
-    }
-    count
-}
-
-impl Row {
-    const fn is_mean(&self) -> bool {
-        matches!(self.source, Source::Alignment(sum, _) if sum.is_of_mean())
     }
 }
 

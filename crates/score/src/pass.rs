@@ -82,3 +82,40 @@ impl PassCriterion {
         scored.failure.is_none() && known().next().is_some() && known().all(|(value, least)| value >= least)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fidelity::{CallFidelity, Regions};
+    use crate::{CallPlace, Calls, Counted, ExactSums, Match, Matching};
+
+    /// A trajectory of one matched call whose regions overlap so much, if it has any.
+    fn scored(regions: Counted) -> TrajectoryScore {
+        let place = CallPlace { step: 0, call: 0, index: 0 };
+        let tool = "image/crop".to_owned();
+        let pair = Match { tool, similarity: 1.0, is_strong: true, reference: place, predicted: place };
+        let matching = Matching { matches: vec![pair], ..Matching::default() };
+        let regions = Regions { overlaps: regions, ..Regions::default() };
+        let fidelities = vec![CallFidelity { regions, ..CallFidelity::default() }];
+        let calls = Calls::new(1);
+        let sums = ExactSums::of(false, &matching, &fidelities, &calls, &calls, Profile::Paper);
+        let (id, task_type) = ("a".to_owned(), None);
+        TrajectoryScore { id, task_type, failure: None, verdict: None, sums, matching, fidelities }
+    }
+
+    /// What a metric says nothing of neither passes nor fails by it; by nothing at all nothing passes.
+    #[test]
+    fn a_metric_that_is_unknown_is_left_out() {
+        let overlap = (PassMetric::Metric(Metric::RegionOverlap), 0.5);
+        let fidelity = (PassMetric::LowestArgumentFidelity, 0.5);
+        let is_met = |least: &[(PassMetric, f64)], regions: Counted| {
+            PassCriterion { least: least.iter().copied().collect() }.is_met(&scored(regions), Profile::Paper)
+        };
+        let [none, half, less] = [(0.0, 0), (1.0, 2), (0.9, 2)].map(|(sum, count)| Counted { sum, count });
+        assert_eq!(
+            [none, half, less].map(|regions| is_met(&[overlap, fidelity], regions)),
+            [true, true, false]
+        );
+        assert_eq!([none, half, less].map(|regions| is_met(&[overlap], regions)), [false, true, false]);
+    }
+}

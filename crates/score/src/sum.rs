@@ -1,6 +1,7 @@
-//! Sums that do not depend on the order of their terms.
+//! Sums that do not depend on the order of their terms, and sums that know how many they have.
 
 use std::fmt;
+use std::iter::Sum;
 use std::num::ParseIntError;
 use std::ops::AddAssign;
 use std::str::FromStr;
@@ -63,6 +64,28 @@ impl FromIterator<f64> for ExactSum {
             sum += term;
         }
         sum
+    }
+}
+
+/// Values in [0, 1] that were added up, and how many.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Counted {
+    /// Their sum.
+    pub sum: f64,
+    /// How many they are.
+    pub count: u64,
+}
+
+impl From<Option<f64>> for Counted {
+    fn from(value: Option<f64>) -> Self {
+        Self { sum: value.unwrap_or_default(), count: u64::from(value.is_some()) }
+    }
+}
+
+impl Sum for Counted {
+    fn sum<I: Iterator<Item = Self>>(values: I) -> Self {
+        values
+            .fold(Self::default(), |a, b| Self { sum: a.sum + b.sum, count: a.count.saturating_add(b.count) })
     }
 }
 

@@ -153,6 +153,23 @@ mod tests {
         }
     }
 
+    /// A mean of its own count is unknown without any, whatever else is there, and no part of the average.
+    #[test]
+    fn what_there_is_nothing_of_is_unknown() {
+        let mut sums =
+            WeightedSums { trajectories: 1.0, reference_calls: 2.0, matched: 2.0, ..WeightedSums::default() };
+        let before = sums.metrics(Profile::Paper);
+        assert_eq!(before.get(Metric::RegionOverlap), None);
+        assert!(Metric::of_means().all(|metric| metric.averaged() == Averaged::Never));
+        sums.of_metrics[Metric::RegionOverlap.index()] = 1.5;
+        let index = Metric::RegionOverlap.mean_index().unwrap();
+        sums.counts[index] = 3.0;
+        let after = sums.metrics(Profile::Paper);
+        assert_eq!(after.get(Metric::RegionOverlap), Some(0.5));
+        assert_eq!(after.get(Metric::Average), before.get(Metric::Average));
+        assert_eq!((sums * 2.0).metrics(Profile::Paper), after);
+    }
+
     /// If calls are needed, a failure changes nothing more: its calls count as missed already.
     #[test]
     fn a_failed_task_with_calls_is_measured_by_them() {

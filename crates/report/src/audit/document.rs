@@ -7,6 +7,8 @@ use serde::Serialize;
 
 use super::limits::{MATRIX_CELLS, MATRIX_STEPS, PAGE_ARGUMENTS, PAGE_MATCHES, PAGE_SENTENCES, more};
 use super::text::{around_difference, passage};
+use crate::MatchReport;
+
 use super::{ArgumentAudit, BucketAudit, MatchArguments, StepWeight, Structure, TrajectoryAudit, words};
 
 /// The most characters of an unequal value.
@@ -43,6 +45,8 @@ pub struct ArgumentsDocument {
     pub more: u64,
     /// The equal ones, in words; null if there are none.
     pub equal: Option<String>,
+    /// How far the regions of pictures in them overlap, in words; null if there are none.
+    pub regions: Option<String>,
 }
 
 /// An argument that is not equal.
@@ -102,7 +106,14 @@ impl AuditDocument {
             cost: words::cost(audit.cost),
             verdict: audit.score.verdict.as_ref().map(words::verdict),
             structure: words::structure(audit, PAGE_SENTENCES, name),
-            arguments: audit.arguments.iter().take(PAGE_MATCHES).map(arguments).collect(),
+            arguments: audit
+                .score
+                .matches
+                .iter()
+                .zip(&audit.arguments)
+                .take(PAGE_MATCHES)
+                .map(arguments)
+                .collect(),
             steps: weights(&audit.structure),
             buckets,
             more: hidden.into_iter().flatten().collect(),
@@ -110,12 +121,13 @@ impl AuditDocument {
     }
 }
 
-fn arguments(arguments: &MatchArguments) -> ArgumentsDocument {
+fn arguments((pair, arguments): (&MatchReport, &MatchArguments)) -> ArgumentsDocument {
     let unequal: Vec<ArgumentDocument> = arguments.unequal().take(PAGE_ARGUMENTS).map(argument).collect();
     ArgumentsDocument {
         more: arguments.unequal_count().saturating_sub(unequal.len() as u64),
         unequal,
         equal: equal(arguments),
+        regions: words::regions(pair, PAGE_ARGUMENTS),
     }
 }
 

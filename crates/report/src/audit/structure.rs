@@ -83,6 +83,7 @@ mod tests {
             predicted: PlaceReport { step: predicted, call: 0, index },
             argument_fidelity: 1.0,
             wrong_arguments: Vec::new(),
+            regions: None,
         };
         steps.iter().enumerate().map(pair).collect()
     }

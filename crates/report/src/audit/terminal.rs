@@ -200,6 +200,9 @@ fn match_lines(pair: &MatchReport, arguments: &MatchArguments, columns: usize) -
     if words::is_rejected(pair) {
         lines.push(format!("    ! {}", words::REJECTED));
     }
+    if let Some(regions) = words::regions(pair, TERMINAL.arguments) {
+        lines.extend(wrapped(&regions, columns - 6).iter().map(|text| format!("    {text}")));
+    }
     let shown: Vec<_> = arguments.unequal().take(TERMINAL.arguments).collect();
     let hidden = arguments.unequal_count() - shown.len() as u64;
     lines.extend(shown.into_iter().flat_map(|argument| argument_lines(argument, columns)));

@@ -10,7 +10,9 @@ use super::{
     ArgumentAudit, CallAudit, InvertedPair, MatchArguments, MergedStep, SideAudit, SplitStep, Structure,
     TrajectoryAudit,
 };
-use crate::{AggregateReport, MatchReport, PlaceReport, VerdictReport};
+use crate::{
+    AggregateReport, MatchReport, PlaceReport, RegionReport, RegionsReport, VerdictReport, shortened,
+};
 
 /// The note on a match whose arguments do not ask for the same.
 pub(super) const REJECTED: &str = "similar, but another call";
@@ -86,6 +88,42 @@ pub(super) fn fidelity(metrics: &AggregateReport, matches: &[MatchReport]) -> Op
     let rejected = if rejected > 0 { format!(", {rejected} of them {REJECTED}") } else { String::new() };
     (!matches.is_empty())
         .then(|| format!("fidelity {:.3} over {pairs}{rejected}", metrics.metrics[Metric::ArgumentFidelity]))
+}
+
+/// How far the regions of a match overlap, one after another, such as `areas[0] overlap 0.93`, `most` of them; or that all are
+/// equal.
+pub(super) fn regions(pair: &MatchReport, most: usize) -> Option<String> {
+    let RegionsReport { count, overlap: mean, each } = pair.regions.as_ref()?;
+    if *mean >= 1.0 {
+        return Some(format!("{} equal", counted(u64::from(*count), "region")));
+    }
+    let word = |region: &RegionReport| match (&region.reference, &region.predicted) {
+        (Some(a), Some(b)) if a == b => {
+            format!("{} overlap {:.2}", shortened(a, REGION), overlap(region.overlap))
+        }
+        (Some(a), Some(b)) => {
+            format!(
+                "{} -> {} overlap {:.2}",
+                shortened(a, REGION),
+                shortened(b, REGION),
+                overlap(region.overlap)
+            )
+        }
+        (Some(a), None) => format!("{} missing", shortened(a, REGION)),
+        (None, Some(b)) => format!("{} extra", shortened(b, REGION)),
+        (None, None) => String::new(),
+    };
+    let shown: Vec<String> = each.iter().take(most).map(word).collect();
+    let rest = more((*count as usize).saturating_sub(shown.len()), "regions");
+    Some(shown.into_iter().chain(rest).collect::<Vec<_>>().join(", "))
+}
+
+/// The longest name of a region, in columns.
+const REGION: usize = 28;
+
+/// An overlap for two digits: 1.00 is for the same region only.
+fn overlap(overlap: f64) -> f64 {
+    if overlap < 1.0 { overlap.min(0.99) } else { overlap }
 }
 
 impl MatchArguments {

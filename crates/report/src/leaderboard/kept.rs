@@ -4,7 +4,7 @@ use m3_score::{Counted, MatchedPair, Metric, Sum, WeightedSums};
 use m3_stats::Trials;
 
 use super::{ReferenceCalls, TrajectoryResult, Usage};
-use crate::{MatchReport, PlaceReport, TrajectoryReport, shortened};
+use crate::{MatchReport, PlaceReport, RegionsReport, TrajectoryReport, shortened};
 
 /// Reduces a trajectory to the part that is kept, with its id and the number of its repetition. Pairs of unknown
 /// strength count as strong from `tau_strong` on.
@@ -103,7 +103,8 @@ fn sums(report: &TrajectoryReport, tau_strong: f64) -> Result<(WeightedSums, Vec
 
 /// Whether the contribution of a pair depends on its fidelity.
 fn needs_fidelity(of: fn(&MatchedPair) -> f64) -> bool {
-    of(&MatchedPair { similarity: 1.0, is_strong: true, fidelity: f64::NAN }).is_nan()
+    let regions = Counted::default();
+    of(&MatchedPair { similarity: 1.0, is_strong: true, fidelity: f64::NAN, regions }).is_nan()
 }
 
 fn matched(pair: &MatchReport, tau_strong: f64) -> Result<MatchedPair, String> {
@@ -112,6 +113,10 @@ fn matched(pair: &MatchReport, tau_strong: f64) -> Result<MatchedPair, String> {
         share("argument_fidelity", pair.argument_fidelity)?;
     }
     let (similarity, fidelity) = (pair.similarity, pair.argument_fidelity);
+    let regions = pair.regions.as_ref().map(RegionsReport::counted).unwrap_or_default();
+    if let Some(regions) = &pair.regions {
+        share("overlap", regions.overlap)?;
+    }
     let is_strong = match pair.strength.as_str() {
         MatchReport::STRONG => true,
         MatchReport::WEAK => false,
@@ -121,7 +126,7 @@ fn matched(pair: &MatchReport, tau_strong: f64) -> Result<MatchedPair, String> {
             return Err(format!("`strength` is `{}`; expected `strong` or `weak`", shortened(other, 40)));
         }
     };
-    Ok(MatchedPair { similarity, is_strong, fidelity })
+    Ok(MatchedPair { similarity, is_strong, fidelity, regions })
 }
 
 /// Step and tool of each call of the reference, matched or not, if the score gives them.

@@ -41,6 +41,8 @@ pub struct ToolReport {
     pub argument_similarity: Option<f64>,
     /// Their mean fidelity, likewise.
     pub argument_fidelity: Option<f64>,
+    /// The mean overlap of the regions of pictures in them, in [0, 1]; null if they have none.
+    pub region_overlap: Option<f64>,
 }
 
 /// A tool that was called in place of another: in each trajectory, the needed calls of tools that were not called are
@@ -155,6 +157,7 @@ impl ToolReport {
             replaced_by,
             argument_similarity: tally.similarity(),
             argument_fidelity: tally.fidelity(),
+            region_overlap: tally.region_overlap(),
         }
     }
 

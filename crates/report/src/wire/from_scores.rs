@@ -12,7 +12,7 @@ use super::{
     ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport, VerdictReport,
 };
 use super::{
-    ArgumentReport, CoverageReport, InputsReport, RejectedMatchesReport, ResultsReport, WrongArgumentReport,
+    ArgumentReport, CoverageReport, InputsReport, RegionsReport, RejectedMatchesReport, ResultsReport, WrongArgumentReport,
     by_tool, signature,
 };
 use crate::metrics::MetricsReport;
@@ -145,6 +145,7 @@ impl MatchReport {
             predicted: pair.predicted.into(),
             argument_fidelity: compared.fidelity.score,
             wrong_arguments: ArgumentReport::of_wrong(&compared.fidelity),
+            regions: RegionsReport::of(&compared.fidelity.regions),
         }
     }
 }

@@ -180,7 +180,7 @@ mod tests {
         let arguments: Vec<_> =
             arguments.iter().map(|(path, score, verdict)| argument(path, *score, *verdict)).collect();
         let score = arguments.iter().map(|argument| argument.score).fold(1.0, f64::min);
-        CallFidelity { score, arguments, evidence: Vec::new() }
+        CallFidelity { score, arguments, ..CallFidelity::default() }
     }
 
     fn json(text: &str) -> Json {

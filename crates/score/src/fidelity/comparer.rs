@@ -17,7 +17,9 @@ use super::constants::{CLOSE, EQUIVALENT, SAME_OTHERWISE, TOO_LONG};
 use super::evidence::{self, Context, Question};
 use super::model::Model;
 use super::words::{Cosines, TextPair, Words};
-use super::{ArgumentComparison, CallFidelity, CallPair, Evidence, Finding, Kind, Verdict, comparison_cache};
+use super::{
+    ArgumentComparison, CallFidelity, CallPair, Evidence, Finding, Kind, Regions, Verdict, comparison_cache,
+};
 use crate::schema::Schema;
 
 /// Pairs of calls that are compared, by their index.
@@ -167,7 +169,7 @@ impl<'a> Fidelity<'a> {
             let known =
                 key.and_then(|_| known.next().flatten()).and_then(|bytes| comparison_cache::decode(&bytes));
             if let Some(arguments) = known {
-                found(index, call(arguments, Vec::new()));
+                found(index, self.call(pair(index), arguments, Vec::new()));
             } else if is_cached && key.is_none() {
                 // Equal arguments are compared here: they are not worth the start of a thread.
                 let fidelity = self.compare_by(pair(index), &words);
@@ -320,7 +322,19 @@ impl<'a> Fidelity<'a> {
                 all.push(evidence);
             }
         }
-        call(arguments, all)
+        self.call(pair, arguments, all)
+    }
+
+    /// The fidelity of a call: that of its least probable argument.
+    fn call(
+        &self,
+        pair: CallPair<'_>,
+        arguments: Vec<ArgumentComparison>,
+        evidence: Vec<Evidence>,
+    ) -> CallFidelity {
+        let score = arguments.iter().map(|argument| argument.score).fold(1.0, f64::min);
+        let regions = Regions::of(pair, self.schema(pair).map(Schema::new));
+        CallFidelity { score, arguments, evidence, regions }
     }
 }
 
@@ -332,10 +346,4 @@ fn one_sided_reason(verdict: Verdict, is_accepted: bool) -> &'static str {
         (_, true) => "an argument less, which nothing that is asked needs",
         (_, false) => "an argument less, which may be needed",
     }
-}
-
-/// The fidelity of a call: that of its least probable argument.
-fn call(arguments: Vec<ArgumentComparison>, evidence: Vec<Evidence>) -> CallFidelity {
-    let score = arguments.iter().map(|argument| argument.score).fold(1.0, f64::min);
-    CallFidelity { score, arguments, evidence }
 }

@@ -96,6 +96,13 @@ pub const DEGREES: [(f64, f64); 6] =
 /// box a few percent apart. 0.1 on all four sides is an overlap (intersection over union) of about two thirds.
 pub const BOX_SHIFT: [(f64, f64); 5] = [(0.002, 0.97), (0.02, 0.92), (0.06, 0.7), (0.12, 0.4), (0.4, 0.03)];
 
+/// The least size of a point in a picture, in pixels: markers and letters are some dozen pixels large.
+pub const POINT_SIZE: f64 = 40.0;
+
+/// The size of a point as a share of its picture: taps no farther from each other count as the same in Android in the Wild
+/// (Rawles et al. 2023).
+pub const POINT_SHARE: f64 = 0.14;
+
 // Texts.
 
 /// Words of a text that are compared. Of longer texts what both begin and end with is left out first; where what is left

@@ -17,6 +17,7 @@
 //! | `words` | the cosines of words, of many calls at once |
 //! | `comparer`, `comparison_cache` | many pairs of calls at once, on all cores, each once for all |
 //! | `evidence`, `model` | from what tells two values apart to the probability that they ask for the same |
+//! | `regions` | how far the regions of pictures overlap, beside the fidelity |
 //! | `answers` | pairs that are in doubt, and what somebody who was asked says of them |
 //! | [`constants`] | numbers that were chosen or fitted and are used in several places |
 //! | [`place`] | where a pointer leads, for whoever shows a comparison |
@@ -34,6 +35,7 @@ pub mod model;
 mod name;
 pub mod place;
 mod readers;
+mod regions;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -49,6 +51,7 @@ pub use comparer::Fidelity;
 pub use evidence::Evidence;
 use m3_support::pointer::segments;
 use m3_trajectory::json::Json;
+pub use regions::{RegionOverlap, Regions};
 use serde::{Deserialize, Serialize};
 
 /// Two calls of one tool; missing arguments are an empty object.
@@ -221,6 +224,15 @@ pub struct CallFidelity {
     pub arguments: Vec<ArgumentComparison>,
     /// What the scores of those that are not equal were made from, in their order, if it was asked for.
     pub evidence: Vec<Evidence>,
+    /// How far the regions of pictures in them overlap; no part of the score.
+    pub regions: Regions,
+}
+
+/// That of calls without arguments.
+impl Default for CallFidelity {
+    fn default() -> Self {
+        Self { score: 1.0, arguments: Vec::new(), evidence: Vec::new(), regions: Regions::default() }
+    }
 }
 
 impl CallFidelity {

@@ -38,15 +38,23 @@ pub(super) struct Name {
     words: Vec<String>,
 }
 
+/// Names are read so far, in characters, and texts about an argument.
+const LONGEST_NAME: usize = 128;
+const LONGEST_TEXT: usize = 1000;
+
 /// Longer keys are content.
 const LONGEST_KEY: usize = 64;
 
 impl Name {
     /// Of the key of a member.
     pub(super) fn new(key: &str) -> Self {
+        Self::of_characters(key, LONGEST_NAME)
+    }
+
+    fn of_characters(text: &str, most: usize) -> Self {
         let mut words = vec![String::new()];
         let mut before_is_lower = false;
-        for c in key.chars().take(128) {
+        for c in text.chars().take(most) {
             let is_upper = c.is_uppercase();
             if (is_upper && before_is_lower) || !c.is_alphanumeric() {
                 words.push(String::new());
@@ -95,6 +103,16 @@ impl Name {
         self.words.join(" ")
     }
 
+    /// Of a text: the words of its beginning.
+    pub(super) fn of_text(text: &str) -> Self {
+        Self::of_characters(text, LONGEST_TEXT)
+    }
+
+    /// Its words.
+    pub(super) fn words(&self) -> &[String] {
+        &self.words
+    }
+
     /// Its last word.
     pub(super) fn last(&self) -> Option<&str> {
         self.words.last().map(String::as_str)
@@ -108,11 +126,6 @@ impl Name {
     /// Whether values are latitudes or longitudes.
     pub(super) fn is_degrees(&self) -> bool {
         self.is_of("degrees") || self.said() == "long"
-    }
-
-    /// The axis of a box's side, 0 or 1.
-    pub(super) fn side(&self) -> Option<usize> {
-        ["sides_x", "sides_y"].iter().position(|sides| self.words.len() <= 2 && self.is_of(sides))
     }
 
     /// Whether values are codes: `language_code` is none of its own.

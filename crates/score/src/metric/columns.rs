@@ -1,6 +1,6 @@
 //! Access to the registry: the facts about each metric, and lists of metrics.
 
-use super::{Averaged, Metric, Noted, ROWS, Row, Source, Sum, count_graded, count_means};
+use super::{Averaged, Metric, Noted, ROWS, Row, Source, Sum};
 
 impl Metric {
     /// The number of metrics.
@@ -135,6 +135,35 @@ impl Metric {
 
     fn row(self) -> &'static Row {
         &ROWS[self.index()]
+    }
+}
+
+const fn count_graded() -> usize {
+    let (mut index, mut count) = (0, 0);
+    while index < ROWS.len() {
+        if matches!(ROWS[index].source, Source::Grades) {
+            count += 1;
+        }
+        index += 1;
+    }
+    count
+}
+
+/// The metrics before this place that are means of their own counts.
+const fn count_means(end: usize) -> usize {
+    let (mut index, mut count) = (0, 0);
+    while index < end {
+        if ROWS[index].is_mean() {
+            count += 1;
+        }
+        index += 1;
+    }
+    count
+}
+
+impl Row {
+    const fn is_mean(&self) -> bool {
+        matches!(self.source, Source::Alignment(sum, _) if sum.is_of_mean())
     }
 }
 

@@ -35,6 +35,8 @@ const TOOL_COLUMNS = [{ name: "tool", label: "tool", value: (found) => found.too
   ...number("missed", "missed", (missed) => make("span", { class: missed > 0 ? "bad" : null }, grouped(missed))), ...number("extra", "extra", grouped),
   { label: "most often replaced by", cell: (found) => (found.replaced_by ? [told(found.replaced_by.tool), ` (${found.replaced_by.calls})`] : "") }, ...number("argument_similarity", "similarity", fixed), ...number("argument_fidelity", "fidelity", fixed)];
 
+const REGION_COLUMN = number("region_overlap", "IoU", fixed);
+
 // What the score says of all tasks together.
 const summary = (run, parameters) => {
   const score = run.score;
@@ -56,7 +58,7 @@ const summary = (run, parameters) => {
   // A table beside that of tasks, with its own order in the address.
   const own = (key, columns, rows, sorted) => sortable(words(key), columns, rows, parameters.get(key) ?? sorted, (sort) => go(`run/${encodeURIComponent(run.name)}`, { ...Object.fromEntries(parameters), [key]: sort }), key);
   return [metrics, meanings(run.columns), run.set?.interval_note ? make("p", { class: "note" }, run.set.interval_note) : null, costs.length > 0 ? section("What costs most", make("ul", { class: "plain" }, costs)) : null,
-    score.by_tool.length > 0 ? section("Tools", own("tools", TOOL_COLUMNS, score.by_tool, "-missed")) : null,
+    score.by_tool.length > 0 ? section("Tools", own("tools", score.by_tool.some((found) => typeof found.region_overlap === "number") ? [...TOOL_COLUMNS, ...REGION_COLUMN] : TOOL_COLUMNS, score.by_tool, "-missed")) : null,
     types.length > 1 ? section("Types of task", own("types", [{ name: "type", label: "type", value: (found) => found.type, cell: (found) => make("a", { href: runLink(run.name, new URLSearchParams({ type: found.type })) }, found.type) }, ...number("trajectories", "tasks", grouped),
       ...labels.flatMap((column) => number(column.name, column.label, fixed))], types, "type")) : null,
     make("div", { class: "cards" },

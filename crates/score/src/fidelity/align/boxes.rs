@@ -1,58 +1,73 @@
-//! Boxes in pictures: people and detectors draw the same box a few percent apart, so that its sides are compared by its
-//! size.
+//! Regions of pictures: people and detectors draw the same box a few percent apart, so that its numbers, and those of circles,
+//! points and lines, are compared by its size.
+
+use std::collections::HashMap;
 
 use m3_trajectory::json::Json;
 
+use super::super::constants::{POINT_SHARE, POINT_SIZE};
 use super::super::name::Name;
-use super::super::readers::number;
+use super::super::regions::{InObject, Shape, in_items, in_object};
+use crate::schema::Schema;
 
-/// The size, in pixels, that a point is taken to have: markers and letters are some dozen pixels large.
-const POINT: f64 = 40.0;
+/// The lengths of a region along x and along y, where it has any.
+pub(super) type Span = [Option<f64>; 2];
 
-/// The length of the box that members of two objects are sides of, by axis: the smaller of both, so that a side that moves
-/// away never makes the others look nearer.
-pub(super) fn of_objects(a: &[(String, Json)], b: &[(String, Json)]) -> [Option<f64>; 2] {
-    // Numbers of a tile of a map are another one with another digit.
-    let is_tile = a.iter().chain(b).any(|(key, _)| key == "z");
-    let length = |members: &[(String, Json)], axis: usize| {
-        let sides = members.iter().filter_map(|(key, value)| {
-            let name = Name::new(key);
-            let is_side = name.side() == Some(axis);
-            is_side.then(|| number::of(value).map(|value| (name.is_of("lengths"), value)))?
-        });
-        let sides: Vec<(bool, f64)> = sides.collect();
-        if let Some((_, length)) = sides.iter().find(|side| side.0) {
-            return (sides.len() > 1).then_some(length.abs());
+/// The lengths by which members of two objects are compared, by their keys in the first; `name` is that of the objects or of
+/// their list, `is_visual` says that their calls are about a picture; `around` are the lengths of the region that they are
+/// part of, as a centre is.
+pub(super) fn of_objects<'j>(
+    name: &Name,
+    a: &'j [(String, Json)],
+    b: &[(String, Json)],
+    is_visual: bool,
+    around: Span,
+) -> HashMap<&'j str, Span> {
+    let mut spans = HashMap::new();
+    let others = in_object(b, name);
+    for InObject { prefix, shape, members } in in_object(a, name) {
+        let is_of = |other: &&InObject<'_>| other.prefix == prefix && other.shape.name() == shape.name();
+        let Some(other) = others.iter().find(is_of) else { continue };
+        let lengths = if around == [None; 2] { lengths(&shape, &other.shape, is_visual) } else { around };
+        for (key, places) in members {
+            // A member of several numbers has both lengths.
+            let of_one = [lengths[places.start % 2]; 2];
+            spans.insert(key, if places.len() > 1 { lengths } else { of_one });
         }
-        let ends = sides.iter().map(|side| side.1);
-        let (low, high) =
-            (ends.clone().fold(f64::INFINITY, f64::min), ends.fold(f64::NEG_INFINITY, f64::max));
-        if sides.len() > 1 { Some(high - low) } else { sides.first().map(|_| POINT) }
-    };
-    let lengths = [0, 1].map(|axis| shorter(length(a, axis), length(b, axis)).filter(|_| !is_tile));
-    // A point in a picture is some pixels away from its corner: `pow(x, y)` and shares of a width are other numbers.
-    // Of both calls, so that a side that moves away never makes the others look nearer.
-    let farthest = |members: &[(String, Json)]| {
-        let sides = members.iter().filter(|(key, _)| Name::new(key).side().is_some());
-        sides.filter_map(|(_, value)| number::of(value)).map(f64::abs).fold(0.0, f64::max)
-    };
-    let is_near = farthest(a).min(farthest(b)) < POINT;
-    // What lies on one axis only is no place in a picture: `x` alone is any number.
-    if lengths.contains(&None) || is_near { [None; 2] } else { lengths }
+    }
+    spans
 }
 
-/// The lengths, by axis, of the box that two lists of four numbers are: two corners, or a corner and two lengths.
-pub(super) fn of_lists(name: &Name, a: &[Json], b: &[Json]) -> [Option<f64>; 2] {
-    let length = |items: &[Json], axis: usize| {
-        let sides: Vec<f64> = items.iter().map_while(number::of).collect();
-        let [x1, y1, x2, y2] = sides[..] else { return None };
-        let is_corners = x2 > x1 && y2 > y1;
-        let (near, far) = if axis == 0 { (x1, x2) } else { (y1, y2) };
-        Some(if is_corners { far - near } else { far })
-    };
-    [0, 1].map(|axis| shorter(length(a, axis), length(b, axis)).filter(|_| name.is_of("boxes")))
+/// The lengths by which the numbers of two lists are compared, which are a region each.
+pub(super) fn of_lists(
+    name: &Name,
+    schema: Option<Schema<'_>>,
+    a: &[Json],
+    b: &[Json],
+    is_visual: bool,
+) -> Span {
+    let of = |items: &[Json]| in_items(items, name, schema, is_visual);
+    let Some((a, b)) = of(a).zip(of(b)) else { return [None; 2] };
+    let are_corners = a.may_be_corners() && b.may_be_corners();
+    let shapes = a.shape(are_corners).zip(b.shape(are_corners));
+    shapes.map_or([None; 2], |(a, b)| lengths(&a, &b, is_visual))
 }
 
-fn shorter(a: Option<f64>, b: Option<f64>) -> Option<f64> {
-    Some(a?.min(b?)).filter(|length| length.is_finite() && *length > 0.0)
+/// The lengths that differences of two regions are shares of: the smaller ones, so that a side that moves away never makes the
+/// others look nearer.
+fn lengths(a: &Shape, b: &Shape, is_visual: bool) -> Span {
+    // Shares of a picture, and pixels: numbers between them may count anything.
+    let least = match a.farthest().min(b.farthest()) {
+        far if far >= POINT_SIZE => Some(POINT_SIZE),
+        far if far <= 1.0 && is_visual => Some(POINT_SHARE),
+        _ => None,
+    };
+    let shorter = |axis: usize| match (a, b) {
+        (Shape::Point(_), Shape::Point(_)) => least,
+        (Shape::Line { .. }, Shape::Line { .. }) => {
+            Some(least?.max(a.lengths()?[axis].min(b.lengths()?[axis])))
+        }
+        _ => Some(a.lengths()?[axis].min(b.lengths()?[axis])),
+    };
+    [0, 1].map(|axis| shorter(axis).filter(|length| *length > 0.0))
 }

@@ -53,10 +53,12 @@ impl Alignment<'_> {
     }
 
     fn tuple(&mut self, at: &ValueLocation<'_>, below: &ValueLocation<'_>, a: &[Json], b: &[Json]) {
-        let spans = boxes::of_lists(&at.context.name, a, b);
+        let own = boxes::of_lists(&at.context.name, at.context.schema, a, b, self.is_visual);
+        let span = if at.context.span == [None; 2] { own } else { at.context.span };
         for index in 0..a.len().max(b.len()) {
             let mut of_item = ValueLocation { path: pointer_to(&at.path, index), ..below.clone() };
-            of_item.context.span = spans[index % 2];
+            let is_list = matches!(a.get(index), Some(Json::Array(_)));
+            of_item.context.span = if is_list { span } else { [span[index % 2]; 2] };
             match (a.get(index), b.get(index)) {
                 (Some(a), Some(b)) => self.value(&of_item, a, b),
                 (Some(item), None) => self.absent(&of_item, item, Presence::Required, Verdict::Missing),

@@ -17,6 +17,7 @@ use super::constants::{
 use super::name::Name;
 use super::place::cut;
 use super::readers::{self, ArgumentContext};
+use super::regions::{in_list, is_visual, items_in};
 use super::words::Words;
 use super::{ArgumentComparison, Finding, Kind, Verdict, text};
 use crate::flow::explain_difference;
@@ -29,6 +30,8 @@ pub(super) struct Alignment<'a> {
     pub(super) found: Vec<ArgumentComparison>,
     /// Values compared so far.
     pub(super) values: usize,
+    /// Whether a call is about a picture.
+    pub(super) is_visual: bool,
 }
 
 /// Two values that are compared, and where they are.
@@ -48,7 +51,8 @@ impl<'a> Alignment<'a> {
         a: &'a Json,
         b: &'a Json,
     ) -> Vec<ArgumentComparison> {
-        let mut alignment = Self { words, tool, found: Vec::new(), values: 0 };
+        let is_visual = is_visual(tool, a) || is_visual(tool, b);
+        let mut alignment = Self { words, tool, found: Vec::new(), values: 0, is_visual };
         let context = ArgumentContext { schema, ..ArgumentContext::default() };
         alignment.value(&ValueLocation { path: String::new(), depth: 0, context }, a, b);
         alignment.found
@@ -119,6 +123,16 @@ impl<'a> Alignment<'a> {
         if let Some((a, b)) = held(a, b) {
             return self.rewritten(at, &a, &b, "the same as JSON in a text");
         }
+        let regions = || {
+            let list = |value: &Json| {
+                in_list(value, &at.context.name, at.context.schema, self.is_visual)?;
+                items_in(value.as_str()?).map(Json::Array)
+            };
+            list(a).zip(list(b))
+        };
+        if let Some((a, b)) = regions() {
+            return self.rewritten(at, &a, &b, "the same numbers in another writing");
+        }
         match (a, b) {
             (Json::Array(items), other) | (other, Json::Array(items)) => {
                 let is_first = matches!(a, Json::Array(_));
@@ -161,7 +175,9 @@ impl<'a> Alignment<'a> {
             }
         }
         let theirs: HashMap<&str, &str> = renamed.into_iter().map(|(theirs, own)| (own, theirs)).collect();
-        let spans = boxes::of_objects(a, b);
+        let tool = Name::of_text(self.tool.rsplit('/').next().unwrap_or_default());
+        let name = if is_call { &tool } else { &at.context.name };
+        let spans = boxes::of_objects(name, a, b, self.is_visual, at.context.span);
         for (key, value) in in_order(a) {
             if self.values > MAX_VALUES {
                 return self.give_up(at, Kind::Object);
@@ -169,7 +185,7 @@ impl<'a> Alignment<'a> {
             let there = theirs.get(key.as_str()).copied();
             let name = there.map_or(key.as_str(), |there| members::telling(key, there, schema));
             let mut below = ValueLocation { path: pointer_to(&at.path, key), ..below(at, name) };
-            below.context.span = below.context.name.side().and_then(|axis| spans[axis]);
+            below.context.span = spans.get(key.as_str()).copied().unwrap_or_default();
             let before = self.found.len();
             match (in_b.get(key.as_str()), there) {
                 (Some(other), Some(there)) => {
@@ -318,7 +334,7 @@ fn below<'a>(at: &ValueLocation<'a>, key: &str) -> ValueLocation<'a> {
         schema: parent.and_then(|schema| schema.property(key)),
         is_required: parent.is_some_and(|schema| schema.required().contains(&key)),
         name: Name::new(key),
-        span: None,
+        ..ArgumentContext::default()
     };
     ValueLocation { path: pointer_to(&at.path, key), depth: at.depth + 1, context }
 }

@@ -30,8 +30,8 @@ pub(super) struct ArgumentContext<'a> {
     pub(super) name: Name,
     pub(super) schema: Option<Schema<'a>>,
     pub(super) is_required: bool,
-    /// The length of the box that they are sides of.
-    pub(super) span: Option<f64>,
+    /// The lengths, along x and along y, of the region of a picture that they are numbers of; of one number both are its own.
+    pub(super) span: [Option<f64>; 2],
 }
 
 /// Two values that are not equal, and neither lists nor objects both.

@@ -64,7 +64,7 @@ fn values_of(context: &ArgumentContext<'_>, a: &Json, b: &Json, x: f64, y: f64) 
         degrees(x, y)
     } else if context.name.is_of("angles") && is_full_turn(x - y) {
         verdict(true, ["the same direction, full turns apart", ""])
-    } else if let Some(span) = context.span {
+    } else if let Some(span) = context.span[0] {
         box_sides(x, y, span)
     } else {
         // Phone numbers and the like come in groups, and are other ones with another digit.
@@ -361,13 +361,13 @@ fn degrees(x: f64, y: f64) -> Finding {
     Finding::new(Kind::Coordinate, on_log_curve(&DEGREES, difference), reason)
 }
 
-/// Compares sides of two boxes of this length.
+/// Compares sides of two boxes, or other numbers of two regions, of this length.
 fn box_sides(x: f64, y: f64, span: f64) -> Finding {
     if x * y < 0.0 {
         return Finding::new(Kind::BoxSide, NOTHING, "the sign differs");
     }
     let shift = (x - y).abs() / span;
-    let reason = if shift < 0.06 { "nearly the same box" } else { "another box" };
+    let reason = if shift < 0.06 { "nearly the same region" } else { "another region" };
     Finding::new(Kind::BoxSide, on_curve(&BOX_SHIFT, shift), reason)
 }
 

@@ -1,0 +1,215 @@
+//! How far the regions of a picture that two calls name overlap: boxes, circles, points and lines in their arguments.
+//!
+//! Regions are found by their names (`writings`), those of one argument are paired one to one by best overlap, and each pair
+//! counts its intersection over union (`shape`), each region without a partner 0. `docs/metrics.md` has the definition.
+
+mod pairs;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod writings;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use m3_support::text::shortened;
+use m3_trajectory::json::{Json, is_same};
+pub(super) use shape::Shape;
+use writings::{InList, held};
+pub(super) use writings::{InObject, in_items, in_list, in_object, is_visual, items_in};
+
+use super::CallPair;
+use super::constants::{MAX_DEPTH, POINT_SHARE, POINT_SIZE};
+use super::name::Name;
+use crate::Counted;
+use crate::schema::Schema;
+
+/// How far the regions of two matched calls overlap.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Regions {
+    /// The regions: the reference's in its order, then those that only the prediction has; the first hundred.
+    pub each: Vec<RegionOverlap>,
+    /// The sum of the overlaps of all regions, and how many they are; none if the reference's call has none.
+    pub overlaps: Counted,
+}
+
+/// A region of the reference beside that of the prediction which was paired with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RegionOverlap {
+    /// Where it is in the reference's arguments, such as `areas[0]`, or `box` for the arguments as a whole; `None` if only the
+    /// prediction has it.
+    pub reference: Option<String>,
+    /// Where it is in the prediction's; `None` if that lacks it.
+    pub predicted: Option<String>,
+    /// `box`, `circle`, `point` or `line`.
+    pub shape: &'static str,
+    /// The intersection over union, in [0, 1].
+    pub overlap: f64,
+}
+
+/// So many regions of two calls are named.
+const MOST_NAMED: usize = 100;
+
+/// The longest name of a region, in columns.
+const LONGEST_NAME: usize = 120;
+
+impl Regions {
+    /// Of two matched calls. Nothing is found where the reference has no region.
+    pub(super) fn of(pair: CallPair<'_>, schema: Option<Schema<'_>>) -> Self {
+        let Some(reference) = pair.a else { return Self::default() };
+        let is_visual = is_visual(pair.tool, reference);
+        let found = read(pair.tool, reference, schema, is_visual);
+        if found.is_empty() {
+            return Self::default();
+        }
+        let is_equal = pair.b.is_some_and(|predicted| is_same(reference, predicted));
+        let predicted = match pair.b {
+            Some(_) if is_equal => found.clone(),
+            Some(predicted) => read(pair.tool, predicted, schema, is_visual),
+            None => Vec::new(),
+        };
+        let (found, predicted) = shapes(found, predicted);
+        if found.is_empty() {
+            return Self::default();
+        }
+        let mut each = pairs::paired(&found, &predicted, point_radius(&found));
+        let mut overlaps: Vec<f64> = each.iter().map(|region| region.overlap).collect();
+        // In one order, so that the order of arguments makes no difference in the last digit.
+        overlaps.sort_by(f64::total_cmp);
+        let overlaps = Counted { sum: overlaps.iter().sum(), count: overlaps.len() as u64 };
+        each.truncate(MOST_NAMED);
+        Self { each, overlaps }
+    }
+}
+
+/// Something in a call's arguments that may be a region.
+#[derive(Debug, Clone)]
+struct Candidate {
+    /// The argument that it is of, without places in lists: regions of one argument are compared with one another.
+    argument: String,
+    name: String,
+    says: InList,
+}
+
+/// A region in a call's arguments.
+#[derive(Debug, Clone)]
+struct Region {
+    argument: String,
+    name: String,
+    shape: Shape,
+}
+
+/// Where a value is.
+#[derive(Clone)]
+struct At<'s> {
+    argument: String,
+    name: String,
+    /// What it is called: by its key, or that of the list that it is in, or by the tool.
+    label: Name,
+    schema: Option<Schema<'s>>,
+    depth: usize,
+}
+
+/// What may be a region in the arguments of a call.
+fn read(tool: &str, arguments: &Json, schema: Option<Schema<'_>>, is_visual: bool) -> Vec<Candidate> {
+    let tool = tool.rsplit('/').next().unwrap_or_default();
+    let at =
+        At { argument: String::new(), name: String::new(), label: Name::of_text(tool), schema, depth: 0 };
+    let mut found = Vec::new();
+    values(&at, arguments, is_visual, &mut found);
+    found
+}
+
+fn values(at: &At<'_>, value: &Json, is_visual: bool, found: &mut Vec<Candidate>) {
+    if at.depth > MAX_DEPTH {
+        return;
+    }
+    let is_list = at.depth > 0 && matches!(value, Json::Array(_) | Json::String(_));
+    if let Some(says) = is_list.then(|| in_list(value, &at.label, at.schema, is_visual)).flatten() {
+        found.push(Candidate { argument: at.argument.clone(), name: at.name.clone(), says });
+        return;
+    }
+    match value {
+        Json::Object(members) => {
+            let regions = in_object(members, &at.label);
+            let regions: Vec<InObject<'_>> =
+                regions.into_iter().filter(|region| is_visual || !is_point(region)).collect();
+            let taken: BTreeSet<&str> =
+                regions.iter().flat_map(|region| region.members.iter().map(|member| member.0)).collect();
+            for region in &regions {
+                let At { argument, name, .. } = at.below(&region.prefix, &region.prefix);
+                found.push(Candidate { argument, name, says: InList::Region(region.shape) });
+            }
+            for (key, value) in members.iter().filter(|(key, _)| !taken.contains(key.as_str())) {
+                if !matches!(value, Json::Array(_) | Json::Object(_) | Json::String(_)) {
+                    continue;
+                }
+                let label = Name::new(key);
+                let below = At {
+                    schema: at.schema.and_then(|schema| schema.property(key)),
+                    ..at.below(&label.said(), key)
+                };
+                values(&At { label, ..below }, value, is_visual, found);
+            }
+        }
+        Json::Array(items) => {
+            let schema = at.schema.and_then(Schema::items);
+            for (index, item) in items.iter().enumerate() {
+                if matches!(item, Json::Array(_) | Json::Object(_) | Json::String(_)) {
+                    let name = format!("{}[{index}]", at.name);
+                    values(&At { name, schema, depth: at.depth + 1, ..at.clone() }, item, is_visual, found);
+                }
+            }
+        }
+        Json::String(text) => {
+            if let Some(value) = held(text) {
+                values(&At { depth: at.depth.max(1) + 1, ..at.clone() }, &value, is_visual, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_point(region: &InObject<'_>) -> bool {
+    matches!(region.shape, Shape::Point(_))
+}
+
+impl At<'_> {
+    /// Where a member is, or what has members of this prefix; nothing is added for none.
+    fn below(&self, argument: &str, key: &str) -> Self {
+        let mut below = Self { depth: self.depth + 1, ..self.clone() };
+        if !key.is_empty() {
+            let dot = if below.name.is_empty() { "" } else { "." };
+            below.name = shortened(&format!("{}{dot}{key}", below.name), LONGEST_NAME);
+            below.argument.extend(["/", &argument[..argument.floor_char_boundary(LONGEST_NAME)]]);
+        }
+        below
+    }
+}
+
+/// The regions of both calls. Lists of four numbers that are nowhere said to be something else are two corners where all of
+/// the reference's in that argument may be, else a corner, a width and a height.
+fn shapes(reference: Vec<Candidate>, predicted: Vec<Candidate>) -> (Vec<Region>, Vec<Region>) {
+    let mut are_corners: BTreeMap<String, bool> = BTreeMap::new();
+    for candidate in &reference {
+        let may_be = candidate.says.may_be_corners();
+        are_corners.entry(candidate.argument.clone()).and_modify(|all| *all &= may_be).or_insert(may_be);
+    }
+    let of = |candidates: Vec<Candidate>| {
+        let region = |Candidate { argument, name, says }: Candidate| {
+            let shape = says.shape(are_corners.get(&argument).copied().unwrap_or(true))?;
+            let name = if name.is_empty() { shape.name().to_owned() } else { name };
+            Some(Region { argument, name, shape })
+        };
+        candidates.into_iter().filter_map(region).collect()
+    };
+    (of(reference), of(predicted))
+}
+
+/// The radius of the disc that stands for a point. The picture's size is in no argument, but it reaches at least as far as the
+/// reference's regions.
+fn point_radius(reference: &[Region]) -> f64 {
+    let farthest = reference.iter().map(|region| region.shape.farthest()).fold(0.0, f64::max);
+    let diameter = POINT_SHARE * farthest;
+    // Coordinates that are shares of a picture are at most 1.
+    if farthest <= 1.0 { POINT_SHARE / 2.0 } else { diameter.max(POINT_SIZE) / 2.0 }
+}

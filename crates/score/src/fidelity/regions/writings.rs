@@ -1,0 +1,305 @@
+//! Which numbers of a call say a region: by the names of members and lists, by what the schema says of a list, by the table
+//! `tables/regions.txt`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use m3_trajectory::json::{Json, parse};
+
+use super::super::constants::MAX_TEXT;
+use super::super::name::Name;
+use super::super::readers::number;
+use super::shape::{Shape, Writing};
+use crate::schema::Schema;
+
+/// A row of the table: what members of these names say together, each a number or some numbers.
+struct Row {
+    writing: Writing,
+    names: Vec<&'static str>,
+}
+
+/// Rows with more members first where one begins another.
+static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let lines = include_str!("../tables/regions.txt").lines().filter_map(|line| line.split_once(": "));
+    let row = |(writing, names): (&str, &'static str)| {
+        Some(Row { writing: Writing::from_name(writing)?, names: names.split(' ').collect() })
+    };
+    lines.filter_map(row).collect()
+});
+
+/// All names of members in the table.
+static NAMES: LazyLock<BTreeSet<&str>> =
+    LazyLock::new(|| ROWS.iter().flat_map(|row| row.names.clone()).collect());
+
+/// Larger objects are content.
+const MOST_MEMBERS: usize = 64;
+
+/// The most words of a name in the table: `top_left_x`.
+const MOST_WORDS: usize = 3;
+
+/// The most numbers of a list that says one region: four corners.
+const MOST_NUMBERS: usize = 8;
+
+/// The longest text of them, in bytes.
+const LONGEST_NUMBERS: usize = 200;
+
+/// A region that members of an object say.
+#[derive(Debug)]
+pub(in crate::fidelity) struct InObject<'j> {
+    /// What the names of its members begin with: `source` of `source_x`.
+    pub(in crate::fidelity) prefix: String,
+    pub(in crate::fidelity) shape: Shape,
+    /// Its members, each with the places of its numbers among all: even ones are along x, odd ones along y.
+    pub(in crate::fidelity) members: Numbered<'j>,
+}
+
+/// Keys of members, each with the places of its numbers among those of all.
+type Numbered<'j> = Vec<(&'j str, Range<usize>)>;
+
+/// The regions that members of an object say; `name` is that of the object, or of the list that it is in.
+pub(in crate::fidelity) fn in_object<'j>(members: &'j [(String, Json)], name: &Name) -> Vec<InObject<'j>> {
+    // Numbers of a tile of a map, or of a place in space, are of no picture.
+    if members.len() > MOST_MEMBERS || name.is_of("margins") || members.iter().any(|(key, _)| key == "z") {
+        return Vec::new();
+    }
+    let named = named(members);
+    let mut found = Vec::new();
+    let mut is_used = vec![false; members.len()];
+    for row in if named.is_empty() { &[] } else { ROWS.as_slice() } {
+        for (prefix, places) in &named {
+            let places: Option<Vec<usize>> =
+                row.names.iter().map(|name| places.get(*name).copied()).collect();
+            let Some(places) = places.filter(|places| places.iter().all(|&place| !is_used[place])) else {
+                continue;
+            };
+            let Some((numbers, members)) = numbers_of_row(members, &places) else { continue };
+            // Numbers of a region that cannot be are not those of another one.
+            for place in places {
+                is_used[place] = true;
+            }
+            let is_line = row.writing == Writing::Corners && is_line(name);
+            let writing = if is_line { Writing::Ends } else { row.writing };
+            if let Some(shape) = Shape::of(writing, &numbers) {
+                found.push(InObject { prefix: prefix.clone(), shape: undirected(shape, name), members });
+            }
+        }
+    }
+    found
+}
+
+/// The places of members whose names end as one in the table, by what their names begin with and by that end.
+fn named(members: &[(String, Json)]) -> BTreeMap<String, BTreeMap<String, usize>> {
+    let mut named: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
+    for (place, (key, value)) in members.iter().enumerate() {
+        if matches!(value, Json::Null | Json::Bool(_)) {
+            continue;
+        }
+        let name = Name::new(key);
+        let words = name.words();
+        for start in words.len().saturating_sub(MOST_WORDS)..words.len() {
+            let (prefix, end) = words.split_at(start);
+            let end = end.concat();
+            if NAMES.contains(end.as_str()) {
+                named.entry(prefix.join(" ")).or_default().entry(end).or_insert(place);
+            }
+        }
+    }
+    named
+}
+
+/// The numbers of some members, and which are of which; `None` if one says none.
+fn numbers_of_row<'j>(members: &'j [(String, Json)], places: &[usize]) -> Option<(Vec<f64>, Numbered<'j>)> {
+    let mut numbers = Vec::new();
+    let mut of_members = Vec::new();
+    for &place in places {
+        let (key, value) = members.get(place)?;
+        let start = numbers.len();
+        numbers.extend(numbers_of(value)?);
+        of_members.push((key.as_str(), start..numbers.len()));
+    }
+    Some((numbers, of_members))
+}
+
+fn is_line(name: &Name) -> bool {
+    name.is_of("lines") || name.is_of("arrows")
+}
+
+/// A line, in place of an arrow, where its name says no direction.
+fn undirected(shape: Shape, name: &Name) -> Shape {
+    match shape {
+        Shape::Line { ends, .. } if name.is_of("lines") => Shape::Line { ends, is_arrow: false },
+        shape => shape,
+    }
+}
+
+/// What a list of numbers says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::fidelity) enum InList {
+    /// A region.
+    Region(Shape),
+    /// A box: two corners, or a corner, a width and a height.
+    Box([f64; 4]),
+}
+
+impl InList {
+    /// The region, where boxes are two corners, or a corner, a width and a height.
+    pub(in crate::fidelity) fn shape(self, are_corners: bool) -> Option<Shape> {
+        match self {
+            Self::Region(shape) => Some(shape),
+            Self::Box(numbers) => {
+                Shape::of(if are_corners { Writing::Corners } else { Writing::Sizes }, &numbers)
+            }
+        }
+    }
+
+    /// Whether it may be two corners: the second is beyond the first.
+    pub(in crate::fidelity) fn may_be_corners(self) -> bool {
+        match self {
+            Self::Region(_) => true,
+            Self::Box([x1, y1, x2, y2]) => x2 > x1 && y2 > y1,
+        }
+    }
+}
+
+/// The region that a list, or a text of numbers, says by its name and its schema, as [`in_items`] has it.
+pub(in crate::fidelity) fn in_list(
+    value: &Json,
+    name: &Name,
+    schema: Option<Schema<'_>>,
+    is_visual: bool,
+) -> Option<InList> {
+    match value {
+        Json::Array(items) => in_items(items, name, schema, is_visual),
+        Json::String(text) => in_items(&items_in(text)?, name, schema, is_visual),
+        _ => None,
+    }
+}
+
+/// The region that a list says by its name and its schema. Two numbers are a point only where the call is about a picture.
+pub(in crate::fidelity) fn in_items(
+    items: &[Json],
+    name: &Name,
+    schema: Option<Schema<'_>>,
+    is_visual: bool,
+) -> Option<InList> {
+    let has_name =
+        name.is_of("boxes") || is_line(name) || name.is_of("circles") || is_visual && name.is_of("points");
+    let said = said(name, schema);
+    if !has_name && said.is_none() {
+        return None;
+    }
+    let has_corners = is_visual && name.is_of("boxes");
+    let numbers = numbers_in_items(items).or_else(|| corners(items).filter(|_| has_corners))?;
+    let of = |writing: Writing| Some(InList::Region(undirected(Shape::of(writing, &numbers)?, name)));
+    match (said, numbers.len()) {
+        (Some(writing), 4) => of(writing),
+        (_, 4) if is_line(name) => of(Writing::Ends),
+        (_, 4) if name.is_of("boxes") => {
+            // Whatever is no region in one way is none in the other.
+            of(Writing::Sizes)?;
+            numbers.try_into().ok().map(InList::Box)
+        }
+        (_, 8) if name.is_of("boxes") => of(Writing::Corners),
+        (_, 3) if name.is_of("circles") => of(Writing::Circle),
+        (_, 2) if is_visual && name.is_of("points") => of(Writing::Point),
+        _ => None,
+    }
+}
+
+/// How a list of four numbers is written, where its name or its description has the names of the table in their order.
+fn said(name: &Name, schema: Option<Schema<'_>>) -> Option<Writing> {
+    let own = name.said();
+    let described = schema.and_then(Schema::description).map(|text| Name::of_text(text).said());
+    let has = |text: &str, words: &str| format!(" {text} ").contains(&format!(" {words} "));
+    let says = |row: &&Row| {
+        let words = row.names.join(" ");
+        let is_telling = row.names.len() == 4 || words.len() == 4 && row.names.len() == 1;
+        is_telling && (has(&own, &words) || described.as_ref().is_some_and(|text| has(text, &words)))
+    };
+    ROWS.iter().find(says).map(|row| row.writing)
+}
+
+/// The numbers that a value says: a number, a list of a few, a text of a few, an object of two by their names.
+fn numbers_of(value: &Json) -> Option<Vec<f64>> {
+    match value {
+        Json::Array(items) => numbers_in_items(items),
+        Json::Object(members) => {
+            let of = |names: &[&str]| {
+                let (_, value) =
+                    members.iter().find(|(key, _)| names.contains(&key.to_lowercase().as_str()))?;
+                number::of(value)
+            };
+            let point = of(&["x"]).zip(of(&["y"]));
+            let (first, second) = point.or_else(|| of(&["width", "w"]).zip(of(&["height", "h"])))?;
+            (members.len() == 2).then(|| vec![first, second])
+        }
+        Json::String(text) if text.contains([',', ' ', ';']) => numbers_in_items(&items_in(text)?),
+        value => Some(vec![number::of(value)?]),
+    }
+}
+
+/// The numbers of a text that is nothing but some of them, such as `10, 20, 30, 40` or `(3; 4)`.
+pub(in crate::fidelity) fn items_in(text: &str) -> Option<Vec<Json>> {
+    if text.len() > LONGEST_NUMBERS {
+        return None;
+    }
+    let text = text.trim().trim_matches(['[', ']', '(', ')']);
+    let parts = text.split([',', ';', ' ']).filter(|part| !part.is_empty());
+    let numbers: Option<Vec<f64>> = parts.map(number::in_text).collect();
+    let numbers = numbers.filter(|numbers| (2..=MOST_NUMBERS).contains(&numbers.len()))?;
+    Some(numbers.into_iter().map(Json::Float).collect())
+}
+
+/// The numbers of a list that has no more than a region needs.
+fn numbers_in_items(items: &[Json]) -> Option<Vec<f64>> {
+    if items.len() > MOST_NUMBERS {
+        return None;
+    }
+    items.iter().map(number::of).collect()
+}
+
+/// The numbers of a list of two or four corners, each of two numbers.
+fn corners(items: &[Json]) -> Option<Vec<f64>> {
+    if items.len() > MOST_NUMBERS {
+        return None;
+    }
+    let corners: Option<Vec<Vec<f64>>> =
+        items.iter().map(|item| numbers_of(item).filter(|corner| corner.len() == 2)).collect();
+    corners.filter(|corners| matches!(corners.len(), 2 | 4)).map(|corners| corners.concat())
+}
+
+/// The JSON that a text holds: a list or an object.
+pub(super) fn held(text: &str) -> Option<Json> {
+    let text = text.trim();
+    let looks_so =
+        text.starts_with('[') && text.ends_with(']') || text.starts_with('{') && text.ends_with('}');
+    if !looks_so || text.len() > MAX_TEXT {
+        return None;
+    }
+    parse(text.as_bytes()).ok().map(|(value, _)| value)
+}
+
+/// The endings of files of pictures.
+const ENDINGS: [&str; 9] = [".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".svg"];
+
+/// The most items of a list among which the file of a picture is looked for.
+const MOST_FILES: usize = 16;
+
+/// Whether a call is about a picture: its tool or its arguments are named like one, or it names the file of one.
+pub(in crate::fidelity) fn is_visual(tool: &str, arguments: &Json) -> bool {
+    let is_file = |value: &Json| {
+        let text = value.as_str().unwrap_or_default();
+        let end: String = text.chars().rev().take(5).collect::<Vec<_>>().into_iter().rev().collect();
+        text.starts_with("data:image/") || ENDINGS.iter().any(|ending| end.to_lowercase().ends_with(ending))
+    };
+    let Json::Object(members) = arguments else { return false };
+    Name::of_text(tool).is_of("pictures")
+        || members.iter().take(MOST_MEMBERS).any(|(key, value)| {
+            Name::new(key).is_of("pictures")
+                || match value {
+                    Json::Array(items) => items.iter().take(MOST_FILES).any(is_file),
+                    value => is_file(value),
+                }
+        })
+}
