@@ -49,6 +49,7 @@ mod pipeline;
 mod places;
 mod privacy;
 mod properties;
+mod record;
 mod repeats;
 mod review;
 mod run;

@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 pub mod font;
+pub mod likeness;
 pub mod media;
 pub mod task_image;
 
