@@ -43,12 +43,7 @@ impl MediaFiles {
 
     /// Puts the data of files in place of their names.
     pub fn put_in(&mut self, trajectory: &mut Trajectory) {
-        let run = trajectory.extra.iter().find(|(key, _)| key == "run").map(|(_, run)| run);
-        let repeat = match run.and_then(|run| run.get("repeat")) {
-            Some(Json::Integer(repeat)) => u32::try_from(*repeat).unwrap_or(1),
-            _ => 1,
-        };
-        let workspace = format!("workspaces/{}", file_name(&trajectory.id, repeat));
+        let workspace = workspace_of(trajectory);
         each_part(trajectory, &mut |part| self.put_into(part, &workspace));
         self.put_image(trajectory, &workspace);
     }
@@ -71,7 +66,7 @@ impl MediaFiles {
         };
         let kind = if is_resource { None } else { Some(kind_of(holder)) };
         let name = holder[at].1.as_str().unwrap_or_default();
-        let Some((data, media)) = self.read(name, workspace, kind) else {
+        let Some((data, media)) = self.encoded(name, workspace, kind) else {
             self.missing += 1;
             return;
         };
@@ -89,9 +84,9 @@ impl MediaFiles {
         if images.as_ref().is_some_and(|(_, images)| items(images).iter().any(is_part)) {
             return;
         }
-        let found = self.read(&image, workspace, Some(Kind::Image)).or_else(|| {
+        let found = self.encoded(&image, workspace, Some(Kind::Image)).or_else(|| {
             let path = locate(&image, &self.images)?;
-            encoded(&path, Some(Kind::Image))
+            bytes_of(&path, Some(Kind::Image)).map(|(bytes, media)| (encode(&bytes), media))
         });
         let Some((data, media)) = found else {
             self.missing += 1;
@@ -107,14 +102,34 @@ impl MediaFiles {
         trajectory.extra.push(("images".to_owned(), Json::Array(vec![part])));
     }
 
+    fn encoded(&self, name: &str, workspace: &str, kind: Option<Kind>) -> Option<(String, Media)> {
+        self.read(name, workspace, kind).map(|(bytes, media)| (encode(&bytes), media))
+    }
+
     /// A file of a trajectory's workspace, or of the folder.
-    fn read(&self, name: &str, workspace: &str, kind: Option<Kind>) -> Option<(String, Media)> {
+    pub(crate) fn read(&self, name: &str, workspace: &str, kind: Option<Kind>) -> Option<(Vec<u8>, Media)> {
         let in_workspace = format!("{workspace}/{name}");
         let names = [in_workspace.as_str(), name];
         let mut found =
             names.iter().flat_map(|name| self.folders.iter().filter_map(|folder| folder.file(name).ok()));
-        encoded(&found.next()?, kind)
+        bytes_of(&found.next()?, kind)
     }
+}
+
+/// Where a run worked on the task of this prediction, in the run's folder.
+fn workspace_of(trajectory: &Trajectory) -> String {
+    let run = trajectory.extra.iter().find(|(key, _)| key == "run").map(|(_, run)| run);
+    let repeat = match run.and_then(|run| run.get("repeat")) {
+        Some(Json::Integer(repeat)) => u64::try_from(*repeat).ok(),
+        _ => None,
+    };
+    workspace(&trajectory.id, repeat)
+}
+
+/// Where a run worked on a task, in the run's folder.
+pub(crate) fn workspace(id: &str, repeat: Option<u64>) -> String {
+    let repeat = repeat.and_then(|repeat| u32::try_from(repeat).ok()).unwrap_or(1);
+    format!("workspaces/{}", file_name(id, repeat))
 }
 
 /// Writes the data of all parts into files, for formats that have pictures only so.
@@ -131,15 +146,16 @@ pub fn put_out(trajectory: &mut Trajectory, folder: &MediaFolder) -> Result<(), 
     failed.map_or(Ok(()), Err)
 }
 
-/// The file in base64, if it is of this kind: a picture that a trajectory names should not be any other file.
-fn encoded(path: &Path, kind: Option<Kind>) -> Option<(String, Media)> {
+/// The bytes of a file, if it is of this kind: a picture that a trajectory names should not be any other file.
+fn bytes_of(path: &Path, kind: Option<Kind>) -> Option<(Vec<u8>, Media)> {
     let bytes = m3_images::bytes_of(path).ok()?;
     let media = Media::of(&bytes);
     let is_it = kind.is_none_or(|kind| kind == Kind::Other || kind == media.kind);
-    is_it.then(|| (encode(&bytes), media))
+    is_it.then_some((bytes, media))
 }
 
-fn kind_of(part: &[(String, Json)]) -> Kind {
+/// What kind of file a part of a result is.
+pub(crate) fn kind_of(part: &[(String, Json)]) -> Kind {
     match part.iter().find(|(key, _)| key == "type").and_then(|(_, kind)| kind.as_str()) {
         Some("image") => Kind::Image,
         Some("audio") => Kind::Audio,
@@ -150,19 +166,24 @@ fn kind_of(part: &[(String, Json)]) -> Kind {
 /// Calls `each` with every part of a result, and of what the model was shown at first.
 fn each_part(trajectory: &mut Trajectory, each: &mut dyn FnMut(&mut Json)) {
     for call in trajectory.steps.iter_mut().flat_map(|step| &mut step.calls) {
-        let parts = match &mut call.result {
-            Some(Json::Object(members)) => {
-                members.iter_mut().find(|(key, _)| key == "content").map(|(_, content)| content)
-            }
-            other => other.as_mut(),
-        };
-        if let Some(parts) = parts {
-            parts_of(parts, each);
-        }
+        call.result.iter_mut().for_each(|result| each_part_of(result, each));
     }
     let images = trajectory.extra.iter_mut().find(|(key, _)| key == "images").map(|(_, images)| images);
     if let Some(images) = images {
         parts_of(images, each);
+    }
+}
+
+/// Calls `each` with every part of a result.
+pub(crate) fn each_part_of(result: &mut Json, each: &mut dyn FnMut(&mut Json)) {
+    let parts = match result {
+        Json::Object(members) => {
+            members.iter_mut().find(|(key, _)| key == "content").map(|(_, content)| content)
+        }
+        other => Some(other),
+    };
+    if let Some(parts) = parts {
+        parts_of(parts, each);
     }
 }
 

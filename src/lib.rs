@@ -38,3 +38,4 @@ pub mod cli;
 pub mod export;
 pub mod import;
 pub mod report;
+mod result_files;

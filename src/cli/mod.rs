@@ -36,6 +36,7 @@ mod output;
 mod pairs;
 mod places;
 mod printer;
+mod record;
 mod repeats;
 mod replay;
 mod result_pictures;
@@ -143,6 +144,8 @@ enum Command {
     CompareTraces(Box<compare_traces::CompareTracesArgs>),
     /// Classify the outcome of every predicted call, by rules or by replaying it
     Outcomes(outcomes::OutcomesArgs),
+    /// Make the calls of references or predictions and write what they return with them
+    Record(record::RecordArgs),
     /// Have a panel of models grade predictions, and say how far they agree
     Grade(Box<grade::GradeArgs>),
     /// Choose both thresholds of similarity by labels of people
@@ -240,6 +243,7 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
         Command::Compare(args) => compare::run(&args, printer),
         Command::CompareTraces(args) => compare_traces::run(*args, common, printer),
         Command::Outcomes(args) => outcomes::run(&args, common, printer),
+        Command::Record(args) => record::run(&args, common, printer),
         Command::Grade(args) => grade::run(&args, printer),
         Command::Calibrate(args) => calibrate::run(&args, common, printer),
         Command::Fidelity(args) => fidelity::run(&args, common, printer),

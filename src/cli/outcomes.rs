@@ -30,6 +30,12 @@ pub(super) struct OutcomesArgs {
     /// Catalog of the tools that were offered: names and arguments are judged by it
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
+    /// Configuration of MCP servers: replay every trajectory against fresh instances of them
+    #[arg(long, value_name = "CONFIG")]
+    servers: Option<PathBuf>,
+    /// A command of its own now: `m3 record`
+    #[arg(long, hide = true, value_name = "FILE")]
+    record: Option<PathBuf>,
     #[command(flatten)]
     replay: ReplayArgs,
     #[command(flatten)]
@@ -58,8 +64,7 @@ Examples:
   m3 outcomes predictions.json --tools tools.json \\
       --fail-under schema_compliance=0.95
   m3 outcomes predictions.json --tools tools.json --llm openai:gpt-5
-  m3 outcomes predictions.json --servers servers/local.json \\
-      --images images --record replayed.json
+  m3 outcomes predictions.json --servers servers/local.json --images images
 
 docs/outcomes.md explains the rules. To have outcomes in a leaderboard:
   m3 score predictions.json references.json --outcomes outcomes.json \\
@@ -89,25 +94,29 @@ fn parse_floor(text: &str) -> Result<Floor, String> {
 
 /// Decides the outcome of every call of a file.
 pub(super) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+    if args.record.is_some() {
+        let message =
+            "results are recorded by a command of its own\nhint: m3 record FILE --servers CONFIG -o OUT";
+        return Err(Failure::new(code::INPUT, message));
+    }
     let format = form(args.format, args.out.as_deref())?.into();
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
     let tools = catalog.map(|catalog| Arc::new(KnownTools::new(&ToolCatalog::from(&catalog))));
     let file = input::open_with_malformed(&args.predictions, args.duplicates.into(), printer)?;
     let mut inputs: Vec<&Path> = vec![&args.predictions];
     inputs.extend(args.tools.as_deref());
-    inputs.extend(args.replay.servers());
-    args.replay.check_record(args.out.as_deref())?;
+    inputs.extend(args.servers.as_deref());
     let mut output = Output::open(args.out.as_deref(), &inputs, printer)?.outliving_its_reader();
     let is_styled = output.is_styled();
     let mut renderer = outcomes_renderer(format, &mut output, args.by_type, is_styled);
     let mut gatherer = OutcomesGatherer::default();
     let asking = args.asking.open(printer)?;
     let sink = &mut Sink { gatherer: &mut gatherer, renderer: renderer.as_mut(), asking };
-    let known_tools = match args.replay.servers() {
+    let known_tools = match args.servers.as_deref() {
         Some(servers) => {
-            let inputs =
-                Inputs { predictions: &args.predictions, all: &inputs, file: &file, tools: tools.as_ref() };
-            args.replay.run(servers, &inputs, sink, (common, printer))?
+            let (path, tools) = (args.predictions.as_path(), tools.as_ref());
+            let inputs = Inputs { path, file: &file, tools, action: "replaying" };
+            args.replay.run(servers, &inputs, &mut |found| sink.replayed(found), (common, printer))?
         }
         None => judge(&file, tools.as_deref().unwrap_or(&KnownTools::default()), sink, printer)?,
     };
@@ -116,7 +125,7 @@ pub(super) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Res
         say_unusable(tools, printer);
     }
     let tally = *gatherer.tally();
-    let is_replayed = args.replay.servers().is_some();
+    let is_replayed = args.servers.is_some();
     let summary = gatherer.finish(file.name(), known_tools, is_replayed);
     renderer.finish(&summary).map_err(|cause| Failure::written(&cause))?;
     drop(renderer);

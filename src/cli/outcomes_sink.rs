@@ -1,7 +1,7 @@
 //! The way of classified trajectories: to the model, if it is asked where rules are not sure, and then into the
 //! report.
 
-use m3_outcomes::{ClassifiedCall, ClassifiedTrajectory};
+use m3_outcomes::{ClassifiedCall, ClassifiedTrajectory, ReplayedTrajectory};
 use m3_trajectory::Trajectory;
 
 use super::asking::Asking;
@@ -17,6 +17,14 @@ pub(super) struct Sink<'a> {
 }
 
 impl Sink<'_> {
+    /// Takes a trajectory that was replayed.
+    pub(super) fn replayed(&mut self, found: ReplayedTrajectory) -> Result<(), Failure> {
+        for (server, reason) in &found.unavailable {
+            self.gatherer.add_unavailable(server, reason);
+        }
+        self.push(found.trajectory, found.calls)
+    }
+
     /// Takes the next trajectory.
     pub(super) fn push(&mut self, trajectory: Trajectory, calls: Vec<ClassifiedCall>) -> Result<(), Failure> {
         let classified = ClassifiedTrajectory { trajectory, calls };

@@ -1,7 +1,6 @@
-//! The part of `m3 outcomes` that replays predictions against servers.
+//! Makes the calls of a file of trajectories again, for `m3 outcomes` and `m3 record`.
 
 use std::collections::{HashSet, VecDeque};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,7 +10,6 @@ use m3_mcp::HostOptions;
 use m3_mcp::config::HostConfig;
 use m3_outcomes::{KnownTools, Replay, ReplayError, ReplayOptions, ReplayedTrajectory};
 use m3_support::text::counted;
-use m3_trajectory::json::Keys;
 use m3_trajectory::{Trajectory, TrajectoryFile};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -22,40 +20,37 @@ use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
 use super::hosting::{Servers, Signals, add_simulated, interrupted, runtime};
 use super::input;
-use super::outcomes_sink::Sink;
-use super::output::{Output, place_of};
 use super::printer::{Printer, Unit};
 
 /// How many trajectories are read ahead for each worker, so that a slow one keeps no worker idle.
 const AHEAD: usize = 4;
 
-/// Options of a replay.
+/// Options of a replay besides its servers.
 #[derive(Debug, Args)]
 pub(super) struct ReplayArgs {
-    /// Configuration of MCP servers: replay every trajectory against fresh instances of them
-    #[arg(long, value_name = "CONFIG")]
-    servers: Option<PathBuf>,
-    /// Folder that the images of trajectories are in [default: that of the predictions, and the one above it]
+    /// Folder that the images of trajectories are in [default: that of the trajectories, and the one above it]
     #[arg(long, value_name = "DIR", requires = "servers")]
     images: Option<PathBuf>,
     /// Trajectories at once, each with servers of its own
     #[arg(long, value_name = "N", default_value_t = 4, requires = "servers", value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: u16,
-    /// Write the predictions with the results of the replay, to be judged again without servers
-    #[arg(long, value_name = "FILE", requires = "servers")]
-    record: Option<PathBuf>,
     #[command(flatten)]
     encoder: EncoderArgs,
 }
 
 /// The input of a replay besides its options.
 pub(super) struct Inputs<'a> {
-    pub(super) predictions: &'a Path,
-    /// All files that are read.
-    pub(super) all: &'a [&'a Path],
+    /// The file's path.
+    pub(super) path: &'a Path,
     pub(super) file: &'a TrajectoryFile,
+    /// The tools that were offered, if a catalog gives them.
     pub(super) tools: Option<&'a Arc<KnownTools>>,
+    /// What is done, for the bar: `replaying`.
+    pub(super) action: &'static str,
 }
+
+/// Takes a trajectory that was replayed.
+pub(super) type Take<'a> = &'a mut dyn FnMut(ReplayedTrajectory) -> Result<(), Failure>;
 
 /// Reads the configuration of a replay's servers, including simulated ones.
 pub(super) fn configuration(
@@ -77,35 +72,18 @@ pub(super) fn configuration(
 }
 
 impl ReplayArgs {
-    /// The configuration, if there is a replay.
-    pub(super) fn servers(&self) -> Option<&Path> {
-        self.servers.as_deref()
-    }
-
-    /// Checks that recording and report go to different files.
-    pub(super) fn check_record(&self, report: Option<&Path>) -> Result<(), Failure> {
-        let (record, report) = (self.record.as_deref().map(place_of), report.map(place_of));
-        if record.is_some() && record == report {
-            let message = "`--record` and `--out` name the same file\nhint: name two";
-            return Err(Failure::new(code::INPUT, message));
-        }
-        Ok(())
-    }
-
-    /// Replays all trajectories; returns the number of known tools.
+    /// Replays all trajectories, which `take` gets in the order of the file; returns the number of known tools.
     pub(super) fn run(
         &self,
         servers: &Path,
         inputs: &Inputs<'_>,
-        sink: &mut Sink<'_>,
+        take: Take<'_>,
         (common, printer): (&Common, Printer),
     ) -> Result<usize, Failure> {
         let config = configuration(servers, &self.encoder, common, printer)?;
-        let record = self.record.as_deref().map(|path| Output::open(Some(path), inputs.all, printer));
-        let mut record = record.transpose()?.map(Recording::new);
         let workspace = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
         let options = ReplayOptions {
-            images: self.image_folders(inputs.predictions)?,
+            images: input::image_folders(self.images.as_ref(), || image_folders(inputs.path))?,
             host: HostOptions::new(workspace.path()).guarded(),
         };
         let runtime = runtime()?;
@@ -118,31 +96,23 @@ impl ReplayArgs {
                 () = cancel.cancelled() => return Err(interrupted()),
             };
             let replay = replay.map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
-            self.replay_all((Arc::new(replay), cancel), inputs.file, sink, record.as_mut(), printer).await
+            self.replay_all((Arc::new(replay), cancel), inputs, take, printer).await
         });
         let done = signals.settle(done);
         // Tasks that still wait must not keep the program running: servers end with their hosts.
         runtime.shutdown_background();
-        let known_tools = done?;
-        if let Some(record) = record {
-            record.finish()?;
-        }
-        Ok(known_tools)
-    }
-
-    fn image_folders(&self, predictions: &Path) -> Result<Vec<PathBuf>, Failure> {
-        input::image_folders(self.images.as_ref(), || image_folders(predictions))
+        done
     }
 
     /// Passes on the replayed trajectories in the order of the file.
     async fn replay_all(
         &self,
         (replay, cancel): (Arc<Replay>, CancellationToken),
-        file: &TrajectoryFile,
-        sink: &mut Sink<'_>,
-        mut record: Option<&mut Recording>,
+        inputs: &Inputs<'_>,
+        take: Take<'_>,
         printer: Printer,
     ) -> Result<usize, Failure> {
+        let file = inputs.file;
         let mut work = Work::new(replay, file, self.workers.into(), cancel);
         let mut bar = printer.bar(Unit::Trajectories);
         let (mut done, mut known_tools, mut lack_images) = (0, HashSet::new(), 0);
@@ -151,14 +121,14 @@ impl ReplayArgs {
             let taken = found.and_then(|found| {
                 known_tools.extend(found.tools.names().map(str::to_owned));
                 lack_images += usize::from(found.lacks_image);
-                take(found, sink, record.as_deref_mut())
+                take(found)
             });
             if let Err(reason) = taken {
                 failure = Some(reason);
                 break;
             }
             done += 1;
-            bar.set("replaying", done, file.len() as u64);
+            bar.set(inputs.action, done, file.len() as u64);
         }
         drop(bar);
         if failure.is_some() {
@@ -253,20 +223,6 @@ fn taken(
     found.map_err(|error| Failure::new(code::UNAVAILABLE, error.to_string()))
 }
 
-fn take(
-    found: ReplayedTrajectory,
-    sink: &mut Sink<'_>,
-    record: Option<&mut Recording>,
-) -> Result<(), Failure> {
-    for (server, reason) in &found.unavailable {
-        sink.gatherer.add_unavailable(server, reason);
-    }
-    if let Some(record) = record {
-        record.push(&found.trajectory)?;
-    }
-    sink.push(found.trajectory, found.calls)
-}
-
 /// The configuration without servers that no call names, whose start would only take time.
 fn used_servers(file: &TrajectoryFile, mut config: HostConfig) -> Result<HostConfig, Failure> {
     let mut is_used = vec![false; config.servers.len()];
@@ -282,28 +238,4 @@ fn used_servers(file: &TrajectoryFile, mut config: HostConfig) -> Result<HostCon
     let mut is_used = is_used.into_iter();
     config.servers.retain(|_| is_used.next().unwrap_or(false));
     Ok(config)
-}
-
-/// The predictions with their results, as a list with one trajectory on each line.
-struct Recording {
-    output: Output,
-    has_any: bool,
-}
-
-impl Recording {
-    fn new(output: Output) -> Self {
-        Self { output, has_any: false }
-    }
-
-    fn push(&mut self, trajectory: &Trajectory) -> Result<(), Failure> {
-        let separator = if std::mem::replace(&mut self.has_any, true) { ",\n" } else { "[\n" };
-        let text = trajectory.to_json().to_text(Keys::AsRead);
-        write!(self.output, "{separator}{text}").map_err(|cause| Failure::written(&cause))
-    }
-
-    fn finish(mut self) -> Result<(), Failure> {
-        let start = if self.has_any { "" } else { "[" };
-        write!(self.output, "{start}\n]\n").map_err(|cause| Failure::written(&cause))?;
-        self.output.commit()
-    }
 }

@@ -1,11 +1,11 @@
 //! Pictures and other media of traces: files named by what they hold.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use m3_images::media::Media;
-use m3_support::files::write_atomically;
+use m3_support::files::{hint, write_atomically};
 use m3_support::text::hexadecimal;
 use m3_traces::decode;
 use m3_trajectory::Trajectory;
@@ -18,7 +18,8 @@ pub struct MediaFolder {
     folder: PathBuf,
     /// The folder as trajectories name it: relative to their file, where it is beside it.
     named: String,
-    written: Mutex<HashSet<String>>,
+    /// The size of each file that was written, in bytes.
+    written: Mutex<HashMap<String, usize>>,
 }
 
 /// How much of a hash names a file, in hexadecimal digits.
@@ -38,6 +39,12 @@ impl MediaFolder {
     #[must_use]
     pub fn count(&self) -> usize {
         self.written.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// The size of all files that were written, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
     }
 
     /// Writes the media of a trajectory into files and puts their names in place of the data. The first picture of the question
@@ -74,11 +81,7 @@ impl MediaFolder {
         let at = members.iter().position(|(key, _)| key == "data").filter(|_| is_media);
         let Some(at) = at else { return Ok(None) };
         let Some(bytes) = members[at].1.as_str().and_then(decode) else { return Ok(None) };
-        let media = Media::of(&bytes);
-        let hash = hexadecimal(&Sha256::digest(&bytes));
-        let name = format!("{}.{}", hash.get(..DIGITS).unwrap_or(&hash), media.extension);
-        self.write(&name, &bytes)?;
-        let file = if self.named.is_empty() { name } else { format!("{}/{name}", self.named) };
+        let (file, media) = self.keep(&bytes)?;
         members[at] = ("file".to_owned(), Json::String(file.clone()));
         if !members.iter().any(|(key, _)| key == "mimeType") {
             members.push(("mimeType".to_owned(), Json::String(media.mime_type.to_owned())));
@@ -88,19 +91,28 @@ impl MediaFolder {
         Ok(Some(file))
     }
 
+    /// Writes a file named by what it holds; returns the name that trajectories have for it, and what it is.
+    pub(crate) fn keep(&self, bytes: &[u8]) -> Result<(String, Media), String> {
+        let media = Media::of(bytes);
+        let hash = hexadecimal(&Sha256::digest(bytes));
+        let name = format!("{}.{}", hash.get(..DIGITS).unwrap_or(&hash), media.extension);
+        self.write(&name, bytes)?;
+        Ok((if self.named.is_empty() { name } else { format!("{}/{name}", self.named) }, media))
+    }
+
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
         let path = self.folder.join(name);
         // Held while it is written, so that nobody names a file that is not there.
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        if written.contains(name) {
+        if written.contains_key(name) {
             return Ok(());
         }
         if !path.exists() {
-            std::fs::create_dir_all(&self.folder)
-                .and_then(|()| write_atomically(&path, bytes))
-                .map_err(|cause| format!("the image `{}` cannot be written: {cause}", path.display()))?;
+            std::fs::create_dir_all(&self.folder).and_then(|()| write_atomically(&path, bytes)).map_err(
+                |cause| format!("failed to write `{}`: {cause}\nhint: {}", path.display(), hint(&cause)),
+            )?;
         }
-        written.insert(name.to_owned());
+        written.insert(name.to_owned(), bytes.len());
         Ok(())
     }
 }

@@ -16,11 +16,13 @@ fn steps(path: &Path) -> Vec<(Value, Value)> {
     let all = json_of(path);
     let plain = |call: &Value| {
         let parts = call["result"].get("content").unwrap_or(&call["result"]);
-        let part = |part: &Value| match part["file"].as_str() {
+        let part = |part: &Value| match part["file"].as_str().or(part["uri"].as_str()) {
             Some(file) => json!(std::fs::metadata(path.parent().unwrap().join(file)).unwrap().len()),
             None => part["text"].clone(),
         };
-        let result = match parts.as_array() {
+        let result = match parts.as_array().map(Vec::as_slice) {
+            // Messages have one text where it is all.
+            Some([text]) if text["type"] == "text" => text["text"].clone(),
             Some(parts) => parts.iter().map(part).collect(),
             None => parts.clone(),
         };

@@ -343,6 +343,7 @@ fn help_is_as_kept() {
         "leaderboard",
         "compare",
         "outcomes",
+        "record",
         "validate",
         "run",
         "judge",

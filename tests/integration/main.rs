@@ -50,6 +50,7 @@ mod pipeline;
 mod places;
 mod privacy;
 mod properties;
+mod record;
 mod repeats;
 mod review;
 mod run;

@@ -1,6 +1,10 @@
 //! The small benchmark in `trajectories/`: what a new user scores first. Good predictions with one flaw in
 //! each task, and poor ones that have every degenerate case.
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::support::{json_of, m3, m3_bare, report, root, stdout};
@@ -120,8 +124,7 @@ fn a_catalog_makes_a_null_argument_say_nothing() {
 fn there_are_enough_tasks_with_images() {
     let tasks: Value = json_of(root().join("trajectories/tasks.json"));
     let tasks = tasks.as_array().unwrap();
-    let types: std::collections::BTreeSet<_> =
-        tasks.iter().map(|task| task["type"].as_str().unwrap()).collect();
+    let types: BTreeSet<_> = tasks.iter().map(|task| task["type"].as_str().unwrap()).collect();
     assert!(tasks.len() >= 12 && types.len() >= 6);
     for task in tasks {
         assert!(root().join(task["image"].as_str().unwrap()).is_file(), "{}", task["image"]);
@@ -137,6 +140,26 @@ fn every_call_of_the_references_works_on_our_own_servers() {
     // 15 trajectories, 39 calls, as the scores' ledger counts them.
     assert_eq!(report["aggregate"]["calls"], 39, "{report}");
     assert_eq!(report["aggregate"]["outcomes"]["success"], 39, "{report}");
+}
+
+/// Also of the poor predictions, which hold an id twice and calls that nobody can make.
+#[test]
+fn results_are_those_that_our_own_servers_return() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["references", "predictions", "predictions-poor"] {
+        let (kept, again) = (format!("trajectories/{name}.json"), folder.path().join("again.json"));
+        let mut m3 = m3_bare(folder.path());
+        m3.args(["record", &kept, "--servers", "servers/local.json", "--quiet", "-o"]).arg(&again);
+        stdout(&mut m3);
+        assert!(
+            json_of(&again) == json_of(root().join(&kept)),
+            "`m3 record {kept} --servers servers/local.json -o ..` records them again, pictures too"
+        );
+    }
+    let pictures = |folder: &Path| -> BTreeSet<OsString> {
+        folder.join("results").read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    };
+    assert_eq!(pictures(folder.path()), pictures(&root().join("trajectories")));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::startup::{end, sleep, spawn};
 use super::{Server, answer, send, write_line};
 
-const NAMES: [&str; 30] = [
+const NAMES: [&str; 31] = [
     "all_contents",
     "append",
     "ask",
@@ -30,6 +30,7 @@ const NAMES: [&str; 30] = [
     "list",
     "neither",
     "noise",
+    "picture",
     "pid",
     "progress",
     "slow",
@@ -40,6 +41,10 @@ const NAMES: [&str; 30] = [
     "surrogate",
     "unknown_content",
 ];
+
+/// A PNG of 2 x 1 pixels.
+const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAIAAAB7QOjdAAAAD0lEQVR4nGM4\
+                       ocElEnUHAAdzAkWU0JD+AAAAAElFTkSuQmCC";
 
 /// The list of tools.
 pub(super) fn listed() -> Value {
@@ -73,6 +78,7 @@ pub(super) fn call(server: &Server, id: &Value, params: &Value) {
             json!({"content": [{"type": "hologram", "depth": 3}, {"type": "text", "text": "and"}]})
         }
         "invalid_base64" => json!({"content": [{"type": "image", "data": "%%%", "mimeType": "image/png"}]}),
+        "picture" => json!({"content": [{"type": "image", "data": PICTURE, "mimeType": "image/png"}]}),
         "escapes" => text("\u{1b}]0;title\u{7}\u{1b}[2Jred"),
         "large" => large(arguments),
         "cwd" => text(&std::env::current_dir().unwrap().to_string_lossy()),

@@ -83,6 +83,7 @@ mod schemas;
 mod step;
 mod stop;
 mod tools;
+mod workspace_pictures;
 
 pub use attempt::{Attempted, attempt};
 pub use attempt_state::Attempt;

@@ -124,7 +124,10 @@ impl AttemptState<'_> {
             };
             let opened = tokio::task::spawn_blocking(open).await;
             match opened.unwrap_or_else(|error| Err(error.to_string())) {
-                Ok(picture) => {
+                Ok(mut picture) => {
+                    // The tool itself may have shown the file smaller than it is.
+                    let shown = picture.scaled_from.unwrap_or((picture.width, picture.height));
+                    picture.scaled_from = file.pixels.filter(|whole| *whole != shown).or(picture.scaled_from);
                     if let Some(scaled) = picture.scaled_in_words() {
                         add(text, &format!("{} {scaled}", file.name));
                     }

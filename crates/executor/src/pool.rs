@@ -1,6 +1,6 @@
 //! The pool of image paths: image files of the workspace that the model may name in calls.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, DirEntry, Metadata};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -84,8 +84,8 @@ struct Looked {
 
 /// Changes whenever a path names another file or the file has another content. A copy may keep the modification time
 /// of its original, but not the time at which its entry changed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct FileState {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FileState {
     length: u64,
     inode: u64,
     changed: (i64, i64),
@@ -100,11 +100,21 @@ impl FileState {
 }
 
 impl Folder {
+    /// The path of the workspace.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The image files of the folder and those in it, by name. No link is followed. Names that do not read as they
     /// are written, and hidden ones, are left out. This blocks on the disk.
     pub(super) fn list(&self) -> Vec<String> {
+        self.states().into_keys().collect()
+    }
+
+    /// The files of [`Folder::list`], each with its state.
+    pub(super) fn states(&self) -> BTreeMap<String, FileState> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut found = Vec::new();
+        let mut found = BTreeMap::new();
         let mut folders = vec![(self.path.clone(), String::new(), 0)];
         let mut looked_at = 0;
         while let Some((folder, prefix, depth)) = folders.pop() {
@@ -112,7 +122,6 @@ impl Folder {
             for entry in entries.flatten() {
                 looked_at += 1;
                 if looked_at > MOST_ENTRIES {
-                    found.sort_unstable();
                     return found;
                 }
                 let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
@@ -127,32 +136,30 @@ impl Folder {
                 }
                 if kind.is_dir() && depth < DEEPEST {
                     folders.push((entry.path(), format!("{path}/"), depth + 1));
-                } else if kind.is_file() && is_image(&entry, &path, &mut seen) {
-                    found.push(path);
+                } else if kind.is_file()
+                    && let Some(state) = image_state(&entry, &path, &mut seen)
+                {
+                    found.insert(path, state);
                 }
             }
         }
-        found.sort_unstable();
         found
     }
 }
 
-/// Whether a file begins as an image does; it is only read if it has changed.
-fn is_image(entry: &DirEntry, path: &str, seen: &mut HashMap<String, Looked>) -> bool {
-    let Ok(metadata) = entry.metadata() else { return false };
-    let state = FileState::new(&metadata);
+/// The state of a file that begins as an image does; it is only read if it has changed.
+fn image_state(entry: &DirEntry, path: &str, seen: &mut HashMap<String, Looked>) -> Option<FileState> {
+    let state = FileState::new(&entry.metadata().ok()?);
     if let Some(looked) = seen.get(path).filter(|looked| looked.state == state) {
-        return looked.is_image;
+        return looked.is_image.then_some(state);
     }
     let mut head = Vec::with_capacity(HEAD);
     let read = fs::File::open(entry.path()).and_then(|file| file.take(HEAD as u64).read_to_end(&mut head));
-    if read.is_err() {
-        // Not kept: the file may be readable the next time.
-        return false;
-    }
+    // A failure is not kept: the file may be readable the next time.
+    read.ok()?;
     let is_image = Media::of(&head).kind == Kind::Image;
     seen.insert(path.to_owned(), Looked { state, is_image });
-    is_image
+    is_image.then_some(state)
 }
 
 #[cfg(test)]

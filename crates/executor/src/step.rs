@@ -9,7 +9,7 @@ use m3_outcomes::{CallChecker, Given, Outcome, Reply};
 use m3_support::text::{counted, milliseconds, shortened};
 use m3_trajectory::Call;
 use m3_trajectory::json::Json;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::attempt_state::AttemptState;
@@ -17,6 +17,7 @@ use super::observation::{Observation, Seen};
 use super::parse::Wanted;
 use super::stop::Stop;
 use super::tools::Called;
+use super::workspace_pictures::WorkspaceBefore;
 use super::{CallRecord, Event, StepRecord};
 
 /// A longer result is recorded only as the model would see it, in bytes; the file named in it has the whole.
@@ -49,8 +50,10 @@ impl AttemptState<'_> {
         let step = self.next_step();
         let first = self.attempt.tools.reserve(wanted.len());
         let limits = self.call_limits();
+        let before = self.attempt.tools.workspace_before(self.pool.folder()).await;
         let calls = wanted.iter().enumerate();
-        let ran = calls.map(|(index, wanted)| self.run_call(step, (index, first), wanted, limits));
+        let ran = calls
+            .map(|(index, wanted)| self.run_call(step, (index, first), wanted, (limits, before.clone())));
         let ran = join_all(ran).await;
         let (mut calls, mut seen, mut fault) = (Vec::new(), Vec::new(), None);
         for ran in ran {
@@ -82,7 +85,7 @@ impl AttemptState<'_> {
         step: u32,
         (index, first): (usize, u64),
         wanted: &Wanted,
-        limits: CallLimits,
+        limits: (CallLimits, Option<Arc<WorkspaceBefore>>),
     ) -> Ran {
         let call = u32::try_from(index).unwrap_or(u32::MAX);
         // Terminals and journals show it, and models may write anything.
@@ -99,7 +102,12 @@ impl AttemptState<'_> {
     }
 
     /// Makes a call, decides its outcome, and keeps its result under a number.
-    async fn checked_call(&self, wanted: &Wanted, number: u64, limits: CallLimits) -> Ran {
+    async fn checked_call(
+        &self,
+        wanted: &Wanted,
+        number: u64,
+        limits: (CallLimits, Option<Arc<WorkspaceBefore>>),
+    ) -> Ran {
         let name = self.exact_name(&wanted.name);
         let calls = CallChecker::new(self.attempt.offered.known());
         let checked = calls.check(&Call {
@@ -195,24 +203,28 @@ fn not_made(name: &str, outcome: Option<Outcome>, evidence: &str) -> String {
     }
 }
 
-/// The result with the names of saved files in place of their data.
+/// The result with saved files in place of their data.
 fn without_data(result: &ToolResult, files: &[SavedFile]) -> ToolResult {
     let part = |(index, content): (usize, &Content)| {
-        let file = files.iter().find(|file| file.part == index).map(|file| file.name.as_str());
+        let saved = files.iter().find(|file| file.part == index);
+        let mut members = match content {
+            Content::Image { mime_type, .. } | Content::Audio { mime_type, .. } => {
+                let kind = if matches!(content, Content::Image { .. }) { "image" } else { "audio" };
+                let mime_type = json!(mime_type);
+                Map::from_iter([("type".to_owned(), json!(kind)), ("mimeType".to_owned(), mime_type)])
+            }
+            Content::Resource(resource) if resource.contains_key("blob") => resource.clone(),
+            other => return other.clone(),
+        };
+        members.remove("blob");
+        members.insert("file".to_owned(), json!(saved.map(|saved| &saved.file)));
+        if let Some(saved) = saved.filter(|saved| saved.is_put) {
+            // Whoever makes the calls again puts the file there too.
+            members.insert("name".to_owned(), json!(saved.name));
+        }
         match content {
-            Content::Image { mime_type, .. } => {
-                Content::Other(json!({"type": "image", "file": file, "mimeType": mime_type}))
-            }
-            Content::Audio { mime_type, .. } => {
-                Content::Other(json!({"type": "audio", "file": file, "mimeType": mime_type}))
-            }
-            Content::Resource(resource) if resource.contains_key("blob") => {
-                let mut resource = resource.clone();
-                resource.remove("blob");
-                resource.insert("file".to_owned(), json!(file));
-                Content::Resource(resource)
-            }
-            other => other.clone(),
+            Content::Resource(_) => Content::Resource(members),
+            _ => Content::Other(Value::Object(members)),
         }
     };
     ToolResult {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use m3_llm::{Cassette, Others, RecordedCall, Recorder, Scope};
-use m3_mcp::results::{KeptResult, ResultStore};
+use m3_mcp::results::{KeptResult, ResultStore, SavedFile, WorkspaceFile};
 use m3_mcp::{CallError, CallLimits, CallOutcome, Host, ToolCatalog, ToolName, ToolResult, links_of};
 use m3_outcomes::without_secrets;
 use m3_support::redact::Redactor;
@@ -15,8 +15,10 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::RunBlocker;
+use super::pool::Folder;
 use super::recorded::{from_record, recorded_catalog, to_record};
 use super::stop::Stop;
+use super::workspace_pictures::{Search, WorkspaceBefore};
 
 /// The tools of one task.
 pub struct Tools {
@@ -79,13 +81,25 @@ impl Tools {
         self.store.reserve(calls)
     }
 
-    /// Calls a tool and keeps its result under a number of [`Tools::reserve`]; gives up at the limits.
+    /// The pictures of the workspace as they are before a step; nothing without servers, which could change them.
+    pub(super) async fn workspace_before(&self, folder: Arc<Folder>) -> Option<Arc<WorkspaceBefore>> {
+        match self.source {
+            Source::Live(_) => {
+                let look = move || Arc::new(WorkspaceBefore::new(folder));
+                tokio::task::spawn_blocking(look).await.ok()
+            }
+            Source::Replayed(_) => None,
+        }
+    }
+
+    /// Calls a tool and keeps its result under a number of [`Tools::reserve`]; gives up at the limits. `before` is the
+    /// workspace as it was before the step.
     pub(super) async fn call(
         &self,
         scope: &Scope,
         (name, number): (&ToolName, u64),
         arguments: Map<String, Value>,
-        limits: CallLimits,
+        (limits, before): (CallLimits, Option<Arc<WorkspaceBefore>>),
     ) -> Called {
         let mut outcome = match self.outcome(scope, name, &arguments, limits).await {
             Ok(outcome) => outcome,
@@ -99,9 +113,33 @@ impl Tools {
         if links_of(result).next().is_some() {
             self.note_links(scope, &name.server);
         }
-        match self.keep((name, number), arguments, result.clone()).await {
-            Ok(kept) => Called { outcome, kept: Some(kept), fault: None },
+        let known = self.recorded_files(scope, number);
+        match self.keep((name, number), arguments, result.clone(), (before, known)).await {
+            Ok(kept) => {
+                self.record_files(scope, number, &kept);
+                Called { outcome, kept: Some(kept), fault: None }
+            }
             Err(fault) => Called { outcome, kept: None, fault: Some(fault) },
+        }
+    }
+
+    /// The files of the workspace that those of a result are, by part, as the cassette says.
+    fn recorded_files(&self, scope: &Scope, number: u64) -> BTreeMap<usize, WorkspaceFile> {
+        let Source::Replayed(cassette) = &self.source else { return BTreeMap::new() };
+        let (name, arguments) = of_result(number);
+        let recorded = cassette.call(scope, &name, &arguments).ok().and_then(own_value);
+        recorded.and_then(|files| serde_json::from_value(files).ok()).unwrap_or_default()
+    }
+
+    /// Records which files of the workspace those of a result are: without servers nobody could find them.
+    fn record_files(&self, scope: &Scope, number: u64, kept: &KeptResult) {
+        let Some(recorder) = &self.recorder else { return };
+        let found =
+            kept.files.iter().filter(|file| !file.is_put).map(|file| (file.part, file.in_workspace()));
+        let found: BTreeMap<usize, WorkspaceFile> = found.collect();
+        if !found.is_empty() {
+            let (name, arguments) = of_result(number);
+            recorder.record_call(scope, &name, &arguments, of_our_own(json!(found)));
         }
     }
 
@@ -176,9 +214,16 @@ impl Tools {
         (name, number): (&ToolName, u64),
         arguments: Map<String, Value>,
         result: ToolResult,
+        (before, mut known): (Option<Arc<WorkspaceBefore>>, BTreeMap<usize, WorkspaceFile>),
     ) -> Result<KeptResult, Stop> {
         let (store, name) = (Arc::clone(&self.store), name.clone());
-        let keep = move || store.keep_as(number, &name, &Value::Object(arguments), &result);
+        let keep = move || {
+            let mut search = before.as_deref().map(|before| Search::new(before, &arguments, &result));
+            let mut find = |saved: &SavedFile| {
+                known.remove(&saved.part).or_else(|| search.as_mut().and_then(|search| search.find(saved)))
+            };
+            store.keep_as((number, &name), &Value::Object(arguments.clone()), &result, &mut find)
+        };
         match tokio::task::spawn_blocking(keep).await {
             Ok(Ok(kept)) => Ok(kept),
             Ok(Err(error)) => Err(match RunBlocker::of_results(error) {
@@ -224,6 +269,11 @@ impl Tools {
 /// The server's name for records that have the form of a call but are not one: it is empty, as no real server's is.
 fn own_name(what: &str) -> String {
     ToolName { server: String::new(), tool: what.to_owned() }.to_string()
+}
+
+/// What stands for the files of a result among the records that have the form of a call.
+fn of_result(number: u64) -> (String, Map<String, Value>) {
+    (own_name("result_files"), Map::from_iter([("result".to_owned(), json!(number))]))
 }
 
 /// Gives a value the form of a recorded call, although it is not one.

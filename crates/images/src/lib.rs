@@ -20,6 +20,7 @@
 
 pub mod font;
 pub mod likeness;
+pub mod looks;
 pub mod media;
 pub mod task_image;
 

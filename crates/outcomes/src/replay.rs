@@ -5,20 +5,22 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use futures_util::future::join_all;
 use m3_images::task_image::{self, Copies};
 use m3_mcp::config::HostConfig;
+use m3_mcp::results::{file_of, put_file};
 use m3_mcp::{CallError, Events, Host, HostOptions, ServerState, ToolName, ToolResult};
 use m3_support::redact::{Redactor, RedactorError};
 use m3_trajectory::json::Json;
-use m3_trajectory::{Call, Trajectory};
-use tokio::task::JoinSet;
+use m3_trajectory::{Call, Trajectory, file_names};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::check::{
     CallChecker, ClassifiedCall, KnownTools, Reply, classify_trajectory, excuse_missing_image,
 };
 use super::given::{Given, message, without_secrets};
-use super::outcome::{NotJudged, Outcome};
+use super::outcome::Outcome;
 
 /// Makes the calls of trajectories again.
 pub struct Replay {
@@ -44,7 +46,7 @@ pub struct ReplayOptions {
 /// A trajectory that was replayed.
 #[derive(Debug)]
 pub struct ReplayedTrajectory {
-    /// The trajectory, with the new results in place of the recorded ones.
+    /// The trajectory, with the new results and outcomes in place of the recorded ones.
     pub trajectory: Trajectory,
     /// Its calls with their outcomes.
     pub calls: Vec<ClassifiedCall>,
@@ -111,18 +113,19 @@ impl Replay {
         config.servers.retain(|server| {
             !server.is_stateless && trajectory.calls().any(|(_, call)| is_of(call, &server.name))
         });
-        let options = HostOptions { workspace, ..self.options.host.clone() };
+        let options = HostOptions { workspace: workspace.clone(), ..self.options.host.clone() };
         let own = tokio::select! {
             own = Host::start(&config, options, silent()) => Arc::new(own),
             () = cancel.cancelled() => return Err(ReplayError::Cancelled),
         };
         let unavailable = self.unavailable(&own, &trajectory).await;
         let known = self.known(&own, &unavailable);
-        let given = self.calls(&own, &trajectory, &known, cancel).await;
+        let given = self.calls((&own, &workspace), &trajectory, &known, cancel).await;
         own.close().await;
         if cancel.is_cancelled() {
             return Err(ReplayError::Cancelled);
         }
+        let given = given.map_err(ReplayError::Workspace)?;
         let mut replies: Vec<Option<Reply>> = Vec::with_capacity(given.len());
         let calls = trajectory.steps.iter_mut().flat_map(|step| &mut step.calls);
         for (call, given) in calls.zip(given) {
@@ -135,6 +138,7 @@ impl Replay {
         if lacks_image {
             excuse_missing_image(&trajectory, &mut calls);
         }
+        record_outcomes(&mut trajectory, &calls);
         Ok(ReplayedTrajectory { trajectory, calls, unavailable, tools: known, lacks_image })
     }
 
@@ -169,43 +173,44 @@ impl Replay {
         Arc::new(known)
     }
 
-    /// Makes the calls; returns their results in order.
+    /// Makes the calls; returns their results in order. Fails if a result's file cannot be put into the workspace.
     async fn calls(
         &self,
-        own: &Arc<Host>,
+        (own, workspace): (&Arc<Host>, &Path),
         trajectory: &Trajectory,
         known: &Arc<KnownTools>,
         cancel: &CancellationToken,
-    ) -> Vec<Given> {
+    ) -> std::io::Result<Vec<Given>> {
         let mut given = Vec::with_capacity(trajectory.call_count());
         for step in &trajectory.steps {
             let first = given.len();
-            let mut running = JoinSet::new();
+            let mut running = Vec::with_capacity(step.calls.len());
             for (index, call) in step.calls.iter().enumerate() {
                 given.push(Given { reply: Reply::NotExecuted, result: None });
                 // Arguments that do not match the schema are sent too: many servers accept them, and later calls may
                 // depend on the effects.
                 let Some(arguments) = CallChecker::new(known).check(call).arguments else { continue };
                 let Some(name) = ToolName::parse(&call.tool) else { continue };
-                // Until the call is answered.
-                given[first + index].reply =
-                    Reply::NoAnswer(NotJudged::ServerLost, "the call ended without an answer".to_owned());
+                let names = call.result.as_ref().map(file_names).unwrap_or_default();
+                let names: Vec<Option<String>> =
+                    names.into_iter().map(|name| name.map(str::to_owned)).collect();
                 let host = self.host_of(own, &name);
-                let (cancel, redactor) = (cancel.clone(), Arc::clone(&self.redactor));
-                running.spawn(async move {
-                    let outcome = host.call(&name, arguments, &cancel).await;
-                    (index, given_by(&name, outcome.result, &redactor))
+                running.push(async move {
+                    let outcome = host.call(&name, arguments, cancel).await;
+                    let (redactor, workspace) = (Arc::clone(&self.redactor), workspace.to_owned());
+                    let take = move || given_by(&name, outcome.result, &redactor, (&names, &workspace));
+                    let taken = tokio::task::spawn_blocking(take).await.map_err(std::io::Error::other);
+                    (index, taken.flatten())
                 });
             }
-            while let Some(answered) = running.join_next().await {
-                if let Ok((index, answer)) = answered
-                    && let Some(place) = given.get_mut(first + index)
-                {
-                    *place = answer;
+            // In one task, so that they are sent in their order: servers number what has no name.
+            for (index, answer) in join_all(running).await {
+                if let Some(place) = given.get_mut(first + index) {
+                    *place = answer?;
                 }
             }
         }
-        given
+        Ok(given)
     }
 
     fn host_of(&self, own: &Arc<Host>, name: &ToolName) -> Arc<Host> {
@@ -226,11 +231,43 @@ impl Replay {
     }
 }
 
-/// The result of a call, with secrets removed.
-fn given_by(name: &ToolName, result: Result<ToolResult, CallError>, redactor: &Redactor) -> Given {
-    match result {
-        Ok(result) => Given::answered(&without_secrets(result, redactor)),
-        Err(error) => Given::failed(name, &error, redactor),
+/// The result of a call, with secrets removed. Its files are put into the workspace under the names that the run gave
+/// them, where later calls expect them.
+fn given_by(
+    name: &ToolName,
+    result: Result<ToolResult, CallError>,
+    redactor: &Redactor,
+    (names, workspace): (&[Option<String>], &Path),
+) -> std::io::Result<Given> {
+    let result = match result {
+        Ok(result) => without_secrets(result, redactor),
+        Err(error) => return Ok(Given::failed(name, &error, redactor)),
+    };
+    let files = result.content.iter().filter_map(file_of);
+    for (name, bytes) in names.iter().zip(files) {
+        if let (Some(name), Ok(bytes)) = (name, bytes) {
+            put_file(workspace, name, &bytes)?;
+        }
+    }
+    let mut given = Given::answered(&result);
+    if let Some((value, _)) = &mut given.result {
+        name_files(value, names);
+    }
+    Ok(given)
+}
+
+/// Keeps the names of files with the new result, so that it can be replayed like the old one.
+fn name_files(result: &mut Value, names: &[Option<String>]) {
+    let Some(Value::Array(parts)) = result.get_mut("content") else { return };
+    let holders = parts.iter_mut().filter_map(|part| {
+        let is_resource = part.get("resource").is_some();
+        if is_resource { part.get_mut("resource")?.as_object_mut() } else { part.as_object_mut() }
+    });
+    let files = holders.filter(|holder| holder.contains_key("data") || holder.contains_key("blob"));
+    for (file, name) in files.zip(names) {
+        if let Some(name) = name {
+            file.insert("name".to_owned(), Value::String(name.clone()));
+        }
     }
 }
 
@@ -238,7 +275,9 @@ fn given_by(name: &ToolName, result: Result<ToolResult, CallError>, redactor: &R
 /// protocol stays recorded.
 fn record(call: &mut Call, given: &Given) {
     let is_illegal = call.recorded_outcome() == Some(Outcome::IllegalFormat.name());
-    let is_replaced = |key: &str| matches!(key, "is_error" | "isError") || key == "outcome" && !is_illegal;
+    // The time is that of another run.
+    let is_replaced =
+        |key: &str| matches!(key, "is_error" | "isError" | "milliseconds") || key == "outcome" && !is_illegal;
     call.extra.retain(|(key, _)| !is_replaced(key));
     call.result = given.result.as_ref().map(|(value, _)| Json::from(value));
     if given.result.as_ref().is_some_and(|(_, is_error)| *is_error) {
@@ -246,6 +285,20 @@ fn record(call: &mut Call, given: &Given) {
     }
     if let Reply::NoAnswer(why, _) = &given.reply {
         call.extra.push(("outcome".to_owned(), Json::String(why.name().to_owned())));
+    }
+}
+
+/// Records what became of each call, as a run does: a call that was not made is an error as well.
+fn record_outcomes(trajectory: &mut Trajectory, classified: &[ClassifiedCall]) {
+    let calls = trajectory.steps.iter_mut().flat_map(|step| &mut step.calls);
+    let classified = classified.iter().filter(|classified| classified.tool.is_some());
+    for (call, classified) in calls.zip(classified) {
+        let verdict = classified.classification.verdict();
+        call.extra.retain(|(key, _)| key != "outcome");
+        if call.result.is_none() && verdict.outcome().is_some() && !call.is_error() {
+            call.extra.push(("is_error".to_owned(), Json::Bool(true)));
+        }
+        call.extra.push(("outcome".to_owned(), Json::String(verdict.name().to_owned())));
     }
 }
 

@@ -136,6 +136,18 @@ pub fn duration(time: Duration) -> String {
     }
 }
 
+/// A size in words, in decimal units as disks are sold: `85 bytes`, `12.3 KB`, `4.1 MB`.
+#[must_use]
+pub fn size(bytes: usize) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "one digit behind the point is shown")]
+    let of = |unit: usize| bytes as f64 / unit as f64;
+    match bytes {
+        0..1_000 => counted(u64::try_from(bytes).unwrap_or_default(), "byte"),
+        1_000..1_000_000 => format!("{:.1} KB", of(1_000)),
+        _ => format!("{:.1} MB", of(1_000_000)),
+    }
+}
+
 /// A number of things: `1 step`, `2 steps`, `0 tries`. `thing` is the singular; the plural adds `s`, or replaces a
 /// `y` after a consonant by `ies`.
 pub fn counted<N: Copy + fmt::Display + PartialEq + From<u8>>(count: N, thing: &str) -> String {

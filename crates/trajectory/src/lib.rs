@@ -45,7 +45,10 @@ pub use marks::is_recorded_key;
 pub use model::{Call, MalformedCall, Step, Task, Trajectory};
 pub use problem::{Place, Problem, Problems, Severity};
 pub use read::CallForms;
-pub use result::{ReadResult, ResultPicture, read_result, result_parts, result_picture, sent_base64};
+pub use result::{
+    ReadResult, ResultPicture, file_name, file_names, is_file, read_result, result_parts, result_picture,
+    sent_base64,
+};
 pub use source::{Source, SourceError};
 pub use split::{Layout, Noun, Shape};
 pub use whole::{WholeFile, WholeFileError};

@@ -79,6 +79,31 @@ pub fn sent_base64(part: &Json) -> Option<&str> {
     data.and_then(Json::as_str).filter(|_| is_image)
 }
 
+/// Whether a part of a result holds or names a file: a picture, a sound, an embedded resource that is no text.
+#[must_use]
+pub fn is_file(part: &Json) -> bool {
+    let holder = part.get("resource").unwrap_or(part);
+    ["file", "data", "blob"].iter().any(|key| holder.get(key).is_some())
+}
+
+/// The name that a run gave the file of a part in its workspace, by which later calls name it. A file that the tool
+/// wrote itself has none here: whoever makes the calls again gets it again.
+#[must_use]
+pub fn file_name(part: &Json) -> Option<&str> {
+    let holder = part.get("resource").unwrap_or(part);
+    match holder.get("name").and_then(Json::as_str) {
+        Some(name) => Some(name),
+        // Earlier versions kept such a file under this very name.
+        None => holder.get("file").and_then(Json::as_str).filter(|file| !file.contains('/')),
+    }
+}
+
+/// The files of a result in their order, each with its [`file_name`].
+#[must_use]
+pub fn file_names(result: &Json) -> Vec<Option<&str>> {
+    result_parts(result).unwrap_or_default().iter().filter(|part| is_file(part)).map(file_name).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +130,22 @@ mod tests {
         assert_eq!(pictures, [(1, "AA==".to_owned()), (3, "a.png".to_owned())]);
         let anthropic = r#"[{"type": "image", "source": {"data": "BB=="}}]"#;
         assert_eq!(read(anthropic), (String::new(), vec![(0, "BB==".to_owned())]));
+    }
+
+    #[test]
+    fn names_of_files_are_those_that_a_run_gave_them() {
+        let named = |text: &str| {
+            let (result, _) = parse(text.as_bytes()).unwrap();
+            file_names(&result).into_iter().map(|name| name.map(str::to_owned)).collect::<Vec<_>>()
+        };
+        let parts = r#"{"content": [
+            {"type": "text", "text": "one"}, {"type": "image", "file": "results/00001-1.png"},
+            {"type": "image", "file": "results/00001-2.png", "name": "result-00001-2.png"},
+            {"type": "resource", "resource": {"uri": "x:y", "file": "result-00001-3.pdf"}},
+            {"type": "image", "data": "AA==", "name": "a.png"}]}"#;
+        let expected = [None, Some("result-00001-2.png"), Some("result-00001-3.pdf"), Some("a.png")];
+        assert_eq!(named(parts), expected.map(|name| name.map(str::to_owned)));
+        assert!(named("\"name\"").is_empty() && named(r#"{"file": "a.png"}"#).is_empty());
     }
 
     #[test]

@@ -35,6 +35,9 @@ pub(in crate::cli) struct JudgeArgs {
     /// Replay every reference against these MCP servers, and keep it only if every call succeeds
     #[arg(long, value_name = "CONFIG")]
     pub(super) verify: Option<PathBuf>,
+    /// Leave out what calls returned, for a smaller file [default: kept, with pictures in the folder `results` beside REF]
+    #[arg(long)]
+    pub(super) without_results: bool,
     /// Folder that the images of tasks are in [default: those of the predictions, and the ones above]
     #[arg(long, value_name = "DIR")]
     pub(super) images: Option<PathBuf>,

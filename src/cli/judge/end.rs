@@ -11,6 +11,7 @@ use super::args::Targets;
 use crate::cli::failure::{Failure, code};
 use crate::cli::output::print_rows;
 use crate::cli::printer::Printer;
+use crate::result_files::ResultFiles;
 
 /// The longest reason in a line, in columns.
 const REASON: usize = 200;
@@ -115,7 +116,7 @@ impl JudgeCounts {
             .sum()
     }
 
-    fn rows(&self, has_judge: bool, elapsed: Duration) -> Vec<(&'static str, String)> {
+    fn rows(&self, has_judge: bool, elapsed: Duration, results: &ResultFiles) -> Vec<(&'static str, String)> {
         let why = |status: Status| {
             let kinds =
                 RefusalKind::ALL.iter().filter(|kind| kind.status() == status && self.count(**kind) > 0);
@@ -137,6 +138,7 @@ impl JudgeCounts {
             ("merged", counted(self.merged, "call")),
             ("disagreements", self.disagreements.to_string()),
         ];
+        rows.extend(results.rows());
         if has_judge {
             rows.push(("tokens", self.usage.in_words()));
         }
@@ -149,11 +151,12 @@ impl JudgeCounts {
 pub(super) fn say(
     end: &JudgeEnd,
     targets: &Targets,
-    (has_judge, elapsed): (bool, Duration),
+    (has_judge, elapsed, results): (bool, Duration, &ResultFiles),
     printer: Printer,
 ) -> Result<(), Failure> {
     let counts = JudgeCounts::of(end);
-    print_rows(&counts.rows(has_judge, elapsed), 0)?;
+    print_rows(&counts.rows(has_judge, elapsed, results), 0)?;
+    results.problem().iter().for_each(|problem| printer.warn(problem));
     let name = |path: &std::path::Path| visible(&path.display().to_string(), false).into_owned();
     let unrecorded = end.tasks.iter().flat_map(|task| &task.provenance.runs).filter(|run| {
         run.refusal.as_ref().is_some_and(|refusal| refusal.reason == m3_judge::reference::NO_RESULTS)
@@ -161,8 +164,8 @@ pub(super) fn say(
     let unrecorded = unrecorded.count();
     if unrecorded > 0 {
         printer.warn(&format!(
-            "{} no results of calls, and only calls that succeeded can be judged\nhint: `m3 outcomes PRED --servers \
-             CONFIG --record FILE` makes the calls again and writes what they return",
+            "{} no results of calls, and only calls that succeeded can be judged\nhint: `m3 record PRED --servers \
+             CONFIG -o FILE` makes the calls again and writes what they return",
             if unrecorded == 1 { "1 run has".to_owned() } else { format!("{unrecorded} runs have") }
         ));
     }

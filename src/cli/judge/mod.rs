@@ -3,6 +3,7 @@
 mod args;
 mod end;
 mod inputs;
+mod results;
 
 use std::io::Write as _;
 use std::path::Path;
@@ -14,7 +15,8 @@ use args::Targets;
 use inputs::Inputs;
 use m3_executor::run::{RunError, hash_of_bytes};
 use m3_judge::reference::{
-    Asker, JudgeEnd, JudgeError, JudgeJournal, JudgeWork, JudgedTask, Status, Verifier, seal,
+    Asker, JudgeEnd, JudgeError, JudgeJournal, JudgeWork, JudgedTask, Status, Verifier, leave_out_results,
+    seal,
 };
 use m3_llm::{Model, Pictures, Recorder, Retry, Settings};
 use m3_mcp::config::HostConfig;
@@ -22,6 +24,7 @@ use m3_mcp::{HostOptions, ToolCatalog};
 use m3_outcomes::{KnownTools, Replay, ReplayOptions};
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::Keys;
+use results::Runs;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -69,6 +72,7 @@ pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result
     targets.check_replaced(args.overwrite)?;
     let ready = prepare(args, &files, &targets, common, printer)?;
     let has_judge = ready.model.is_some();
+    let runs = Runs::of(&ready.inputs);
     let runtime = runtime()?;
     let signals = Signals::listen(&runtime);
     let judged = runtime.block_on(async {
@@ -92,11 +96,17 @@ pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result
     targets.check_replaced(args.overwrite)?;
     let is_accepted = |task: &&mut JudgedTask| task.provenance.status == Status::Accepted;
     let (mut accepted, mut others): (Vec<_>, Vec<_>) = end.tasks.iter_mut().partition(is_accepted);
+    if args.without_results {
+        for task in &mut accepted {
+            leave_out_results(&mut task.trajectory);
+        }
+    }
+    let results = runs.keep_files(&mut accepted, &targets.references)?;
     for tasks in [&mut accepted, &mut others] {
         seal(tasks);
     }
     commit_all([write(&others, rejected)?, write(&accepted, references)?])?;
-    end::say(&end, &targets, (has_judge, began.elapsed()), printer)
+    end::say(&end, &targets, (has_judge, began.elapsed(), &results), printer)
 }
 
 /// Opens and checks everything before the first server is started and the first request is sent.

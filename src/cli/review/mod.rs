@@ -29,6 +29,8 @@ use super::input::{self, DuplicatesArg};
 use super::output::{Output, refuse_equal};
 use super::printer::Printer;
 use super::served_page::serve_page;
+use crate::export::MediaFiles;
+use crate::result_files::ResultFiles;
 
 /// Options of `m3 review`.
 #[derive(Debug, Args)]
@@ -257,10 +259,26 @@ impl ReviewArgs {
         serve_page(desk, (self.port, !self.no_open, told), printer)
     }
 
+    /// Copies the files of results, which are beside the references, if these are written into another folder.
+    fn copy_files(&self, references: &mut [Trajectory], out: &Path, printer: Printer) -> Result<(), Failure> {
+        let folder = |path: &Path| folder_of(path).canonicalize().ok();
+        if out == Path::new("-") || folder(out) == folder(&self.references) {
+            return Ok(());
+        }
+        let (from, mut files) = (MediaFiles::beside(&self.references, Vec::new()), ResultFiles::beside(out));
+        for reference in references {
+            let taken = files.take(reference, Some((".", &from)));
+            taken.map_err(|message| Failure::new(code::UNAVAILABLE, message))?;
+        }
+        files.problem().iter().for_each(|problem| printer.warn(problem));
+        Ok(())
+    }
+
     /// Writes the accepted and edited references.
     fn write(&self, reviews: &Reviews, out: &Path, printer: Printer) -> Result<(), Failure> {
-        let found = reviewed(reviews, self.with_open);
+        let mut found = reviewed(reviews, self.with_open);
         let mut output = Output::open(Some(out), &[&self.references], printer)?;
+        self.copy_files(&mut found.references, out, printer)?;
         let texts = found.references.iter().map(|made| made.to_json().to_text(Keys::AsRead));
         let lines: Vec<String> = texts.map(|text| json_without_hidden(&text).into_owned()).collect();
         let ends = if lines.is_empty() { ["[", "]\n"] } else { ["[\n", "\n]\n"] };

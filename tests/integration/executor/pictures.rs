@@ -8,7 +8,7 @@ use m3_testkit::model_server::hash;
 use serde_json::json;
 
 use super::stage::{Stage, action, native_calls, plan, staged_calls, text};
-use super::tools::png;
+use super::tools::{png, striped};
 
 #[tokio::test]
 async fn the_task_is_shown_with_its_image_and_its_path() {
@@ -58,10 +58,66 @@ async fn an_image_from_a_tool_is_shown_next_and_named_in_the_pool() {
         let pool = format!("Image files that calls may name: `task.png`, `{saved}`.");
         assert!(played.request(named).contains(&pool), "{mode:?}: {}", played.request(named));
         let result = played.record.steps[0].calls[0].result.as_ref().unwrap();
-        assert_eq!(result["content"][1], json!({"type": "image", "file": saved, "mimeType": "image/png"}));
+        // The name is recorded, so that whoever makes the calls again puts the file there too.
+        let part =
+            json!({"type": "image", "file": "results/00001-1.png", "mimeType": "image/png", "name": saved});
+        assert_eq!(result["content"][1], part);
         let sent = played.record.images.iter().map(|image| image["sha256"].as_str().unwrap());
         assert!(sent.eq(hashes.iter().map(String::as_str)), "{mode:?}");
     }
+}
+
+/// What a tool writes is offered once, by the tool's own name for it, and what the record has stays as it was.
+#[tokio::test]
+async fn a_picture_that_a_tool_wrote_has_its_name_and_no_second_one() {
+    let paint = |name: &str| native_calls(&[("kit__paint", json!({"text": name}))]);
+    let noted = native_calls(&[("kit__photograph", json!({"text": "eel.png"}))]);
+    let lines = [paint("eel.png"), noted, text("done")];
+    let played = Stage::new(Mode::Native, lines).with(|stage| stage.image = Some(png(8, 6))).play().await;
+    let told = played.request(1);
+    assert!(told.contains("[image: saved as eel.png, image/png, 40 x 30 pixels"), "{told}");
+    assert!(told.contains("Image files that calls may name: `task.png`, `eel.png`."), "{told}");
+    assert_eq!(played.seen[1].images, [hash(&png(8, 6)), hash(&striped(40, 30))]);
+    assert_eq!(played.record.images[1]["image"], "eel.png");
+    let result = |step: usize| played.record.steps[step].calls[0].result.as_ref().unwrap();
+    let part = json!({"type": "image", "file": "results/00001-1.png", "mimeType": "image/png"});
+    assert_eq!(result(0)["content"][1], part);
+    // The second call has replaced the file, and not what the first call returned.
+    let read = |name: &str| std::fs::read(played.workspace.path().join(name)).unwrap();
+    assert_eq!(read("results/00001-1.png"), striped(40, 30));
+    assert_ne!(read("eel.png"), striped(40, 30));
+    let names = std::fs::read_dir(played.workspace.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(!names.into_iter().any(|name| name.to_string_lossy().starts_with("result-")));
+}
+
+/// Tools count the pixels of the file, and servers show large files smaller.
+#[tokio::test]
+async fn a_file_that_is_shown_smaller_by_its_tool_is_told_as_it_is() {
+    for name in ["eel.png", "eel.jpg", "sub.eel.bmp"] {
+        let lines = [native_calls(&[("kit__photograph", json!({"text": name}))]), text("done")];
+        let played = Stage::new(Mode::Native, lines).play().await;
+        let told = played.request(1);
+        assert!(told.contains(&format!("[image: saved as {name}, image/")), "{told}");
+        assert!(told.contains("80 x 60 pixels"), "{told}");
+        let words =
+            format!("[{name} is shown at 40 x 30 pixels; the file has 80 x 60, and tools count in those]");
+        assert!(told.contains(&words), "{told}");
+        assert!(told.contains(&format!("Image files that calls may name: `{name}`.")), "{told}");
+    }
+}
+
+/// A picture that hardly differs from the call's input is another one all the same.
+#[tokio::test]
+async fn an_answer_that_only_looks_like_the_input_has_a_name_of_its_own() {
+    let lines = [
+        native_calls(&[("kit__paint", json!({"text": "eel.png"}))]),
+        native_calls(&[("kit__mark", json!({"text": "eel.png"}))]),
+        text("done"),
+    ];
+    let played = Stage::new(Mode::Native, lines).play().await;
+    let told = played.request(2);
+    assert!(told.contains("[image: saved as result-00002-1.png"), "{told}");
+    assert!(told.contains("Image files that calls may name: `eel.png`, `result-00002-1.png`."), "{told}");
 }
 
 /// Tools count the pixels of the file.

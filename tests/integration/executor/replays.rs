@@ -20,7 +20,7 @@ async fn what_was_recorded_is_played_again_without_model_and_servers() {
     ];
     let native = [
         native_calls(&[("kit__draw", json!({})), ("kit__write", json!({}))]),
-        native_calls(&[("kit__long", json!({}))]),
+        native_calls(&[("kit__long", json!({})), ("kit__photograph", json!({"text": "eel.jpg"}))]),
         text("done"),
     ];
     let react = [action(&[("kit/write", json!({}))]), text("Final Answer: done")];
@@ -41,6 +41,10 @@ async fn what_was_recorded_is_played_again_without_model_and_servers() {
             record.steps.iter_mut().flat_map(|step| &mut step.calls).for_each(|call| call.milliseconds = 0);
         }
         assert_eq!(played.finish, FinishReason::Answered, "{mode:?}");
+        // Which file a picture is that the tool has written, too.
+        assert!(
+            json!(played.dialogue).to_string().contains("[image: saved as eel.jpg") || mode != Mode::Native
+        );
         // The file that only the tool created is named in a replay too.
         assert!(json!(played.dialogue).to_string().contains("`written.png`") || mode == Mode::Staged);
         assert_eq!(played, again, "{mode:?}");

@@ -51,6 +51,23 @@ impl Toolbox for Kit {
                 "draw" => image("image/png", &png(3, 2)),
                 "noise" => image("image/png", &noise()),
                 "scribble" => image("image/png", b"\x89PNG\r\n\x1a\nand nothing else"),
+                // Writes a picture, and shows it.
+                "paint" => {
+                    std::fs::write(self.workspace.join(&said), striped(40, 30)).unwrap();
+                    image("image/png", &striped(40, 30))
+                }
+                // Writes a picture, and shows it smaller and in another format.
+                "photograph" => {
+                    let picture = image::load_from_memory(&striped(80, 60)).unwrap();
+                    picture.save(self.workspace.join(&said)).unwrap();
+                    image("image/png", &encoded(&picture.thumbnail(40, 30).into_rgb8()))
+                }
+                // Shows its input with a small mark, and writes nothing.
+                "mark" => {
+                    let mut picture = image::open(self.workspace.join(&said)).unwrap().into_rgb8();
+                    picture.put_pixel(1, 1, image::Rgb([255, 0, 0]));
+                    image("image/png", &encoded(&picture))
+                }
                 "write" => {
                     std::fs::write(self.workspace.join("written.png"), png(2, 2)).unwrap();
                     ToolResult::text("written to written.png")
@@ -71,7 +88,16 @@ fn image(mime_type: &str, bytes: &[u8]) -> ToolResult {
 
 /// A picture of one color.
 pub(super) fn png(width: u32, height: u32) -> Vec<u8> {
-    let picture = image::RgbImage::from_pixel(width, height, image::Rgb([10, 120, 30]));
+    encoded(&image::RgbImage::from_pixel(width, height, image::Rgb([10, 120, 30])))
+}
+
+/// A picture of stripes.
+pub(super) fn striped(width: u32, height: u32) -> Vec<u8> {
+    let stripe = |x: u32| if (x / 10).is_multiple_of(2) { [240, 200, 40] } else { [20, 60, 160] };
+    encoded(&image::RgbImage::from_fn(width, height, |x, _| image::Rgb(stripe(x))))
+}
+
+fn encoded(picture: &image::RgbImage) -> Vec<u8> {
     let mut bytes = std::io::Cursor::new(Vec::new());
     picture.write_to(&mut bytes, image::ImageFormat::Png).unwrap();
     bytes.into_inner()
@@ -85,10 +111,7 @@ fn noise() -> Vec<u8> {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         state.to_be_bytes()[0]
     };
-    let picture = image::RgbImage::from_fn(1400, 1300, |_, _| image::Rgb([next(), next(), next()]));
-    let mut bytes = std::io::Cursor::new(Vec::new());
-    picture.write_to(&mut bytes, image::ImageFormat::Png).unwrap();
-    bytes.into_inner()
+    encoded(&image::RgbImage::from_fn(1400, 1300, |_, _| image::Rgb([next(), next(), next()])))
 }
 
 /// One server, `kit`, and the list of its calls.
@@ -109,8 +132,21 @@ pub(super) fn servers(workspace: &Path) -> (HostConfig, Called) {
             .unwrap()
     };
     let names = [
-        "echo", "together", "fail", "hang", "slow", "long", "draw", "scribble", "write", "bare", "either",
+        "echo",
+        "together",
+        "fail",
+        "hang",
+        "slow",
+        "long",
+        "draw",
+        "scribble",
+        "write",
+        "bare",
+        "either",
         "noise",
+        "paint",
+        "photograph",
+        "mark",
     ];
     let called = Called::default();
     let kit = Kit {

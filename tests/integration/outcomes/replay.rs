@@ -10,9 +10,7 @@ use serde_json::{Value, json};
 
 use super::rules_of;
 use crate::host::support::{marker, processes, stub, wait_until_gone};
-use crate::support::{
-    Folder, call, failure, json_of, m3_bare, report, root, run, text, trajectory, wait_for,
-};
+use crate::support::{Folder, call, failure, m3_bare, report, root, run, text, trajectory, wait_for};
 
 /// A configuration with two stubs with short limits, one that is killed at its start, and one that does not exist.
 fn servers(folder: &Folder, marker: &str) -> PathBuf {
@@ -68,48 +66,6 @@ fn calls_are_made_again_and_judged_by_their_answers() {
     // Three normal results of nine calls.
     assert_eq!(report["aggregate"]["execution_success"]["rate"], 3.0 / 9.0);
     crate::support::follows_kept_schema("outcomes", &report);
-}
-
-/// The stub counts its calls: a second trajectory, or another server, starts again from 1.
-#[test]
-fn every_trajectory_has_fresh_servers_and_its_steps_are_in_order() {
-    let folder = Folder::new();
-    let count = |server: &str| call(&format!("{server}/count"), json!({}));
-    let (stub, other) = (count("stub"), count("other"));
-    let steps: &[&[Value]] =
-        &[std::slice::from_ref(&stub), &[stub.clone(), other], std::slice::from_ref(&stub)];
-    let predictions = json!([trajectory("a", steps), trajectory("b", steps), trajectory("c", steps)]);
-    let record = folder.path().join("record.json");
-    let mut m3 = outcomes(&folder, &predictions, &marker());
-    report(m3.arg("--record").arg(&record).args(["--workers", "2"]));
-    let recorded: Value = json_of(&record);
-    for (index, id) in ["a", "b", "c"].iter().enumerate() {
-        let found = &recorded[index];
-        assert_eq!(found["id"], *id);
-        let result = |step: usize, call: usize| found["steps"][step]["calls"][call]["result"].clone();
-        assert_eq!(
-            [result(0, 0), result(1, 0), result(1, 1), result(2, 0)],
-            ["1", "2", "1", "3"].map(Value::from)
-        );
-    }
-}
-
-/// The results recorded by a replay give the same outcomes without servers.
-#[test]
-fn a_recording_is_judged_like_the_replay() {
-    let folder = Folder::new();
-    let calls: Vec<Value> = ["echo", "failure", "empty", "structured", "error", "all_contents"]
-        .map(|tool| call(&format!("stub/{tool}"), json!({})))
-        .to_vec();
-    let predictions = json!([trajectory("a", &[&calls])]);
-    let record = folder.path().join("record.json");
-    let replayed = report(outcomes(&folder, &predictions, &marker()).arg("--record").arg(&record));
-    let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
-    let names = ["echo", "failure", "empty", "structured", "error", "all_contents"].map(tool);
-    let tools = folder.json("tools.json", &json!({"stub": {"tools": names}}));
-    let again = report(m3_bare(folder.path()).arg("outcomes").arg(&record).arg("--tools").arg(tools));
-    assert_eq!(again["answers"], "recorded");
-    assert_eq!(again["trajectories"], replayed["trajectories"]);
 }
 
 /// An unanswered call has no outcome, and the exit code shows it.
@@ -343,12 +299,12 @@ fn near_distractors_are_chosen_by_the_encoder_and_a_catalog_is_no_configuration(
 }
 
 #[test]
-fn recording_and_report_go_to_different_files() {
+fn who_wants_to_record_is_told_the_command() {
     let folder = Folder::new();
     let predictions = json!([trajectory("a", &[&[call("stub/echo", json!({"a": 1}))]])]);
     let mut m3 = outcomes(&folder, &predictions, &marker());
-    let (code, message) = failure(m3.args(["--record", "one.json", "--out", "./one.json"]));
-    assert!(code == 2 && message.contains("name the same file"), "{message}");
+    let (code, message) = failure(m3.args(["--record", "one.json"]));
+    assert!(code == 2 && message.contains("m3 record FILE --servers CONFIG -o OUT"), "{message}");
     assert!(!folder.path().join("one.json").exists());
 }
 

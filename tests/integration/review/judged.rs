@@ -105,7 +105,11 @@ fn results_and_dependencies_of_the_run_are_shown_and_kept() {
     std::fs::remove_file(folder.path().join("runs.json")).unwrap();
     let review = Review::start(&folder, &[references]);
     let (shown, _) = told(&review);
-    assert!(shown["origin"].as_str().unwrap().contains("its results are not shown"), "{}", shown["origin"]);
+    assert!(
+        shown["origin"].as_str().unwrap().contains("its results are those that the reference has kept"),
+        "{}",
+        shown["origin"]
+    );
     for (steps, part) in [
         (vec![&[find, get, grey][..], &[blur]], "uses `item-77310`"),
         (vec![&[find, grey, blur][..], &[get]], "uses `crowd-grey.png`"),

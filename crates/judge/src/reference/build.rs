@@ -2,7 +2,7 @@
 
 use m3_support::text::shortened;
 use m3_trajectory::json::{Json, Keys};
-use m3_trajectory::{Call, Step, Trajectory, is_recorded_key};
+use m3_trajectory::{Call, Step, Trajectory, file_names, is_recorded_key};
 use serde_json::Value;
 
 use super::provenance::{MergedCall, Provenance, Rebuilt, RemovedCall};
@@ -18,18 +18,34 @@ const DEEPEST: usize = 50;
 /// The key of the provenance.
 pub const PROVENANCE_KEY: &str = "judge";
 
-/// The reference: the calls of the run in their new steps, names and arguments alone.
+/// The reference: the calls of the run in their new steps, with what they returned in the run.
 pub(super) fn reference(run: &Trajectory, chain: &Chain, reconstruction: &Reconstruction) -> Trajectory {
     let steps = reconstruction.steps.iter().map(|places| {
         let calls = places.iter().filter_map(|place| chain.at(*place)).map(|call| Call {
             tool: call.tool.clone(),
             arguments: call.arguments.clone(),
-            result: None,
+            result: call.result.clone(),
             extra: Vec::new(),
         });
         calls.collect::<Vec<_>>()
     });
     with_steps(run, steps)
+}
+
+/// Takes the results out of a reference. A result that has the only copy of a file stays if a later call names the file:
+/// without it the calls could not be made again.
+pub fn leave_out_results(reference: &mut Trajectory) {
+    let mut named_later = String::new();
+    for step in reference.steps.iter_mut().rev() {
+        for call in &mut step.calls {
+            let names = call.result.as_ref().map(file_names).unwrap_or_default();
+            if !names.into_iter().flatten().any(|name| named_later.contains(name)) {
+                call.result = None;
+            }
+        }
+        let arguments = step.calls.iter().filter_map(|call| call.arguments.as_ref());
+        arguments.for_each(|arguments| named_later.push_str(&arguments.to_text(Keys::AsRead)));
+    }
 }
 
 /// A run that gives no reference, with the results of its calls, so that people can see why.
@@ -160,13 +176,39 @@ mod tests {
         let text = reference(&run, &chain, &reconstruction).to_json().to_text(Keys::AsRead);
         assert_eq!(
             text,
-            r#"{"id":"t","steps":[{"step":1,"calls":[{"name":"a/b","arguments":{"x":5.0}},{"name":"a/b","arguments":{}}]}],"final_reply":"Seven.","prompt":true,"level":true}"#
+            r#"{"id":"t","steps":[{"step":1,"calls":[{"name":"a/b","arguments":{"x":5.0},"result":"7"},{"name":"a/b","arguments":{},"result":"7"}]}],"final_reply":"Seven.","prompt":true,"level":true}"#
         );
         let rebuilt = rebuilt(&chain, reconstruction);
         assert_eq!(
             (rebuilt.removed[0].tool.as_str(), &rebuilt.removed[0].arguments),
             ("a/b", &Value::from("{\"x\":Infinity}"))
         );
+    }
+
+    #[test]
+    fn results_are_left_out_but_those_that_have_a_file_for_later_calls() {
+        let picture = |name: &str| {
+            let part = format!(r#"{{"type":"image","file":"results/1.png"{name}}}"#);
+            Some(json(&format!(r#"{{"content":[{part}]}}"#)))
+        };
+        let call = |arguments: &str, result| Call {
+            tool: "a/b".to_owned(),
+            arguments: Some(json(arguments)),
+            result,
+            extra: Vec::new(),
+        };
+        let put = r#","name":"result-00001-0.png""#;
+        let step = |calls| Step { calls, ..Step::default() };
+        let mut reference = Trajectory {
+            steps: vec![
+                step(vec![call("{}", picture(put)), call("{}", picture(""))]),
+                step(vec![call(r#"{"path":"result-00001-0.png"}"#, picture(put))]),
+            ],
+            ..Trajectory::default()
+        };
+        leave_out_results(&mut reference);
+        let left: Vec<bool> = reference.calls().map(|(_, call)| call.result.is_some()).collect();
+        assert_eq!(left, [true, false, false]);
     }
 
     #[test]

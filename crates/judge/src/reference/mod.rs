@@ -32,7 +32,7 @@ mod work;
 mod written;
 
 pub use ask::{Asker, ToldRetry};
-pub use build::PROVENANCE_KEY;
+pub use build::{PROVENANCE_KEY, leave_out_results};
 pub use decide::NO_RESULTS;
 pub use journal::{JudgeJournal, JudgeJournalLine, Kept, KeptAnswer};
 use m3_executor::RunBlocker;

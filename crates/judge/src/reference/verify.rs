@@ -5,8 +5,8 @@ use std::sync::Arc;
 use m3_executor::run::hash_of;
 use m3_outcomes::{ClassifiedCall, Outcome, Replay, ReplayedTrajectory, Verdict};
 use m3_support::text::shortened;
-use m3_trajectory::Trajectory;
 use m3_trajectory::json::Keys;
+use m3_trajectory::{Trajectory, file_names};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -39,6 +39,28 @@ impl Verifier {
         self.replay.close().await;
     }
 
+    /// What a replay depends on: the calls, and the names under which files of their results are expected.
+    fn key(&self, reference: &Trajectory, image: Option<&str>) -> String {
+        let results = reference.calls().map(|(_, call)| call.result.as_ref());
+        let names = results.map(|result| result.map(file_names).unwrap_or_default());
+        let names: Vec<Vec<Option<&str>>> = names.collect();
+        let mut calls =
+            Trajectory { id: String::new(), steps: reference.steps.clone(), ..Trajectory::default() };
+        calls.steps.iter_mut().flat_map(|step| &mut step.calls).for_each(|call| call.result = None);
+        let mut depends = json!({
+            "kind": "judge verification",
+            "task": reference.id,
+            "servers": self.servers,
+            "path": reference.image,
+            "image": image,
+            "steps": calls.into_json().to_text(Keys::Sorted),
+        });
+        if names.iter().flatten().any(Option::is_some) {
+            depends["files"] = json!(names);
+        }
+        hash_of(&depends)
+    }
+
     /// Replays a reference, unless it was replayed before with the same servers and image. `image` is the hash of its
     /// file.
     pub(super) async fn verify(
@@ -46,16 +68,7 @@ impl Verifier {
         reference: &Trajectory,
         image: Option<&str>,
     ) -> Result<Verification, JudgeError> {
-        let key = hash_of(&json!({
-            "kind": "judge verification",
-            "task": reference.id,
-            "servers": self.servers,
-            "path": reference.image,
-            "image": image,
-            "steps": Trajectory { id: String::new(), steps: reference.steps.clone(), ..Trajectory::default() }
-                .to_json()
-                .to_text(Keys::Sorted),
-        }));
+        let key = self.key(reference, image);
         if let Some(Kept::Verification(verification)) = self.journal.get(&key) {
             return Ok(verification);
         }

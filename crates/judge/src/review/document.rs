@@ -65,7 +65,7 @@ pub(super) fn reference(
         "steps": steps,
         "removed": removed.collect::<Vec<_>>(),
         "links": linked.links,
-        "origin": subject.origin.said(),
+        "origin": subject.origin_in_words(),
         "evidence": evidence.collect::<Vec<_>>(),
         "history": history.collect::<Vec<_>>(),
     });

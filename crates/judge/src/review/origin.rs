@@ -108,6 +108,35 @@ impl<'a> Subject<'a> {
     }
 }
 
+impl Subject<'_> {
+    /// Where results and dependencies come from, in words; `None` if the reference names no run.
+    #[must_use]
+    pub fn origin_in_words(self) -> Option<String> {
+        let Origin { run, search, places, .. } = self.origin;
+        let run = run.as_ref()?;
+        let (file, number) = (shortened(&run.file, 300), run.index + 1);
+        let results = if self.calls().iter().any(|call| call.result.is_some()) {
+            "its results are those that the reference has kept"
+        } else {
+            "its results are not shown"
+        };
+        match (search, places) {
+            (Search::NotYet, _) => None,
+            (Search::Found, _) => Some(format!(
+                "Results are those of the run that it was made of: trajectory {number} of {file}."
+            )),
+            (Search::Missing, Some(_)) => Some(format!(
+                "The run that it was made of is no longer trajectory {number} of {file}, and {results}. Dependencies \
+                 are those that m3 judge recorded, and those that arguments show."
+            )),
+            (Search::Missing, None) => Some(format!(
+                "The run that it was made of, trajectory {number} of {file}, does not fit it: {results}, and \
+                 dependencies are those that arguments show."
+            )),
+        }
+    }
+}
+
 impl Origin {
     /// Reads what a reference says about its run. Parts that do not fit the reference are ignored.
     #[must_use]
@@ -149,27 +178,6 @@ impl Origin {
     #[must_use]
     pub fn content(&self) -> Option<&str> {
         self.run.as_ref().map(|run| run.content.as_str())
-    }
-
-    /// Where results and dependencies come from, in words; `None` if the reference names no run.
-    #[must_use]
-    pub fn said(&self) -> Option<String> {
-        let run = self.run.as_ref()?;
-        let (file, number) = (shortened(&run.file, 300), run.index + 1);
-        match (self.search, &self.places) {
-            (Search::NotYet, _) => None,
-            (Search::Found, _) => Some(format!(
-                "Results are those of the run that it was made of: trajectory {number} of {file}."
-            )),
-            (Search::Missing, Some(_)) => Some(format!(
-                "The run that it was made of is no longer trajectory {number} of {file}, so that its results are not \
-                 shown. Dependencies are those that m3 judge recorded, and those that arguments show."
-            )),
-            (Search::Missing, None) => Some(format!(
-                "The run that it was made of, trajectory {number} of {file}, does not fit it: its results are not \
-                 shown, and dependencies are those that arguments show."
-            )),
-        }
     }
 
     /// Takes the results from a run, if it is the right one and has the calls of the reference.

@@ -1,5 +1,5 @@
-//! Processes results: keeps them whole on disk, saves their files into the task's workspace, and makes their text fit
-//! for a model.
+//! Processes results: keeps them and their files whole on disk, gives each file one name in the task's workspace, and
+//! makes their text fit for a model.
 //!
 //! ```text
 //! ToolResult -> files (decode, sniff, save) -> ResultRecord (one JSON file for each call)
@@ -15,6 +15,6 @@ mod tests;
 mod text;
 
 pub use m3_images::media::{Kind, Media};
-pub use save::{SavedFile, save_files};
+pub use save::{SavedFile, WorkspaceFile, decode, file_of, put_file, save_files};
 pub use store::{Keeps, KeptResult, ResultRecord, ResultStore, StoreError};
 pub use text::{readable, result_text, shortened_text, structured_without_data};

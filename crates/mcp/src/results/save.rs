@@ -1,4 +1,4 @@
-//! The files in a result: decoded, and saved into the task's workspace under names chosen here.
+//! The files in a result: decoded, and saved under names chosen here.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,8 @@ use m3_images::media::{Kind, Media};
 use m3_support::files;
 use m3_support::redact::Redactor;
 use m3_support::text::shortened;
-use serde::Serialize;
+use m3_support::workspace::Workspace;
+use serde::{Deserialize, Serialize};
 
 use crate::{Content, ToolResult};
 
@@ -19,21 +20,49 @@ use crate::{Content, ToolResult};
 pub struct SavedFile {
     /// Which part of the content it was, from 0.
     pub part: usize,
-    /// Its name in the workspace.
+    /// Its name in the workspace, by which calls name it: that of the file which the tool wrote itself, or one that
+    /// was chosen here.
     pub name: String,
+    /// Whether the tool wrote no such file, and the result's is in the workspace only because it was put there.
+    pub is_put: bool,
+    /// Where the result's own file is kept, relative to the workspace. Nothing that calls do later changes it.
+    pub file: String,
     /// What kind of file it is.
     pub kind: Kind,
+    /// The type of the file called `name` by its bytes, such as `image/png`.
+    pub mime_type: String,
+    /// The size of the file called `name` in bytes.
+    pub bytes: usize,
+    /// Width and height of the file called `name` in pixels, where it is an image that says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pixels: Option<(u32, u32)>,
+    /// The path of `file`.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub path: PathBuf,
+}
+
+impl SavedFile {
+    /// The file of the workspace that it is.
+    #[must_use]
+    pub fn in_workspace(&self) -> WorkspaceFile {
+        let Self { name, mime_type, bytes, pixels, .. } = self.clone();
+        WorkspaceFile { name, mime_type, bytes, pixels }
+    }
+}
+
+/// The file of a workspace that a file of a result is: tools write pictures and show them in their answers as well,
+/// often smaller.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkspaceFile {
+    /// Its path, relative to the workspace.
+    pub name: String,
     /// Its type by its bytes, such as `image/png`.
     pub mime_type: String,
     /// Its size in bytes.
     pub bytes: usize,
-    /// Width and height in pixels, where it is an image that says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Width and height in pixels.
     pub pixels: Option<(u32, u32)>,
-    /// Where it is.
-    #[serde(skip)]
-    #[schemars(skip)]
-    pub path: PathBuf,
 }
 
 /// Accepts base64 with or without padding, because servers are not strict about it.
@@ -46,24 +75,24 @@ const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIEN
 /// The most names that are tried for one file.
 const MAX_TRIES: u32 = 10_000;
 
-/// Saves all files of a result as `PREFIX-PART.EXT`, and reports files that cannot be saved because the server's data
-/// are wrong.
+/// Saves all files of a result in a folder as `PREFIX-PART.EXT`, which are their names as well, and reports files that
+/// cannot be saved because the server's data are wrong.
 ///
 /// # Errors
 /// The system's reason, if one cannot be written.
 pub fn save_files(
     result: &ToolResult,
-    workspace: &Path,
+    folder: &Path,
     prefix: &str,
     redactor: &Redactor,
 ) -> io::Result<(Vec<SavedFile>, Vec<String>)> {
     let (mut saved, mut problems) = (Vec::new(), Vec::new());
     for (part, content) in result.content.iter().enumerate() {
-        let Some((data, claimed)) = encoded(content) else { continue };
-        let bytes = match decode(data) {
-            Ok(bytes) => bytes,
-            Err(reason) => {
-                problems.push(format!("part {part}, {}: {reason}", shown_claim(claimed)));
+        let bytes = match file_of(content) {
+            None => continue,
+            Some(Ok(bytes)) => bytes,
+            Some(Err(reason)) => {
+                problems.push(format!("part {part}, {}: {reason}", shown_claim(claimed(content))));
                 continue;
             }
         };
@@ -75,14 +104,16 @@ pub fn save_files(
             _ => None,
         };
         if expected.is_some_and(|kind| kind != media.kind) {
-            let claim = shown_claim(claimed);
+            let claim = shown_claim(claimed(content));
             problems
                 .push(format!("part {part} is said to be {claim}, and its bytes are {}", media.mime_type));
         }
-        let (name, path) = write_new(workspace, &format!("{prefix}-{part}"), media.extension, &bytes)?;
+        let (name, path) = write_new(folder, &format!("{prefix}-{part}"), media.extension, &bytes)?;
         saved.push(SavedFile {
             part,
+            file: name.clone(),
             name,
+            is_put: true,
             kind: media.kind,
             mime_type: media.mime_type.to_owned(),
             bytes: bytes.len(),
@@ -93,15 +124,23 @@ pub fn save_files(
     Ok((saved, problems))
 }
 
-/// The base64 data in a part, with the MIME type that the server gives.
-fn encoded(content: &Content) -> Option<(&str, &str)> {
+/// The bytes of the file in a part of a result; `None` if it has none.
+///
+/// # Errors
+/// Why its data cannot be read.
+#[must_use]
+pub fn file_of(content: &Content) -> Option<Result<Vec<u8>, String>> {
+    content.data().map(decode)
+}
+
+/// The MIME type that the server gives.
+fn claimed(content: &Content) -> &str {
     match content {
-        Content::Image { data, mime_type } | Content::Audio { data, mime_type } => Some((data, mime_type)),
+        Content::Image { mime_type, .. } | Content::Audio { mime_type, .. } => mime_type,
         Content::Resource(resource) => {
-            let text = |key| resource.get(key).and_then(serde_json::Value::as_str);
-            Some((text("blob")?, text("mimeType").unwrap_or_default()))
+            resource.get("mimeType").and_then(serde_json::Value::as_str).unwrap_or_default()
         }
-        _ => None,
+        _ => "",
     }
 }
 
@@ -111,7 +150,10 @@ fn shown_claim(claimed: &str) -> String {
 
 /// Decodes base64 in all forms that servers write: with line breaks, without padding, in either alphabet, as a
 /// `data:` address.
-fn decode(data: &str) -> Result<Vec<u8>, String> {
+///
+/// # Errors
+/// Why it cannot be read.
+pub fn decode(data: &str) -> Result<Vec<u8>, String> {
     let data = match data.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) {
         Some((_, data)) => data,
         None => data,
@@ -140,8 +182,28 @@ fn pixels(media: Media, bytes: &[u8]) -> Option<(u32, u32)> {
     reader.into_dimensions().ok()
 }
 
+/// Puts a file into a workspace under a name, unless the name leads out of it or something has the name already: a
+/// tool that has written it is right.
+///
+/// # Errors
+/// The system's reason, if it cannot be written.
+pub fn put_file(workspace: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let Ok(place) = Workspace::new(workspace).and_then(|workspace| workspace.place(name)) else {
+        return Ok(());
+    };
+    match files::write_new_atomically(&place, bytes) {
+        Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        written => written,
+    }
+}
+
 /// Writes a file under a name that does not exist yet: a server may have put anything into its workspace, links too.
-fn write_new(folder: &Path, stem: &str, extension: &str, bytes: &[u8]) -> io::Result<(String, PathBuf)> {
+pub(super) fn write_new(
+    folder: &Path,
+    stem: &str,
+    extension: &str,
+    bytes: &[u8],
+) -> io::Result<(String, PathBuf)> {
     for attempt in 0..MAX_TRIES {
         let name = match attempt {
             0 => format!("{stem}.{extension}"),
@@ -160,6 +222,21 @@ fn write_new(folder: &Path, stem: &str, extension: &str, bytes: &[u8]) -> io::Re
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_put_where_nothing_is_and_never_outside() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = folder.path().join("w");
+        std::fs::create_dir(&workspace).unwrap();
+        for (name, content) in
+            [("a.png", "new"), ("sub/b.png", "new"), ("a.png", "late"), ("../c.png", "new")]
+        {
+            put_file(&workspace, name, content.as_bytes()).unwrap();
+        }
+        let read = |name: &str| std::fs::read_to_string(workspace.join(name)).unwrap();
+        assert_eq!((read("a.png"), read("sub/b.png")), ("new".to_owned(), "new".to_owned()));
+        assert!(!folder.path().join("c.png").exists());
+    }
 
     #[test]
     fn base64_is_read_as_servers_write_it() {

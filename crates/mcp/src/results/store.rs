@@ -11,7 +11,7 @@ use m3_support::text::json_without_hidden;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::save::{SavedFile, save_files};
+use super::save::{SavedFile, WorkspaceFile, put_file, save_files, write_new};
 use super::text::{result_text, shortened_text};
 use crate::names::model_name;
 use crate::{ToolName, ToolResult};
@@ -42,7 +42,7 @@ pub enum Keeps {
 pub struct KeptResult {
     /// The JSON file with the whole result, a [`ResultRecord`], if the store keeps it.
     pub path: Option<PathBuf>,
-    /// The images, sounds and other files of the result, saved in the workspace.
+    /// The images, sounds and other files of the result, each with its one name in the workspace.
     pub files: Vec<SavedFile>,
     /// The text for a model: all text of the result, shortened; files by their names.
     pub text: String,
@@ -64,7 +64,7 @@ pub struct ResultRecord {
     pub arguments: Value,
     /// The result as the server sent it.
     pub result: Value,
-    /// The files of it that were saved in the workspace.
+    /// The files of it, which calls can name.
     pub files: Vec<SavedFile>,
     /// What is wrong with the result.
     pub problems: Vec<String>,
@@ -107,7 +107,7 @@ impl ResultStore {
     /// The default limit of characters that a model gets of a result: some 5,000 tokens.
     pub const DEFAULT_LIMIT: usize = 20_000;
 
-    /// Keeps results in `folder` and their files in `workspace`; both are created if needed. Numbers continue those
+    /// Keeps results and their files in `folder`; what calls can name is in `workspace`. Both are created if needed. Numbers continue those
     /// of an earlier run; two runs at once need two folders.
     ///
     /// # Errors
@@ -169,7 +169,7 @@ impl ResultStore {
         arguments: &Value,
         result: &ToolResult,
     ) -> Result<KeptResult, StoreError> {
-        self.keep_as(self.reserve(1), tool, arguments, result)
+        self.keep_as((self.reserve(1), tool), arguments, result, &mut |_| None)
     }
 
     /// Reserves numbers for this many results; returns the first. So the results of calls made at once are numbered
@@ -178,18 +178,20 @@ impl ResultStore {
         self.next.fetch_add(results as u64, Ordering::Relaxed)
     }
 
-    /// Keeps a result under a number of [`ResultStore::reserve`].
+    /// Keeps a result under a number of [`ResultStore::reserve`]. Its files keep what the server sent. `find` says which
+    /// file of the workspace one of them is, if the tool wrote it there too; any other is put into the workspace, so
+    /// that calls can name it.
     ///
     /// # Errors
     /// [`StoreError::Write`]; files that were saved before stay.
     pub fn keep_as(
         &self,
-        number: u64,
-        tool: &ToolName,
+        (number, tool): (u64, &ToolName),
         arguments: &Value,
         result: &ToolResult,
+        find: &mut dyn FnMut(&SavedFile) -> Option<WorkspaceFile>,
     ) -> Result<KeptResult, StoreError> {
-        self.write(number, tool, arguments, result).map_err(|cause| StoreError::Write {
+        self.write((number, tool), arguments, result, find).map_err(|cause| StoreError::Write {
             tool: m3_support::text::shortened(&tool.to_string(), 100),
             folder: self.folder.clone(),
             cause,
@@ -198,14 +200,13 @@ impl ResultStore {
 
     fn write(
         &self,
-        number: u64,
-        tool: &ToolName,
+        (number, tool): (u64, &ToolName),
         arguments: &Value,
         result: &ToolResult,
+        find: &mut dyn FnMut(&SavedFile) -> Option<WorkspaceFile>,
     ) -> io::Result<KeptResult> {
         let redacted = |text: String| self.redactor.text(&text).into_owned();
-        let (files, problems) =
-            save_files(result, &self.workspace, &format!("result-{number:05}"), &self.redactor)?;
+        let (files, problems) = self.save(number, result, find)?;
         let problems: Vec<String> = problems.into_iter().map(redacted).collect();
         let mut record = ResultRecord {
             schema: "m3.result/1".to_owned(),
@@ -228,6 +229,34 @@ impl ResultStore {
             files::write_atomically(&path, json_without_hidden(&json).as_bytes())?;
         }
         Ok(KeptResult { path: is_kept.then_some(path), files, text, is_shortened, problems })
+    }
+
+    /// Saves the files of a result, and gives each one name in the workspace.
+    fn save(
+        &self,
+        number: u64,
+        result: &ToolResult,
+        find: &mut dyn FnMut(&SavedFile) -> Option<WorkspaceFile>,
+    ) -> io::Result<(Vec<SavedFile>, Vec<String>)> {
+        if !result.content.iter().any(|part| part.data().is_some()) {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        std::fs::create_dir_all(&self.folder)?;
+        let (mut files, problems) =
+            save_files(result, &self.folder, &format!("{number:05}"), &self.redactor)?;
+        for saved in &mut files {
+            saved.file = self.shown(&saved.path);
+            if let Some(WorkspaceFile { name, mime_type, bytes, pixels }) = find(saved) {
+                // A recorded call is played without the tool that wrote the file.
+                put_file(&self.workspace, &name, &std::fs::read(&saved.path)?)?;
+                *saved = SavedFile { name, is_put: false, mime_type, bytes, pixels, ..saved.clone() };
+                continue;
+            }
+            let extension = saved.path.extension().unwrap_or_default().to_string_lossy().into_owned();
+            let stem = format!("result-{number:05}-{}", saved.part);
+            (saved.name, _) = write_new(&self.workspace, &stem, &extension, &std::fs::read(&saved.path)?)?;
+        }
+        Ok((files, problems))
     }
 
     /// The text within the limit, and whether it was cut. Where it is cut does not depend on the length of the

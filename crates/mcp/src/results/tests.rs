@@ -76,7 +76,10 @@ fn every_kind_of_content_is_kept_and_told_in_order() {
     );
     assert!(!told.is_shortened && told.problems.is_empty());
     assert_eq!(std::fs::read(&told.files[0].path).unwrap(), png());
-    assert_eq!(told.files[0].path, kept.folder.path().join("workspace/result-00001-1.png"));
+    // What the result had, and what calls can name.
+    assert_eq!(told.files[0].path, kept.folder.path().join("results/00001-1.png"));
+    let put = kept.folder.path().join("workspace/result-00001-1.png");
+    assert!(told.files[0].is_put && std::fs::read(put).unwrap() == png());
     assert_eq!(told.path, Some(kept.folder.path().join("results/00001-server__a_tool.json")));
     let record = record(&told);
     assert_eq!(
@@ -181,6 +184,29 @@ fn what_the_server_says_of_a_file_is_not_believed() {
     assert!(told.problems[2].contains("empty"));
     assert!(told.text.contains("[image: image/png, and its data cannot be read]"));
     assert_eq!(std::fs::read_dir(kept.folder.path().join("workspace")).unwrap().count(), 1);
+}
+
+/// The text describes the tool's own file, which may be larger than what its answer shows.
+#[test]
+fn a_file_that_the_tool_wrote_itself_is_told_by_its_own_name() {
+    let kept = Kept::new(&[]);
+    let wire =
+        json!({"content": [{"type": "image", "data": STANDARD.encode(png()), "mimeType": "image/png"}]});
+    let own = WorkspaceFile {
+        name: "out/eel.jpg".to_owned(),
+        mime_type: "image/jpeg".to_owned(),
+        bytes: 900,
+        pixels: Some((30, 20)),
+    };
+    let told =
+        kept.store.keep_as((7, &tool()), &json!({}), &result(wire), &mut |_| Some(own.clone())).unwrap();
+    assert_eq!(told.text, "[image: saved as out/eel.jpg, image/jpeg, 30 x 20 pixels, 900 bytes]");
+    assert_eq!(told.files[0].in_workspace(), own);
+    assert_eq!(record(&told)["files"][0]["name"], "out/eel.jpg");
+    assert!(std::fs::read(&told.files[0].path).unwrap() == png() && !told.files[0].is_put);
+    let names = std::fs::read_dir(kept.folder.path().join("workspace")).unwrap();
+    let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["out"]);
 }
 
 #[cfg(unix)]

@@ -7,6 +7,7 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use image::codecs::jpeg::JpegEncoder;
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{DynamicImage, ImageFormat, ImageResult, Rgba, RgbaImage, imageops};
 use m3_mcp::Content;
 use m3_support::files::{write_atomically, write_new_atomically};
@@ -125,7 +126,7 @@ fn format_of(path: &str) -> Option<ImageFormat> {
 /// become white.
 fn encoded(image: &RgbaImage, format: ImageFormat) -> ImageResult<Vec<u8>> {
     let mut bytes = Cursor::new(Vec::new());
-    let is_opaque = image.pixels().all(|pixel| pixel.0[3] == u8::MAX);
+    let is_opaque = is_opaque(image);
     if format == ImageFormat::Jpeg {
         let mut paper = Cow::Borrowed(image);
         if !is_opaque {
@@ -144,13 +145,29 @@ fn encoded(image: &RgbaImage, format: ImageFormat) -> ImageResult<Vec<u8>> {
     Ok(bytes.into_inner())
 }
 
+/// The picture as PNG, packed better than a file of the workspace: it is sent, shown and recorded.
+fn packed(image: &RgbaImage) -> ImageResult<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let encoder = PngEncoder::new_with_quality(&mut bytes, CompressionType::Default, FilterType::Adaptive);
+    if is_opaque(image) {
+        DynamicImage::from(image.clone()).into_rgb8().write_with_encoder(encoder)?;
+    } else {
+        image.write_with_encoder(encoder)?;
+    }
+    Ok(bytes)
+}
+
+fn is_opaque(image: &RgbaImage) -> bool {
+    image.pixels().all(|pixel| pixel.0[3] == u8::MAX)
+}
+
 /// The picture for the caller, scaled down if needed, followed by a text that says so.
 pub(super) fn shown(image: &RgbaImage) -> Result<Vec<Content>, Failure> {
     let (width, height) = image.dimensions();
     let mut side = LONGEST_SIDE_SHOWN.min(width.max(height));
     loop {
         let small = scaled(image, side);
-        let png = encoded(&small, ImageFormat::Png)
+        let png = packed(&small)
             .map_err(|source| Failure::Encode { path: "the picture of the answer".to_owned(), source })?;
         if png.len() > MOST_BYTES_SHOWN && side > 64 {
             side = side * 7 / 10;

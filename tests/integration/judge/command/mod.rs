@@ -41,6 +41,20 @@ fn made(mut call: Value, result: &str) -> Value {
     call
 }
 
+/// A call of a reference, with what it returned in its run.
+fn kept(mut call: Value, result: &str) -> Value {
+    call["result"] = json!(result);
+    call
+}
+
+/// The calls of the best trajectory of a long run, as its reference has them.
+fn kept_steps() -> Value {
+    json!([
+        {"step": 1, "calls": [kept(one(), "1234"), kept(two(), "70007")]},
+        {"step": 2, "calls": [kept(product(), "86388638")]},
+    ])
+}
+
 /// A call that failed.
 fn failed(tool: &str) -> Value {
     let mut call = made(call(tool, json!({"title": "Sum"})), "no such page");

@@ -64,7 +64,7 @@ fn runs_without_results_are_rejected_with_a_way_out() {
     let model = judge_by(kind);
     let done = run(&mut asking(&folder, &[&predictions], &model));
     assert_eq!(done.status.code(), Some(0));
-    assert!(text(&done.stderr).contains("m3 outcomes PRED --servers"), "{}", text(&done.stderr));
+    assert!(text(&done.stderr).contains("m3 record PRED --servers"), "{}", text(&done.stderr));
     assert_eq!(super::refusal(&rejected(&folder)[0])["kind"], "no_successful_call");
     assert_eq!(model.requests().len(), 0);
 }

@@ -4,8 +4,8 @@ use m3_testkit::model_server::Scripted;
 use serde_json::json;
 
 use super::{
-    SUCCESS, asking, best, command, ids, is_verdict, judge_by, long_run, made, one, prediction, product,
-    references, rejected, target, two,
+    SUCCESS, asking, best, command, ids, is_verdict, judge_by, kept, long_run, made, one, prediction,
+    product, references, rejected, target, two,
 };
 use crate::support::{Folder, call, stdout};
 
@@ -51,7 +51,7 @@ fn the_shortest_of_all_runs_is_taken_and_the_others_are_compared_with_it() {
     }
     let found = references(&folder);
     assert_eq!(ids(&found), ["a", "b"]);
-    assert_eq!(found[0]["steps"][0]["calls"], json!([one(), two()]));
+    assert_eq!(found[0]["steps"][0]["calls"], json!([kept(one(), "1234"), kept(two(), "70007")]));
     let judge = &found[0]["judge"];
     assert_eq!((&judge["chosen"], judge["runs"].as_array().unwrap().len()), (&json!(1), 3));
     assert_eq!(

@@ -84,3 +84,62 @@ fn what_cannot_be_replayed_is_undecided_and_tried_again() {
     assert!(unavailable[0].as_str().unwrap().starts_with("math: "), "{unavailable}");
     assert_eq!(journal(&folder).len(), 0);
 }
+
+/// A run in a folder with its workspace: the first call shows a picture that only its result has, and the second one
+/// names it as the model was told.
+fn run_with_a_picture(folder: &Folder) -> std::path::PathBuf {
+    let mut shown = made(call("stub/picture", json!({})), "");
+    shown["result"] = json!({"content": [
+        {"type": "image", "file": "results/00001-0.png", "name": "result-00001-0.png", "mimeType": "image/png"}]});
+    let mut lost = made(call("stub/picture", json!({"a": 1})), "");
+    lost["result"] =
+        json!({"content": [{"type": "image", "file": "results/gone.png", "mimeType": "image/png"}]});
+    let look = made(call("image/get_metainfo", json!({"input_path": "result-00001-0.png"})), "2 x 1");
+    let results = folder.path().join("workspaces/a/results");
+    std::fs::create_dir_all(&results).unwrap();
+    image::RgbImage::new(2, 1).save(results.join("00001-0.png")).unwrap();
+    folder.json("predictions.json", &json!([prediction("a", "m", &[vec![shown, lost], vec![look]])]))
+}
+
+#[test]
+fn pictures_of_results_are_kept_beside_the_references_and_replayed_under_their_names() {
+    let folder = Folder::new();
+    let predictions = run_with_a_picture(&folder);
+    let stub = json!({"command": crate::host::support::stub(), "args": ["default"]});
+    let image = json!({"command": "m3", "args": ["serve", "image"]});
+    let servers = folder.json("servers.json", &json!({"mcpServers": {"stub": stub, "image": image}}));
+    let judge = || {
+        let mut command = command(&folder, &[&predictions]);
+        command.args(["--rules-only", "--verify"]).arg(&servers);
+        command
+    };
+    let done = run(&mut judge());
+    let (said, table) = (text(&done.stderr), text(&done.stdout));
+    assert!(done.status.success() && table.contains("accepted      1\n"), "{said}{table}");
+    assert!(
+        table.contains("pictures      1 file, ") && said.contains("1 file of results cannot be read"),
+        "{said}{table}"
+    );
+    let calls = |step: usize| references(&folder)[0]["steps"][step]["calls"].clone();
+    let part = &calls(0)[0]["result"]["content"][0];
+    let file = part["file"].as_str().unwrap();
+    assert!(file.starts_with("results/") && part["name"] == "result-00001-0.png", "{part}");
+    let at = |path: &str| image::open(folder.path().join(path)).unwrap();
+    assert_eq!(at(file), at("workspaces/a/results/00001-0.png"));
+    assert_eq!(calls(0)[1]["result"]["content"][0]["file"], "results/gone.png");
+    assert_eq!(calls(1)[0]["result"], "2 x 1");
+    // Written by the command and unchanged, so it may be replaced; the one result that a later call needs stays.
+    let smaller = stdout(judge().arg("--without-results"));
+    assert!(smaller.contains("accepted      1\n"), "{smaller}");
+    let has_result = [calls(0)[0].clone(), calls(0)[1].clone(), calls(1)[0].clone()];
+    assert_eq!(has_result.map(|call| call.get("result").is_some()), [true, false, false]);
+    // Reviewed references take their pictures along.
+    let elsewhere = folder.path().join("sub/reviewed.json");
+    std::fs::create_dir(folder.path().join("sub")).unwrap();
+    let mut review = crate::support::m3_bare(folder.path());
+    review.arg("review").arg(super::target(&folder)).args(["--with-open", "--out"]).arg(&elsewhere);
+    run(&mut review);
+    let reviewed = crate::support::json_of(&elsewhere);
+    assert_eq!(reviewed[0]["steps"][0]["calls"][0]["result"]["content"][0]["file"], file);
+    assert_eq!(at(&format!("sub/{file}")), at(file));
+}

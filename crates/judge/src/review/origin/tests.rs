@@ -33,7 +33,7 @@ fn found(reference: &Trajectory, runs: &str) -> (Option<Json>, String) {
     let mut origins = [Origin::of(reference)];
     find_runs(std::slice::from_ref(reference), &mut origins, folder.path());
     let subject = Subject { reference, origin: &origins[0] };
-    (subject.result(&subject.calls(), 0).cloned(), origins[0].said().unwrap_or_default())
+    (subject.result(&subject.calls(), 0).cloned(), subject.origin_in_words().unwrap_or_default())
 }
 
 #[test]
