@@ -40,8 +40,9 @@ fn models(count: usize) -> Vec<Vec<WeightedSums>> {
             of_metrics: Metric::ALL.map(|metric| match metric.sum() {
                 Some(Sum::OfPairs(_)) => share(matched),
                 Some(Sum::OfTrajectories(_)) => share(reference_calls),
-                Some(Sum::Matched) | None => 0.0,
+                Some(Sum::Matched | Sum::MeanInPairs(_) | Sum::MeanOfTrajectories(_)) | None => 0.0,
             }),
+            ..WeightedSums::default()
         }
     };
     (0..count).map(|_| (0..TRAJECTORIES).map(|_| trajectory()).collect()).collect()

@@ -12,8 +12,8 @@ use super::{
     ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport, VerdictReport,
 };
 use super::{
-    ArgumentReport, CoverageReport, InputsReport, RegionsReport, RejectedMatchesReport, ResultsReport, WrongArgumentReport,
-    by_tool, signature,
+    ArgumentReport, CoverageReport, InputsReport, RegionsReport, RejectedMatchesReport, ResultsReport,
+    WrongArgumentReport, by_tool, signature,
 };
 use crate::metrics::MetricsReport;
 use crate::{Places, ToolNamesReport};

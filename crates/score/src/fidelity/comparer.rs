@@ -329,11 +329,12 @@ impl<'a> Fidelity<'a> {
     fn call(
         &self,
         pair: CallPair<'_>,
-        arguments: Vec<ArgumentComparison>,
+        mut arguments: Vec<ArgumentComparison>,
         evidence: Vec<Evidence>,
     ) -> CallFidelity {
-        let score = arguments.iter().map(|argument| argument.score).fold(1.0, f64::min);
         let regions = Regions::of(pair, self.schema(pair).map(Schema::new));
+        regions.limit(&mut arguments);
+        let score = arguments.iter().map(|argument| argument.score).fold(1.0, f64::min);
         CallFidelity { score, arguments, evidence, regions }
     }
 }

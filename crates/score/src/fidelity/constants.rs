@@ -103,6 +103,11 @@ pub const POINT_SIZE: f64 = 40.0;
 /// (Rawles et al. 2023).
 pub const POINT_SHARE: f64 = 0.14;
 
+/// The overlap of two regions (intersection over union) against the best score of their sides: 0.9 is what people draw around
+/// one thing, and from 0.7 down as much of the picture is another as is the same in a third of each.
+pub const OVERLAP: [(f64, f64); 6] =
+    [(0.3, 0.02), (0.5, 0.2), (0.7, 0.5), (0.8, 0.75), (0.9, 0.92), (0.97, 0.97)];
+
 // Texts.
 
 /// Words of a text that are compared. Of longer texts what both begin and end with is left out first; where what is left

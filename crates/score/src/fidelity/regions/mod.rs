@@ -9,17 +9,19 @@ mod shape;
 mod tests;
 mod writings;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use m3_support::pointer::segments;
 use m3_support::text::shortened;
 use m3_trajectory::json::{Json, is_same};
 pub(super) use shape::Shape;
 use writings::{InList, held};
 pub(super) use writings::{InObject, in_items, in_list, in_object, is_visual, items_in};
 
-use super::CallPair;
-use super::constants::{MAX_DEPTH, POINT_SHARE, POINT_SIZE};
+use super::constants::{CLOSE, MAX_DEPTH, OVERLAP, POINT_SHARE, POINT_SIZE, on_curve};
 use super::name::Name;
+use super::{ArgumentComparison, CallPair, Kind, Verdict};
 use crate::Counted;
 use crate::schema::Schema;
 
@@ -79,6 +81,48 @@ impl Regions {
         each.truncate(MOST_NAMED);
         Self { each, overlaps }
     }
+}
+
+impl Regions {
+    /// Lets the sides of a region be no better than the whole: sides that are each a little off bound another part of the
+    /// picture.
+    pub(super) fn limit(&self, arguments: &mut [ArgumentComparison]) {
+        let sides =
+            arguments.iter_mut().filter(|argument| argument.kind == Kind::BoxSide && argument.score < 1.0);
+        for argument in sides {
+            let name = place_name(&argument.path);
+            let is_around = |region: &&RegionOverlap| match &region.reference {
+                Some(around) if around == region.shape => !name.contains(['.', '[']),
+                Some(around) => name
+                    .strip_prefix(around.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])),
+                None => false,
+            };
+            let Some(region) = self.each.iter().find(is_around) else { continue };
+            let most = on_curve(&OVERLAP, region.overlap);
+            if argument.score > most {
+                argument.score = most;
+                if matches!(argument.verdict, Verdict::Equivalent | Verdict::Close) {
+                    argument.verdict = if most >= CLOSE { Verdict::Close } else { Verdict::Different };
+                }
+                argument.reason = Cow::Owned(format!("{} overlap of {:.2}", region.shape, region.overlap));
+            }
+        }
+    }
+}
+
+/// The name of the argument that a pointer leads to, as regions have it: `areas[0].x1`.
+fn place_name(pointer: &str) -> String {
+    let mut name = String::new();
+    for segment in segments(pointer) {
+        if !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit()) {
+            name = format!("{name}[{segment}]");
+        } else {
+            let dot = if name.is_empty() { "" } else { "." };
+            name = format!("{name}{dot}{segment}");
+        }
+    }
+    name
 }
 
 /// Something in a call's arguments that may be a region.
