@@ -49,6 +49,7 @@ impl ResultPictures {
         match picture {
             RecordedPicture::Sent(data) => STANDARD.decode(data.as_bytes()).ok(),
             RecordedPicture::File(path) => m3_images::bytes_of(&self.file(side, path)?).ok(),
+            RecordedPicture::TooLarge => None,
         }
     }
 
@@ -65,6 +66,7 @@ impl ResultPictures {
         match picture {
             RecordedPicture::Sent(data) => key.update(data.as_bytes()),
             RecordedPicture::File(path) => key.update(format!("{side:?} {path}")),
+            RecordedPicture::TooLarge => return None,
         }
         let key: [u8; 32] = key.finalize().into();
         let known = |decoded: &Decoded| decoded.pictures.get(&key).cloned();
@@ -73,12 +75,12 @@ impl ResultPictures {
         }
         let opened = self.bytes(side, picture).and_then(|bytes| pixels(&bytes).ok()).map(Arc::new);
         let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
-        let size = opened.as_ref().map_or(0, |image| image.as_raw().len()) + 64;
-        if decoded.bytes + size > KEPT {
+        let bytes = opened.as_ref().map_or(0, |image| image.as_raw().len()) + 64;
+        if decoded.bytes + bytes > KEPT {
             *decoded = Decoded::default();
         }
-        if size <= KEPT {
-            decoded.bytes += size;
+        if bytes <= KEPT {
+            decoded.bytes += bytes;
             decoded.pictures.insert(key, opened.clone());
         }
         opened

@@ -75,7 +75,9 @@ pub fn contents(calls: &[CallView<'_>], lineage: &Lineage) -> Vec<Content> {
             _ => {
                 let mut hasher = DefaultHasher::new();
                 signature.hash(&mut hasher);
-                inputs.iter().for_each(|input| key(input).hash(&mut hasher));
+                for input in inputs {
+                    key(input).hash(&mut hasher);
+                }
                 hasher.finish()
             }
         };

@@ -66,7 +66,7 @@ impl DefaultNames<'_> {
 
 /// The number that a name ends with, after a sign.
 fn number_at_end(stem: &str) -> Option<usize> {
-    let digits = stem.trim_end_matches(|c: char| c == ')' || c == ']');
+    let digits = stem.trim_end_matches([')', ']']);
     let start = digits.rfind(|c: char| !c.is_ascii_digit())?;
     let (sign, number) =
         (digits[start..].chars().next()?, &digits[start + digits[start..].chars().next()?.len_utf8()..]);

@@ -72,6 +72,7 @@ const MAX_NAMED: usize = 64;
 
 impl Effects {
     /// The effects of a call, as far as its tool and its arguments show.
+    #[must_use]
     pub fn of(call: &ChainCall) -> Self {
         let (server, tool) = call.tool.split_once('/').unwrap_or(("", &call.tool));
         let changes_state = match call.read_only {
@@ -104,6 +105,7 @@ impl Effects {
 
     /// Why the order of this call and a later one matters; `None` if it does not. `meet` says whether they name files
     /// that may be the same, as [`PathOverlaps`](super::PathOverlaps) finds.
+    #[must_use]
     pub fn conflict(&self, later: &Self, meet: bool) -> Option<Conflict> {
         let file = if meet { self.file_conflict(later) } else { None };
         if file.as_ref().is_some_and(|conflict| conflict.is_sure) {
@@ -121,6 +123,7 @@ impl Effects {
     }
 
     /// A conflict in words, as a clause such as "both write `a.png`".
+    #[must_use]
     pub fn reason(&self, later: &Self, conflict: Conflict) -> String {
         let path = |path: usize| {
             let text = later.paths.get(path).map_or("", |path| path.text.as_str());
@@ -141,6 +144,7 @@ impl Effects {
 
     /// Whether this call may change what the other one sees: it writes a file that the other one names, or changes
     /// what their common server holds.
+    #[must_use]
     pub fn changes_what_is_seen_by(&self, other: &Self, meet: bool) -> bool {
         let written = || self.paths.iter().filter(|path| path.is_written);
         let is_file = meet
@@ -155,6 +159,7 @@ impl Effects {
 
     /// Whether this call only looked at a file that a later one uses to make something: where to cut or draw may come
     /// from what it saw.
+    #[must_use]
     pub fn looked_at_what_is_used_by(&self, later: &Self, meet: bool) -> bool {
         let is_read = |path: &&PathUse| !path.is_named_output;
         let is_possible = meet && self.only_looks && !later.only_looks;

@@ -54,6 +54,7 @@ use std::collections::BTreeMap;
 pub use contents::{Content, contents};
 pub use effects::{Conflict, Effects};
 pub use lineage::{CallView, GivenFiles, Lineage, Mention, Role, Version};
+pub use names::names_input_file;
 pub use path_overlaps::PathOverlaps;
 pub use paths::{is_file_path, is_one_path};
 use serde::{Deserialize, Serialize};
@@ -107,6 +108,7 @@ pub fn dependencies(chain: &Chain) -> Vec<Dependency> {
 }
 
 /// The dependencies that these uses make.
+#[must_use]
 pub fn listed(chain: &Chain, uses: &[Use]) -> Vec<Dependency> {
     let mut pairs: BTreeMap<(usize, usize), Vec<SharedValue>> = BTreeMap::new();
     for found in uses {

@@ -467,11 +467,19 @@ fn texts_of<'a>(arguments: Option<&'a Json>, texts: &mut Vec<(String, &'a str)>)
     }
 }
 
+/// The length of the ending that a tool has added to a name that has none.
+fn ending_after(name: &str, rest: &str) -> usize {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let Some(ending) = rest.strip_prefix('.').filter(|_| !file.contains('.')) else { return 0 };
+    let length = ending.bytes().take_while(u8::is_ascii_alphanumeric).count();
+    if (1..=5).contains(&length) { length + 1 } else { 0 }
+}
+
 /// Where a name stands in a text as a word of its own.
 fn whole_words<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '\\');
     text.match_indices(name).filter_map(move |(start, found)| {
-        let end = start + found.len();
+        let end = start + found.len() + ending_after(name, &text[start + found.len()..]);
         let before = text[..start].chars().next_back();
         let mut after = text[end..].chars();
         // A dot ends a sentence, or goes on with the name.

@@ -177,6 +177,28 @@ pub(crate) fn is_output(name: &str) -> bool {
     words(name).iter().any(|word| OUTPUTS.contains(&word.as_str()))
 }
 
+/// Words in names of arguments that take pictures and other files.
+const FILES: [&str; 12] = [
+    "image",
+    "picture",
+    "photo",
+    "img",
+    "media",
+    "attachment",
+    "document",
+    "video",
+    "audio",
+    "mask",
+    "overlay",
+    "uri",
+];
+
+/// Whether an argument of this name takes a file, rather than a text that names one.
+#[must_use]
+pub fn names_input_file(name: &str) -> bool {
+    names_path(name) || is_input(name) || words(name).iter().any(|word| FILES.contains(&word.as_str()))
+}
+
 /// Whether an argument of this name gives a name or an id to something.
 pub(crate) fn gives_name(name: &str) -> bool {
     words(name).last().is_some_and(|last| last == "name" || NAMING.contains(&last.as_str()))

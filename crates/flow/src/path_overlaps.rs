@@ -21,6 +21,7 @@ pub struct PathOverlaps {
 
 impl PathOverlaps {
     /// The overlaps of calls with these effects.
+    #[must_use]
     pub fn new(effects: &[Effects]) -> Self {
         let mut numbers: HashMap<&FilePath, usize> = HashMap::new();
         let mut paths: Vec<&FilePath> = Vec::new();
@@ -45,6 +46,7 @@ impl PathOverlaps {
     }
 
     /// For each call, whether one of its paths may overlap with one of this call.
+    #[must_use]
     pub fn with(&self, call: usize) -> Vec<bool> {
         let mut meets = vec![false; self.of_call.len()];
         for &path in self.of_call.get(call).into_iter().flatten() {

@@ -87,6 +87,7 @@ const CHANGING_FIRST: [&str; 26] = [
 ];
 
 /// Whether a tool of this name only looks.
+#[must_use]
 pub fn looks_by_name(tool: &str) -> bool {
     words(tool).first().is_some_and(|first| LOOKING.contains(&first.as_str()))
 }
@@ -117,5 +118,5 @@ pub fn may_create(tool: &str) -> bool {
     let holds = |word: &&str| {
         tool.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
     };
-    CREATING.iter().any(|word| holds(&word))
+    CREATING.iter().any(holds)
 }

@@ -59,6 +59,7 @@ struct Source {
 }
 
 /// Finds all uses between calls.
+#[must_use]
 pub fn find_uses(chain: &Chain) -> Uses {
     let mut search = Search { chain, ..Search::new(chain) };
     search.read_arguments();

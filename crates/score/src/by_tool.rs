@@ -232,8 +232,8 @@ impl ByTool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fidelity::Regions;
-    use crate::{CallPlace, Counted, Match, Unmatched};
+    use crate::fidelity::{CallFidelity, Regions};
+    use crate::{CallPlace, ComparedPair, Counted, Match, Unmatched};
 
     const PLACE: CallPlace = CallPlace { step: 0, call: 0, index: 0 };
 
@@ -253,8 +253,9 @@ mod tests {
         Match { tool: tool.to_owned(), similarity, is_strong: true, reference: PLACE, predicted: PLACE }
     }
 
-    fn fidelity(score: f64) -> CallFidelity {
-        CallFidelity { score, ..CallFidelity::default() }
+    fn compared(score: f64, regions: Regions) -> ComparedPair {
+        let fidelity = CallFidelity { score, regions, ..CallFidelity::default() };
+        ComparedPair { reference: PLACE, predicted: PLACE, fidelity }
     }
 
     /// Two pairs, one of them wrong; one missed call, two extra ones.
@@ -276,9 +277,7 @@ mod tests {
         let mut by_tool = ByTool::default();
         let regions =
             |sum: f64, count: u64| Regions { overlaps: Counted { sum, count }, ..Regions::default() };
-        let found = [(1.0, regions(0.75, 2)), (0.25, regions(1.0, 1))];
-        let found = found.map(|(score, regions)| CallFidelity { regions, ..fidelity(score) });
-        by_tool.add(None, &matching(), &found);
+        by_tool.add(None, &matching(), &[compared(1.0, regions(0.75, 2)), compared(0.25, regions(1.0, 1))]);
         let crop = &by_tool.tools["crop"];
         assert_eq!((crop.needed, crop.called, crop.matched, crop.missed(), crop.extra()), (2, 3, 2, 0, 1));
         assert!((crop.similarity().unwrap() - 0.8).abs() < 1e-12);
@@ -297,7 +296,11 @@ mod tests {
         assert_eq!(by_tool.replaced().collect::<Vec<_>>(), [("scan", "read", 1)]);
         // A further repetition is added.
         let mut other = ByTool::default();
-        other.add(Some(FailureClass::Time), &matching(), &[fidelity(1.0), fidelity(1.0)]);
+        other.add(
+            Some(FailureClass::Time),
+            &matching(),
+            &[1.0, 1.0].map(|score| compared(score, Regions::default())),
+        );
         by_tool.add_repetition(other);
         assert_eq!((by_tool.tools["crop"].needed, by_tool.tools["scan"].missed()), (4, 2));
         assert_eq!((by_tool.lost(Cause::TaskFailed), by_tool.lost(Cause::WrongArguments)), (1, 1));

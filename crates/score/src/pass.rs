@@ -87,7 +87,7 @@ impl PassCriterion {
 mod tests {
     use super::*;
     use crate::fidelity::{CallFidelity, Regions};
-    use crate::{CallPlace, Calls, Counted, ExactSums, Match, Matching};
+    use crate::{CallPlace, Calls, ComparedPair, Counted, ExactSums, Match, Matching};
 
     /// A trajectory of one matched call whose regions overlap so much, if it has any.
     fn scored(regions: Counted) -> TrajectoryScore {
@@ -96,11 +96,21 @@ mod tests {
         let pair = Match { tool, similarity: 1.0, is_strong: true, reference: place, predicted: place };
         let matching = Matching { matches: vec![pair], ..Matching::default() };
         let regions = Regions { overlaps: regions, ..Regions::default() };
-        let fidelities = vec![CallFidelity { regions, ..CallFidelity::default() }];
+        let fidelity = CallFidelity { regions, ..CallFidelity::default() };
+        let compared = vec![ComparedPair { reference: place, predicted: place, fidelity }];
         let calls = Calls::new(1);
-        let sums = ExactSums::of(false, &matching, &fidelities, &calls, &calls, Profile::Paper);
-        let (id, task_type) = ("a".to_owned(), None);
-        TrajectoryScore { id, task_type, failure: None, verdict: None, sums, matching, fidelities }
+        let sums = ExactSums::of(false, &matching, (&compared, 0), None, &calls, &calls, Profile::Paper);
+        TrajectoryScore {
+            id: "a".to_owned(),
+            task_type: None,
+            failure: None,
+            verdict: None,
+            sums,
+            matching,
+            compared,
+            reached_without: Vec::new(),
+            artifact_agreement: None,
+        }
     }
 
     /// What a metric says nothing of neither passes nor fails by it; by nothing at all nothing passes.

@@ -114,7 +114,9 @@ impl<'a> Run<'a> {
             if let Some(results) = &prepared.results {
                 let mut evidence =
                     ResultEvidence::new(results, &compared, &self.survey, self.options.pictures);
-                compared.iter_mut().for_each(|pair| evidence.lay_over(pair));
+                for pair in &mut compared {
+                    evidence.lay_over(pair);
+                }
                 artifact_agreement = evidence.artifact_agreement();
                 let is_compared = |call: usize| compared.iter().any(|pair| pair.reference.index == call);
                 let alone = matching.unmatched_references.iter().map(|alone| alone.place);
@@ -198,15 +200,15 @@ impl<'a> Run<'a> {
         matchings: &[Matching],
         embedder: &mut Embedder,
     ) -> Result<Vec<Vec<ComparedPair>>, ScoreError> {
-        let mut comparer = Comparer { chunk, fidelity: &mut self.fidelity, options: &self.options, embedder };
-        let (pairs, fidelities, pairings) = comparer.pair(matchings)?;
+        let mut pairing = Comparer { chunk, fidelity: &mut self.fidelity, options: &self.options, embedder };
+        let (pairs, fidelities, pairings) = pairing.pair(matchings)?;
         let (answers, mut doubtful) = (self.options.answers, self.doubtful.as_deref_mut());
         let answers = answers.filter(|answers| !answers.is_empty());
         let is_asked = answers.is_some() || doubtful.is_some();
         let mut compared: Vec<Vec<ComparedPair>> = vec![Vec::new(); chunk.items.len()];
         for (calls, mut fidelity) in pairs.into_iter().zip(fidelities) {
             if is_asked {
-                let rewritten = comparer.rewrite_under(calls, &pairings);
+                let rewritten = pairing.rewrite_under(calls, &pairings);
                 let pair = pair_of(&chunk.items, calls, rewritten.as_ref());
                 if let Some(doubtful) = &mut doubtful {
                     doubtful.add(pair, &fidelity);

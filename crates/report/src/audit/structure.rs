@@ -81,6 +81,7 @@ mod tests {
             strength: "weak".to_owned(),
             reference: PlaceReport { step: reference, call: 0, index },
             predicted: PlaceReport { step: predicted, call: 0, index },
+            compared_with: None,
             argument_fidelity: 1.0,
             wrong_arguments: Vec::new(),
             regions: None,

@@ -122,9 +122,7 @@ fn spread_sheet(repeats: &RepeatsReport) -> Sheet {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use m3_score::{ExactSums, Ledger, PassCriterion, Profile, Summary};
+    use m3_score::{Ledger, PassCriterion, Profile, Summary};
     use m3_stats::Draws;
 
     use super::super::RepeatsGatherer;
@@ -136,13 +134,7 @@ mod tests {
         let criterion = PassCriterion::default();
         let mut gatherer = RepeatsGatherer::new(&criterion, Profile::OpenM3Bench);
         let ledger = Ledger { references: 1, missing: vec!["a".to_owned()], ..Ledger::default() };
-        gatherer.end_repetition(&Summary {
-            ledger,
-            aggregate: ExactSums::default(),
-            by_type: BTreeMap::new(),
-            findings: m3_score::Findings::default(),
-            by_tool: m3_score::ByTool::default(),
-        });
+        gatherer.end_repetition(&Summary { ledger, ..Summary::default() });
         let notes = rates_notes(&gatherer.finish(&Draws { count: 10, ..Draws::default() }));
         assert_eq!(notes[1], "Tasks: 0 always pass, 0 sometimes, 0 never, 1 without a trial");
     }

@@ -105,8 +105,8 @@ impl PairFlow {
             let Some(reference) = calls.get(call).copied().flatten() else { continue };
             for mention in mentions {
                 let own = self.references.mentions.get(reference).into_iter().flatten();
-                let at_place = own.filter(|other| other.pointer == mention.pointer);
-                let Some(own) = at_place.filter_map(|other| file(&self.references, other)).next() else {
+                let mut at_place = own.filter(|other| other.pointer == mention.pointer);
+                let Some(own) = at_place.find_map(|other| file(&self.references, other)) else {
                     continue;
                 };
                 let Some(given) = file(&self.predictions, mention) else { continue };
@@ -125,6 +125,11 @@ impl PairFlow {
         }
         paired
     }
+}
+
+/// The names that a trajectory gives to what it creates besides files, where other calls use them.
+pub(super) fn given_names(trajectory: &Trajectory) -> HashSet<String> {
+    values::given_names_of(trajectory)
 }
 
 /// Whether any call of a trajectory has a recorded result.

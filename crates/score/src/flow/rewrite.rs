@@ -135,7 +135,9 @@ impl PairFlow {
         if wanted.iter().any(is_left) {
             return;
         }
-        for name in given.iter_mut().filter(|name| matches!(name.meaning, Meaning::Lost(_))) {
+        for name in
+            given.iter_mut().filter(|name| matches!(name.meaning, Meaning::Lost(_) | Meaning::Continued(_)))
+        {
             name.meaning = Meaning::New(String::new());
         }
     }
@@ -144,7 +146,8 @@ impl PairFlow {
     fn hold_to_question<'m>(&self, wanted: &mut Vec<Named<'m>>, given: &mut Vec<Named<'m>>) {
         let is_new = |name: &Named<'_>| matches!(name.meaning, Meaning::New(_));
         let is_named_by_choice = |name: &Named<'_>| {
-            matches!(name.meaning, Meaning::New(_) | Meaning::InPlace(_) | Meaning::Foreign(_))
+            use Meaning::{Continued, Foreign, InPlace, New};
+            matches!(name.meaning, New(_) | InPlace(_) | Foreign(_) | Continued(_))
         };
         let texts = |names: &[Named<'_>]| -> Vec<(String, String)> {
             let chosen = names.iter().filter(|name| is_named_by_choice(name));

@@ -36,8 +36,10 @@ pub(super) enum Meaning {
     New(String),
     /// A file in the place of the task's own image.
     InPlaceOfTaskImage,
-    /// A file that a later call goes on with.
+    /// A file that a later call writes over.
     Lost(usize),
+    /// A file that a later call makes something else of.
+    Continued(usize),
     /// A file under a name that the question asks for, or another one than that.
     Asked(String),
 }
@@ -123,10 +125,9 @@ impl PairFlow {
         let versions = &self.predictions;
         match mention.role {
             Role::ReadsTaskImage => Meaning::TaskImage,
-            Role::Writes(version) => match self.going_on(version, pairing) {
-                Some(by) => Meaning::Lost(by),
-                None => written(versions, version),
-            },
+            Role::Writes(version) => {
+                self.end_of(version, pairing).unwrap_or_else(|| written(versions, version))
+            }
             Role::Reads { version, .. } | Role::Changes(version) => {
                 match (pairing, versions.versions.get(version)) {
                     (Counterparts::Known { files, .. }, Some(made)) if made.is_changed_in_place => {
@@ -151,14 +152,14 @@ impl PairFlow {
         }
     }
 
-    /// The predicted call that goes on with what a version holds: it writes over it, or makes something of it that the reference
-    /// does not make.
-    fn going_on(&self, version: usize, pairing: Counterparts<'_>) -> Option<usize> {
+    /// What becomes of a version of the prediction, if it is not left behind: a later call writes over it, or makes something of
+    /// it that the reference does not make.
+    fn end_of(&self, version: usize, pairing: Counterparts<'_>) -> Option<Meaning> {
         let versions = &self.predictions.versions;
         let by = versions.get(version)?.replaced_by;
         let is_again = |by: usize| same_contents(&self.predicted_contents, version).any(|same| same == by);
         if let Some(by) = by.filter(|by| !is_again(*by)) {
-            return versions.get(by).map(|by| by.call);
+            return versions.get(by).map(|by| Meaning::Lost(by.call));
         }
         let Counterparts::Known { calls, .. } = pairing else { return None };
         let reads = |call: &usize| {
@@ -167,8 +168,7 @@ impl PairFlow {
         };
         let makes = |call: &usize| versions.iter().any(|made| made.call == *call);
         let unpaired = (0..self.predictions.mentions.len()).filter(|call| calls.get(*call) == Some(&None));
-        let mut going_on = unpaired.filter(reads).filter(makes);
-        going_on.next()
+        unpaired.filter(reads).find(makes).map(Meaning::Continued)
     }
 
     /// The first reference call that makes what a version of the reference holds.
@@ -220,7 +220,8 @@ impl PairFlow {
             Meaning::New(_) => "writes a new file".to_owned(),
             Meaning::InPlaceOfTaskImage => "writes over the task's picture".to_owned(),
             Meaning::Asked(name) => format!("writes `{}`", shortened(name, SHOWN)),
-            Meaning::Lost(by) => format!("{LOSS} {} goes on with", words_of_place(predictions, *by)),
+            Meaning::Lost(by) => format!("{LOSS} {} writes over", words_of_place(predictions, *by)),
+            Meaning::Continued(by) => format!("{LOSS} {} goes on with", words_of_place(predictions, *by)),
         };
         format!("{BEGIN}{words}{END}")
     }

@@ -1,6 +1,6 @@
 //! Ids and names that a prediction uses, as the reference's matched call returned or gave them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use m3_flow::{
     CallPlace, Chain, ChainCall, Standing, ValueUse, counterpart, given_names, may_create, plain_value,
@@ -44,10 +44,10 @@ impl Values {
         if !is_small(reference) || !is_small(prediction) {
             return Self::default();
         }
-        let (reference, prediction) = (chain(reference), chain(prediction));
+        let (reference, prediction) = (chain(reference, are_recorded), chain(prediction, are_recorded));
         let mut uses: BTreeMap<usize, Vec<PredictedUse>> = BTreeMap::new();
-        let used = if are_recorded { value_uses(&prediction) } else { given_names(&prediction) };
-        for used in used {
+        let values = if are_recorded { value_uses(&prediction) } else { given_names(&prediction) };
+        for used in values {
             let tool = &prediction.calls[used.from].tool;
             let makers = reference.calls.iter().enumerate().filter(|(_, call)| call.tool == *tool);
             let maker = &prediction.calls[used.from];
@@ -98,6 +98,15 @@ impl Values {
     }
 }
 
+/// The names that calls give to what they create, where other calls use them.
+pub(super) fn given_names_of(trajectory: &Trajectory) -> HashSet<String> {
+    let creates = trajectory.calls().any(|(_, call)| may_create(&call.tool));
+    if !creates || trajectory.call_count() > MOST_CALLS {
+        return HashSet::new();
+    }
+    given_names(&chain(trajectory, false)).into_iter().map(|used| plain_value(&used.value)).collect()
+}
+
 /// Replaces a value, or its words within a longer text.
 fn put(place: &mut Json, own: &str, other: &Json) -> bool {
     if plain_value(place) == own {
@@ -124,7 +133,7 @@ fn size(value: &Json, depth: usize) -> usize {
     }
 }
 
-fn chain(trajectory: &Trajectory) -> Chain {
+fn chain(trajectory: &Trajectory, with_results: bool) -> Chain {
     let mut calls = Vec::with_capacity(trajectory.call_count());
     for (step, of_step) in trajectory.steps.iter().enumerate() {
         for (index, call) in of_step.calls.iter().enumerate() {
@@ -137,7 +146,7 @@ fn chain(trajectory: &Trajectory) -> Chain {
                 place: CallPlace { step, call: index },
                 tool: call.tool.clone(),
                 arguments: call.arguments.clone(),
-                result: call.result.as_ref().map(without_pictures),
+                result: call.result.as_ref().filter(|_| with_results).map(without_pictures),
                 standing,
                 read_only: None,
             });

@@ -1,9 +1,10 @@
 //! What a trajectory leaves behind: files that no later call reads and nothing takes the place of, and what its last step
 //! returned; and how well two sets agree.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use m3_flow::{Role, looks_by_name};
+use m3_flow::{Role, looks_by_name, names_input_file};
+use m3_support::pointer::segments;
 
 use super::pictures::Likeness;
 use super::{ComparePictures, PairResults, Side};
@@ -53,10 +54,10 @@ impl Agreement {
         }
         wanted.truncate(MOST);
         left.truncate(MOST);
-        let mut comparer = Comparer { results, pictures, known: HashMap::new() };
+        let mut likenesses = Comparer { results, pictures, known: HashMap::new() };
         let pairs =
             wanted.iter().flat_map(|&reference| left.iter().map(move |&predicted| (reference, predicted)));
-        let compare = |pair: (Artifact, Artifact)| comparer.compare(pair);
+        let compare = |pair: (Artifact, Artifact)| likenesses.compare(pair);
         let Some(found) = pairs.map(compare).collect::<Option<Vec<Likeness>>>() else {
             return Self::default();
         };
@@ -131,7 +132,34 @@ impl Comparer<'_> {
 
     fn calls(&mut self, calls: (usize, usize)) -> Option<Likeness> {
         let (results, pictures) = (self.results, self.pictures);
-        *self.known.entry(calls).or_insert_with(|| results.compare(calls, pictures))
+        let found = *self.known.entry(calls).or_insert_with(|| results.compare(calls, pictures));
+        let found = found?;
+        let has_pictures = |side: &Side, call: usize| {
+            side.calls[call].result.as_ref().is_some_and(|result| !result.pictures.is_empty())
+        };
+        if !found.is_same || has_pictures(&results.references, calls.0) {
+            return Some(found);
+        }
+        // Answers that name files are the same if the files are.
+        let of = |side: &'_ Side, call: usize| {
+            side.calls.get(call).and_then(|call| call.result.as_ref()).map(|result| result.files.clone())
+        };
+        let (own, given) = (of(&results.references, calls.0)?, of(&results.predictions, calls.1)?);
+        self.all_files(&own, &given, 0)
+    }
+
+    /// How alike files are, one by one: as the least alike.
+    fn all_files(&mut self, own: &[usize], given: &[usize], depth: usize) -> Option<Likeness> {
+        if own.len() != given.len() {
+            return Some(Likeness::NONE);
+        }
+        let mut all = Likeness::EQUAL;
+        for (&a, &b) in own.iter().zip(given) {
+            let found = self.files((a, b), depth + 1)?;
+            all.likeness = all.likeness.min(found.likeness);
+            all.is_same &= found.is_same;
+        }
+        Some(all)
     }
 
     /// Files are as alike as the pictures that their makers returned. A file without a picture is the same if its maker was
@@ -149,18 +177,10 @@ impl Comparer<'_> {
             return Some(Likeness::NONE);
         }
         let (own, given) = (references.contents.get(reference)?, predictions.contents.get(predicted)?);
-        if own.signature != given.signature || own.inputs.len() != given.inputs.len() {
+        if own.signature != given.signature {
             return Some(Likeness::NONE);
         }
-        let mut all = Likeness::EQUAL;
-        for (&a, &b) in own.inputs.iter().zip(&given.inputs) {
-            let found = self.files((a, b), depth + 1)?;
-            all = Likeness {
-                likeness: all.likeness.min(found.likeness),
-                is_same: all.is_same && found.is_same,
-            };
-        }
-        Some(all)
+        self.all_files(&own.inputs.clone(), &given.inputs.clone(), depth)
     }
 }
 
@@ -193,7 +213,9 @@ fn left_behind(side: &Side, is_paired: &dyn Fn(usize) -> bool) -> Vec<Artifact> 
     for (call, mentions) in side.lineage.mentions.iter().enumerate() {
         for mention in mentions {
             match mention.role {
-                Role::Reads { version, .. } if counts(call) => is_used[version] = true,
+                Role::Reads { version, .. } if counts(call) && takes_files(&mention.pointer) => {
+                    is_used[version] = true;
+                }
                 Role::Writes(_) | Role::Changes(_) => makes[call] = true,
                 _ => {}
             }
@@ -204,7 +226,13 @@ fn left_behind(side: &Side, is_paired: &dyn Fn(usize) -> bool) -> Vec<Artifact> 
     }
     let is_left =
         |version: &usize| !is_used[*version] && side.lineage.versions[*version].replaced_by.is_none();
-    let mut left: Vec<Artifact> = (0..is_used.len()).filter(is_left).map(Artifact::File).collect();
+    // What is made twice is used, or left behind, once.
+    let key = |version: usize| side.contents.get(version).map(|content| content.key);
+    let mut known: HashSet<Option<u64>> =
+        (0..is_used.len()).filter(|&version| is_used[version]).map(key).collect();
+    let is_first = |version: &usize| known.insert(key(*version));
+    let mut left: Vec<Artifact> =
+        (0..is_used.len()).filter(is_left).filter(is_first).map(Artifact::File).collect();
     let last =
         side.calls.iter().enumerate().filter(|(call, _)| counts(*call)).map(|(_, call)| call.step).max();
     for (index, call) in side.calls.iter().enumerate().filter(|(index, _)| !makes[*index]) {
@@ -217,6 +245,12 @@ fn left_behind(side: &Side, is_paired: &dyn Fn(usize) -> bool) -> Vec<Artifact> 
         }
     }
     left
+}
+
+/// Whether the argument that a pointer leads into is one that takes files, by its name: others only name them.
+fn takes_files(pointer: &str) -> bool {
+    let name = segments(pointer).filter(|key| !key.bytes().all(|byte| byte.is_ascii_digit())).last();
+    name.is_some_and(|name| names_input_file(&name))
 }
 
 /// The calls that make an artifact, and all calls whose files they need.

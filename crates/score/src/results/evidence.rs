@@ -8,7 +8,7 @@ use super::recorded::Recorded;
 use super::survey::Survey;
 use super::{ComparePictures, PairResults};
 use crate::ComparedPair;
-use crate::fidelity::constants::{CLOSE, SAME_OTHERWISE, THRESHOLD};
+use crate::fidelity::constants::{CLOSE, EQUIVALENT, SAME_OTHERWISE, THRESHOLD};
 use crate::fidelity::{CallFidelity, Kind, Verdict};
 use crate::flow::is_of_loss;
 
@@ -59,7 +59,12 @@ impl<'a> ResultEvidence<'a> {
             Some(true) if self.is_telling(calls.0) && !is_lost(&pair.fidelity) => {
                 raise(&mut pair.fidelity, "the same result");
             }
-            Some(false) if pair.fidelity.score >= THRESHOLD && self.tells_against(calls) => {
+            // Texts follow every writing of what is asked for: they tell only against calls that may ask for something else.
+            Some(false)
+                if pair.fidelity.score >= THRESHOLD
+                    && (pair.fidelity.score < EQUIVALENT || self.has_pictures(calls.0))
+                    && self.tells_against(calls) =>
+            {
                 lower(&mut pair.fidelity);
             }
             _ => {}
@@ -81,6 +86,11 @@ impl<'a> ResultEvidence<'a> {
         let tells =
             |result: &Recorded| !result.pictures.is_empty() || !result.is_plain && !result.names_files;
         call.result.as_ref().is_some_and(tells) && !self.survey.always_answers_alike(&call.tool)
+    }
+
+    fn has_pictures(&self, reference: usize) -> bool {
+        let call = self.results.references.calls.get(reference);
+        call.and_then(|call| call.result.as_ref()).is_some_and(|result| !result.pictures.is_empty())
     }
 
     /// Whether another result shows that something else was asked for: the tool answers the same to the same, and both calls

@@ -55,9 +55,10 @@ impl PairResults {
         let side = |trajectory: &Trajectory| {
             let (views, lineage) = super::flow::lineage(trajectory, image, true);
             let contents = contents(&views, &lineage);
+            let given = super::flow::given_names(trajectory);
             let read = |(index, (step, call))| {
                 let call: &m3_trajectory::Call = call;
-                let result = Recorded::of(call, index, &lineage);
+                let result = Recorded::of(call, index, &lineage, &given);
                 RecordedCall { tool: call.tool.clone(), step, result }
             };
             let calls = trajectory.calls().enumerate().map(read).collect();

@@ -19,6 +19,8 @@ pub enum RecordedPicture {
     Sent(Arc<str>),
     /// A path relative to the file that the trajectory stands in. Hostile: it may lead anywhere.
     File(String),
+    /// A picture that is too large to be compared.
+    TooLarge,
 }
 
 /// Compares pictures of results.

@@ -1,6 +1,6 @@
 //! A recorded result without what differs from run to run: names that the trajectory chose, times and durations.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -33,7 +33,9 @@ pub(super) struct Recorded {
     pub(super) digest: [u8; 16],
     /// Whether its words say nothing that any result might not say.
     pub(super) is_plain: bool,
-    /// Whether it names files that the trajectory chose names for, which are left out: then it may be of other files.
+    /// The files that it names, by their versions, whose names the trajectory chose; the names themselves are left out.
+    pub(super) files: Vec<usize>,
+    /// Whether it names such files, of whatever version.
     pub(super) names_files: bool,
     /// Its pictures, in their order.
     pub(super) pictures: Vec<RecordedPicture>,
@@ -41,7 +43,7 @@ pub(super) struct Recorded {
 
 impl Recorded {
     /// The result of a call, the `index`-th of its trajectory; `None` if it has none, or is an error.
-    pub(super) fn of(call: &Call, index: usize, lineage: &Lineage) -> Option<Self> {
+    pub(super) fn of(call: &Call, index: usize, lineage: &Lineage, given: &HashSet<String>) -> Option<Self> {
         let result = call.result.as_ref()?;
         let is_error = call.is_error()
             || result.get("isError") == Some(&Json::Bool(true))
@@ -49,13 +51,13 @@ impl Recorded {
         if is_error {
             return None;
         }
-        let mut text = Text::new(call, index, lineage);
+        let mut text = Text::new(call, index, lineage, given);
         let mut pictures = Vec::new();
         match result_parts(result) {
             Some(parts) => {
                 for part in parts {
                     match picture_of(part) {
-                        Some(picture) if pictures.len() < MOST_PICTURES => pictures.extend(picture),
+                        Some(picture) if pictures.len() < MOST_PICTURES => pictures.push(picture),
                         Some(_) => {}
                         None => text.part(part),
                     }
@@ -66,7 +68,7 @@ impl Recorded {
         let is_plain = says_nothing(&text.words);
         let mut digest = [0; 16];
         digest.copy_from_slice(&Sha256::digest(&text.words)[..16]);
-        Some(Self { digest, is_plain, names_files: text.words.contains(A_FILE), pictures })
+        Some(Self { digest, is_plain, names_files: text.words.contains(A_FILE), files: text.files, pictures })
     }
 
     /// How much memory it takes, in bytes.
@@ -74,40 +76,47 @@ impl Recorded {
         let picture = |picture: &RecordedPicture| match picture {
             RecordedPicture::Sent(data) => data.len(),
             RecordedPicture::File(path) => path.len(),
+            RecordedPicture::TooLarge => 0,
         };
         64 + self.pictures.iter().map(picture).sum::<usize>()
     }
 }
 
-/// The picture of a part: `Some(None)` for one that is too large.
-fn picture_of(part: &Json) -> Option<Option<RecordedPicture>> {
+/// The picture of a part.
+fn picture_of(part: &Json) -> Option<RecordedPicture> {
     let is_picture = part.get("type").and_then(Json::as_str) == Some("image");
     match result_picture(part).filter(|_| is_picture)? {
-        ResultPicture::File(path) => Some(Some(RecordedPicture::File(path.to_owned()))),
+        ResultPicture::File(path) => Some(RecordedPicture::File(path.to_owned())),
         ResultPicture::Sent(part) => {
             let data = sent_base64(part)?;
-            Some((data.len() <= LARGEST_PICTURE).then(|| RecordedPicture::Sent(Arc::from(data))))
+            let is_small = data.len() <= LARGEST_PICTURE;
+            Some(if is_small { RecordedPicture::Sent(Arc::from(data)) } else { RecordedPicture::TooLarge })
         }
     }
 }
 
 /// The words of a result.
-struct Text {
+struct Text<'g> {
     words: String,
-    /// Names that the trajectory chose for what it makes.
-    chosen: HashSet<String>,
+    /// Names that the trajectory chose for what it makes, each with the last version made before or by the call.
+    chosen: HashMap<String, usize>,
+    /// Names that the trajectory gave to other things, which are left out.
+    given: &'g HashSet<String>,
+    files: Vec<usize>,
     /// Whether the call makes a file that no argument names: then every path may be the name that its tool chose.
     names_are_the_tools: bool,
 }
 
-impl Text {
-    fn new(call: &Call, index: usize, lineage: &Lineage) -> Self {
+impl<'g> Text<'g> {
+    fn new(call: &Call, index: usize, lineage: &Lineage, given: &'g HashSet<String>) -> Self {
         let name = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
-        let chosen = lineage.versions.iter().map(|version| name(&version.path)).collect();
+        let versions = lineage.versions.iter().enumerate().filter(|(_, version)| version.call <= index);
+        let chosen = versions.map(|(number, version)| (name(&version.path), number)).collect();
         let mut mentions = lineage.mentions.get(index).into_iter().flatten();
         let names_output = mentions.any(|mention| matches!(mention.role, Role::Writes(_)));
         let tool = call.tool.split_once('/').map_or(call.tool.as_str(), |(_, tool)| tool);
-        Self { words: String::new(), chosen, names_are_the_tools: !names_output && !looks_by_name(tool) }
+        let names_are_the_tools = !names_output && !looks_by_name(tool);
+        Self { words: String::new(), chosen, given, files: Vec::new(), names_are_the_tools }
     }
 
     fn has_room(&self) -> bool {
@@ -128,11 +137,7 @@ impl Text {
         }
         match value {
             Json::String(text) => self.text(text, depth),
-            Json::Array(items) => {
-                self.words.push('[');
-                items.iter().for_each(|item| self.value(item, depth + 1));
-                self.words.push(']');
-            }
+            Json::Array(items) => self.items(items, depth),
             Json::Object(members) => {
                 let mut members: Vec<&(String, Json)> =
                     members.iter().filter(|(key, _)| !differs_between_runs(key)).collect();
@@ -151,6 +156,24 @@ impl Text {
             Json::Null => {}
         }
         self.words.push(' ');
+    }
+
+    /// Items count in any order: that of what was asked for shows in it.
+    fn items(&mut self, items: &[Json], depth: usize) {
+        let start = self.words.len();
+        let mut parts: Vec<String> = Vec::new();
+        for item in items {
+            let before = self.words.len();
+            self.value(item, depth + 1);
+            parts.push(self.words.split_off(before));
+            if start + parts.iter().map(String::len).sum::<usize>() >= MOST_TEXT {
+                break;
+            }
+        }
+        parts.sort_unstable();
+        self.words.push('[');
+        self.words.extend(parts);
+        self.words.push(']');
     }
 
     /// Numbers count with seven digits.
@@ -175,8 +198,16 @@ impl Text {
             }
             let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
             let name = bare.rsplit(['/', '\\']).next().unwrap_or(bare);
-            let is_chosen = self.chosen.contains(name) || self.names_are_the_tools && is_file_path(bare);
-            self.words.push_str(if is_chosen { A_FILE } else { word });
+            let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+            let version = self.chosen.get(name).or_else(|| self.chosen.get(stem)).copied();
+            self.files.extend(version);
+            if version.is_some() || self.names_are_the_tools && is_file_path(bare) {
+                self.words.push_str(A_FILE);
+            } else if self.given.contains(bare) {
+                self.words.push_str("(a name)");
+            } else {
+                self.words.push_str(word);
+            }
             self.words.push(' ');
         }
     }

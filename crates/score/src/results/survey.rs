@@ -150,6 +150,7 @@ fn digest(
     match picture {
         RecordedPicture::Sent(data) => Some(shortened(Sha256::new().chain_update(data.as_bytes()))),
         RecordedPicture::File(_) => pictures?.digest(side, picture),
+        RecordedPicture::TooLarge => None,
     }
 }
 
@@ -178,9 +179,10 @@ fn asked(
         };
         changes.push((mention.pointer.clone(), mention.span.clone(), input));
     }
-    let text = match changes.is_empty() {
-        true => arguments.to_text(Keys::Sorted),
-        false => replaced(arguments, changes).to_text(Keys::Sorted),
+    let text = if changes.is_empty() {
+        arguments.to_text(Keys::Sorted)
+    } else {
+        replaced(arguments, changes).to_text(Keys::Sorted)
     };
     Some(shortened(Sha256::new().chain_update(text)))
 }

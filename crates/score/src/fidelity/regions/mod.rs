@@ -84,8 +84,8 @@ impl Regions {
 }
 
 impl Regions {
-    /// Lets the sides of a region be no better than the whole: sides that are each a little off bound another part of the
-    /// picture.
+    /// Lets the sides of a box or a circle be no better than the whole: sides that are each a little off bound another part
+    /// of the picture. Points and lines have no area, and how far apart they are is what their numbers say.
     pub(super) fn limit(&self, arguments: &mut [ArgumentComparison]) {
         let sides =
             arguments.iter_mut().filter(|argument| argument.kind == Kind::BoxSide && argument.score < 1.0);
@@ -98,7 +98,8 @@ impl Regions {
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])),
                 None => false,
             };
-            let Some(region) = self.each.iter().find(is_around) else { continue };
+            let has_area = |region: &&RegionOverlap| matches!(region.shape, "box" | "circle");
+            let Some(region) = self.each.iter().filter(has_area).find(is_around) else { continue };
             let most = on_curve(&OVERLAP, region.overlap);
             if argument.score > most {
                 argument.score = most;
