@@ -109,7 +109,8 @@ fn shuffle<T>(items: &mut [T], seed: &mut u64) {
     }
 }
 
-fn with_reversed_keys(value: &Value) -> String {
+/// A value's text with the keys of every object in reverse order.
+pub(crate) fn with_reversed_keys(value: &Value) -> String {
     match value {
         Value::Object(members) => {
             let members = members

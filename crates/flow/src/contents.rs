@@ -86,6 +86,25 @@ pub fn contents(calls: &[CallView<'_>], lineage: &Lineage) -> Vec<Content> {
     contents
 }
 
+/// A key for each call that does not depend on names of files: its tool, its arguments without them, what the files hold that
+/// it uses.
+#[must_use]
+pub fn call_keys(calls: &[CallView<'_>], lineage: &Lineage, contents: &[Content]) -> Vec<u64> {
+    let key = |(call, mentions): (&CallView<'_>, &Vec<Mention>)| {
+        let mut hasher = DefaultHasher::new();
+        call.tool.hash(&mut hasher);
+        if let Some(arguments) = call.arguments {
+            hash(arguments, "", 0, mentions, &mut hasher);
+        }
+        let used = mentions.iter().filter_map(|mention| contents.get(mention.role.used_version()?));
+        for content in used {
+            content.key.hash(&mut hasher);
+        }
+        hasher.finish()
+    };
+    calls.iter().zip(&lineage.mentions).map(key).collect()
+}
+
 /// Takes in a value without the names of files in it.
 fn hash(value: &Json, pointer: &str, depth: usize, mentions: &[Mention], hasher: &mut DefaultHasher) {
     match value {

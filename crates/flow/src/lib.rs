@@ -24,6 +24,7 @@ mod contents;
 mod default_names;
 mod effects;
 mod files;
+mod known_files;
 mod leaves;
 mod lineage;
 #[cfg(test)]
@@ -38,9 +39,11 @@ mod significance;
 mod task;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod tokens;
 mod told;
 mod tools;
+mod tracker;
 mod uses;
 mod value_index;
 mod value_use;
@@ -51,7 +54,7 @@ mod writing_tests;
 
 use std::collections::BTreeMap;
 
-pub use contents::{Content, contents};
+pub use contents::{Content, call_keys, contents};
 pub use effects::{Conflict, Effects};
 pub use lineage::{CallView, GivenFiles, Lineage, Mention, Role, Version};
 pub use names::names_input_file;

@@ -22,19 +22,19 @@ impl FilePath {
             return None;
         }
         let is_rooted = ["/", "./", "../", "~/", ".\\"].iter().any(|root| text.starts_with(root));
-        let parts: Vec<String> = text
-            .split(['/', '\\'])
-            .filter(|part| !part.is_empty() && *part != ".")
-            .map(str::to_owned)
-            .collect();
-        let name = parts.last()?;
+        let parts = || text.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".");
+        let name = parts().next_back()?;
         let is_file = name.rsplit_once('.').is_some_and(|(stem, end)| {
             (1..=5).contains(&end.len())
                 && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
                 && end.bytes().any(|byte| byte.is_ascii_alphabetic())
                 && stem.chars().any(char::is_alphanumeric)
         });
-        (is_file || is_rooted).then_some(Self { is_file, is_absolute: text.starts_with('/'), parts })
+        (is_file || is_rooted).then(|| Self {
+            parts: parts().map(str::to_owned).collect(),
+            is_file,
+            is_absolute: text.starts_with('/'),
+        })
     }
 
     /// Whether both may be the same file, or one a folder that contains the other. A path and a shorter one that it

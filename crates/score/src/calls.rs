@@ -92,7 +92,12 @@ impl Calls {
     /// Sorts indices of calls so that the order within steps does not matter: by step, then by what the encoder sees.
     /// Calls that are equal in both are interchangeable.
     pub(super) fn sort(&self, indices: &mut [usize]) {
-        indices.sort_by_key(|&index| (self.places[index].step, self.inputs[index], index));
+        self.sort_by(indices, &|_| 0);
+    }
+
+    /// Sorts indices of calls likewise, those of a step first by a key.
+    pub(super) fn sort_by(&self, indices: &mut [usize], key: &dyn Fn(usize) -> u64) {
+        indices.sort_by_key(|&index| (self.places[index].step, key(index), self.inputs[index], index));
     }
 
     /// Which of these calls look the same to the encoder.

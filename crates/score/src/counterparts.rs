@@ -25,6 +25,9 @@ const INDISTINCT: f64 = 0.05;
 /// The most pairs of calls of one tool that are tried; only a trajectory that repeats itself has more.
 const MOST_PAIRS: usize = 1 << 12;
 
+/// So much less counts a pair that does not do the same to the same, so that of equal fidelities the same work is paired.
+const TIE: f64 = 1e-6;
+
 /// Turns after which the pairing stays as it is; a chain of calls settles in as many as it has branches that look alike.
 const MOST_TURNS: usize = 4;
 
@@ -45,6 +48,8 @@ struct OpenBucket {
     names_files: bool,
     /// Which may be paired.
     allowed: Matrix<bool>,
+    /// Which do the same to the same, as far as calls say.
+    same_keys: Matrix<bool>,
 }
 
 /// Compares calls of a chunk.
@@ -164,9 +169,13 @@ impl Comparer<'_, '_> {
                 if !has_names {
                     unmatched.clear();
                 }
-                references.sort(&mut rows);
-                references.sort(&mut unmatched);
-                predictions.sort(&mut columns);
+                let keys = |key: fn(&PairFlow, usize) -> u64| {
+                    move |call: usize| prepared.flow.as_ref().map_or(0, |flow| key(flow, call))
+                };
+                let (own_key, given_key) = (keys(PairFlow::reference_key), keys(PairFlow::predicted_key));
+                references.sort_by(&mut rows, &own_key);
+                references.sort_by(&mut unmatched, &own_key);
+                predictions.sort_by(&mut columns, &given_key);
                 let matched_rows = rows.len();
                 rows.append(&mut unmatched);
                 if rows.is_empty() || rows.len().saturating_mul(columns.len()) > MOST_PAIRS {
@@ -183,6 +192,9 @@ impl Comparer<'_, '_> {
                         })
                 };
                 let allowed = Matrix::from_fn(rows.len(), columns.len(), is_allowed);
+                let has_same_key =
+                    |row: usize, column: usize| own_key(rows[row]) == given_key(columns[column]);
+                let same_keys = Matrix::from_fn(rows.len(), columns.len(), has_same_key);
                 let has_choice =
                     |row: usize| allowed.row(row).filter(|is_allowed| *is_allowed).nth(1).is_some();
                 if rows.len() > matched_rows || (0..rows.len()).any(has_choice) {
@@ -193,6 +205,7 @@ impl Comparer<'_, '_> {
                         predictions: columns,
                         names_files,
                         allowed,
+                        same_keys,
                     });
                 }
             }
@@ -307,10 +320,14 @@ impl OpenBucket {
     /// left is paired where it asks for the same.
     fn assign(&self, chunk: &Chunk, fidelities: &mut impl Iterator<Item = f64>) -> Vec<(usize, usize)> {
         let fidelity = Matrix::from_fn(self.references.len(), self.predictions.len(), |row, column| {
-            if self.allowed[(row, column)] { fidelities.next().unwrap_or(0.0) } else { -1.0 }
+            if !self.allowed[(row, column)] {
+                return -1.0;
+            }
+            let fidelity = fidelities.next().unwrap_or(0.0);
+            if self.same_keys[(row, column)] { fidelity } else { fidelity - TIE }
         });
         let all: Vec<usize> = (0..self.predictions.len()).collect();
-        let mut pairs = self.assign_some(chunk, &fidelity, (0..self.matched, &all), 0.0);
+        let mut pairs = self.assign_some(chunk, &fidelity, (0..self.matched, &all), -TIE);
         let is_left = |column: &usize| pairs.iter().all(|(_, taken)| taken != column);
         let left: Vec<usize> = all.iter().copied().filter(is_left).collect();
         if pairs.len() == self.matched {
@@ -318,7 +335,7 @@ impl OpenBucket {
                 chunk,
                 &fidelity,
                 (self.matched..self.references.len(), &left),
-                THRESHOLD,
+                THRESHOLD - TIE,
             ));
         }
         pairs

@@ -2,6 +2,7 @@
 //! what they leave behind, scored with and without the results of their calls. `benches/flow.rs` does it with more.
 
 mod by_hand;
+mod properties;
 mod workflows;
 
 use std::collections::BTreeSet;

@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-use m3_flow::{CallView, Content, GivenFiles, Lineage, Mention, Role, contents};
+use m3_flow::{CallView, Content, GivenFiles, Lineage, Mention, Role, call_keys, contents};
 use m3_trajectory::Trajectory;
 
 pub(super) use rewrite::{RewriteContext, Rewritten, replaced};
@@ -29,6 +29,9 @@ pub(super) struct PairFlow {
     predictions: Lineage,
     reference_contents: Vec<Content>,
     predicted_contents: Vec<Content>,
+    /// A key for each call of the reference, and of the prediction, that does not depend on names of files; none where no
+    /// files are made.
+    keys: [Vec<u64>; 2],
     values: Values,
     naming: Naming,
 }
@@ -55,11 +58,15 @@ impl PairFlow {
         let are_recorded = [reference, prediction].into_iter().all(has_results);
         let of = |trajectory: &Trajectory| {
             let (views, lineage) = lineage(trajectory, image, are_recorded);
-            let contents = if lineage.versions.is_empty() { Vec::new() } else { contents(&views, &lineage) };
-            (lineage, contents)
+            if lineage.versions.is_empty() {
+                return (lineage, Vec::new(), Vec::new());
+            }
+            let contents = contents(&views, &lineage);
+            let keys = call_keys(&views, &lineage, &contents);
+            (lineage, contents, keys)
         };
-        let ((references, reference_contents), (predictions, predicted_contents)) =
-            (of(reference), of(prediction));
+        let (references, reference_contents, reference_keys) = of(reference);
+        let (predictions, predicted_contents, predicted_keys) = of(prediction);
         let values = Values::new(reference, prediction, are_recorded);
         if references.is_empty() && predictions.is_empty() && values.is_empty() {
             return None;
@@ -71,6 +78,7 @@ impl PairFlow {
             predictions,
             reference_contents,
             predicted_contents,
+            keys: [reference_keys, predicted_keys],
             values,
             naming,
         }))
@@ -87,6 +95,16 @@ impl PairFlow {
     pub(super) fn names_made_files(&self, calls: [Option<usize>; 2]) -> bool {
         self.mentions(calls).any(|mention| mention.role != Role::ReadsTaskImage)
             || calls[1].is_some_and(|call| self.values.are_used_by(call))
+    }
+
+    /// A key of a reference call that does not depend on names of files; 0 where no files are made.
+    pub(super) fn reference_key(&self, call: usize) -> u64 {
+        self.keys[0].get(call).copied().unwrap_or_default()
+    }
+
+    /// A key of a predicted call that does not depend on names of files; 0 where no files are made.
+    pub(super) fn predicted_key(&self, call: usize) -> u64 {
+        self.keys[1].get(call).copied().unwrap_or_default()
     }
 
     fn mentions(&self, calls: [Option<usize>; 2]) -> impl Iterator<Item = &Mention> {

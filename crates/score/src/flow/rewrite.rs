@@ -112,12 +112,15 @@ impl PairFlow {
         for name in &wanted {
             writer.reference(name, &given, b);
         }
-        let (mut own, mut given) = (a.clone(), b.clone());
         let [of_reference, of_prediction] = writer.names;
         let mut changes = writer.changes;
-        let is_changed = apply(&mut own, of_reference) | apply(&mut given, of_prediction);
+        let is_renamed = !of_reference.is_empty() || !of_prediction.is_empty();
+        if !is_renamed && !self.values.are_used_by(predicted) {
+            return None;
+        }
+        let (own, mut given) = (replaced(a, of_reference), replaced(b, of_prediction));
         let values = self.values.put((reference, predicted), pairing, &mut given);
-        let is_changed = is_changed || !values.is_empty();
+        let is_changed = is_renamed || !values.is_empty();
         changes.extend(values.into_iter().map(|pointer| NameChange {
             pointer,
             verdict: Verdict::Equal,
@@ -271,28 +274,22 @@ fn is_answered(other: &Json, pointer: &str) -> bool {
 }
 
 /// Arguments with other texts in some places.
-pub(crate) fn replaced(arguments: &Json, changes: Vec<Change>) -> Json {
+pub(crate) fn replaced(arguments: &Json, mut changes: Vec<Change>) -> Json {
     let mut arguments = arguments.clone();
-    apply(&mut arguments, changes);
-    arguments
-}
-
-/// Makes changes in texts; the last of a text first, so that their places stay right.
-fn apply(arguments: &mut Json, mut changes: Vec<Change>) -> bool {
+    // The last of a text first, so that their places stay right.
     changes.sort_by(|a, b| (&a.0, b.1.start).cmp(&(&b.0, a.1.start)));
-    let is_changed = !changes.is_empty();
     for (pointer, span, new) in changes {
         if span.end == usize::MAX {
-            if let (Json::Object(members), Some(key)) = (&mut *arguments, segments(&pointer).next()) {
+            if let (Json::Object(members), Some(key)) = (&mut arguments, segments(&pointer).next()) {
                 members.retain(|(name, _)| *name != key);
             }
-        } else if let Some(Json::String(text)) = at_mut(arguments, &pointer)
+        } else if let Some(Json::String(text)) = at_mut(&mut arguments, &pointer)
             && text.get(span.clone()).is_some()
         {
             text.replace_range(span, &new);
         }
     }
-    is_changed
+    arguments
 }
 
 pub(super) fn at_mut<'j>(value: &'j mut Json, pointer: &str) -> Option<&'j mut Json> {

@@ -62,6 +62,9 @@ impl Naming {
             return false;
         }
         let stem = name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
+        if !self.question.contains(stem) {
+            return false;
+        }
         // `1` in quotes is a number.
         let has_letters = stem.chars().filter(|c| c.is_alphabetic()).count() >= 2;
         let is_quoted = |stem: &str| {

@@ -16,7 +16,7 @@ use m3_support::pointer::segments;
 use m3_support::text::shortened;
 use m3_trajectory::json::{Json, is_same};
 pub(super) use shape::Shape;
-use writings::{InList, held};
+use writings::{InList, held, may_say_regions};
 pub(super) use writings::{InObject, in_items, in_list, in_object, is_visual, items_in};
 
 use super::constants::{CLOSE, MAX_DEPTH, OVERLAP, POINT_SHARE, POINT_SIZE, on_curve};
@@ -57,7 +57,9 @@ const LONGEST_NAME: usize = 120;
 impl Regions {
     /// Of two matched calls. Nothing is found where the reference has no region.
     pub(super) fn of(pair: CallPair<'_>, schema: Option<Schema<'_>>) -> Self {
-        let Some(reference) = pair.a else { return Self::default() };
+        let Some(reference) = pair.a.filter(|arguments| may_say_regions(arguments)) else {
+            return Self::default();
+        };
         let is_visual = is_visual(pair.tool, reference);
         let found = read(pair.tool, reference, schema, is_visual);
         if found.is_empty() {
@@ -185,7 +187,9 @@ fn values(at: &At<'_>, value: &Json, is_visual: bool, found: &mut Vec<Candidate>
                 found.push(Candidate { argument, name, says: InList::Region(region.shape) });
             }
             for (key, value) in members.iter().filter(|(key, _)| !taken.contains(key.as_str())) {
-                if !matches!(value, Json::Array(_) | Json::Object(_) | Json::String(_)) {
+                if !matches!(value, Json::Array(_) | Json::Object(_) | Json::String(_))
+                    || !may_say_regions(value)
+                {
                     continue;
                 }
                 let label = Name::new(key);

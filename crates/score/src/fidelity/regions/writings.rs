@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use m3_trajectory::json::{Json, parse};
 
-use super::super::constants::MAX_TEXT;
+use super::super::constants::{MAX_DEPTH, MAX_TEXT};
 use super::super::name::Name;
 use super::super::readers::number;
 use super::shape::{Shape, Writing};
@@ -17,13 +17,18 @@ use crate::schema::Schema;
 struct Row {
     writing: Writing,
     names: Vec<&'static str>,
+    /// The names between spaces, where a list that is called so says such a region.
+    words: Option<String>,
 }
 
 /// Rows with more members first where one begins another.
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let lines = include_str!("../tables/regions.txt").lines().filter_map(|line| line.split_once(": "));
     let row = |(writing, names): (&str, &'static str)| {
-        Some(Row { writing: Writing::from_name(writing)?, names: names.split(' ').collect() })
+        let writing = Writing::from_name(writing)?;
+        let each: Vec<&str> = names.split(' ').collect();
+        let is_telling = each.len() == 4 || names.len() == 4 && each.len() == 1;
+        Some(Row { writing, names: each, words: is_telling.then(|| format!(" {names} ")) })
     };
     lines.filter_map(row).collect()
 });
@@ -92,7 +97,7 @@ pub(in crate::fidelity) fn in_object<'j>(members: &'j [(String, Json)], name: &N
 fn named(members: &[(String, Json)]) -> BTreeMap<String, BTreeMap<String, usize>> {
     let mut named: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
     for (place, (key, value)) in members.iter().enumerate() {
-        if matches!(value, Json::Null | Json::Bool(_)) {
+        if matches!(value, Json::Null | Json::Bool(_)) || !NAMES.iter().any(|name| ends_like(key, name)) {
             continue;
         }
         let name = Name::new(key);
@@ -106,6 +111,14 @@ fn named(members: &[(String, Json)]) -> BTreeMap<String, BTreeMap<String, usize>
         }
     }
     named
+}
+
+/// Whether the letters and digits of a key end with those of a name: quick, and never wrongly false.
+fn ends_like(key: &str, name: &str) -> bool {
+    let mut key = key.bytes().rev().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
+    name.bytes()
+        .rev()
+        .all(|byte| key.next().is_some_and(|other| !other.is_ascii() || other.eq_ignore_ascii_case(&byte)))
 }
 
 /// The numbers of some members, and which are of which; `None` if one says none.
@@ -131,6 +144,28 @@ fn undirected(shape: Shape, name: &Name) -> Shape {
         Shape::Line { ends, .. } if name.is_of("lines") => Shape::Line { ends, is_arrow: false },
         shape => shape,
     }
+}
+
+/// Whether a value holds two numbers or more, as every region does. Most do not, and are looked at no further.
+pub(super) fn may_say_regions(value: &Json) -> bool {
+    fn numbers(value: &Json, depth: usize) -> usize {
+        match value {
+            Json::Integer(_) | Json::Float(_) | Json::LongInteger(_) => 1,
+            // A list of numbers, or JSON, as a text.
+            Json::String(text) => {
+                let begins_so = !text.trim_start().starts_with(|c: char| c.is_alphabetic() || c == '/');
+                if begins_so && text.bytes().any(|byte| byte.is_ascii_digit()) { 2 } else { 0 }
+            }
+            Json::Array(items) if depth < MAX_DEPTH => {
+                items.iter().map(|item| numbers(item, depth + 1)).sum()
+            }
+            Json::Object(members) if depth < MAX_DEPTH => {
+                members.iter().map(|(_, member)| numbers(member, depth + 1)).sum()
+            }
+            _ => 0,
+        }
+    }
+    numbers(value, 0) >= 2
 }
 
 /// What a list of numbers says.
@@ -183,14 +218,9 @@ pub(in crate::fidelity) fn in_items(
     schema: Option<Schema<'_>>,
     is_visual: bool,
 ) -> Option<InList> {
-    let has_name =
-        name.is_of("boxes") || is_line(name) || name.is_of("circles") || is_visual && name.is_of("points");
+    let corners = || corners(items).filter(|_| is_visual && name.is_of("boxes"));
+    let numbers = numbers_in_items(items).or_else(corners)?;
     let said = said(name, schema);
-    if !has_name && said.is_none() {
-        return None;
-    }
-    let has_corners = is_visual && name.is_of("boxes");
-    let numbers = numbers_in_items(items).or_else(|| corners(items).filter(|_| has_corners))?;
     let of = |writing: Writing| Some(InList::Region(undirected(Shape::of(writing, &numbers)?, name)));
     match (said, numbers.len()) {
         (Some(writing), 4) => of(writing),
@@ -209,15 +239,11 @@ pub(in crate::fidelity) fn in_items(
 
 /// How a list of four numbers is written, where its name or its description has the names of the table in their order.
 fn said(name: &Name, schema: Option<Schema<'_>>) -> Option<Writing> {
-    let own = name.said();
-    let described = schema.and_then(Schema::description).map(|text| Name::of_text(text).said());
-    let has = |text: &str, words: &str| format!(" {text} ").contains(&format!(" {words} "));
-    let says = |row: &&Row| {
-        let words = row.names.join(" ");
-        let is_telling = row.names.len() == 4 || words.len() == 4 && row.names.len() == 1;
-        is_telling && (has(&own, &words) || described.as_ref().is_some_and(|text| has(text, &words)))
-    };
-    ROWS.iter().find(says).map(|row| row.writing)
+    let between_spaces = |name: &Name| format!(" {} ", name.said());
+    let described = schema.and_then(Schema::description).map(|text| between_spaces(&Name::of_text(text)));
+    let texts = [Some(between_spaces(name)), described];
+    let has = |words: &str| texts.iter().flatten().any(|text| text.contains(words));
+    ROWS.iter().find(|row| row.words.as_deref().is_some_and(has)).map(|row| row.writing)
 }
 
 /// The numbers that a value says: a number, a list of a few, a text of a few, an object of two by their names.
@@ -290,13 +316,16 @@ const MOST_FILES: usize = 16;
 pub(in crate::fidelity) fn is_visual(tool: &str, arguments: &Json) -> bool {
     let is_file = |value: &Json| {
         let text = value.as_str().unwrap_or_default();
-        let end: String = text.chars().rev().take(5).collect::<Vec<_>>().into_iter().rev().collect();
-        text.starts_with("data:image/") || ENDINGS.iter().any(|ending| end.to_lowercase().ends_with(ending))
+        let ends_so = |ending: &&str| {
+            let end = text.len().checked_sub(ending.len()).and_then(|start| text.get(start..));
+            end.is_some_and(|end| end.eq_ignore_ascii_case(ending))
+        };
+        text.starts_with("data:image/") || ENDINGS.iter().any(ends_so)
     };
     let Json::Object(members) = arguments else { return false };
-    Name::of_text(tool).is_of("pictures")
+    Name::is_text_of(tool, "pictures")
         || members.iter().take(MOST_MEMBERS).any(|(key, value)| {
-            Name::new(key).is_of("pictures")
+            Name::is_key_of(key, "pictures")
                 || match value {
                     Json::Array(items) => items.iter().take(MOST_FILES).any(is_file),
                     value => is_file(value),

@@ -1,0 +1,55 @@
+//! Texts among arguments, and names of files within them.
+
+use std::ops::Range;
+
+use m3_trajectory::json::{Json, pointer_to};
+
+use super::lineage::{MAX_DEPTH, MOST_OF_CALL, may_hold_text};
+
+/// The texts of arguments with their places.
+pub(crate) fn texts_of<'a>(arguments: Option<&'a Json>, texts: &mut Vec<(String, &'a str)>) {
+    fn walk<'a>(value: &'a Json, pointer: &str, depth: usize, texts: &mut Vec<(String, &'a str)>) {
+        match value {
+            _ if depth > MAX_DEPTH || texts.len() >= MOST_OF_CALL => {}
+            Json::String(text) => texts.push((pointer.to_owned(), text)),
+            Json::Array(items) => {
+                for (index, item) in items.iter().enumerate().filter(|(_, item)| may_hold_text(item)) {
+                    walk(item, &pointer_to(pointer, index), depth + 1, texts);
+                }
+            }
+            Json::Object(members) => {
+                for (key, item) in members.iter().filter(|(_, item)| may_hold_text(item)) {
+                    walk(item, &pointer_to(pointer, key), depth + 1, texts);
+                }
+            }
+            _ => {}
+        }
+    }
+    if let Some(arguments) = arguments {
+        walk(arguments, "", 0, texts);
+    }
+}
+
+/// The length of the ending that a tool has added to a name that has none.
+fn ending_after(name: &str, rest: &str) -> usize {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let Some(ending) = rest.strip_prefix('.').filter(|_| !file.contains('.')) else { return 0 };
+    let length = ending.bytes().take_while(u8::is_ascii_alphanumeric).count();
+    if (1..=5).contains(&length) { length + 1 } else { 0 }
+}
+
+/// Where a name stands in a text as a word of its own.
+pub(crate) fn whole_words<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '\\');
+    text.match_indices(name).filter_map(move |(start, found)| {
+        let end = start + found.len() + ending_after(name, &text[start + found.len()..]);
+        let before = text[..start].chars().next_back();
+        let mut after = text[end..].chars();
+        // A dot ends a sentence, or goes on with the name.
+        let goes_on = match after.next() {
+            Some('.') => after.next().is_some_and(char::is_alphanumeric),
+            next => next.is_some_and(is_part),
+        };
+        (!before.is_some_and(is_part) && !goes_on).then_some(start..end)
+    })
+}

@@ -1,0 +1,247 @@
+//! Follows a trajectory step by step: what each call finds under the names that it has, and what it leaves there.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::default_names::DefaultNames;
+use super::known_files::{KnownFiles, LATEST};
+use super::lineage::{CallView, Lineage, MOST_OF_CALL, Mention, NamedPath, Role, Version};
+use super::paths::FilePath;
+use super::texts::{texts_of, whole_words};
+
+/// Texts longer than this are not searched for names of files, in bytes.
+const LONGEST_TEXT: usize = 1 << 16;
+
+/// So many bytes of texts of one trajectory are searched, each time for one name.
+const MOST_SEARCHED: usize = 8 << 20;
+
+/// Follows the steps of a trajectory.
+pub(crate) struct Tracker<'a> {
+    calls: &'a [CallView<'a>],
+    image: Option<FilePath>,
+    /// Paths that tools create which change files in place.
+    created: HashSet<Vec<String>>,
+    files: KnownFiles,
+    pub(crate) lineage: Lineage,
+    searched: usize,
+    /// Whether no call has named a file, nor returned anything.
+    knows_nothing: bool,
+}
+
+impl<'a> Tracker<'a> {
+    pub(crate) fn new(
+        calls: &'a [CallView<'a>],
+        image: Option<FilePath>,
+        created: HashSet<Vec<String>>,
+    ) -> Self {
+        let lineage = Lineage { mentions: vec![Vec::new(); calls.len()], versions: Vec::new() };
+        Self {
+            calls,
+            image,
+            created,
+            files: KnownFiles::default(),
+            lineage,
+            searched: 0,
+            knows_nothing: true,
+        }
+    }
+
+    /// Reads first what earlier steps made; what the step makes exists for later ones.
+    pub(crate) fn step(&mut self, step: Range<usize>, paths: &[Vec<NamedPath>]) {
+        let mut written: Vec<(&NamedPath, usize)> = Vec::new();
+        for call in step.clone().filter(|&call| !self.calls[call].has_failed) {
+            for path in paths[call].iter().filter(|path| path.is_written) {
+                if let Some(version) = self.write(call, path) {
+                    written.push((path, version));
+                }
+            }
+        }
+        for call in step.clone() {
+            for path in &paths[call] {
+                let made =
+                    written.iter().find(|(made, _)| std::ptr::eq(*made, path)).map(|(_, version)| *version);
+                let writes = made.map(|version| (Role::Writes(version), path.text.len()));
+                let role = match path.is_output {
+                    true => writes,
+                    // A tool that changes a file in place reads what was there.
+                    false if made.is_some() => self.read(call, path, &[]).or(writes),
+                    false => self.read(call, path, &written).map(|(role, end)| match role {
+                        Role::Reads { version, .. }
+                            if path.is_written && self.is_changed_in_place(version) =>
+                        {
+                            (Role::Changes(version), end)
+                        }
+                        role => (role, end),
+                    }),
+                };
+                if let Some((role, end)) = role {
+                    self.mention(call, &path.pointer, 0..end, role);
+                }
+            }
+            self.search_texts(call, &paths[call]);
+        }
+        self.knows_nothing &=
+            step.clone().all(|call| paths[call].is_empty() && self.calls[call].result.is_none());
+        for (path, version) in written {
+            let before = self.files.put(path, version);
+            let versions = &mut self.lineage.versions;
+            let maker = versions[version].call;
+            if let Some(before) = before.filter(|&before| versions[before].call != maker) {
+                versions[before].replaced_by = Some(version);
+            }
+        }
+    }
+
+    /// The version that a call makes under a path that it writes; `None` where it changes in place a file that is one from
+    /// its first mention to its last, or one that was there before the trajectory.
+    fn write(&mut self, call: usize, named: &NamedPath) -> Option<usize> {
+        if named.is_output {
+            return Some(self.add(call, named));
+        }
+        let known =
+            self.files.exact(&named.path).or_else(|| self.files.met(named).map(|(version, _)| version));
+        match known {
+            Some(version) => {
+                (!self.lineage.versions[version].is_changed_in_place).then(|| self.add(call, named))
+            }
+            None if self.is_task_image(&named.path) => Some(self.add(call, named)),
+            None => {
+                if self.created.contains(named.path.parts()) {
+                    let version = self.add(call, named);
+                    self.lineage.versions[version].is_changed_in_place = true;
+                    self.files.put(named, version);
+                }
+                None
+            }
+        }
+    }
+
+    fn is_changed_in_place(&self, version: usize) -> bool {
+        self.lineage.versions[version].is_changed_in_place
+    }
+
+    fn is_task_image(&self, path: &FilePath) -> bool {
+        self.image.as_ref().is_some_and(|image| path.is_exactly(image))
+    }
+
+    fn add(&mut self, call: usize, named: &NamedPath) -> usize {
+        self.lineage.versions.push(Version {
+            call,
+            pointer: Some(named.pointer.clone()),
+            path: named.text.clone(),
+            is_changed_in_place: false,
+            replaces_task_image: self.is_task_image(&named.path),
+            is_read: false,
+            replaced_by: None,
+        });
+        self.lineage.versions.len() - 1
+    }
+
+    fn mention(&mut self, call: usize, pointer: &str, span: Range<usize>, role: Role) {
+        if let Some(version) = role.used_version() {
+            self.lineage.versions[version].is_read = true;
+        }
+        let mentions = &mut self.lineage.mentions[call];
+        if mentions.len() < MOST_OF_CALL {
+            mentions.push(Mention { pointer: pointer.to_owned(), span, role });
+        }
+    }
+
+    /// What a path that is read leads to, and where its name ends; `written` is what the step itself makes.
+    fn read(
+        &mut self,
+        call: usize,
+        named: &NamedPath,
+        written: &[(&NamedPath, usize)],
+    ) -> Option<(Role, usize)> {
+        let path = &named.path;
+        let reads = |version, is_of_step| Role::Reads { version, is_of_step };
+        let image = self.image.as_ref();
+        if let Some(version) = self.files.exact(path) {
+            return Some((reads(version, false), named.text.len()));
+        }
+        if self.is_task_image(path) {
+            return Some((Role::ReadsTaskImage, named.text.len()));
+        }
+        if let Some((version, end)) = self.files.met(named) {
+            return Some((reads(version, false), end.unwrap_or(named.text.len())));
+        }
+        if image.is_some_and(|image| path.has_name_of(image)) {
+            return Some((Role::ReadsTaskImage, named.text.len()));
+        }
+        let of_others = written.iter().filter(|(_, version)| self.lineage.versions[*version].call != call);
+        let mut of_others = of_others.rev().take(LATEST);
+        if let Some((_, version)) = of_others.find(|(made, _)| made.path.may_meet(path)) {
+            return Some((reads(*version, true), named.text.len()));
+        }
+        let maker = DefaultNames { calls: self.calls, lineage: &self.lineage }.maker(call, path)?;
+        let version = self.add_default(maker, named);
+        Some((reads(version, false), named.text.len()))
+    }
+
+    /// Names of files that were made, within longer texts.
+    fn search_texts(&mut self, call: usize, paths: &[NamedPath]) {
+        // Nothing is made yet, and nothing that a call has read could be the beginning of another file's name.
+        if self.knows_nothing {
+            return;
+        }
+        let mut texts = Vec::new();
+        texts_of(self.calls[call].arguments, &mut texts);
+        texts.retain(|(pointer, text)| {
+            text.len() <= LONGEST_TEXT && !paths.iter().any(|path| path.pointer == *pointer)
+        });
+        for (pointer, text) in &texts {
+            self.find_default_names(call, pointer, text);
+        }
+        let names = self.files.latest();
+        let mut mentions = Vec::new();
+        for (pointer, text) in &texts {
+            for (name, version) in &names {
+                self.searched += text.len();
+                if self.searched > MOST_SEARCHED {
+                    return;
+                }
+                mentions.extend(whole_words(text, name).map(|span| (pointer.clone(), span, *version)));
+            }
+        }
+        // Of names that overlap the longest counts.
+        mentions.sort_by(|a, b| (&a.0, a.1.start, b.1.end).cmp(&(&b.0, b.1.start, a.1.end)));
+        let mut last: Option<(String, usize)> = None;
+        for (pointer, span, version) in mentions {
+            if last.as_ref().is_some_and(|(at, end)| *at == pointer && span.start < *end) {
+                continue;
+            }
+            last = Some((pointer.clone(), span.end));
+            self.mention(call, &pointer, span, Role::Reads { version, is_of_step: false });
+        }
+    }
+
+    /// Learns names that no argument gave from the words of a text.
+    fn find_default_names(&mut self, call: usize, pointer: &str, text: &str) {
+        let is_end = |c: char| c.is_whitespace() || "\"'`<>(),;".contains(c);
+        let words = text.split(is_end).filter(|word| word.contains('.')).take(MOST_OF_CALL);
+        for word in words.map(|word| word.trim_end_matches(['.', ':', '!'])) {
+            let Some(path) = FilePath::new(word).filter(|path| path.is_file) else { continue };
+            if self.files.exact(&path).is_some()
+                || self.image.as_ref().is_some_and(|image| path.has_name_of(image))
+            {
+                continue;
+            }
+            let Some(maker) = (DefaultNames { calls: self.calls, lineage: &self.lineage }).maker(call, &path)
+            else {
+                continue;
+            };
+            let (pointer, text) = (pointer.to_owned(), word.to_owned());
+            let named = NamedPath { pointer, path, text, is_output: false, is_written: false };
+            self.add_default(maker, &named);
+        }
+    }
+
+    /// A file of a call whose name no argument gives.
+    fn add_default(&mut self, maker: usize, named: &NamedPath) -> usize {
+        let version = self.add(maker, named);
+        self.lineage.versions[version].pointer = None;
+        self.files.put(named, version);
+        version
+    }
+}
