@@ -34,6 +34,7 @@ _METRICS = (
     "argument_fidelity",
     "argument_fidelity_covered",
     "region_overlap",
+    "artifact_agreement",
     "step_coherence",
     "merge_purity",
     "order_consistency",

@@ -41,6 +41,8 @@ def score(
     *,
     profile: Literal["paper", "open-m3-bench"] = "paper",
     similarity: Literal["cosine", "typed"] = "cosine",
+    flow: Literal["on", "off"] = "on",
+    results: Literal["auto", "off"] = "auto",
     tau_weak: float | None = None,
     tau_strong: float | None = None,
     tools: Path | Mapping[str, Any] | list[Any] | None = None,
@@ -74,6 +76,8 @@ def score(
         {
             "profile": profile,
             "similarity": similarity,
+            "flow": flow,
+            "results": results,
             "tau_weak": tau_weak,
             "tau_strong": tau_strong,
             "tools": None if tools is None else folder.json_file(tools, "tools"),

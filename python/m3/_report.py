@@ -21,6 +21,7 @@ METRICS = (
     "argument_similarity",
     "argument_fidelity",
     "region_overlap",
+    "artifact_agreement",
     "step_coherence",
     "merge_purity",
     "order_consistency",
@@ -88,6 +89,7 @@ class Aggregate(_Numbers):
     argument_fidelity: float
     argument_fidelity_covered: float
     region_overlap: float | None
+    artifact_agreement: float | None
     step_coherence: float
     merge_purity: float
     order_consistency: float
@@ -117,6 +119,7 @@ class Trajectory(_Numbers):
     argument_fidelity: float
     argument_fidelity_covered: float
     region_overlap: float | None
+    artifact_agreement: float | None
     step_coherence: float
     merge_purity: float
     order_consistency: float

@@ -77,6 +77,8 @@ class Scorer:
         *,
         profile: Literal["paper", "open-m3-bench"] = "paper",
         similarity: Literal["cosine", "typed"] = "cosine",
+        flow: Literal["on", "off"] = "on",
+        results: Literal["auto", "off"] = "auto",
         tau_weak: float | None = None,
         tau_strong: float | None = None,
         tools: Path | Mapping[str, Any] | list[Any] | None = None,
@@ -92,6 +94,8 @@ class Scorer:
         self._options: dict[str, Any] = {
             "profile": profile,
             "similarity": similarity,
+            "flow": flow,
+            "results": results,
             "tau_weak": tau_weak,
             "tau_strong": tau_strong,
             "tools": tools,

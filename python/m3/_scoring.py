@@ -27,6 +27,8 @@ class ScorerOptions(TypedDict, total=False):
 
     profile: Literal["paper", "open-m3-bench"]
     similarity: Literal["cosine", "typed"]
+    flow: Literal["on", "off"]
+    results: Literal["auto", "off"]
     tau_weak: float | None
     tau_strong: float | None
     tools: Path | Mapping[str, Any] | list[Any] | None

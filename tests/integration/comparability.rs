@@ -168,6 +168,25 @@ fn other_models_of_fidelity_are_other_conditions() {
     assert!(code == 2 && message.contains("own.json` and `"), "{message}");
 }
 
+/// Names are compared by what they stand for, or as texts; results decide, or do not.
+#[test]
+fn flow_is_a_condition_and_results_are_told() {
+    let folder = Folder::new();
+    let with = |name: &str, member: &str, value: Value| {
+        small_score(&folder, name, 6, |score| score[member] = value.clone())
+    };
+    let on = with("on.json", "flow", json!("on"));
+    let off = with("off.json", "flow", json!("off"));
+    let results = with("results.json", "results", json!({}));
+    for command in ["leaderboard", "compare"] {
+        let (code, message) = failure(m3_bare(folder.path()).arg(command).args([&on, &off]));
+        assert!(code == 2 && message.contains("flow off") && message.contains("`--flow`"), "{message}");
+        let found = report(m3_bare(folder.path()).arg(command).args([&on, &results]));
+        let note = found["notes"][0].as_str().unwrap();
+        assert!(note.contains("evidence for 1 of 2 results") && note.contains("--results off"), "{note}");
+    }
+}
+
 #[test]
 fn failures_stand_beside_scores() {
     let folder = Folder::new();

@@ -86,23 +86,24 @@ pub fn contents(calls: &[CallView<'_>], lineage: &Lineage) -> Vec<Content> {
     contents
 }
 
-/// A key for each call that does not depend on names of files: its tool, its arguments without them, what the files hold that
-/// it uses.
+/// A key for each call that does not depend on names of files: what it makes or, where it makes nothing, what it uses.
 #[must_use]
-pub fn call_keys(calls: &[CallView<'_>], lineage: &Lineage, contents: &[Content]) -> Vec<u64> {
-    let key = |(call, mentions): (&CallView<'_>, &Vec<Mention>)| {
-        let mut hasher = DefaultHasher::new();
-        call.tool.hash(&mut hasher);
-        if let Some(arguments) = call.arguments {
-            hash(arguments, "", 0, mentions, &mut hasher);
-        }
-        let used = mentions.iter().filter_map(|mention| contents.get(mention.role.used_version()?));
-        for content in used {
-            content.key.hash(&mut hasher);
-        }
-        hasher.finish()
+pub fn call_keys(lineage: &Lineage, contents: &[Content]) -> Vec<u64> {
+    let key = |mentions: &Vec<Mention>| {
+        let content = |version: usize| contents.get(version).map_or(0, |content| content.key);
+        let made = mentions.iter().find_map(|mention| match mention.role {
+            Role::Writes(version) => Some(content(version)),
+            _ => None,
+        });
+        made.unwrap_or_else(|| {
+            let mut hasher = DefaultHasher::new();
+            for version in mentions.iter().filter_map(|mention| mention.role.used_version()) {
+                content(version).hash(&mut hasher);
+            }
+            hasher.finish()
+        })
     };
-    calls.iter().zip(&lineage.mentions).map(key).collect()
+    lineage.mentions.iter().map(key).collect()
 }
 
 /// Takes in a value without the names of files in it.

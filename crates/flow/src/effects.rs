@@ -4,7 +4,7 @@
 use m3_trajectory::json::Json;
 
 use super::leaves::{Leaf, argument_leaves};
-use super::names::{is_input, is_output};
+use super::names::{is_input, is_output, words};
 use super::paths::FilePath;
 use super::tools::{changes_by_name, looks_by_name};
 use crate::ChainCall;
@@ -90,8 +90,8 @@ impl Effects {
                 texts.push(hash_of(text));
                 continue;
             };
-            let is_named_output = is_output(&name) && call.read_only != Some(true);
-            let is_written = is_named_output || (changes_state && !is_input(&name));
+            let is_named_output = is_output(&words(&name)) && call.read_only != Some(true);
+            let is_written = is_named_output || (changes_state && !is_input(&words(&name)));
             paths.push(PathUse { path, text: text.to_owned(), pointer, is_named_output, is_written });
         }
         let shows_picture = call.result.as_ref().is_some_and(|result| has_picture(result, 0));

@@ -32,6 +32,10 @@ pub(crate) struct KnownFiles {
 }
 
 impl KnownFiles {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
     /// Puts a version in the place of what is there; says what was.
     pub(crate) fn put(&mut self, named: &NamedPath, version: usize) -> Option<usize> {
         let path = &named.path;

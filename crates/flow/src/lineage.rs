@@ -3,12 +3,13 @@
 //! Every writing makes a version. A call reads the latest version that an earlier step made; where only calls of its own
 //! step make the file, one of those. `docs/flow.md` has the rules with examples.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use m3_trajectory::json::{Json, pointer_to};
 
-use super::names::{is_input, is_output, names_path};
+use super::names::{is_input, is_output, names_path, words};
 use super::paths::FilePath;
 use super::tools::{changes_by_name, creates_by_name};
 use super::tracker::Tracker;
@@ -124,8 +125,7 @@ impl Lineage {
     /// The lineage of calls that are sorted by step.
     #[must_use]
     pub fn new(calls: &[CallView<'_>], given: GivenFiles<'_>) -> Self {
-        let mut names = ArgumentNames::default();
-        let paths: Vec<Vec<NamedPath>> = calls.iter().map(|call| named_paths(call, &mut names)).collect();
+        let paths: Vec<Vec<NamedPath>> = calls.iter().map(named_paths).collect();
         let image = given.image.and_then(FilePath::new);
         if image.is_none() && paths.iter().all(Vec::is_empty) {
             return Self::default();
@@ -176,23 +176,40 @@ struct NameSays {
     is_input: bool,
 }
 
-/// The names of a trajectory's arguments; most calls have the same ones.
-#[derive(Default)]
-struct ArgumentNames<'a>(HashMap<&'a str, NameSays>);
+/// So many names of arguments are remembered, none that is longer than [`LONGEST_NAME`].
+const MOST_NAMES: usize = 4096;
 
-impl<'a> ArgumentNames<'a> {
-    fn says(&mut self, name: &'a str) -> NameSays {
-        *self.0.entry(name).or_insert_with(|| NameSays {
-            is_path: names_path(name),
-            is_output: is_output(name),
-            is_input: is_input(name),
-        })
-    }
+/// Longer names are read each time, in bytes.
+const LONGEST_NAME: usize = 64;
+
+thread_local! {
+    /// What names of arguments say: most calls have the same few.
+    static NAMES: RefCell<HashMap<String, NameSays>> = RefCell::default();
+}
+
+fn name_says(name: &str) -> NameSays {
+    let read = || {
+        let words = words(name);
+        NameSays { is_path: names_path(&words), is_output: is_output(&words), is_input: is_input(&words) }
+    };
+    NAMES.with_borrow_mut(|names| {
+        if let Some(known) = names.get(name) {
+            return *known;
+        }
+        let says = read();
+        if name.len() <= LONGEST_NAME {
+            if names.len() >= MOST_NAMES {
+                names.clear();
+            }
+            names.insert(name.to_owned(), says);
+        }
+        says
+    })
 }
 
 /// The paths among the arguments of a call.
-fn named_paths<'a>(call: &CallView<'a>, names: &mut ArgumentNames<'a>) -> Vec<NamedPath> {
-    let mut search = PathSearch { tool: tool_of(call), changes: None, names, found: Vec::new() };
+fn named_paths(call: &CallView<'_>) -> Vec<NamedPath> {
+    let mut search = PathSearch { tool: tool_of(call), changes: None, found: Vec::new() };
     if let Some(arguments) = call.arguments {
         search.value(arguments, "", (&|| String::new(), 0));
     }
@@ -200,16 +217,15 @@ fn named_paths<'a>(call: &CallView<'a>, names: &mut ArgumentNames<'a>) -> Vec<Na
 }
 
 /// Looks for paths in the arguments of one call.
-struct PathSearch<'a, 'n> {
+struct PathSearch<'a> {
     tool: &'a str,
     /// Whether the tool changes the files that it is given, once it is asked.
     changes: Option<bool>,
-    names: &'n mut ArgumentNames<'a>,
     found: Vec<NamedPath>,
 }
 
-impl<'a> PathSearch<'a, '_> {
-    fn value(&mut self, value: &'a Json, name: &'a str, (pointer, depth): (&dyn Fn() -> String, usize)) {
+impl PathSearch<'_> {
+    fn value(&mut self, value: &Json, name: &str, (pointer, depth): (&dyn Fn() -> String, usize)) {
         match value {
             _ if depth > MAX_DEPTH || self.found.len() >= MOST_OF_CALL => {}
             Json::String(text) => self.text(text, name, pointer),
@@ -227,9 +243,9 @@ impl<'a> PathSearch<'a, '_> {
         }
     }
 
-    fn text(&mut self, text: &'a str, name: &'a str, pointer: &dyn Fn() -> String) {
+    fn text(&mut self, text: &str, name: &str, pointer: &dyn Fn() -> String) {
         let path = FilePath::new(text);
-        let says = self.names.says(name);
+        let says = name_says(name);
         let Some(path) = path.or_else(|| says.is_path.then(|| FilePath::of_word(text)).flatten()) else {
             return;
         };

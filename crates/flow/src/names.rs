@@ -172,9 +172,9 @@ pub(crate) fn is_amount(name: &str) -> bool {
         || words.last().is_some_and(|last| AMOUNTS.contains(&last.as_str()))
 }
 
-/// Whether an argument of this name is an output.
-pub(crate) fn is_output(name: &str) -> bool {
-    words(name).iter().any(|word| OUTPUTS.contains(&word.as_str()))
+/// Whether an argument of a name with these words is an output.
+pub(crate) fn is_output(words: &[String]) -> bool {
+    words.iter().any(|word| OUTPUTS.contains(&word.as_str()))
 }
 
 /// Words in names of arguments that take pictures and other files.
@@ -196,7 +196,8 @@ const FILES: [&str; 12] = [
 /// Whether an argument of this name takes a file, rather than a text that names one.
 #[must_use]
 pub fn names_input_file(name: &str) -> bool {
-    names_path(name) || is_input(name) || words(name).iter().any(|word| FILES.contains(&word.as_str()))
+    let words = words(name);
+    names_path(&words) || is_input(&words) || words.iter().any(|word| FILES.contains(&word.as_str()))
 }
 
 /// Whether an argument of this name gives a name or an id to something.
@@ -204,14 +205,14 @@ pub(crate) fn gives_name(name: &str) -> bool {
     words(name).last().is_some_and(|last| last == "name" || NAMING.contains(&last.as_str()))
 }
 
-/// Whether an argument of this name holds a path, whatever it looks like.
-pub(crate) fn names_path(name: &str) -> bool {
-    words(name).last().is_some_and(|last| PATHS.contains(&last.as_str()))
+/// Whether an argument of a name with these words holds a path, whatever it looks like.
+pub(crate) fn names_path(words: &[String]) -> bool {
+    words.last().is_some_and(|last| PATHS.contains(&last.as_str()))
 }
 
-/// Whether an argument of this name is an input.
-pub(crate) fn is_input(name: &str) -> bool {
-    words(name).iter().any(|word| INPUTS.contains(&word.as_str()))
+/// Whether an argument of a name with these words is an input.
+pub(crate) fn is_input(words: &[String]) -> bool {
+    words.iter().any(|word| INPUTS.contains(&word.as_str()))
 }
 
 #[cfg(test)]
@@ -260,7 +261,7 @@ mod tests {
                 .map(is_amount)
                 .starts_with(&[true; 3])
         );
-        assert!(["output_path", "savePath", "dest"].map(is_output).iter().all(|&is| is));
-        assert!(!["input_path", "layout", "title"].map(is_output).iter().any(|&is| is));
+        assert!(["output_path", "savePath", "dest"].map(|name| is_output(&words(name))).iter().all(|&is| is));
+        assert!(!["input_path", "layout", "title"].map(|name| is_output(&words(name))).iter().any(|&is| is));
     }
 }

@@ -14,11 +14,7 @@ impl FilePath {
     pub(crate) fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         let text = text.strip_prefix("file://").unwrap_or(text);
-        if text.is_empty()
-            || text.len() > 4096
-            || text.contains("://")
-            || text.contains(['\n', '\0', '?', '*', '"'])
-        {
+        if text.is_empty() || text.len() > 4096 {
             return None;
         }
         let is_rooted = ["/", "./", "../", "~/", ".\\"].iter().any(|root| text.starts_with(root));
@@ -30,7 +26,9 @@ impl FilePath {
                 && end.bytes().any(|byte| byte.is_ascii_alphabetic())
                 && stem.chars().any(char::is_alphanumeric)
         });
-        (is_file || is_rooted).then(|| Self {
+        let is_path = is_file || is_rooted;
+        let is_plain = || !text.contains("://") && !text.contains(['\n', '\0', '?', '*', '"']);
+        (is_path && is_plain()).then(|| Self {
             parts: parts().map(str::to_owned).collect(),
             is_file,
             is_absolute: text.starts_with('/'),

@@ -6,28 +6,42 @@ use m3_trajectory::json::{Json, pointer_to};
 
 use super::lineage::{MAX_DEPTH, MOST_OF_CALL, may_hold_text};
 
-/// The texts of arguments with their places.
-pub(crate) fn texts_of<'a>(arguments: Option<&'a Json>, texts: &mut Vec<(String, &'a str)>) {
-    fn walk<'a>(value: &'a Json, pointer: &str, depth: usize, texts: &mut Vec<(String, &'a str)>) {
+/// The texts of arguments that are of interest, with their places.
+pub(crate) fn texts_of<'a>(
+    arguments: Option<&'a Json>,
+    is_of_interest: &dyn Fn(&str) -> bool,
+) -> Vec<(String, &'a str)> {
+    /// Where a value is: in one that is nearer to the root.
+    type Pointer<'p> = &'p dyn Fn() -> String;
+    fn walk<'a>(
+        value: &'a Json,
+        (pointer, depth): (Pointer<'_>, usize),
+        is_of_interest: &dyn Fn(&str) -> bool,
+        texts: &mut Vec<(String, &'a str)>,
+    ) {
         match value {
             _ if depth > MAX_DEPTH || texts.len() >= MOST_OF_CALL => {}
-            Json::String(text) => texts.push((pointer.to_owned(), text)),
+            Json::String(text) if is_of_interest(text) => texts.push((pointer(), text)),
             Json::Array(items) => {
                 for (index, item) in items.iter().enumerate().filter(|(_, item)| may_hold_text(item)) {
-                    walk(item, &pointer_to(pointer, index), depth + 1, texts);
+                    let below = || pointer_to(&pointer(), index);
+                    walk(item, (&below, depth + 1), is_of_interest, texts);
                 }
             }
             Json::Object(members) => {
                 for (key, item) in members.iter().filter(|(_, item)| may_hold_text(item)) {
-                    walk(item, &pointer_to(pointer, key), depth + 1, texts);
+                    let below = || pointer_to(&pointer(), key);
+                    walk(item, (&below, depth + 1), is_of_interest, texts);
                 }
             }
             _ => {}
         }
     }
+    let mut texts = Vec::new();
     if let Some(arguments) = arguments {
-        walk(arguments, "", 0, texts);
+        walk(arguments, (&String::new, 0), is_of_interest, &mut texts);
     }
+    texts
 }
 
 /// The length of the ending that a tool has added to a name that has none.

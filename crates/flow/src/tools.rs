@@ -115,8 +115,6 @@ pub(crate) fn creates_by_name(tool: &str) -> bool {
 /// Whether the name of a tool holds a word for making something, perhaps within another word: quick, and never wrongly false.
 #[must_use]
 pub fn may_create(tool: &str) -> bool {
-    let holds = |word: &&str| {
-        tool.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
-    };
-    CREATING.iter().any(holds)
+    let tool = tool.to_ascii_lowercase();
+    CREATING.iter().any(|word| tool.contains(word))
 }

@@ -185,11 +185,10 @@ impl<'a> Tracker<'a> {
         if self.knows_nothing {
             return;
         }
-        let mut texts = Vec::new();
-        texts_of(self.calls[call].arguments, &mut texts);
-        texts.retain(|(pointer, text)| {
-            text.len() <= LONGEST_TEXT && !paths.iter().any(|path| path.pointer == *pointer)
-        });
+        let knows_files = !self.files.is_empty();
+        let is_of_interest = |text: &str| text.len() <= LONGEST_TEXT && (knows_files || text.contains('.'));
+        let mut texts = texts_of(self.calls[call].arguments, &is_of_interest);
+        texts.retain(|(pointer, _)| !paths.iter().any(|path| path.pointer == *pointer));
         for (pointer, text) in &texts {
             self.find_default_names(call, pointer, text);
         }

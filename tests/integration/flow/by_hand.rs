@@ -1,11 +1,16 @@
-//! Parts of the labels and figures, with results by hand.
+//! Parts of the labels and figures, with results by hand, and the document's example.
 
 use image::{Rgb, RgbImage};
+use m3_score::Flow;
+use m3_score::fidelity::ArgumentComparison;
+use serde_json::{Value, json};
 
+use super::properties::scored;
 use super::workflows::figures::area;
 use super::workflows::graphs::Names;
 use super::workflows::label::one_to_one;
 use super::workflows::pictures::alike_pictures;
+use crate::support::root;
 
 /// By hand: a mean difference of 1 is too much, a part with 2 of 4 pixels one apart is 0.5; sizes may differ by 2.
 #[test]
@@ -46,4 +51,41 @@ fn the_area_counts_pairs_that_are_won() {
     assert_eq!(area_of(&[0.9, 0.5], &[Some(0.5), None]), Some(3.5 / 4.0));
     assert_eq!(area_of(&[], &[Some(0.5)]), None);
     assert_eq!(area(&[None], &[None]), None);
+}
+
+/// The example of `docs/flow.md`: its trajectories, and each row of its table.
+#[test]
+fn the_example_of_the_document_is_true() {
+    let document = std::fs::read_to_string(root().join("docs/flow.md")).unwrap();
+    let example = document.split_once("## An example").unwrap().1.split("\n## ").next().unwrap();
+    let mut blocks = example.split("```").skip(1).step_by(2);
+    let mut block =
+        || -> Value { serde_json::from_str(blocks.next().unwrap().strip_prefix("json").unwrap()).unwrap() };
+    let (reference, mut prediction) = (block(), block());
+    let arguments = |prediction: &Value, call: &str| -> Vec<ArgumentComparison> {
+        let scores = scored(std::slice::from_ref(prediction), std::slice::from_ref(&reference), Flow::On);
+        let step = call.split_once('.').unwrap().0.parse::<usize>().unwrap() - 1;
+        let pair = scores[0].compared.iter().find(|pair| pair.predicted.step == step).unwrap();
+        pair.fidelity.arguments.clone()
+    };
+    let rows: Vec<Vec<&str>> = example
+        .lines()
+        .filter(|line| line.starts_with("| 1.1") || line.starts_with("| 2.1"))
+        .map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('`')).collect())
+        .collect();
+    assert_eq!(rows.len(), 5);
+    for row in rows {
+        let [call, argument, score, why] = row[..] else { panic!("{row:?}") };
+        let all = arguments(&prediction, call);
+        let found = all.iter().find(|found| found.path == format!("/{argument}")).unwrap();
+        assert_eq!(format!("{:.2}", found.score), score, "{found:?}");
+        assert!(found.reason.contains(why), "{found:?}");
+    }
+    prediction["steps"][1]["calls"][0]["arguments"]["input_path"] = json!("images/plan.png");
+    let all = arguments(&prediction, "2.1");
+    let found = all.iter().find(|found| found.path == "/input_path").unwrap();
+    assert!(
+        (found.score - 0.02).abs() < 1e-12 && found.reason == "reads the task's picture, not what 1.1 made",
+        "{found:?}"
+    );
 }

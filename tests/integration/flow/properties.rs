@@ -96,7 +96,7 @@ fn sorted<T: Ord>(mut items: Vec<T>) -> Vec<T> {
 
 /// The scores of predictions, by the ids of their trajectories. Whatever has a tool in common may be matched, so that the
 /// alignment leaves no call out for its words.
-fn scored(predictions: &[Value], references: &[Value], flow: Flow) -> Vec<TrajectoryScore> {
+pub(super) fn scored(predictions: &[Value], references: &[Value], flow: Flow) -> Vec<TrajectoryScore> {
     let lines = |set: &[Value]| set.iter().map(ToString::to_string).collect::<Vec<_>>();
     scored_lines(&lines(predictions), &lines(references), flow)
 }
@@ -121,7 +121,7 @@ fn scored_lines(predictions: &[String], references: &[String], flow: Flow) -> Ve
 }
 
 /// The fidelities of a trajectory's reference calls, in their order; `None` for one that is compared with none.
-fn fidelities(score: &TrajectoryScore) -> Vec<Option<f64>> {
+pub(super) fn fidelities(score: &TrajectoryScore) -> Vec<Option<f64>> {
     let of: HashMap<usize, f64> =
         score.compared.iter().map(|pair| (pair.reference.index, pair.fidelity.score)).collect();
     (0..usize::try_from(score.sums.reference_calls).unwrap()).map(|call| of.get(&call).copied()).collect()

@@ -81,6 +81,19 @@ pub(super) fn check_fidelity_models(models: &[Scored<'_>]) -> Result<Option<Stri
     Ok(silent_note(models, is_silent, "by which model their argument fidelity was computed"))
 }
 
+/// The note if recorded results are evidence in some of the scores and in others not.
+pub(super) fn results_note(models: &[Scored<'_>]) -> Option<String> {
+    let with = models.iter().filter(|model| model.origin.are_results_evidence).count();
+    let is_partial = with > 0 && with < models.len();
+    is_partial.then(|| {
+        format!(
+            "What calls returned is evidence for {with} of {}: argument fidelity and passes may differ by that; \
+             `m3 score --results off` leaves it out",
+            counted(models.len(), "result")
+        )
+    })
+}
+
 /// The note if some of the results do not say something that others do.
 fn silent_note(models: &[Scored<'_>], is_silent: fn(&Origin) -> bool, what: &str) -> Option<String> {
     let silent = models.iter().filter(|model| is_silent(model.origin)).count();

@@ -128,15 +128,17 @@ fn numbers(head: ScoreSummary, trajectories: Vec<TrajectoryReport>) -> Result<Nu
     let trajectories = trajectories.into_iter().map(|report| kept(report, strong));
     let trajectories = by_task(trajectories, &trials.unwrap_or_default())?;
     let conditions = format!(
-        "encoder {} ({}), similarity {}, tau {weak} / {strong}{}",
+        "encoder {} ({}), similarity {}, tau {weak} / {strong}{}{}",
         head.encoder.name,
         head.encoder.fingerprint,
         similarity.name(),
-        head.tool_names.condition()
+        head.tool_names.condition(),
+        if head.flow == "off" { ", flow off" } else { "" }
     );
     let origin = Origin {
         fidelity_model: head.fidelity_model,
         asked: head.asked.map(Box::new),
+        are_results_evidence: head.results.is_some(),
         suites: head.suites,
         ..Origin::new(head.signature, head.inputs, head.ledger, repeats)
     };

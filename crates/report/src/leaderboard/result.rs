@@ -54,6 +54,8 @@ pub struct Origin {
     pub fidelity_model: Option<FidelityModelReport>,
     /// The language model that was asked about what fidelity is not sure of, if any.
     pub asked: Option<Box<AskedReport>>,
+    /// Whether recorded results decided where they tell.
+    pub are_results_evidence: bool,
     /// The file of the references.
     pub references: Option<InputReport>,
     /// The file of the catalog of tools.

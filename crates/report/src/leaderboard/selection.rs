@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use m3_score::{Profile, Similarity};
 
-use super::origin::{catalogs_note, check_fidelity_models, check_references, check_tasks};
+use super::origin::{catalogs_note, check_fidelity_models, check_references, check_tasks, results_note};
 use super::scored::{Scored, SelectionError};
 use super::{ModelResult, Origin, TrajectoryResult};
 
@@ -61,6 +61,7 @@ pub fn select<'a>(
     let of_model = check_fidelity_models(&scored)?;
     let mut notes = check_references(&scored, allows)?;
     notes.extend(of_model);
+    notes.extend(results_note(&scored));
     let mut ids: BTreeSet<&str> = first.trajectories.keys().map(String::as_str).collect();
     for other in &scored[1..] {
         first.check_ids(other, options.intersects)?;

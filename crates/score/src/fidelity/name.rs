@@ -38,14 +38,6 @@ pub(super) struct Name {
     words: Vec<String>,
 }
 
-/// Whether a text holds a word of this line of the table, perhaps within another word: quick, and never wrongly false.
-fn may_hold(text: &str, line: &str) -> bool {
-    let holds = |word: &&str| {
-        text.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
-    };
-    !text.is_ascii() || SAYS.get(line).is_some_and(|words| words.iter().any(holds))
-}
-
 /// Names are read so far, in characters, and texts about an argument.
 const LONGEST_NAME: usize = 128;
 const LONGEST_TEXT: usize = 1000;
@@ -104,16 +96,6 @@ impl Name {
         let words = SAYS.get(line);
         debug_assert!(words.is_some(), "the table has no line `{line}`");
         words.is_some_and(|words| self.words.iter().any(|word| words.contains(&word.as_str())))
-    }
-
-    /// Whether a word of a key is in this line of the table.
-    pub(super) fn is_key_of(key: &str, line: &str) -> bool {
-        may_hold(key, line) && Self::new(key).is_of(line)
-    }
-
-    /// Whether a word of a text's beginning is in this line of the table.
-    pub(super) fn is_text_of(text: &str, line: &str) -> bool {
-        may_hold(text, line) && Self::of_text(text).is_of(line)
     }
 
     /// Its words with spaces between them.

@@ -62,7 +62,7 @@ impl PairFlow {
                 return (lineage, Vec::new(), Vec::new());
             }
             let contents = contents(&views, &lineage);
-            let keys = call_keys(&views, &lineage, &contents);
+            let keys = call_keys(&lineage, &contents);
             (lineage, contents, keys)
         };
         let (references, reference_contents, reference_keys) = of(reference);
@@ -145,8 +145,9 @@ impl PairFlow {
     }
 }
 
-/// The names that a trajectory gives to what it creates besides files, where other calls use them.
-pub(super) fn given_names(trajectory: &Trajectory) -> HashSet<String> {
+/// The names that a trajectory gives to what it creates besides files, where other calls use them, each with its place among
+/// them.
+pub(super) fn given_names(trajectory: &Trajectory) -> HashMap<String, usize> {
     values::given_names_of(trajectory)
 }
 

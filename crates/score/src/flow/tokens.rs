@@ -138,13 +138,7 @@ impl PairFlow {
                     }
                     (Counterparts::Known { calls: references, .. }, Some(made)) => {
                         let slot = slot(versions, made);
-                        // A call that is made again makes the same again.
-                        let again = same_contents(&self.predicted_contents, version);
-                        let mut makers = std::iter::once(version).chain(again);
-                        let paired = makers.find_map(|version| {
-                            references.get(versions.versions.get(version)?.call).copied().flatten()
-                        });
-                        match paired {
+                        match self.reference_maker(version, references) {
                             Some(reference) => Meaning::Made(self.first_maker_of(reference), slot),
                             None => Meaning::Unpaired(made.call, slot),
                         }
@@ -153,6 +147,18 @@ impl PairFlow {
                 }
             }
         }
+    }
+
+    /// The reference call that makes what a version of the prediction holds, under a pairing. A call that is made again makes the
+    /// same again: of several, one that is paired with a call that does the same counts, else the first.
+    fn reference_maker(&self, version: usize, references: &[Option<usize>]) -> Option<usize> {
+        let key = self.predicted_contents.get(version)?.key;
+        let same = same_contents(&self.predicted_contents, version);
+        let paired = same.filter_map(|version| {
+            let call = self.predictions.versions.get(version)?.call;
+            references.get(call).copied().flatten()
+        });
+        paired.min_by_key(|&reference| (self.reference_key(reference) != key, reference))
     }
 
     /// What becomes of a version of the prediction, if it is not left behind: a later call writes over it, or makes something of

@@ -1,6 +1,6 @@
 //! Ids and names that a prediction uses, as the reference's matched call returned or gave them.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use m3_flow::{
     CallPlace, Chain, ChainCall, Standing, ValueUse, counterpart, given_names, may_create, plain_value,
@@ -98,13 +98,18 @@ impl Values {
     }
 }
 
-/// The names that calls give to what they create, where other calls use them.
-pub(super) fn given_names_of(trajectory: &Trajectory) -> HashSet<String> {
+/// The names that calls give to what they create, where other calls use them, each with its place among them.
+pub(super) fn given_names_of(trajectory: &Trajectory) -> HashMap<String, usize> {
     let creates = trajectory.calls().any(|(_, call)| may_create(&call.tool));
     if !creates || trajectory.call_count() > MOST_CALLS {
-        return HashSet::new();
+        return HashMap::new();
     }
-    given_names(&chain(trajectory, false)).into_iter().map(|used| plain_value(&used.value)).collect()
+    let mut places = HashMap::new();
+    for used in given_names(&chain(trajectory, false)) {
+        let place = places.len();
+        places.entry(plain_value(&used.value)).or_insert(place);
+    }
+    places
 }
 
 /// Replaces a value, or its words within a longer text.

@@ -54,7 +54,8 @@ impl Agreement {
         }
         wanted.truncate(MOST);
         left.truncate(MOST);
-        let mut likenesses = Comparer { results, pictures, known: HashMap::new() };
+        let mut likenesses =
+            Comparer { results, pictures, known: HashMap::new(), known_files: HashMap::new() };
         let pairs =
             wanted.iter().flat_map(|&reference| left.iter().map(move |&predicted| (reference, predicted)));
         let compare = |pair: (Artifact, Artifact)| likenesses.compare(pair);
@@ -104,6 +105,8 @@ struct Comparer<'a> {
     results: &'a PairResults,
     pictures: Option<&'a dyn ComparePictures>,
     known: HashMap<(usize, usize), Option<Likeness>>,
+    /// Of files, by their versions.
+    known_files: HashMap<(usize, usize), Option<Likeness>>,
 }
 
 /// Files that are made of files that are made of files are followed so far.
@@ -180,7 +183,14 @@ impl Comparer<'_> {
         if own.signature != given.signature {
             return Some(Likeness::NONE);
         }
-        self.all_files(&own.inputs.clone(), &given.inputs.clone(), depth)
+        if let Some(known) = self.known_files.get(&(reference, predicted)) {
+            return *known;
+        }
+        // What files are made of may lead back to them.
+        self.known_files.insert((reference, predicted), Some(Likeness::NONE));
+        let found = self.all_files(&own.inputs.clone(), &given.inputs.clone(), depth);
+        self.known_files.insert((reference, predicted), found);
+        found
     }
 }
 

@@ -1,6 +1,6 @@
 //! A recorded result without what differs from run to run: names that the trajectory chose, times and durations.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -43,7 +43,12 @@ pub(super) struct Recorded {
 
 impl Recorded {
     /// The result of a call, the `index`-th of its trajectory; `None` if it has none, or is an error.
-    pub(super) fn of(call: &Call, index: usize, lineage: &Lineage, given: &HashSet<String>) -> Option<Self> {
+    pub(super) fn of(
+        call: &Call,
+        index: usize,
+        lineage: &Lineage,
+        given: &HashMap<String, usize>,
+    ) -> Option<Self> {
         let result = call.result.as_ref()?;
         let is_error = call.is_error()
             || result.get("isError") == Some(&Json::Bool(true))
@@ -100,15 +105,15 @@ struct Text<'g> {
     words: String,
     /// Names that the trajectory chose for what it makes, each with the last version made before or by the call.
     chosen: HashMap<String, usize>,
-    /// Names that the trajectory gave to other things, which are left out.
-    given: &'g HashSet<String>,
+    /// Names that the trajectory gave to other things: their places stand for them.
+    given: &'g HashMap<String, usize>,
     files: Vec<usize>,
     /// Whether the call makes a file that no argument names: then every path may be the name that its tool chose.
     names_are_the_tools: bool,
 }
 
 impl<'g> Text<'g> {
-    fn new(call: &Call, index: usize, lineage: &Lineage, given: &'g HashSet<String>) -> Self {
+    fn new(call: &Call, index: usize, lineage: &Lineage, given: &'g HashMap<String, usize>) -> Self {
         let name = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
         let versions = lineage.versions.iter().enumerate().filter(|(_, version)| version.call <= index);
         let chosen = versions.map(|(number, version)| (name(&version.path), number)).collect();
@@ -203,8 +208,8 @@ impl<'g> Text<'g> {
             self.files.extend(version);
             if version.is_some() || self.names_are_the_tools && is_file_path(bare) {
                 self.words.push_str(A_FILE);
-            } else if self.given.contains(bare) {
-                self.words.push_str("(a name)");
+            } else if let Some(place) = self.given.get(bare) {
+                let _ = write!(self.words, "(name {place})");
             } else {
                 self.words.push_str(word);
             }

@@ -46,7 +46,7 @@ pub(super) fn of_lists(
     b: &[Json],
     is_visual: bool,
 ) -> Span {
-    let of = |items: &[Json]| in_items(items, name, schema, is_visual);
+    let of = |items: &[Json]| in_items(items, name, schema, &|| is_visual);
     let Some((a, b)) = of(a).zip(of(b)) else { return [None; 2] };
     let are_corners = a.may_be_corners() && b.may_be_corners();
     let shapes = a.shape(are_corners).zip(b.shape(are_corners));

@@ -125,7 +125,7 @@ impl<'a> Alignment<'a> {
         }
         let regions = || {
             let list = |value: &Json| {
-                in_list(value, &at.context.name, at.context.schema, self.is_visual)?;
+                in_list(value, &at.context.name, at.context.schema, &|| self.is_visual)?;
                 items_in(value.as_str()?).map(Json::Array)
             };
             list(a).zip(list(b))

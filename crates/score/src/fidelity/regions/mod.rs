@@ -10,6 +10,7 @@ mod tests;
 mod writings;
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use m3_support::pointer::segments;
@@ -60,15 +61,16 @@ impl Regions {
         let Some(reference) = pair.a.filter(|arguments| may_say_regions(arguments)) else {
             return Self::default();
         };
-        let is_visual = is_visual(pair.tool, reference);
-        let found = read(pair.tool, reference, schema, is_visual);
+        let is_visual = LazyCell::new(|| is_visual(pair.tool, reference));
+        let is_visual = || *is_visual;
+        let found = read(pair.tool, reference, schema, &is_visual);
         if found.is_empty() {
             return Self::default();
         }
         let is_equal = pair.b.is_some_and(|predicted| is_same(reference, predicted));
         let predicted = match pair.b {
             Some(_) if is_equal => found.clone(),
-            Some(predicted) => read(pair.tool, predicted, schema, is_visual),
+            Some(predicted) => read(pair.tool, predicted, schema, &is_visual),
             None => Vec::new(),
         };
         let (found, predicted) = shapes(found, predicted);
@@ -157,7 +159,12 @@ struct At<'s> {
 }
 
 /// What may be a region in the arguments of a call.
-fn read(tool: &str, arguments: &Json, schema: Option<Schema<'_>>, is_visual: bool) -> Vec<Candidate> {
+fn read(
+    tool: &str,
+    arguments: &Json,
+    schema: Option<Schema<'_>>,
+    is_visual: &dyn Fn() -> bool,
+) -> Vec<Candidate> {
     let tool = tool.rsplit('/').next().unwrap_or_default();
     let at =
         At { argument: String::new(), name: String::new(), label: Name::of_text(tool), schema, depth: 0 };
@@ -166,7 +173,7 @@ fn read(tool: &str, arguments: &Json, schema: Option<Schema<'_>>, is_visual: boo
     found
 }
 
-fn values(at: &At<'_>, value: &Json, is_visual: bool, found: &mut Vec<Candidate>) {
+fn values(at: &At<'_>, value: &Json, is_visual: &dyn Fn() -> bool, found: &mut Vec<Candidate>) {
     if at.depth > MAX_DEPTH {
         return;
     }
@@ -179,7 +186,7 @@ fn values(at: &At<'_>, value: &Json, is_visual: bool, found: &mut Vec<Candidate>
         Json::Object(members) => {
             let regions = in_object(members, &at.label);
             let regions: Vec<InObject<'_>> =
-                regions.into_iter().filter(|region| is_visual || !is_point(region)).collect();
+                regions.into_iter().filter(|region| !is_point(region) || is_visual()).collect();
             let taken: BTreeSet<&str> =
                 regions.iter().flat_map(|region| region.members.iter().map(|member| member.0)).collect();
             for region in &regions {

@@ -1,8 +1,10 @@
 //! Which numbers of a call say a region: by the names of members and lists, by what the schema says of a list, by the table
 //! `tables/regions.txt`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 use m3_trajectory::json::{Json, parse};
@@ -93,32 +95,64 @@ pub(in crate::fidelity) fn in_object<'j>(members: &'j [(String, Json)], name: &N
     found
 }
 
+/// What the key of a member says.
+#[derive(Debug, Default)]
+struct KeySays {
+    /// Ends of it that are in the table, each with what it begins with.
+    ends: Vec<(String, String)>,
+    /// Whether it names a picture.
+    is_picture: bool,
+}
+
+impl KeySays {
+    fn of(key: &str) -> Self {
+        let name = Name::new(key);
+        let words = name.words();
+        let starts = words.len().saturating_sub(MOST_WORDS)..words.len();
+        let split = |start: usize| (words[..start].join(" "), words[start..].concat());
+        let ends = starts.map(split).filter(|(_, end)| NAMES.contains(end.as_str())).collect();
+        Self { ends, is_picture: name.is_of("pictures") }
+    }
+}
+
+/// So many keys are remembered, none that is longer than [`LONGEST_KEY`].
+const MOST_KEYS: usize = 4096;
+
+/// Longer keys are read each time, in bytes.
+const LONGEST_KEY: usize = 64;
+
+thread_local! {
+    /// What keys say: most calls have the same few.
+    static KEYS: RefCell<HashMap<String, Rc<KeySays>>> = RefCell::default();
+}
+
+fn key_says(key: &str) -> Rc<KeySays> {
+    KEYS.with_borrow_mut(|keys| {
+        if let Some(known) = keys.get(key) {
+            return Rc::clone(known);
+        }
+        let says = Rc::new(KeySays::of(key));
+        if key.len() <= LONGEST_KEY {
+            if keys.len() >= MOST_KEYS {
+                keys.clear();
+            }
+            keys.insert(key.to_owned(), Rc::clone(&says));
+        }
+        says
+    })
+}
+
 /// The places of members whose names end as one in the table, by what their names begin with and by that end.
 fn named(members: &[(String, Json)]) -> BTreeMap<String, BTreeMap<String, usize>> {
     let mut named: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
     for (place, (key, value)) in members.iter().enumerate() {
-        if matches!(value, Json::Null | Json::Bool(_)) || !NAMES.iter().any(|name| ends_like(key, name)) {
-            continue;
-        }
-        let name = Name::new(key);
-        let words = name.words();
-        for start in words.len().saturating_sub(MOST_WORDS)..words.len() {
-            let (prefix, end) = words.split_at(start);
-            let end = end.concat();
-            if NAMES.contains(end.as_str()) {
-                named.entry(prefix.join(" ")).or_default().entry(end).or_insert(place);
+        if numbers_in(value, 0) > 0 {
+            for (prefix, end) in &key_says(key).ends {
+                named.entry(prefix.clone()).or_default().entry(end.clone()).or_insert(place);
             }
         }
     }
     named
-}
-
-/// Whether the letters and digits of a key end with those of a name: quick, and never wrongly false.
-fn ends_like(key: &str, name: &str) -> bool {
-    let mut key = key.bytes().rev().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
-    name.bytes()
-        .rev()
-        .all(|byte| key.next().is_some_and(|other| !other.is_ascii() || other.eq_ignore_ascii_case(&byte)))
 }
 
 /// The numbers of some members, and which are of which; `None` if one says none.
@@ -148,24 +182,24 @@ fn undirected(shape: Shape, name: &Name) -> Shape {
 
 /// Whether a value holds two numbers or more, as every region does. Most do not, and are looked at no further.
 pub(super) fn may_say_regions(value: &Json) -> bool {
-    fn numbers(value: &Json, depth: usize) -> usize {
-        match value {
-            Json::Integer(_) | Json::Float(_) | Json::LongInteger(_) => 1,
-            // A list of numbers, or JSON, as a text.
-            Json::String(text) => {
-                let begins_so = !text.trim_start().starts_with(|c: char| c.is_alphabetic() || c == '/');
-                if begins_so && text.bytes().any(|byte| byte.is_ascii_digit()) { 2 } else { 0 }
-            }
-            Json::Array(items) if depth < MAX_DEPTH => {
-                items.iter().map(|item| numbers(item, depth + 1)).sum()
-            }
-            Json::Object(members) if depth < MAX_DEPTH => {
-                members.iter().map(|(_, member)| numbers(member, depth + 1)).sum()
-            }
-            _ => 0,
+    numbers_in(value, 0) >= 2
+}
+
+/// How many numbers a value may hold, at least two where it is a text of some.
+fn numbers_in(value: &Json, depth: usize) -> usize {
+    match value {
+        Json::Integer(_) | Json::Float(_) | Json::LongInteger(_) => 1,
+        // A list of numbers, or JSON, as a text.
+        Json::String(text) => {
+            let begins_so = !text.trim_start().starts_with(|c: char| c.is_alphabetic() || c == '/');
+            if begins_so && text.bytes().any(|byte| byte.is_ascii_digit()) { 2 } else { 0 }
         }
+        Json::Array(items) if depth < MAX_DEPTH => items.iter().map(|item| numbers_in(item, depth + 1)).sum(),
+        Json::Object(members) if depth < MAX_DEPTH => {
+            members.iter().map(|(_, member)| numbers_in(member, depth + 1)).sum()
+        }
+        _ => 0,
     }
-    numbers(value, 0) >= 2
 }
 
 /// What a list of numbers says.
@@ -202,7 +236,7 @@ pub(in crate::fidelity) fn in_list(
     value: &Json,
     name: &Name,
     schema: Option<Schema<'_>>,
-    is_visual: bool,
+    is_visual: &dyn Fn() -> bool,
 ) -> Option<InList> {
     match value {
         Json::Array(items) => in_items(items, name, schema, is_visual),
@@ -216,9 +250,9 @@ pub(in crate::fidelity) fn in_items(
     items: &[Json],
     name: &Name,
     schema: Option<Schema<'_>>,
-    is_visual: bool,
+    is_visual: &dyn Fn() -> bool,
 ) -> Option<InList> {
-    let corners = || corners(items).filter(|_| is_visual && name.is_of("boxes"));
+    let corners = || corners(items).filter(|_| name.is_of("boxes") && is_visual());
     let numbers = numbers_in_items(items).or_else(corners)?;
     let said = said(name, schema);
     let of = |writing: Writing| Some(InList::Region(undirected(Shape::of(writing, &numbers)?, name)));
@@ -232,7 +266,7 @@ pub(in crate::fidelity) fn in_items(
         }
         (_, 8) if name.is_of("boxes") => of(Writing::Corners),
         (_, 3) if name.is_of("circles") => of(Writing::Circle),
-        (_, 2) if is_visual && name.is_of("points") => of(Writing::Point),
+        (_, 2) if name.is_of("points") && is_visual() => of(Writing::Point),
         _ => None,
     }
 }
@@ -323,9 +357,9 @@ pub(in crate::fidelity) fn is_visual(tool: &str, arguments: &Json) -> bool {
         text.starts_with("data:image/") || ENDINGS.iter().any(ends_so)
     };
     let Json::Object(members) = arguments else { return false };
-    Name::is_text_of(tool, "pictures")
+    key_says(tool).is_picture
         || members.iter().take(MOST_MEMBERS).any(|(key, value)| {
-            Name::is_key_of(key, "pictures")
+            key_says(key).is_picture
                 || match value {
                     Json::Array(items) => items.iter().take(MOST_FILES).any(is_file),
                     value => is_file(value),
