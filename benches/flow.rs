@@ -26,7 +26,8 @@ use workflows::execution::Execution;
 use workflows::figures::{Setting, figures, table};
 use workflows::set::{Set, SetOptions};
 
-const METRICS: [&str; 3] = ["average", "argument_fidelity", "argument_fidelity_covered"];
+const METRICS: [&str; 4] =
+    ["average", "argument_fidelity", "argument_fidelity_covered", "artifact_agreement"];
 const SETTINGS: [Setting; 2] = [
     Setting { name: "without results", options: &[], has_results: false },
     Setting { name: "with results", options: &[], has_results: true },
