@@ -229,9 +229,9 @@ impl<W: Write> AuditPage<W> {
         let image = audit.image.as_deref().map(|path| self.pictures.image(path));
         row.picture = image.as_ref().filter(|image| image.problem.is_none()).map(|image| image.name.clone());
         let naming = OfTask { page: &self.pictures, trajectories: [reference, prediction], results };
-        let flow = FlowDocument::new(&audit.flow, &naming);
         let prediction = (audit.score.failure.as_deref() != Some("missing")).then_some(prediction);
         let task = TaskDocument::new(&row, prediction, Some(reference), &naming);
+        let flow = FlowDocument::new(&audit.flow, &naming);
         let task = task.with_audit(&score, AuditDocument::new(audit), (flow, image));
         let task = serde_json::to_string(&task)?;
         self.pictures.written.set(self.pictures.written.get() + task.len());

@@ -1,6 +1,8 @@
 //! Makes the part of an audit that shows what both trajectories do.
 
-use m3_flow::{Origin, Role};
+use std::collections::HashMap;
+
+use m3_flow::{Origin, Role, ValueUse};
 use m3_images::likeness::compare;
 use m3_score::fidelity::place::{Place, cut};
 use m3_score::results::{
@@ -81,8 +83,16 @@ impl<'t> Side<'t> {
 
     /// What each call reads and makes, of those that do. The task's own picture is worth a word only where files are made.
     fn calls(&self, flow: &SideFlow, makes_files: bool) -> Vec<CallFlow> {
-        let of_call = |(index, (place, call)): (usize, &(PlaceReport, &Call))| {
-            let (mut reads, mut makes) = (Vec::new(), Vec::new());
+        let mut made: HashMap<usize, Vec<String>> = HashMap::new();
+        for version in &flow.lineage.versions {
+            made.entry(version.call).or_default().push(cut(&version.path, NAME).into_owned());
+        }
+        let mut used: HashMap<usize, Vec<&ValueUse>> = HashMap::new();
+        for value in &flow.values {
+            used.entry(value.to).or_default().push(value);
+        }
+        let mut of_call = |(index, (place, call)): (usize, &(PlaceReport, &Call))| {
+            let mut reads = Vec::new();
             for mention in flow.lineage.mentions.get(index).into_iter().flatten() {
                 let read = |kind: &str, maker: Option<usize>, is_of_same_step: bool| {
                     let name = text_at(call, &mention.pointer)?.get(mention.span.clone())?;
@@ -100,7 +110,7 @@ impl<'t> Side<'t> {
                     _ => {}
                 }
             }
-            for used in flow.values.iter().filter(|used| used.to == index) {
+            for used in used.remove(&index).unwrap_or_default() {
                 // A file is told as a file.
                 let mut mentions = flow.lineage.mentions.get(index).into_iter().flatten();
                 if mentions.any(|mention| mention.pointer == used.pointer) {
@@ -111,15 +121,13 @@ impl<'t> Side<'t> {
                 let name = m3_flow::plain_value(&used.value);
                 reads.extend(self.read((kind, &name), (call, &used.pointer), Some(used.from), false));
             }
-            let made = flow.lineage.versions.iter().filter(|version| version.call == index);
-            makes.extend(made.map(|version| cut(&version.path, NAME).into_owned()));
             let (reads, more_reads) =
                 first(reads, |a, b| (&a.kind, &a.name, a.maker) == (&b.kind, &b.name, b.maker));
-            let (makes, more_makes) = first(makes, PartialEq::eq);
+            let (makes, more_makes) = first(made.remove(&index).unwrap_or_default(), PartialEq::eq);
             let is_any = !reads.is_empty() || !makes.is_empty();
             is_any.then_some(CallFlow { call: *place, reads, more_reads, makes, more_makes })
         };
-        self.calls.iter().enumerate().filter_map(of_call).collect()
+        self.calls.iter().enumerate().filter_map(&mut of_call).collect()
     }
 
     fn read(
@@ -251,10 +259,16 @@ impl PictureComparer<'_> {
                 reference: pair.reference,
                 predicted: pair.predicted,
                 likeness: pair.likeness.likeness,
+                are_same: pair.likeness.is_same,
                 difference: pictures.and_then(|(a, b)| self.difference(a, b)),
             }
         });
-        LeftAudit { agreement: left.agreement, pairs: pairs.collect(), reference: own, prediction: given }
+        LeftAudit {
+            agreement: left.agreement.map(|it| it + 0.0),
+            pairs: pairs.collect(),
+            reference: own,
+            prediction: given,
+        }
     }
 }
 

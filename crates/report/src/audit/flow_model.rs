@@ -127,6 +127,8 @@ pub struct ArtifactPair {
     pub predicted: usize,
     /// How alike they are, in [0, 1].
     pub likeness: f64,
+    /// Whether they count as the same.
+    pub are_same: bool,
     /// How they differ, where both are pictures.
     pub difference: Option<PictureDifference>,
 }

@@ -76,7 +76,7 @@ impl ResultPair {
         let several = self.pictures.len() > 1;
         let pictures = self.pictures.iter().enumerate().map(|(at, pair)| {
             let words = match (pair.difference, pair.reference_part, pair.predicted_part) {
-                (Some(found), ..) => found.words(),
+                (Some(found), ..) => found.words(self.are_same == Some(true)),
                 (None, Some(_), Some(_)) => "the pictures cannot be compared".to_owned(),
                 (None, Some(_), None) => "a picture of the reference alone".to_owned(),
                 (None, ..) => "a picture of the prediction alone".to_owned(),
@@ -103,9 +103,9 @@ impl ResultPair {
 }
 
 impl PictureDifference {
-    /// Such as `the same pixels`.
+    /// Such as `the same pixels`; `are_same` where the pictures count as one whatever differs.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn words(&self, are_same: bool) -> String {
         let ([a, b], [c, d]) =
             ([self.reference_size.0, self.reference_size.1], [self.predicted_size.0, self.predicted_size.1]);
         let sizes = format!("{a} × {b} and {c} × {d} pixels");
@@ -114,6 +114,7 @@ impl PictureDifference {
             _ if are_far => format!("other sizes: {sizes}"),
             None if (a, b) == (c, d) => "the same pixels".to_owned(),
             None => format!("the same pixels where both have some ({sizes})"),
+            Some(share) if are_same => format!("{share} of the pixels differ, but hardly"),
             Some(share) => format!("{share} of the pixels differ"),
         }
     }
@@ -136,7 +137,8 @@ impl LeftAudit {
     #[must_use]
     pub fn heading(&self) -> String {
         match self.agreement {
-            Some(agreement) => format!("left behind, artifact agreement {agreement:.4}"),
+            // A sum of nothing may be a negative zero.
+            Some(agreement) => format!("left behind, artifact agreement {:.4}", agreement + 0.0),
             None => "left behind".to_owned(),
         }
     }
@@ -190,13 +192,14 @@ impl ArtifactPair {
     /// How alike both are.
     #[must_use]
     pub fn words(&self) -> String {
-        let likeness =
-            || format!("likeness {:.2}", self.likeness.min(if self.likeness < 1.0 { 0.99 } else { 1.0 }));
+        // 1.00 is for the same pixels only.
+        let likeness = if self.likeness < 1.0 { self.likeness.min(0.99) } else { 1.0 };
         match self.difference {
-            Some(found) if found.changed <= 0.0 => found.words(),
-            Some(found) => format!("{}, {}", found.words(), likeness()),
-            None if self.likeness >= 1.0 => "the same".to_owned(),
-            None => likeness(),
+            Some(found) if found.changed <= 0.0 => found.words(self.are_same),
+            Some(found) => format!("{}, likeness {likeness:.2}", found.words(self.are_same)),
+            None if self.are_same => "the same".to_owned(),
+            None if self.likeness <= 0.0 => "another one".to_owned(),
+            None => format!("likeness {likeness:.2}"),
         }
     }
 }
@@ -223,7 +226,7 @@ mod tests {
     use super::*;
 
     fn difference(changed: f64, predicted_size: (u32, u32)) -> String {
-        PictureDifference { changed, reference_size: (40, 30), predicted_size }.words()
+        PictureDifference { changed, reference_size: (40, 30), predicted_size }.words(false)
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
+use m3_support::text::counted;
 
 use m3_score::{Averaged, Metric};
 
@@ -167,6 +168,15 @@ impl<W: Write> AuditTerminal<W> {
             .flat_map(|(pair, arguments, results)| match_lines(pair, arguments, *results, self.columns))
             .collect();
         lines.extend(more(unequal.len().saturating_sub(TERMINAL.matches), "matches"));
+        let is_listed = |found: &&ResultPair| {
+            unequal.iter().any(|(pair, ..)| pair.reference.index == found.reference.index)
+        };
+        let alike = audit.flow.results.iter().filter(|found| found.are_same == Some(true));
+        let alike = alike.filter(|found| !is_listed(found)).count() as u64;
+        if alike > 0 {
+            let calls = counted(alike, if lines.is_empty() { "pair" } else { "further pair" });
+            lines.push(format!("the same arguments and the same results: {calls} of calls"));
+        }
         self.section("arguments", &lines)
     }
 
@@ -243,7 +253,10 @@ fn match_lines(
     if words::is_rejected(pair) {
         lines.push(format!("    ! {}", words::REJECTED));
     }
-    let results = results.map(|results| format!("results: {}", results.words()));
+    let results = results.map(|found| match found.words() {
+        words if words.starts_with("results") => words,
+        words => format!("results: {words}"),
+    });
     let notes = [compared_with(pair), words::regions(pair, TERMINAL.arguments), results];
     let notes = notes.iter().flatten().flat_map(|note| wrapped(note, columns - 6));
     lines.extend(notes.map(|text| format!("    {text}")));

@@ -12,7 +12,7 @@ use crate::assign::{Side as Rows, assign};
 use crate::matrix::Matrix;
 
 /// So many artifacts of a side are compared; further ones agree with nothing.
-const MOST: usize = 64;
+pub(super) const MOST: usize = 64;
 
 /// How well what two trajectories leave behind agrees.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,9 +1,11 @@
 //! Results beside each other, for people: how alike those of pairs of calls are, what both trajectories leave behind, and
 //! which of it is alike.
 
+use std::collections::HashSet;
+
 use m3_trajectory::Trajectory;
 
-use super::artifacts::{Agreement, Artifact, all_left_behind};
+use super::artifacts::{Agreement, Artifact, MOST, all_left_behind};
 use super::{ComparePictures, Likeness, PairResults, Side};
 
 /// The results of a reference and of its prediction.
@@ -60,7 +62,8 @@ pub fn results_beside(
     compares: Option<&dyn ComparePictures>,
 ) -> ResultsBeside {
     let recorded = compares.and_then(|_| PairResults::new(reference, prediction));
-    let is_paired = |call: usize| pairs.iter().any(|(_, predicted)| *predicted == call);
+    let paired: HashSet<usize> = pairs.iter().map(|(_, predicted)| *predicted).collect();
+    let is_paired = |call: usize| paired.contains(&call);
     let Some(results) = recorded else {
         let results = PairResults::of(reference, prediction, false);
         let left = LeftBehind::of(&results, &all_left_behind(&results, &is_paired));
@@ -83,7 +86,7 @@ pub fn results_beside(
 impl LeftBehind {
     fn of(results: &PairResults, [references, predictions]: &[Vec<Artifact>; 2]) -> Self {
         let list = |side: &Side, artifacts: &[Artifact]| {
-            artifacts.iter().filter_map(|artifact| side.describe(*artifact)).collect()
+            artifacts.iter().take(MOST).filter_map(|artifact| side.describe(*artifact)).collect()
         };
         Self {
             references: list(&results.references, references),

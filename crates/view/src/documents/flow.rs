@@ -13,6 +13,9 @@ use super::trajectory::PictureDocument;
 /// The most that is said of what a call reads, and of what it makes.
 const OF_CALL: usize = 10;
 
+/// The most calls of a side that something is said of: as many as a page shows.
+const CALLS: usize = 1_000;
+
 /// A picture in the result of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PictureAt {
@@ -89,7 +92,7 @@ struct LeftLine {
 impl FlowDocument {
     /// `None` where there is nothing to show.
     pub(crate) fn new(flow: &FlowAudit, naming: &dyn ResultNaming) -> Option<Self> {
-        let calls = |calls: &[CallFlow]| calls.iter().map(CallLines::new).collect();
+        let calls = |calls: &[CallFlow]| calls.iter().take(CALLS).map(CallLines::new).collect();
         let pair = |pair: &ResultPair| ResultPairDocument {
             reference: pair.reference,
             predicted: pair.predicted,
@@ -135,7 +138,7 @@ fn beside(
     PicturesDocument {
         reference: picture(reference),
         prediction: picture(predicted),
-        difference: both.and_then(|((a, b), found)| naming.difference([a, b], found.words())),
+        difference: both.and_then(|((a, b), found)| naming.difference([a, b], found.words(false))),
     }
 }
 
