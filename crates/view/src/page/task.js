@@ -69,7 +69,7 @@ const alignment = (of) => {
       cut.map(([count, thing]) => make("p", { class: "note" }, `${plural(count, `more ${thing}`)} not shown`)));
   });
   const flows = sides.some(([name]) => of.flow?.[name]?.some((call) => call.lines.some((line) => line.maker)));
-  return [make("div", { class: `alignment sides${sides.length}${flows ? " flows" : ""}` }, columns, sides.length > 1 ? draw("svg", { class: "lines", "aria-hidden": "true" }) : null, flows ? draw("svg", { class: "lines flow-lines", "aria-hidden": "true" }) : null),
+  return [make("div", { class: `alignment sides${sides.length}${flows ? " flows" : ""}` }, columns, sides.length > 1 ? draw("svg", { class: "lines", "aria-hidden": "true" }) : null, flows ? draw("svg", { class: "flow-lines", "aria-hidden": "true" }) : null),
     of.score ? make("p", { class: "legend" }, "Lines join matched calls: green ones are strong matches, yellow ones weak, red ones similar, but other calls; wide ones are similar, dashed ones belong to calls in the wrong order. A dashed frame is a call without a partner.") : null,
     flows ? make("p", { class: "legend" }, "Arrows beside the columns lead from a call to those that read what it made; rest the pointer on a call, or go to its links, to see which.") : null];
 };
