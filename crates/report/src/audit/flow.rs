@@ -47,12 +47,12 @@ impl FlowAudit {
         pictures: Option<&ResultPictures>,
     ) -> Self {
         let flows = flow_of(reference, prediction);
-        let sides = [Side::new(reference), Side::new(prediction)];
+        let both = [Side::new(reference), Side::new(prediction)];
         let makes_files = flows.iter().any(|flow| !flow.lineage.versions.is_empty());
-        let [of_reference, of_prediction] = [0, 1].map(|side| sides[side].calls(&flows[side], makes_files));
-        let compares = pictures.map(|pictures| pictures as &dyn ComparePictures);
-        let beside = results_beside((reference, prediction), pairs, compares);
-        let mut comparer = PictureComparer { sides: &sides, pictures, left: COMPARED };
+        let [of_reference, of_prediction] = [0, 1].map(|side| both[side].calls(&flows[side], makes_files));
+        let opener = pictures.map(|pictures| pictures as &dyn ComparePictures);
+        let beside = results_beside((reference, prediction), pairs, opener);
+        let mut comparer = PictureComparer { sides: &both, pictures, left: COMPARED };
         let alike = pairs.iter().zip(&beside.pairs);
         let results = alike.filter_map(|(&calls, found)| comparer.results(calls, found.map(|it| it.is_same)));
         let results = results.take(RESULTS).collect();

@@ -94,8 +94,8 @@ impl Values {
 }
 
 /// Whether trajectories are small enough for a search of their values.
-pub(super) fn are_small(sides: [&Trajectory; 2]) -> bool {
-    sides.into_iter().all(|trajectory| {
+pub(super) fn are_small(both: [&Trajectory; 2]) -> bool {
+    both.into_iter().all(|trajectory| {
         let sizes =
             trajectory.calls().map(|(_, call)| call.result.as_ref().map_or(0, |result| size(result, 0)));
         trajectory.call_count() <= MOST_CALLS && sizes.sum::<usize>() <= LARGEST
