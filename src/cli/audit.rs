@@ -136,16 +136,20 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
     let place = |found: &Costed| places.find(&found.id, scoring.files(1), 1);
     let mut places = chosen.iter().map(place).collect::<Result<Vec<_>, _>>()?.into_iter();
     let profile = scoring.profile;
-    scoring.run_chosen(&indices, printed_to.is_none(), &mut |scored, reference, prediction| {
-        let cost = costs.next().unwrap_or_default();
-        let mut audit = TrajectoryAudit::new(scored, reference, prediction, profile, cost);
-        audit.score.places = places.next().unwrap_or_default();
-        if let Some(page) = &mut page {
-            let added = page.add(&audit, reference, prediction);
-            added.map_err(|cause| Failure::written(&cause))?;
-        }
-        printed_to.as_mut().map_or(Ok(()), |target| target.add(audit))
-    })?;
+    scoring.run_chosen(
+        &indices,
+        printed_to.is_none(),
+        &mut |scored, (reference, prediction), pictures| {
+            let cost = costs.next().unwrap_or_default();
+            let mut audit = TrajectoryAudit::new(scored, reference, prediction, (profile, cost), pictures);
+            audit.score.places = places.next().unwrap_or_default();
+            if let Some(page) = &mut page {
+                let added = page.add(&audit, (reference, prediction), pictures);
+                added.map_err(|cause| Failure::written(&cause))?;
+            }
+            printed_to.as_mut().map_or(Ok(()), |target| target.add(audit))
+        },
+    )?;
     if let Some(page) = page {
         let trajectories = counted(page.len(), "trajectory");
         let output = page.finish(&findings.summary, &findings.overview, &findings.intervals);

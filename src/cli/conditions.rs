@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use m3_report::ResultPictures;
 use m3_score::fidelity::Answers;
 use m3_score::fidelity::model::Model;
 use m3_score::{Flow, MatchOptions, Profile, Results, ScoreOptions, Similarity, Thresholds};
@@ -14,7 +15,6 @@ use super::failure::Failure;
 use super::fidelity_model::ModelArg;
 use super::match_args::MatchArgs;
 use super::printer::Printer;
-use super::result_pictures::ResultPictures;
 use super::scoring_choices::{FlowArg, ProfileArg, ResultsArg, SimilarityArg};
 
 /// Options of everything that scores.
@@ -112,6 +112,11 @@ impl ConditionsArgs {
 }
 
 impl Conditions {
+    /// What opens pictures of results, where results are evidence.
+    pub(super) fn result_pictures(&self) -> Option<&ResultPictures> {
+        (self.results == Results::Auto).then_some(&self.pictures)
+    }
+
     /// The conditions as options of the scorer.
     pub(super) fn options(&self, keeps_similarities: bool) -> ScoreOptions<'_> {
         ScoreOptions {

@@ -39,7 +39,6 @@ mod printer;
 mod record;
 mod repeats;
 mod replay;
-mod result_pictures;
 mod results;
 mod review;
 mod run;

@@ -298,7 +298,8 @@ impl PairScorer {
         let score = score.ok_or_else(|| Failure::new(code::INPUT, left_out))?;
         let nothing = Trajectory::default();
         let prediction = prediction.as_ref().unwrap_or(&nothing);
-        let audit = TrajectoryAudit::new(score, reference, prediction, self.profile(), 0.0);
+        let pictures = self.conditions.result_pictures();
+        let audit = TrajectoryAudit::new(score, reference, prediction, (self.profile(), 0.0), pictures);
         let mut text = Vec::new();
         let mut terminal = AuditTerminal::new(&mut text, 80, false);
         terminal.write(&audit).map_err(|cause| Failure::written(&cause))?;

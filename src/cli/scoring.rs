@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::Args;
 use m3_embedding::Embedder;
-use m3_report::{AskedReport, InputReport, InputsReport, RepeatsReport, ScoreSummary, ToolNamesReport};
+use m3_report::{
+    AskedReport, InputReport, InputsReport, RepeatsReport, ResultPictures, ScoreSummary, ToolNamesReport,
+};
 use m3_score::fidelity::DoubtfulPairs;
 use m3_score::{Profile, Sink, Summary, TrajectoryScore};
 use m3_support::text::shortened;
@@ -22,7 +24,6 @@ use super::failure::{Failure, code};
 use super::input::{self, DuplicatesArg, PredictionsArg};
 use super::places::{PointsAt, ScoredPlaces};
 use super::printer::{Printer, Unit};
-use super::result_pictures::ResultPictures;
 use super::scoring_choices::{ByArg, ProfileArg};
 use super::seen::{Seen, check_order};
 use super::suites::{FilesSink, ScoredFiles};
@@ -181,9 +182,9 @@ pub(super) fn check_aligned(summary: &Summary) -> Result<(), Failure> {
     if too_large.is_empty() { Ok(()) } else { Err(Failure::silent(code::FAILED)) }
 }
 
-/// Receives a score with its similarities, the reference and the prediction.
-pub(super) type ChosenSink<'a> =
-    dyn FnMut(TrajectoryScore, &Trajectory, &Trajectory) -> Result<(), Failure> + 'a;
+/// Receives a score with its similarities, the reference and the prediction, and what opens pictures of their results.
+pub(super) type ChosenSink<'a> = dyn FnMut(TrajectoryScore, (&Trajectory, &Trajectory), Option<&ResultPictures>) -> Result<(), Failure>
+    + 'a;
 
 impl Scoring {
     /// Puts the matched pairs of all repetitions whose fidelity is uncertain to a language model. What is scored from now on
@@ -297,13 +298,13 @@ impl Scoring {
         has_bar: bool,
         sink: &mut ChosenSink<'_>,
     ) -> Result<(), Failure> {
-        let Self { ref predictions, ref references, .. } = *self;
-        let options = self.conditions.options(true);
+        let Self { ref predictions, ref references, ref conditions, .. } = *self;
+        let options = conditions.options(true);
         let mut bar = has_bar.then(|| self.printer.bar(Unit::Trajectories));
         // Scoring keeps no trajectories, so they are read once more.
         let mut show = |scored: TrajectoryScore| {
             let (reference, prediction) = (found(references, &scored.id)?, found(predictions, &scored.id)?);
-            sink(scored, &reference, &prediction)
+            sink(scored, (&reference, &prediction), conditions.result_pictures())
         };
         let mut failure = None;
         let done = m3_score::score_chosen(

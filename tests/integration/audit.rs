@@ -1,6 +1,7 @@
 //! `m3 audit`: what it chooses, prints and writes, and how it handles hostile input.
 
 mod arguments;
+mod flow;
 mod size;
 
 use std::path::{Path, PathBuf};

@@ -24,7 +24,7 @@ const MAY_SEE: [(&str, &[&str]); 21] = [
     ("figures", &["images", "support"]),
     ("mcp", &["images", "support", "trajectory"]),
     ("llm", &["images", "support"]),
-    ("report", &["embedding", "figures", "images", "score", "stats", "support", "trajectory"]),
+    ("report", &["embedding", "figures", "flow", "images", "score", "stats", "support", "trajectory"]),
     ("servers", &["embedding", "images", "mcp", "support", "trajectory"]),
     ("outcomes", &["images", "llm", "mcp", "support", "trajectory"]),
     ("executor", &["embedding", "images", "llm", "mcp", "outcomes", "support", "trajectory"]),

@@ -1,6 +1,7 @@
 //! The page of `m3 audit --html`, in a real browser: the pages of `m3 view`, of one run, in one file.
 
 mod findings;
+mod flow;
 mod paper;
 
 use std::ops::Deref;

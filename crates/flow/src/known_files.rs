@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::lineage::NamedPath;
+use super::named_paths::NamedPath;
 use super::paths::FilePath;
 
 /// So many of the latest names are looked for in texts, and compared where names differ in their folders.

@@ -29,6 +29,7 @@ mod leaves;
 mod lineage;
 #[cfg(test)]
 mod lineage_tests;
+mod named_paths;
 mod names;
 mod path_overlaps;
 mod paths;

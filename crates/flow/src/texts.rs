@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use m3_trajectory::json::{Json, pointer_to};
 
-use super::lineage::{MAX_DEPTH, MOST_OF_CALL, may_hold_text};
+use super::named_paths::{MAX_DEPTH, MOST_OF_CALL, may_hold_text};
 
 /// The texts of arguments that are of interest, with their places.
 pub(crate) fn texts_of<'a>(

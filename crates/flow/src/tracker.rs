@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use super::default_names::DefaultNames;
 use super::known_files::{KnownFiles, LATEST};
-use super::lineage::{CallView, Lineage, MOST_OF_CALL, Mention, NamedPath, Role, Version};
+use super::lineage::{CallView, GivenFiles, Lineage, Mention, Role, Version};
+use super::named_paths::{MOST_OF_CALL, NamedPath, created, named_paths};
 use super::paths::FilePath;
 use super::texts::{texts_of, whole_words};
 
@@ -15,25 +16,41 @@ const LONGEST_TEXT: usize = 1 << 16;
 /// So many bytes of texts of one trajectory are searched, each time for one name.
 const MOST_SEARCHED: usize = 8 << 20;
 
+impl Lineage {
+    /// The lineage of calls that are sorted by step.
+    #[must_use]
+    pub fn new(calls: &[CallView<'_>], given: GivenFiles<'_>) -> Self {
+        let paths: Vec<Vec<NamedPath>> = calls.iter().map(named_paths).collect();
+        let image = given.image.and_then(FilePath::new);
+        if image.is_none() && paths.iter().all(Vec::is_empty) {
+            return Self::default();
+        }
+        let mut tracker = Tracker::new(calls, image, created(calls, &paths));
+        let mut start = 0;
+        for of_step in calls.chunk_by(|a, b| a.step == b.step) {
+            let step = start..start + of_step.len();
+            tracker.step(step.clone(), &paths);
+            start = step.end;
+        }
+        tracker.lineage
+    }
+}
+
 /// Follows the steps of a trajectory.
-pub(crate) struct Tracker<'a> {
+struct Tracker<'a> {
     calls: &'a [CallView<'a>],
     image: Option<FilePath>,
     /// Paths that tools create which change files in place.
     created: HashSet<Vec<String>>,
     files: KnownFiles,
-    pub(crate) lineage: Lineage,
+    lineage: Lineage,
     searched: usize,
     /// Whether no call has named a file, nor returned anything.
     knows_nothing: bool,
 }
 
 impl<'a> Tracker<'a> {
-    pub(crate) fn new(
-        calls: &'a [CallView<'a>],
-        image: Option<FilePath>,
-        created: HashSet<Vec<String>>,
-    ) -> Self {
+    fn new(calls: &'a [CallView<'a>], image: Option<FilePath>, created: HashSet<Vec<String>>) -> Self {
         let lineage = Lineage { mentions: vec![Vec::new(); calls.len()], versions: Vec::new() };
         Self {
             calls,
@@ -47,7 +64,7 @@ impl<'a> Tracker<'a> {
     }
 
     /// Reads first what earlier steps made; what the step makes exists for later ones.
-    pub(crate) fn step(&mut self, step: Range<usize>, paths: &[Vec<NamedPath>]) {
+    fn step(&mut self, step: Range<usize>, paths: &[Vec<NamedPath>]) {
         let mut written: Vec<(&NamedPath, usize)> = Vec::new();
         for call in step.clone().filter(|&call| !self.calls[call].has_failed) {
             for path in paths[call].iter().filter(|path| path.is_written) {

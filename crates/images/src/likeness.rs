@@ -1,6 +1,6 @@
 //! How alike two pictures are, by their pixels.
 
-use image::RgbaImage;
+use image::{Rgba, RgbaImage};
 
 use super::{ImageFileError, Opened};
 
@@ -71,10 +71,31 @@ pub fn compare(a: &RgbaImage, b: &RgbaImage) -> Likeness {
     }
 }
 
+/// The least brightness of a channel that differs at all, of 255, in a picture of differences.
+const LEAST_SEEN: u16 = 48;
+
+/// How much brighter a difference is drawn than it is.
+const AMPLIFIED: u16 = 4;
+
+/// Where two pictures differ, on the part that both have: black where they are the same, brighter the more they differ,
+/// amplified so that the least difference is seen.
+#[must_use]
+pub fn difference(a: &RgbaImage, b: &RgbaImage) -> RgbaImage {
+    let (width, height) = (a.width().min(b.width()), a.height().min(b.height()));
+    RgbaImage::from_fn(width, height, |x, y| {
+        let (p, q) = (a.get_pixel(x, y).0, b.get_pixel(x, y).0);
+        // A difference in transparency alone is seen in all channels.
+        let clear = p[3].abs_diff(q[3]);
+        let channel = |index: usize| match u16::from(p[index].abs_diff(q[index]).max(clear)) {
+            0 => 0,
+            difference => u8::try_from(LEAST_SEEN + AMPLIFIED * difference).unwrap_or(u8::MAX),
+        };
+        Rgba([channel(0), channel(1), channel(2), u8::MAX])
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use image::Rgba;
-
     use super::*;
 
     fn grey(width: u32, height: u32, value: u8) -> RgbaImage {
@@ -108,6 +129,20 @@ mod tests {
         assert!(compare(&grey(10, 8, 9), &grey(13, 8, 9)).likeness.abs() < f64::EPSILON);
         assert!(!compare(&grey(10, 8, 9), &grey(11, 8, 14)).is_same);
         assert!(compare(&grey(0, 0, 0), &grey(0, 0, 0)).likeness.abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn differences_are_seen_on_the_shared_part() {
+        let mut other = grey(4, 3, 9);
+        other.put_pixel(1, 0, Rgba([10, 9, 209, 255]));
+        other.put_pixel(2, 0, Rgba([9, 9, 9, 0]));
+        let found = difference(&grey(3, 8, 9), &other);
+        assert_eq!(found.dimensions(), (3, 3));
+        assert_eq!(found.get_pixel(0, 0).0, [0, 0, 0, 255]);
+        // By hand: 48 + 4 x 1, and far more than 255.
+        assert_eq!(found.get_pixel(1, 0).0, [52, 0, 255, 255]);
+        assert_eq!(found.get_pixel(2, 0).0, [255, 255, 255, 255]);
+        assert_eq!(difference(&grey(0, 0, 0), &grey(1, 1, 0)).dimensions(), (0, 0));
     }
 
     #[test]

@@ -88,6 +88,7 @@ pub use by_tool::{ByTool, Cause, ToolTally};
 pub use calls::{CallPlace, Calls};
 pub use exact_sums::{ExactSums, NotSums};
 pub use findings::{Findings, RejectedMatch, WrongArgument};
+pub use flow::{SideFlow, flow_of};
 pub use ledger::Ledger;
 pub use m3_embedding::cosine;
 pub use matching::{BucketSimilarities, Match, Matching, Reason, Unmatched};

@@ -9,17 +9,23 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use m3_report::ScoreSummary;
+use image::RgbaImage;
+use m3_images::likeness::difference;
 use m3_report::audit::{
     AuditDocument, MetricIntervals, Overview, Picture, Pictures, SetDocument, TrajectoryAudit,
 };
+use m3_report::{ResultPictures, ScoreSummary};
+use m3_score::results::{RecordedPicture, ResultSide, recorded_picture};
 use m3_support::text::json_without_hidden;
-use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
+use m3_trajectory::{Trajectory, result_parts};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::documents::{Home, NAME, Naming, PictureDocument, TEXT, TaskDocument, kind_of, run};
+use crate::documents::{
+    FlowDocument, Home, NAME, Naming, PictureAt, PictureDocument, ResultNaming, TEXT, TaskDocument, kind_of,
+    run,
+};
 use crate::members::cut;
 use crate::page::page_alone;
 use crate::row::Row;
@@ -34,6 +40,9 @@ const MOST_CALLS: usize = 5_000;
 
 /// The most pictures of results in a page.
 const MOST_SENT: usize = 2_000;
+
+/// The folder, beside a file of trajectories, in which m3 keeps pictures of its results.
+const KEPT: &str = "results/";
 
 /// Beyond so many bytes of documents, results and messages are cut short, so that a browser can still open the page.
 const ROOMY: usize = 32 << 20;
@@ -82,22 +91,93 @@ impl Embedded {
     }
 }
 
-impl Naming for Embedded {
+/// Pictures of the trajectories of one task.
+struct OfTask<'a> {
+    page: &'a Embedded,
+    trajectories: [&'a Trajectory; 2],
+    results: Option<&'a ResultPictures>,
+}
+
+impl OfTask<'_> {
+    /// A picture that is in a result, or in the file that it names. Of files only those that m3 keeps beside a file of
+    /// trajectories: another one could be any of the reader's.
+    fn recorded(&self, side: ResultSide, picture: &RecordedPicture) -> Option<Arc<RgbaImage>> {
+        let is_kept = |path: &str| path.starts_with(KEPT) && !path.contains("..");
+        let is_shown = !matches!(picture, RecordedPicture::File(path) if !is_kept(path));
+        self.results.filter(|_| is_shown)?.pixels(side, picture)
+    }
+
+    fn part(&self, at: PictureAt) -> Option<(RecordedPicture, String)> {
+        let side = usize::from(at.side == ResultSide::Prediction);
+        let (_, call) = self.trajectories[side].calls().nth(at.call)?;
+        let part = result_parts(call.result.as_ref()?)?.get(at.part)?;
+        let picture = recorded_picture(part)?;
+        let title = match &picture {
+            RecordedPicture::File(path) => cut(path, NAME),
+            _ => kind_of(part),
+        };
+        Some((picture, title))
+    }
+
+    /// A picture whose pixels are known, made small.
+    fn shown(&self, title: String, pixels: impl FnOnce() -> Option<Arc<RgbaImage>>) -> PictureDocument {
+        self.page.small(title, |small| small.of_pixels(&*pixels().ok_or("it cannot be had")?))
+    }
+}
+
+impl Naming for OfTask<'_> {
     /// Never shown: a prediction could choose which of the reader's files are in the page.
     fn file(&self, path: &str) -> PictureDocument {
         let problem = Some("this page has no files that predictions name; `m3 view` shows them");
         PictureDocument { name: String::new(), title: cut(path, NAME), problem }
     }
 
+    fn result_file(&self, path: &str) -> PictureDocument {
+        let picture = RecordedPicture::File(path.to_owned());
+        match self.recorded(ResultSide::Prediction, &picture) {
+            Some(pixels) => self.shown(cut(path, NAME), || Some(pixels)),
+            None => self.file(path),
+        }
+    }
+
     fn sent(&self, _: usize, _: usize, part: &Json) -> PictureDocument {
-        let title = kind_of(part);
+        self.page.small(kind_of(part), |small| {
+            let bytes = m3_trajectory::sent_base64(part).and_then(|data| STANDARD.decode(data.trim()).ok());
+            small.sent(&bytes.ok_or("it is no picture")?)
+        })
+    }
+
+    fn room(&self) -> usize {
+        if self.page.written.get() < ROOMY { TEXT } else { SHORT }
+    }
+}
+
+impl ResultNaming for OfTask<'_> {
+    fn picture(&self, at: PictureAt) -> Option<PictureDocument> {
+        let (picture, title) = self.part(at)?;
+        Some(self.shown(title, || self.recorded(at.side, &picture)))
+    }
+
+    fn difference(&self, [a, b]: [PictureAt; 2], title: String) -> Option<PictureDocument> {
+        let opened = |at: PictureAt| self.recorded(at.side, &self.part(at)?.0);
+        let both = opened(a).zip(opened(b))?;
+        Some(self.shown(title, || Some(Arc::new(difference(&both.0, &both.1)))))
+    }
+}
+
+impl Embedded {
+    /// A picture of a result, as long as there is room for more.
+    fn small(
+        &self,
+        title: String,
+        make: impl FnOnce(&Pictures) -> Result<(&'static str, Vec<u8>), &'static str>,
+    ) -> PictureDocument {
         let small = || {
             if self.sent.get() >= MOST_SENT {
                 return Err("this page has enough pictures");
             }
             self.sent.set(self.sent.get() + 1);
-            let bytes = m3_trajectory::sent_base64(part).and_then(|data| STANDARD.decode(data.trim()).ok());
-            self.found.borrow().sent(&bytes.ok_or("it is no picture")?)
+            make(&self.found.borrow())
         };
         match small() {
             Ok((kind, bytes)) => {
@@ -106,10 +186,6 @@ impl Naming for Embedded {
             }
             Err(problem) => PictureDocument { name: String::new(), title, problem: Some(problem) },
         }
-    }
-
-    fn room(&self) -> usize {
-        if self.written.get() < ROOMY { TEXT } else { SHORT }
     }
 }
 
@@ -126,15 +202,15 @@ impl<W: Write> AuditPage<W> {
         Ok(Self { writer, rows: Vec::new(), costs: Vec::new(), scores: Vec::new(), pictures })
     }
 
-    /// Adds a trajectory; its prediction has no steps if it is missing.
+    /// Adds a trajectory; its prediction has no steps if it is missing. `results` opens pictures of results.
     ///
     /// # Errors
     /// The writer's reason.
     pub fn add(
         &mut self,
         audit: &TrajectoryAudit,
-        reference: &Trajectory,
-        prediction: &Trajectory,
+        (reference, prediction): (&Trajectory, &Trajectory),
+        results: Option<&ResultPictures>,
     ) -> io::Result<()> {
         let mut score = audit.score.clone();
         score.matches.truncate(MOST_CALLS);
@@ -152,9 +228,11 @@ impl<W: Write> AuditPage<W> {
         row.question = expected.question.or(row.question);
         let image = audit.image.as_deref().map(|path| self.pictures.image(path));
         row.picture = image.as_ref().filter(|image| image.problem.is_none()).map(|image| image.name.clone());
+        let naming = OfTask { page: &self.pictures, trajectories: [reference, prediction], results };
         let prediction = (audit.score.failure.as_deref() != Some("missing")).then_some(prediction);
-        let task = TaskDocument::new(&row, prediction, Some(reference), &self.pictures);
-        let task = task.with_audit(&score, AuditDocument::new(audit), image);
+        let task = TaskDocument::new(&row, prediction, Some(reference), &naming);
+        let flow = FlowDocument::new(&audit.flow, &naming);
+        let task = task.with_audit(&score, AuditDocument::new(audit), (flow, image));
         let task = serde_json::to_string(&task)?;
         self.pictures.written.set(self.pictures.written.get() + task.len());
         embed_text(&mut self.writer, &format!("task/0/{}.json", self.rows.len()), &task)?;

@@ -3,13 +3,13 @@
 use std::sync::LazyLock;
 
 use m3_judge::review::Page;
-use m3_score::fidelity::constants::THRESHOLD;
+use m3_score::fidelity::constants::{EQUIVALENT, THRESHOLD};
 use m3_support::pages::{BASE_STYLE, MAKE_SCRIPT, OF_FILE, OF_SERVER, Shell, escaped, filled};
 
 static STYLE: LazyLock<String> = LazyLock::new(|| [BASE_STYLE, include_str!("page/view.css")].concat());
 
 /// The scripts, in the order in which they use each other.
-const SCRIPTS: [&str; 11] = [
+const SCRIPTS: [&str; 12] = [
     MAKE_SCRIPT,
     include_str!("page/data.js"),
     include_str!("page/table.js"),
@@ -17,6 +17,7 @@ const SCRIPTS: [&str; 11] = [
     include_str!("page/tasks.js"),
     include_str!("page/run.js"),
     include_str!("page/task.js"),
+    include_str!("page/flow.js"),
     include_str!("page/audit.js"),
     include_str!("page/compare.js"),
     include_str!("page/matrix.js"),
@@ -24,8 +25,8 @@ const SCRIPTS: [&str; 11] = [
 ];
 
 static SCRIPT: LazyLock<String> = LazyLock::new(|| {
-    // Below it, a matched pair asks for something else.
-    format!("\"use strict\";\nconst REJECTED = {THRESHOLD};\n{}", SCRIPTS.concat())
+    // Below the first, a matched pair asks for something else; from the second on, for the same.
+    format!("\"use strict\";\nconst [REJECTED, SAME] = [{THRESHOLD}, {EQUIVALENT}];\n{}", SCRIPTS.concat())
 });
 
 const HEAD: &str = r##"<h1><a href="#/">{{title}}</a></h1>

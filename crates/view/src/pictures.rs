@@ -5,6 +5,9 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use image::RgbaImage;
+use m3_images::likeness::{difference, pixels};
+use m3_images::task_image::locate;
 use m3_report::audit::Pictures as Small;
 use sha2::{Digest as _, Sha256};
 
@@ -14,13 +17,24 @@ const WHOLE: (u32, u8) = (1280, 85);
 /// That of a picture in a table.
 const THUMBNAIL: (u32, u8) = (120, 70);
 
+/// Who has a trajectory, by its number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Holder {
+    /// A run.
+    Run(usize),
+    /// A file of references.
+    References(usize),
+}
+
 /// Where a picture is.
 #[derive(Debug, Clone)]
 pub(crate) enum Place {
     /// A file in one of these folders, by the path that a trajectory gives.
     File { folders: Arc<[PathBuf]>, path: String },
-    /// In the result of a call: the run, the trajectory, the call, the part of its result.
-    Result { run: usize, trajectory: usize, call: usize, part: usize },
+    /// In the result of a call: whose, the trajectory, the call, the part of its result.
+    Result { holder: Holder, trajectory: usize, call: usize, part: usize },
+    /// Nowhere: it is where these two differ.
+    Difference(Box<[Place; 2]>),
 }
 
 /// The pictures that documents have named so far.
@@ -61,7 +75,7 @@ impl Pictures {
         &self,
         place: &Place,
         is_thumbnail: bool,
-        sent: impl FnOnce(&Place) -> Option<Vec<u8>>,
+        sent: impl Fn(&Place) -> Option<Vec<u8>>,
     ) -> Result<(&'static str, Vec<u8>), &'static str> {
         let _decoding = self.decoding.lock().unwrap_or_else(PoisonError::into_inner);
         small(place, is_thumbnail, sent)
@@ -71,7 +85,7 @@ impl Pictures {
 fn small(
     place: &Place,
     is_thumbnail: bool,
-    sent: impl FnOnce(&Place) -> Option<Vec<u8>>,
+    sent: impl Fn(&Place) -> Option<Vec<u8>>,
 ) -> Result<(&'static str, Vec<u8>), &'static str> {
     let (side, quality) = if is_thumbnail { THUMBNAIL } else { WHOLE };
     match place {
@@ -80,5 +94,19 @@ fn small(
             let bytes = sent(place).ok_or("the result has no such picture any more")?;
             Small::of_size(&[], side, quality).sent(&bytes)
         }
+        Place::Difference(both) => {
+            let opened = |place| open(place, &sent).ok_or("one of the pictures cannot be had");
+            let [a, b] = [opened(&both[0])?, opened(&both[1])?];
+            Small::of_size(&[], side, quality).of_pixels(&difference(&a, &b))
+        }
     }
+}
+
+/// The pixels of a picture.
+fn open(place: &Place, sent: impl Fn(&Place) -> Option<Vec<u8>>) -> Option<RgbaImage> {
+    let bytes = match place {
+        Place::File { folders, path } => m3_images::bytes_of(&locate(path, folders)?).ok()?,
+        place => sent(place)?,
+    };
+    pixels(&bytes).ok()
 }

@@ -69,6 +69,12 @@ impl Shelves {
         })
     }
 
+    /// The same with their number.
+    pub(crate) fn numbered_references_of(&self, run: &Run) -> Option<(usize, &References)> {
+        let found = self.references_of(run)?;
+        self.references.iter().enumerate().find(|(_, known)| std::ptr::eq(*known, found))
+    }
+
     /// Files of references that are called the same get numbers.
     fn with_own_name(&self, references: References) -> References {
         let is_free = |name: &String| self.references.iter().all(|known| known.name != *name);

@@ -24,6 +24,9 @@ struct Operation {
     step: usize,
 }
 
+/// A workflow, and another one.
+type Pair = (Vec<Operation>, Vec<Operation>);
+
 /// Tools, each with an argument and its settings, which no rule takes for the same.
 const TOOLS: [(&str, &str, [i64; 3]); 3] = [
     ("image/rotate", "angle", [90, 180, 270]),
@@ -132,7 +135,7 @@ fn is_right(score: &TrajectoryScore) -> bool {
 }
 
 /// A workflow, and the same one with other inputs.
-fn with_other_inputs() -> impl Strategy<Value = (Vec<Operation>, Vec<Operation>)> {
+fn with_other_inputs() -> impl Strategy<Value = Pair> {
     let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..3);
     (any_workflow(), changes).prop_map(|(reference, changes)| {
         let mut other = reference.clone();
@@ -163,7 +166,7 @@ proptest! {
     /// On either side, and whether the workflows are the same or not.
     #[test]
     fn names_of_what_is_made_mean_nothing(pairs in batch(with_other_inputs()), seed in 0..1000_usize) {
-        let side = |of: fn(&(Vec<Operation>, Vec<Operation>)) -> &Vec<Operation>, name: &dyn Fn(usize) -> String| {
+        let side = |of: fn(&Pair) -> &Vec<Operation>, name: &dyn Fn(usize) -> String| {
             all_written(pairs.iter().map(of), name)
         };
         let (references, predictions) = (side(|pair| &pair.0, &plainly), side(|pair| &pair.1, &plainly));

@@ -15,6 +15,8 @@ pub(super) struct Limits {
     pub(super) unmatched: usize,
     /// Split steps, and the same number of merged steps.
     pub(super) sentences: usize,
+    /// What a call reads, and what it makes.
+    pub(super) flow: usize,
 }
 
 /// Matches of a page whose arguments are shown.
@@ -28,7 +30,7 @@ pub(super) const PAGE_SENTENCES: usize = 400;
 
 /// The limits of a terminal.
 pub(super) const TERMINAL: Limits =
-    Limits { calls: 200, steps: 200, matches: 200, arguments: 20, unmatched: 200, sentences: 200 };
+    Limits { calls: 200, steps: 200, matches: 200, arguments: 20, unmatched: 200, sentences: 200, flow: 3 };
 
 /// Numbers in all similarity matrices of a trajectory on a page.
 pub(super) const MATRIX_CELLS: usize = 20_000;

@@ -6,6 +6,9 @@
 mod arguments;
 mod cost;
 mod document;
+mod flow;
+mod flow_model;
+mod flow_words;
 mod limits;
 mod model;
 mod overview;
@@ -20,6 +23,11 @@ pub use cost::costs;
 pub use document::{
     ArgumentDocument, ArgumentsDocument, AuditDocument, BucketDocument, CellDocument, MatrixDocument,
 };
+pub use flow_model::{
+    ArtifactAudit, ArtifactPair, CallFlow, FlowAudit, LeftAudit, PictureDifference, PicturePair, ReadAudit,
+    ResultPair,
+};
+pub use flow_words::FlowLine;
 use m3_score::{BucketSimilarities, Profile, TrajectoryScore};
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, Trajectory};
@@ -35,18 +43,19 @@ pub use set_document::{MetricIntervals, SetDocument};
 pub use terminal::AuditTerminal;
 pub use text::wrapped;
 
-use crate::TrajectoryReport;
+use crate::{ResultPictures, TrajectoryReport};
 
 impl TrajectoryAudit {
     /// The audit of a trajectory from its score, its reference and its prediction (without steps if it is missing).
-    /// `cost` is how much it lowers the set's average: without it the average would be higher by this.
+    /// `cost` is how much it lowers the set's average: without it the average would be higher by this. `pictures` opens those
+    /// of results; without it no results are shown.
     #[must_use]
     pub fn new<'a>(
         scored: TrajectoryScore,
         reference: &'a Trajectory,
         prediction: &'a Trajectory,
-        profile: Profile,
-        cost: f64,
+        (profile, cost): (Profile, f64),
+        pictures: Option<&ResultPictures>,
     ) -> Self {
         let buckets = scored.matching.similarities.iter().map(bucket).collect();
         let values = |trajectory: &'a Trajectory| -> Vec<Option<&'a Json>> {
@@ -58,6 +67,7 @@ impl TrajectoryAudit {
         });
         let arguments = arguments.collect();
         let score = TrajectoryReport::new(scored, profile);
+        let flow = FlowAudit::new(reference, prediction, &flow::compared_calls(&score), pictures);
         Self {
             cost,
             question: reference.question.clone().or_else(|| prediction.question.clone()),
@@ -66,6 +76,7 @@ impl TrajectoryAudit {
             reference: SideAudit::new(reference),
             prediction: SideAudit::new(prediction),
             arguments,
+            flow,
             structure: structure::structure(&score.matches),
             buckets,
             score,

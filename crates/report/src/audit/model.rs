@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::flow_model::FlowAudit;
 use crate::{ScoreSummary, TrajectoryReport};
 
 /// The version of this format.
@@ -87,6 +88,10 @@ pub struct TrajectoryAudit {
     pub prediction: SideAudit,
     /// What became of the arguments of each match, in the order of `matches`, then of each of `further_pairs`.
     pub arguments: Vec<MatchArguments>,
+    /// What both trajectories do: which call makes what another one reads, what calls returned, what is left behind. Left out
+    /// where there is nothing of it.
+    #[serde(skip_serializing_if = "FlowAudit::is_empty")]
+    pub flow: FlowAudit,
     /// What became of the steps.
     pub structure: Structure,
     /// The similarities of the calls of each tool that both sides use.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use image::codecs::jpeg::JpegEncoder;
-use image::{DynamicImage, ImageFormat};
+use image::{DynamicImage, ImageFormat, RgbaImage};
 use m3_images::ImageFileError;
 use m3_images::task_image::{NotFound, locate_in, opened};
 use m3_support::workspace::Workspace;
@@ -77,6 +77,18 @@ impl Pictures {
     #[must_use]
     pub fn of_size(folders: &[PathBuf], longest_side: u32, quality: u8) -> Self {
         Self { longest_side, quality, ..Self::new(folders, 1) }
+    }
+
+    /// An image that is open already, for a separate file: its media type and content.
+    ///
+    /// # Errors
+    /// Why it is not shown.
+    pub fn of_pixels(&self, image: &RgbaImage) -> Result<(&'static str, Vec<u8>), &'static str> {
+        if image.width() == 0 || image.height() == 0 {
+            return Err("it has no pixels");
+        }
+        let small = self.small(&DynamicImage::from(image.clone()))?;
+        Ok((small.kind, small.bytes))
     }
 
     /// An image for a separate file: its media type and content.
@@ -173,7 +185,7 @@ mod tests {
         let inside = root.path().join("images");
         std::fs::create_dir(&inside).unwrap();
         let image = |width, height, alpha| {
-            DynamicImage::from(image::RgbaImage::from_pixel(width, height, image::Rgba([200, 30, 30, alpha])))
+            DynamicImage::from(RgbaImage::from_pixel(width, height, image::Rgba([200, 30, 30, alpha])))
         };
         image(800, 400, 255).save(inside.join("opaque.png")).unwrap();
         image(20, 10, 100).save(inside.join("clear.webp")).unwrap();

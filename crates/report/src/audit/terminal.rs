@@ -3,13 +3,15 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
+use m3_support::text::counted;
 
 use m3_score::{Averaged, Metric};
 
+use super::flow_words::{compared_nevertheless, compared_with};
 use super::limits::{TERMINAL, more};
 use super::text::{around_difference, cut_middle, headline, line, padded, width, wrapped};
 use super::words::{self, CallView};
-use super::{ArgumentAudit, MatchArguments, TrajectoryAudit};
+use super::{ArgumentAudit, CallFlow, FlowLine, MatchArguments, ResultPair, TrajectoryAudit};
 use crate::{MatchReport, ScoreSummary, tables};
 
 /// The smallest width of everything, in columns.
@@ -20,6 +22,9 @@ const BETWEEN: usize = 4;
 
 /// The least width of the matched call behind a call: `= 2.1 0.88 !`.
 const PARTNER: usize = 12;
+
+/// The columns before what a call reads and makes.
+const FLOW_INDENT: usize = 6;
 
 /// The most columns of the question.
 const QUESTION: usize = 4 * WIDTH;
@@ -74,6 +79,11 @@ impl<W: Write> AuditTerminal<W> {
         self.arguments(audit)?;
         self.section("unmatched", &unmatched(audit, self.columns))?;
         self.section("structure", &structure(audit, self.columns))?;
+        let left = &audit.flow.left_behind;
+        let sentences = left.sentences();
+        let lines: Vec<String> =
+            sentences.iter().flat_map(|sentence| indented(sentence, self.columns)).collect();
+        self.section(&left.heading(), &lines)?;
         self.writer.flush()
     }
 
@@ -115,8 +125,10 @@ impl<W: Write> AuditTerminal<W> {
         let side = side(self.columns);
         let Self { writer: out, bold, .. } = self;
         writeln!(out, "\n{bold}{}{bold:#}    {bold}prediction{bold:#}", padded("reference", side))?;
+        let flow = &audit.flow;
         for step in 0..reference.len().max(prediction.len()) {
-            let (left, right) = (step_lines(step, &reference, side), step_lines(step, &prediction, side));
+            let left = step_lines(step, &reference, &flow.reference, side);
+            let right = step_lines(step, &prediction, &flow.prediction, side);
             for row in 0..left.len().max(right.len()) {
                 let cell = |lines: &[String]| lines.get(row).cloned().unwrap_or_default();
                 let text = format!("{} │  {}", padded(&cell(&left), side), cell(&right));
@@ -136,14 +148,35 @@ impl<W: Write> AuditTerminal<W> {
         Ok(())
     }
 
-    /// The matches whose arguments are not all equal.
+    /// The matches whose arguments are not all equal, or whose results differ.
     fn arguments(&mut self, audit: &TrajectoryAudit) -> io::Result<()> {
+        let results = |pair: &MatchReport| {
+            let mut results = audit.flow.results.iter();
+            results.find(|results| results.reference.index == pair.reference.index)
+        };
         let pairs = audit.score.matches.iter().zip(&audit.arguments);
-        let unequal: Vec<_> = pairs.filter(|(_, arguments)| arguments.unequal_count() > 0).collect();
+        let pairs = pairs.map(|(pair, arguments)| (pair, arguments, results(pair)));
+        let is_unequal =
+            |(pair, arguments, results): &(&MatchReport, &MatchArguments, Option<&ResultPair>)| {
+                arguments.unequal_count() > 0
+                    || pair.compared_with.is_some()
+                    || results.is_some_and(ResultPair::differs)
+            };
+        let unequal: Vec<_> = pairs.filter(is_unequal).collect();
         let shown = unequal.iter().take(TERMINAL.matches);
-        let mut lines: Vec<String> =
-            shown.flat_map(|(pair, arguments)| match_lines(pair, arguments, self.columns)).collect();
+        let mut lines: Vec<String> = shown
+            .flat_map(|(pair, arguments, results)| match_lines(pair, arguments, *results, self.columns))
+            .collect();
         lines.extend(more(unequal.len().saturating_sub(TERMINAL.matches), "matches"));
+        let is_listed = |found: &&ResultPair| {
+            unequal.iter().any(|(pair, ..)| pair.reference.index == found.reference.index)
+        };
+        let alike = audit.flow.results.iter().filter(|found| found.are_same == Some(true));
+        let alike = alike.filter(|found| !is_listed(found)).count() as u64;
+        if alike > 0 {
+            let calls = counted(alike, if lines.is_empty() { "pair" } else { "further pair" });
+            lines.push(format!("the same arguments and the same results: {calls} of calls"));
+        }
         self.section("arguments", &lines)
     }
 
@@ -164,10 +197,25 @@ fn side(columns: usize) -> usize {
 }
 
 /// A step of one side; empty if the side has no such step.
-fn step_lines(step: usize, steps: &[Vec<CallView<'_>>], side: usize) -> Vec<String> {
+fn step_lines(step: usize, steps: &[Vec<CallView<'_>>], flow: &[CallFlow], side: usize) -> Vec<String> {
     let Some(calls) = steps.get(step) else { return Vec::new() };
     let heading = format!("step {}{}", step + 1, if calls.is_empty() { " (no calls)" } else { "" });
-    std::iter::once(heading).chain(calls.iter().flat_map(|call| call_lines(call, side))).collect()
+    let of_call =
+        |call: &CallView<'_>| [call_lines(call, side), flow_lines(call.place.index, flow, side)].concat();
+    std::iter::once(heading).chain(calls.iter().flat_map(of_call)).collect()
+}
+
+/// What a call reads and makes, below it.
+fn flow_lines(call: usize, flow: &[CallFlow], side: usize) -> Vec<String> {
+    // They are in the order of the calls.
+    let found = flow.binary_search_by_key(&call, |of| of.call.index).ok().and_then(|at| flow.get(at));
+    let lines = found.map(|of| of.lines(TERMINAL.flow)).unwrap_or_default();
+    let wrapped = |line: &FlowLine| {
+        let lines = wrapped(&line.words(), side - FLOW_INDENT - 2).into_iter().enumerate();
+        let indent = |(at, text)| format!("{}{text}", " ".repeat(FLOW_INDENT + if at > 0 { 2 } else { 0 }));
+        lines.map(indent).collect::<Vec<_>>()
+    };
+    lines.iter().flat_map(wrapped).collect()
 }
 
 /// A call on one line, or on two if its tool's name is long.
@@ -191,7 +239,12 @@ fn call_lines(view: &CallView<'_>, side: usize) -> Vec<String> {
 }
 
 /// A match, and below it how its arguments compare.
-fn match_lines(pair: &MatchReport, arguments: &MatchArguments, columns: usize) -> Vec<String> {
+fn match_lines(
+    pair: &MatchReport,
+    arguments: &MatchArguments,
+    results: Option<&ResultPair>,
+    columns: usize,
+) -> Vec<String> {
     let start = format!("{} -> {} ", pair.reference, pair.predicted);
     let MatchReport { similarity, strength, argument_fidelity, .. } = pair;
     let end = format!(" {similarity:.4} {strength}, fidelity {argument_fidelity:.4}");
@@ -200,9 +253,13 @@ fn match_lines(pair: &MatchReport, arguments: &MatchArguments, columns: usize) -
     if words::is_rejected(pair) {
         lines.push(format!("    ! {}", words::REJECTED));
     }
-    if let Some(regions) = words::regions(pair, TERMINAL.arguments) {
-        lines.extend(wrapped(&regions, columns - 6).iter().map(|text| format!("    {text}")));
-    }
+    let results = results.map(|found| match found.words() {
+        words if words.starts_with("results") => words,
+        words => format!("results: {words}"),
+    });
+    let notes = [compared_with(pair), words::regions(pair, TERMINAL.arguments), results];
+    let notes = notes.iter().flatten().flat_map(|note| wrapped(note, columns - 6));
+    lines.extend(notes.map(|text| format!("    {text}")));
     let shown: Vec<_> = arguments.unequal().take(TERMINAL.arguments).collect();
     let hidden = arguments.unequal_count() - shown.len() as u64;
     lines.extend(shown.into_iter().flat_map(|argument| argument_lines(argument, columns)));
@@ -255,7 +312,10 @@ fn unmatched(audit: &TrajectoryAudit, columns: usize) -> Vec<String> {
         let tool = cut_middle(&line(alone.tool, side), side);
         let text = format!("{} {} {tool}: {}", alone.side, alone.place, alone.reason);
         let candidate = alone.candidate().map(|candidate| format!("    {candidate}"));
-        indented(&text, columns).into_iter().chain(candidate)
+        let mut further = audit.score.further_pairs.iter();
+        let further = further.find(|pair| alone.side == "reference" && pair.reference == alone.place);
+        let compared = further.map(|pair| format!("    {}", compared_nevertheless(pair)));
+        indented(&text, columns).into_iter().chain(candidate).chain(compared)
     });
     lines.chain(hidden).collect()
 }

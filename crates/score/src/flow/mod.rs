@@ -6,6 +6,7 @@
 //! `docs/flow.md` has the rules.
 
 mod rewrite;
+mod shown;
 mod tokens;
 mod values;
 
@@ -17,6 +18,7 @@ use m3_flow::{CallView, Content, GivenFiles, Lineage, Mention, Role, call_keys, 
 use m3_trajectory::Trajectory;
 
 pub(super) use rewrite::{RewriteContext, Rewritten, replaced};
+pub use shown::{SideFlow, flow_of};
 use tokens::Naming;
 pub(crate) use tokens::{explain_difference, is_of_loss};
 use values::Values;
@@ -152,7 +154,7 @@ pub(super) fn given_names(trajectory: &Trajectory) -> HashMap<String, usize> {
 }
 
 /// Whether any call of a trajectory has a recorded result.
-fn has_results(trajectory: &Trajectory) -> bool {
+pub(super) fn has_results(trajectory: &Trajectory) -> bool {
     trajectory.calls().any(|(_, call)| call.result.is_some())
 }
 

@@ -36,12 +36,7 @@ impl Values {
         if !are_recorded && !prediction.calls().any(|(_, call)| may_create(&call.tool)) {
             return Self::default();
         }
-        let is_small = |trajectory: &Trajectory| {
-            let sizes =
-                trajectory.calls().map(|(_, call)| call.result.as_ref().map_or(0, |result| size(result, 0)));
-            trajectory.call_count() <= MOST_CALLS && sizes.sum::<usize>() <= LARGEST
-        };
-        if !is_small(reference) || !is_small(prediction) {
+        if !are_small([reference, prediction]) {
             return Self::default();
         }
         let (reference, prediction) = (chain(reference, are_recorded), chain(prediction, are_recorded));
@@ -98,6 +93,15 @@ impl Values {
     }
 }
 
+/// Whether trajectories are small enough for a search of their values.
+pub(super) fn are_small(both: [&Trajectory; 2]) -> bool {
+    both.into_iter().all(|trajectory| {
+        let sizes =
+            trajectory.calls().map(|(_, call)| call.result.as_ref().map_or(0, |result| size(result, 0)));
+        trajectory.call_count() <= MOST_CALLS && sizes.sum::<usize>() <= LARGEST
+    })
+}
+
 /// The names that calls give to what they create, where other calls use them, each with its place among them.
 pub(super) fn given_names_of(trajectory: &Trajectory) -> HashMap<String, usize> {
     let creates = trajectory.calls().any(|(_, call)| may_create(&call.tool));
@@ -138,7 +142,8 @@ fn size(value: &Json, depth: usize) -> usize {
     }
 }
 
-fn chain(trajectory: &Trajectory, with_results: bool) -> Chain {
+/// A trajectory as values are looked for in it.
+pub(super) fn chain(trajectory: &Trajectory, with_results: bool) -> Chain {
     let mut calls = Vec::with_capacity(trajectory.call_count());
     for (step, of_step) in trajectory.steps.iter().enumerate() {
         for (index, call) in of_step.calls.iter().enumerate() {

@@ -8,12 +8,11 @@ use m3_support::pointer::segments;
 
 use super::pictures::Likeness;
 use super::{ComparePictures, PairResults, Side};
-use crate::ComparedPair;
 use crate::assign::{Side as Rows, assign};
 use crate::matrix::Matrix;
 
 /// So many artifacts of a side are compared; further ones agree with nothing.
-const MOST: usize = 64;
+pub(super) const MOST: usize = 64;
 
 /// How well what two trajectories leave behind agrees.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,11 +26,15 @@ pub(super) struct Agreement {
     predicted_leading: Vec<BTreeSet<usize>>,
     /// Artifacts that are the same, of the reference and of the prediction.
     same: Vec<(usize, usize)>,
+    /// What the reference and what the prediction leaves behind; the first 64 of each.
+    pub(super) artifacts: [Vec<Artifact>; 2],
+    /// Which artifacts are matched, by their places in `artifacts`, and how alike they are.
+    pub(super) pairs: Vec<((usize, usize), Likeness)>,
 }
 
 /// Something that is left behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Artifact {
+pub(super) enum Artifact {
     /// A file, by its version.
     File(usize),
     /// What a call returned: a picture under a name that nothing tells, or an answer.
@@ -39,15 +42,14 @@ enum Artifact {
 }
 
 impl Agreement {
+    /// `is_paired` says which predicted calls are compared with a reference call.
     pub(super) fn new(
         results: &PairResults,
-        compared: &[ComparedPair],
+        is_paired: &dyn Fn(usize) -> bool,
         pictures: Option<&dyn ComparePictures>,
     ) -> Self {
         let (references, predictions) = (&results.references, &results.predictions);
-        let is_paired = |call: usize| compared.iter().any(|pair| pair.predicted.index == call);
-        let mut wanted = left_behind(references, &|_| true);
-        let mut left = left_behind(predictions, &is_paired);
+        let [mut wanted, mut left] = all_left_behind(results, is_paired);
         let most = wanted.len().max(left.len());
         if most == 0 {
             return Self::default();
@@ -60,7 +62,7 @@ impl Agreement {
             wanted.iter().flat_map(|&reference| left.iter().map(move |&predicted| (reference, predicted)));
         let compare = |pair: (Artifact, Artifact)| likenesses.compare(pair);
         let Some(found) = pairs.map(compare).collect::<Option<Vec<Likeness>>>() else {
-            return Self::default();
+            return Self { artifacts: [wanted, left], ..Self::default() };
         };
         let columns = left.len();
         let likeness =
@@ -74,11 +76,15 @@ impl Agreement {
         let leading = |side: &Side, artifacts: &[Artifact]| {
             artifacts.iter().map(|&artifact| calls_leading_to(side, artifact)).collect()
         };
+        let pairs = pairs.into_iter().map(|pair| (pair, found[pair.0 * columns + pair.1]));
+        let pairs: Vec<((usize, usize), Likeness)> = pairs.collect();
         Self {
             value: Some((sum / most as f64).clamp(0.0, 1.0)),
             leading: leading(references, &wanted),
             predicted_leading: leading(predictions, &left),
-            same: pairs.into_iter().filter(|(row, column)| found[row * columns + column].is_same).collect(),
+            same: pairs.iter().filter(|(_, found)| found.is_same).map(|(pair, _)| *pair).collect(),
+            artifacts: [wanted, left],
+            pairs,
         }
     }
 
@@ -197,7 +203,7 @@ impl Comparer<'_> {
 impl Side {
     /// The call whose result shows the picture that a version of a file is: that of its maker or, for a file that was moved, of
     /// what it was moved from.
-    fn picture_of(&self, version: usize, depth: usize) -> Option<usize> {
+    pub(super) fn picture_of(&self, version: usize, depth: usize) -> Option<usize> {
         let made = self.lineage.versions.get(version)?;
         let content = self.contents.get(version)?;
         if content.is_moved && depth < DEEPEST {
@@ -212,6 +218,14 @@ impl Side {
         let tool = self.calls.get(call).map_or("", |call| call.tool.as_str());
         looks_by_name(tool.split_once('/').map_or(tool, |(_, tool)| tool))
     }
+}
+
+/// What the reference and what the prediction leaves behind.
+pub(super) fn all_left_behind(
+    results: &PairResults,
+    is_paired: &dyn Fn(usize) -> bool,
+) -> [Vec<Artifact>; 2] {
+    [left_behind(&results.references, &|_| true), left_behind(&results.predictions, is_paired)]
 }
 
 /// The files that are left behind, pictures under names that nothing tells, and answers of the last step. A look that the

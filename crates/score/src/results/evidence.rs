@@ -32,7 +32,8 @@ impl<'a> ResultEvidence<'a> {
         survey: &'a Survey,
         pictures: Option<&'a dyn ComparePictures>,
     ) -> Self {
-        let agreement = Agreement::new(results, compared, pictures);
+        let is_paired = |call: usize| compared.iter().any(|pair| pair.predicted.index == call);
+        let agreement = Agreement::new(results, &is_paired, pictures);
         Self { results, survey, pictures, known: HashMap::new(), agreement }
     }
 

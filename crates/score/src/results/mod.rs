@@ -7,18 +7,22 @@
 //! | [`survey`] | what the files show of tools: which answer the same to the same, which always answer alike |
 //! | `evidence` | what results say of compared calls |
 //! | `artifacts` | the pictures and last results that a trajectory leaves behind, and how well two sets agree |
+//! | `beside` | the same for people: results of pairs of calls, and what is left behind, beside each other |
 //!
 //! Only what both sides have recorded counts: a prediction's own record alone never raises its score.
 
 mod artifacts;
+mod beside;
 mod evidence;
 mod pictures;
 mod recorded;
 pub mod survey;
 
+pub use beside::{LeftArtifact, LeftBehind, LeftPair, ResultsBeside, results_beside};
 pub(crate) use evidence::ResultEvidence;
 pub use pictures::{ComparePictures, Likeness, RecordedPicture, ResultSide};
 use recorded::Recorded;
+pub use recorded::recorded_picture;
 
 use m3_flow::{Content, Lineage, contents};
 use m3_trajectory::Trajectory;
@@ -47,24 +51,26 @@ struct RecordedCall {
 impl PairResults {
     /// The results of both sides; `None` where one of them has recorded nothing.
     pub(crate) fn new(reference: &Trajectory, prediction: &Trajectory) -> Option<Box<Self>> {
-        let is_recorded = |trajectory: &Trajectory| trajectory.calls().any(|(_, call)| call.result.is_some());
-        if !is_recorded(reference) || !is_recorded(prediction) {
-            return None;
-        }
+        let are_recorded = [reference, prediction].into_iter().all(super::flow::has_results);
+        are_recorded.then(|| Box::new(Self::of(reference, prediction, true)))
+    }
+
+    /// What both sides do and return; results count where `are_recorded`.
+    fn of(reference: &Trajectory, prediction: &Trajectory, are_recorded: bool) -> Self {
         let image = [reference, prediction].into_iter().find_map(|side| side.image.as_deref());
         let side = |trajectory: &Trajectory| {
-            let (views, lineage) = super::flow::lineage(trajectory, image, true);
+            let (views, lineage) = super::flow::lineage(trajectory, image, are_recorded);
             let contents = contents(&views, &lineage);
             let given = super::flow::given_names(trajectory);
             let read = |(index, (step, call))| {
                 let call: &m3_trajectory::Call = call;
-                let result = Recorded::of(call, index, &lineage, &given);
+                let result = are_recorded.then(|| Recorded::of(call, index, &lineage, &given)).flatten();
                 RecordedCall { tool: call.tool.clone(), step, result }
             };
             let calls = trajectory.calls().enumerate().map(read).collect();
             Side { calls, lineage, contents }
         };
-        Some(Box::new(Self { references: side(reference), predictions: side(prediction) }))
+        Self { references: side(reference), predictions: side(prediction) }
     }
 
     /// How alike the results of a reference call and of a predicted call are: as their least alike pictures or, without

@@ -61,7 +61,7 @@ impl Recorded {
         match result_parts(result) {
             Some(parts) => {
                 for part in parts {
-                    match picture_of(part) {
+                    match recorded_picture(part) {
                         Some(picture) if pictures.len() < MOST_PICTURES => pictures.push(picture),
                         Some(_) => {}
                         None => text.part(part),
@@ -87,8 +87,9 @@ impl Recorded {
     }
 }
 
-/// The picture of a part.
-fn picture_of(part: &Json) -> Option<RecordedPicture> {
+/// The picture of a part of a result; of none that is more than 24 MiB.
+#[must_use]
+pub fn recorded_picture(part: &Json) -> Option<RecordedPicture> {
     let is_picture = part.get("type").and_then(Json::as_str) == Some("image");
     match result_picture(part).filter(|_| is_picture)? {
         ResultPicture::File(path) => Some(RecordedPicture::File(path.to_owned())),

@@ -1,6 +1,7 @@
 //! The documents that the page asks for. Each is JSON, made anew from the library; the page shows what they say as text.
 
 mod board;
+mod flow;
 mod home;
 mod matrix;
 mod run;
@@ -8,6 +9,7 @@ mod task;
 mod trajectory;
 
 pub(crate) use board::{Board, Entries, comparison};
+pub(crate) use flow::{FlowDocument, PictureAt, ResultNaming};
 pub(crate) use home::{Home, home, state};
 pub(crate) use matrix::matrix;
 pub(crate) use run::run;

@@ -6,19 +6,22 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use m3_images::task_image::locate;
-use m3_report::audit::AuditDocument;
+use m3_report::ResultPictures;
+use m3_report::audit::{AuditDocument, FlowAudit};
+use m3_score::results::ResultSide;
 use m3_trajectory::json::Json;
-use m3_trajectory::{Trajectory, result_parts, sent_base64};
+use m3_trajectory::{ResultPicture, Trajectory, result_parts, result_picture, sent_base64};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::flow::{FlowDocument, PictureAt, ResultNaming, compared_calls};
 use super::trajectory::{
     Message, NAME, Naming, PictureDocument, Side, TEXT, Turn, dialogue, facts, kind_of, side, turns,
 };
 use crate::grades::{GradesDocument, grades};
 use crate::library::Library;
 use crate::members::{cut, member};
-use crate::pictures::Place;
+use crate::pictures::{Holder, Place};
 use crate::row::Row;
 use crate::run::Run;
 use crate::shelves::{References, Shelves};
@@ -41,6 +44,9 @@ pub(crate) struct TaskDocument<'a> {
     score: Option<&'a RawValue>,
     /// The names of other runs that have the task.
     others: Vec<&'a str>,
+    /// What both trajectories do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flow: Option<FlowDocument>,
     /// What only an audit knows: all arguments, steps, similarities.
     #[serde(skip_serializing_if = "Option::is_none")]
     audit: Option<AuditDocument>,
@@ -70,6 +76,7 @@ impl<'a> TaskDocument<'a> {
             grades: prediction.map(grades).unwrap_or_default(),
             score: None,
             others: Vec::new(),
+            flow: None,
             audit: None,
         }
     }
@@ -79,9 +86,9 @@ impl<'a> TaskDocument<'a> {
         self,
         score: &'a RawValue,
         audit: AuditDocument,
-        image: Option<PictureDocument>,
+        (flow, image): (Option<FlowDocument>, Option<PictureDocument>),
     ) -> Self {
-        Self { score: Some(score), audit: Some(audit), image, ..self }
+        Self { score: Some(score), audit: Some(audit), flow, image, ..self }
     }
 }
 
@@ -102,8 +109,54 @@ impl Naming for Named<'_> {
 
     fn sent(&self, call: usize, number: usize, part: &Json) -> PictureDocument {
         let (run, trajectory) = self.at;
-        let name = self.library.pictures.name(Place::Result { run, trajectory, call, part: number });
+        let place = Place::Result { holder: Holder::Run(run), trajectory, call, part: number };
+        let name = self.library.pictures.name(place);
         PictureDocument { name, title: kind_of(part), problem: None }
+    }
+}
+
+/// Pictures of the results of a task of a run and of its reference, named by the library.
+struct NamedResults<'a> {
+    library: &'a Library,
+    trajectories: [&'a Trajectory; 2],
+    folders: [Arc<[PathBuf]>; 2],
+    /// Whose they are, and the numbers of the rows.
+    of: [(Holder, usize); 2],
+}
+
+impl NamedResults<'_> {
+    /// Where a picture is, and what its file calls it.
+    fn place(&self, at: PictureAt) -> Option<(Place, String)> {
+        let side = usize::from(at.side == ResultSide::Prediction);
+        let (_, call) = self.trajectories[side].calls().nth(at.call)?;
+        let part = result_parts(call.result.as_ref()?)?.get(at.part)?;
+        Some(match result_picture(part)? {
+            ResultPicture::File(path) => {
+                let folders = Arc::clone(&self.folders[side]);
+                (Place::File { folders, path: path.to_owned() }, cut(path, NAME))
+            }
+            ResultPicture::Sent(part) => {
+                let (holder, trajectory) = self.of[side];
+                (Place::Result { holder, trajectory, call: at.call, part: at.part }, kind_of(part))
+            }
+        })
+    }
+}
+
+impl ResultNaming for NamedResults<'_> {
+    fn picture(&self, at: PictureAt) -> Option<PictureDocument> {
+        let (place, title) = self.place(at)?;
+        let is_missing = match &place {
+            Place::File { folders, path } => locate(path, folders).is_none(),
+            _ => false,
+        };
+        let problem = is_missing.then_some("it is not in the folders of this run");
+        Some(PictureDocument { name: self.library.pictures.name(place), title, problem })
+    }
+
+    fn difference(&self, [a, b]: [PictureAt; 2], title: String) -> Option<PictureDocument> {
+        let place = Place::Difference(Box::new([self.place(a)?.0, self.place(b)?.0]));
+        Some(PictureDocument { name: self.library.pictures.name(place), title, problem: None })
     }
 }
 
@@ -150,6 +203,19 @@ pub(crate) fn task<'a>(
     });
     let score = run.score.as_deref().filter(|_| !row.is_replaced);
     let scored = score.and_then(|score| score.of(&row.id, row.repeat));
+    let flow = prediction.as_ref().zip(reference.as_ref()).and_then(|(prediction, reference)| {
+        let (number, known) = shelves.numbered_references_of(run)?;
+        let folders = [known.run.picture_folders(&row.id, 1), run.picture_folders(&row.id, row.repeat)];
+        let pairs = scored.map(|scored| compared_calls(scored.whole.get())).unwrap_or_default();
+        let pictures = ResultPictures::in_folders(&folders[0], &folders[1]);
+        let flow = FlowAudit::new(reference, prediction, &pairs, Some(&pictures));
+        let of =
+            [(Holder::References(number), known.run.row_of(&row.id)?), (Holder::Run(run_number), row_number)];
+        FlowDocument::new(
+            &flow,
+            &NamedResults { library, trajectories: [reference, prediction], folders, of },
+        )
+    });
     let others = shelves
         .runs
         .iter()
@@ -158,6 +224,7 @@ pub(crate) fn task<'a>(
     let told = TaskDocument::new(row, prediction.as_ref(), reference.as_ref(), &named(run));
     Some(TaskDocument {
         image,
+        flow,
         grades: told.grades.into_iter().chain(run.graded(row_number).iter().flat_map(grades)).collect(),
         score: scored.map(|scored| &*scored.whole),
         others: others.map(|(_, other)| other.name.as_str()).collect(),
@@ -167,8 +234,12 @@ pub(crate) fn task<'a>(
 
 /// The picture that a tool sent in a result.
 pub(crate) fn sent_picture(shelves: &Shelves, place: &Place) -> Option<Vec<u8>> {
-    let Place::Result { run, trajectory, call, part } = place else { return None };
-    let trajectory = shelves.runs.get(*run)?.trajectory(*trajectory)?;
+    let Place::Result { holder, trajectory, call, part } = place else { return None };
+    let run = match *holder {
+        Holder::Run(number) => shelves.runs.get(number)?,
+        Holder::References(number) => &shelves.references.get(number)?.run,
+    };
+    let trajectory = run.trajectory(*trajectory)?;
     let (_, call) = trajectory.calls().nth(*call)?;
     let data = sent_base64(result_parts(call.result.as_ref()?)?.get(*part)?)?;
     STANDARD.decode(data.trim()).ok()

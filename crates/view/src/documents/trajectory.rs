@@ -63,6 +63,10 @@ pub(crate) struct PictureDocument {
 pub(crate) trait Naming {
     /// The file of this path, which may be anything.
     fn file(&self, path: &str) -> PictureDocument;
+    /// The file of this path that a result names.
+    fn result_file(&self, path: &str) -> PictureDocument {
+        self.file(path)
+    }
     /// A part of a call's result that holds a picture in Base64.
     fn sent(&self, call: usize, number: usize, part: &Json) -> PictureDocument;
     /// The most characters of a result, of a message and of thoughts.
@@ -136,7 +140,7 @@ fn call(call: &Call, number: usize, naming: Option<&dyn Naming>) -> CallDocument
 fn result(result: &Json, call: usize, naming: &dyn Naming) -> ResultDocument {
     let ReadResult { text, pictures } = read_result(result, MOST);
     let picture = |(number, picture): (usize, ResultPicture<'_>)| match picture {
-        ResultPicture::File(path) => naming.file(path),
+        ResultPicture::File(path) => naming.result_file(path),
         ResultPicture::Sent(part) => naming.sent(call, number, part),
     };
     ResultDocument { text: cut(&text, naming.room()), pictures: pictures.into_iter().map(picture).collect() }

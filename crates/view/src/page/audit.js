@@ -12,7 +12,7 @@ const argumentsOf = (match, found) => {
   const isRejected = match.argument_fidelity < REJECTED;
   return make("li", { class: isRejected ? "rejected" : null }, make("p", {}, `${place(match.reference)} → ${place(match.predicted)} `, told(match.tool), ` ${fixed(match.similarity, 4)} ${match.strength}, fidelity ${fixed(match.argument_fidelity, 4)}`,
     isRejected ? make("strong", { class: "flag" }, " ≠ similar, but another call") : null, found.unequal.length === 0 ? ": the same arguments" : null),
-  found.regions ? make("p", { class: "note" }, `Regions: ${found.regions}`) : null,
+  comparedWith(match, "reference"), found.regions ? make("p", { class: "note" }, `Regions: ${found.regions}`) : null,
   found.unequal.length === 0 ? null : [wide(`Arguments of ${match.tool}`, make("table", { class: "differences" }, make("thead", {}, make("tr", {}, ["argument", "reference", "prediction"].map((name) => make("th", { scope: "col" }, name)))),
     make("tbody", {}, found.unequal.map((argument) => make("tr", {}, make("th", { scope: "row" }, argument.names.map((name, index) => [index > 0 ? " → " : null, make("bdi", {}, name)]), " ",
       make("span", { class: `verdict ${argument.weight}`, title: argument.title }, `${argument.mark} ${argument.verdict}`), make("span", { class: "note under" }, argument.reason)), valueOf(argument.reference), valueOf(argument.predicted)))))),

@@ -147,12 +147,12 @@ window.addEventListener("beforeprint", () => {
   unfolded = [...main.querySelectorAll("details:not([open])")];
   for (const folded of unfolded) folded.open = true;
   main.classList.add("printing");
-  drawLines();
+  drawAll();
 });
 window.addEventListener("afterprint", () => {
   for (const folded of unfolded) folded.open = false;
   byId("main").classList.remove("printing");
-  drawLines();
+  drawAll();
 });
 
 document.querySelector("header nav").hidden = isAlone;

@@ -29,8 +29,8 @@ const taskView = async (parameters, name, id, [repeat, copy], pages = ["run", "t
     make("div", { class: "task" }, of.image ? figure(of.image) : null,
       make("div", {}, make("h3", {}, "Question"), make("p", { class: "passage", dir: "auto" }, of.question ?? "No question is recorded."), answers(of))),
     of.prediction || of.reference ? section(of.reference ? "Calls beside the reference" : "Calls", alignment(of)) : make("p", { class: "note" }, "Only the score is here, without the calls: name the files of predictions and references too."),
-    audited(of), graded(of), grades(scored), waterfall(of), conversation(of), of.facts.length > 0 ? section("Run", make("dl", { class: "facts" }, of.facts.map(([label, value]) => [make("dt", {}, label), make("dd", { dir: "auto" }, value)]))) : null];
-  return { title: of.row.id, parts, previous, next, up, drawn: drawLines };
+    resultsBeside(of), audited(of), leftBehind(of), graded(of), grades(scored), waterfall(of), conversation(of), of.facts.length > 0 ? section("Run", make("dl", { class: "facts" }, of.facts.map(([label, value]) => [make("dt", {}, label), make("dd", { dir: "auto" }, value)]))) : null];
+  return { title: of.row.id, parts, previous, next, up, drawn: drawAll };
 };
 
 const metricsOf = (metrics, columns) => make("dl", { class: "metrics" }, averageFirst(columns).filter((column) => typeof metrics[column.name] === "number")
@@ -47,6 +47,12 @@ const verdicts = (score) => {
     references.set(match.reference.index, { match, partner: match.predicted });
     predictions.set(match.predicted.index, { match, partner: match.reference });
   }
+  // Arguments are those of the call that they were compared with.
+  for (const match of score.matches ?? []) if (match.compared_with) {
+    const [aligned, compared] = [predictions.get(match.predicted.index), predictions.get(match.compared_with.index)];
+    if (aligned?.match === match) aligned.wrong ??= [];
+    if (compared) compared.wrong = match.wrong_arguments ?? [];
+  }
   for (const alone of score.unmatched_references ?? []) references.set(alone.index, { alone });
   for (const alone of score.unmatched_predictions ?? []) predictions.set(alone.index, { alone });
   return { references, predictions };
@@ -62,13 +68,16 @@ const alignment = (of) => {
     return make("div", { class: `side ${name}` }, make("h4", {}, name), steps, steps.length === 0 ? make("p", { class: "note" }, "no calls") : null,
       cut.map(([count, thing]) => make("p", { class: "note" }, `${plural(count, `more ${thing}`)} not shown`)));
   });
-  return [make("div", { class: `alignment sides${sides.length}` }, columns, sides.length > 1 ? draw("svg", { class: "lines", "aria-hidden": "true" }) : null),
-    of.score ? make("p", { class: "legend" }, "Lines join matched calls: green ones are strong matches, yellow ones weak, red ones similar, but other calls; wide ones are similar, dashed ones belong to calls in the wrong order. A dashed frame is a call without a partner.") : null];
+  const flows = sides.some(([name]) => of.flow?.[name]?.some((call) => call.lines.some((line) => line.maker)));
+  return [make("div", { class: `alignment sides${sides.length}${flows ? " flows" : ""}` }, columns, sides.length > 1 ? draw("svg", { class: "lines", "aria-hidden": "true" }) : null, flows ? draw("svg", { class: "flow-lines", "aria-hidden": "true" }) : null),
+    of.score ? make("p", { class: "legend" }, "Lines join matched calls: green ones are strong matches, yellow ones weak, red ones similar, but other calls; wide ones are similar, dashed ones belong to calls in the wrong order. A dashed frame is a call without a partner.") : null,
+    flows ? make("p", { class: "legend" }, "Arrows beside the columns lead from a call to those that read what it made; rest the pointer on a call, or go to its links, to see which.") : null];
 };
 
 const card = (side, call, at, index, verdict, of) => {
   const match = verdict?.match;
-  const wrong = new Map((match?.wrong_arguments ?? []).map((found) => [found.argument.split("/")[1]?.replaceAll("~1", "/").replaceAll("~0", "~") ?? "", found]));
+  const flow = makersOf(of, side, call.index, index);
+  const wrong = new Map((verdict?.wrong ?? match?.wrong_arguments ?? []).map((found) => [found.argument.split("/")[1]?.replaceAll("~1", "/").replaceAll("~0", "~") ?? "", found]));
   const missing = side === "prediction" ? [...wrong.entries()].filter(([name, found]) => found.verdict === "missing" && !call.arguments?.some(([key]) => key === name)) : [];
   const isRejected = match && match.argument_fidelity < REJECTED;
   const line = ([name, value]) => {
@@ -82,10 +91,11 @@ const card = (side, call, at, index, verdict, of) => {
     ` similarity ${fixed(match.similarity)}, fidelity ${fixed(match.argument_fidelity)}`, isRejected ? make("strong", { class: "flag" }, " ≠ another call") : null)
     : verdict?.alone ? make("p", { class: "partner" }, `${side === "reference" ? "missed" : "extra"}: ${REASONS[verdict.alone.reason] ?? words(verdict.alone.reason)}`, verdict.alone.best ? `; the most similar has ${fixed(verdict.alone.best.similarity)}` : "") : null;
   return make("div", { class: `call${of.score && verdict?.alone ? " alone" : ""}${isRejected ? " rejected" : ""}`, id: `${side}-${index}`, tabindex: -1,
-    "data-index": index, "data-similarity": match?.similarity, "data-step": at.split(".")[0], "data-partner": match && side === "reference" ? match.predicted.index : null, "data-strong": match?.strength === "strong" },
+    "data-index": index, "data-similarity": match?.similarity, "data-step": at.split(".")[0], "data-partner": match && side === "reference" ? match.predicted.index : null, "data-strong": match?.strength === "strong",
+    ...(flow.makers.length > 0 ? { "data-makers": flow.makers.join(" "), ...MAKERS } : {}) },
   head, call.arguments === null ? make("p", { class: "note" }, "no arguments are recorded")
     : make("ul", { class: "arguments" }, call.arguments.map(line), missing.map(([name, found]) => make("li", { class: "wrong" }, make("span", { class: "key" }, name || "(all)"), make("span", { class: "why" }, `missing: ${found.reason}`)))),
-  call.result ? resultOf(call) : null, said);
+  flowOf(flow), call.result ? resultOf(call) : null, said, comparedWith(match, side), furtherPair(of.score, side, call.index));
 };
 
 const LONG = 600;
@@ -108,6 +118,12 @@ const labelPlace = (at, taken) => {
   const chosen = candidates.find(([x, y]) => taken.every(([a, b]) => Math.abs(a - x) > 30 || Math.abs(b - y) > 15)) ?? candidates[0];
   taken.push(chosen);
   return chosen;
+};
+
+// All lines of a page.
+const drawAll = () => {
+  drawLines();
+  drawFlow();
 };
 
 // Lines between matched calls, from where they stand; wide ones join similar calls.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use image::RgbaImage;
-use m3_images::likeness::{compare, pixels};
+use m3_images::likeness::{self, compare, pixels};
 use m3_score::results::{ComparePictures, Likeness, RecordedPicture, ResultSide};
 use m3_support::workspace::Workspace;
 use sha2::{Digest as _, Sha256};
@@ -15,12 +15,17 @@ use sha2::{Digest as _, Sha256};
 /// Pixels that are kept for the next comparison, in bytes.
 const KEPT: usize = 48 << 20;
 
+/// So many pixels are decoded for one page of a task that is asked for while others wait.
+const OF_PAGE: u64 = 128 << 20;
+
 /// Opens pictures in the folders of the scored files, and nowhere else: predictions are hostile.
 #[derive(Debug, Default)]
-pub(super) struct ResultPictures {
+pub struct ResultPictures {
     references: Vec<Workspace>,
     predictions: Vec<Workspace>,
     decoded: Mutex<Decoded>,
+    /// How many pixels are decoded at most; as many as there are without it.
+    most_pixels: Option<u64>,
 }
 
 /// Pictures that were decoded, and those that cannot be.
@@ -28,11 +33,14 @@ pub(super) struct ResultPictures {
 struct Decoded {
     pictures: HashMap<[u8; 32], Option<Arc<RgbaImage>>>,
     bytes: usize,
+    /// How many pixels were decoded so far.
+    pixels: u64,
 }
 
 impl ResultPictures {
     /// For trajectories in these files.
-    pub(super) fn beside<'p>(references: &Path, predictions: impl IntoIterator<Item = &'p Path>) -> Self {
+    #[must_use]
+    pub fn beside<'p>(references: &Path, predictions: impl IntoIterator<Item = &'p Path>) -> Self {
         let folder = |file: &Path| {
             let folder = if file.is_dir() { file } else { file.parent()? };
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -41,7 +49,20 @@ impl ResultPictures {
         Self {
             references: folder(references).into_iter().collect(),
             predictions: predictions.into_iter().filter_map(folder).collect(),
-            decoded: Mutex::default(),
+            ..Self::default()
+        }
+    }
+
+    /// For one reference and one prediction whose pictures are in these folders; those that do not exist are left out. After 128
+    /// million pixels no more are decoded.
+    #[must_use]
+    pub fn in_folders(references: &[PathBuf], predictions: &[PathBuf]) -> Self {
+        let opened = |folders: &[PathBuf]| folders.iter().filter_map(|it| Workspace::new(it).ok()).collect();
+        Self {
+            references: opened(references),
+            predictions: opened(predictions),
+            most_pixels: Some(OF_PAGE),
+            ..Self::default()
         }
     }
 
@@ -61,7 +82,9 @@ impl ResultPictures {
         folders.iter().find_map(|folder| folder.file(path).ok())
     }
 
-    fn pixels(&self, side: ResultSide, picture: &RecordedPicture) -> Option<Arc<RgbaImage>> {
+    /// The pixels of a picture; `None` where it cannot be had.
+    #[must_use]
+    pub fn pixels(&self, side: ResultSide, picture: &RecordedPicture) -> Option<Arc<RgbaImage>> {
         let mut key = Sha256::new();
         match picture {
             RecordedPicture::Sent(data) => key.update(data.as_bytes()),
@@ -69,15 +92,23 @@ impl ResultPictures {
             RecordedPicture::TooLarge => return None,
         }
         let key: [u8; 32] = key.finalize().into();
-        let known = |decoded: &Decoded| decoded.pictures.get(&key).cloned();
-        if let Some(known) = known(&self.decoded.lock().unwrap_or_else(PoisonError::into_inner)) {
-            return known;
+        {
+            let decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(known) = decoded.pictures.get(&key) {
+                return known.clone();
+            }
+            if self.most_pixels.is_some_and(|most| decoded.pixels >= most) {
+                return None;
+            }
         }
         let opened = self.bytes(side, picture).and_then(|bytes| pixels(&bytes).ok()).map(Arc::new);
         let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = opened.as_ref().map_or(0, |image| image.as_raw().len()) + 64;
+        let pixels = opened.as_ref().map_or(0, |image| u64::from(image.width()) * u64::from(image.height()));
+        decoded.pixels = decoded.pixels.saturating_add(pixels);
         if decoded.bytes + bytes > KEPT {
-            *decoded = Decoded::default();
+            decoded.pictures.clear();
+            decoded.bytes = 0;
         }
         if bytes <= KEPT {
             decoded.bytes += bytes;
@@ -87,12 +118,26 @@ impl ResultPictures {
     }
 }
 
+impl ResultPictures {
+    /// The pixels of a reference's and of a prediction's picture; `None` where one of them cannot be had.
+    #[must_use]
+    pub fn both(
+        &self,
+        reference: &RecordedPicture,
+        predicted: &RecordedPicture,
+    ) -> Option<[Arc<RgbaImage>; 2]> {
+        Some([
+            self.pixels(ResultSide::Reference, reference)?,
+            self.pixels(ResultSide::Prediction, predicted)?,
+        ])
+    }
+}
+
 impl ComparePictures for ResultPictures {
     fn compare(&self, reference: &RecordedPicture, predicted: &RecordedPicture) -> Option<Likeness> {
-        let a = self.pixels(ResultSide::Reference, reference)?;
-        let b = self.pixels(ResultSide::Prediction, predicted)?;
-        let found = compare(&a, &b);
-        Some(Likeness { likeness: found.likeness, is_same: found.is_same })
+        let [a, b] = self.both(reference, predicted)?;
+        let likeness::Likeness { likeness, is_same, .. } = compare(&a, &b);
+        Some(Likeness { likeness, is_same })
     }
 
     fn digest(&self, side: ResultSide, picture: &RecordedPicture) -> Option<[u8; 16]> {

@@ -1,0 +1,36 @@
+//! What calls read and make, for people: by the rules that calls are compared by.
+
+use m3_flow::{Lineage, ValueUse, given_names, value_uses};
+use m3_trajectory::Trajectory;
+
+use super::values::{are_small, chain};
+use super::{has_results, lineage};
+
+/// What the calls of one trajectory read and make.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SideFlow {
+    /// Files.
+    pub lineage: Lineage,
+    /// Ids and names that one call returns or gives and another one uses.
+    pub values: Vec<ValueUse>,
+}
+
+/// What the calls of a reference and those of its prediction read and make. Results count where both sides have them, as they
+/// do where calls are compared.
+#[must_use]
+pub fn flow_of(reference: &Trajectory, prediction: &Trajectory) -> [SideFlow; 2] {
+    let sides = [reference, prediction];
+    let image = sides.into_iter().find_map(|side| side.image.as_deref());
+    let are_recorded = sides.into_iter().all(has_results);
+    let has_values = are_small(sides);
+    sides.map(|side| {
+        let (_, lineage) = lineage(side, image, are_recorded);
+        let mut values = Vec::new();
+        if has_values {
+            let chain = chain(side, are_recorded);
+            values = if are_recorded { value_uses(&chain) } else { given_names(&chain) };
+            values.retain(|used| used.to != used.from);
+        }
+        SideFlow { lineage, values }
+    })
+}
