@@ -213,7 +213,7 @@ fn a_score_names_what_it_was_made_of() {
     }
     let start = |name: &str| digest(&read(name))[..8].to_owned();
     let expected = format!(
-        "m3|v:{}|profile:paper|sim:cosine|enc:df4e0da7|tau:0.6/0.8|refs:{}|preds:{}|tools:{}",
+        "m3|v:{}|profile:paper|sim:cosine|enc:df4e0da7|tau:0.6/0.8|results:auto|refs:{}|preds:{}|tools:{}",
         env!("CARGO_PKG_VERSION"),
         start(REFERENCES),
         start(PREDICTIONS),

@@ -33,7 +33,7 @@ const MAY_SEE: [(&str, &[&str]); 21] = [
 ];
 
 /// The most packages that a crate needs, including itself.
-const MOST_PACKAGES: [(&[&str], usize); 2] = [(&["score"], 92), (&["score", "encoder"], 167)];
+const MOST_PACKAGES: [(&[&str], usize); 2] = [(&["score"], 93), (&["score", "encoder"], 168)];
 
 /// What `cargo` prints.
 fn cargo(arguments: &[&str]) -> String {

@@ -63,7 +63,7 @@ pub use path_overlaps::PathOverlaps;
 pub use paths::{is_file_path, is_one_path};
 use serde::{Deserialize, Serialize};
 pub use significance::says_nothing;
-pub use tools::{changes_by_name, looks_by_name, may_create};
+pub use tools::{changes_by_name, creates, looks_by_name};
 pub use uses::{Uses, find_uses};
 pub use value_use::Use;
 pub use values::{Origin, ValueUse, counterpart, given_names, plain as plain_value, value_uses};

@@ -18,6 +18,11 @@ impl FilePath {
             return None;
         }
         let is_rooted = ["/", "./", "../", "~/", ".\\"].iter().any(|root| text.starts_with(root));
+        // Most texts end like no file.
+        let end = text.trim_end_matches(['/', '\\', '.']);
+        if !is_rooted && !end.bytes().rev().take(6).any(|byte| byte == b'.') {
+            return None;
+        }
         let parts = || text.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".");
         let name = parts().next_back()?;
         let is_file = name.rsplit_once('.').is_some_and(|(stem, end)| {

@@ -112,9 +112,11 @@ pub(crate) fn creates_by_name(tool: &str) -> bool {
     words(tool).iter().any(|word| CREATING.contains(&word.as_str()))
 }
 
-/// Whether the name of a tool holds a word for making something, perhaps within another word: quick, and never wrongly false.
+/// Whether a tool, as `server/tool`, makes what was not there by its name.
 #[must_use]
-pub fn may_create(tool: &str) -> bool {
-    let tool = tool.to_ascii_lowercase();
-    CREATING.iter().any(|word| tool.contains(word))
+pub fn creates(tool: &str) -> bool {
+    let tool = tool.split_once('/').map_or(tool, |(_, tool)| tool);
+    let letters = tool.to_ascii_lowercase();
+    // Most names hold no such word, and need not be taken apart.
+    CREATING.iter().any(|word| letters.contains(word)) && creates_by_name(tool)
 }

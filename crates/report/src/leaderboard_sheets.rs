@@ -53,10 +53,20 @@ fn columns(board: &Leaderboard) -> Vec<Metric> {
     board.columns.iter().filter_map(|name| Metric::from_name(name)).collect()
 }
 
+/// A table of more metrics is too wide for a terminal.
+const MOST_METRICS: usize = 10;
+
+/// Those that people are shown: without what only some tasks have, where there are too many.
+fn shown(metrics: &[Metric]) -> impl Fn(&Metric) -> bool + use<> {
+    let is_wide = metrics.iter().filter(|metric| metric.is_in_tables()).count() > MOST_METRICS;
+    move |metric| metric.is_in_tables() && !(is_wide && metric.may_be_unknown())
+}
+
 fn heads(metrics: &[Metric]) -> Vec<Column> {
+    let is_shown = shown(metrics);
     let head = |metric: &Metric| {
         let column = Column::number(&metric.name().replace('_', " "), metric.heading());
-        Column { is_for_programs: !metric.is_in_tables(), ..column }
+        Column { is_for_programs: !is_shown(metric), ..column }
     };
     [Column::text("model")].into_iter().chain(metrics.iter().map(head)).collect()
 }
@@ -103,7 +113,8 @@ fn metrics(board: &Leaderboard) -> Sheet {
         let similarity = typed(board.similarity.as_deref());
         notes.push(format!("Profile {profile}, {similarity}{}", m3_support::text::counted(tasks, "task")));
     }
-    let beside = columns.iter().filter(|metric| metric.is_beside() && metric.is_in_tables());
+    let is_shown = shown(&columns);
+    let beside = columns.iter().filter(|metric| metric.is_beside() && is_shown(metric));
     notes.extend(beside.map(|metric| format!("{} is no part of the average", capitalized(metric.label()))));
     notes.extend(board.models.iter().filter(|model| model.left_out > 0).map(|model| {
         format!(

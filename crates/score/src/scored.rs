@@ -6,11 +6,10 @@ use m3_embedding::EncoderError;
 use m3_support::text::shortened;
 use m3_trajectory::{FailureClass, SourceError};
 
-use super::fidelity::CallFidelity;
 use super::findings::Findings;
 use super::matching::Matching;
 use super::results::survey::Survey;
-use super::{ByTool, CallPlace, ExactSums, Ledger, Verdict};
+use super::{ByTool, CallPlace, ComparedPair, ExactSums, Ledger, Verdict};
 
 /// One trajectory, scored.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,18 +33,6 @@ pub struct TrajectoryScore {
     pub reached_without: Vec<CallPlace>,
     /// How well what both trajectories leave behind agrees, in [0, 1]; `None` where nothing is recorded or left behind.
     pub artifact_agreement: Option<f64>,
-}
-
-/// A reference call and the predicted call that its arguments are compared with. It is another one than the alignment's
-/// where the cosine hardly tells calls apart, or where calls differ in which files they use.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ComparedPair {
-    /// The reference call.
-    pub reference: CallPlace,
-    /// The predicted call.
-    pub predicted: CallPlace,
-    /// How far their arguments ask for the same.
-    pub fidelity: CallFidelity,
 }
 
 /// A whole set, scored.

@@ -58,10 +58,10 @@ fn line_of(file: &str, what: &str) -> usize {
     text.lines().position(|line| line.contains(what)).unwrap() + 1
 }
 
-/// The flaws of `trajectories/predictions.json`, by hand, as the first screen of the README shows them.
+/// The flaws of `trajectories/predictions.json`, by hand; results show that one of them makes the same picture.
 #[test]
 fn every_fault_has_its_rule_and_its_place() {
-    let Some(results) = score(&[]) else { return };
+    let Some(results) = score(&["--results", "off"]) else { return };
     let wrong = of(&results, "00050000", "wrong-argument");
     assert_eq!(wrong["level"], "error");
     let place = &wrong["locations"][0];

@@ -9,7 +9,7 @@ use super::{GOOD, assert_quiet, page, page_of};
 fn nothing_is_folded_on_paper() {
     let Some(page) = page_of(&["1"], "#1") else { return };
     let unopened = "document.querySelectorAll('main details:not([open])').length";
-    assert_eq!(page.text(unopened), "1");
+    assert_eq!(page.text(unopened), "2");
     page.run("window.dispatchEvent(new Event('beforeprint'))");
     page.show_as_printed(true);
     assert_eq!(page.text(unopened), "0");
@@ -19,7 +19,7 @@ fn nothing_is_folded_on_paper() {
     assert_eq!(overflow, json!(["visible", "visible"]));
     page.show_as_printed(false);
     page.run("window.dispatchEvent(new Event('afterprint'))");
-    assert_eq!(page.text(unopened), "1");
+    assert_eq!(page.text(unopened), "2");
     // The same happens when a real printer is used.
     page.run(&format!(
         "window.addEventListener('beforeprint', () => {{ window.foldedOnPaper = {unopened}; }})"

@@ -90,7 +90,7 @@ pub struct TrajectoryAudit {
     pub arguments: Vec<MatchArguments>,
     /// What both trajectories do: which call makes what another one reads, what calls returned, what is left behind. Left out
     /// where there is nothing of it.
-    #[serde(skip_serializing_if = "FlowAudit::is_empty")]
+    #[serde(default, skip_serializing_if = "FlowAudit::is_empty")]
     pub flow: FlowAudit,
     /// What became of the steps.
     pub structure: Structure,

@@ -30,6 +30,7 @@ mod comparer;
 mod comparison_cache;
 pub mod constants;
 mod evidence;
+mod file_words;
 mod language;
 pub mod model;
 mod name;
@@ -49,6 +50,7 @@ pub use answers::{
 };
 pub use comparer::Fidelity;
 pub use evidence::Evidence;
+pub(crate) use file_words::{LOSS, file_words, is_of_loss};
 use m3_support::pointer::segments;
 use m3_trajectory::json::Json;
 pub use regions::{RegionOverlap, Regions};

@@ -20,7 +20,6 @@ use m3_trajectory::Trajectory;
 pub(super) use rewrite::{RewriteContext, Rewritten, replaced};
 pub use shown::{SideFlow, flow_of};
 use tokens::Naming;
-pub(crate) use tokens::{explain_difference, is_of_loss};
 use values::Values;
 
 use super::calls::Calls;

@@ -2,20 +2,9 @@
 
 use super::{Counterparts, PairFlow, words_of_place};
 use crate::calls::Calls;
+use crate::fidelity::{LOSS, file_words};
 use m3_flow::{Content, Lineage, Mention, Role, Version};
 use m3_support::text::shortened;
-
-/// Around the words for a file; noncharacters, which no tool means anything by.
-const BEGIN: char = '\u{fdd0}';
-const END: char = '\u{fdd1}';
-
-/// How words for a file begin that is not left behind.
-const LOSS: &str = "makes what";
-
-/// Whether a reason says that what a call makes is not left behind.
-pub(crate) fn is_of_loss(reason: &str) -> bool {
-    reason.starts_with(LOSS)
-}
 
 /// What a name stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -232,7 +221,7 @@ impl PairFlow {
             Meaning::Lost(by) => format!("{LOSS} {} writes over", words_of_place(predictions, *by)),
             Meaning::Continued(by) => format!("{LOSS} {} goes on with", words_of_place(predictions, *by)),
         };
-        format!("{BEGIN}{words}{END}")
+        file_words(&words)
     }
 }
 
@@ -262,27 +251,4 @@ fn written(lineage: &Lineage, version: usize) -> Meaning {
 fn slot(lineage: &Lineage, version: &Version) -> String {
     let is_only = lineage.versions.iter().filter(|other| other.call == version.call).nth(1).is_none();
     if is_only { String::new() } else { version.pointer.clone().unwrap_or_default() }
-}
-
-/// Why two values stand for different files; `None` where neither is one, or both are the same.
-pub(crate) fn explain_difference(reference: Option<&str>, predicted: Option<&str>) -> Option<String> {
-    let words = |text: Option<&str>| -> Vec<String> {
-        let parts = text.unwrap_or_default().split(BEGIN).skip(1);
-        parts.filter_map(|part| Some(part.split_once(END)?.0.to_owned())).collect()
-    };
-    let (wanted, read) = (words(reference), words(predicted));
-    if wanted == read {
-        return None;
-    }
-    let at = wanted.iter().zip(&read).position(|(a, b)| a != b).unwrap_or(wanted.len().min(read.len()));
-    let object = |words: &str| words.split_once(' ').map_or(words, |(_, object)| object).to_owned();
-    Some(match (wanted.get(at), read.get(at)) {
-        (Some(wanted), Some(read)) => format!("{read}, not {}", object(wanted)),
-        (None, Some(read)) => format!("{read}, not another file"),
-        (Some(wanted), None) if !wanted.starts_with("reads") => {
-            format!("{wanted}, which the prediction does not")
-        }
-        (Some(wanted), None) => format!("reads another file, not {}", object(wanted)),
-        (None, None) => return None,
-    })
 }

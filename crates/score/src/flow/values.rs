@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use m3_flow::{
-    CallPlace, Chain, ChainCall, Standing, ValueUse, counterpart, given_names, may_create, plain_value,
+    CallPlace, Chain, ChainCall, Standing, ValueUse, counterpart, creates, given_names, plain_value,
     value_uses,
 };
 use m3_trajectory::Trajectory;
@@ -33,7 +33,7 @@ struct PredictedUse {
 impl Values {
     /// Those of both trajectories; without results on both sides only names that calls give.
     pub(super) fn new(reference: &Trajectory, prediction: &Trajectory, are_recorded: bool) -> Self {
-        if !are_recorded && !prediction.calls().any(|(_, call)| may_create(&call.tool)) {
+        if !are_recorded && !prediction.calls().any(|(_, call)| creates(&call.tool)) {
             return Self::default();
         }
         if !are_small([reference, prediction]) {
@@ -104,8 +104,7 @@ pub(super) fn are_small(both: [&Trajectory; 2]) -> bool {
 
 /// The names that calls give to what they create, where other calls use them, each with its place among them.
 pub(super) fn given_names_of(trajectory: &Trajectory) -> HashMap<String, usize> {
-    let creates = trajectory.calls().any(|(_, call)| may_create(&call.tool));
-    if !creates || trajectory.call_count() > MOST_CALLS {
+    if !trajectory.calls().any(|(_, call)| creates(&call.tool)) || trajectory.call_count() > MOST_CALLS {
         return HashMap::new();
     }
     let mut places = HashMap::new();

@@ -9,8 +9,7 @@ use super::survey::Survey;
 use super::{ComparePictures, PairResults};
 use crate::ComparedPair;
 use crate::fidelity::constants::{CLOSE, EQUIVALENT, SAME_OTHERWISE, THRESHOLD};
-use crate::fidelity::{CallFidelity, Kind, Verdict};
-use crate::flow::is_of_loss;
+use crate::fidelity::{CallFidelity, Kind, Verdict, is_of_loss};
 
 /// What calls have whose results differ although they read the same, by a tool that answers the same to the same.
 const OTHER_RESULT: f64 = 0.3;

@@ -14,13 +14,13 @@ use super::constants::{
     DEFAULT_OR_ABSENT, EMPTY_OR_ABSENT, EQUIVALENT, MAX_DEPTH, MAX_TEXT, MAX_VALUES, NOTHING, NULL_OR_ABSENT,
     OPTIONAL_OR_ABSENT, REQUIRED_OR_ABSENT, SAME_OTHERWISE, UNKNOWN_MEMBER, USUAL_OR_ABSENT,
 };
+use super::file_words::explain_difference;
 use super::name::Name;
 use super::place::cut;
 use super::readers::{self, ArgumentContext};
 use super::regions::{in_list, is_visual, items_in};
 use super::words::Words;
 use super::{ArgumentComparison, Finding, Kind, Verdict, text};
-use crate::flow::explain_difference;
 use crate::schema::Schema;
 
 /// Two calls on their way through their values.

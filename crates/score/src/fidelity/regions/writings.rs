@@ -74,7 +74,7 @@ pub(in crate::fidelity) fn in_object<'j>(members: &'j [(String, Json)], name: &N
     let mut found = Vec::new();
     let mut is_used = vec![false; members.len()];
     for row in if named.is_empty() { &[] } else { ROWS.as_slice() } {
-        for (prefix, places) in &named {
+        for (prefix, places) in named.iter().filter(|(_, places)| row.names.len() <= places.len()) {
             let places: Option<Vec<usize>> =
                 row.names.iter().map(|name| places.get(*name).copied()).collect();
             let Some(places) = places.filter(|places| places.iter().all(|&place| !is_used[place])) else {
