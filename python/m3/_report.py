@@ -329,7 +329,6 @@ class Report(Tables):
         groups = [("all", self.summary["aggregate"]), *self.summary["by_type"].items()]
         metrics = _known([group for _, group in groups])
         rows = [
-            [name, str(group["trajectories"]), *(_shown(group[metric]) for metric in metrics)]
-            for name, group in groups
+            [name, str(group["trajectories"]), *(_shown(group[metric]) for metric in metrics)] for name, group in groups
         ]
         return html_table(["", "trajectories", *metrics], rows, self.summary["signature"])

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::Args;
 use m3_embedding::Embedder;
+use m3_executor::run::file_name;
 use m3_report::{
     AskedReport, InputReport, InputsReport, RepeatsReport, ResultPictures, ScoreSummary, ToolNamesReport,
 };
@@ -113,7 +114,7 @@ impl ScoringArgs {
             printer,
         )?;
         let paths = std::iter::once(files[0]).chain(further_paths.iter().map(PathBuf::as_path));
-        conditions.pictures = ResultPictures::beside(&self.references, paths);
+        conditions.pictures = ResultPictures::beside(&self.references, paths, |id| file_name(id, 1));
         let is_called = |tool: &str| predicted.has(tool) || known.references.has(tool);
         conditions.verdicts = self.conditions.matching.options(&is_called, printer);
         let embedder = self.encoder.open(common.assets()?, printer)?;

@@ -57,13 +57,13 @@ fn columns(board: &Leaderboard) -> Vec<Metric> {
 const MOST_METRICS: usize = 10;
 
 /// Those that people are shown: without what only some tasks have, where there are too many.
-fn shown(metrics: &[Metric]) -> impl Fn(&Metric) -> bool + use<> {
+fn fits_on_screen(metrics: &[Metric]) -> impl Fn(&Metric) -> bool + use<> {
     let is_wide = metrics.iter().filter(|metric| metric.is_in_tables()).count() > MOST_METRICS;
     move |metric| metric.is_in_tables() && !(is_wide && metric.may_be_unknown())
 }
 
 fn heads(metrics: &[Metric]) -> Vec<Column> {
-    let is_shown = shown(metrics);
+    let is_shown = fits_on_screen(metrics);
     let head = |metric: &Metric| {
         let column = Column::number(&metric.name().replace('_', " "), metric.heading());
         Column { is_for_programs: !is_shown(metric), ..column }
@@ -113,7 +113,7 @@ fn metrics(board: &Leaderboard) -> Sheet {
         let similarity = typed(board.similarity.as_deref());
         notes.push(format!("Profile {profile}, {similarity}{}", m3_support::text::counted(tasks, "task")));
     }
-    let is_shown = shown(&columns);
+    let is_shown = fits_on_screen(&columns);
     let beside = columns.iter().filter(|metric| metric.is_beside() && is_shown(metric));
     notes.extend(beside.map(|metric| format!("{} is no part of the average", capitalized(metric.label()))));
     notes.extend(board.models.iter().filter(|model| model.left_out > 0).map(|model| {

@@ -23,6 +23,8 @@ const OF_PAGE: u64 = 128 << 20;
 pub struct ResultPictures {
     references: Vec<Workspace>,
     predictions: Vec<Workspace>,
+    /// The name of a trajectory's own folder in `workspaces`, as `m3 run` makes it.
+    own_folder: Option<fn(&str) -> String>,
     decoded: Mutex<Decoded>,
     /// How many pixels are decoded at most; as many as there are without it.
     most_pixels: Option<u64>,
@@ -38,9 +40,14 @@ struct Decoded {
 }
 
 impl ResultPictures {
-    /// For trajectories in these files.
+    /// For trajectories in these files. `own_folder` names a trajectory's folder in `workspaces` beside its file, by its id; it
+    /// is asked where there is one file of a side, since each repetition of a run has other folders.
     #[must_use]
-    pub fn beside<'p>(references: &Path, predictions: impl IntoIterator<Item = &'p Path>) -> Self {
+    pub fn beside<'p>(
+        references: &Path,
+        predictions: impl IntoIterator<Item = &'p Path>,
+        own_folder: fn(&str) -> String,
+    ) -> Self {
         let folder = |file: &Path| {
             let folder = if file.is_dir() { file } else { file.parent()? };
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -49,6 +56,7 @@ impl ResultPictures {
         Self {
             references: folder(references).into_iter().collect(),
             predictions: predictions.into_iter().filter_map(folder).collect(),
+            own_folder: Some(own_folder),
             ..Self::default()
         }
     }
@@ -69,16 +77,22 @@ impl ResultPictures {
     fn bytes(&self, side: ResultSide, picture: &RecordedPicture) -> Option<Vec<u8>> {
         match picture {
             RecordedPicture::Sent(data) => STANDARD.decode(data.as_bytes()).ok(),
-            RecordedPicture::File(path) => m3_images::bytes_of(&self.file(side, path)?).ok(),
+            RecordedPicture::File { id, path } => m3_images::bytes_of(&self.file(side, id, path)?).ok(),
             RecordedPicture::TooLarge => None,
         }
     }
 
-    fn file(&self, side: ResultSide, path: &str) -> Option<PathBuf> {
+    fn file(&self, side: ResultSide, id: &str, path: &str) -> Option<PathBuf> {
         let folders = match side {
             ResultSide::Reference => &self.references,
             ResultSide::Prediction => &self.predictions,
         };
+        if let (Some(name), [folder]) = (self.own_folder, &folders[..]) {
+            let own = Workspace::new(&folder.given().join("workspaces").join(name(id)));
+            if let Some(file) = own.ok().and_then(|own| own.file(path).ok()) {
+                return Some(file);
+            }
+        }
         folders.iter().find_map(|folder| folder.file(path).ok())
     }
 
@@ -88,7 +102,9 @@ impl ResultPictures {
         let mut key = Sha256::new();
         match picture {
             RecordedPicture::Sent(data) => key.update(data.as_bytes()),
-            RecordedPicture::File(path) => key.update(format!("{side:?} {path}")),
+            RecordedPicture::File { id, path } => {
+                key.update(serde_json::json!([format!("{side:?}"), id, path]).to_string());
+            }
             RecordedPicture::TooLarge => return None,
         }
         let key: [u8; 32] = key.finalize().into();

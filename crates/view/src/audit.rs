@@ -103,7 +103,7 @@ impl OfTask<'_> {
     /// trajectories: another one could be any of the reader's.
     fn recorded(&self, side: ResultSide, picture: &RecordedPicture) -> Option<Arc<RgbaImage>> {
         let is_kept = |path: &str| path.starts_with(KEPT) && !path.contains("..");
-        let is_shown = !matches!(picture, RecordedPicture::File(path) if !is_kept(path));
+        let is_shown = !matches!(picture, RecordedPicture::File { path, .. } if !is_kept(path));
         self.results.filter(|_| is_shown)?.pixels(side, picture)
     }
 
@@ -111,9 +111,9 @@ impl OfTask<'_> {
         let side = usize::from(at.side == ResultSide::Prediction);
         let (_, call) = self.trajectories[side].calls().nth(at.call)?;
         let part = result_parts(call.result.as_ref()?)?.get(at.part)?;
-        let picture = recorded_picture(part)?;
+        let picture = recorded_picture(part, &self.trajectories[side].id)?;
         let title = match &picture {
-            RecordedPicture::File(path) => cut(path, NAME),
+            RecordedPicture::File { path, .. } => cut(path, NAME),
             _ => kind_of(part),
         };
         Some((picture, title))
@@ -133,7 +133,8 @@ impl Naming for OfTask<'_> {
     }
 
     fn result_file(&self, path: &str) -> PictureDocument {
-        let picture = RecordedPicture::File(path.to_owned());
+        let id = self.trajectories[1].id.clone();
+        let picture = RecordedPicture::File { id, path: path.to_owned() };
         match self.recorded(ResultSide::Prediction, &picture) {
             Some(pixels) => self.shown(cut(path, NAME), || Some(pixels)),
             None => self.file(path),

@@ -125,7 +125,11 @@ fn tasks_without_a_prediction_are_errors() {
 
 #[test]
 fn what_is_asked_decides() {
-    let Some(asked) = score(PREDICTIONS, &["--results", "off", "--match", "superset", "--match-args", "ignore"]) else { return };
+    let Some(asked) =
+        score(PREDICTIONS, &["--results", "off", "--match", "superset", "--match-args", "ignore"])
+    else {
+        return;
+    };
     // The right tools were called, so it passes, and its faults are said all the same.
     let (passed, said) = outcome(&asked, "00050000");
     assert_eq!(passed, "passed");

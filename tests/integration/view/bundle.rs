@@ -85,7 +85,7 @@ fn a_bundle_has_what_the_pages_have_from_any_folder_of_a_server() {
         assert!(main.contains(shown), "{page}: {main}");
     }
     visit(&browser, &address, "#/task/replayed/00010001");
-    browser.wait("[...document.querySelectorAll('.task img, .result img')].filter(image => image.naturalWidth > 0).length", "3");
+    browser.wait("[...document.querySelectorAll('.task img, .result img')].filter(image => image.naturalWidth > 0).length", "5");
     assert_quiet(&browser, &address);
     // Who gets the bundle does not learn where the files were.
     let named = folder.path().to_str().unwrap();

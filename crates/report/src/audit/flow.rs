@@ -63,6 +63,7 @@ impl FlowAudit {
 
 /// One trajectory.
 struct Side<'t> {
+    id: &'t str,
     calls: Vec<(PlaceReport, &'t Call)>,
 }
 
@@ -74,7 +75,7 @@ impl<'t> Side<'t> {
         });
         let placed = of_steps.enumerate();
         let calls = placed.map(|(index, (step, call, found))| (PlaceReport { step, call, index }, found));
-        Self { calls: calls.collect() }
+        Self { id: &trajectory.id, calls: calls.collect() }
     }
 
     fn place(&self, call: usize) -> Option<PlaceReport> {
@@ -157,7 +158,8 @@ impl<'t> Side<'t> {
     }
 
     fn picture(&self, call: usize, part: usize) -> Option<RecordedPicture> {
-        recorded_picture(result_parts(self.calls.get(call)?.1.result.as_ref()?)?.get(part)?)
+        let parts = result_parts(self.calls.get(call)?.1.result.as_ref()?)?;
+        recorded_picture(parts.get(part)?, self.id)
     }
 
     fn artifact(&self, left: &LeftArtifact) -> Option<ArtifactAudit> {

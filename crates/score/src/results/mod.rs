@@ -64,7 +64,9 @@ impl PairResults {
             let given = super::flow::given_names(trajectory);
             let read = |(index, (step, call))| {
                 let call: &m3_trajectory::Call = call;
-                let result = are_recorded.then(|| Recorded::of(call, index, &lineage, &given)).flatten();
+                let result = are_recorded
+                    .then(|| Recorded::of(&trajectory.id, (call, index), &lineage, &given))
+                    .flatten();
                 RecordedCall { tool: call.tool.clone(), step, result }
             };
             let calls = trajectory.calls().enumerate().map(read).collect();

@@ -17,8 +17,13 @@ pub enum ResultSide {
 pub enum RecordedPicture {
     /// Its bytes in Base64.
     Sent(Arc<str>),
-    /// A path relative to the file that the trajectory stands in. Hostile: it may lead anywhere.
-    File(String),
+    /// A file.
+    File {
+        /// The id of its trajectory: each may have a folder of its own.
+        id: String,
+        /// A path relative to the file that the trajectory stands in, or to that folder. Hostile: it may lead anywhere.
+        path: String,
+    },
     /// A picture that is too large to be compared.
     TooLarge,
 }

@@ -44,8 +44,8 @@ pub(super) struct Recorded {
 impl Recorded {
     /// The result of a call, the `index`-th of its trajectory; `None` if it has none, or is an error.
     pub(super) fn of(
-        call: &Call,
-        index: usize,
+        id: &str,
+        (call, index): (&Call, usize),
         lineage: &Lineage,
         given: &HashMap<String, usize>,
     ) -> Option<Self> {
@@ -61,7 +61,7 @@ impl Recorded {
         match result_parts(result) {
             Some(parts) => {
                 for part in parts {
-                    match recorded_picture(part) {
+                    match recorded_picture(part, id) {
                         Some(picture) if pictures.len() < MOST_PICTURES => pictures.push(picture),
                         Some(_) => {}
                         None => text.part(part),
@@ -80,7 +80,7 @@ impl Recorded {
     pub(super) fn bytes(&self) -> usize {
         let picture = |picture: &RecordedPicture| match picture {
             RecordedPicture::Sent(data) => data.len(),
-            RecordedPicture::File(path) => path.len(),
+            RecordedPicture::File { path, .. } => path.len(),
             RecordedPicture::TooLarge => 0,
         };
         64 + self.pictures.iter().map(picture).sum::<usize>()
@@ -89,10 +89,10 @@ impl Recorded {
 
 /// The picture of a part of a result; of none that is more than 24 MiB.
 #[must_use]
-pub fn recorded_picture(part: &Json) -> Option<RecordedPicture> {
+pub fn recorded_picture(part: &Json, id: &str) -> Option<RecordedPicture> {
     let is_picture = part.get("type").and_then(Json::as_str) == Some("image");
     match result_picture(part).filter(|_| is_picture)? {
-        ResultPicture::File(path) => Some(RecordedPicture::File(path.to_owned())),
+        ResultPicture::File(path) => Some(RecordedPicture::File { id: id.to_owned(), path: path.to_owned() }),
         ResultPicture::Sent(part) => {
             let data = sent_base64(part)?;
             let is_small = data.len() <= LARGEST_PICTURE;

@@ -149,7 +149,7 @@ fn digest(
 ) -> Option<[u8; 16]> {
     match picture {
         RecordedPicture::Sent(data) => Some(shortened(Sha256::new().chain_update(data.as_bytes()))),
-        RecordedPicture::File(_) => pictures?.digest(side, picture),
+        RecordedPicture::File { .. } => pictures?.digest(side, picture),
         RecordedPicture::TooLarge => None,
     }
 }
