@@ -3,6 +3,7 @@
 
 mod asked;
 mod by_tool;
+mod calls;
 mod conditions;
 mod findings;
 mod from_scores;
@@ -16,7 +17,6 @@ mod suites;
 mod verdicts;
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use m3_score::Similarity;
 use schemars::JsonSchema;
@@ -24,6 +24,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 pub use asked::{AskedReport, Band};
 pub use by_tool::{CostReport, CostToolReport, ReplacementReport, ToolReport};
+pub use calls::{
+    BestPrediction, BestReference, FurtherPairReport, MatchReport, PlaceReport, UnmatchedPredictionReport,
+    UnmatchedReferenceReport,
+};
 pub use conditions::{EncoderReport, FidelityModelReport, ThresholdsReport};
 pub use findings::{ArgumentReport, RejectedMatchReport, RejectedMatchesReport, WrongArgumentReport};
 pub(super) use hashes::start;
@@ -261,183 +265,12 @@ pub struct UsageReport {
     pub output_tokens: u64,
 }
 
-/// Where a call stands in its trajectory, counted from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(expecting = "an object")]
-pub struct PlaceReport {
-    /// The step.
-    pub step: usize,
-    /// The call within the step.
-    #[serde(skip_deserializing)]
-    #[schemars(!skip_deserializing)]
-    pub call: usize,
-    /// The call within the trajectory.
-    #[serde(skip_deserializing)]
-    #[schemars(!skip_deserializing)]
-    pub index: usize,
-}
-
-/// A reference call and the predicted call that is matched with it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(expecting = "an object")]
-pub struct MatchReport {
-    /// The tool of both.
-    #[serde(default)]
-    #[schemars(!default)]
-    pub tool: String,
-    /// What they were matched by, at least tau_weak: the cosine of their arguments' embeddings, or, with `typed`, the
-    /// fidelity.
-    pub similarity: f64,
-    /// `strong` from tau_strong on, else `weak`.
-    #[serde(default)]
-    #[schemars(!default, extend("enum" = ["strong", "weak"]))]
-    pub strength: String,
-    /// The reference call.
-    #[serde(default = "PlaceReport::unknown")]
-    #[schemars(!default)]
-    pub reference: PlaceReport,
-    /// The predicted call.
-    #[serde(skip_deserializing, default = "PlaceReport::unknown")]
-    #[schemars(!skip_deserializing, !default)]
-    pub predicted: PlaceReport,
-    /// The predicted call that the arguments are compared with, where it is another one: the cosine hardly tells them apart,
-    /// or they differ in which files they use.
-    #[serde(default, skip_deserializing, skip_serializing_if = "Option::is_none")]
-    #[schemars(!skip_deserializing)]
-    pub compared_with: Option<PlaceReport>,
-    /// How far their arguments ask for the same, in [0, 1]; below 0.5 they do not.
-    #[serde(default = "not_known")]
-    #[schemars(!default)]
-    pub argument_fidelity: f64,
-    /// The arguments that are wrong; left out if none is.
-    #[serde(default, skip_deserializing, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(!skip_deserializing)]
-    pub wrong_arguments: Vec<ArgumentReport>,
-    /// How far the regions of pictures in their arguments overlap; left out where the reference's have none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub regions: Option<RegionsReport>,
-}
-
-/// A reference call that the alignment leaves unmatched, and the predicted call that asks for the same: they differ in names of
-/// files that the trajectory chooses itself. No metric of the paper sees such pairs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(expecting = "an object")]
-pub struct FurtherPairReport {
-    /// The tool of both.
-    #[serde(default)]
-    #[schemars(!default)]
-    pub tool: String,
-    /// The reference call.
-    #[serde(default = "PlaceReport::unknown")]
-    #[schemars(!default)]
-    pub reference: PlaceReport,
-    /// The predicted call.
-    #[serde(skip_deserializing, default = "PlaceReport::unknown")]
-    #[schemars(!skip_deserializing, !default)]
-    pub predicted: PlaceReport,
-    /// How far their arguments ask for the same, in [0.5, 1].
-    #[serde(default = "not_known")]
-    #[schemars(!default)]
-    pub argument_fidelity: f64,
-    /// The arguments that are wrong; left out if none is.
-    #[serde(default, skip_deserializing, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(!skip_deserializing)]
-    pub wrong_arguments: Vec<ArgumentReport>,
-}
-
-/// An unmatched reference call.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(expecting = "an object")]
-pub struct UnmatchedReferenceReport {
-    /// Where it stands.
-    #[serde(flatten)]
-    pub place: PlaceReport,
-    /// Its tool.
-    #[serde(default)]
-    #[schemars(!default)]
-    pub tool: String,
-    /// `tool_not_in_prediction`, `below_threshold`, `assigned_elsewhere` or `too_large`.
-    #[schemars(extend("enum" = ["tool_not_in_prediction", "below_threshold", "assigned_elsewhere", "too_large"]))]
-    #[serde(skip_deserializing)]
-    #[schemars(!skip_deserializing)]
-    pub reason: String,
-    /// The most similar predicted call of the tool; left out if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub best: Option<BestPrediction>,
-}
-
-/// An unmatched predicted call.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct UnmatchedPredictionReport {
-    /// Where it stands.
-    #[serde(flatten)]
-    pub place: PlaceReport,
-    /// Its tool.
-    pub tool: String,
-    /// `tool_not_in_reference`, `below_threshold`, `assigned_elsewhere` or `too_large`.
-    #[schemars(extend("enum" = ["tool_not_in_reference", "below_threshold", "assigned_elsewhere", "too_large"]))]
-    pub reason: String,
-    /// The most similar reference call of the tool; left out if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub best: Option<BestReference>,
-}
-
-/// The best candidate of a reference call.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(expecting = "an object")]
-pub struct BestPrediction {
-    /// Index of the predicted call in its trajectory.
-    #[serde(skip_deserializing)]
-    #[schemars(!skip_deserializing)]
-    pub predicted: usize,
-    /// Their similarity.
-    pub similarity: f64,
-}
-
-/// The best candidate of a predicted call.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct BestReference {
-    /// Index of the reference call in its trajectory.
-    pub reference: usize,
-    /// Their similarity.
-    pub similarity: f64,
-}
-
 /// Reads a count of calls. No trajectory has more calls than 32 bits can count, so a larger number is refused.
 fn count_of_calls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     u32::deserialize(deserializer).map(u64::from)
 }
 
-/// The value for a metric that a score of an earlier version does not contain.
-fn not_known() -> f64 {
-    f64::NAN
-}
-
 /// What calls were aligned by before there was a choice.
 fn cosine() -> String {
     Similarity::Cosine.name().to_owned()
-}
-
-/// Counts from 1: step 1, call 2 is `1.2`.
-impl fmt::Display for PlaceReport {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}.{}", self.step + 1, self.call + 1)
-    }
-}
-
-impl PlaceReport {
-    /// Stands for a place that a score does not give.
-    fn unknown() -> Self {
-        Self { step: usize::MAX, call: usize::MAX, index: usize::MAX }
-    }
-
-    /// Whether the score gives this place.
-    pub(crate) fn is_known(&self) -> bool {
-        self.step < usize::MAX
-    }
-}
-
-impl MatchReport {
-    pub(crate) const STRONG: &str = "strong";
-    pub(crate) const WEAK: &str = "weak";
 }

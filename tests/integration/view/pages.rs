@@ -74,9 +74,9 @@ fn a_task_shows_what_the_model_saw_called_and_got() {
     ] {
         assert!(page.contains(shown), "{shown}");
     }
-    // The task's image, and the two that the tool made.
+    // The task's image, and the two that the tool made on each side.
     let drawn = "[...document.querySelectorAll('.task img, .result img')].filter(image => image.naturalWidth > 0).length";
-    browser.wait(drawn, "3");
+    browser.wait(drawn, "5");
     // A line for each matched call.
     assert_eq!(browser.text("document.querySelectorAll('.lines path').length"), "3");
     // A failed call says so, in its place.

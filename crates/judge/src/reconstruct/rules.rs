@@ -14,7 +14,7 @@ use m3_flow::{Dependency, Effects, PathOverlaps, Uses, find_uses};
 /// adds a call, breaks a dependency or gives more steps than there were. A chain without recorded results, such as
 /// that of a reference, stays as it is, because it is unknown which results its calls use.
 ///
-/// `dependencies` are those of the chain: what [`dependencies`](super::m3_flow::dependencies) finds, or more.
+/// `dependencies` are those of the chain: what [`dependencies`](m3_flow::dependencies) finds, or more.
 #[must_use]
 pub fn by_rules(chain: &Chain, dependencies: &[Dependency]) -> Reconstruction {
     let calls = chain.calls.as_slice();

@@ -6,7 +6,7 @@ use m3_score::fidelity::model::Model;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::not_known;
+use super::calls::not_known;
 
 /// The encoder that the similarities come from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
