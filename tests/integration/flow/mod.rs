@@ -17,7 +17,7 @@ use self::workflows::figures::{Figures, Setting, figures, table};
 use self::workflows::set::{Set, SetOptions};
 use crate::support::{Folder, encoder, json_of, m3_bare, m3_process, root, skipped, stdout};
 
-/// What the metrics of flow have to reach in a setting.
+/// What the metrics of flow have to reach in a setting, a little below what they do.
 struct Goal {
     setting: Setting,
     /// The least area under the curve of each metric.
@@ -31,15 +31,15 @@ struct Goal {
 const GOALS: [Goal; 2] = [
     Goal {
         setting: Setting { name: "without results", options: &[], has_results: false },
-        areas: &[("average", 0.0), ("argument_fidelity_covered", 0.0)],
-        right_that_pass: 0.0,
-        wrong_that_pass: 1.0,
+        areas: &[("argument_fidelity_covered", 0.92)],
+        right_that_pass: 0.89,
+        wrong_that_pass: 0.05,
     },
     Goal {
         setting: Setting { name: "with results", options: &[], has_results: true },
-        areas: &[("average", 0.0), ("argument_fidelity_covered", 0.0)],
-        right_that_pass: 0.0,
-        wrong_that_pass: 1.0,
+        areas: &[("argument_fidelity_covered", 0.98), ("artifact_agreement", 0.8)],
+        right_that_pass: 0.97,
+        wrong_that_pass: 0.03,
     },
 ];
 
