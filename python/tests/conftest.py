@@ -63,17 +63,28 @@ def missing(what: str) -> NoReturn:
     pytest.skip(f"skipped: {what}", allow_module_level=True)
 
 
+def without_results(trajectories: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The trajectories as they are before their calls are answered."""
+    for trajectory in trajectories:
+        for step in trajectory["steps"]:
+            for call in step["calls"]:
+                call.pop("result", None)
+    return trajectories
+
+
 def once(trajectories: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The last trajectory of each id."""
     return list({it["id"]: it for it in trajectories}.values())
 
 
 @pytest.fixture(scope="session")
-def small() -> Set:
-    """The small benchmark that comes with m3."""
-    folder = ROOT / "trajectories"
+def small(tmp_path_factory: pytest.TempPathFactory) -> Set:
+    """The small benchmark that comes with m3, without results: what is handed over has no pictures beside it."""
+    source, folder = ROOT / "trajectories", tmp_path_factory.mktemp("small")
     names = ("predictions.json", "predictions-poor.json", "references.json", "tools.json")
-    return Set(*(folder / name for name in names))
+    for name in names[:3]:
+        (folder / name).write_text(json.dumps(without_results(json.loads((source / name).read_bytes()))))
+    return Set(*(folder / name for name in names[:3]), source / names[3])
 
 
 @pytest.fixture(scope="session")
