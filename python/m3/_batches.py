@@ -63,6 +63,7 @@ _REPORT = pa.schema(
                 strength=_TEXT,
                 reference=_struct(**_PLACE),
                 predicted=_struct(**_PLACE),
+                compared_with=_struct(**_PLACE),
                 argument_fidelity=_REAL,
                 wrong_arguments=pa.list_(_WRONG),
                 regions=_struct(count=pa.int64(), overlap=_REAL, each=pa.list_(_REGION)),
