@@ -1,8 +1,9 @@
 //! The paths among the arguments of calls, and which of them a call writes.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
+use m3_support::remembered::Remembered;
 use m3_trajectory::json::{Json, pointer_to};
 
 use super::lineage::CallView;
@@ -50,35 +51,16 @@ struct NameSays {
     is_input: bool,
 }
 
-/// So many names of arguments are remembered, none that is longer than [`LONGEST_NAME`].
-const MOST_NAMES: usize = 4096;
-
-/// Longer names are read each time, in bytes.
-const LONGEST_NAME: usize = 64;
-
 thread_local! {
-    /// What names of arguments say: most calls have the same few.
-    static NAMES: RefCell<HashMap<String, NameSays>> = RefCell::default();
+    static NAMES: RefCell<Remembered<NameSays>> = RefCell::default();
 }
 
 fn name_says(name: &str) -> NameSays {
-    let read = || {
+    let read = |name: &str| {
         let words = words(name);
         NameSays { is_path: names_path(&words), is_output: is_output(&words), is_input: is_input(&words) }
     };
-    NAMES.with_borrow_mut(|names| {
-        if let Some(known) = names.get(name) {
-            return *known;
-        }
-        let says = read();
-        if name.len() <= LONGEST_NAME {
-            if names.len() >= MOST_NAMES {
-                names.clear();
-            }
-            names.insert(name.to_owned(), says);
-        }
-        says
-    })
+    NAMES.with_borrow_mut(|names| names.of_name(name, read))
 }
 
 /// The paths among the arguments of a call.

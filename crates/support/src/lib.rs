@@ -19,5 +19,6 @@ pub mod pages;
 pub mod pointer;
 #[cfg(feature = "redact")]
 pub mod redact;
+pub mod remembered;
 pub mod text;
 pub mod workspace;

@@ -74,7 +74,7 @@ fn plainly(place: usize) -> String {
 /// Other names, none of them one of [`plainly`]; which are alike differs, too.
 fn otherwise(seed: usize) -> impl Fn(usize) -> String {
     const WORDS: [&str; 7] =
-        ["harbour view", "b", "out/final", "/work/media/crane", "x-1", "tmp/q/y", "ship_left"];
+        ["harbour view", "b", "out/final", "/srv/media/crane", "x-1", "tmp/q/y", "ship_left"];
     move |place| {
         let word = WORDS[(place * 3 + seed) % WORDS.len()];
         format!("{word}{}.png", (place * 31 + seed) % 97)

@@ -62,7 +62,7 @@ fn values_of(context: &ArgumentContext<'_>, a: &Json, b: &Json, x: f64, y: f64) 
         verdict(super::text_of(a) == super::text_of(b), NUMBER)
     } else if context.name.is_degrees() {
         degrees(x, y)
-    } else if context.name.is_of("angles") && is_full_turn(x - y) {
+    } else if context.name.is_of("angles") && (x - y).abs() >= 360.0 && (x - y) % 360.0 == 0.0 {
         verdict(true, ["the same direction, full turns apart", ""])
     } else if let Some(span) = context.span[0] {
         box_sides(x, y, span)
@@ -74,11 +74,6 @@ fn values_of(context: &ArgumentContext<'_>, a: &Json, b: &Json, x: f64, y: f64) 
         let is_exact = context.name.is_of("exact") || is_grouped && super::text_of(a) != super::text_of(b);
         numbers(x, y, is_exact)
     }
-}
-
-/// Whether two angles that differ by this many degrees are one.
-fn is_full_turn(difference: f64) -> bool {
-    difference != 0.0 && difference % 360.0 == 0.0
 }
 
 fn is_near(x: f64, y: f64) -> bool {

@@ -2,11 +2,12 @@
 //! `tables/regions.txt`.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
+use m3_support::remembered::Remembered;
 use m3_trajectory::json::{Json, parse};
 
 use super::super::constants::{MAX_DEPTH, MAX_TEXT};
@@ -115,31 +116,12 @@ impl KeySays {
     }
 }
 
-/// So many keys are remembered, none that is longer than [`LONGEST_KEY`].
-const MOST_KEYS: usize = 4096;
-
-/// Longer keys are read each time, in bytes.
-const LONGEST_KEY: usize = 64;
-
 thread_local! {
-    /// What keys say: most calls have the same few.
-    static KEYS: RefCell<HashMap<String, Rc<KeySays>>> = RefCell::default();
+    static KEYS: RefCell<Remembered<Rc<KeySays>>> = RefCell::default();
 }
 
 fn key_says(key: &str) -> Rc<KeySays> {
-    KEYS.with_borrow_mut(|keys| {
-        if let Some(known) = keys.get(key) {
-            return Rc::clone(known);
-        }
-        let says = Rc::new(KeySays::of(key));
-        if key.len() <= LONGEST_KEY {
-            if keys.len() >= MOST_KEYS {
-                keys.clear();
-            }
-            keys.insert(key.to_owned(), Rc::clone(&says));
-        }
-        says
-    })
+    KEYS.with_borrow_mut(|keys| keys.of_name(key, |key| Rc::new(KeySays::of(key))))
 }
 
 /// The places of members whose names end as one in the table, by what their names begin with and by that end.
