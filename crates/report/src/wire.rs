@@ -9,6 +9,7 @@ mod findings;
 mod from_scores;
 mod hashes;
 mod ledger;
+mod place;
 mod regions;
 mod repeats;
 mod results;
@@ -25,13 +26,14 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub use asked::{AskedReport, Band};
 pub use by_tool::{CostReport, CostToolReport, ReplacementReport, ToolReport};
 pub use calls::{
-    BestPrediction, BestReference, FurtherPairReport, MatchReport, PlaceReport, UnmatchedPredictionReport,
+    BestPrediction, BestReference, FurtherPairReport, MatchReport, UnmatchedPredictionReport,
     UnmatchedReferenceReport,
 };
 pub use conditions::{EncoderReport, FidelityModelReport, ThresholdsReport};
 pub use findings::{ArgumentReport, RejectedMatchReport, RejectedMatchesReport, WrongArgumentReport};
 pub(super) use hashes::start;
 pub use ledger::{CoverageReport, LedgerReport};
+pub use place::PlaceReport;
 pub use regions::{RegionReport, RegionsReport};
 pub use repeats::{PassRateReport, RepeatsReport, RepetitionReport, SpreadReport, TaskTrialsReport};
 pub use results::ResultsReport;

@@ -80,6 +80,10 @@ fn compared(trajectory: &Value) -> Value {
                 out.insert(key.to_owned(), if key == "result" { result(value) } else { value.clone() });
             }
         }
+        // What a run says that became of a failed call is the kind of its failure.
+        if let Some(outcome) = call.get("outcome").filter(|_| out.contains_key("is_error")) {
+            out.entry("error_type").or_insert_with(|| outcome.clone());
+        }
         Value::Object(out)
     };
     let steps = trajectory["steps"].as_array().unwrap().iter();
@@ -101,7 +105,8 @@ fn compared(trajectory: &Value) -> Value {
     out
 }
 
-/// A result in the form that all formats are read in: texts alone are one text, and what MCP calls a result is its parts.
+/// A result in the form that all formats are read in: texts alone are one text, what MCP calls a result is its parts, and a file
+/// that a run has kept is a reference to it.
 fn result(value: &Value) -> Value {
     let parts = value.get("content").filter(|content| content.is_array()).unwrap_or(value);
     match parts.as_array() {
@@ -112,8 +117,18 @@ fn result(value: &Value) -> Value {
             let texts: Vec<&str> = list.iter().filter_map(|part| part["text"].as_str()).collect();
             json!(texts.join("\n"))
         }
-        _ => parts.clone(),
+        Some(list) => list.iter().cloned().map(reference).collect(),
+        None => parts.clone(),
     }
+}
+
+fn reference(mut part: Value) -> Value {
+    if let Some(members) = part.as_object_mut().filter(|members| members.contains_key("type"))
+        && let Some(file) = members.remove("file")
+    {
+        members.insert("uri".to_owned(), file);
+    }
+    part
 }
 
 /// Takes away what is lost.

@@ -139,7 +139,7 @@ impl PairFlow {
     }
 
     /// The reference call that makes what a version of the prediction holds, under a pairing. A call that is made again makes the
-    /// same again: of several, one that is paired with a call that does the same counts, else the first.
+    /// same again: of several, one that is paired with a call that does the same counts.
     fn reference_maker(&self, version: usize, references: &[Option<usize>]) -> Option<usize> {
         let key = self.predicted_contents.get(version)?.key;
         let same = same_contents(&self.predicted_contents, version);
@@ -147,7 +147,11 @@ impl PairFlow {
             let call = self.predictions.versions.get(version)?.call;
             references.get(call).copied().flatten()
         });
-        paired.min_by_key(|&reference| (self.reference_key(reference) != key, reference))
+        // By what they make, so that the order of calls within a step means nothing.
+        paired.min_by_key(|&reference| {
+            let own = self.reference_key(reference);
+            (own != key, own, reference)
+        })
     }
 
     /// What becomes of a version of the prediction, if it is not left behind: a later call writes over it, or makes something of
