@@ -1,9 +1,12 @@
 //! Gives the rules for comparing arguments a version: a digest of everything that their result depends on. Results in
-//! the cache carry this digest, so that results of other rules are never used.
+//! the cache carry this digest, so that results of other rules are never used. The built-in model of fidelity gets its digest
+//! here too, so that a run which needs no model need not read it.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
 
 const SOURCES: [&str; 9] = [
     "src/fidelity",
@@ -19,6 +22,9 @@ const SOURCES: [&str; 9] = [
 
 /// What trains models, what is laid over comparisons, and what tests: no result of a comparison depends on it.
 const NO_RULES: [&str; 4] = ["answers.rs", "boost/src/grow.rs", "model/train.rs", "tests.rs"];
+
+/// The model that m3 is built with.
+const MODEL: &str = "../../models/fidelity/model.json";
 
 /// Says which versions of the libraries are used.
 const LOCK: &str = "../../Cargo.lock";
@@ -55,6 +61,11 @@ fn main() -> Result<()> {
     let lock = String::from_utf8_lossy(&read(Path::new(LOCK))?).replace('\r', "");
     packages(&lock)?.hash(&mut digest);
     println!("cargo::rustc-env=M3_FIDELITY_RULES={:016x}", digest.finish());
+    println!("cargo::rerun-if-changed={MODEL}");
+    let mut half = [0; 16];
+    half.copy_from_slice(&Sha256::digest(read(Path::new(MODEL))?)[..16]);
+    let digits = format!("{:032x}", u128::from_be_bytes(half));
+    println!("cargo::rustc-env=M3_FIDELITY_MODEL={digits}");
     Ok(())
 }
 

@@ -62,7 +62,7 @@ pub(super) struct Conditions {
     pub(super) pictures: ResultPictures,
     thresholds: Thresholds,
     pub(super) catalog: Option<Arc<Catalog>>,
-    pub(super) model: Arc<Model>,
+    pub(super) model: Option<Arc<Model>>,
     pub(super) answers: Answers,
     pub(super) verdicts: Option<MatchOptions>,
 }
@@ -86,7 +86,7 @@ impl ConditionsArgs {
             pictures: ResultPictures::default(),
             thresholds,
             catalog: self.tools.as_deref().map(Catalog::open).transpose()?.map(Arc::new),
-            model: self.model.open()?,
+            model: self.model.open_other()?,
             answers: Answers::default(),
             verdicts: None,
         })
@@ -127,7 +127,7 @@ impl Conditions {
             results: self.results,
             pictures: Some(&self.pictures),
             catalog: self.catalog.as_deref(),
-            model: Some(&self.model),
+            model: self.model.as_ref(),
             answers: Some(&self.answers),
             verdicts: self.verdicts.as_ref(),
             keeps_similarities,

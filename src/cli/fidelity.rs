@@ -123,7 +123,7 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
     let mut progress = |done: usize, total: usize| bar.set("embedding", done as u64, total as u64);
     let mut trial = match args.similarity {
         SimilarityArg::Typed => {
-            let fidelity = Fidelity::new(catalog.as_ref()).by_model(Arc::clone(&model));
+            let fidelity = Fidelity::new(catalog.as_ref()).by_model(Some(Arc::clone(&model)));
             typed_trial(&pairs, fidelity, &mut embedder, &mut progress)?
         }
         SimilarityArg::Cosine => {
@@ -141,7 +141,7 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
         asked = Some(found);
     }
     let report = FidelityReport {
-        fidelity_model: is_typed.then(|| FidelityModelReport::from(&*model)),
+        fidelity_model: is_typed.then(|| FidelityModelReport::new(model.digest())),
         asked: asked.as_ref().map(|asked| asked.report.clone()),
         ..FidelityReport::new(trial, threshold, embedder.identity()).with_sources(&of_sources)
     };

@@ -25,9 +25,14 @@ pub(super) const MODEL_FILE: &str = "model.json";
 const LARGEST_MODEL: u64 = 1 << 26;
 
 impl ModelArg {
-    /// Reads the model.
+    /// Reads the model, or takes the built-in one.
     pub(super) fn open(&self) -> Result<Arc<Model>, Failure> {
-        let Some(folder) = &self.folder else { return Ok(Model::built_in()) };
+        Ok(self.open_other()?.unwrap_or_else(Model::built_in))
+    }
+
+    /// Reads the model, if another than the built-in one is asked for.
+    pub(super) fn open_other(&self) -> Result<Option<Arc<Model>>, Failure> {
+        let Some(folder) = &self.folder else { return Ok(None) };
         let path = if folder.is_dir() { folder.join(MODEL_FILE) } else { folder.clone() };
         let name = shortened(&path.display().to_string(), 300);
         let failure = |why: String| {
@@ -44,6 +49,6 @@ impl ModelArg {
         })?;
         let mut bytes = Vec::new();
         file.take(LARGEST_MODEL).read_to_end(&mut bytes).map_err(|error| failure(error.to_string()))?;
-        Model::read(&bytes).map(Arc::new).map_err(|error| failure(error.to_string()))
+        Model::read(&bytes).map(|model| Some(Arc::new(model))).map_err(|error| failure(error.to_string()))
     }
 }

@@ -152,7 +152,15 @@ impl Cache {
                 }
                 Ok(found)
             };
-            keys.map(&mut find).collect()
+            let keys: Vec<InputKey> = keys.collect();
+            // Neighbours in the file follow one another, so that a page is read once.
+            let mut order: Vec<usize> = (0..keys.len()).collect();
+            order.sort_unstable_by_key(|&index| keys[index]);
+            let mut found: Vec<Option<T>> = keys.iter().map(|_| None).collect();
+            for index in order {
+                found[index] = find(keys[index])?;
+            }
+            Ok(found)
         })?;
         Ok((found, stale))
     }

@@ -74,6 +74,8 @@ pub(crate) struct ValueIndex {
     decimals: Vec<usize>,
     /// Rows of words in long arguments.
     rows: HashSet<[u32; ROW]>,
+    /// The values of fields that are looked for by their name.
+    named_values: HashSet<String>,
     /// Words that are the whole of a value in a result.
     whole: HashSet<u32>,
     /// Numbers that are looked for together.
@@ -128,7 +130,10 @@ impl ValueIndex {
                     self.decimals.push(0);
                 }
             }
-            SoughtValue::Named(..) | SoughtValue::Only(_) | SoughtValue::Vector(_) => {}
+            SoughtValue::Named(_, value) => {
+                self.named_values.insert(value.clone());
+            }
+            SoughtValue::Only(_) | SoughtValue::Vector(_) => {}
         }
         self.numbers_of.insert(sought.clone(), number);
         self.all.push(sought);
@@ -310,10 +315,15 @@ impl ValueIndex {
         number: Number,
         found: &mut dyn FnMut(usize),
     ) {
+        let Number::Whole(value) = number else { return };
+        let value = value.to_string();
+        // Tables have thousands of numbers, of which arguments have few.
+        if !self.named_values.contains(&value) {
+            return;
+        }
         let from = text.floor_char_boundary(start.saturating_sub(60));
         let before: Vec<&str> = tokens(&text[from..start]).map(|token| token.text).collect();
-        let Number::Whole(value) = number else { return };
-        let value = Json::String(value.to_string());
+        let value = Json::String(value);
         for count in 1..=before.len().min(2) {
             let name = before[before.len() - count..].join("_");
             for sought in named(field_classes(&name, None), &value) {

@@ -56,6 +56,8 @@ struct OpenBucket {
 pub(super) struct Comparer<'r, 'a> {
     pub(super) chunk: &'r Chunk,
     pub(super) fidelity: &'r mut Fidelity<'a>,
+    /// By which pairs are chosen.
+    pub(super) spelling: &'r mut Fidelity<'a>,
     pub(super) options: &'r ScoreOptions<'a>,
     pub(super) embedder: &'r mut Embedder,
 }
@@ -80,19 +82,21 @@ impl Comparer<'_, '_> {
         };
         let mut pairings: Pairings = self.chunk.items.iter().zip(matchings).map(aligned).collect();
         let pairs: Vec<ComparedCalls> = compared_calls(matchings, &pairings).collect();
-        let fidelities = self.compare(&pairs, Some(&pairings))?;
+        let fidelities = self.compare(&pairs, &pairings)?;
         if self.options.similarity == Similarity::Typed {
             return Ok((pairs, fidelities, pairings));
         }
         let known: HashMap<ComparedCalls, CallFidelity> = pairs.into_iter().zip(fidelities).collect();
         let mut open = self.open_buckets(matchings, &known);
-        let is_open: HashSet<usize> =
-            open.iter().filter(|bucket| bucket.names_files).map(|bucket| bucket.item).collect();
+        let aligned = pairings.clone();
         self.settle(&mut open, &mut pairings)?;
         let pairs: Vec<ComparedCalls> = compared_calls(matchings, &pairings).collect();
-        let is_settled = |pair: &ComparedCalls| known.contains_key(pair) && !is_open.contains(&pair.0);
+        // What a call's files stand for depends on the pairing of its trajectory, and on nothing else.
+        let is_unchanged: Vec<bool> =
+            pairings.iter().zip(&aligned).map(|(pairing, aligned)| pairing == aligned).collect();
+        let is_settled = |pair: &ComparedCalls| known.contains_key(pair) && is_unchanged[pair.0];
         let rest: Vec<ComparedCalls> = pairs.iter().copied().filter(|pair| !is_settled(pair)).collect();
-        let mut compared = self.compare(&rest, Some(&pairings))?.into_iter();
+        let mut compared = self.compare(&rest, &pairings)?.into_iter();
         let mut known = known;
         let mut rest = rest.into_iter().peekable();
         let fidelity = |pair: &ComparedCalls| match rest.next_if_eq(pair) {
@@ -111,8 +115,7 @@ impl Comparer<'_, '_> {
             }
             let pairs: Vec<ComparedCalls> = open.iter().flat_map(OpenBucket::pairs).collect();
             let known = (turn > 0).then_some(&*pairings);
-            let scores: Vec<f64> = self.compare(&pairs, known)?.iter().map(|found| found.score).collect();
-            let mut scores = scores.into_iter();
+            let mut scores = self.compare_by_spelling(&pairs, known)?.into_iter();
             let mut changed = vec![turn == 0; self.chunk.items.len()];
             for bucket in &*open {
                 let best = bucket.assign(self.chunk, &mut scores);
@@ -213,19 +216,33 @@ impl Comparer<'_, '_> {
         open
     }
 
-    /// How far calls ask for the same; without pairings, whatever any call made counts as the same.
-    ///
-    /// # Errors
-    /// [`EncoderError`], for the words of arguments.
-    pub(super) fn compare(
+    /// How far calls ask for the same.
+    fn compare(
+        &mut self,
+        pairs: &[ComparedCalls],
+        pairings: &Pairings,
+    ) -> Result<Vec<CallFidelity>, EncoderError> {
+        let rewritten = self.rewrite_all(pairs, Some(pairings));
+        compare_all(self.fidelity, (self.chunk, pairs, &rewritten), self.embedder)
+    }
+
+    /// How far calls ask for the same, in [0, 1], as far as the spelling of words tells; without pairings, whatever any call
+    /// made counts as the same.
+    fn compare_by_spelling(
         &mut self,
         pairs: &[ComparedCalls],
         pairings: Option<&Pairings>,
-    ) -> Result<Vec<CallFidelity>, EncoderError> {
+    ) -> Result<Vec<f64>, EncoderError> {
+        let rewritten = self.rewrite_all(pairs, pairings);
+        let compared = compare_all(self.spelling, (self.chunk, pairs, &rewritten), self.embedder)?;
+        Ok(compared.iter().map(|fidelity| fidelity.score).collect())
+    }
+
+    /// The arguments of calls as they are compared.
+    fn rewrite_all(&self, pairs: &[ComparedCalls], pairings: Option<&Pairings>) -> Vec<Option<Rewritten>> {
         let mut files: HashMap<usize, HashMap<usize, usize>> = HashMap::new();
-        let rewrite = |&(item, ..): &ComparedCalls| self.chunk.items[item].flow.as_ref().zip(pairings);
         for pair in pairs {
-            if let Some((flow, pairings)) = rewrite(pair) {
+            if let Some((flow, pairings)) = self.chunk.items[pair.0].flow.as_ref().zip(pairings) {
                 files.entry(pair.0).or_insert_with(|| flow.pair_files(&pairings[pair.0]));
             }
         }
@@ -233,26 +250,7 @@ impl Comparer<'_, '_> {
             (Some(pairings), Some(files)) => Counterparts::Known { calls: &pairings[item], files },
             _ => Counterparts::Unknown,
         };
-        let rewritten: Vec<Option<Rewritten>> =
-            pairs.iter().map(|pair| self.rewrite(*pair, pairing(pair.0))).collect();
-        let items = &self.chunk.items;
-        let pair = |index: usize| pair_of(items, pairs[index], rewritten[index].as_ref());
-        let mut found: Vec<Option<CallFidelity>> = vec![None; pairs.len()];
-        self.fidelity.compare_all(
-            pairs.len(),
-            &pair,
-            self.embedder,
-            &mut |_, _| (),
-            &mut |index, fidelity| {
-                found[index] = Some(fidelity);
-            },
-        )?;
-        let explained =
-            found.into_iter().flatten().zip(&rewritten).map(|(fidelity, rewritten)| match rewritten {
-                Some(rewritten) => rewritten.explain(fidelity),
-                None => fidelity,
-            });
-        Ok(explained.collect())
+        pairs.iter().map(|pair| self.rewrite(*pair, pairing(pair.0))).collect()
     }
 
     /// Two calls' arguments as they were compared in the end.
@@ -276,6 +274,25 @@ impl Comparer<'_, '_> {
         let context = RewriteContext { calls, pairing, is_required: &required };
         flow.rewrite((reference, predicted), (a.as_ref()?, b.as_ref()?), &context)
     }
+}
+
+/// Compares calls of a chunk as they were rewritten for it.
+fn compare_all(
+    fidelity: &mut Fidelity<'_>,
+    (chunk, pairs, rewritten): (&Chunk, &[ComparedCalls], &[Option<Rewritten>]),
+    embedder: &mut Embedder,
+) -> Result<Vec<CallFidelity>, EncoderError> {
+    let pair = |index: usize| pair_of(&chunk.items, pairs[index], rewritten[index].as_ref());
+    let mut compared: Vec<Option<CallFidelity>> = vec![None; pairs.len()];
+    fidelity.compare_all(pairs.len(), &pair, embedder, &mut |_, _| (), &mut |index, fidelity| {
+        compared[index] = Some(fidelity);
+    })?;
+    let explained =
+        compared.into_iter().flatten().zip(rewritten).map(|(fidelity, rewritten)| match rewritten {
+            Some(rewritten) => rewritten.explain(fidelity),
+            None => fidelity,
+        });
+    Ok(explained.collect())
 }
 
 /// The calls whose arguments are compared, trajectory by trajectory: those of matches in their order, then those of unmatched

@@ -23,6 +23,8 @@ pub(super) struct Run<'a> {
     options: ScoreOptions<'a>,
     serializer: Serializer<'a>,
     fidelity: Fidelity<'a>,
+    /// What pairs calls that compete for a partner: many are tried that are not compared in the end.
+    spelling: Fidelity<'a>,
     /// Takes the matched pairs that are in doubt, if they are wanted.
     pub(super) doubtful: Option<&'a mut DoubtfulPairs>,
     pub(super) summary: Summary,
@@ -35,16 +37,13 @@ pub(super) struct Run<'a> {
 
 impl<'a> Run<'a> {
     pub(super) fn new(options: ScoreOptions<'a>) -> Self {
-        let fidelity = Fidelity::new(options.catalog);
-        let fidelity = match options.model {
-            Some(model) => fidelity.by_model(Arc::clone(model)),
-            None => fidelity,
-        };
+        let fidelity = || Fidelity::new(options.catalog).by_model(options.model.map(Arc::clone));
         let serializer = Serializer::new(options.profile, options.catalog);
         Self {
             options,
             serializer,
-            fidelity,
+            fidelity: fidelity(),
+            spelling: fidelity().by_spelling(),
             doubtful: None,
             summary: Summary::default(),
             survey: Survey::default(),
@@ -200,7 +199,8 @@ impl<'a> Run<'a> {
         matchings: &[Matching],
         embedder: &mut Embedder,
     ) -> Result<Vec<Vec<ComparedPair>>, ScoreError> {
-        let mut pairing = Comparer { chunk, fidelity: &mut self.fidelity, options: &self.options, embedder };
+        let (fidelity, spelling) = (&mut self.fidelity, &mut self.spelling);
+        let mut pairing = Comparer { chunk, fidelity, spelling, options: &self.options, embedder };
         let (pairs, fidelities, pairings) = pairing.pair(matchings)?;
         let (answers, mut doubtful) = (self.options.answers, self.doubtful.as_deref_mut());
         let answers = answers.filter(|answers| !answers.is_empty());

@@ -1,17 +1,22 @@
 //! JSON pointers (RFC 6901): `/steps/0/a~1b` leads to the member `a/b`.
 
 use std::borrow::Cow;
-use std::fmt::Display;
+use std::fmt::{Display, Write as _};
 
 /// The pointer of the member or item `segment` below `pointer`.
 #[must_use]
 pub fn pointer_to(pointer: &str, segment: impl Display) -> String {
-    let segment = segment.to_string();
-    if segment.contains(['~', '/']) {
-        format!("{pointer}/{}", segment.replace('~', "~0").replace('/', "~1"))
-    } else {
-        format!("{pointer}/{segment}")
+    let mut below = String::with_capacity(pointer.len() + 16);
+    below.push_str(pointer);
+    below.push('/');
+    let start = below.len();
+    // Writing to a string cannot fail.
+    let _ = write!(below, "{segment}");
+    if below[start..].contains(['~', '/']) {
+        let escaped = below[start..].replace('~', "~0").replace('/', "~1");
+        below.replace_range(start.., &escaped);
     }
+    below
 }
 
 /// The keys and indices of a pointer; none for the empty pointer, which means the whole.

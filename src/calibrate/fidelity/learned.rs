@@ -43,7 +43,7 @@ impl SourcesReport {
     pub fn new(model: &Model) -> Self {
         Self {
             schema: "m3.fidelity-sources/1".to_owned(),
-            fidelity_model: model.into(),
+            fidelity_model: FidelityModelReport::new(model.digest()),
             sources: model.sources().iter().map(SourceReport::from).collect(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use m3_score::fidelity::model::Model;
+use m3_score::fidelity::model::BUILT_IN_DIGEST;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,12 +39,13 @@ pub struct FidelityModelReport {
 /// The number of digits of a model's fingerprint.
 const DIGITS: usize = 16;
 
-impl From<&Model> for FidelityModelReport {
-    fn from(model: &Model) -> Self {
-        let digest = model.digest();
+impl FidelityModelReport {
+    /// Of the model with this digest.
+    #[must_use]
+    pub fn new(digest: &str) -> Self {
         Self {
             // A copy of the built-in model gives the same numbers.
-            built_in: digest == Model::built_in().digest(),
+            built_in: digest == BUILT_IN_DIGEST,
             fingerprint: digest.get(..DIGITS).unwrap_or(digest).to_owned(),
         }
     }

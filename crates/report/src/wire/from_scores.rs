@@ -1,9 +1,7 @@
 //! Builds the JSON of a score from the scorer's results.
 
-use std::sync::Arc;
-
 use m3_embedding::Identity;
-use m3_score::fidelity::model::Model;
+use m3_score::fidelity::model::BUILT_IN_DIGEST;
 use m3_score::{CallPlace, ComparedPair, ExactSums, Profile, ScoreOptions};
 
 use super::{
@@ -29,7 +27,7 @@ impl ScoreSummary {
         tool_names: ToolNamesReport,
     ) -> Self {
         let ScoreOptions { profile, similarity, flow, thresholds, model, verdicts, .. } = *options;
-        let model = model.map_or_else(Model::built_in, Arc::clone);
+        let model = model.map_or(BUILT_IN_DIGEST, |model| model.digest());
         let aggregate = |sums: &ExactSums| AggregateReport {
             matched_whole: verdicts.map(|options| MatchedReport::new(options, sums)),
             ..AggregateReport::new(sums, profile)
@@ -48,7 +46,7 @@ impl ScoreSummary {
                 dimensions: encoder.dimensions,
                 max_tokens: encoder.max_tokens,
             },
-            fidelity_model: Some(FidelityModelReport::from(&*model)),
+            fidelity_model: Some(FidelityModelReport::new(model)),
             asked: None,
             similarity: similarity.name().to_owned(),
             flow: flow.name().to_owned(),

@@ -15,11 +15,9 @@ use super::align::{Alignment, ONLY_ONE};
 use super::comparison_cache::{question_key, schema_key};
 use super::constants::{CLOSE, EQUIVALENT, SAME_OTHERWISE, TOO_LONG};
 use super::evidence::{self, Context, Question};
-use super::model::Model;
+use super::model::{BUILT_IN_DIGEST, Model};
 use super::words::{Cosines, TextPair, Words};
-use super::{
-    ArgumentComparison, CallFidelity, CallPair, Evidence, Finding, Kind, Regions, Verdict, comparison_cache,
-};
+use super::{ArgumentComparison, CallFidelity, CallPair, Finding, Kind, Regions, Verdict, comparison_cache};
 use crate::schema::Schema;
 
 /// Pairs of calls that are compared, by their index.
@@ -47,7 +45,12 @@ type Pairs<'p, 'c> = dyn Fn(usize) -> CallPair<'c> + Sync + 'p;
 pub struct Fidelity<'a> {
     catalog: Option<&'a Catalog>,
     cosines: Arc<Cosines>,
-    model: Arc<Model>,
+    /// None for the built-in model, which takes a while to be read: it is not where nothing has to be compared.
+    model: Option<Arc<Model>>,
+    /// What the cache knew of pairs: calls are compared again where others of their trajectory are paired anew.
+    known: HashMap<InputKey, CallFidelity>,
+    /// Whether words are compared by their spelling and the lexicon alone.
+    is_by_spelling: bool,
     /// Whether the evidence is wanted, for which nothing is looked up in the cache.
     keeps_evidence: bool,
 }
@@ -80,13 +83,26 @@ impl<'a> Fidelity<'a> {
     /// With a catalog, kinds, defaults and what is required are known from the tools' schemas.
     #[must_use]
     pub fn new(catalog: Option<&'a Catalog>) -> Self {
-        Self { catalog, cosines: Arc::default(), model: Model::built_in(), keeps_evidence: false }
+        Self {
+            catalog,
+            cosines: Arc::default(),
+            model: None,
+            known: HashMap::new(),
+            is_by_spelling: false,
+            keeps_evidence: false,
+        }
     }
 
-    /// Scores by another model than the one that m3 is built with.
+    /// Scores by a model; none is the one that m3 is built with.
     #[must_use]
-    pub fn by_model(self, model: Arc<Model>) -> Self {
+    pub fn by_model(self, model: Option<Arc<Model>>) -> Self {
         Self { model, ..self }
+    }
+
+    /// Compares words by their spelling and the lexicon alone, which takes no encoder.
+    #[must_use]
+    pub fn by_spelling(self) -> Self {
+        Self { is_by_spelling: true, ..self }
     }
 
     /// Hands on what the scores are made from, too.
@@ -120,7 +136,7 @@ impl<'a> Fidelity<'a> {
                 &mut |part| progress(end - todo.len() + part, count),
                 &mut |index, fidelity| {
                     if let (Some(key), Some(bytes)) =
-                        (keys[index - start], comparison_cache::encode(&fidelity.arguments))
+                        (keys[index - start], comparison_cache::encode(&fidelity))
                     {
                         fresh.push((key, bytes));
                     }
@@ -144,6 +160,8 @@ impl<'a> Fidelity<'a> {
         let mut schemas: HashMap<&str, InputKey> = HashMap::new();
         // All pairs of many calls are too many to be kept, and most are compared once in a lifetime.
         let is_cached = !self.keeps_evidence && embedder.has_cache() && count <= MOST_KEPT;
+        let digest = self.model.as_ref().map_or(BUILT_IN_DIGEST, |model| model.digest());
+        let model = format!("{digest}{}", if self.is_by_spelling { " by spelling" } else { "" });
         let mut question: (Option<&str>, InputKey) = (None, question_key(None));
         let is_equal = |pair: CallPair<'_>| pair.a.zip(pair.b).is_some_and(|(a, b)| is_same(a, b));
         let mut key = |index: usize| {
@@ -157,19 +175,23 @@ impl<'a> Fidelity<'a> {
                 if !std::ptr::eq(question.0.unwrap_or_default(), pair.question.unwrap_or_default()) {
                     question = (pair.question, question_key(pair.question));
                 }
-                comparison_cache::key(pair, &schema, &question.1, &self.model)
+                comparison_cache::key(pair, &schema, &question.1, &model)
             })
         };
         let keys: Vec<Option<InputKey>> = range.clone().map(&mut key).collect();
-        let asked: Vec<InputKey> = keys.iter().copied().flatten().collect();
-        let mut known = embedder.recall(&asked).into_iter();
+        if self.known.len() > MOST_KEPT {
+            self.known.clear();
+        }
+        let is_new = |key: &InputKey| !self.known.contains_key(key);
+        let asked: Vec<InputKey> = keys.iter().copied().flatten().filter(is_new).collect();
+        let recalled = asked.iter().zip(embedder.recall(&asked));
+        self.known
+            .extend(recalled.filter_map(|(key, bytes)| Some((*key, comparison_cache::decode(&bytes?)?))));
         let mut todo = Vec::new();
-        let words = Words::of(&self.cosines);
+        let words = self.words();
         for (index, key) in range.zip(&keys) {
-            let known =
-                key.and_then(|_| known.next().flatten()).and_then(|bytes| comparison_cache::decode(&bytes));
-            if let Some(arguments) = known {
-                found(index, self.call(pair(index), arguments, Vec::new()));
+            if let Some(fidelity) = key.and_then(|key| self.known.get(&key)) {
+                found(index, fidelity.clone());
             } else if is_cached && key.is_none() {
                 // Equal arguments are compared here: they are not worth the start of a thread.
                 let fidelity = self.compare_by(pair(index), &words);
@@ -223,6 +245,11 @@ impl<'a> Fidelity<'a> {
         pair.schema.or_else(|| self.catalog.and_then(|catalog| catalog.input_schema(pair.tool)))
     }
 
+    /// What a thread knows of words.
+    fn words(&self) -> Words {
+        if self.is_by_spelling { Words::default() } else { Words::of(&self.cosines) }
+    }
+
     /// What is known of words. No thread holds it between comparisons.
     fn cosines(&mut self) -> &mut Cosines {
         Arc::make_mut(&mut self.cosines)
@@ -233,7 +260,7 @@ impl<'a> Fidelity<'a> {
     fn compare_some(&self, count: usize, pair: &Pairs<'_, '_>) -> (Compared, usize) {
         let (next, wanted) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let work = || {
-            let words = Words::of(&self.cosines);
+            let words = self.words();
             let mut compared = Compared::default();
             while wanted.load(Ordering::Relaxed) < WORDS_AT_ONCE {
                 let start = next.fetch_add(BLOCK, Ordering::Relaxed);
@@ -276,7 +303,7 @@ impl<'a> Fidelity<'a> {
     /// Compares one pair.
     #[must_use]
     pub fn compare(&self, pair: CallPair<'_>) -> CallFidelity {
-        self.compare_by(pair, &Words::of(&self.cosines))
+        self.compare_by(pair, &Words::default())
     }
 
     fn compare_by(&self, pair: CallPair<'_>, words: &Words) -> CallFidelity {
@@ -305,7 +332,8 @@ impl<'a> Fidelity<'a> {
             // Only equal values have 1, and what was not read to its end is not accepted.
             let most = if evidence.is_cut() { TOO_LONG } else { SAME_OTHERWISE };
             // A model of absurd numbers has none as its probability, and accepts nothing.
-            let probability = self.model.probability(&evidence);
+            let model = self.model.clone().unwrap_or_else(Model::built_in);
+            let probability = model.probability(&evidence);
             argument.score = if probability.is_nan() { 0.0 } else { probability.min(most) };
             argument.verdict = match argument.verdict {
                 Verdict::Equivalent | Verdict::Close | Verdict::Different => match argument.score {
@@ -322,20 +350,9 @@ impl<'a> Fidelity<'a> {
                 all.push(evidence);
             }
         }
-        self.call(pair, arguments, all)
-    }
-
-    /// The fidelity of a call: that of its least probable argument.
-    fn call(
-        &self,
-        pair: CallPair<'_>,
-        mut arguments: Vec<ArgumentComparison>,
-        evidence: Vec<Evidence>,
-    ) -> CallFidelity {
-        let regions = Regions::of(pair, self.schema(pair).map(Schema::new));
+        let regions = Regions::of(pair, schema);
         regions.limit(&mut arguments);
-        let score = arguments.iter().map(|argument| argument.score).fold(1.0, f64::min);
-        CallFidelity { score, arguments, evidence, regions }
+        CallFidelity::new(arguments, all, regions)
     }
 }
 

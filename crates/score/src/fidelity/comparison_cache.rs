@@ -7,8 +7,9 @@ use m3_embedding::InputKey;
 use m3_trajectory::json::Json;
 use sha2::{Digest as _, Sha256};
 
-use super::model::Model;
-use super::{ArgumentComparison, CallPair, Kind, Verdict};
+use super::regions::Shape;
+use super::{ArgumentComparison, CallFidelity, CallPair, Kind, RegionOverlap, Regions, Verdict};
+use crate::Counted;
 
 /// The digest of the rules.
 const RULES: &str = env!("M3_FIDELITY_RULES");
@@ -16,14 +17,21 @@ const RULES: &str = env!("M3_FIDELITY_RULES");
 /// Longer comparisons are not kept, in bytes.
 const LONGEST: usize = 1 << 16;
 
-/// An argument as it is kept: path, other path, kind, verdict, the bits of its score, the reason.
-type Kept = (String, Option<String>, Kind, Verdict, u64, String);
+/// A comparison as it is kept: its arguments, its regions, the bits of the sum of their overlaps, and how many they are.
+type Kept = (Vec<KeptArgument>, Vec<KeptRegion>, u64, u64);
 
-/// What tells a pair of calls from all others; `schema` tells the tool's, `question` the question.
-pub(super) fn key(pair: CallPair<'_>, schema: &InputKey, question: &InputKey, model: &Model) -> InputKey {
+/// An argument as it is kept: path, other path, kind, verdict, the bits of its score, the reason.
+type KeptArgument = (String, Option<String>, Kind, Verdict, u64, String);
+
+/// A region as it is kept: its place in the reference and in the prediction, its shape, the bits of its overlap.
+type KeptRegion = (Option<String>, Option<String>, String, u64);
+
+/// What tells a pair of calls from all others; `schema` tells the tool's, `question` the question, `model` is its
+/// digest.
+pub(super) fn key(pair: CallPair<'_>, schema: &InputKey, question: &InputKey, model: &str) -> InputKey {
     let mut digest = Sha256::new();
     digest.update(RULES);
-    feed_text(&mut digest, model.digest());
+    feed_text(&mut digest, model);
     digest.update(schema);
     feed_calls(&mut digest, pair, question);
     shortened(digest)
@@ -111,31 +119,39 @@ fn feed(digest: &mut Sha256, value: &Json) {
 }
 
 /// A comparison as bytes; `None` for one that is not kept.
-pub(super) fn encode(arguments: &[ArgumentComparison]) -> Option<Vec<u8>> {
-    let kept = |argument: &ArgumentComparison| -> Kept {
+pub(super) fn encode(fidelity: &CallFidelity) -> Option<Vec<u8>> {
+    let argument = |argument: &ArgumentComparison| -> KeptArgument {
         let ArgumentComparison { path, other_path, kind, score, verdict, reason, .. } = argument.clone();
         (path, other_path, kind, verdict, score.to_bits(), reason.into_owned())
     };
-    let kept: Vec<Kept> = arguments.iter().map(kept).collect();
+    let region = |region: &RegionOverlap| -> KeptRegion {
+        let RegionOverlap { reference, predicted, shape, overlap } = region.clone();
+        (reference, predicted, shape.to_owned(), overlap.to_bits())
+    };
+    let Regions { each, overlaps } = &fidelity.regions;
+    let arguments = fidelity.arguments.iter().map(argument).collect();
+    let kept: Kept = (arguments, each.iter().map(region).collect(), overlaps.sum.to_bits(), overlaps.count);
     serde_json::to_vec(&kept).ok().filter(|bytes| bytes.len() <= LONGEST)
 }
 
 /// The comparison that the bytes are of.
-pub(super) fn decode(bytes: &[u8]) -> Option<Vec<ArgumentComparison>> {
-    let kept: Vec<Kept> = serde_json::from_slice(bytes).ok()?;
-    let argument = |(path, other_path, kind, verdict, score, reason): Kept| {
-        let score = f64::from_bits(score);
-        let reason = reason.into();
-        (0.0..=1.0).contains(&score).then_some(ArgumentComparison {
-            path,
-            other_path,
-            kind,
-            score,
-            verdict,
-            reason,
-        })
+pub(super) fn decode(bytes: &[u8]) -> Option<CallFidelity> {
+    let (arguments, each, sum, count): Kept = serde_json::from_slice(bytes).ok()?;
+    let share = |bits: u64| Some(f64::from_bits(bits)).filter(|share| (0.0..=1.0).contains(share));
+    let argument = |(path, other_path, kind, verdict, score, reason): KeptArgument| {
+        let (score, reason) = (share(score)?, reason.into());
+        Some(ArgumentComparison { path, other_path, kind, score, verdict, reason })
     };
-    kept.into_iter().map(argument).collect()
+    let region = |(reference, predicted, shape, overlap): KeptRegion| {
+        let shape = Shape::NAMES.into_iter().find(|name| *name == shape)?;
+        Some(RegionOverlap { reference, predicted, shape, overlap: share(overlap)? })
+    };
+    let sum = Some(f64::from_bits(sum)).filter(|sum| (0.0..=count as f64).contains(sum))?;
+    let regions = Regions {
+        each: each.into_iter().map(region).collect::<Option<_>>()?,
+        overlaps: Counted { sum, count },
+    };
+    Some(CallFidelity::new(arguments.into_iter().map(argument).collect::<Option<_>>()?, Vec::new(), regions))
 }
 
 #[cfg(test)]
@@ -151,7 +167,7 @@ mod tests {
         #[test]
         fn what_is_kept_is_what_was_compared((a, b) in two()) {
             let found = Fidelity::new(None).compare(CallPair { tool: "s/t", a: Some(&a), b: Some(&b), question: None, schema: None });
-            prop_assert_eq!(decode(&encode(&found.arguments).unwrap()).unwrap(), found.arguments);
+            prop_assert_eq!(decode(&encode(&found).unwrap()).unwrap(), found);
         }
     }
 
@@ -161,7 +177,7 @@ mod tests {
         let key_of = |tool: &str, a: &str, b: &str, schema: &InputKey| {
             let (a, b) = (parse(a.as_bytes()).unwrap().0, parse(b.as_bytes()).unwrap().0);
             let pair = CallPair { tool, a: Some(&a), b: Some(&b), question: None, schema: None };
-            key(pair, schema, &question_key(None), &Model::built_in())
+            key(pair, schema, &question_key(None), "model")
         };
         let mut keys: Vec<InputKey> = [
             ("t", r#"{"a": 1}"#, r#"{"a": 2}"#),
@@ -177,8 +193,8 @@ mod tests {
         keys.push(key_of("t", r#"{"a": 1}"#, r#"{"a": 2}"#, &schema_key(Some(&Json::Object(Vec::new())))));
         let one = Json::Object(vec![("a".to_owned(), Json::Integer(1))]);
         let asked = CallPair { tool: "t", a: Some(&one), b: None, question: Some("what"), schema: None };
-        keys.push(key(asked, &none, &question_key(asked.question), &Model::built_in()));
-        keys.push(key(CallPair { question: None, ..asked }, &none, &question_key(None), &Model::built_in()));
+        keys.push(key(asked, &none, &question_key(asked.question), "model"));
+        keys.push(key(CallPair { question: None, ..asked }, &none, &question_key(None), "model"));
         let all = keys.len();
         keys.sort_unstable();
         keys.dedup();
@@ -187,11 +203,16 @@ mod tests {
 
     #[test]
     fn damaged_bytes_are_no_comparison() {
-        for bytes in
-            [&b""[..], b"[", b"{}", b"[1]", br#"[["/a",null,"Number","Equal",18446744073709551615,"x"]]"#]
-        {
+        for bytes in [
+            &b""[..],
+            b"[",
+            b"{}",
+            b"[1]",
+            b"[[],[[null,null,\"star\",0]],0,0]",
+            br#"[[["/a",null,"Number","Equal",18446744073709551615,"x"]],[],0,0]"#,
+        ] {
             assert!(decode(bytes).is_none());
         }
-        assert_eq!(decode(b"[]"), Some(Vec::new()));
+        assert_eq!(decode(b"[[],[],0,0]"), Some(CallFidelity::default()));
     }
 }

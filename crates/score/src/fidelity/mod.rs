@@ -238,6 +238,12 @@ impl Default for CallFidelity {
 }
 
 impl CallFidelity {
+    /// A call is as right as its least probable argument.
+    fn new(arguments: Vec<ArgumentComparison>, evidence: Vec<Evidence>, regions: Regions) -> Self {
+        let score = arguments.iter().map(|argument| argument.score).fold(1.0, f64::min);
+        Self { score, arguments, evidence, regions }
+    }
+
     /// The argument that does most harm, if any does.
     #[must_use]
     pub fn worst(&self) -> Option<&ArgumentComparison> {

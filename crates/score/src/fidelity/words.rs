@@ -32,7 +32,8 @@ pub(super) struct Cosines {
 /// What one thread asks of the cosines.
 #[derive(Debug, Default)]
 pub(super) struct Words {
-    cosines: Arc<Cosines>,
+    /// What is known; none where words are compared by their spelling and the lexicon alone.
+    cosines: Option<Arc<Cosines>>,
     /// What was asked for and is not known.
     wanted: RefCell<BTreeSet<TextPair>>,
     /// How many cosines were asked for in this pair of calls.
@@ -49,7 +50,7 @@ const MOST_SETTLED: usize = 65_536;
 impl Words {
     /// Asks of these.
     pub(super) fn of(cosines: &Arc<Cosines>) -> Self {
-        Self { cosines: Arc::clone(cosines), ..Self::default() }
+        Self { cosines: Some(Arc::clone(cosines)), ..Self::default() }
     }
 
     /// How far two words of English mean the same, by `compare` unless they were compared before.
@@ -94,13 +95,14 @@ impl Words {
     /// The cosine of the embeddings of two texts, in [-1, 1]. `None` while it is not known, which is noted, and where
     /// there will be none: of long texts, and in a pair of calls that asks for too many.
     pub(super) fn cosine(&self, a: &str, b: &str) -> Option<f64> {
+        let cosines = self.cosines.as_ref()?;
         self.asked.set(self.asked.get() + 1);
         if a.len() > LONGEST || b.len() > LONGEST || self.asked.get() > MAX_ASKED {
             return None;
         }
         let (first, second) = if a <= b { (a, b) } else { (b, a) };
         let pair = (first.to_owned(), second.to_owned());
-        if let Some(&known) = self.cosines.known.get(&pair) {
+        if let Some(&known) = cosines.known.get(&pair) {
             return Some(known);
         }
         self.is_open.set(true);

@@ -2,6 +2,8 @@
 
 use std::io::BufRead;
 
+use memchr::memchr2;
+
 use super::{BYTE_ORDER_MARK, Element, Layout, LayoutError, Noun, Shape};
 use crate::source::count_newlines;
 
@@ -163,30 +165,26 @@ impl<R: BufRead> Scanner<R> {
 
     /// Moves past a string.
     fn skip_string(&mut self) -> Result<(), Stop> {
-        let (mut is_escaped, mut is_open) = (false, false);
+        self.advance()?;
         loop {
             let buffer = self.reader.fill_buf()?;
             if buffer.is_empty() {
                 return Err(self.ended());
             }
-            let mut end = None;
-            for (at, &byte) in buffer.iter().enumerate() {
-                match byte {
-                    _ if is_escaped => is_escaped = false,
-                    b'\\' => is_escaped = true,
-                    b'"' if is_open => {
-                        end = Some(at + 1);
-                        break;
-                    }
-                    b'"' => is_open = true,
-                    b'\n' => self.newlines += 1,
-                    _ => {}
-                }
-            }
+            let end = memchr2(b'"', b'\\', buffer);
+            let special = end.map(|end| buffer[end]);
             let length = end.unwrap_or(buffer.len());
+            self.newlines += count_newlines(&buffer[..length]);
             self.consume(length);
-            if end.is_some() {
-                return Ok(());
+            match special {
+                None => {}
+                Some(b'"') => return self.advance(),
+                Some(_) => {
+                    self.advance()?;
+                    if self.peek()?.is_some() {
+                        self.advance()?;
+                    }
+                }
             }
         }
     }

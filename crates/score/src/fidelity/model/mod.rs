@@ -21,6 +21,9 @@ use super::evidence::Evidence;
 /// The model that m3 is built with.
 const BUILT_IN: &[u8] = include_bytes!("../../../../../models/fidelity/model.json");
 
+/// The digest of the model that m3 is built with: the first half of the SHA-256 of its file.
+pub const BUILT_IN_DIGEST: &str = env!("M3_FIDELITY_MODEL");
+
 /// From evidence to probability.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Model {

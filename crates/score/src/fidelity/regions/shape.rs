@@ -81,13 +81,17 @@ impl Shape {
         }
     }
 
+    /// The names of all in results.
+    pub(in crate::fidelity) const NAMES: [&'static str; 4] = ["box", "circle", "point", "line"];
+
     /// The name in results.
     pub(in crate::fidelity) fn name(&self) -> &'static str {
+        let [upright, circle, point, line] = Self::NAMES;
         match self {
-            Self::Box { .. } => "box",
-            Self::Circle { .. } => "circle",
-            Self::Point(_) => "point",
-            Self::Line { .. } => "line",
+            Self::Box { .. } => upright,
+            Self::Circle { .. } => circle,
+            Self::Point(_) => point,
+            Self::Line { .. } => line,
         }
     }
 
