@@ -137,14 +137,14 @@ pub(super) fn encode(fidelity: &CallFidelity) -> Option<Vec<u8>> {
 /// The comparison that the bytes are of.
 pub(super) fn decode(bytes: &[u8]) -> Option<CallFidelity> {
     let (arguments, each, sum, count): Kept = serde_json::from_slice(bytes).ok()?;
-    let share = |bits: u64| Some(f64::from_bits(bits)).filter(|share| (0.0..=1.0).contains(share));
+    let unit = |bits: u64| Some(f64::from_bits(bits)).filter(|value| (0.0..=1.0).contains(value));
     let argument = |(path, other_path, kind, verdict, score, reason): KeptArgument| {
-        let (score, reason) = (share(score)?, reason.into());
+        let (score, reason) = (unit(score)?, reason.into());
         Some(ArgumentComparison { path, other_path, kind, score, verdict, reason })
     };
     let region = |(reference, predicted, shape, overlap): KeptRegion| {
         let shape = Shape::NAMES.into_iter().find(|name| *name == shape)?;
-        Some(RegionOverlap { reference, predicted, shape, overlap: share(overlap)? })
+        Some(RegionOverlap { reference, predicted, shape, overlap: unit(overlap)? })
     };
     let sum = Some(f64::from_bits(sum)).filter(|sum| (0.0..=count as f64).contains(sum))?;
     let regions = Regions {
