@@ -4,6 +4,7 @@
 mod bad_input;
 mod by_hand;
 mod properties;
+mod small_benchmark;
 mod workflows;
 
 use std::collections::BTreeSet;

@@ -198,6 +198,11 @@ pub struct ArgumentComparison {
 const LONGEST_KEY: usize = 200;
 
 impl ArgumentComparison {
+    /// Whether the values are equal as they stand, no name taken for another one.
+    pub(crate) fn is_as_written(&self) -> bool {
+        self.verdict == Verdict::Equal && self.reason == EQUAL
+    }
+
     /// Its name without the places of items in lists: `location.lat`, `stops[].name`; empty for the arguments as a whole.
     #[must_use]
     pub fn name(&self) -> String {
@@ -215,6 +220,9 @@ impl ArgumentComparison {
         name
     }
 }
+
+/// The reason of values that are equal as they stand.
+const EQUAL: &str = "equal";
 
 /// How far two calls of one tool ask for the same.
 #[derive(Debug, Clone, PartialEq)]
@@ -288,7 +296,7 @@ impl Finding {
     }
 
     fn equal(kind: Kind) -> Self {
-        Self { kind, score: 1.0, verdict: Verdict::Equal, reason: Cow::Borrowed("equal") }
+        Self { kind, score: 1.0, verdict: Verdict::Equal, reason: Cow::Borrowed(EQUAL) }
     }
 
     fn absent(kind: Kind, score: f64, verdict: Verdict, reason: &'static str) -> Self {

@@ -9,7 +9,7 @@ use super::survey::Survey;
 use super::{ComparePictures, PairResults};
 use crate::ComparedPair;
 use crate::fidelity::constants::{CLOSE, EQUIVALENT, SAME_OTHERWISE, THRESHOLD};
-use crate::fidelity::{CallFidelity, Kind, Verdict, is_of_loss};
+use crate::fidelity::{ArgumentComparison, CallFidelity, Kind, Verdict, is_of_loss};
 
 /// What calls have whose results differ although they read the same, by a tool that answers the same to the same.
 const OTHER_RESULT: f64 = 0.3;
@@ -51,6 +51,10 @@ impl<'a> ResultEvidence<'a> {
     /// the same to the same. Equal arguments stay equal.
     pub(crate) fn lay_over(&mut self, pair: &mut ComparedPair) {
         let calls = (pair.reference.index, pair.predicted.index);
+        let is_as_written = pair.fidelity.arguments.iter().all(ArgumentComparison::is_as_written);
+        if !is_as_written && self.results.has_only_prediction_failed(calls) && self.tells_against(calls) {
+            lower(&mut pair.fidelity, "the call failed");
+        }
         if pair.fidelity.score >= 1.0 {
             return;
         }
@@ -65,7 +69,7 @@ impl<'a> ResultEvidence<'a> {
                     && (pair.fidelity.score < EQUIVALENT || self.has_pictures(calls.0))
                     && self.tells_against(calls) =>
             {
-                lower(&mut pair.fidelity);
+                lower(&mut pair.fidelity, "the result is another one");
             }
             _ => {}
         }
@@ -139,14 +143,12 @@ fn raise(fidelity: &mut CallFidelity, reason: &'static str) {
 }
 
 /// Rejects a call for its worst argument.
-fn lower(fidelity: &mut CallFidelity) {
-    let worst = fidelity.arguments.iter_mut().filter(|argument| argument.score < 1.0);
-    if let Some(argument) = worst.min_by(|a, b| a.score.total_cmp(&b.score)) {
+fn lower(fidelity: &mut CallFidelity, why: &str) {
+    let others = fidelity.arguments.iter_mut().filter(|argument| !argument.is_as_written());
+    if let Some(argument) = others.min_by(|a, b| a.score.total_cmp(&b.score)) {
         argument.score = argument.score.min(OTHER_RESULT);
-        argument.reason = format!("{}, and the result is another one", argument.reason).into();
-        if argument.verdict == Verdict::Equivalent
-            || argument.score < CLOSE && argument.verdict == Verdict::Close
-        {
+        argument.reason = format!("{}, and {why}", argument.reason).into();
+        if matches!(argument.verdict, Verdict::Equal | Verdict::Equivalent | Verdict::Close) {
             argument.verdict = Verdict::Different;
         }
     }

@@ -21,8 +21,8 @@ pub mod survey;
 pub use beside::{LeftArtifact, LeftBehind, LeftPair, ResultsBeside, results_beside};
 pub(crate) use evidence::ResultEvidence;
 pub use pictures::{ComparePictures, Likeness, RecordedPicture, ResultSide};
-use recorded::Recorded;
 pub use recorded::recorded_picture;
+use recorded::{Recorded, has_failed};
 
 use m3_flow::{Content, Lineage, contents};
 use m3_trajectory::Trajectory;
@@ -45,7 +45,9 @@ struct Side {
 struct RecordedCall {
     tool: String,
     step: usize,
+    /// What it returned, if that is recorded and no error.
     result: Option<Recorded>,
+    has_failed: bool,
 }
 
 impl PairResults {
@@ -65,9 +67,10 @@ impl PairResults {
             let read = |(index, (step, call))| {
                 let call: &m3_trajectory::Call = call;
                 let result = are_recorded
-                    .then(|| Recorded::of(&trajectory.id, (call, index), &lineage, &given))
+                    .then(|| Recorded::of(&trajectory.id, (call, index), &lineage, image, &given))
                     .flatten();
-                RecordedCall { tool: call.tool.clone(), step, result }
+                let has_failed = are_recorded && has_failed(call);
+                RecordedCall { tool: call.tool.clone(), step, result, has_failed }
             };
             let calls = trajectory.calls().enumerate().map(read).collect();
             Side { calls, lineage, contents }
@@ -98,6 +101,13 @@ impl PairResults {
             all.is_same &= found.is_same;
         }
         Some(all)
+    }
+
+    /// Whether a predicted call failed where the reference call did not, by the results of both.
+    fn has_only_prediction_failed(&self, (reference, predicted): (usize, usize)) -> bool {
+        let reference = self.references.calls.get(reference);
+        reference.is_some_and(|call| call.result.is_some())
+            && self.predictions.calls.get(predicted).is_some_and(|call| call.has_failed)
     }
 
     /// How much memory the results take, in bytes.

@@ -23,6 +23,9 @@ const MOST_PICTURES: usize = 16;
 /// Stands for a name that the trajectory chose.
 const A_FILE: &str = "(a file)";
 
+/// Stands for the task's picture, which has several names: `images/plan.png`, `plan.png`.
+const TASK_IMAGE: &str = "(the task's picture)";
+
 /// Values nested deeper are not looked at.
 const MAX_DEPTH: usize = 64;
 
@@ -47,16 +50,11 @@ impl Recorded {
         id: &str,
         (call, index): (&Call, usize),
         lineage: &Lineage,
+        image: Option<&str>,
         given: &HashMap<String, usize>,
     ) -> Option<Self> {
-        let result = call.result.as_ref()?;
-        let is_error = call.is_error()
-            || result.get("isError") == Some(&Json::Bool(true))
-            || call.recorded_outcome().is_some_and(|outcome| outcome != "success");
-        if is_error {
-            return None;
-        }
-        let mut text = Text::new(call, index, lineage, given);
+        let result = call.result.as_ref().filter(|_| !has_failed(call))?;
+        let mut text = Text::new((call, index), lineage, image, given);
         let mut pictures = Vec::new();
         match result_parts(result) {
             Some(parts) => {
@@ -87,6 +85,16 @@ impl Recorded {
     }
 }
 
+/// Whether the result of a call is recorded, and is an error.
+pub(super) fn has_failed(call: &Call) -> bool {
+    let is_error = |result: &Json| {
+        call.is_error()
+            || result.get("isError") == Some(&Json::Bool(true))
+            || call.recorded_outcome().is_some_and(|outcome| outcome != "success")
+    };
+    call.result.as_ref().is_some_and(is_error)
+}
+
 /// The picture of a part of a result; of none that is more than 24 MiB.
 #[must_use]
 pub fn recorded_picture(part: &Json, id: &str) -> Option<RecordedPicture> {
@@ -106,6 +114,8 @@ struct Text<'g> {
     words: String,
     /// Names that the trajectory chose for what it makes, each with the last version made before or by the call.
     chosen: HashMap<String, usize>,
+    /// The name of the task's picture without folders.
+    task_image: Option<&'g str>,
     /// Names that the trajectory gave to other things: their places stand for them.
     given: &'g HashMap<String, usize>,
     files: Vec<usize>,
@@ -114,15 +124,21 @@ struct Text<'g> {
 }
 
 impl<'g> Text<'g> {
-    fn new(call: &Call, index: usize, lineage: &Lineage, given: &'g HashMap<String, usize>) -> Self {
-        let name = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
+    fn new(
+        (call, index): (&Call, usize),
+        lineage: &Lineage,
+        image: Option<&'g str>,
+        given: &'g HashMap<String, usize>,
+    ) -> Self {
+        let name = |path: &str| file_name(path).to_owned();
         let versions = lineage.versions.iter().enumerate().filter(|(_, version)| version.call <= index);
         let chosen = versions.map(|(number, version)| (name(&version.path), number)).collect();
         let mut mentions = lineage.mentions.get(index).into_iter().flatten();
         let names_output = mentions.any(|mention| matches!(mention.role, Role::Writes(_)));
         let tool = call.tool.split_once('/').map_or(call.tool.as_str(), |(_, tool)| tool);
         let names_are_the_tools = !names_output && !looks_by_name(tool);
-        Self { words: String::new(), chosen, given, files: Vec::new(), names_are_the_tools }
+        let task_image = image.map(file_name).filter(|name| !name.is_empty());
+        Self { words: String::new(), chosen, task_image, given, files: Vec::new(), names_are_the_tools }
     }
 
     fn has_room(&self) -> bool {
@@ -203,12 +219,14 @@ impl<'g> Text<'g> {
                 return;
             }
             let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-            let name = bare.rsplit(['/', '\\']).next().unwrap_or(bare);
+            let name = file_name(bare);
             let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
             let version = self.chosen.get(name).or_else(|| self.chosen.get(stem)).copied();
             self.files.extend(version);
             if version.is_some() || self.names_are_the_tools && is_file_path(bare) {
                 self.words.push_str(A_FILE);
+            } else if self.task_image == Some(name) {
+                self.words.push_str(TASK_IMAGE);
             } else if let Some(place) = self.given.get(bare) {
                 let _ = write!(self.words, "(name {place})");
             } else {
@@ -217,6 +235,11 @@ impl<'g> Text<'g> {
             self.words.push(' ');
         }
     }
+}
+
+/// A path without its folders.
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 /// Members whose values say when something was done, or how long it took.
