@@ -8,13 +8,15 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 11] = [
     "src/fidelity",
+    "src/hungarian.rs",
     "src/schema.rs",
     "../boost/src",
     "../embedding/src/cosine.rs",
     "../trajectory/src/json",
     "../support/src/pointer.rs",
+    "../support/src/remembered.rs",
     "../support/src/text.rs",
     "../wordnet/src",
     "../../models/wordnet/wordnet.bin",

@@ -37,7 +37,7 @@ pub(super) struct ConditionsArgs {
     #[arg(long, value_enum, default_value_t = FlowArg::On)]
     flow: FlowArg,
     /// Whether recorded results are evidence where both sides have them: the same telling result makes a call right, another
-    /// one from the same inputs wrong; changes fidelity alone
+    /// one from the same inputs wrong; changes fidelity and artifact agreement alone
     #[arg(long, value_enum, default_value_t = ResultsArg::Auto)]
     results: ResultsArg,
     /// Catalog of tools: its schemas give kinds and defaults of arguments; optional arguments that are null or equal

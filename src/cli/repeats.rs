@@ -23,7 +23,7 @@ pub(super) struct RepeatArgs {
         long,
         value_name = "METRIC=VALUE",
         help = "Least value of a metric with which a trajectory passes, for pass@k and pass^k; repeatable \
-            [default: recall=1 and lowest_argument_fidelity=0.5]",
+            [default: lowest_argument_fidelity=0.5]",
         value_parser = |text: &str| parse_least(text, PassMetric::from_name, PassMetric::names())
     )]
     pass: Vec<(PassMetric, f64)>,

@@ -1,6 +1,7 @@
 //! Files under names that no argument says: `crop(input: "plan.png")` writes `plan_cropped.png`.
 
 use super::lineage::{CallView, Lineage, Role};
+use super::named_paths::named_paths;
 use super::paths::FilePath;
 use super::told::tells_path;
 use super::tools::looks_by_name;
@@ -37,7 +38,12 @@ impl DefaultNames<'_> {
         makers.retain(|(length, _)| *length == longest);
         makers.sort_unstable();
         let is_free = |call: usize| self.lineage.versions.iter().all(|version| version.call != call);
-        let numbered = number_at_end(path.stem()).and_then(|number| makers.get(number.checked_sub(1)?));
+        let (plain, number) = numbered(path.stem());
+        let numbered = number.and_then(|number| {
+            // Some tools begin with the plain name, some with 1.
+            let is_second = number == 1 && self.is_named(plain);
+            makers.get(if is_second { 1 } else { number.checked_sub(1)? })
+        });
         let maker = numbered.filter(|(_, call)| is_free(*call));
         maker.or_else(|| makers.iter().find(|(_, call)| is_free(*call))).map(|(_, call)| *call)
     }
@@ -52,6 +58,12 @@ impl DefaultNames<'_> {
         !view.has_failed && !looks_by_name(tool) && !names_output()
     }
 
+    /// Whether any call names a file like this, without its ending.
+    fn is_named(&self, stem: &str) -> bool {
+        let paths = self.calls.iter().flat_map(named_paths);
+        paths.into_iter().any(|named| named.path.stem() == stem)
+    }
+
     /// The length of the longest name, without its ending, of a file that the call reads and that the path's name begins with.
     fn beginning(&self, call: usize, path: &FilePath) -> Option<usize> {
         let texts =
@@ -59,18 +71,22 @@ impl DefaultNames<'_> {
         let arguments = self.calls[call].arguments;
         let read =
             texts.filter_map(|mention| text_at(arguments?, &mention.pointer)).filter_map(FilePath::new);
-        let begins = read.filter(|read| path.stem() != read.stem() && path.stem().starts_with(read.stem()));
+        // A number tells files apart that were made of the same.
+        let (stem, _) = numbered(path.stem());
+        let begins = read.filter(|read| stem != read.stem() && stem.starts_with(read.stem()));
         begins.map(|read| read.stem().len()).max()
     }
 }
 
-/// The number that a name ends with, after a sign.
-fn number_at_end(stem: &str) -> Option<usize> {
+/// A name without the number that it ends with after a sign, and the number.
+fn numbered(stem: &str) -> (&str, Option<usize>) {
     let digits = stem.trim_end_matches([')', ']']);
-    let start = digits.rfind(|c: char| !c.is_ascii_digit())?;
-    let (sign, number) =
-        (digits[start..].chars().next()?, &digits[start + digits[start..].chars().next()?.len_utf8()..]);
-    if matches!(sign, '_' | '-' | '(' | ' ' | '[') { number.parse().ok() } else { None }
+    let start = digits.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let plain = digits[..start].strip_suffix(['_', '-', '(', ' ', '[']);
+    match (plain, digits[start..].parse().ok()) {
+        (Some(plain), Some(number)) if !plain.is_empty() => (plain.trim_end(), Some(number)),
+        _ => (stem, None),
+    }
 }
 
 /// The text that a JSON pointer leads to.

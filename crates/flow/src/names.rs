@@ -94,7 +94,8 @@ const LONGEST: usize = 200;
 
 /// The words of a name in lower case, without the ending of a plural: `paperId`, `paper_id` and `paper-id` have the
 /// same words.
-pub(crate) fn words(name: &str) -> Vec<String> {
+#[must_use]
+pub fn words(name: &str) -> Vec<String> {
     let end = name.char_indices().nth(LONGEST).map_or(name.len(), |(end, _)| end);
     let mut words = names::words(&name[..end], |c| !c.is_alphanumeric());
     for word in &mut words {

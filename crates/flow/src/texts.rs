@@ -53,7 +53,7 @@ fn ending_after(name: &str, rest: &str) -> usize {
 }
 
 /// Where a name stands in a text as a word of its own.
-pub(crate) fn whole_words<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
+pub fn whole_words<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '\\');
     text.match_indices(name).filter_map(move |(start, found)| {
         let end = start + found.len() + ending_after(name, &text[start + found.len()..]);

@@ -13,6 +13,9 @@ use super::texts::{texts_of, whole_words};
 /// Texts longer than this are not searched for names of files, in bytes.
 const LONGEST_TEXT: usize = 1 << 16;
 
+/// What the search for the maker of one file counts like, in bytes of text.
+const SEARCHED_BY_NAME: usize = 1 << 14;
+
 /// So many bytes of texts of one trajectory are searched, each time for one name.
 const MOST_SEARCHED: usize = 8 << 20;
 
@@ -242,6 +245,10 @@ impl<'a> Tracker<'a> {
                 || self.image.as_ref().is_some_and(|image| path.has_name_of(image))
             {
                 continue;
+            }
+            self.searched += SEARCHED_BY_NAME;
+            if self.searched > MOST_SEARCHED {
+                return;
             }
             let Some(maker) = (DefaultNames { calls: self.calls, lineage: &self.lineage }).maker(call, &path)
             else {

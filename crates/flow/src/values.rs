@@ -58,6 +58,12 @@ pub fn value_uses(chain: &Chain) -> Vec<ValueUse> {
         let Some(value) = chain.calls.get(used.from).and_then(|call| value_at(call, &origin)) else {
             continue;
         };
+        // Of a longer text only words are used: what another call has in their place is not known.
+        let argument =
+            chain.calls.get(used.to).and_then(|call| call.arguments.as_ref()?.pointer(&used.in_arguments));
+        if !argument.is_some_and(|argument| plain(argument).contains(&*plain(&value))) {
+            continue;
+        }
         found.push(ValueUse { from: used.from, to: used.to, origin, value, pointer: used.in_arguments });
     }
     found.extend(given_names(chain));

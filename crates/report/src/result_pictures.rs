@@ -122,11 +122,11 @@ impl ResultPictures {
         let bytes = opened.as_ref().map_or(0, |image| image.as_raw().len()) + 64;
         let pixels = opened.as_ref().map_or(0, |image| u64::from(image.width()) * u64::from(image.height()));
         decoded.pixels = decoded.pixels.saturating_add(pixels);
-        if decoded.bytes + bytes > KEPT {
-            decoded.pictures.clear();
-            decoded.bytes = 0;
-        }
         if bytes <= KEPT {
+            if decoded.bytes + bytes > KEPT {
+                decoded.pictures.clear();
+                decoded.bytes = 0;
+            }
             decoded.bytes += bytes;
             decoded.pictures.insert(key, opened.clone());
         }

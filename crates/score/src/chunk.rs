@@ -9,7 +9,7 @@ use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{FailureClass, Trajectory};
 
 use super::calls::Calls;
-use super::fidelity::CallPair;
+use super::fidelity::{CallPair, without_signs};
 use super::flow::PairFlow;
 use super::results::PairResults;
 use super::{Flow, Mismatch, Results, ScoreOptions, Serializer, Similarity, Verdict, matches};
@@ -141,7 +141,9 @@ impl Chunk {
                 }
             });
             texts.push(text.map(|text| self.intern(text)));
-            arguments.push(call.arguments.as_ref().filter(|_| is_shared).cloned());
+            let mut compared = call.arguments.as_ref().filter(|_| is_shared).cloned();
+            compared.iter_mut().for_each(without_signs);
+            arguments.push(compared);
         }
         PreparedCalls { calls, texts, arguments }
     }

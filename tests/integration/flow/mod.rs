@@ -4,6 +4,7 @@
 mod bad_input;
 mod by_hand;
 mod properties;
+mod results;
 mod small_benchmark;
 mod workflows;
 

@@ -350,7 +350,7 @@ impl<'a> Fidelity<'a> {
                 all.push(evidence);
             }
         }
-        let regions = Regions::of(pair, schema);
+        let mut regions = Regions::of(pair, schema);
         regions.limit(&mut arguments);
         CallFidelity::new(arguments, all, regions)
     }

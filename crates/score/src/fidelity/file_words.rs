@@ -1,6 +1,8 @@
 //! Words that stand for a file in the arguments of two calls where the files differ, whatever their names: `flow` writes them, the
 //! comparison reads why.
 
+use m3_trajectory::json::Json;
+
 /// Around the words for a file; noncharacters, which no tool means anything by.
 const BEGIN: char = '\u{fdd0}';
 const END: char = '\u{fdd1}';
@@ -16,6 +18,17 @@ pub(crate) fn is_of_loss(reason: &str) -> bool {
 /// The words as they stand in an argument.
 pub(crate) fn file_words(words: &str) -> String {
     format!("{BEGIN}{words}{END}")
+}
+
+/// Takes the signs around such words out of a call's arguments, so that no call can write the words itself. Lengths in bytes
+/// stay.
+pub(crate) fn without_signs(value: &mut Json) {
+    match value {
+        Json::String(text) if text.contains([BEGIN, END]) => *text = text.replace([BEGIN, END], "\u{fffd}"),
+        Json::Array(items) => items.iter_mut().for_each(without_signs),
+        Json::Object(members) => members.iter_mut().for_each(|(_, value)| without_signs(value)),
+        _ => {}
+    }
 }
 
 /// Why two values stand for different files; `None` where neither is one, or both are the same.

@@ -50,7 +50,7 @@ pub use answers::{
 };
 pub use comparer::Fidelity;
 pub use evidence::Evidence;
-pub(crate) use file_words::{LOSS, file_words, is_of_loss};
+pub(crate) use file_words::{LOSS, file_words, is_of_loss, without_signs};
 use m3_support::pointer::segments;
 use m3_trajectory::json::Json;
 pub use regions::{RegionOverlap, Regions};

@@ -16,6 +16,7 @@ use std::ops::Range;
 
 use m3_flow::{CallView, Content, GivenFiles, Lineage, Mention, Role, call_keys, contents};
 use m3_trajectory::Trajectory;
+use m3_trajectory::json::Json;
 
 pub(super) use rewrite::{RewriteContext, Rewritten, replaced};
 pub use shown::{SideFlow, flow_of};
@@ -154,7 +155,7 @@ pub(super) fn given_names(trajectory: &Trajectory) -> HashMap<String, usize> {
 
 /// Whether any call of a trajectory has a recorded result.
 pub(super) fn has_results(trajectory: &Trajectory) -> bool {
-    trajectory.calls().any(|(_, call)| call.result.is_some())
+    trajectory.calls().any(|(_, call)| call.result.as_ref().is_some_and(|result| *result != Json::Null))
 }
 
 /// What a trajectory does with files. With results, they tell names that no argument says.

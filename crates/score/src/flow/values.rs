@@ -4,15 +4,19 @@ use std::collections::{BTreeMap, HashMap};
 
 use m3_flow::{
     CallPlace, Chain, ChainCall, Standing, ValueUse, counterpart, creates, given_names, plain_value,
-    value_uses,
+    value_uses, whole_words,
 };
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
 use super::Counterparts;
+use super::rewrite::{Change, replaced};
 
 /// Trajectories with more recorded text, in bytes, are compared by what their calls say.
 const LARGEST: usize = 16 << 20;
+
+/// Shorter values are not looked for within texts, in bytes.
+const SHORTEST_WITHIN: usize = 3;
 
 /// The most calls on either side.
 const MOST_CALLS: usize = 500;
@@ -75,7 +79,7 @@ impl Values {
         pairing: Counterparts<'_>,
         arguments: &mut Json,
     ) -> Vec<String> {
-        let mut changed = Vec::new();
+        let (mut places, mut changes) = (Vec::new(), Vec::new());
         for PredictedUse { used, others } in self.uses.get(&predicted).into_iter().flatten() {
             let maker = match pairing {
                 _ if used.from == predicted => Some(reference),
@@ -83,13 +87,27 @@ impl Values {
                 Counterparts::Unknown => None,
             };
             let Some(value) = maker.and_then(|maker| others.get(&maker)) else { continue };
-            if let Some(place) = super::rewrite::at_mut(arguments, &used.pointer)
-                && put(place, &plain_value(&used.value), value)
+            let Some(place) = super::rewrite::at_mut(arguments, &used.pointer) else { continue };
+            let own = plain_value(&used.value);
+            if plain_value(place) == own {
+                *place =
+                    if place.as_str().is_some() { Json::String(plain_value(value)) } else { value.clone() };
+                places.push(used.pointer.clone());
+            } else if let Json::String(text) = place
+                && own.len() >= SHORTEST_WITHIN
             {
-                changed.push(used.pointer.clone());
+                let spans = whole_words(text, &own);
+                changes.extend(spans.map(|span| (used.pointer.clone(), span, plain_value(value))));
             }
         }
-        changed
+        // All words at once: the value that stands for one may be another's own.
+        changes.sort_by(|a: &Change, b| (&a.0, a.1.start).cmp(&(&b.0, b.1.start)));
+        changes.dedup_by(|later, earlier| later.0 == earlier.0 && later.1.start < earlier.1.end);
+        places.extend(changes.iter().map(|change| change.0.clone()));
+        places.sort();
+        places.dedup();
+        *arguments = replaced(arguments, changes);
+        places
     }
 }
 
@@ -113,21 +131,6 @@ pub(super) fn given_names_of(trajectory: &Trajectory) -> HashMap<String, usize> 
         places.entry(plain_value(&used.value)).or_insert(place);
     }
     places
-}
-
-/// Replaces a value, or its words within a longer text.
-fn put(place: &mut Json, own: &str, other: &Json) -> bool {
-    if plain_value(place) == own {
-        *place = if place.as_str().is_some() { Json::String(plain_value(other)) } else { other.clone() };
-        return true;
-    }
-    match place {
-        Json::String(text) if own.len() >= 3 && text.contains(own) => {
-            *text = text.replace(own, &plain_value(other));
-            true
-        }
-        _ => false,
-    }
 }
 
 /// About how much text a value holds, in bytes.

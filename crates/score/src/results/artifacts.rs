@@ -115,8 +115,8 @@ struct Comparer<'a> {
     known_files: HashMap<(usize, usize), Option<Likeness>>,
 }
 
-/// Files that are made of files that are made of files are followed so far.
-const DEEPEST: usize = 32;
+/// Files that are made of files that are made of files are followed so far; beyond, by what their calls say.
+const DEEPEST: usize = 256;
 
 impl Comparer<'_> {
     /// How alike two artifacts are; `None` where a picture cannot be had.
@@ -174,9 +174,6 @@ impl Comparer<'_> {
     /// Files are as alike as the pictures that their makers returned. A file without a picture is the same if its maker was
     /// asked for the same, and as alike as what it was made of.
     fn files(&mut self, (reference, predicted): (usize, usize), depth: usize) -> Option<Likeness> {
-        if depth > DEEPEST {
-            return Some(Likeness::NONE);
-        }
         let (references, predictions) = (&self.results.references, &self.results.predictions);
         let (own, given) = (references.picture_of(reference, 0), predictions.picture_of(predicted, 0));
         if let (Some(own), Some(given)) = (own, given) {
@@ -186,14 +183,15 @@ impl Comparer<'_> {
             return Some(Likeness::NONE);
         }
         let (own, given) = (references.contents.get(reference)?, predictions.contents.get(predicted)?);
-        if own.signature != given.signature {
-            return Some(Likeness::NONE);
+        let is_alike = if depth > DEEPEST { own.key == given.key } else { own.signature == given.signature };
+        if depth > DEEPEST || !is_alike {
+            return Some(if is_alike { Likeness::EQUAL } else { Likeness::NONE });
         }
         if let Some(known) = self.known_files.get(&(reference, predicted)) {
             return *known;
         }
-        // What files are made of may lead back to them.
-        self.known_files.insert((reference, predicted), Some(Likeness::NONE));
+        // What files are made of may lead back to them, where nothing tells them apart.
+        self.known_files.insert((reference, predicted), Some(Likeness::EQUAL));
         let found = self.all_files(&own.inputs.clone(), &given.inputs.clone(), depth);
         self.known_files.insert((reference, predicted), found);
         found

@@ -22,7 +22,7 @@ pub use beside::{LeftArtifact, LeftBehind, LeftPair, ResultsBeside, results_besi
 pub(crate) use evidence::ResultEvidence;
 pub use pictures::{ComparePictures, Likeness, RecordedPicture, ResultSide};
 pub use recorded::recorded_picture;
-use recorded::{Recorded, has_failed};
+use recorded::{Recorded, TrajectoryNames, has_failed};
 
 use m3_flow::{Content, Lineage, contents};
 use m3_trajectory::Trajectory;
@@ -51,9 +51,11 @@ struct RecordedCall {
 }
 
 impl PairResults {
-    /// The results of both sides; `None` where one of them has recorded nothing.
+    /// The results of both sides; `None` where one of them has recorded nothing. A prediction without calls has nothing to record.
     pub(crate) fn new(reference: &Trajectory, prediction: &Trajectory) -> Option<Box<Self>> {
-        let are_recorded = [reference, prediction].into_iter().all(super::flow::has_results);
+        let has_results = super::flow::has_results;
+        let are_recorded =
+            has_results(reference) && (has_results(prediction) || prediction.call_count() == 0);
         are_recorded.then(|| Box::new(Self::of(reference, prediction, true)))
     }
 
@@ -63,12 +65,10 @@ impl PairResults {
         let side = |trajectory: &Trajectory| {
             let (views, lineage) = super::flow::lineage(trajectory, image, are_recorded);
             let contents = contents(&views, &lineage);
-            let given = super::flow::given_names(trajectory);
+            let names = TrajectoryNames::new(trajectory, &lineage, image);
             let read = |(index, (step, call))| {
                 let call: &m3_trajectory::Call = call;
-                let result = are_recorded
-                    .then(|| Recorded::of(&trajectory.id, (call, index), &lineage, image, &given))
-                    .flatten();
+                let result = if are_recorded { Recorded::new((call, index), &names) } else { None };
                 let has_failed = are_recorded && has_failed(call);
                 RecordedCall { tool: call.tool.clone(), step, result, has_failed }
             };
@@ -108,6 +108,11 @@ impl PairResults {
         let reference = self.references.calls.get(reference);
         reference.is_some_and(|call| call.result.is_some())
             && self.predictions.calls.get(predicted).is_some_and(|call| call.has_failed)
+    }
+
+    /// Whether the prediction has any call.
+    pub(crate) fn has_predicted_calls(&self) -> bool {
+        !self.predictions.calls.is_empty()
     }
 
     /// How much memory the results take, in bytes.

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use m3_flow::{Lineage, Role, is_file_path, looks_by_name, says_nothing};
+use m3_flow::{Lineage, Role, is_file_path, looks_by_name, says_nothing, words_of_name};
 use m3_trajectory::json::{Json, parse};
-use m3_trajectory::{Call, ResultPicture, result_parts, result_picture, sent_base64};
+use m3_trajectory::{Call, ResultPicture, Trajectory, result_parts, result_picture, sent_base64};
 use sha2::{Digest as _, Sha256};
 
 use super::RecordedPicture;
@@ -46,20 +46,14 @@ pub(super) struct Recorded {
 
 impl Recorded {
     /// The result of a call, the `index`-th of its trajectory; `None` if it has none, or is an error.
-    pub(super) fn of(
-        id: &str,
-        (call, index): (&Call, usize),
-        lineage: &Lineage,
-        image: Option<&str>,
-        given: &HashMap<String, usize>,
-    ) -> Option<Self> {
-        let result = call.result.as_ref().filter(|_| !has_failed(call))?;
-        let mut text = Text::new((call, index), lineage, image, given);
+    pub(super) fn new((call, index): (&Call, usize), names: &TrajectoryNames<'_>) -> Option<Self> {
+        let result = call.result.as_ref().filter(|result| **result != Json::Null && !has_failed(call))?;
+        let mut text = Text::new((call, index), names);
         let mut pictures = Vec::new();
         match result_parts(result) {
             Some(parts) => {
                 for part in parts {
-                    match recorded_picture(part, id) {
+                    match recorded_picture(part, names.id) {
                         Some(picture) if pictures.len() < MOST_PICTURES => pictures.push(picture),
                         Some(_) => {}
                         None => text.part(part),
@@ -109,36 +103,60 @@ pub fn recorded_picture(part: &Json, id: &str) -> Option<RecordedPicture> {
     }
 }
 
-/// The words of a result.
-struct Text<'g> {
-    words: String,
-    /// Names that the trajectory chose for what it makes, each with the last version made before or by the call.
-    chosen: HashMap<String, usize>,
+/// The names that differ between trajectories which do the same.
+#[derive(Debug)]
+pub(super) struct TrajectoryNames<'t> {
+    id: &'t str,
+    lineage: &'t Lineage,
+    /// For each name without folders of a file that the trajectory makes: the calls that write it, in their order, each with the
+    /// version that it makes.
+    chosen: HashMap<&'t str, Vec<(usize, usize)>>,
     /// The name of the task's picture without folders.
-    task_image: Option<&'g str>,
-    /// Names that the trajectory gave to other things: their places stand for them.
-    given: &'g HashMap<String, usize>,
+    image: Option<&'t str>,
+    /// Names that the trajectory gives to other things: their places stand for them.
+    given: HashMap<String, usize>,
+}
+
+impl<'t> TrajectoryNames<'t> {
+    pub(super) fn new(trajectory: &'t Trajectory, lineage: &'t Lineage, image: Option<&'t str>) -> Self {
+        let mut chosen: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
+        for (number, version) in lineage.versions.iter().enumerate() {
+            chosen.entry(file_name(&version.path)).or_default().push((version.call, number));
+        }
+        for versions in chosen.values_mut() {
+            versions.sort_unstable();
+        }
+        let image = image.map(file_name).filter(|name| !name.is_empty());
+        let given = crate::flow::given_names(trajectory);
+        Self { id: &trajectory.id, lineage, chosen, image, given }
+    }
+
+    /// The last version under a name that is made before or by a call.
+    fn version(&self, name: &str, call: usize) -> Option<usize> {
+        let versions = self.chosen.get(name)?;
+        let count = versions.partition_point(|(maker, _)| *maker <= call);
+        Some(versions.get(count.checked_sub(1)?)?.1)
+    }
+}
+
+/// The words of a result.
+struct Text<'t> {
+    words: String,
+    /// The call.
+    index: usize,
+    names: &'t TrajectoryNames<'t>,
     files: Vec<usize>,
     /// Whether the call makes a file that no argument names: then every path may be the name that its tool chose.
     names_are_the_tools: bool,
 }
 
-impl<'g> Text<'g> {
-    fn new(
-        (call, index): (&Call, usize),
-        lineage: &Lineage,
-        image: Option<&'g str>,
-        given: &'g HashMap<String, usize>,
-    ) -> Self {
-        let name = |path: &str| file_name(path).to_owned();
-        let versions = lineage.versions.iter().enumerate().filter(|(_, version)| version.call <= index);
-        let chosen = versions.map(|(number, version)| (name(&version.path), number)).collect();
-        let mut mentions = lineage.mentions.get(index).into_iter().flatten();
+impl<'t> Text<'t> {
+    fn new((call, index): (&Call, usize), names: &'t TrajectoryNames<'t>) -> Self {
+        let mut mentions = names.lineage.mentions.get(index).into_iter().flatten();
         let names_output = mentions.any(|mention| matches!(mention.role, Role::Writes(_)));
         let tool = call.tool.split_once('/').map_or(call.tool.as_str(), |(_, tool)| tool);
         let names_are_the_tools = !names_output && !looks_by_name(tool);
-        let task_image = image.map(file_name).filter(|name| !name.is_empty());
-        Self { words: String::new(), chosen, task_image, given, files: Vec::new(), names_are_the_tools }
+        Self { words: String::new(), index, names, files: Vec::new(), names_are_the_tools }
     }
 
     fn has_room(&self) -> bool {
@@ -180,19 +198,25 @@ impl<'g> Text<'g> {
         self.words.push(' ');
     }
 
-    /// Items count in any order: that of what was asked for shows in it.
+    /// Items count in any order: that of what was asked for shows in it. Numbers keep theirs: they are a point or a series.
     fn items(&mut self, items: &[Json], depth: usize) {
-        let start = self.words.len();
+        let is_number =
+            |item: &Json| matches!(item, Json::Integer(_) | Json::Float(_) | Json::LongInteger(_));
+        let are_numbers = items.iter().all(is_number);
+        let mut length = self.words.len();
         let mut parts: Vec<String> = Vec::new();
         for item in items {
             let before = self.words.len();
             self.value(item, depth + 1);
             parts.push(self.words.split_off(before));
-            if start + parts.iter().map(String::len).sum::<usize>() >= MOST_TEXT {
+            length += parts.last().map_or(0, String::len) + 1;
+            if length >= MOST_TEXT {
                 break;
             }
         }
-        parts.sort_unstable();
+        if !are_numbers {
+            parts.sort_unstable();
+        }
         self.words.push('[');
         self.words.extend(parts);
         self.words.push(']');
@@ -221,13 +245,14 @@ impl<'g> Text<'g> {
             let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
             let name = file_name(bare);
             let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-            let version = self.chosen.get(name).or_else(|| self.chosen.get(stem)).copied();
+            let version =
+                self.names.version(name, self.index).or_else(|| self.names.version(stem, self.index));
             self.files.extend(version);
             if version.is_some() || self.names_are_the_tools && is_file_path(bare) {
                 self.words.push_str(A_FILE);
-            } else if self.task_image == Some(name) {
+            } else if self.names.image == Some(name) {
                 self.words.push_str(TASK_IMAGE);
-            } else if let Some(place) = self.given.get(bare) {
+            } else if let Some(place) = self.names.given.get(bare) {
                 let _ = write!(self.words, "(name {place})");
             } else {
                 self.words.push_str(word);
@@ -246,6 +271,7 @@ fn file_name(path: &str) -> &str {
 fn differs_between_runs(key: &str) -> bool {
     const WORDS: [&str; 9] =
         ["duration", "elapsed", "took", "timestamp", "created", "updated", "modified", "uptime", "latency"];
-    let key = key.to_lowercase();
-    WORDS.iter().any(|word| key.contains(word))
+    // By whom something was made is no time.
+    let words = words_of_name(key);
+    words.iter().any(|word| WORDS.contains(&word.as_str())) && words.last().is_none_or(|last| last != "by")
 }

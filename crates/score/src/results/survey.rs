@@ -89,6 +89,11 @@ impl Survey {
         }
     }
 
+    /// Whether nothing is known: no task has results on both sides.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
     /// Takes in the results of a task, where both sides have some.
     pub(crate) fn add(
         &mut self,
@@ -96,8 +101,9 @@ impl Survey {
         prediction: &Trajectory,
         pictures: Option<&dyn ComparePictures>,
     ) {
-        let Some(results) = PairResults::new(reference, prediction) else { return };
-        let mut answers: HashMap<(String, [u8; 16]), [u8; 16]> = HashMap::new();
+        let results = PairResults::new(reference, prediction).filter(|results| results.has_predicted_calls());
+        let Some(results) = results else { return };
+        let mut answers: HashMap<(String, [u8; 16]), Vec<[u8; 16]>> = HashMap::new();
         let sides = [
             (reference, &results.references, ResultSide::Reference),
             (prediction, &results.predictions, ResultSide::Prediction),
@@ -119,10 +125,13 @@ impl Survey {
                     tool.contents.push(answer);
                 }
                 let Some(asked) = asked(call.arguments.as_ref(), index, side, &contents) else { continue };
-                match answers.insert((call.tool.clone(), asked), answer) {
-                    Some(before) if before == answer => tool.confirmed += 1,
-                    Some(_) => tool.contradicted += 1,
-                    None => {}
+                // Counted so that the order of calls makes no difference.
+                let known = answers.entry((call.tool.clone(), asked)).or_default();
+                if known.contains(&answer) {
+                    tool.confirmed += 1;
+                } else {
+                    tool.contradicted += u64::from(!known.is_empty());
+                    known.push(answer);
                 }
             }
         }

@@ -77,12 +77,11 @@ impl Regions {
         if found.is_empty() {
             return Self::default();
         }
-        let mut each = pairs::paired(&found, &predicted, point_radius(&found));
+        let each = pairs::paired(&found, &predicted, point_radius(&found));
         let mut overlaps: Vec<f64> = each.iter().map(|region| region.overlap).collect();
         // In one order, so that the order of arguments makes no difference in the last digit.
         overlaps.sort_by(f64::total_cmp);
         let overlaps = Counted { sum: overlaps.iter().sum(), count: overlaps.len() as u64 };
-        each.truncate(MOST_NAMED);
         Self { each, overlaps }
     }
 }
@@ -90,16 +89,19 @@ impl Regions {
 impl Regions {
     /// Lets the sides of a box or a circle be no better than the whole: sides that are each a little off bound another part
     /// of the picture. Points and lines have no area, and how far apart they are is what their numbers say.
-    pub(super) fn limit(&self, arguments: &mut [ArgumentComparison]) {
+    /// Afterwards no more regions are kept than are named.
+    pub(super) fn limit(&mut self, arguments: &mut [ArgumentComparison]) {
         let sides =
             arguments.iter_mut().filter(|argument| argument.kind == Kind::BoxSide && argument.score < 1.0);
         for argument in sides {
             let name = place_name(&argument.path);
             let is_around = |region: &&RegionOverlap| match &region.reference {
-                Some(around) if around == region.shape => !name.contains(['.', '[']),
+                // One of the arguments as a whole is named after its shape.
+                Some(around) if around == region.shape && !name.contains(['.', '[']) => true,
+                // `crop_x1` is of the region `crop`.
                 Some(around) => name
                     .strip_prefix(around.as_str())
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])),
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[', '_', '-'])),
                 None => false,
             };
             let has_area = |region: &&RegionOverlap| matches!(region.shape, "box" | "circle");
@@ -113,6 +115,7 @@ impl Regions {
                 argument.reason = Cow::Owned(format!("{} overlap of {:.2}", region.shape, region.overlap));
             }
         }
+        self.each.truncate(MOST_NAMED);
     }
 }
 

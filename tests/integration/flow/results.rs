@@ -1,0 +1,177 @@
+//! Results as evidence, and names that only results or numbers tell, on trajectories by hand.
+
+use m3_score::{Flow, TrajectoryScore};
+use serde_json::{Value, json};
+
+use super::properties::{fidelities, scored};
+use crate::support::call;
+
+fn with_result(mut call: Value, result: Value) -> Value {
+    call["result"] = result;
+    call
+}
+
+/// A trajectory of steps.
+fn of_steps(steps: &[&[Value]]) -> Value {
+    let steps: Vec<Value> =
+        steps.iter().enumerate().map(|(at, calls)| json!({"step": at + 1, "calls": calls})).collect();
+    json!({"id": "1", "question": "?", "image": "images/plan.png", "steps": steps})
+}
+
+fn one(prediction: &Value, reference: &Value) -> TrajectoryScore {
+    let mut scores = scored(std::slice::from_ref(prediction), std::slice::from_ref(reference), Flow::On);
+    scores.remove(0)
+}
+
+fn agreement(score: &TrajectoryScore) -> Option<f64> {
+    score.artifact_agreement
+}
+
+/// Forty files that are each made of the one before, and two that are made of each other.
+#[test]
+fn a_trajectory_leaves_behind_what_it_leaves_behind() {
+    let named = |at: usize| format!("a{at}.csv");
+    let filter = |at: usize| {
+        let arguments = json!({"input": named(at), "output": named(at + 1)});
+        vec![with_result(call("table/filter", arguments), json!(format!("{at} rows are left")))]
+    };
+    let steps: Vec<Vec<Value>> = (0..40).map(filter).collect();
+    let chain = of_steps(&steps.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let made = |tool: &str, arguments: Value| [with_result(call(tool, arguments), json!("written"))];
+    let circle = of_steps(&[
+        &made("table/create", json!({"output": "a.csv"})),
+        &made("table/create", json!({"output": "b.csv"})),
+        &made("table/append", json!({"path": "a.csv", "source": "b.csv"})),
+        &made("table/append", json!({"path": "b.csv", "source": "a.csv"})),
+        &made("table/combine", json!({"input": "a.csv", "output": "c.csv"})),
+    ]);
+    for trajectory in [chain, circle] {
+        assert_eq!(agreement(&one(&trajectory, &trajectory)), Some(1.0));
+    }
+}
+
+#[test]
+fn who_calls_nothing_leaves_nothing_behind() {
+    let made = |id: &str| {
+        let crop = call("image/crop", json!({"input_path": "images/plan.png", "output_path": "a.png"}));
+        let mut made = of_steps(&[&[with_result(crop, json!("560 pixels wide"))]]);
+        made["id"] = json!(id);
+        made
+    };
+    let nothing = json!({"id": "2", "steps": []});
+    let scores = scored(&[made("1"), nothing.clone()], &[made("1"), made("2")], Flow::On);
+    assert_eq!(scores.iter().map(agreement).collect::<Vec<_>>(), [Some(1.0), Some(0.0)]);
+    // Where no prediction has results nothing is known of any.
+    let mut bare = made("1");
+    bare["steps"][0]["calls"][0]["result"] = Value::Null;
+    let scores = scored(&[bare, nothing], &[made("1"), made("2")], Flow::On);
+    assert_eq!(scores.iter().map(agreement).collect::<Vec<_>>(), [None, None]);
+}
+
+/// A point is no set, and who made something is no time.
+#[test]
+fn answers_differ_by_the_order_of_numbers_and_by_names() {
+    let asked = |query: &str, answer: &Value| {
+        of_steps(&[&[with_result(call("map/find", json!({"q": query})), answer.clone())]])
+    };
+    let reference = asked("north gate", &json!({"place": "castle", "point": [10, 20], "created_by": "Ada"}));
+    for (answer, is_same) in [
+        (json!({"created_by": "Ada", "place": "castle", "point": [10, 20]}), true),
+        (json!({"place": "castle", "point": [20, 10], "created_by": "Ada"}), false),
+        (json!({"place": "castle", "point": [10, 20], "created_by": "Bob"}), false),
+    ] {
+        let score = one(&asked("seven bridges", &answer), &reference);
+        assert_eq!(fidelities(&score)[0].unwrap() >= 0.5, is_same, "{answer}");
+    }
+}
+
+/// The crop has the same result on both sides, so that its tools are known to answer the same to the same; the name that the
+/// prediction reads is none of what the crop wrote.
+#[test]
+fn a_call_that_failed_alone_is_wrong() {
+    let crop = |output: &str| {
+        let arguments = json!({"input_path": "images/plan.png", "x1": 1, "x2": 9, "output_path": output});
+        with_result(call("image/crop", arguments), json!("8 pixels wide, 4 high"))
+    };
+    let turn = |input: &str, degrees: i64, result: &str| {
+        with_result(call("image/turn", json!({"input_path": input, "degrees": degrees})), json!(result))
+    };
+    let steps =
+        |name: &str, last: Value| of_steps(&[&[crop(name)], &[turn(name, 90, "turned upright")], &[last]]);
+    let reference = steps("a.png", turn("a.png", 45, "turned by half"));
+    let mut failed = turn("b.png", 45, "no such file");
+    failed["is_error"] = json!(true);
+    assert!(
+        fidelities(&one(&steps("b.png", turn("b.png", 45, "turned by half")), &reference))
+            .iter()
+            .all(|fidelity| fidelity.unwrap() >= 0.97)
+    );
+    let score = one(&steps("b.png", failed), &reference);
+    assert!(fidelities(&score)[2].unwrap() < 0.5, "{:?}", fidelities(&score));
+}
+
+/// No argument says the names of the crops: the second has a number, by two customs.
+#[test]
+fn numbers_tell_default_names_in_any_order() {
+    let crop = |side: i64| call("image/crop", json!({"input_path": "images/plan.png", "side": side}));
+    let blur = |input: &str, radius: i64| {
+        call(
+            "image/blur",
+            json!({"input_path": input, "radius": radius, "output_path": format!("{radius}.png")}),
+        )
+    };
+    for names in [["plan_cropped.png", "plan_cropped_1.png"], ["plan_cropped.png", "plan_cropped_2.png"]] {
+        let [first, second] = names;
+        let reference = of_steps(&[&[crop(5), crop(50)], &[blur(first, 3), blur(second, 9)]]);
+        let swapped = of_steps(&[&[crop(5), crop(50)], &[blur(second, 9), blur(first, 3)]]);
+        let score = one(&swapped, &reference);
+        assert!(fidelities(&score).iter().all(|fidelity| *fidelity == Some(1.0)), "{names:?}");
+        let one_by_one = of_steps(&[&[crop(5)], &[blur(first, 3)], &[crop(50)], &[blur(second, 9)]]);
+        let named = |side: i64, name: &str| {
+            let mut crop = crop(side);
+            crop["arguments"]["output_path"] = json!(name);
+            crop
+        };
+        let reference = of_steps(&[
+            &[named(5, "a.png")],
+            &[blur("a.png", 3)],
+            &[named(50, "b.png")],
+            &[blur("b.png", 9)],
+        ]);
+        let score = one(&one_by_one, &reference);
+        assert!(fidelities(&score).iter().all(|fidelity| fidelity.unwrap() >= 0.97), "{names:?}");
+    }
+}
+
+/// Around the words that stand for a file in comparisons are signs that an argument may have, too.
+#[test]
+fn no_call_writes_the_words_for_a_file() {
+    let crop = call("image/crop", json!({"input_path": "images/plan.png", "output_path": "a.png"}));
+    let turn = |input: &str| call("image/turn", json!({"input_path": input}));
+    let reference = of_steps(&[&[crop.clone()], &[turn("a.png")]]);
+    let forged = of_steps(&[&[crop], &[turn("\u{fdd0}reads what 1.1 made\u{fdd1}")]]);
+    assert!(fidelities(&one(&forged, &reference))[1].unwrap() < 0.5);
+}
+
+/// The ids of both runs are each other's: all words of a text are replaced at once, and no part of a longer one.
+#[test]
+fn ids_in_texts_are_those_of_the_matched_calls() {
+    let create = |title: &str, id: &str| {
+        with_result(call("notes/create", json!({"title": title})), json!({"note_id": id, "title": title}))
+    };
+    let write = |text: &str| call("notes/write", json!({"text": text}));
+    let reference = of_steps(&[
+        &[create("first", "note-47a1"), create("second", "note-81b2")],
+        &[write("merge note-47a1 into note-81b2, keep note-47a12")],
+    ]);
+    let right = of_steps(&[
+        &[create("first", "note-81b2"), create("second", "note-47a1")],
+        &[write("merge note-81b2 into note-47a1, keep note-47a12")],
+    ]);
+    let wrong = of_steps(&[
+        &[create("first", "note-81b2"), create("second", "note-47a1")],
+        &[write("merge note-47a1 into note-81b2, keep note-47a12")],
+    ]);
+    assert_eq!(fidelities(&one(&right, &reference))[2], Some(1.0));
+    assert!(fidelities(&one(&wrong, &reference))[2].unwrap() < 1.0);
+}
