@@ -9,6 +9,10 @@ use m3_trajectory::json::{Json, pointer_to};
 
 use super::lineage::{CallView, Lineage, Mention, Role};
 use super::names::words;
+use super::tools::without_server;
+
+/// Doubles below are whole numbers without a gap: 2^53.
+const WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// Values nested deeper are not looked at.
 const MAX_DEPTH: usize = 64;
@@ -61,7 +65,7 @@ pub fn contents(calls: &[CallView<'_>], lineage: &Lineage) -> Vec<Content> {
             version.pointer.hash(&mut hasher);
         }
         let tool = calls.get(version.call).map_or("", |call| call.tool);
-        let tool = tool.split_once('/').map_or(tool, |(_, tool)| tool);
+        let tool = without_server(tool);
         let is_moved =
             inputs.len() == 1 && words(tool).first().is_some_and(|first| MOVING.contains(&first.as_str()));
         contents.push(Content { signature: hasher.finish(), inputs, is_moved, key: 0 });
@@ -128,7 +132,7 @@ fn hash(value: &Json, pointer: &str, depth: usize, mentions: &[Mention], hasher:
             text.get(at..).unwrap_or_default().hash(hasher);
         }
         Json::Array(items) => {
-            items.len().hash(hasher);
+            ('[', items.len()).hash(hasher);
             for (index, item) in items.iter().enumerate() {
                 hash(item, &pointer_to(pointer, index), depth + 1, mentions, hasher);
             }
@@ -136,6 +140,7 @@ fn hash(value: &Json, pointer: &str, depth: usize, mentions: &[Mention], hasher:
         Json::Object(members) => {
             let mut members: Vec<&(String, Json)> = members.iter().collect();
             members.sort_by(|a, b| a.0.cmp(&b.0));
+            '{'.hash(hasher);
             for (key, item) in members {
                 let below = pointer_to(pointer, key);
                 // The name of what a call makes may as well be left to its tool.
@@ -146,11 +151,17 @@ fn hash(value: &Json, pointer: &str, depth: usize, mentions: &[Mention], hasher:
                     hash(item, &below, depth + 1, mentions, hasher);
                 }
             }
+            '}'.hash(hasher);
         }
-        Json::Integer(number) => (*number as f64).to_bits().hash(hasher),
+        Json::Integer(number) => number.hash(hasher),
+        // 5 and 5.0 are one number.
+        Json::Float(number) if number.fract() == 0.0 && number.abs() < WHOLE => {
+            #[expect(clippy::cast_possible_truncation, reason = "it is smaller than 2^53")]
+            (*number as i64).hash(hasher);
+        }
         Json::Float(number) => number.to_bits().hash(hasher),
         Json::LongInteger(digits) => digits.hash(hasher),
         Json::Bool(value) => value.hash(hasher),
-        Json::Null => {}
+        Json::Null => '0'.hash(hasher),
     }
 }

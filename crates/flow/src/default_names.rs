@@ -4,7 +4,7 @@ use super::lineage::{CallView, Lineage, Role};
 use super::named_paths::named_paths;
 use super::paths::FilePath;
 use super::told::tells_path;
-use super::tools::looks_by_name;
+use super::tools::{may_make_by_name, without_server};
 
 /// So many of the calls before are looked at.
 const LATEST: usize = 64;
@@ -50,12 +50,11 @@ impl DefaultNames<'_> {
 
     fn may_make(&self, call: usize) -> bool {
         let view = &self.calls[call];
-        let tool = view.tool.split_once('/').map_or(view.tool, |(_, tool)| tool);
         let names_output = || {
             let mentions = self.lineage.mentions[call].iter();
             mentions.into_iter().any(|mention| matches!(mention.role, Role::Writes(_)))
         };
-        !view.has_failed && !looks_by_name(tool) && !names_output()
+        !view.has_failed && may_make_by_name(without_server(view.tool)) && !names_output()
     }
 
     /// Whether any call names a file like this, without its ending.

@@ -64,7 +64,7 @@ pub use paths::{is_file_path, is_one_path};
 use serde::{Deserialize, Serialize};
 pub use significance::says_nothing;
 pub use texts::whole_words;
-pub use tools::{changes_by_name, creates, looks_by_name};
+pub use tools::{changes_by_name, creates, looks_by_name, may_make_by_name, without_server};
 pub use uses::{Uses, find_uses};
 pub use value_use::Use;
 pub use values::{Origin, ValueUse, counterpart, given_names, plain as plain_value, value_uses};

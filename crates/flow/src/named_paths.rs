@@ -9,7 +9,7 @@ use m3_trajectory::json::{Json, pointer_to};
 use super::lineage::CallView;
 use super::names::{is_input, is_output, names_path, words};
 use super::paths::FilePath;
-use super::tools::{changes_by_name, creates_by_name};
+use super::tools::{changes_by_name, creates_by_name, without_server};
 
 /// The most files named in one call.
 pub(crate) const MOST_OF_CALL: usize = 256;
@@ -40,7 +40,7 @@ pub(crate) fn created(calls: &[CallView<'_>], paths: &[Vec<NamedPath>]) -> HashS
 
 /// The tool's name without its server.
 fn tool_of<'a>(call: &CallView<'a>) -> &'a str {
-    call.tool.split_once('/').map_or(call.tool, |(_, tool)| tool)
+    without_server(call.tool)
 }
 
 /// What the name of an argument says of its value.

@@ -86,6 +86,22 @@ const CHANGING_FIRST: [&str; 26] = [
     "disable", "toggle", "assign",
 ];
 
+/// A tool's name without its server.
+#[must_use]
+pub fn without_server(tool: &str) -> &str {
+    tool.split_once('/').map_or(tool, |(_, tool)| tool)
+}
+
+/// Words at the beginning of names of tools that change nothing, but may make a file of another one.
+const MAKING_OF_OTHERS: [&str; 3] = ["convert", "perform", "translate"];
+
+/// Whether a tool of this name may make a file of those that it is given.
+#[must_use]
+pub fn may_make_by_name(tool: &str) -> bool {
+    !looks_by_name(tool)
+        || words(tool).first().is_some_and(|first| MAKING_OF_OTHERS.contains(&first.as_str()))
+}
+
 /// Whether a tool of this name only looks.
 #[must_use]
 pub fn looks_by_name(tool: &str) -> bool {
@@ -115,7 +131,7 @@ pub(crate) fn creates_by_name(tool: &str) -> bool {
 /// Whether a tool, as `server/tool`, makes what was not there by its name.
 #[must_use]
 pub fn creates(tool: &str) -> bool {
-    let tool = tool.split_once('/').map_or(tool, |(_, tool)| tool);
+    let tool = without_server(tool);
     let letters = tool.to_ascii_lowercase();
     // Most names hold no such word, and need not be taken apart.
     CREATING.iter().any(|word| letters.contains(word)) && creates_by_name(tool)

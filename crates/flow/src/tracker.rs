@@ -106,7 +106,9 @@ impl<'a> Tracker<'a> {
             let before = self.files.put(path, version);
             let versions = &mut self.lineage.versions;
             let maker = versions[version].call;
-            if let Some(before) = before.filter(|&before| versions[before].call != maker) {
+            // What is written into a folder takes nothing's place.
+            if let Some(before) = before.filter(|&before| path.path.is_file && versions[before].call != maker)
+            {
                 versions[before].replaced_by = Some(version);
             }
         }

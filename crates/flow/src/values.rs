@@ -8,7 +8,7 @@ use m3_trajectory::json::{Json, Keys, parse};
 use super::leaves::{Leaf, argument_leaves, walk_result};
 use super::names::gives_name;
 use super::paths::is_file_path;
-use super::tools::creates_by_name;
+use super::tools::{creates_by_name, without_server};
 use super::uses::find_uses;
 use super::{Chain, ChainCall};
 
@@ -162,7 +162,7 @@ pub fn given_names(chain: &Chain) -> Vec<ValueUse> {
     let task = chain.given.join("\n").to_lowercase();
     let mut makers: HashMap<&str, (usize, &str)> = HashMap::new();
     for (call, leaves) in leaves.iter().enumerate() {
-        let tool = chain.calls[call].tool.split_once('/').map_or(&*chain.calls[call].tool, |(_, tool)| tool);
+        let tool = without_server(&chain.calls[call].tool);
         if !creates_by_name(tool) {
             continue;
         }

@@ -148,8 +148,9 @@ fn numbers_tell_default_names_in_any_order() {
 fn no_call_writes_the_words_for_a_file() {
     let crop = call("image/crop", json!({"input_path": "images/plan.png", "output_path": "a.png"}));
     let turn = |input: &str| call("image/turn", json!({"input_path": input}));
-    let reference = of_steps(&[&[crop.clone()], &[turn("a.png")]]);
-    let forged = of_steps(&[&[crop], &[turn("\u{fdd0}reads what 1.1 made\u{fdd1}")]]);
+    let crop = [crop];
+    let reference = of_steps(&[&crop, &[turn("a.png")]]);
+    let forged = of_steps(&[&crop, &[turn("\u{fdd0}reads what 1.1 made\u{fdd1}")]]);
     assert!(fidelities(&one(&forged, &reference))[1].unwrap() < 0.5);
 }
 
@@ -174,4 +175,14 @@ fn ids_in_texts_are_those_of_the_matched_calls() {
     ]);
     assert_eq!(fidelities(&one(&right, &reference))[2], Some(1.0));
     assert!(fidelities(&one(&wrong, &reference))[2].unwrap() < 1.0);
+}
+
+/// Both save into one folder, where nothing is lost.
+#[test]
+fn a_folder_is_not_written_over() {
+    let save = |id: &str| call("papers/save", json!({"paper_id": id, "save_path": "./downloads"}));
+    let both = [save("2510.22618v1"), save("2510.15594v1")];
+    let [first, second] = both.clone();
+    let score = one(&of_steps(&[&[second], &[first]]), &of_steps(&[&both]));
+    assert!(fidelities(&score).iter().all(|fidelity| *fidelity == Some(1.0)), "{:?}", fidelities(&score));
 }

@@ -81,7 +81,7 @@ fn of_each(reference: &Value) -> Vec<Variant> {
         let path = |value: &Value| (value == image).then(|| json!(other));
         add("another path of the image", true, with_arguments(reference, &path));
     }
-    let whole = |value: &Value| value.as_f64().filter(|x| x.fract() == 0.0).map(|x| json!(x as i64));
+    let whole = |value: &Value| serde_json::from_str(value.to_string().strip_suffix(".0")?).ok();
     add("5 for 5.0", true, with_arguments(reference, &whole));
     let made = |value: &Value| place(value).map(|_| json!(image));
     let mut original = with_arguments(reference, &made);
@@ -101,7 +101,9 @@ fn of_each(reference: &Value) -> Vec<Variant> {
             } else {
                 [("x1", 0), ("x2", 100_000), ("y1", 0), ("y2", 100_000)]
             };
-            sides.into_iter().for_each(|(name, value)| call["arguments"][name] = json!(value));
+            for (name, value) in sides {
+                call["arguments"][name] = json!(value);
+            }
         }
         add(kind, false, other);
     }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use m3_flow::{Role, looks_by_name, names_input_file};
+use m3_flow::{Role, may_make_by_name, names_input_file, without_server};
 use m3_support::pointer::segments;
 
 use super::pictures::Likeness;
@@ -214,7 +214,7 @@ impl Side {
     /// Whether a call only looks, by its name.
     fn only_looks(&self, call: usize) -> bool {
         let tool = self.calls.get(call).map_or("", |call| call.tool.as_str());
-        looks_by_name(tool.split_once('/').map_or(tool, |(_, tool)| tool))
+        !may_make_by_name(without_server(tool))
     }
 }
 

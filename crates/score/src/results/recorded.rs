@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use m3_flow::{Lineage, Role, is_file_path, looks_by_name, says_nothing, words_of_name};
+use m3_flow::{Lineage, Role, is_file_path, may_make_by_name, says_nothing, without_server, words_of_name};
 use m3_trajectory::json::{Json, parse};
 use m3_trajectory::{Call, ResultPicture, Trajectory, result_parts, result_picture, sent_base64};
 use sha2::{Digest as _, Sha256};
@@ -154,8 +154,7 @@ impl<'t> Text<'t> {
     fn new((call, index): (&Call, usize), names: &'t TrajectoryNames<'t>) -> Self {
         let mut mentions = names.lineage.mentions.get(index).into_iter().flatten();
         let names_output = mentions.any(|mention| matches!(mention.role, Role::Writes(_)));
-        let tool = call.tool.split_once('/').map_or(call.tool.as_str(), |(_, tool)| tool);
-        let names_are_the_tools = !names_output && !looks_by_name(tool);
+        let names_are_the_tools = !names_output && may_make_by_name(without_server(&call.tool));
         Self { words: String::new(), index, names, files: Vec::new(), names_are_the_tools }
     }
 
