@@ -61,7 +61,9 @@ pub fn value_uses(chain: &Chain) -> Vec<ValueUse> {
         // Of a longer text only words are used: what another call has in their place is not known.
         let argument =
             chain.calls.get(used.to).and_then(|call| call.arguments.as_ref()?.pointer(&used.in_arguments));
-        if !argument.is_some_and(|argument| plain(argument).contains(&*plain(&value))) {
+        let has_whole = || argument.is_some_and(|argument| plain(argument).contains(&*plain(&value)));
+        let is_words = value.as_str().is_some_and(|text| text.trim().parse::<f64>().is_err());
+        if is_words && !has_whole() {
             continue;
         }
         found.push(ValueUse { from: used.from, to: used.to, origin, value, pointer: used.in_arguments });

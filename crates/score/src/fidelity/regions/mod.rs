@@ -11,7 +11,7 @@ mod writings;
 
 use std::borrow::Cow;
 use std::cell::LazyCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use m3_support::pointer::segments;
 use m3_support::text::shortened;
@@ -91,21 +91,15 @@ impl Regions {
     /// of the picture. Points and lines have no area, and how far apart they are is what their numbers say.
     /// Afterwards no more regions are kept than are named.
     pub(super) fn limit(&mut self, arguments: &mut [ArgumentComparison]) {
+        let mut known: HashMap<&str, &RegionOverlap> = HashMap::new();
+        let with_area = self.each.iter().filter(|region| matches!(region.shape, "box" | "circle"));
+        for region in with_area {
+            region.reference.as_deref().map(|name| known.entry(name).or_insert(region));
+        }
         let sides =
             arguments.iter_mut().filter(|argument| argument.kind == Kind::BoxSide && argument.score < 1.0);
         for argument in sides {
-            let name = place_name(&argument.path);
-            let is_around = |region: &&RegionOverlap| match &region.reference {
-                // One of the arguments as a whole is named after its shape.
-                Some(around) if around == region.shape && !name.contains(['.', '[']) => true,
-                // `crop_x1` is of the region `crop`.
-                Some(around) => name
-                    .strip_prefix(around.as_str())
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[', '_', '-'])),
-                None => false,
-            };
-            let has_area = |region: &&RegionOverlap| matches!(region.shape, "box" | "circle");
-            let Some(region) = self.each.iter().filter(has_area).find(is_around) else { continue };
+            let Some(region) = region_around(&known, &place_name(&argument.path)) else { continue };
             let most = on_curve(&OVERLAP, region.overlap);
             if argument.score > most {
                 argument.score = most;
@@ -117,6 +111,18 @@ impl Regions {
         }
         self.each.truncate(MOST_NAMED);
     }
+}
+
+/// The region that a side is of, by the side's name: `areas[0].x1` is of `areas[0]`, `crop_x1` of `crop`, and what stands alone of
+/// the arguments as a whole, which are named after their shape.
+fn region_around<'r>(known: &HashMap<&str, &'r RegionOverlap>, side: &str) -> Option<&'r RegionOverlap> {
+    let ends = side.rmatch_indices(['.', '[', '_', '-']).map(|(end, _)| end);
+    let named = std::iter::once(side.len()).chain(ends).find_map(|end| known.get(&side[..end]));
+    let whole = || {
+        let shapes = ["box", "circle"].into_iter().filter(|_| !side.contains(['.', '[']));
+        shapes.filter_map(|shape| known.get(shape).filter(|region| region.shape == shape)).next()
+    };
+    named.or_else(whole).copied()
 }
 
 /// The name of the argument that a pointer leads to, as regions have it: `areas[0].x1`.
