@@ -119,8 +119,8 @@ fn region_around<'r>(known: &HashMap<&str, &'r RegionOverlap>, side: &str) -> Op
     let ends = side.rmatch_indices(['.', '[', '_', '-']).map(|(end, _)| end);
     let named = std::iter::once(side.len()).chain(ends).find_map(|end| known.get(&side[..end]));
     let whole = || {
-        let shapes = ["box", "circle"].into_iter().filter(|_| !side.contains(['.', '[']));
-        shapes.filter_map(|shape| known.get(shape).filter(|region| region.shape == shape)).next()
+        let mut shapes = ["box", "circle"].into_iter().filter(|_| !side.contains(['.', '[']));
+        shapes.find_map(|shape| known.get(shape).filter(|region| region.shape == shape))
     };
     named.or_else(whole).copied()
 }
