@@ -100,8 +100,10 @@ impl Values {
                 changes.extend(spans.map(|span| (used.pointer.clone(), span, plain_value(value))));
             }
         }
+        // Spans within a text that was replaced as a whole lead nowhere.
+        changes.retain(|change: &Change| !places.contains(&change.0));
         // All words at once: the value that stands for one may be another's own.
-        changes.sort_by(|a: &Change, b| (&a.0, a.1.start).cmp(&(&b.0, b.1.start)));
+        changes.sort_by(|a, b| (&a.0, a.1.start).cmp(&(&b.0, b.1.start)));
         changes.dedup_by(|later, earlier| later.0 == earlier.0 && later.1.start < earlier.1.end);
         places.extend(changes.iter().map(|change| change.0.clone()));
         places.sort();

@@ -321,8 +321,8 @@ proptest! {
     }
 }
 
-/// Sides that are each a little off bound another part, whatever the argument is called: 35 by 35 of 40 by 40 pixels twice are an
-/// overlap of 0.62.
+/// Sides that are each a little off bound another part, whatever the argument is called: two boxes of 40 by 40 pixels that
+/// share 35 by 35 overlap by 0.62.
 #[test]
 fn sides_are_no_better_than_their_box() {
     use super::super::Fidelity;
