@@ -1,23 +1,29 @@
-//! Which call uses what another one returned, found by value.
+//! What the calls of a trajectory make, and which later calls use it: files in their versions, ids that results return,
+//! names that calls give.
 //!
-//! `docs/judge-rules.md` says what counts, with an example of each, and what cannot be found in this way.
+//! `docs/flow.md` says what is followed; `docs/judge-rules.md` says which equal values count as a use, with an example of
+//! each, and what cannot be found in this way.
 //!
 //! | part | what it does |
 //! | --- | --- |
-//! | `leaves` | the single values of arguments and results |
-//! | `plain` | texts without the escapes of addresses and without accents |
-//! | `tokens` | texts as tokens, numbers by what they are worth |
-//! | `vectors` | small numbers that stand together |
+//! | `chain` | the calls of a trajectory as flow sees them |
+//! | `tools` | what the name of a tool says: changes something, only looks |
 //! | `names` | which names of arguments and fields are alike |
-//! | `significance` | which equal values are more than chance |
-//! | `value_index` | what is looked for |
-//! | `task` | what the task itself says |
-//! | `reader` | what one result has of it |
-//! | `uses` | who uses whose values |
-//! | `files` | who reads what another call wrote |
-//! | `positions` | who uses a place in a list that another call returned |
+//! | `leaves` | the single values of arguments and results |
+//! | **files** | |
 //! | `paths`, `path_overlaps` | paths, and which calls name the same |
-//! | `effects` | files and state, which no value shows |
+//! | `named_paths`, `texts` | paths among arguments, and which of them a call writes; names of files in texts |
+//! | `told`, `default_names` | paths that only results tell, names that no argument says |
+//! | `tracker`, `known_files` | step by step: what each call finds under its names, and what exists after it |
+//! | `lineage` | the versions: who makes each, who reads it |
+//! | `contents` | which versions hold the same |
+//! | `files`, `effects` | who reads what another call wrote; state, which no value shows |
+//! | **values** | |
+//! | `tokens`, `plain`, `vectors` | texts as tokens, numbers by what they are worth; small numbers that stand together |
+//! | `significance`, `task` | which equal values are more than chance; what the task itself says |
+//! | `value_index`, `reader` | what is looked for, and what one result has of it |
+//! | `uses`, `value_use`, `positions` | who uses whose values, or a place in a list that another call returned |
+//! | `values` | the same as places in arguments, with the names that calls give |
 
 mod chain;
 mod contents;
@@ -67,7 +73,9 @@ pub use texts::whole_words;
 pub use tools::{changes_by_name, creates, looks_by_name, may_make_by_name, without_server};
 pub use uses::{Uses, find_uses};
 pub use value_use::Use;
-pub use values::{Origin, ValueUse, counterpart, given_names, plain as plain_value, value_uses};
+pub use values::{
+    Origin, ValueUse, counterpart, given_names, numbered_names, plain as plain_value, value_uses,
+};
 
 pub use chain::{CallPlace, Chain, ChainCall, Standing};
 

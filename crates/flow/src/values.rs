@@ -203,6 +203,23 @@ pub fn given_names(chain: &Chain) -> Vec<ValueUse> {
     found
 }
 
+/// The names that calls give, each with its number: by step, then by what stands beside the name, so that the order within
+/// a step or a list means nothing.
+#[must_use]
+pub fn numbered_names(chain: &Chain) -> HashMap<String, usize> {
+    let mut names: Vec<(usize, Option<String>, usize, String, String)> = Vec::new();
+    for used in given_names(chain) {
+        let (Origin::Name(pointer), Some(arguments)) = (used.origin, &chain.calls[used.from].arguments)
+        else {
+            continue;
+        };
+        names.push((used.from, thing_around(arguments, &pointer), pointer, plain(&used.value)));
+    }
+    names.sort();
+    names.dedup();
+    names.into_iter().enumerate().map(|(number, (.., name))| (name, number)).collect()
+}
+
 fn is_identifier(text: &str) -> bool {
     (2..=LONGEST_NAME).contains(&text.len())
         && text.contains(char::is_alphanumeric)

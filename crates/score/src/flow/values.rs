@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use m3_flow::{
-    CallPlace, Chain, ChainCall, Standing, ValueUse, counterpart, creates, given_names, plain_value,
-    value_uses, whole_words,
+    CallPlace, Chain, ChainCall, Standing, ValueUse, counterpart, creates, given_names, numbered_names,
+    plain_value, value_uses, whole_words,
 };
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
@@ -122,17 +122,12 @@ pub(super) fn are_small(both: [&Trajectory; 2]) -> bool {
     })
 }
 
-/// The names that calls give to what they create, where other calls use them, each with its place among them.
+/// The names that calls give to what they create, where other calls use them, each with its number.
 pub(super) fn given_names_of(trajectory: &Trajectory) -> HashMap<String, usize> {
     if !trajectory.calls().any(|(_, call)| creates(&call.tool)) || trajectory.call_count() > MOST_CALLS {
         return HashMap::new();
     }
-    let mut places = HashMap::new();
-    for used in given_names(&chain(trajectory, false)) {
-        let place = places.len();
-        places.entry(plain_value(&used.value)).or_insert(place);
-    }
-    places
+    numbered_names(&chain(trajectory, false))
 }
 
 /// About how much text a value holds, in bytes.

@@ -113,7 +113,7 @@ pub(super) struct TrajectoryNames<'t> {
     chosen: HashMap<&'t str, Vec<(usize, usize)>>,
     /// The name of the task's picture without folders.
     image: Option<&'t str>,
-    /// Names that the trajectory gives to other things: their places stand for them.
+    /// Names that the trajectory gives to other things: their numbers stand for them.
     given: HashMap<String, usize>,
 }
 
