@@ -17,6 +17,9 @@ const WHOLE: f64 = 9_007_199_254_740_992.0;
 /// Values nested deeper are not looked at.
 const MAX_DEPTH: usize = 64;
 
+/// So many files that files are made of are followed in one trajectory.
+const MOST_INPUTS: usize = 1 << 20;
+
 /// First words in the names of tools that give a file another name or place.
 const MOVING: [&str; 4] = ["move", "rename", "copy", "mv"];
 
@@ -44,24 +47,25 @@ pub fn contents(calls: &[CallView<'_>], lineage: &Lineage) -> Vec<Content> {
             }
         }
     }
+    let mut made = vec![0_usize; calls.len()];
+    for version in &lineage.versions {
+        made[version.call] += 1;
+    }
+    let mut asked: Vec<Option<u64>> = vec![None; calls.len()];
+    let mut room = MOST_INPUTS;
     let mut contents: Vec<Content> = Vec::with_capacity(lineage.versions.len());
     for (index, version) in lineage.versions.iter().enumerate() {
         let makers = changes.get(&index).cloned().unwrap_or_else(|| vec![version.call]);
         let mut hasher = DefaultHasher::new();
         let mut inputs = Vec::new();
         for maker in makers {
-            let (Some(call), Some(mentions)) = (calls.get(maker), lineage.mentions.get(maker)) else {
-                continue;
-            };
-            call.tool.hash(&mut hasher);
-            if let Some(arguments) = call.arguments {
-                hash(arguments, "", 0, mentions, &mut hasher);
-            }
+            let (call, mentions) = (&calls[maker], &lineage.mentions[maker]);
+            asked[maker].get_or_insert_with(|| asks_for(call, mentions)).hash(&mut hasher);
             let used = mentions.iter().filter_map(|mention| mention.role.used_version());
-            inputs.extend(used.filter(|used| *used != index));
+            inputs.extend(used.filter(|used| *used != index).take(room.saturating_sub(inputs.len())));
         }
-        let mut own = lineage.versions.iter().filter(|other| other.call == version.call);
-        if own.nth(1).is_some() {
+        room -= inputs.len();
+        if made[version.call] > 1 {
             version.pointer.hash(&mut hasher);
         }
         let tool = calls.get(version.call).map_or("", |call| call.tool);
@@ -110,13 +114,32 @@ pub fn call_keys(lineage: &Lineage, contents: &[Content]) -> Vec<u64> {
     lineage.mentions.iter().map(key).collect()
 }
 
-/// Takes in a value without the names of files in it.
-fn hash(value: &Json, pointer: &str, depth: usize, mentions: &[Mention], hasher: &mut DefaultHasher) {
+/// A key of a call's tool and of its arguments without names of files.
+fn asks_for(call: &CallView<'_>, mentions: &[Mention]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    call.tool.hash(&mut hasher);
+    if let Some(arguments) = call.arguments {
+        let mut by_pointer: HashMap<&str, Vec<&Mention>> = HashMap::new();
+        for mention in mentions {
+            by_pointer.entry(&mention.pointer).or_default().push(mention);
+        }
+        hash(arguments, "", 0, &by_pointer, &mut hasher);
+    }
+    hasher.finish()
+}
+
+/// Takes in a value without the names of files in it; `mentions` by their pointers.
+fn hash(
+    value: &Json,
+    pointer: &str,
+    depth: usize,
+    mentions: &HashMap<&str, Vec<&Mention>>,
+    hasher: &mut DefaultHasher,
+) {
     match value {
         _ if depth > MAX_DEPTH => {}
         Json::String(text) => {
-            let mut spans: Vec<&Mention> =
-                mentions.iter().filter(|mention| mention.pointer == pointer).collect();
+            let mut spans = mentions.get(pointer).cloned().unwrap_or_default();
             spans.sort_by_key(|mention| mention.span.start);
             let mut at = 0;
             for mention in spans {
@@ -144,9 +167,8 @@ fn hash(value: &Json, pointer: &str, depth: usize, mentions: &[Mention], hasher:
             for (key, item) in members {
                 let below = pointer_to(pointer, key);
                 // The name of what a call makes may as well be left to its tool.
-                let writes =
-                    |mention: &Mention| mention.pointer == below && matches!(mention.role, Role::Writes(_));
-                if !mentions.iter().any(writes) {
+                let mut named = mentions.get(&*below).into_iter().flatten();
+                if !named.any(|mention| matches!(mention.role, Role::Writes(_))) {
                     key.hash(hasher);
                     hash(item, &below, depth + 1, mentions, hasher);
                 }

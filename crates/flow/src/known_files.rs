@@ -1,6 +1,6 @@
 //! The files that exist after a step, by their paths.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use super::named_paths::NamedPath;
 use super::paths::FilePath;
@@ -26,14 +26,16 @@ fn end_of_parts(text: &str, count: usize) -> Option<usize> {
 #[derive(Debug, Default)]
 pub(crate) struct KnownFiles {
     exact: HashMap<Vec<String>, usize>,
-    by_name: HashMap<String, Vec<(FilePath, usize)>>,
+    /// The latest of each name, the last one last.
+    by_name: HashMap<String, VecDeque<(FilePath, usize)>>,
     folders: Vec<(FilePath, usize)>,
-    order: Vec<(String, usize)>,
+    /// The latest names, each once, the last one last.
+    latest: VecDeque<(String, usize)>,
 }
 
 impl KnownFiles {
     pub(crate) fn is_empty(&self) -> bool {
-        self.order.is_empty()
+        self.exact.is_empty()
     }
 
     /// Puts a version in the place of what is there; says what was.
@@ -44,12 +46,16 @@ impl KnownFiles {
         if let Some(name) = path.parts().last() {
             let same_name = self.by_name.entry(name.clone()).or_default();
             same_name.retain(|(known, _)| known.parts() != path.parts());
-            same_name.push(entry.clone());
+            push_latest(same_name, entry.clone());
         }
         if !path.is_file {
             self.folders.push(entry);
         }
-        self.order.push((named.text.clone(), version));
+        // Shorter names are words.
+        if named.text.len() >= 3 {
+            self.latest.retain(|(known, _)| *known != named.text);
+            push_latest(&mut self.latest, (named.text.clone(), version));
+        }
         before
     }
 
@@ -62,8 +68,8 @@ impl KnownFiles {
     pub(crate) fn met(&self, named: &NamedPath) -> Option<(usize, Option<usize>)> {
         let path = &named.path;
         let same_name = path.parts().last().and_then(|name| self.by_name.get(name));
-        let same = same_name.into_iter().flatten().rev().take(LATEST);
-        if let Some((_, version)) = same.clone().find(|(known, _)| known.may_meet(path)) {
+        let mut same = same_name.into_iter().flatten().rev();
+        if let Some((_, version)) = same.find(|(known, _)| known.may_meet(path)) {
             return Some((*version, None));
         }
         // A tool adds the ending that a name lacks.
@@ -76,16 +82,15 @@ impl KnownFiles {
     }
 
     /// The latest names, each once, with their versions.
-    pub(crate) fn latest(&self) -> Vec<(String, usize)> {
-        let mut latest: Vec<(String, usize)> = Vec::new();
-        for (name, version) in self.order.iter().rev() {
-            if latest.len() >= LATEST {
-                break;
-            }
-            if name.len() >= 3 && !latest.iter().any(|(known, _)| known == name) {
-                latest.push((name.clone(), *version));
-            }
-        }
-        latest
+    pub(crate) fn latest(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.latest.iter().rev().map(|(name, version)| (&**name, *version))
     }
+}
+
+/// Adds an item to the latest ones, in the place of the oldest where there are enough.
+fn push_latest<T>(latest: &mut VecDeque<T>, item: T) {
+    if latest.len() == LATEST {
+        latest.pop_front();
+    }
+    latest.push_back(item);
 }

@@ -19,16 +19,26 @@ const SEARCHED_BY_NAME: usize = 1 << 14;
 /// So many bytes of texts of one trajectory are searched, each time for one name.
 const MOST_SEARCHED: usize = 8 << 20;
 
+/// So many paths among the arguments of one trajectory are followed, the first.
+const MOST_NAMED: usize = 100_000;
+
 impl Lineage {
     /// The lineage of calls that are sorted by step.
     #[must_use]
     pub fn new(calls: &[CallView<'_>], given: GivenFiles<'_>) -> Self {
-        let paths: Vec<Vec<NamedPath>> = calls.iter().map(named_paths).collect();
+        let mut room = MOST_NAMED;
+        let paths = |call: &CallView<'_>| {
+            let mut paths = named_paths(call);
+            paths.truncate(room);
+            room -= paths.len();
+            paths
+        };
+        let paths: Vec<Vec<NamedPath>> = calls.iter().map(paths).collect();
         let image = given.image.and_then(FilePath::new);
         if image.is_none() && paths.iter().all(Vec::is_empty) {
             return Self::default();
         }
-        let mut tracker = Tracker::new(calls, image, created(calls, &paths));
+        let mut tracker = Tracker::new(calls, image, &paths);
         let mut start = 0;
         for of_step in calls.chunk_by(|a, b| a.step == b.step) {
             let step = start..start + of_step.len();
@@ -46,6 +56,7 @@ struct Tracker<'a> {
     /// Paths that tools create which change files in place.
     created: HashSet<Vec<String>>,
     files: KnownFiles,
+    default_names: DefaultNames<'a>,
     lineage: Lineage,
     searched: usize,
     /// Whether no call has named a file, nor returned anything.
@@ -53,13 +64,14 @@ struct Tracker<'a> {
 }
 
 impl<'a> Tracker<'a> {
-    fn new(calls: &'a [CallView<'a>], image: Option<FilePath>, created: HashSet<Vec<String>>) -> Self {
+    fn new(calls: &'a [CallView<'a>], image: Option<FilePath>, paths: &[Vec<NamedPath>]) -> Self {
         let lineage = Lineage { mentions: vec![Vec::new(); calls.len()], versions: Vec::new() };
         Self {
             calls,
             image,
-            created,
+            created: created(calls, paths),
             files: KnownFiles::default(),
+            default_names: DefaultNames::new(calls, paths),
             lineage,
             searched: 0,
             knows_nothing: true,
@@ -68,6 +80,7 @@ impl<'a> Tracker<'a> {
 
     /// Reads first what earlier steps made; what the step makes exists for later ones.
     fn step(&mut self, step: Range<usize>, paths: &[Vec<NamedPath>]) {
+        // What the step writes, in the order of its paths.
         let mut written: Vec<(&NamedPath, usize)> = Vec::new();
         for call in step.clone().filter(|&call| !self.calls[call].has_failed) {
             for path in paths[call].iter().filter(|path| path.is_written) {
@@ -76,10 +89,10 @@ impl<'a> Tracker<'a> {
                 }
             }
         }
+        let mut next = written.iter().peekable();
         for call in step.clone() {
             for path in &paths[call] {
-                let made =
-                    written.iter().find(|(made, _)| std::ptr::eq(*made, path)).map(|(_, version)| *version);
+                let made = next.next_if(|(made, _)| std::ptr::eq(*made, path)).map(|(_, version)| *version);
                 let writes = made.map(|version| (Role::Writes(version), path.text.len()));
                 let role = match path.is_output {
                     true => writes,
@@ -100,6 +113,7 @@ impl<'a> Tracker<'a> {
             }
             self.search_texts(call, &paths[call]);
         }
+        self.default_names.add_step(step.clone(), &self.lineage);
         self.knows_nothing &=
             step.clone().all(|call| paths[call].is_empty() && self.calls[call].result.is_none());
         for (path, version) in written {
@@ -147,6 +161,7 @@ impl<'a> Tracker<'a> {
     }
 
     fn add(&mut self, call: usize, named: &NamedPath) -> usize {
+        self.default_names.add_file_of(call);
         self.lineage.versions.push(Version {
             call,
             pointer: Some(named.pointer.clone()),
@@ -196,8 +211,7 @@ impl<'a> Tracker<'a> {
         if let Some((_, version)) = of_others.find(|(made, _)| made.path.may_meet(path)) {
             return Some((reads(*version, true), named.text.len()));
         }
-        let maker = DefaultNames { calls: self.calls, lineage: &self.lineage }.maker(call, path)?;
-        let version = self.add_default(maker, named);
+        let version = self.find_default(named)?;
         Some((reads(version, false), named.text.len()))
     }
 
@@ -212,17 +226,16 @@ impl<'a> Tracker<'a> {
         let mut texts = texts_of(self.calls[call].arguments, &is_of_interest);
         texts.retain(|(pointer, _)| !paths.iter().any(|path| path.pointer == *pointer));
         for (pointer, text) in &texts {
-            self.find_default_names(call, pointer, text);
+            self.find_default_names(pointer, text);
         }
-        let names = self.files.latest();
         let mut mentions = Vec::new();
         for (pointer, text) in &texts {
-            for (name, version) in &names {
+            for (name, version) in self.files.latest() {
                 self.searched += text.len();
                 if self.searched > MOST_SEARCHED {
                     return;
                 }
-                mentions.extend(whole_words(text, name).map(|span| (pointer.clone(), span, *version)));
+                mentions.extend(whole_words(text, name).map(|span| (pointer.clone(), span, version)));
             }
         }
         // Of names that overlap the longest counts.
@@ -238,7 +251,7 @@ impl<'a> Tracker<'a> {
     }
 
     /// Learns names that no argument gave from the words of a text.
-    fn find_default_names(&mut self, call: usize, pointer: &str, text: &str) {
+    fn find_default_names(&mut self, pointer: &str, text: &str) {
         let is_end = |c: char| c.is_whitespace() || "\"'`<>(),;".contains(c);
         let words = text.split(is_end).filter(|word| word.contains('.')).take(MOST_OF_CALL);
         for word in words.map(|word| word.trim_end_matches(['.', ':', '!'])) {
@@ -248,25 +261,21 @@ impl<'a> Tracker<'a> {
             {
                 continue;
             }
-            self.searched += SEARCHED_BY_NAME;
-            if self.searched > MOST_SEARCHED {
-                return;
-            }
-            let Some(maker) = (DefaultNames { calls: self.calls, lineage: &self.lineage }).maker(call, &path)
-            else {
-                continue;
-            };
             let (pointer, text) = (pointer.to_owned(), word.to_owned());
-            let named = NamedPath { pointer, path, text, is_output: false, is_written: false };
-            self.add_default(maker, &named);
+            self.find_default(&NamedPath { pointer, path, text, is_output: false, is_written: false });
         }
     }
 
-    /// A file of a call whose name no argument gives.
-    fn add_default(&mut self, maker: usize, named: &NamedPath) -> usize {
+    /// The file under a name that no argument gave, if a call of an earlier step may have made it.
+    fn find_default(&mut self, named: &NamedPath) -> Option<usize> {
+        self.searched += SEARCHED_BY_NAME;
+        if self.searched > MOST_SEARCHED {
+            return None;
+        }
+        let maker = self.default_names.maker(&self.lineage, &named.path)?;
         let version = self.add(maker, named);
         self.lineage.versions[version].pointer = None;
         self.files.put(named, version);
-        version
+        Some(version)
     }
 }

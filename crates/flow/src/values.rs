@@ -209,11 +209,10 @@ pub fn given_names(chain: &Chain) -> Vec<ValueUse> {
 pub fn numbered_names(chain: &Chain) -> HashMap<String, usize> {
     let mut names: Vec<(usize, Option<String>, usize, String, String)> = Vec::new();
     for used in given_names(chain) {
-        let (Origin::Name(pointer), Some(arguments)) = (used.origin, &chain.calls[used.from].arguments)
-        else {
-            continue;
-        };
-        names.push((used.from, thing_around(arguments, &pointer), pointer, plain(&used.value)));
+        let maker = &chain.calls[used.from];
+        let (Origin::Name(pointer), Some(arguments)) = (used.origin, &maker.arguments) else { continue };
+        let thing = thing_around(arguments, &pointer);
+        names.push((maker.place.step, thing, used.from, pointer, plain(&used.value)));
     }
     names.sort();
     names.dedup();

@@ -1,7 +1,7 @@
 //! What results say of compared calls.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::artifacts::Agreement;
 use super::recorded::Recorded;
@@ -31,7 +31,8 @@ impl<'a> ResultEvidence<'a> {
         survey: &'a Survey,
         pictures: Option<&'a dyn ComparePictures>,
     ) -> Self {
-        let is_paired = |call: usize| compared.iter().any(|pair| pair.predicted.index == call);
+        let paired: HashSet<usize> = compared.iter().map(|pair| pair.predicted.index).collect();
+        let is_paired = |call: usize| paired.contains(&call);
         let agreement = Agreement::new(results, &is_paired, pictures);
         Self { results, survey, pictures, known: HashMap::new(), agreement }
     }
