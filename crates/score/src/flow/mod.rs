@@ -7,6 +7,7 @@
 
 mod rewrite;
 mod shown;
+mod side;
 mod tokens;
 mod values;
 
@@ -14,12 +15,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-use m3_flow::{CallView, Content, GivenFiles, Lineage, Mention, Role, call_keys, contents};
+use m3_flow::{CallView, GivenFiles, Lineage, Mention, Role};
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
 pub(super) use rewrite::{RewriteContext, Rewritten, replaced};
 pub use shown::{SideFlow, flow_of};
+use side::Side;
 use tokens::Naming;
 use values::Values;
 
@@ -27,13 +29,8 @@ use super::calls::Calls;
 
 /// The files of a reference and of its prediction.
 pub(super) struct PairFlow {
-    references: Lineage,
-    predictions: Lineage,
-    reference_contents: Vec<Content>,
-    predicted_contents: Vec<Content>,
-    /// A key for each call of the reference, and of the prediction, that does not depend on names of files; none where no
-    /// files are made.
-    keys: [Vec<u64>; 2],
+    references: Side,
+    predictions: Side,
     values: Values,
     naming: Naming,
 }
@@ -58,32 +55,18 @@ impl PairFlow {
     pub(super) fn new(reference: &Trajectory, prediction: &Trajectory) -> Option<Box<Self>> {
         let image = [reference, prediction].into_iter().find_map(|side| side.image.as_deref());
         let are_recorded = [reference, prediction].into_iter().all(has_results);
-        let of = |trajectory: &Trajectory| {
-            let (views, lineage) = lineage(trajectory, image, are_recorded);
-            if lineage.versions.is_empty() {
-                return (lineage, Vec::new(), Vec::new());
-            }
-            let contents = contents(&views, &lineage);
-            let keys = call_keys(&lineage, &contents);
-            (lineage, contents, keys)
+        let side = |trajectory: &Trajectory| {
+            let (calls, lineage) = lineage(trajectory, image, are_recorded);
+            Side::new(&calls, lineage)
         };
-        let (references, reference_contents, reference_keys) = of(reference);
-        let (predictions, predicted_contents, predicted_keys) = of(prediction);
+        let (references, predictions) = (side(reference), side(prediction));
         let values = Values::new(reference, prediction, are_recorded);
-        if references.is_empty() && predictions.is_empty() && values.is_empty() {
+        if references.lineage.is_empty() && predictions.lineage.is_empty() && values.is_empty() {
             return None;
         }
         let question = [reference, prediction].into_iter().find_map(|side| side.question.as_deref());
         let naming = Naming::new(question.unwrap_or_default());
-        Some(Box::new(Self {
-            references,
-            predictions,
-            reference_contents,
-            predicted_contents,
-            keys: [reference_keys, predicted_keys],
-            values,
-            naming,
-        }))
+        Some(Box::new(Self { references, predictions, values, naming }))
     }
 }
 
@@ -101,17 +84,17 @@ impl PairFlow {
 
     /// A key of a reference call that does not depend on names of files; 0 where no files are made.
     pub(super) fn reference_key(&self, call: usize) -> u64 {
-        self.keys[0].get(call).copied().unwrap_or_default()
+        self.references.key(call)
     }
 
     /// A key of a predicted call that does not depend on names of files; 0 where no files are made.
     pub(super) fn predicted_key(&self, call: usize) -> u64 {
-        self.keys[1].get(call).copied().unwrap_or_default()
+        self.predictions.key(call)
     }
 
     fn mentions(&self, calls: [Option<usize>; 2]) -> impl Iterator<Item = &Mention> {
         let sides = [&self.references, &self.predictions].into_iter().zip(calls);
-        sides.filter_map(|(side, call)| side.mentions.get(call?)).flatten()
+        sides.filter_map(|(side, call)| side.lineage.mentions.get(call?)).flatten()
     }
 
     /// Which of the reference's files each file stands for that the prediction changes in place: the one that paired calls name
@@ -120,18 +103,19 @@ impl PairFlow {
         let file = |lineage: &Lineage, mention: &Mention| {
             mention.role.used_version().filter(|&version| lineage.versions[version].is_changed_in_place)
         };
+        let (references, predictions) = (&self.references.lineage, &self.predictions.lineage);
         let mut votes: BTreeMap<(usize, usize), u32> = BTreeMap::new();
-        for (call, mentions) in self.predictions.mentions.iter().enumerate() {
+        for (call, mentions) in predictions.mentions.iter().enumerate() {
             let Some(reference) = calls.get(call).copied().flatten() else { continue };
             for mention in mentions {
-                let own = self.references.mentions.get(reference).into_iter().flatten();
+                let own = references.mentions.get(reference).into_iter().flatten();
                 let mut at_place = own.filter(|other| other.pointer == mention.pointer);
-                let Some(own) = at_place.find_map(|other| file(&self.references, other)) else {
+                let Some(own) = at_place.find_map(|other| file(references, other)) else {
                     continue;
                 };
-                let Some(given) = file(&self.predictions, mention) else { continue };
-                let creates = self.references.versions[own].call == reference
-                    && self.predictions.versions[given].call == call;
+                let Some(given) = file(predictions, mention) else { continue };
+                let creates =
+                    references.versions[own].call == reference && predictions.versions[given].call == call;
                 *votes.entry((own, given)).or_default() += if creates { 3 } else { 2 };
             }
         }

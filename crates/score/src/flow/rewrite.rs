@@ -94,8 +94,8 @@ impl PairFlow {
         context: &RewriteContext<'_>,
     ) -> Option<Rewritten> {
         let mentions = (
-            self.references.mentions.get(reference).map_or(&[][..], Vec::as_slice),
-            self.predictions.mentions.get(predicted).map_or(&[][..], Vec::as_slice),
+            self.references.lineage.mentions.get(reference).map_or(&[][..], Vec::as_slice),
+            self.predictions.lineage.mentions.get(predicted).map_or(&[][..], Vec::as_slice),
         );
         if mentions.0.is_empty() && mentions.1.is_empty() && !self.values.are_used_by(predicted) {
             return None;
@@ -132,7 +132,7 @@ impl PairFlow {
     /// A file that is written over is lost only where the reference leaves it behind.
     fn forgive_losses(&self, wanted: &[Named<'_>], given: &mut [Named<'_>]) {
         let is_left = |name: &Named<'_>| match name.mention.role {
-            Role::Writes(version) => self.references.is_left(version),
+            Role::Writes(version) => self.references.lineage.is_left(version),
             _ => false,
         };
         if wanted.iter().any(is_left) {

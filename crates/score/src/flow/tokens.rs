@@ -1,9 +1,10 @@
 //! What a name of a file stands for, and the words in which a comparison tells that two names stand for different things.
 
+use super::side::Side;
 use super::{Counterparts, PairFlow, words_of_place};
 use crate::calls::Calls;
 use crate::fidelity::{LOSS, file_words};
-use m3_flow::{Content, Lineage, Mention, Role, Version};
+use m3_flow::{Lineage, Mention, Role};
 use m3_support::text::shortened;
 
 /// What a name stands for.
@@ -94,17 +95,17 @@ pub(super) fn ending(path: &str) -> &str {
 impl PairFlow {
     /// What a mention of the reference stands for.
     pub(super) fn reference_meaning(&self, mention: &Mention, pairing: Counterparts<'_>) -> Meaning {
-        let versions = &self.references;
+        let references = &self.references;
         match mention.role {
             Role::ReadsTaskImage => Meaning::TaskImage,
-            Role::Writes(version) => written(versions, version),
+            Role::Writes(version) => written(references, version),
             Role::Reads { version, .. } | Role::Changes(version) => {
-                match (pairing, versions.versions.get(version)) {
+                match (pairing, references.lineage.versions.get(version)) {
                     (Counterparts::Known { .. }, Some(made)) if made.is_changed_in_place => {
                         Meaning::InPlace(version)
                     }
-                    (Counterparts::Known { .. }, Some(made)) => {
-                        Meaning::Made(self.first_maker(version), slot(versions, made))
+                    (Counterparts::Known { .. }, Some(_)) => {
+                        Meaning::Made(references.first_maker(version), references.slot(version))
                     }
                     _ => Meaning::Anything,
                 }
@@ -114,21 +115,21 @@ impl PairFlow {
 
     /// What a mention of the prediction stands for; `reference` is the call that it is compared with.
     pub(super) fn predicted_meaning(&self, mention: &Mention, pairing: Counterparts<'_>) -> Meaning {
-        let versions = &self.predictions;
+        let predictions = &self.predictions;
         match mention.role {
             Role::ReadsTaskImage => Meaning::TaskImage,
             Role::Writes(version) => {
-                self.end_of(version, pairing).unwrap_or_else(|| written(versions, version))
+                self.end_of(version, pairing).unwrap_or_else(|| written(predictions, version))
             }
             Role::Reads { version, .. } | Role::Changes(version) => {
-                match (pairing, versions.versions.get(version)) {
+                match (pairing, predictions.lineage.versions.get(version)) {
                     (Counterparts::Known { files, .. }, Some(made)) if made.is_changed_in_place => {
                         files.get(&version).map_or(Meaning::Foreign(version), |&file| Meaning::InPlace(file))
                     }
-                    (Counterparts::Known { calls: references, .. }, Some(made)) => {
-                        let slot = slot(versions, made);
-                        match self.reference_maker(version, references) {
-                            Some(reference) => Meaning::Made(self.first_maker_of(reference), slot),
+                    (Counterparts::Known { calls, .. }, Some(made)) => {
+                        let slot = predictions.slot(version);
+                        match self.reference_maker(version, calls) {
+                            Some(reference) => Meaning::Made(self.references.first_maker_of(reference), slot),
                             None => Meaning::Unpaired(made.call, slot),
                         }
                     }
@@ -140,16 +141,16 @@ impl PairFlow {
 
     /// The reference call that makes what a version of the prediction holds, under a pairing. A call that is made again makes the
     /// same again: of several, one that is paired with a call that does the same counts.
-    fn reference_maker(&self, version: usize, references: &[Option<usize>]) -> Option<usize> {
-        let key = self.predicted_contents.get(version)?.key;
-        let same = same_contents(&self.predicted_contents, version);
-        let paired = same.filter_map(|version| {
-            let call = self.predictions.versions.get(version)?.call;
-            references.get(call).copied().flatten()
+    fn reference_maker(&self, version: usize, calls: &[Option<usize>]) -> Option<usize> {
+        let key = self.predictions.content_key(version)?;
+        let same = self.predictions.same_as(version).iter().take(MOST_SAME);
+        let paired = same.filter_map(|&version| {
+            let call = self.predictions.lineage.versions.get(version)?.call;
+            calls.get(call).copied().flatten()
         });
         // By what they make, so that the order of calls within a step means nothing.
         paired.min_by_key(|&reference| {
-            let own = self.reference_key(reference);
+            let own = self.references.key(reference);
             (own != key, own, reference)
         })
     }
@@ -157,32 +158,16 @@ impl PairFlow {
     /// What becomes of a version of the prediction, if it is not left behind: a later call writes over it, or makes something of
     /// it that the reference does not make.
     fn end_of(&self, version: usize, pairing: Counterparts<'_>) -> Option<Meaning> {
-        let versions = &self.predictions.versions;
-        let by = versions.get(version)?.replaced_by;
-        let is_again = |by: usize| same_contents(&self.predicted_contents, version).any(|same| same == by);
+        let predictions = &self.predictions;
+        let by = predictions.lineage.versions.get(version)?.replaced_by;
+        let is_again = |by: usize| predictions.content_key(by) == predictions.content_key(version);
         if let Some(by) = by.filter(|by| !is_again(*by)) {
-            return versions.get(by).map(|by| Meaning::Lost(by.call));
+            return predictions.lineage.versions.get(by).map(|by| Meaning::Lost(by.call));
         }
         let Counterparts::Known { calls, .. } = pairing else { return None };
-        let reads = |call: &usize| {
-            let mut mentions = self.predictions.mentions[*call].iter();
-            mentions.any(|mention| mention.role.used_version() == Some(version))
-        };
-        let makes = |call: &usize| versions.iter().any(|made| made.call == *call);
-        let unpaired = (0..self.predictions.mentions.len()).filter(|call| calls.get(*call) == Some(&None));
-        unpaired.filter(reads).find(makes).map(Meaning::Continued)
-    }
-
-    /// The first reference call that makes what a version of the reference holds.
-    fn first_maker(&self, version: usize) -> usize {
-        let first = same_contents(&self.reference_contents, version).next();
-        self.references.versions.get(first.unwrap_or(version)).map_or(0, |made| made.call)
-    }
-
-    /// The first reference call that makes what this reference call makes.
-    fn first_maker_of(&self, call: usize) -> usize {
-        let own = self.references.versions.iter().position(|version| version.call == call);
-        own.map_or(call, |version| self.first_maker(version))
+        let mut unpaired =
+            predictions.readers(version).iter().filter(|call| calls.get(**call) == Some(&None));
+        unpaired.find(|call| !predictions.made_by(**call).is_empty()).map(|call| Meaning::Continued(*call))
     }
 
     /// The words for a meaning, between signs that no text has. Calls have the numbers of the prediction, where it has them.
@@ -214,9 +199,11 @@ impl PairFlow {
                 format!("reads what {} made{}", words_of_place(predictions, *call), slot(which))
             }
             Meaning::InPlace(file) => {
-                format!("uses the reference's file `{}`", shown(&self.references, *file))
+                format!("uses the reference's file `{}`", shown(&self.references.lineage, *file))
             }
-            Meaning::Foreign(file) => format!("uses another file, `{}`", shown(&self.predictions, *file)),
+            Meaning::Foreign(file) => {
+                format!("uses another file, `{}`", shown(&self.predictions.lineage, *file))
+            }
             Meaning::Anything => "reads something that was made".to_owned(),
             Meaning::TaskImage => "reads the task's picture".to_owned(),
             Meaning::New(_) => "writes a new file".to_owned(),
@@ -229,6 +216,9 @@ impl PairFlow {
     }
 }
 
+/// So many calls that make the same are asked which reference call they are paired with, the first.
+const MOST_SAME: usize = 256;
+
 /// Names of files in reasons are cut to so many columns.
 const SHOWN: usize = 60;
 
@@ -236,23 +226,10 @@ fn shown(lineage: &Lineage, version: usize) -> String {
     lineage.versions.get(version).map_or_else(String::new, |version| shortened(&version.path, SHOWN))
 }
 
-/// The versions that hold what a version holds.
-fn same_contents(contents: &[Content], version: usize) -> impl Iterator<Item = usize> {
-    let key = contents.get(version).map(|content| content.key);
-    let same = contents.iter().enumerate().filter(move |(_, content)| Some(content.key) == key);
-    same.map(|(version, _)| version)
-}
-
-fn written(lineage: &Lineage, version: usize) -> Meaning {
-    match lineage.versions.get(version) {
+fn written(side: &Side, version: usize) -> Meaning {
+    match side.lineage.versions.get(version) {
         Some(version) if version.replaces_task_image => Meaning::InPlaceOfTaskImage,
-        Some(version) => Meaning::New(slot(lineage, version)),
+        Some(_) => Meaning::New(side.slot(version)),
         None => Meaning::Anything,
     }
-}
-
-/// Which of the files of its call a version is: empty where the call makes one.
-fn slot(lineage: &Lineage, version: &Version) -> String {
-    let is_only = lineage.versions.iter().filter(|other| other.call == version.call).nth(1).is_none();
-    if is_only { String::new() } else { version.pointer.clone().unwrap_or_default() }
 }
