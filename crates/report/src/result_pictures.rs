@@ -1,6 +1,6 @@
 //! Pictures of results, for their comparison: those within the files, and those in files beside them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use image::RgbaImage;
 use m3_images::likeness::{self, compare, pixels};
 use m3_score::results::{ComparePictures, Likeness, RecordedPicture, ResultSide};
+use m3_support::text::shortened;
 use m3_support::workspace::Workspace;
 use sha2::{Digest as _, Sha256};
 
@@ -35,6 +36,8 @@ pub struct ResultPictures {
 struct Decoded {
     pictures: HashMap<[u8; 32], Option<Arc<RgbaImage>>>,
     bytes: usize,
+    /// Those that cannot be had, of the references and of the predictions.
+    missing: [BTreeSet<String>; 2],
     /// How many pixels were decoded so far.
     pixels: u64,
 }
@@ -119,6 +122,9 @@ impl ResultPictures {
         }
         let opened = self.bytes(side, picture).and_then(|bytes| pixels(&bytes).ok()).map(Arc::new);
         let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
+        if opened.is_none() {
+            decoded.missing[side as usize].insert(named(picture));
+        }
         let bytes = opened.as_ref().map_or(0, |image| image.as_raw().len()) + 64;
         let pixels = opened.as_ref().map_or(0, |image| u64::from(image.width()) * u64::from(image.height()));
         decoded.pixels = decoded.pixels.saturating_add(pixels);
@@ -134,7 +140,23 @@ impl ResultPictures {
     }
 }
 
+/// A picture in words.
+fn named(picture: &RecordedPicture) -> String {
+    match picture {
+        RecordedPicture::File { id, path } => format!("`{}` of `{}`", shortened(path, 60), shortened(id, 60)),
+        _ => "one within a result".to_owned(),
+    }
+}
+
 impl ResultPictures {
+    /// Pictures of a side that were asked for and cannot be had: how many, and the first by its name.
+    #[must_use]
+    pub fn missing(&self, side: ResultSide) -> Option<(usize, String)> {
+        let decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
+        let missing = &decoded.missing[side as usize];
+        Some((missing.len(), missing.first()?.clone()))
+    }
+
     /// The pixels of a reference's and of a prediction's picture; `None` where one of them cannot be had.
     #[must_use]
     pub fn both(
@@ -154,6 +176,14 @@ impl ComparePictures for ResultPictures {
         let [a, b] = self.both(reference, predicted)?;
         let likeness::Likeness { likeness, is_same, .. } = compare(&a, &b);
         Some(Likeness { likeness, is_same })
+    }
+
+    fn is_missing(&self, side: ResultSide, picture: &RecordedPicture) -> bool {
+        let may_decode = || {
+            let decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
+            self.most_pixels.is_none_or(|most| decoded.pixels < most)
+        };
+        may_decode() && self.pixels(side, picture).is_none()
     }
 
     fn digest(&self, side: ResultSide, picture: &RecordedPicture) -> Option<[u8; 16]> {

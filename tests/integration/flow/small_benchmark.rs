@@ -194,6 +194,29 @@ fn variants_pass_if_they_make_the_same_pictures() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// A prediction cannot hide what it leaves behind.
+#[test]
+fn pictures_of_a_prediction_that_are_missing_are_like_nothing() {
+    let (Some(mut told), Some(mut m3)) = (m3(), m3()) else { return };
+    let references = root().join("trajectories/references.json");
+    let all = json_of(&references);
+    let is_chosen = |trajectory: &&Value| matches!(trajectory["id"].as_str(), Some("00010000" | "00020001"));
+    let chosen: Vec<&Value> = all.as_array().unwrap().iter().filter(is_chosen).collect();
+    let folder = Folder::new();
+    let predictions = folder.json("predictions.json", &json!(chosen));
+    let scored = report(m3.arg("score").arg(&predictions).arg(&references));
+    let agreement = |id: &str| {
+        let mut scores = scored["trajectories"].as_array().unwrap().iter();
+        scores.find(|score| score["id"] == id).unwrap()["metrics"]["artifact_agreement"].as_f64()
+    };
+    // The first leaves an answer behind, the second a picture.
+    assert_eq!([agreement("00010000"), agreement("00020001")], [Some(1.0), Some(0.0)]);
+    let output = told.arg("score").arg(&predictions).arg(&references).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("1 picture of results in the predictions cannot be read"), "{said}");
+    assert!(said.contains("of `00020001`") && !said.contains("in the references"), "{said}");
+}
+
 fn copy_pictures(from: &Path, to: &Path) {
     std::fs::create_dir(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {

@@ -18,7 +18,7 @@ pub(super) const MOST: usize = 64;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Agreement {
     /// The sum of likenesses over the larger number of artifacts, in [0, 1]; `None` where nothing is left behind, or a picture
-    /// cannot be had.
+    /// of the reference cannot be had.
     pub(super) value: Option<f64>,
     /// For each artifact of the reference: the calls that lead to it.
     leading: Vec<BTreeSet<usize>>,
@@ -141,8 +141,13 @@ impl Comparer<'_> {
 
     fn calls(&mut self, calls: (usize, usize)) -> Option<Likeness> {
         let (results, pictures) = (self.results, self.pictures);
-        let found = *self.known.entry(calls).or_insert_with(|| results.compare(calls, pictures));
-        let found = found?;
+        let compare = || {
+            let found = results.compare(calls, pictures);
+            // A prediction cannot hide what it leaves behind.
+            let is_hidden = || pictures.is_some_and(|it| results.lacks_predicted_pictures(calls, it));
+            found.or_else(|| is_hidden().then_some(Likeness::NONE))
+        };
+        let found = (*self.known.entry(calls).or_insert_with(compare))?;
         let has_pictures = |side: &Side, call: usize| {
             side.calls[call].result.as_ref().is_some_and(|result| !result.pictures.is_empty())
         };

@@ -103,6 +103,21 @@ impl PairResults {
         Some(all)
     }
 
+    /// Whether calls cannot be compared because the prediction's pictures are missing, and for no other reason.
+    fn lacks_predicted_pictures(
+        &self,
+        (reference, predicted): (usize, usize),
+        pictures: &dyn ComparePictures,
+    ) -> bool {
+        let lacks = |side: &Side, call: usize, which: ResultSide| {
+            let result = side.calls.get(call).and_then(|call| call.result.as_ref());
+            let mut named = result.into_iter().flat_map(|result| &result.pictures);
+            named.any(|picture| pictures.is_missing(which, picture))
+        };
+        lacks(&self.predictions, predicted, ResultSide::Prediction)
+            && !lacks(&self.references, reference, ResultSide::Reference)
+    }
+
     /// Whether a predicted call failed where the reference call did not, by the results of both.
     fn has_only_prediction_failed(&self, (reference, predicted): (usize, usize)) -> bool {
         let reference = self.references.calls.get(reference);

@@ -33,6 +33,9 @@ pub trait ComparePictures: Debug + Sync {
     /// How alike a reference's and a prediction's picture are; `None` where one of them cannot be had.
     fn compare(&self, reference: &RecordedPicture, predicted: &RecordedPicture) -> Option<Likeness>;
 
+    /// Whether a picture is known to be none: its file is not there, is no picture, or is too large.
+    fn is_missing(&self, side: ResultSide, picture: &RecordedPicture) -> bool;
+
     /// A digest of a picture's bytes; `None` where it cannot be had.
     fn digest(&self, side: ResultSide, picture: &RecordedPicture) -> Option<[u8; 16]>;
 }
