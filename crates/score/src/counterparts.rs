@@ -5,28 +5,19 @@
 //! compared with each other: the pairing of a tool's matched calls with the largest sum of fidelities. Which files a call
 //! uses depends on which calls are paired, so both are found in turns until nothing changes.
 
+mod open_bucket;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ops::Range;
 
 use m3_embedding::{Embedder, EncoderError};
+use open_bucket::OpenBucket;
 
-use super::assign::{Side, assign};
 use super::chunk::{Chunk, Prepared};
-use super::fidelity::constants::{EQUIVALENT, THRESHOLD};
+use super::fidelity::constants::EQUIVALENT;
 use super::fidelity::{CallFidelity, CallPair, Fidelity};
-use super::flow::{Counterparts, PairFlow, RewriteContext, Rewritten};
-use super::matching::{Match, Matching, cosine_of_calls};
-use super::matrix::Matrix;
+use super::flow::{Counterparts, RewriteContext, Rewritten};
+use super::matching::{Match, Matching};
 use super::{ScoreOptions, Similarity, buckets};
-
-/// Cosines that differ by less hardly tell calls apart: six boxes that are each drawn 6 pixels off differ by up to 0.03.
-const INDISTINCT: f64 = 0.05;
-
-/// The most pairs of calls of one tool that are tried; only a trajectory that repeats itself has more.
-const MOST_PAIRS: usize = 1 << 12;
-
-/// So much less counts a pair that does not do the same to the same, so that of equal fidelities the same work is paired.
-const TIE: f64 = 1e-6;
 
 /// Turns after which the pairing stays as it is; a chain of calls settles in as many as it has branches that look alike.
 const MOST_TURNS: usize = 4;
@@ -36,21 +27,6 @@ pub(super) type ComparedCalls = (usize, usize, usize);
 
 /// For each trajectory of a chunk: for each predicted call the reference call it is paired with.
 pub(super) type Pairings = Vec<Vec<Option<usize>>>;
-
-/// Calls of one tool whose pairing is open.
-struct OpenBucket {
-    item: usize,
-    /// Reference calls; the first `matched` of them are matched by the alignment, and keep a partner.
-    references: Vec<usize>,
-    matched: usize,
-    predictions: Vec<usize>,
-    /// Whether its calls name files that calls make: then their fidelity depends on who is paired with whom.
-    names_files: bool,
-    /// Which may be paired.
-    allowed: Matrix<bool>,
-    /// Which do the same to the same, as far as calls say.
-    same_keys: Matrix<bool>,
-}
 
 /// Compares calls of a chunk.
 pub(super) struct Comparer<'r, 'a> {
@@ -146,72 +122,11 @@ impl Comparer<'_, '_> {
             if wrong.is_empty() && !(prepared.flow.is_some() && has_unmatched) {
                 continue;
             }
-            let (references, predictions) = (&prepared.references.calls, &prepared.predictions.calls);
-            let by_reference: HashMap<usize, &Match> =
-                matching.matches.iter().map(|pair| (pair.reference.index, pair)).collect();
-            let matched = |call: usize| by_reference.get(&call).copied();
-            for bucket in buckets(references.tools(), predictions.tools()) {
-                let of_bucket = |is: fn(&PairFlow, [Option<usize>; 2]) -> bool| {
-                    prepared.flow.as_ref().is_some_and(|flow| {
-                        bucket.references.iter().any(|&call| is(flow, [Some(call), None]))
-                            || bucket.predictions.iter().any(|&call| is(flow, [None, Some(call)]))
-                    })
-                };
-                let names_files = of_bucket(PairFlow::names_made_files);
-                let has_names = of_bucket(PairFlow::names_files);
-                let has_unmatched = bucket.references.iter().any(|&call| matched(call).is_none());
-                let is_of_interest = wrong.contains(bucket.tool)
-                    || names_files && !wrong.is_empty()
-                    || has_names && has_unmatched;
-                if !is_of_interest {
-                    continue;
-                }
-                let (mut rows, mut unmatched): (Vec<usize>, Vec<usize>) =
-                    bucket.references.into_iter().partition(|&call| matched(call).is_some());
-                let mut columns = bucket.predictions;
-                if !has_names {
-                    unmatched.clear();
-                }
-                let keys = |key: fn(&PairFlow, usize) -> u64| {
-                    move |call: usize| prepared.flow.as_ref().map_or(0, |flow| key(flow, call))
-                };
-                let (own_key, given_key) = (keys(PairFlow::reference_key), keys(PairFlow::predicted_key));
-                references.sort_by(&mut rows, &own_key);
-                references.sort_by(&mut unmatched, &own_key);
-                predictions.sort_by(&mut columns, &given_key);
-                let matched_rows = rows.len();
-                rows.append(&mut unmatched);
-                if rows.is_empty() || rows.len().saturating_mul(columns.len()) > MOST_PAIRS {
-                    continue;
-                }
-                let is_allowed = |row: usize, column: usize| {
-                    let pair = (rows[row], columns[column]);
-                    names_files
-                        || matched(pair.0).is_none_or(|own| {
-                            own.predicted.index == pair.1
-                                || own.similarity < 1.0
-                                    && cosine_of_calls(references, predictions, self.embedder, pair)
-                                        >= own.similarity - INDISTINCT
-                        })
-                };
-                let allowed = Matrix::from_fn(rows.len(), columns.len(), is_allowed);
-                let has_same_key =
-                    |row: usize, column: usize| own_key(rows[row]) == given_key(columns[column]);
-                let same_keys = Matrix::from_fn(rows.len(), columns.len(), has_same_key);
-                let has_choice =
-                    |row: usize| allowed.row(row).filter(|is_allowed| *is_allowed).nth(1).is_some();
-                if rows.len() > matched_rows || (0..rows.len()).any(has_choice) {
-                    open.push(OpenBucket {
-                        item,
-                        references: rows,
-                        matched: matched_rows,
-                        predictions: columns,
-                        names_files,
-                        allowed,
-                        same_keys,
-                    });
-                }
-            }
+            let matched = matching.matches.iter().map(|pair| (pair.reference.index, pair)).collect();
+            let tools = buckets(prepared.references.calls.tools(), prepared.predictions.calls.tools());
+            open.extend(tools.into_iter().filter_map(|bucket| {
+                OpenBucket::new((item, prepared), bucket, (&matched, &wrong), self.embedder)
+            }));
         }
         open
     }
@@ -322,76 +237,5 @@ pub(super) fn pair_of<'c>(
     match rewritten {
         Some(rewritten) => CallPair { a: Some(&rewritten.reference), b: Some(&rewritten.predicted), ..pair },
         None => pair,
-    }
-}
-
-impl OpenBucket {
-    fn pairs(&self) -> impl Iterator<Item = ComparedCalls> {
-        let (rows, columns) = (0..self.references.len(), self.predictions.len());
-        let all = rows.flat_map(move |row| (0..columns).map(move |column| (row, column)));
-        all.filter(|&place| self.allowed[place])
-            .map(|(row, column)| (self.item, self.references[row], self.predictions[column]))
-    }
-
-    /// The best pairs, as rows and columns; takes the fidelities of its pairs. Matched reference calls choose first; what is
-    /// left is paired where it asks for the same.
-    fn assign(&self, chunk: &Chunk, fidelities: &mut impl Iterator<Item = f64>) -> Vec<(usize, usize)> {
-        let fidelity = Matrix::from_fn(self.references.len(), self.predictions.len(), |row, column| {
-            if !self.allowed[(row, column)] {
-                return -1.0;
-            }
-            let fidelity = fidelities.next().unwrap_or(0.0);
-            if self.same_keys[(row, column)] { fidelity } else { fidelity - TIE }
-        });
-        let all: Vec<usize> = (0..self.predictions.len()).collect();
-        let mut pairs = self.assign_some(chunk, &fidelity, (0..self.matched, &all), -TIE);
-        let is_left = |column: &usize| pairs.iter().all(|(_, taken)| taken != column);
-        let left: Vec<usize> = all.iter().copied().filter(is_left).collect();
-        if pairs.len() == self.matched {
-            pairs.extend(self.assign_some(
-                chunk,
-                &fidelity,
-                (self.matched..self.references.len(), &left),
-                THRESHOLD - TIE,
-            ));
-        }
-        pairs
-    }
-
-    fn assign_some(
-        &self,
-        chunk: &Chunk,
-        fidelity: &Matrix<f64>,
-        (rows, columns): (Range<usize>, &[usize]),
-        least: f64,
-    ) -> Vec<(usize, usize)> {
-        let prepared = &chunk.items[self.item];
-        let (count, start) = (rows.len(), rows.start);
-        let part =
-            Matrix::from_fn(count, columns.len(), |row, column| fidelity[(start + row, columns[column])]);
-        let classes: Vec<usize> = (0..count.max(columns.len())).collect();
-        let predicted: Vec<usize> = columns.iter().map(|&column| self.predictions[column]).collect();
-        let references = prepared.references.calls.steps_of(&self.references[rows]);
-        let predictions = prepared.predictions.calls.steps_of(&predicted);
-        let references = Side { classes: &classes[..count], steps: &references };
-        let predictions = Side { classes: &classes[..columns.len()], steps: &predictions };
-        let pairs = assign(&part, least, references, predictions).unwrap_or_default();
-        pairs.into_iter().map(|(row, column)| (start + row, columns[column])).collect()
-    }
-
-    /// Takes over the pairs; says whether that changes anything.
-    fn settle(&self, pairs: &[(usize, usize)], pairing: &mut [Option<usize>]) -> bool {
-        // The alignment itself is one of the assignments, so that the best one has as many pairs.
-        if pairs.len() < self.matched {
-            return false;
-        }
-        let before: Vec<Option<usize>> = self.predictions.iter().map(|&call| pairing[call]).collect();
-        for &call in &self.predictions {
-            pairing[call] = None;
-        }
-        for &(row, column) in pairs {
-            pairing[self.predictions[column]] = Some(self.references[row]);
-        }
-        before.iter().zip(&self.predictions).any(|(before, &call)| *before != pairing[call])
     }
 }

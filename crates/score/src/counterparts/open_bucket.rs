@@ -1,0 +1,181 @@
+//! Calls of one tool whose pairing is open: which of them may be compared with which, and the best pairs.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use m3_embedding::Embedder;
+
+use super::ComparedCalls;
+use crate::Bucket;
+use crate::assign::{Side, assign};
+use crate::chunk::{Chunk, Prepared};
+use crate::fidelity::constants::THRESHOLD;
+use crate::flow::PairFlow;
+use crate::matching::{Match, cosine_of_calls};
+use crate::matrix::Matrix;
+
+/// Cosines that differ by less hardly tell calls apart: six boxes that are each drawn 6 pixels off differ by up to 0.03.
+const INDISTINCT: f64 = 0.05;
+
+/// The most pairs of calls of one tool that are tried; only a trajectory that repeats itself has more.
+const MOST_PAIRS: usize = 1 << 12;
+
+/// So much less counts a pair that does not do the same to the same, so that of equal fidelities the same work is paired.
+const TIE: f64 = 1e-6;
+
+/// Calls of one tool whose pairing is open.
+pub(super) struct OpenBucket {
+    pub(super) item: usize,
+    /// Reference calls; the first `matched` of them are matched by the alignment, and keep a partner.
+    references: Vec<usize>,
+    matched: usize,
+    predictions: Vec<usize>,
+    /// Whether its calls name files that calls make: then their fidelity depends on who is paired with whom.
+    pub(super) names_files: bool,
+    /// Which may be paired.
+    allowed: Matrix<bool>,
+    /// Which do the same to the same, as far as calls say.
+    same_keys: Matrix<bool>,
+}
+
+impl OpenBucket {
+    /// The calls of one tool of a trajectory, if their pairing is open. `matched` are the alignment's pairs by their reference
+    /// calls, `wrong` the tools of those that do not ask for the same.
+    pub(super) fn new(
+        (item, prepared): (usize, &Prepared),
+        bucket: Bucket<'_>,
+        (matched, wrong): (&HashMap<usize, &Match>, &HashSet<&str>),
+        embedder: &Embedder,
+    ) -> Option<Self> {
+        let (references, predictions) = (&prepared.references.calls, &prepared.predictions.calls);
+        let any_call = |is: fn(&PairFlow, [Option<usize>; 2]) -> bool| {
+            prepared.flow.as_ref().is_some_and(|flow| {
+                bucket.references.iter().any(|&call| is(flow, [Some(call), None]))
+                    || bucket.predictions.iter().any(|&call| is(flow, [None, Some(call)]))
+            })
+        };
+        let (names_files, has_names) =
+            (any_call(PairFlow::names_made_files), any_call(PairFlow::names_files));
+        let has_unmatched = bucket.references.iter().any(|call| !matched.contains_key(call));
+        let is_of_interest =
+            wrong.contains(bucket.tool) || names_files && !wrong.is_empty() || has_names && has_unmatched;
+        if !is_of_interest {
+            return None;
+        }
+        let (mut rows, mut unmatched): (Vec<usize>, Vec<usize>) =
+            bucket.references.into_iter().partition(|call| matched.contains_key(call));
+        let mut columns = bucket.predictions;
+        if !has_names {
+            unmatched.clear();
+        }
+        let key = |key: fn(&PairFlow, usize) -> u64| {
+            move |call: usize| prepared.flow.as_ref().map_or(0, |flow| key(flow, call))
+        };
+        let (own_key, given_key) = (key(PairFlow::reference_key), key(PairFlow::predicted_key));
+        references.sort_by(&mut rows, &own_key);
+        references.sort_by(&mut unmatched, &own_key);
+        predictions.sort_by(&mut columns, &given_key);
+        let matched_rows = rows.len();
+        rows.append(&mut unmatched);
+        if rows.is_empty() || rows.len().saturating_mul(columns.len()) > MOST_PAIRS {
+            return None;
+        }
+        let is_indistinct = |own: &Match, pair: (usize, usize)| {
+            own.similarity < 1.0
+                && cosine_of_calls(references, predictions, embedder, pair) >= own.similarity - INDISTINCT
+        };
+        let allowed = Matrix::from_fn(rows.len(), columns.len(), |row, column| {
+            let pair = (rows[row], columns[column]);
+            let own = matched.get(&pair.0);
+            names_files || own.is_none_or(|own| own.predicted.index == pair.1 || is_indistinct(own, pair))
+        });
+        let same_keys = Matrix::from_fn(rows.len(), columns.len(), |row, column| {
+            own_key(rows[row]) == given_key(columns[column])
+        });
+        let has_choice = |row: usize| allowed.row(row).filter(|is_allowed| *is_allowed).nth(1).is_some();
+        let is_open = rows.len() > matched_rows || (0..rows.len()).any(has_choice);
+        is_open.then_some(Self {
+            item,
+            references: rows,
+            matched: matched_rows,
+            predictions: columns,
+            names_files,
+            allowed,
+            same_keys,
+        })
+    }
+
+    /// The pairs that are compared.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = ComparedCalls> {
+        let (rows, columns) = (0..self.references.len(), self.predictions.len());
+        let all = rows.flat_map(move |row| (0..columns).map(move |column| (row, column)));
+        all.filter(|&place| self.allowed[place])
+            .map(|(row, column)| (self.item, self.references[row], self.predictions[column]))
+    }
+
+    /// The best pairs, as rows and columns; takes the fidelities of its pairs. Matched reference calls choose first; what is
+    /// left is paired where it asks for the same.
+    pub(super) fn assign(
+        &self,
+        chunk: &Chunk,
+        fidelities: &mut impl Iterator<Item = f64>,
+    ) -> Vec<(usize, usize)> {
+        let fidelity = Matrix::from_fn(self.references.len(), self.predictions.len(), |row, column| {
+            if !self.allowed[(row, column)] {
+                return -1.0;
+            }
+            let fidelity = fidelities.next().unwrap_or(0.0);
+            if self.same_keys[(row, column)] { fidelity } else { fidelity - TIE }
+        });
+        let all: Vec<usize> = (0..self.predictions.len()).collect();
+        let mut pairs = self.assign_some(chunk, &fidelity, (0..self.matched, &all), -TIE);
+        let is_left = |column: &usize| pairs.iter().all(|(_, taken)| taken != column);
+        let left: Vec<usize> = all.iter().copied().filter(is_left).collect();
+        if pairs.len() == self.matched {
+            pairs.extend(self.assign_some(
+                chunk,
+                &fidelity,
+                (self.matched..self.references.len(), &left),
+                THRESHOLD - TIE,
+            ));
+        }
+        pairs
+    }
+
+    fn assign_some(
+        &self,
+        chunk: &Chunk,
+        fidelity: &Matrix<f64>,
+        (rows, columns): (Range<usize>, &[usize]),
+        least: f64,
+    ) -> Vec<(usize, usize)> {
+        let prepared = &chunk.items[self.item];
+        let (count, start) = (rows.len(), rows.start);
+        let part =
+            Matrix::from_fn(count, columns.len(), |row, column| fidelity[(start + row, columns[column])]);
+        let classes: Vec<usize> = (0..count.max(columns.len())).collect();
+        let predicted: Vec<usize> = columns.iter().map(|&column| self.predictions[column]).collect();
+        let references = prepared.references.calls.steps_of(&self.references[rows]);
+        let predictions = prepared.predictions.calls.steps_of(&predicted);
+        let references = Side { classes: &classes[..count], steps: &references };
+        let predictions = Side { classes: &classes[..columns.len()], steps: &predictions };
+        let pairs = assign(&part, least, references, predictions).unwrap_or_default();
+        pairs.into_iter().map(|(row, column)| (start + row, columns[column])).collect()
+    }
+
+    /// Takes over the pairs; says whether that changes anything.
+    pub(super) fn settle(&self, pairs: &[(usize, usize)], pairing: &mut [Option<usize>]) -> bool {
+        // The alignment itself is one of the assignments, so that the best one has as many pairs.
+        if pairs.len() < self.matched {
+            return false;
+        }
+        let before: Vec<Option<usize>> = self.predictions.iter().map(|&call| pairing[call]).collect();
+        for &call in &self.predictions {
+            pairing[call] = None;
+        }
+        for &(row, column) in pairs {
+            pairing[self.predictions[column]] = Some(self.references[row]);
+        }
+        before.iter().zip(&self.predictions).any(|(before, &call)| *before != pairing[call])
+    }
+}
