@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::support::{Folder, encoder, failure, m3_bare, m3_process, program_with_cache, skipped, text};
 
-/// Texts of two hundred words each, in two files: a report of them is more than a pipe holds.
+/// Texts of eight words each, in two files: a report of them is more than a pipe holds.
 const TEXTS: usize = 200;
 
 /// Longer than the ten seconds after which a build with a collector looks up its address.
@@ -36,7 +36,7 @@ fn can_trace() -> bool {
 fn many_texts(folder: &Folder, name: &str) -> PathBuf {
     let trajectory = |task: usize| {
         let word = |word: usize| format!("{name}{} ", (task * 7919 + word * 104_729) % 99_991);
-        let text: String = (0..200).map(word).collect();
+        let text: String = (0..8).map(word).collect();
         json!({"id": format!("{task}"), "steps": [{"calls": [{"name": "notes/add", "arguments": {"text": text}}]}]})
     };
     folder.json(&format!("{name}.json"), &(0..TEXTS / 2).map(trajectory).collect())
