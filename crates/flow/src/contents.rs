@@ -74,11 +74,15 @@ pub fn contents(calls: &[CallView<'_>], lineage: &Lineage) -> Vec<Content> {
             inputs.len() == 1 && words(tool).first().is_some_and(|first| MOVING.contains(&first.as_str()));
         contents.push(Content { signature: hasher.finish(), inputs, is_moved, key: 0 });
     }
-    // What a version is made of was made before it, but for files that are changed in place.
-    for index in 0..contents.len() {
+    // What a version is made of was made by earlier calls, but for files that are changed in place. A file under a name that
+    // no argument says is known only once it is read: its number may be higher than that of what is made of it.
+    let mut order: Vec<usize> = (0..contents.len()).collect();
+    order.sort_by_key(|&index| (lineage.versions[index].call, index));
+    let mut keys: Vec<Option<u64>> = vec![None; contents.len()];
+    for index in order {
         let Content { signature, inputs, is_moved, .. } = &contents[index];
-        let key = |input: &usize| if *input < index { contents[*input].key } else { 0 };
-        let key = match inputs.first() {
+        let key = |input: &usize| keys[*input].unwrap_or(0);
+        let own = match inputs.first() {
             Some(input) if *is_moved => key(input),
             _ => {
                 let mut hasher = DefaultHasher::new();
@@ -89,7 +93,8 @@ pub fn contents(calls: &[CallView<'_>], lineage: &Lineage) -> Vec<Content> {
                 hasher.finish()
             }
         };
-        contents[index].key = key;
+        keys[index] = Some(own);
+        contents[index].key = own;
     }
     contents
 }

@@ -168,3 +168,22 @@ fn nothing_hostile_takes_long() {
     let calls: Calls = texts.iter().map(|text| crop(0, text, text)).collect();
     let _ = self::lineage(Some(""), &calls);
 }
+
+#[test]
+fn what_is_made_of_files_without_names_is_told_apart() {
+    let crop = |x: u32| (0, "image/crop", json!({"input_path": "images/a.png", "x1": x}));
+    let draw = |from: &str, to: &str| (1, "image/draw", json!({"input_path": from, "output_path": to}));
+    let calls = |second: u32| {
+        let drawn = [draw("images/a_cropped.png", "b.png"), draw("images/a_cropped_2.png", "c.png")];
+        [crop(1), crop(second)].into_iter().chain(drawn).collect::<Calls>()
+    };
+    let are_same = |calls: &Calls| {
+        let (lineage, contents) = lineage(Some("images/a.png"), calls);
+        let key = |path: &str| {
+            let version = lineage.versions.iter().position(|version| version.path == path).unwrap();
+            contents[version].key
+        };
+        key("b.png") == key("c.png")
+    };
+    assert!(!are_same(&calls(2)) && are_same(&calls(1)));
+}

@@ -186,3 +186,51 @@ fn a_folder_is_not_written_over() {
     let score = one(&of_steps(&[&[second], &[first]]), &of_steps(&[&both]));
     assert!(fidelities(&score).iter().all(|fidelity| *fidelity == Some(1.0)), "{:?}", fidelities(&score));
 }
+
+#[test]
+fn who_moves_a_file_leaves_it_where_it_comes_to() {
+    let trajectory = |rows: u32| {
+        let create = call("table/create", json!({"rows": rows, "output_path": "a.csv"}));
+        let look = call("table/count", json!({"input_path": "a.csv"}));
+        let moved = call("files/move_file", json!({"source": "a.csv", "destination": "out/table.csv"}));
+        of_steps(&[
+            &[with_result(create, json!("done"))],
+            &[with_result(look, json!("counted"))],
+            &[with_result(moved, json!("done"))],
+        ])
+    };
+    assert_eq!(agreement(&one(&trajectory(3), &trajectory(3))), Some(1.0));
+    assert_eq!(agreement(&one(&trajectory(5), &trajectory(3))), Some(0.0));
+}
+
+#[test]
+fn answers_list_what_was_asked_for_in_any_order() {
+    let trajectory = |names: [&str; 2], order: [usize; 2]| {
+        let cut = |at: usize| {
+            let arguments = json!({"input_path": "images/plan.png", "x1": at * 100, "output_path": format!("{}.png", names[at])});
+            with_result(call("image/crop", arguments), json!(format!("{at}00 pixels wide")))
+        };
+        let paths = order.map(|at| format!("{}.png", names[at]));
+        let codes = order.map(|at| json!({"path": format!("{}.png", names[at]), "code": 4711 + at}));
+        let scan = with_result(call("barcode/scan", json!({"image_paths": paths})), json!({"codes": codes}));
+        of_steps(&[&[cut(0), cut(1)], &[scan]])
+    };
+    let reference = trajectory(["left", "right"], [0, 1]);
+    for (names, order) in [(["left", "right"], [1, 0]), (["1", "2"], [0, 1]), (["b", "a"], [1, 0])] {
+        assert_eq!(agreement(&one(&trajectory(names, order), &reference)), Some(1.0), "{names:?}");
+    }
+}
+
+#[test]
+fn names_that_are_numbers_are_names() {
+    let trajectory = |name: &str| {
+        let entity = json!({"name": name, "observations": ["green"]});
+        let create = call("memory/create_entities", json!({"entities": [entity]}));
+        let open = call("memory/open_nodes", json!({"names": [name]}));
+        of_steps(&[
+            &[with_result(create, json!({"entities": [entity]}))],
+            &[with_result(open, json!({"entities": [entity], "relations": []}))],
+        ])
+    };
+    assert_eq!(agreement(&one(&trajectory("jade"), &trajectory("4500"))), Some(1.0));
+}

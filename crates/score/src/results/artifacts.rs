@@ -159,7 +159,20 @@ impl Comparer<'_> {
             side.calls.get(call).and_then(|call| call.result.as_ref()).map(|result| result.files.clone())
         };
         let (own, given) = (of(&results.references, calls.0)?, of(&results.predictions, calls.1)?);
-        self.all_files(&own, &given, 0)
+        self.files_in_any_order(&own, given)
+    }
+
+    /// How alike files are that answers name, which list what was asked for in any order.
+    fn files_in_any_order(&mut self, own: &[usize], mut given: Vec<usize>) -> Option<Likeness> {
+        for (at, &file) in own.iter().enumerate().take(MOST) {
+            for other in at..given.len().min(MOST) {
+                if self.files((file, given[other]), 1)?.is_same {
+                    given.swap(at, other);
+                    break;
+                }
+            }
+        }
+        self.all_files(own, &given, 0)
     }
 
     /// How alike files are, one by one: as the least alike.
@@ -235,11 +248,19 @@ pub(super) fn all_left_behind(
 /// other trajectory has no counterpart of uses up nothing, and its answer is none.
 fn left_behind(side: &Side, is_paired: &dyn Fn(usize) -> bool) -> Vec<Artifact> {
     let counts = |call: usize| is_paired(call) || !side.only_looks(call);
+    let is_moved = |version: usize| side.contents.get(version).is_some_and(|content| content.is_moved);
+    let moves: HashSet<usize> = (0..side.lineage.versions.len())
+        .filter(|&version| is_moved(version))
+        .map(|it| side.lineage.versions[it].call)
+        .collect();
     let mut is_used = vec![false; side.lineage.versions.len()];
+    let mut is_gone = vec![false; side.lineage.versions.len()];
     let mut makes = vec![false; side.calls.len()];
     for (call, mentions) in side.lineage.mentions.iter().enumerate() {
         for mention in mentions {
             match mention.role {
+                // What is moved, or copied, is left behind where it comes to.
+                Role::Reads { version, .. } if moves.contains(&call) => is_gone[version] = true,
                 Role::Reads { version, .. } if counts(call) && takes_files(&mention.pointer) => {
                     is_used[version] = true;
                 }
@@ -251,13 +272,16 @@ fn left_behind(side: &Side, is_paired: &dyn Fn(usize) -> bool) -> Vec<Artifact> 
     for version in &side.lineage.versions {
         makes[version.call] = true;
     }
-    let is_left =
-        |version: &usize| !is_used[*version] && side.lineage.versions[*version].replaced_by.is_none();
-    // What is made twice is used, or left behind, once.
+    let is_left = |&version: &usize| {
+        !is_used[version] && !is_gone[version] && side.lineage.versions[version].replaced_by.is_none()
+    };
+    // What is made twice is used, or left behind, once; who moves a file wants it there, whatever used it before.
     let key = |version: usize| side.contents.get(version).map(|content| content.key);
-    let mut known: HashSet<Option<u64>> =
+    let used: HashSet<Option<u64>> =
         (0..is_used.len()).filter(|&version| is_used[version]).map(key).collect();
-    let is_first = |version: &usize| known.insert(key(*version));
+    let mut known: HashSet<Option<u64>> = HashSet::new();
+    let is_first =
+        |&version: &usize| (is_moved(version) || !used.contains(&key(version))) && known.insert(key(version));
     let mut left: Vec<Artifact> =
         (0..is_used.len()).filter(is_left).filter(is_first).map(Artifact::File).collect();
     let last =

@@ -234,6 +234,7 @@ impl<'t> Text<'t> {
         }
         if let Ok(number) = text.parse::<f64>()
             && text.len() <= 24
+            && !self.names.given.contains_key(text)
         {
             return self.number(number);
         }
