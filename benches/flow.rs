@@ -21,16 +21,28 @@ mod workflows;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use workflows::changes::COUNT;
+use workflows::changes::{COUNT, OTHER_CALLS};
 use workflows::execution::Execution;
 use workflows::figures::{Setting, figures, table};
 use workflows::set::{Set, SetOptions};
 
 const METRICS: [&str; 4] =
     ["average", "argument_fidelity", "argument_fidelity_covered", "artifact_agreement"];
-const SETTINGS: [Setting; 2] = [
-    Setting { name: "without results", options: &[], has_results: false },
-    Setting { name: "with results", options: &[], has_results: true },
+const SETTINGS: [Setting; 4] = [
+    Setting { name: "without results", options: &[], has_results: false, leaves_out: &[] },
+    Setting {
+        name: "without results, the same calls",
+        options: &[],
+        has_results: false,
+        leaves_out: &OTHER_CALLS,
+    },
+    Setting { name: "with results", options: &[], has_results: true, leaves_out: &[] },
+    Setting {
+        name: "with results, the same calls",
+        options: &[],
+        has_results: true,
+        leaves_out: &OTHER_CALLS,
+    },
 ];
 
 fn main() {

@@ -206,8 +206,8 @@ fn pictures_of_a_prediction_that_are_missing_are_like_nothing() {
     let predictions = folder.json("predictions.json", &json!(chosen));
     let scored = report(m3.arg("score").arg(&predictions).arg(&references));
     let agreement = |id: &str| {
-        let mut scores = scored["trajectories"].as_array().unwrap().iter();
-        scores.find(|score| score["id"] == id).unwrap()["metrics"]["artifact_agreement"].as_f64()
+        let mut trajectories = scored["trajectories"].as_array().unwrap().iter();
+        trajectories.find(|score| score["id"] == id).unwrap()["metrics"]["artifact_agreement"].as_f64()
     };
     // The first leaves an answer behind, the second a picture.
     assert_eq!([agreement("00010000"), agreement("00020001")], [Some(1.0), Some(0.0)]);

@@ -20,6 +20,8 @@ pub(crate) struct Setting {
     pub(crate) options: &'static [&'static str],
     /// Whether both sides keep their results.
     pub(crate) has_results: bool,
+    /// Kinds of change that the figures leave out.
+    pub(crate) leaves_out: &'static [&'static str],
 }
 
 /// The figures of a set in one setting.
@@ -55,7 +57,8 @@ pub(crate) fn figures(
     settings
         .iter()
         .map(|setting| {
-            let scored = score(set, *setting, folder, &mut command());
+            let mut scored = score(set, *setting, folder, &mut command());
+            scored.retain(|id, _| !setting.leaves_out.contains(&Set::kind(id)));
             figures_of(&scored, metrics, *setting)
         })
         .collect()

@@ -17,6 +17,18 @@ use super::random::Random;
 /// Changes a plan; nothing where it does not apply.
 type Change = fn(&mut Plan, &mut Random) -> Option<()>;
 
+/// Kinds that come to the same by other calls, two cuts for one or a width for a factor: whether they do, only running tells.
+pub(crate) const OTHER_CALLS: [&str; 8] = [
+    "commuted",
+    "edit_twice",
+    "exchange_edits",
+    "one_by_one",
+    "two_cuts",
+    "two_turns",
+    "width_and_height",
+    "width_only",
+];
+
 /// A kind of change: its name, and what is changed, one after the other.
 struct Kind(&'static str, &'static [Change]);
 
