@@ -104,6 +104,15 @@ pub(crate) fn report(command: &mut Command) -> Value {
     serde_json::from_str(&stdout(command.args(["--format", "json", "--quiet"]))).unwrap()
 }
 
+/// Copies the files of a folder into a new one.
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
 /// Exit code and standard error of a run that should fail without panic.
 pub(crate) fn failure(command: &mut Command) -> (i32, String) {
     let output = run(command);

@@ -99,6 +99,11 @@ impl ResultPictures {
         folders.iter().find_map(|folder| folder.file(path).ok())
     }
 
+    /// Whether a picture that is not found is not there: of several repetitions each has folders that are not known here.
+    fn knows_places(&self, side: ResultSide) -> bool {
+        side == ResultSide::Reference || self.own_folder.is_none() || self.predictions.len() <= 1
+    }
+
     /// The pixels of a picture; `None` where it cannot be had.
     #[must_use]
     pub fn pixels(&self, side: ResultSide, picture: &RecordedPicture) -> Option<Arc<RgbaImage>> {
@@ -122,7 +127,7 @@ impl ResultPictures {
         }
         let opened = self.bytes(side, picture).and_then(|bytes| pixels(&bytes).ok()).map(Arc::new);
         let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
-        if opened.is_none() {
+        if opened.is_none() && self.knows_places(side) {
             decoded.missing[side as usize].insert(named(picture));
         }
         let bytes = opened.as_ref().map_or(0, |image| image.as_raw().len()) + 64;
@@ -179,11 +184,11 @@ impl ComparePictures for ResultPictures {
     }
 
     fn is_missing(&self, side: ResultSide, picture: &RecordedPicture) -> bool {
-        let may_decode = || {
+        let may_tell = || {
             let decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
-            self.most_pixels.is_none_or(|most| decoded.pixels < most)
+            self.knows_places(side) && self.most_pixels.is_none_or(|most| decoded.pixels < most)
         };
-        may_decode() && self.pixels(side, picture).is_none()
+        may_tell() && self.pixels(side, picture).is_none()
     }
 
     fn digest(&self, side: ResultSide, picture: &RecordedPicture) -> Option<[u8; 16]> {

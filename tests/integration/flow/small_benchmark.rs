@@ -1,11 +1,9 @@
 //! Variants of the small benchmark's references, made for real and scored with the results of both sides: those that make
 //! the same pictures pass, those that make other ones do not.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 
-use crate::support::{Folder, call, json_of, m3, report, root, stdout};
+use crate::support::{Folder, call, copy_folder, json_of, m3, report, root, stdout};
 
 /// A reference that was changed, the kind of change, and whether it still does what was asked for.
 struct Variant {
@@ -172,7 +170,7 @@ fn variants_pass_if_they_make_the_same_pictures() {
     let trajectories: Vec<&Value> = variants.iter().map(|variant| &variant.trajectory).collect();
     let given = folder.json("variants.json", &json!(trajectories));
     let references = folder.json("references.json", &Value::Array(beside));
-    copy_pictures(&root().join("trajectories/results"), &folder.path().join("results"));
+    copy_folder(&root().join("trajectories/results"), &folder.path().join("results"));
     std::fs::create_dir(folder.path().join("made")).unwrap();
     let made = folder.path().join("made/variants.json");
     record.current_dir(root()).args(["record", "--servers", "servers/local.json", "--images", "images"]);
@@ -215,12 +213,4 @@ fn pictures_of_a_prediction_that_are_missing_are_like_nothing() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("1 picture of results in the predictions cannot be read"), "{said}");
     assert!(said.contains("of `00020001`") && !said.contains("in the references"), "{said}");
-}
-
-fn copy_pictures(from: &Path, to: &Path) {
-    std::fs::create_dir(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
-    }
 }

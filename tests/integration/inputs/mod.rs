@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, m3, root, run, text};
+use crate::support::{Folder, copy_folder, m3, root, run, text};
 
 const REFERENCES: &str = "trajectories/references.json";
 
@@ -30,6 +30,7 @@ fn edited(edit: impl Fn(&mut Value)) -> Value {
 fn scored(predictions: &Value, options: &[&str]) -> Option<(String, Value)> {
     let folder = Folder::new();
     let path: PathBuf = folder.json("p.json", predictions);
+    copy_folder(&root().join("trajectories/results"), &folder.path().join("results"));
     let output = run(m3()?.arg("score").arg(path).args([REFERENCES, "--format", "json"]).args(options));
     let said = text(&output.stderr).replace(&format!("{}/", folder.path().display()), "");
     assert!(output.status.success(), "{said}");
