@@ -11,8 +11,8 @@ use super::chunk::{Chunk, Prepared};
 use super::counterparts::{Comparer, pair_of};
 use super::fidelity::{DoubtfulPairs, Fidelity};
 use super::matching::{Matching, align, calls_to_embed, cosine_of_calls};
+use super::results::ResultEvidence;
 use super::results::survey::Survey;
-use super::results::{PairResults, ResultEvidence};
 use super::scored::{Progress, ScoreError, Sink, Summary, TrajectoryScore};
 use super::transport::TooLarge;
 use super::typed::align_by_fidelity;
@@ -110,9 +110,7 @@ impl<'a> Run<'a> {
         let scored = chunk.items.into_iter().zip(matchings).zip(compared);
         for ((prepared, matching), mut compared) in scored {
             let (mut reached_without, mut artifact_agreement) = (Vec::new(), None);
-            // Predictions without calls leave nothing behind, but in files without results nothing is known of any.
-            let is_known = |results: &PairResults| results.has_predicted_calls() || !self.survey.is_empty();
-            if let Some(results) = prepared.results.as_deref().filter(|results| is_known(results)) {
+            if let Some(results) = prepared.results.as_deref() {
                 let mut evidence =
                     ResultEvidence::new(results, &compared, &self.survey, self.options.pictures);
                 for pair in &mut compared {

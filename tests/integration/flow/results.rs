@@ -61,11 +61,11 @@ fn who_calls_nothing_leaves_nothing_behind() {
     let nothing = json!({"id": "2", "steps": []});
     let scores = scored(&[made("1"), nothing.clone()], &[made("1"), made("2")], Flow::On);
     assert_eq!(scores.iter().map(agreement).collect::<Vec<_>>(), [Some(1.0), Some(0.0)]);
-    // Where no prediction has results nothing is known of any.
+    // Without results nothing is known; without calls there is nothing to know.
     let mut bare = made("1");
     bare["steps"][0]["calls"][0]["result"] = Value::Null;
     let scores = scored(&[bare, nothing], &[made("1"), made("2")], Flow::On);
-    assert_eq!(scores.iter().map(agreement).collect::<Vec<_>>(), [None, None]);
+    assert_eq!(scores.iter().map(agreement).collect::<Vec<_>>(), [None, Some(0.0)]);
 }
 
 /// A point is no set, and who made something is no time.

@@ -89,11 +89,6 @@ impl Survey {
         }
     }
 
-    /// Whether nothing is known: no task has results on both sides.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.tools.is_empty()
-    }
-
     /// Takes in the results of a task, where both sides have some.
     pub(crate) fn add(
         &mut self,
