@@ -1,5 +1,6 @@
 //! Files under names that no argument says: `crop(input: "plan.png")` writes `plan_cropped.png`.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -15,8 +16,9 @@ const LATEST: usize = 64;
 /// Finds out which call made a file that no argument names.
 pub(crate) struct DefaultNames<'a> {
     calls: &'a [CallView<'a>],
-    /// The names that calls use for files, without their endings.
-    stems: HashSet<String>,
+    paths: &'a [Vec<NamedPath>],
+    /// The names that calls use for files, without their endings, once they are asked for.
+    stems: OnceCell<HashSet<&'a str>>,
     /// Calls of earlier steps that may have made such a file, in their order.
     makers: Vec<usize>,
     /// Of each call: whether it makes a file.
@@ -24,9 +26,8 @@ pub(crate) struct DefaultNames<'a> {
 }
 
 impl<'a> DefaultNames<'a> {
-    pub(crate) fn new(calls: &'a [CallView<'a>], paths: &[Vec<NamedPath>]) -> Self {
-        let stems = paths.iter().flatten().map(|named| named.path.stem().to_owned()).collect();
-        Self { calls, stems, makers: Vec::new(), has_made: vec![false; calls.len()] }
+    pub(crate) fn new(calls: &'a [CallView<'a>], paths: &'a [Vec<NamedPath>]) -> Self {
+        Self { calls, paths, stems: OnceCell::new(), makers: Vec::new(), has_made: vec![false; calls.len()] }
     }
 
     /// Makes the calls of a step known to later ones.
@@ -67,11 +68,17 @@ impl<'a> DefaultNames<'a> {
         let (plain, number) = numbered(path.stem());
         let numbered = number.and_then(|number| {
             // Some tools begin with the plain name, some with 1.
-            let is_second = number == 1 && self.stems.contains(plain);
+            let is_second = number == 1 && self.is_named(plain);
             makers.get(if is_second { 1 } else { number.checked_sub(1)? })
         });
         let maker = numbered.filter(|(_, call)| is_free(*call));
         maker.or_else(|| makers.iter().find(|(_, call)| is_free(*call))).map(|(_, call)| *call)
+    }
+
+    /// Whether any call names a file like this, without its ending.
+    fn is_named(&self, stem: &str) -> bool {
+        let stems = || self.paths.iter().flatten().map(|named| named.path.stem()).collect();
+        self.stems.get_or_init(stems).contains(stem)
     }
 
     /// The length of the longest name, without its ending, of a file that the call reads and that the path's name begins with.

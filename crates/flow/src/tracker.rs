@@ -64,7 +64,7 @@ struct Tracker<'a> {
 }
 
 impl<'a> Tracker<'a> {
-    fn new(calls: &'a [CallView<'a>], image: Option<FilePath>, paths: &[Vec<NamedPath>]) -> Self {
+    fn new(calls: &'a [CallView<'a>], image: Option<FilePath>, paths: &'a [Vec<NamedPath>]) -> Self {
         let lineage = Lineage { mentions: vec![Vec::new(); calls.len()], versions: Vec::new() };
         Self {
             calls,
