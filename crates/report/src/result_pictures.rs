@@ -36,8 +36,8 @@ pub struct ResultPictures {
 struct Decoded {
     pictures: HashMap<[u8; 32], Option<Arc<RgbaImage>>>,
     bytes: usize,
-    /// Those that cannot be had, of the references and of the predictions.
-    missing: [BTreeSet<String>; 2],
+    /// Those that cannot be had, of the references and of the predictions: in words, and by their keys in `pictures`.
+    missing: [BTreeSet<(String, [u8; 32])>; 2],
     /// How many pixels were decoded so far.
     pixels: u64,
 }
@@ -128,7 +128,7 @@ impl ResultPictures {
         let opened = self.bytes(side, picture).and_then(|bytes| pixels(&bytes).ok()).map(Arc::new);
         let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
         if opened.is_none() && self.knows_places(side) {
-            decoded.missing[side as usize].insert(named(picture));
+            decoded.missing[side as usize].insert((named(picture), key));
         }
         let bytes = opened.as_ref().map_or(0, |image| image.as_raw().len()) + 64;
         let pixels = opened.as_ref().map_or(0, |image| u64::from(image.width()) * u64::from(image.height()));
@@ -159,7 +159,7 @@ impl ResultPictures {
     pub fn missing(&self, side: ResultSide) -> Option<(usize, String)> {
         let decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
         let missing = &decoded.missing[side as usize];
-        Some((missing.len(), missing.first()?.clone()))
+        Some((missing.len(), missing.first()?.0.clone()))
     }
 
     /// The pixels of a reference's and of a prediction's picture; `None` where one of them cannot be had.
