@@ -19,25 +19,28 @@ pub(crate) struct DefaultNames<'a> {
     paths: &'a [Vec<NamedPath>],
     /// The names that calls use for files, without their endings, once they are asked for.
     stems: OnceCell<HashSet<&'a str>>,
-    /// Calls of earlier steps that may have made such a file, in their order.
-    makers: Vec<usize>,
+    /// So many calls are of earlier steps.
+    earlier: usize,
     /// Of each call: whether it makes a file.
     has_made: Vec<bool>,
 }
 
 impl<'a> DefaultNames<'a> {
     pub(crate) fn new(calls: &'a [CallView<'a>], paths: &'a [Vec<NamedPath>]) -> Self {
-        Self { calls, paths, stems: OnceCell::new(), makers: Vec::new(), has_made: vec![false; calls.len()] }
+        Self { calls, paths, stems: OnceCell::new(), earlier: 0, has_made: vec![false; calls.len()] }
     }
 
     /// Makes the calls of a step known to later ones.
-    pub(crate) fn add_step(&mut self, step: Range<usize>, lineage: &Lineage) {
-        self.makers.extend(step.filter(|&call| {
-            let view = &self.calls[call];
-            let mut mentions = lineage.mentions[call].iter();
-            let names_output = mentions.any(|mention| matches!(mention.role, Role::Writes(_)));
-            !view.has_failed && !names_output && may_make_by_name(without_server(view.tool))
-        }));
+    pub(crate) fn add_step(&mut self, step: &Range<usize>) {
+        self.earlier = step.end;
+    }
+
+    /// Whether a call may have made a file that no argument names.
+    fn may_have_made(&self, call: usize, lineage: &Lineage) -> bool {
+        let view = &self.calls[call];
+        let mut mentions = lineage.mentions[call].iter();
+        let names_output = mentions.any(|mention| matches!(mention.role, Role::Writes(_)));
+        !view.has_failed && !names_output && may_make_by_name(without_server(view.tool))
     }
 
     /// Says that a call makes a file.
@@ -53,7 +56,8 @@ impl<'a> DefaultNames<'a> {
         if !path.is_file {
             return None;
         }
-        let makers: Vec<usize> = self.makers.iter().rev().take(LATEST).copied().collect();
+        let may_have_made = |call: &usize| self.may_have_made(*call, lineage);
+        let makers: Vec<usize> = (0..self.earlier).rev().filter(may_have_made).take(LATEST).collect();
         if makers.iter().any(|&call| self.calls[call].result.is_some()) {
             let tells =
                 |call: &usize| self.calls[*call].result.is_some_and(|result| tells_path(result, path));

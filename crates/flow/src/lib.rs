@@ -21,10 +21,12 @@
 //! | **values** | |
 //! | `tokens`, `plain`, `vectors` | texts as tokens, numbers by what they are worth; small numbers that stand together |
 //! | `significance`, `task` | which equal values are more than chance; what the task itself says |
+//! | `asked_names` | which names the task asks for |
 //! | `value_index`, `reader` | what is looked for, and what one result has of it |
 //! | `uses`, `value_use`, `positions` | who uses whose values, or a place in a list that another call returned |
 //! | `values` | the same as places in arguments, with the names that calls give |
 
+mod asked_names;
 mod chain;
 mod contents;
 mod default_names;
@@ -61,6 +63,7 @@ mod writing_tests;
 
 use std::collections::BTreeMap;
 
+pub use asked_names::AskedNames;
 pub use contents::{Content, call_keys, contents};
 pub use effects::{Conflict, Effects};
 pub use lineage::{CallView, GivenFiles, Lineage, Mention, Role, Version};

@@ -1,7 +1,10 @@
 //! What the names of arguments and fields reveal: which are alike, which are settings, which are amounts, which are
 //! outputs.
 
+use std::cell::RefCell;
+
 use m3_support::names;
+use m3_support::remembered::Remembered;
 
 /// Pairs of words with the same meaning.
 const SAME: [(&str, &str); 5] =
@@ -203,7 +206,12 @@ pub fn names_input_file(name: &str) -> bool {
 
 /// Whether an argument of this name gives a name or an id to something.
 pub(crate) fn gives_name(name: &str) -> bool {
-    words(name).last().is_some_and(|last| last == "name" || NAMING.contains(&last.as_str()))
+    thread_local! {
+        static NAMES: RefCell<Remembered<bool>> = RefCell::default();
+    }
+    let says =
+        |name: &str| words(name).last().is_some_and(|last| last == "name" || NAMING.contains(&last.as_str()));
+    NAMES.with_borrow_mut(|names| names.of_name(name, says))
 }
 
 /// Whether an argument of a name with these words holds a path, whatever it looks like.

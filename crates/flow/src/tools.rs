@@ -1,5 +1,9 @@
 //! What the name of a tool says: whether it changes something, or only looks.
 
+use std::cell::RefCell;
+
+use m3_support::remembered::Remembered;
+
 use super::names::words;
 
 /// First words in the names of tools that only read.
@@ -95,28 +99,56 @@ pub fn without_server(tool: &str) -> &str {
 /// Words at the beginning of names of tools that change nothing, but may make a file of another one.
 const MAKING_OF_OTHERS: [&str; 3] = ["convert", "perform", "translate"];
 
+/// What the name of a tool says.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each answers a question of its own")]
+struct ToolSays {
+    looks: bool,
+    may_make: bool,
+    changes: bool,
+    creates: bool,
+}
+
+impl ToolSays {
+    fn new(tool: &str) -> Self {
+        let words = words(tool);
+        let first = words.first().map_or("", String::as_str);
+        let has_any = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+        let looks = LOOKING.contains(&first);
+        let changes_first = words.len() > 1 && CHANGING_FIRST.contains(&first);
+        Self {
+            looks,
+            may_make: !looks || MAKING_OF_OTHERS.contains(&first),
+            changes: !looks && (has_any(&CHANGING) || changes_first),
+            creates: has_any(&CREATING),
+        }
+    }
+
+    /// What the name of a tool says, without its server.
+    fn of(tool: &str) -> Self {
+        thread_local! {
+            static TOOLS: RefCell<Remembered<ToolSays>> = RefCell::default();
+        }
+        TOOLS.with_borrow_mut(|tools| tools.of_name(tool, Self::new))
+    }
+}
+
 /// Whether a tool of this name may make a file of those that it is given.
 #[must_use]
 pub fn may_make_by_name(tool: &str) -> bool {
-    !looks_by_name(tool)
-        || words(tool).first().is_some_and(|first| MAKING_OF_OTHERS.contains(&first.as_str()))
+    ToolSays::of(tool).may_make
 }
 
 /// Whether a tool of this name only looks.
 #[must_use]
 pub fn looks_by_name(tool: &str) -> bool {
-    words(tool).first().is_some_and(|first| LOOKING.contains(&first.as_str()))
+    ToolSays::of(tool).looks
 }
 
 /// Whether a tool of this name changes what its server holds.
+#[must_use]
 pub fn changes_by_name(tool: &str) -> bool {
-    let words = words(tool);
-    let Some(first) = words.first().map(String::as_str) else { return false };
-    if looks_by_name(tool) {
-        return false;
-    }
-    words.iter().any(|word| CHANGING.contains(&word.as_str()))
-        || (words.len() > 1 && CHANGING_FIRST.contains(&first))
+    ToolSays::of(tool).changes
 }
 
 /// Words that mark a tool that makes what was not there, anywhere in its name.
@@ -125,14 +157,11 @@ const CREATING: [&str; 11] =
 
 /// Whether a tool of this name makes what was not there, rather than changing what was.
 pub(crate) fn creates_by_name(tool: &str) -> bool {
-    words(tool).iter().any(|word| CREATING.contains(&word.as_str()))
+    ToolSays::of(tool).creates
 }
 
 /// Whether a tool, as `server/tool`, makes what was not there by its name.
 #[must_use]
 pub fn creates(tool: &str) -> bool {
-    let tool = without_server(tool);
-    let letters = tool.to_ascii_lowercase();
-    // Most names hold no such word, and need not be taken apart.
-    CREATING.iter().any(|word| letters.contains(word)) && creates_by_name(tool)
+    creates_by_name(without_server(tool))
 }

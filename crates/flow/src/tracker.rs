@@ -113,7 +113,7 @@ impl<'a> Tracker<'a> {
             }
             self.search_texts(call, &paths[call]);
         }
-        self.default_names.add_step(step.clone(), &self.lineage);
+        self.default_names.add_step(&step);
         self.knows_nothing &=
             step.clone().all(|call| paths[call].is_empty() && self.calls[call].result.is_none());
         for (path, version) in written {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use m3_trajectory::json::{Json, Keys, parse};
 
+use super::asked_names::AskedNames;
 use super::leaves::{Leaf, argument_leaves, walk_result};
 use super::names::gives_name;
 use super::paths::is_file_path;
@@ -156,12 +157,12 @@ fn at(value: &Json, pointer: &str, texts: usize) -> Option<Json> {
     at(value.pointer(&pointer[..end])?, &pointer[end..], texts)
 }
 
-/// Names that calls give to what they create and that other calls use: those of things the task does not name.
+/// Names that calls give to what they create and that other calls use: those that the task does not ask for.
 #[must_use]
 pub fn given_names(chain: &Chain) -> Vec<ValueUse> {
     let leaves: Vec<Vec<Leaf<'_>>> =
         chain.calls.iter().map(|call| argument_leaves(call.arguments.as_ref())).collect();
-    let task = chain.given.join("\n").to_lowercase();
+    let asked = AskedNames::new(&chain.given.join("\n"));
     let mut makers: HashMap<&str, (usize, &str)> = HashMap::new();
     for (call, leaves) in leaves.iter().enumerate() {
         let tool = without_server(&chain.calls[call].tool);
@@ -170,7 +171,7 @@ pub fn given_names(chain: &Chain) -> Vec<ValueUse> {
         }
         for leaf in leaves.iter().filter(|leaf| gives_name(&leaf.name)) {
             let Some(name) = leaf.value.as_str().filter(|text| is_identifier(text)) else { continue };
-            if !task.contains(&name.to_lowercase()) {
+            if !asked.name(name) {
                 makers.entry(name).or_insert((call, &leaf.pointer));
             }
         }

@@ -15,14 +15,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-use m3_flow::{CallView, GivenFiles, Lineage, Mention, Role};
+use m3_flow::{AskedNames, CallView, GivenFiles, Lineage, Mention, Role};
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
 pub(super) use rewrite::{RewriteContext, Rewritten, replaced};
 pub use shown::{SideFlow, flow_of};
 use side::Side;
-use tokens::Naming;
 use values::Values;
 
 use super::calls::Calls;
@@ -32,7 +31,7 @@ pub(super) struct PairFlow {
     references: Side,
     predictions: Side,
     values: Values,
-    naming: Naming,
+    asked: AskedNames,
 }
 
 /// Which predicted call does what a reference call does.
@@ -65,8 +64,8 @@ impl PairFlow {
             return None;
         }
         let question = [reference, prediction].into_iter().find_map(|side| side.question.as_deref());
-        let naming = Naming::new(question.unwrap_or_default());
-        Some(Box::new(Self { references, predictions, values, naming }))
+        let asked = AskedNames::new(question.unwrap_or_default());
+        Some(Box::new(Self { references, predictions, values, asked }))
     }
 }
 
@@ -132,9 +131,19 @@ impl PairFlow {
 }
 
 /// The names that a trajectory gives to what it creates besides files, where other calls use them, each with its place among
-/// them.
-pub(super) fn given_names(trajectory: &Trajectory) -> HashMap<String, usize> {
-    values::given_names_of(trajectory)
+/// them; `given` are the texts of the task.
+pub(super) fn given_names(trajectory: &Trajectory, given: &[String]) -> HashMap<String, usize> {
+    values::given_names_of(trajectory, given)
+}
+
+/// The texts of a task: what the first of both says that has it.
+pub(super) fn texts_of_task(both: [&Trajectory; 2]) -> Vec<String> {
+    fn prompt(side: &Trajectory) -> Option<&str> {
+        side.extra.iter().find(|(key, _)| key == "prompt").and_then(|(_, prompt)| prompt.as_str())
+    }
+    let members: [fn(&Trajectory) -> Option<&str>; 3] =
+        [|side| side.question.as_deref(), prompt, |side| side.image.as_deref()];
+    members.into_iter().filter_map(|member| both.into_iter().find_map(member)).map(str::to_owned).collect()
 }
 
 /// Whether any call of a trajectory has a recorded result.

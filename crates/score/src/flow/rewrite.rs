@@ -160,14 +160,14 @@ impl PairFlow {
         let all = || of_reference.iter().chain(&of_prediction);
         for name in wanted.iter_mut().chain(given.iter_mut()).filter(|name| is_named_by_choice(name)) {
             let mut here = all().filter(|(pointer, _)| *pointer == name.mention.pointer);
-            if here.any(|(_, text)| self.naming.asks_for(text)) {
+            if here.any(|(_, text)| self.asked.file(text)) {
                 // Its folder may be written otherwise.
                 let same = of_reference.iter().find(|(_, text)| is_one_path(text, name.text));
                 name.meaning = Meaning::Asked(same.map_or(name.text, |(_, text)| text).to_owned());
             }
         }
         // Another kind of file is another file where the question says which.
-        let asks = |name: &Named<'_>| is_new(name) && self.naming.asks_for_kind(ending(name.text));
+        let asks = |name: &Named<'_>| is_new(name) && self.asked.kind_of_file(ending(name.text));
         if wanted.iter().any(asks) {
             for name in wanted.iter_mut().chain(given.iter_mut()).filter(|name| is_new(name)) {
                 name.meaning = Meaning::New(format!("/.{}", ending(name.text).to_lowercase()));

@@ -4,7 +4,7 @@ use m3_flow::{Lineage, ValueUse, given_names, value_uses};
 use m3_trajectory::Trajectory;
 
 use super::values::{are_small, chain};
-use super::{has_results, lineage};
+use super::{has_results, lineage, texts_of_task};
 
 /// What the calls of one trajectory read and make.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,7 +27,7 @@ pub fn flow_of(reference: &Trajectory, prediction: &Trajectory) -> [SideFlow; 2]
         let (_, lineage) = lineage(side, image, are_recorded);
         let mut values = Vec::new();
         if has_values {
-            let chain = chain(side, are_recorded);
+            let chain = chain(side, are_recorded, &texts_of_task(sides));
             values = if are_recorded { value_uses(&chain) } else { given_names(&chain) };
             values.retain(|used| used.to != used.from);
         }

@@ -34,56 +34,7 @@ pub(super) enum Meaning {
     Asked(String),
 }
 
-/// What the question says of names.
-#[derive(Debug)]
-pub(super) struct Naming {
-    question: String,
-}
-
-impl Naming {
-    pub(super) fn new(question: &str) -> Self {
-        Self { question: question.to_lowercase() }
-    }
-
-    /// Whether the question asks for a file of this name: it has the name with its ending, or the name without it in quotes.
-    pub(super) fn asks_for(&self, path: &str) -> bool {
-        let name = file_name(path).to_lowercase();
-        if name.is_empty() || self.question.is_empty() {
-            return false;
-        }
-        let stem = name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
-        if !self.question.contains(stem) {
-            return false;
-        }
-        // `1` in quotes is a number.
-        let has_letters = stem.chars().filter(|c| c.is_alphabetic()).count() >= 2;
-        let is_quoted = |stem: &str| {
-            let quotes = [("\"", "\""), ("'", "'"), ("`", "`"), ("“", "”"), ("‘", "’")];
-            quotes.iter().any(|(open, close)| self.question.contains(&format!("{open}{stem}{close}")))
-        };
-        has_word(&self.question, &name) && name.contains('.')
-            || ["named ", "called ", "name it ", "call it ", "save it as ", "saved as "]
-                .iter()
-                .any(|lead| has_word(&self.question, &format!("{lead}{stem}")))
-            || has_letters && is_quoted(stem)
-    }
-
-    /// Whether the question names a kind of file, such as `jpg`.
-    pub(super) fn asks_for_kind(&self, ending: &str) -> bool {
-        !ending.is_empty() && has_word(&self.question, &ending.to_lowercase())
-    }
-}
-
-fn has_word(text: &str, word: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-    text.match_indices(word).any(|(start, found)| {
-        let before = text[..start].chars().next_back();
-        let after = text[start + found.len()..].chars().next();
-        !before.is_some_and(is_part) && !after.is_some_and(is_part)
-    })
-}
-
-pub(super) fn file_name(path: &str) -> &str {
+fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use m3_flow::{
-    CallPlace, Chain, ChainCall, Standing, ValueUse, counterpart, creates, given_names, numbered_names,
-    plain_value, value_uses, whole_words,
+    AskedNames, CallPlace, Chain, ChainCall, Origin, Standing, ValueUse, counterpart, creates, given_names,
+    numbered_names, plain_value, value_uses, whole_words,
 };
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
@@ -43,7 +43,10 @@ impl Values {
         if !are_small([reference, prediction]) {
             return Self::default();
         }
-        let (reference, prediction) = (chain(reference, are_recorded), chain(prediction, are_recorded));
+        let given = super::texts_of_task([reference, prediction]);
+        let asked = AskedNames::new(&given.join("\n"));
+        let (reference, prediction) =
+            (chain(reference, are_recorded, &given), chain(prediction, are_recorded, &given));
         let mut uses: BTreeMap<usize, Vec<PredictedUse>> = BTreeMap::new();
         let values = if are_recorded { value_uses(&prediction) } else { given_names(&prediction) };
         for used in values {
@@ -52,7 +55,9 @@ impl Values {
             let maker = &prediction.calls[used.from];
             let other = |(index, call): (usize, &ChainCall)| {
                 let value = counterpart(maker, &used.origin, &used.value, call)?;
-                (plain_value(&value) != plain_value(&used.value)).then_some((index, value))
+                let (own, others) = (plain_value(&used.value), plain_value(&value));
+                let is_asked = matches!(used.origin, Origin::Name(_)) && asked.name(&others);
+                (own != others && !is_asked).then_some((index, value))
             };
             let others: HashMap<usize, Json> = makers.filter_map(other).collect();
             if !others.is_empty() {
@@ -123,11 +128,11 @@ pub(super) fn are_small(both: [&Trajectory; 2]) -> bool {
 }
 
 /// The names that calls give to what they create, where other calls use them, each with its number.
-pub(super) fn given_names_of(trajectory: &Trajectory) -> HashMap<String, usize> {
+pub(super) fn given_names_of(trajectory: &Trajectory, given: &[String]) -> HashMap<String, usize> {
     if !trajectory.calls().any(|(_, call)| creates(&call.tool)) || trajectory.call_count() > MOST_CALLS {
         return HashMap::new();
     }
-    numbered_names(&chain(trajectory, false))
+    numbered_names(&chain(trajectory, false, given))
 }
 
 /// About how much text a value holds, in bytes.
@@ -141,8 +146,8 @@ fn size(value: &Json, depth: usize) -> usize {
     }
 }
 
-/// A trajectory as values are looked for in it.
-pub(super) fn chain(trajectory: &Trajectory, with_results: bool) -> Chain {
+/// A trajectory as values are looked for in it; `given` are the texts of the task.
+pub(super) fn chain(trajectory: &Trajectory, with_results: bool, given: &[String]) -> Chain {
     let mut calls = Vec::with_capacity(trajectory.call_count());
     for (step, of_step) in trajectory.steps.iter().enumerate() {
         for (index, call) in of_step.calls.iter().enumerate() {
@@ -161,10 +166,7 @@ pub(super) fn chain(trajectory: &Trajectory, with_results: bool) -> Chain {
             });
         }
     }
-    let prompt =
-        trajectory.extra.iter().find(|(key, _)| key == "prompt").and_then(|(_, prompt)| prompt.as_str());
-    let given = [trajectory.question.as_deref(), prompt, trajectory.image.as_deref()];
-    Chain { calls, given: given.into_iter().flatten().map(str::to_owned).collect() }
+    Chain { calls, given: given.to_vec() }
 }
 
 /// A result without the bytes of its pictures, in which no value is looked for.

@@ -62,10 +62,11 @@ impl PairResults {
     /// What both sides do and return; results count where `are_recorded`.
     fn of(reference: &Trajectory, prediction: &Trajectory, are_recorded: bool) -> Self {
         let image = [reference, prediction].into_iter().find_map(|side| side.image.as_deref());
+        let given = super::flow::texts_of_task([reference, prediction]);
         let side = |trajectory: &Trajectory| {
             let (views, lineage) = super::flow::lineage(trajectory, image, are_recorded);
             let contents = contents(&views, &lineage);
-            let names = TrajectoryNames::new(trajectory, &lineage, image);
+            let names = TrajectoryNames::new(trajectory, (&lineage, image), &given);
             let read = |(index, (step, call))| {
                 let call: &m3_trajectory::Call = call;
                 let result = if are_recorded { Recorded::new((call, index), &names) } else { None };

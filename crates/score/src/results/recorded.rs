@@ -118,7 +118,12 @@ pub(super) struct TrajectoryNames<'t> {
 }
 
 impl<'t> TrajectoryNames<'t> {
-    pub(super) fn new(trajectory: &'t Trajectory, lineage: &'t Lineage, image: Option<&'t str>) -> Self {
+    /// `given` are the texts of the task.
+    pub(super) fn new(
+        trajectory: &'t Trajectory,
+        (lineage, image): (&'t Lineage, Option<&'t str>),
+        given: &[String],
+    ) -> Self {
         let mut chosen: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
         for (number, version) in lineage.versions.iter().enumerate() {
             chosen.entry(file_name(&version.path)).or_default().push((version.call, number));
@@ -127,7 +132,7 @@ impl<'t> TrajectoryNames<'t> {
             versions.sort_unstable();
         }
         let image = image.map(file_name).filter(|name| !name.is_empty());
-        let given = crate::flow::given_names(trajectory);
+        let given = crate::flow::given_names(trajectory, given);
         Self { id: &trajectory.id, lineage, chosen, image, given }
     }
 

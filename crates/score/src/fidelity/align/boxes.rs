@@ -20,7 +20,7 @@ pub(super) fn of_objects<'j>(
     name: &Name,
     a: &'j [(String, Json)],
     b: &[(String, Json)],
-    is_visual: bool,
+    is_visual: &dyn Fn() -> bool,
     around: Span,
 ) -> HashMap<&'j str, Span> {
     let mut spans = HashMap::new();
@@ -44,9 +44,9 @@ pub(super) fn of_lists(
     schema: Option<Schema<'_>>,
     a: &[Json],
     b: &[Json],
-    is_visual: bool,
+    is_visual: &dyn Fn() -> bool,
 ) -> Span {
-    let of = |items: &[Json]| in_items(items, name, schema, &|| is_visual);
+    let of = |items: &[Json]| in_items(items, name, schema, is_visual);
     let Some((a, b)) = of(a).zip(of(b)) else { return [None; 2] };
     let are_corners = a.may_be_corners() && b.may_be_corners();
     let shapes = a.shape(are_corners).zip(b.shape(are_corners));
@@ -55,11 +55,11 @@ pub(super) fn of_lists(
 
 /// The lengths that differences of two regions are shares of: the smaller ones, so that a side that moves away never makes the
 /// others look nearer.
-fn lengths(a: &Shape, b: &Shape, is_visual: bool) -> Span {
+fn lengths(a: &Shape, b: &Shape, is_visual: &dyn Fn() -> bool) -> Span {
     // Shares of a picture, and pixels: numbers between them may count anything.
     let least = match a.farthest().min(b.farthest()) {
         far if far >= POINT_SIZE => Some(POINT_SIZE),
-        far if far <= 1.0 && is_visual => Some(POINT_SHARE),
+        far if far <= 1.0 && is_visual() => Some(POINT_SHARE),
         _ => None,
     };
     let shorter = |axis: usize| match (a, b) {

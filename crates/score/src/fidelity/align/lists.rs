@@ -53,7 +53,7 @@ impl Alignment<'_> {
     }
 
     fn tuple(&mut self, at: &ValueLocation<'_>, below: &ValueLocation<'_>, a: &[Json], b: &[Json]) {
-        let own = boxes::of_lists(&at.context.name, at.context.schema, a, b, self.is_visual);
+        let own = boxes::of_lists(&at.context.name, at.context.schema, a, b, &|| self.is_visual());
         let span = if at.context.span == [None; 2] { own } else { at.context.span };
         for index in 0..a.len().max(b.len()) {
             let mut of_item = ValueLocation { path: pointer_to(&at.path, index), ..below.clone() };

@@ -6,6 +6,7 @@ mod lists;
 mod members;
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use m3_trajectory::json::{Json, Keys, is_same, parse, pointer_to};
@@ -30,8 +31,10 @@ pub(super) struct Alignment<'a> {
     pub(super) found: Vec<ArgumentComparison>,
     /// Values compared so far.
     pub(super) values: usize,
-    /// Whether a call is about a picture.
-    pub(super) is_visual: bool,
+    /// Both calls' arguments.
+    arguments: (&'a Json, &'a Json),
+    /// Whether a call is about a picture, once that is asked for.
+    is_visual: OnceCell<bool>,
 }
 
 /// Two values that are compared, and where they are.
@@ -51,11 +54,17 @@ impl<'a> Alignment<'a> {
         a: &'a Json,
         b: &'a Json,
     ) -> Vec<ArgumentComparison> {
-        let is_visual = is_visual(tool, a) || is_visual(tool, b);
-        let mut alignment = Self { words, tool, found: Vec::new(), values: 0, is_visual };
+        let (found, is_visual) = (Vec::new(), OnceCell::new());
+        let mut alignment = Self { words, tool, found, values: 0, arguments: (a, b), is_visual };
         let context = ArgumentContext { schema, ..ArgumentContext::default() };
         alignment.value(&ValueLocation { path: String::new(), depth: 0, context }, a, b);
         alignment.found
+    }
+
+    /// Whether a call is about a picture.
+    pub(super) fn is_visual(&self) -> bool {
+        let (a, b) = self.arguments;
+        *self.is_visual.get_or_init(|| is_visual(self.tool, a) || is_visual(self.tool, b))
     }
 
     pub(super) fn push(&mut self, path: &str, finding: Finding) {
@@ -125,7 +134,7 @@ impl<'a> Alignment<'a> {
         }
         let regions = || {
             let list = |value: &Json| {
-                in_list(value, &at.context.name, at.context.schema, &|| self.is_visual)?;
+                in_list(value, &at.context.name, at.context.schema, &|| self.is_visual())?;
                 items_in(value.as_str()?).map(Json::Array)
             };
             list(a).zip(list(b))
@@ -177,7 +186,7 @@ impl<'a> Alignment<'a> {
         let theirs: HashMap<&str, &str> = renamed.into_iter().map(|(theirs, own)| (own, theirs)).collect();
         let tool = Name::of_text(self.tool.rsplit('/').next().unwrap_or_default());
         let name = if is_call { &tool } else { &at.context.name };
-        let spans = boxes::of_objects(name, a, b, self.is_visual, at.context.span);
+        let spans = boxes::of_objects(name, a, b, &|| self.is_visual(), at.context.span);
         for (key, value) in in_order(a) {
             if self.values > MAX_VALUES {
                 return self.give_up(at, Kind::Object);

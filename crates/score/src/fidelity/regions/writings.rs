@@ -167,14 +167,17 @@ pub(super) fn may_say_regions(value: &Json) -> bool {
     numbers_in(value, 0) >= 2
 }
 
-/// How many numbers a value may hold, at least two where it is a text of some.
+/// How many numbers a value may hold, two where it is a text of some.
 fn numbers_in(value: &Json, depth: usize) -> usize {
     match value {
         Json::Integer(_) | Json::Float(_) | Json::LongInteger(_) => 1,
         // A list of numbers, or JSON, as a text.
         Json::String(text) => {
             let begins_so = !text.trim_start().starts_with(|c: char| c.is_alphabetic() || c == '/');
-            if begins_so && text.bytes().any(|byte| byte.is_ascii_digit()) { 2 } else { 0 }
+            match begins_so && text.bytes().any(|byte| byte.is_ascii_digit()) {
+                true if text.contains([',', ';', ' ']) => 2,
+                is_one => usize::from(is_one),
+            }
         }
         Json::Array(items) if depth < MAX_DEPTH => items.iter().map(|item| numbers_in(item, depth + 1)).sum(),
         Json::Object(members) if depth < MAX_DEPTH => {

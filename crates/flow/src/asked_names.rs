@@ -1,0 +1,94 @@
+//! Which names a task asks for: those are no choice of the trajectory.
+
+use std::sync::OnceLock;
+
+/// What words stand before a name that is asked for.
+const LEADS: [&str; 6] = ["named ", "called ", "name it ", "call it ", "save it as ", "saved as "];
+
+/// What names are quoted with.
+const QUOTES: [(&str, &str); 5] = [("\"", "\""), ("'", "'"), ("`", "`"), ("“", "”"), ("‘", "’")];
+
+/// The names that the text of a task asks for.
+#[derive(Debug)]
+pub struct AskedNames {
+    text: String,
+    /// The text in small letters, once it is asked for.
+    lower: OnceLock<String>,
+}
+
+impl AskedNames {
+    /// Those of a text.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        Self { text: text.to_owned(), lower: OnceLock::new() }
+    }
+
+    fn lower(&self) -> &str {
+        self.lower.get_or_init(|| self.text.to_lowercase())
+    }
+
+    /// Whether the text asks for a file of this name: it has the name with its ending, or the name without it in quotes or after a
+    /// word such as `named`.
+    #[must_use]
+    pub fn file(&self, path: &str) -> bool {
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(path).to_lowercase();
+        let stem = name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
+        !name.is_empty()
+            && self.lower().contains(stem)
+            && (name.contains('.') && has_word(self.lower(), &name) || self.is_marked(stem))
+    }
+
+    /// Whether the text asks for something of this name, such as a node of a graph: it has the name in quotes or after a word such
+    /// as `named`, or as it stands if it is no plain word: `node-12`, `v2`, `orderBook`.
+    #[must_use]
+    pub fn name(&self, name: &str) -> bool {
+        let is_plain = name.chars().all(char::is_alphabetic) && !name.chars().skip(1).any(char::is_uppercase);
+        !is_plain && has_word(&self.text, name) || self.is_marked(&name.to_lowercase())
+    }
+
+    /// Whether the text names a kind of file, such as `jpg`.
+    #[must_use]
+    pub fn kind_of_file(&self, ending: &str) -> bool {
+        !ending.is_empty() && has_word(self.lower(), &ending.to_lowercase())
+    }
+
+    /// Whether a name, in lower case, stands in quotes or after a word that says so.
+    fn is_marked(&self, name: &str) -> bool {
+        if name.is_empty() || !self.lower().contains(name) {
+            return false;
+        }
+        // `1` in quotes is a number.
+        let has_letters = || name.chars().filter(|c| c.is_alphabetic()).count() >= 2;
+        let is_quoted =
+            || QUOTES.iter().any(|(open, close)| self.lower().contains(&format!("{open}{name}{close}")));
+        LEADS.iter().any(|lead| has_word(self.lower(), &format!("{lead}{name}")))
+            || has_letters() && is_quoted()
+    }
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    text.match_indices(word).any(|(start, found)| {
+        let before = text[..start].chars().next_back();
+        let after = text[start + found.len()..].chars().next();
+        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_quotes_and_names_that_are_no_words_are_asked_for() {
+        let asked = AskedNames::new(
+            "Remember the kitchen as node-12, call it Home, and the bath as `wet`; save plan.png.",
+        );
+        assert!(["node-12", "home", "wet"].iter().all(|name| asked.name(name)));
+        assert!(
+            !["kitchen", "bath", "node-1", "node", "1", "", "remember"].iter().any(|name| asked.name(name))
+        );
+        assert!(asked.file("out/plan.png") && asked.file("wet.png") && asked.file("Home.jpg"));
+        assert!(!asked.file("kitchen.png") && !asked.file("") && asked.kind_of_file("PNG"));
+    }
+}
