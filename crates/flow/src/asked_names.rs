@@ -39,17 +39,20 @@ impl AskedNames {
     }
 
     /// Whether the text asks for something of this name, such as a node of a graph: it has the name in quotes or after a word such
-    /// as `named`, or as it stands if it is no plain word: `node-12`, `v2`, `orderBook`.
+    /// as `named`, or as it stands if it is no plain word: `node-12`, `v2`, `orderBook`, `Alice`.
     #[must_use]
     pub fn name(&self, name: &str) -> bool {
-        let is_plain = name.chars().all(char::is_alphabetic) && !name.chars().skip(1).any(char::is_uppercase);
+        let is_plain = name.chars().all(|c| c.is_alphabetic() && !c.is_uppercase());
         !is_plain && has_word(&self.text, name) || self.is_marked(&name.to_lowercase())
     }
 
-    /// Whether the text names a kind of file, such as `jpg`.
+    /// Whether the text names a kind of file, such as `jpg`, other than as the ending of a file's name.
     #[must_use]
     pub fn kind_of_file(&self, ending: &str) -> bool {
-        !ending.is_empty() && has_word(self.lower(), &ending.to_lowercase())
+        let ending = ending.to_lowercase();
+        let is_of_name =
+            |before: &str| before.strip_suffix('.').is_some_and(|name| name.ends_with(char::is_alphanumeric));
+        !ending.is_empty() && words_at(self.lower(), &ending).any(|start| !is_of_name(&self.lower()[..start]))
     }
 
     /// Whether a name, in lower case, stands in quotes or after a word that says so.
@@ -67,10 +70,15 @@ impl AskedNames {
 }
 
 fn has_word(text: &str, word: &str) -> bool {
+    words_at(text, word).next().is_some()
+}
+
+/// Where a word stands in a text by itself.
+fn words_at<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-    text.match_indices(word).any(|(start, found)| {
+    text.match_indices(word).map(|(start, _)| start).filter(move |&start| {
         let before = text[..start].chars().next_back();
-        let after = text[start + found.len()..].chars().next();
+        let after = text[start + word.len()..].chars().next();
         !before.is_some_and(is_part) && !after.is_some_and(is_part)
     })
 }
@@ -82,13 +90,18 @@ mod tests {
     #[test]
     fn names_in_quotes_and_names_that_are_no_words_are_asked_for() {
         let asked = AskedNames::new(
-            "Remember the kitchen as node-12, call it Home, and the bath as `wet`; save plan.png.",
+            "Remember the kitchen as node-12, call it Home, and the bath as `wet`, for Alice; save plan.png as a JPG.",
         );
-        assert!(["node-12", "home", "wet"].iter().all(|name| asked.name(name)));
+        assert!(["node-12", "home", "wet", "Alice"].iter().all(|name| asked.name(name)));
         assert!(
             !["kitchen", "bath", "node-1", "node", "1", "", "remember"].iter().any(|name| asked.name(name))
         );
         assert!(asked.file("out/plan.png") && asked.file("wet.png") && asked.file("Home.jpg"));
-        assert!(!asked.file("kitchen.png") && !asked.file("") && asked.kind_of_file("PNG"));
+        assert!(
+            !asked.file("kitchen.png")
+                && !asked.file("")
+                && !asked.kind_of_file("PNG")
+                && asked.kind_of_file("jpg")
+        );
     }
 }

@@ -7,6 +7,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use m3_trajectory::json::{Json, pointer_to};
 
+use super::leaves::argument_leaves;
 use super::lineage::{CallView, Lineage, Mention, Role};
 use super::names::words;
 use super::tools::without_server;
@@ -68,10 +69,8 @@ pub fn contents(calls: &[CallView<'_>], lineage: &Lineage) -> Vec<Content> {
         if made[version.call] > 1 {
             version.pointer.hash(&mut hasher);
         }
-        let tool = calls.get(version.call).map_or("", |call| call.tool);
-        let tool = without_server(tool);
-        let is_moved =
-            inputs.len() == 1 && words(tool).first().is_some_and(|first| MOVING.contains(&first.as_str()));
+        let is_moved = inputs.len() == 1
+            && calls.get(version.call).is_some_and(|call| only_moves(call, &lineage.mentions[version.call]));
         contents.push(Content { signature: hasher.finish(), inputs, is_moved, key: 0 });
     }
     // What a version is made of was made by earlier calls, but for files that are changed in place. A file under a name that
@@ -117,6 +116,16 @@ pub fn call_keys(lineage: &Lineage, contents: &[Content]) -> Vec<u64> {
         })
     };
     lineage.mentions.iter().map(key).collect()
+}
+
+/// Whether a call gives a file another name or place and does nothing else: it has no arguments but names of files and switches.
+fn only_moves(call: &CallView<'_>, mentions: &[Mention]) -> bool {
+    let first = words(without_server(call.tool)).into_iter().next();
+    first.is_some_and(|first| MOVING.contains(&first.as_str()))
+        && argument_leaves(call.arguments).iter().all(|leaf| {
+            matches!(leaf.value, Json::Bool(_))
+                || mentions.iter().any(|mention| mention.pointer == leaf.pointer)
+        })
 }
 
 /// A key of a call's tool and of its arguments without names of files.

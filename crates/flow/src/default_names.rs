@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::lineage::{CallView, Lineage, Mention, Role};
 use super::named_paths::NamedPath;
 use super::paths::FilePath;
-use super::told::tells_path;
+use super::told::told_paths;
 use super::tools::{may_make_by_name, without_server};
 
 /// So many of the calls that may have made a file are looked at, the latest.
@@ -21,13 +21,16 @@ pub(crate) struct DefaultNames<'a> {
     stems: OnceCell<HashSet<&'a str>>,
     /// So many calls are of earlier steps.
     earlier: usize,
+    /// Of each call: the files that its result names, once that is asked for.
+    told: Vec<OnceCell<Vec<FilePath>>>,
     /// Of each call: whether it makes a file.
     has_made: Vec<bool>,
 }
 
 impl<'a> DefaultNames<'a> {
     pub(crate) fn new(calls: &'a [CallView<'a>], paths: &'a [Vec<NamedPath>]) -> Self {
-        Self { calls, paths, stems: OnceCell::new(), earlier: 0, has_made: vec![false; calls.len()] }
+        let (stems, told) = (OnceCell::new(), vec![OnceCell::new(); calls.len()]);
+        Self { calls, paths, stems, earlier: 0, told, has_made: vec![false; calls.len()] }
     }
 
     /// Makes the calls of a step known to later ones.
@@ -53,14 +56,13 @@ impl<'a> DefaultNames<'a> {
     /// arguments name no output are asked, none that only looks, and none that made a file of another name. Of several the
     /// first counts, or the one whose number the name ends with (`plan_cropped_2.png`).
     pub(crate) fn maker(&self, lineage: &Lineage, path: &FilePath) -> Option<usize> {
-        if !path.is_file {
+        if !path.has_known_ending() {
             return None;
         }
         let may_have_made = |call: &usize| self.may_have_made(*call, lineage);
         let makers: Vec<usize> = (0..self.earlier).rev().filter(may_have_made).take(LATEST).collect();
         if makers.iter().any(|&call| self.calls[call].result.is_some()) {
-            let tells =
-                |call: &usize| self.calls[*call].result.is_some_and(|result| tells_path(result, path));
+            let tells = |call: &usize| self.told_by(*call).iter().any(|told| told.may_meet(path));
             return makers.into_iter().find(tells);
         }
         let beginning = |call: usize| Some((self.beginning(&lineage.mentions[call], call, path)?, call));
@@ -77,6 +79,11 @@ impl<'a> DefaultNames<'a> {
         });
         let maker = numbered.filter(|(_, call)| is_free(*call));
         maker.or_else(|| makers.iter().find(|(_, call)| is_free(*call))).map(|(_, call)| *call)
+    }
+
+    /// The files that the result of a call names.
+    fn told_by(&self, call: usize) -> &[FilePath] {
+        self.told[call].get_or_init(|| self.calls[call].result.map(told_paths).unwrap_or_default())
     }
 
     /// Whether any call names a file like this, without its ending.

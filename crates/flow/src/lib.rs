@@ -77,7 +77,7 @@ pub use tools::{changes_by_name, creates, looks_by_name, may_make_by_name, witho
 pub use uses::{Uses, find_uses};
 pub use value_use::Use;
 pub use values::{
-    Origin, ValueUse, counterpart, given_names, numbered_names, plain as plain_value, value_uses,
+    Origin, ValueUse, counterpart, given_names, numbered_names, plain as plain_value, thing_named, value_uses,
 };
 
 pub use chain::{CallPlace, Chain, ChainCall, Standing};

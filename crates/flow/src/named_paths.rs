@@ -7,7 +7,7 @@ use m3_support::remembered::Remembered;
 use m3_trajectory::json::{Json, pointer_to};
 
 use super::lineage::CallView;
-use super::names::{is_input, is_output, names_path, words};
+use super::names::{is_goal, is_input, is_output, names_path, words};
 use super::paths::FilePath;
 use super::tools::{changes_by_name, creates_by_name, without_server};
 
@@ -45,9 +45,12 @@ fn tool_of<'a>(call: &CallView<'a>) -> &'a str {
 
 /// What the name of an argument says of its value.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each answers a question of its own")]
 struct NameSays {
     is_path: bool,
     is_output: bool,
+    /// Whether it is an output only of a file.
+    is_goal: bool,
     is_input: bool,
 }
 
@@ -58,7 +61,8 @@ thread_local! {
 fn name_says(name: &str) -> NameSays {
     let read = |name: &str| {
         let words = words(name);
-        NameSays { is_path: names_path(&words), is_output: is_output(&words), is_input: is_input(&words) }
+        let (is_path, is_input) = (names_path(&words), is_input(&words));
+        NameSays { is_path, is_output: is_output(&words), is_goal: is_goal(&words), is_input }
     };
     NAMES.with_borrow_mut(|names| names.of_name(name, read))
 }
@@ -105,7 +109,9 @@ impl PathSearch<'_> {
         let Some(path) = path.or_else(|| says.is_path.then(|| FilePath::of_word(text)).flatten()) else {
             return;
         };
-        let NameSays { is_path, is_output, is_input } = says;
+        let NameSays { is_path, is_output, is_goal, is_input } = says;
+        let is_file = || is_path || path.has_folder() || path.has_known_ending();
+        let is_output = is_output && (!is_goal || is_file());
         let changes = || changes_by_name(self.tool);
         let is_written = is_output || is_path && !is_input && *self.changes.get_or_insert_with(changes);
         let (pointer, text) = (pointer(), text.to_owned());

@@ -83,8 +83,10 @@ const AMOUNTS: [&str; 18] = [
 ];
 
 /// Words in names of outputs.
-const OUTPUTS: [&str; 9] =
-    ["output", "out", "save", "saved", "dest", "destination", "target", "export", "outfile"];
+const OUTPUTS: [&str; 6] = ["output", "out", "save", "saved", "export", "outfile"];
+
+/// Words in names of outputs that also name places, hosts and people.
+const GOALS: [&str; 3] = ["dest", "destination", "target"];
 
 /// Words in names of inputs, also of tools that change something.
 const INPUTS: [&str; 5] = ["input", "source", "src", "from", "template"];
@@ -178,7 +180,13 @@ pub(crate) fn is_amount(name: &str) -> bool {
 
 /// Whether an argument of a name with these words is an output.
 pub(crate) fn is_output(words: &[String]) -> bool {
-    words.iter().any(|word| OUTPUTS.contains(&word.as_str()))
+    words.iter().any(|word| OUTPUTS.contains(&word.as_str())) || is_goal(words)
+}
+
+/// Whether an argument of a name with these words is an output only if its value is a file: `destination` may be a city.
+pub(crate) fn is_goal(words: &[String]) -> bool {
+    words.iter().any(|word| GOALS.contains(&word.as_str()))
+        && !words.iter().any(|word| OUTPUTS.contains(&word.as_str()))
 }
 
 /// Words in names of arguments that take pictures and other files.

@@ -1,5 +1,19 @@
 //! Paths of files, and which of them may be the same.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+/// Endings that say by themselves that a word is the name of a file, as `booking.com`, `U.S` and `json.loads` are not.
+static ENDINGS: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| include_str!("file_endings.txt").split_whitespace().collect());
+
+/// A name as most systems write it: some write `é` as a letter and an accent.
+fn composed(part: &str) -> String {
+    if part.is_ascii() { part.to_owned() } else { part.nfc().collect() }
+}
+
 /// A file's or folder's path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FilePath {
@@ -34,7 +48,7 @@ impl FilePath {
         let is_path = is_file || is_rooted;
         let is_plain = || !text.contains("://") && !text.contains(['\n', '\0', '?', '*', '"']);
         (is_path && is_plain()).then(|| Self {
-            parts: parts().map(str::to_owned).collect(),
+            parts: parts().map(composed).collect(),
             is_file,
             is_absolute: text.starts_with('/'),
         })
@@ -56,7 +70,7 @@ impl FilePath {
             && text.len() <= 255
             && !text.contains(|c: char| c.is_control() || "\\?*\":".contains(c));
         let parts: Vec<String> =
-            text.split('/').filter(|part| !part.is_empty() && *part != ".").map(str::to_owned).collect();
+            text.split('/').filter(|part| !part.is_empty() && *part != ".").map(composed).collect();
         (is_word && !parts.is_empty()).then_some(Self {
             parts,
             is_file: false,
@@ -73,6 +87,17 @@ impl FilePath {
     /// Whether the files have the same name, whatever their folders.
     pub(crate) fn has_name_of(&self, other: &Self) -> bool {
         self.is_file && self.parts.last() == other.parts.last()
+    }
+
+    /// Whether its ending is one that files have, so that the word is no host or abbreviation.
+    pub(crate) fn has_known_ending(&self) -> bool {
+        let ending = self.parts.last().and_then(|name| name.rsplit_once('.'));
+        self.is_file && ending.is_some_and(|(_, ending)| ENDINGS.contains(&*ending.to_ascii_lowercase()))
+    }
+
+    /// Whether it stands in a folder.
+    pub(crate) fn has_folder(&self) -> bool {
+        self.parts.len() > 1 || self.is_absolute
     }
 
     /// The file's name without its ending.
@@ -121,6 +146,7 @@ mod tests {
         let meet = |a: &str, b: &str| FilePath::new(a).unwrap().may_meet(&FilePath::new(b).unwrap());
         assert!(meet("a.png", "./a.png") && meet("a.png", "media/a.png") && meet("./out", "out/a.png"));
         assert!(!meet("a.png", "b.png") && !meet("x/a.png", "y/a.png") && !meet("/a.png", "/x/a.png"));
+        assert!(meet("images/größe.png", "gro\u{308}ße.png"));
         for text in ["Porto", "https://a.org/b.png", "en-US", "2510.08638v1", "", "1.5", "/"] {
             assert_eq!(FilePath::new(text), None, "{text}");
         }

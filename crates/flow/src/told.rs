@@ -11,20 +11,18 @@ const MAX_TEXT: usize = 1 << 16;
 /// Longer texts hold no path that matters, in bytes.
 const LONGEST: usize = 4096;
 
-/// Whether a result names the file of this path, alone or as a word of a text.
-pub(crate) fn tells_path(result: &Json, path: &FilePath) -> bool {
-    let (mut budget, mut is_told) = (MAX_TEXT, false);
+/// The files that a result names, alone or as words of a text.
+pub(crate) fn told_paths(result: &Json) -> Vec<FilePath> {
+    let (mut budget, mut told) = (MAX_TEXT, Vec::new());
     walk_result(result, &mut budget, &mut |value, _| {
-        if let Some(text) = value.as_str().filter(|text| !is_told && text.len() <= LONGEST) {
+        if let Some(text) = value.as_str().filter(|text| text.len() <= LONGEST) {
             let is_end = |c: char| {
                 c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<' | '>' | '(' | ')' | ',' | ';')
             };
-            let mut words = std::iter::once(text).chain(text.split(is_end));
-            is_told = words.any(|word| {
-                let word = word.trim_end_matches(['.', ':', '!']);
-                FilePath::new(word).is_some_and(|told| told.is_file && told.may_meet(path))
-            });
+            let words = std::iter::once(text).chain(text.split(is_end));
+            let path = |word: &str| FilePath::new(word.trim_end_matches(['.', ':', '!']));
+            told.extend(words.filter_map(path).filter(FilePath::has_known_ending));
         }
     });
-    is_told
+    told
 }

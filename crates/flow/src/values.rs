@@ -48,7 +48,7 @@ pub struct ValueUse {
 
 /// Which calls use what other calls return or name, files aside.
 #[must_use]
-pub fn value_uses(chain: &Chain) -> Vec<ValueUse> {
+pub fn value_uses(chain: &Chain, asked: &AskedNames) -> Vec<ValueUse> {
     let mut found = Vec::new();
     for used in find_uses(chain).found.into_iter().take(MOST) {
         // A use of a file, which is not told by its value alone.
@@ -69,7 +69,7 @@ pub fn value_uses(chain: &Chain) -> Vec<ValueUse> {
         }
         found.push(ValueUse { from: used.from, to: used.to, origin, value, pointer: used.in_arguments });
     }
-    found.extend(given_names(chain));
+    found.extend(given_names(chain, asked));
     found
 }
 
@@ -82,17 +82,22 @@ fn value_at(call: &ChainCall, origin: &Origin) -> Option<Json> {
     (!matches!(value, Json::Array(_) | Json::Object(_) | Json::Null)).then_some(value)
 }
 
-/// The value in another call that stands for the one at an origin: for a name that a call gives to one of several things, the
-/// name of the thing that is the same otherwise; else the value at the same place, if that call does not have the value itself.
+/// What else a call says of one of several things that it gives a name to; `None` where it names only one, or names nothing.
 #[must_use]
-pub fn counterpart(own: &ChainCall, origin: &Origin, value: &Json, other: &ChainCall) -> Option<Json> {
-    if let Origin::Name(pointer) = origin
-        && let Some(thing) = thing_around(own.arguments.as_ref()?, pointer)
-    {
+pub fn thing_named(call: &ChainCall, origin: &Origin) -> Option<String> {
+    let Origin::Name(pointer) = origin else { return None };
+    thing_around(call.arguments.as_ref()?, pointer)
+}
+
+/// The value in another call that stands for the one at an origin: for a `thing`, as [`thing_named`] gives it, the name of the
+/// thing that is the same otherwise; else the value at the same place, if that call does not have the value itself.
+#[must_use]
+pub fn counterpart(thing: Option<&str>, origin: &Origin, value: &Json, other: &ChainCall) -> Option<Json> {
+    if let Some(thing) = thing {
         let arguments = other.arguments.as_ref()?;
         let leaves = argument_leaves(Some(arguments));
         let same = leaves.iter().filter(|leaf| gives_name(&leaf.name));
-        let mut same = same.filter(|leaf| thing_around(arguments, &leaf.pointer).as_ref() == Some(&thing));
+        let mut same = same.filter(|leaf| thing_around(arguments, &leaf.pointer).as_deref() == Some(thing));
         if let Some(leaf) = same.next()
             && same.next().is_none()
         {
@@ -105,6 +110,11 @@ pub fn counterpart(own: &ChainCall, origin: &Origin, value: &Json, other: &Chain
 /// The object that a name stands in, without the name and without names of files; `None` for the arguments as a whole.
 fn thing_around(arguments: &Json, pointer: &str) -> Option<String> {
     let (parent, key) = pointer.rsplit_once('/').filter(|(parent, _)| !parent.is_empty())?;
+    thing_without(arguments, parent, key)
+}
+
+/// The object at a pointer, without one of its members and without names of files.
+fn thing_without(arguments: &Json, parent: &str, key: &str) -> Option<String> {
     let Json::Object(members) = arguments.pointer(parent)? else { return None };
     let mut texts = Vec::new();
     for (name, value) in members.iter().filter(|(name, _)| name != key) {
@@ -159,10 +169,9 @@ fn at(value: &Json, pointer: &str, texts: usize) -> Option<Json> {
 
 /// Names that calls give to what they create and that other calls use: those that the task does not ask for.
 #[must_use]
-pub fn given_names(chain: &Chain) -> Vec<ValueUse> {
+pub fn given_names(chain: &Chain, asked: &AskedNames) -> Vec<ValueUse> {
     let leaves: Vec<Vec<Leaf<'_>>> =
         chain.calls.iter().map(|call| argument_leaves(call.arguments.as_ref())).collect();
-    let asked = AskedNames::new(&chain.given.join("\n"));
     let mut makers: HashMap<&str, (usize, &str)> = HashMap::new();
     for (call, leaves) in leaves.iter().enumerate() {
         let tool = without_server(&chain.calls[call].tool);
@@ -207,12 +216,13 @@ pub fn given_names(chain: &Chain) -> Vec<ValueUse> {
 /// The names that calls give, each with its number: by step, then by what stands beside the name, so that the order within
 /// a step or a list means nothing.
 #[must_use]
-pub fn numbered_names(chain: &Chain) -> HashMap<String, usize> {
+pub fn numbered_names(chain: &Chain, asked: &AskedNames) -> HashMap<String, usize> {
     let mut names: Vec<(usize, Option<String>, usize, String, String)> = Vec::new();
-    for used in given_names(chain) {
+    for used in given_names(chain, asked) {
         let maker = &chain.calls[used.from];
         let (Origin::Name(pointer), Some(arguments)) = (used.origin, &maker.arguments) else { continue };
-        let thing = thing_around(arguments, &pointer);
+        let (parent, key) = pointer.rsplit_once('/').unwrap_or_default();
+        let thing = thing_without(arguments, parent, key);
         names.push((maker.place.step, thing, used.from, pointer, plain(&used.value)));
     }
     names.sort();

@@ -178,6 +178,16 @@ impl Call {
         extra.any(|(key, value)| (key == "is_error" || key == "isError") && *value == Json::Bool(true))
     }
 
+    /// Whether the call is recorded as failed in any way: by [`Self::is_error`], by `isError` within its result, or by another
+    /// outcome than `success`.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        let result = self.result.as_ref();
+        self.is_error()
+            || result.is_some_and(|result| result.get("isError") == Some(&Json::Bool(true)))
+            || self.recorded_outcome().is_some_and(|outcome| outcome != "success")
+    }
+
     /// The recorded outcome of the call: any text.
     #[must_use]
     pub fn recorded_outcome(&self) -> Option<&str> {

@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod by_hand;
+mod names;
 mod properties;
 mod results;
 mod small_benchmark;

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use super::properties::{fidelities, scored};
 use crate::support::call;
 
-fn with_result(mut call: Value, result: Value) -> Value {
+pub(super) fn with_result(mut call: Value, result: Value) -> Value {
     call["result"] = result;
     call
 }
 
 /// A trajectory of steps.
-fn of_steps(steps: &[&[Value]]) -> Value {
+pub(super) fn of_steps(steps: &[&[Value]]) -> Value {
     let steps: Vec<Value> =
         steps.iter().enumerate().map(|(at, calls)| json!({"step": at + 1, "calls": calls})).collect();
     json!({"id": "1", "question": "?", "image": "images/plan.png", "steps": steps})

@@ -17,8 +17,11 @@ use crate::matrix::Matrix;
 /// Cosines that differ by less hardly tell calls apart: six boxes that are each drawn 6 pixels off differ by up to 0.03.
 const INDISTINCT: f64 = 0.05;
 
-/// The most pairs of calls of one tool that are tried; only a trajectory that repeats itself has more.
+/// The most pairs of calls of one tool that are tried. Of more only those are that do the same to the same.
 const MOST_PAIRS: usize = 1 << 12;
+
+/// The most places in the tables of one tool; only a trajectory that repeats itself needs more.
+const MOST_PLACES: usize = 1 << 22;
 
 /// So much less counts a pair that does not do the same to the same, so that of equal fidelities the same work is paired.
 const TIE: f64 = 1e-6;
@@ -77,21 +80,36 @@ impl OpenBucket {
         predictions.sort_by(&mut columns, &given_key);
         let matched_rows = rows.len();
         rows.append(&mut unmatched);
-        if rows.is_empty() || rows.len().saturating_mul(columns.len()) > MOST_PAIRS {
+        let places = rows.len().saturating_mul(columns.len());
+        if places == 0 || places > MOST_PLACES {
             return None;
         }
+        let is_large = places > MOST_PAIRS;
         let is_indistinct = |own: &Match, pair: (usize, usize)| {
             own.similarity < 1.0
                 && cosine_of_calls(references, predictions, embedder, pair) >= own.similarity - INDISTINCT
         };
+        let (own_keys, given_keys): (Vec<u64>, Vec<u64>) = (
+            rows.iter().map(|&call| own_key(call)).collect(),
+            columns.iter().map(|&call| given_key(call)).collect(),
+        );
+        let same_keys =
+            Matrix::from_fn(rows.len(), columns.len(), |row, column| own_keys[row] == given_keys[column]);
         let allowed = Matrix::from_fn(rows.len(), columns.len(), |row, column| {
             let pair = (rows[row], columns[column]);
             let own = matched.get(&pair.0);
-            names_files || own.is_none_or(|own| own.predicted.index == pair.1 || is_indistinct(own, pair))
+            let is_own = own.is_some_and(|own| own.predicted.index == pair.1);
+            match own {
+                _ if is_own => true,
+                _ if is_large => names_files && same_keys[(row, column)],
+                Some(own) => names_files || is_indistinct(own, pair),
+                None => true,
+            }
         });
-        let same_keys = Matrix::from_fn(rows.len(), columns.len(), |row, column| {
-            own_key(rows[row]) == given_key(columns[column])
-        });
+        let all = || (0..rows.len()).flat_map(|row| allowed.row(row));
+        if is_large && all().filter(|is_allowed| *is_allowed).nth(MOST_PAIRS).is_some() {
+            return None;
+        }
         let has_choice = |row: usize| allowed.row(row).filter(|is_allowed| *is_allowed).nth(1).is_some();
         let is_open = rows.len() > matched_rows || (0..rows.len()).any(has_choice);
         is_open.then_some(Self {

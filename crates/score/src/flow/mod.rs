@@ -52,10 +52,10 @@ impl PairFlow {
     /// What both trajectories do; `None` where neither names a file that it makes or is given, and the prediction uses no value
     /// that the reference has otherwise.
     pub(super) fn new(reference: &Trajectory, prediction: &Trajectory) -> Option<Box<Self>> {
-        let image = [reference, prediction].into_iter().find_map(|side| side.image.as_deref());
         let are_recorded = [reference, prediction].into_iter().all(has_results);
+        let facts = PairFacts::new(reference, prediction, are_recorded);
         let side = |trajectory: &Trajectory| {
-            let (calls, lineage) = lineage(trajectory, image, are_recorded);
+            let (calls, lineage) = lineage(trajectory, facts);
             Side::new(&calls, lineage)
         };
         let (references, predictions) = (side(reference), side(prediction));
@@ -63,8 +63,7 @@ impl PairFlow {
         if references.lineage.is_empty() && predictions.lineage.is_empty() && values.is_empty() {
             return None;
         }
-        let question = [reference, prediction].into_iter().find_map(|side| side.question.as_deref());
-        let asked = AskedNames::new(question.unwrap_or_default());
+        let asked = asked_names([reference, prediction]);
         Some(Box::new(Self { references, predictions, values, asked }))
     }
 }
@@ -131,12 +130,22 @@ impl PairFlow {
 }
 
 /// The names that a trajectory gives to what it creates besides files, where other calls use them, each with its place among
-/// them; `given` are the texts of the task.
-pub(super) fn given_names(trajectory: &Trajectory, given: &[String]) -> HashMap<String, usize> {
-    values::given_names_of(trajectory, given)
+/// them; `asked` are the names that the task asks for.
+pub(super) fn given_names(trajectory: &Trajectory, asked: &AskedNames) -> HashMap<String, usize> {
+    values::given_names_of(trajectory, asked)
 }
 
-/// The texts of a task: what the first of both says that has it.
+/// The names that a task asks for.
+pub(super) fn asked_names(both: [&Trajectory; 2]) -> AskedNames {
+    let mut texts = texts_of_task(both);
+    // A picture's path says how the picture is called.
+    if both.into_iter().any(|side| side.image.is_some()) {
+        texts.pop();
+    }
+    AskedNames::new(&texts.join("\n"))
+}
+
+/// The texts of a task, each as the first of both has it: its question, its prompt, the path of its image.
 pub(super) fn texts_of_task(both: [&Trajectory; 2]) -> Vec<String> {
     fn prompt(side: &Trajectory) -> Option<&str> {
         side.extra.iter().find(|(key, _)| key == "prompt").and_then(|(_, prompt)| prompt.as_str())
@@ -151,24 +160,39 @@ pub(super) fn has_results(trajectory: &Trajectory) -> bool {
     trajectory.calls().any(|(_, call)| call.result.as_ref().is_some_and(|result| *result != Json::Null))
 }
 
+/// What holds for a reference and its prediction alike.
+#[derive(Clone, Copy)]
+pub(super) struct PairFacts<'t> {
+    /// The path of the task's image.
+    pub(super) image: Option<&'t str>,
+    /// Whether results are evidence.
+    pub(super) are_recorded: bool,
+    /// Whether a call that failed makes nothing. Where a call of the reference failed, the server that recorded it is at fault.
+    failures_count: bool,
+}
+
+impl<'t> PairFacts<'t> {
+    pub(super) fn new(reference: &'t Trajectory, prediction: &'t Trajectory, are_recorded: bool) -> Self {
+        let image = [reference, prediction].into_iter().find_map(|side| side.image.as_deref());
+        let failures_count = !reference.calls().any(|(_, call)| call.has_failed());
+        Self { image, are_recorded, failures_count }
+    }
+}
+
 /// What a trajectory does with files. With results, they tell names that no argument says.
-pub(super) fn lineage<'t>(
-    trajectory: &'t Trajectory,
-    image: Option<&str>,
-    with_results: bool,
-) -> (Vec<CallView<'t>>, Lineage) {
+pub(super) fn lineage<'t>(trajectory: &'t Trajectory, facts: PairFacts<'_>) -> (Vec<CallView<'t>>, Lineage) {
     let view = |(step, call)| {
         let call: &m3_trajectory::Call = call;
         CallView {
             step,
             tool: &call.tool,
             arguments: call.arguments.as_ref(),
-            result: call.result.as_ref().filter(|_| with_results),
-            has_failed: call.is_error(),
+            result: call.result.as_ref().filter(|_| facts.are_recorded),
+            has_failed: facts.failures_count && call.has_failed(),
         }
     };
     let views: Vec<CallView<'_>> = trajectory.calls().map(view).collect();
-    let lineage = Lineage::new(&views, GivenFiles { image });
+    let lineage = Lineage::new(&views, GivenFiles { image: facts.image });
     (views, lineage)
 }
 

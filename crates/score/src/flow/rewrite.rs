@@ -1,6 +1,7 @@
 //! Writes two calls' arguments so that what means the same is the same, and what does not says so.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use m3_flow::{Mention, Role};
@@ -119,7 +120,7 @@ impl PairFlow {
             return None;
         }
         let (own, mut given) = (replaced(a, of_reference), replaced(b, of_prediction));
-        let values = self.values.put((reference, predicted), pairing, &mut given);
+        let values = self.values.put((reference, predicted), pairing, (a, &mut given));
         let is_changed = is_renamed || !values.is_empty();
         changes.extend(values.into_iter().map(|pointer| NameChange {
             pointer,
@@ -157,10 +158,11 @@ impl PairFlow {
             chosen.map(|name| (name.mention.pointer.clone(), name.text.to_owned())).collect()
         };
         let (of_reference, of_prediction) = (texts(wanted), texts(given));
-        let all = || of_reference.iter().chain(&of_prediction);
+        let all = of_reference.iter().chain(&of_prediction);
+        let asked: HashSet<&str> =
+            all.filter(|(_, text)| self.asked.file(text)).map(|(pointer, _)| pointer.as_str()).collect();
         for name in wanted.iter_mut().chain(given.iter_mut()).filter(|name| is_named_by_choice(name)) {
-            let mut here = all().filter(|(pointer, _)| *pointer == name.mention.pointer);
-            if here.any(|(_, text)| self.asked.file(text)) {
+            if asked.contains(name.mention.pointer.as_str()) {
                 // Its folder may be written otherwise.
                 let same = of_reference.iter().find(|(_, text)| is_one_path(text, name.text));
                 name.meaning = Meaning::Asked(same.map_or(name.text, |(_, text)| text).to_owned());

@@ -4,7 +4,7 @@ use m3_flow::{Lineage, ValueUse, given_names, value_uses};
 use m3_trajectory::Trajectory;
 
 use super::values::{are_small, chain};
-use super::{has_results, lineage, texts_of_task};
+use super::{PairFacts, asked_names, has_results, lineage, texts_of_task};
 
 /// What the calls of one trajectory read and make.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,15 +20,16 @@ pub struct SideFlow {
 #[must_use]
 pub fn flow_of(reference: &Trajectory, prediction: &Trajectory) -> [SideFlow; 2] {
     let sides = [reference, prediction];
-    let image = sides.into_iter().find_map(|side| side.image.as_deref());
     let are_recorded = sides.into_iter().all(has_results);
+    let facts = PairFacts::new(reference, prediction, are_recorded);
     let has_values = are_small(sides);
     sides.map(|side| {
-        let (_, lineage) = lineage(side, image, are_recorded);
+        let (_, lineage) = lineage(side, facts);
         let mut values = Vec::new();
         if has_values {
             let chain = chain(side, are_recorded, &texts_of_task(sides));
-            values = if are_recorded { value_uses(&chain) } else { given_names(&chain) };
+            let asked = asked_names(sides);
+            values = if are_recorded { value_uses(&chain, &asked) } else { given_names(&chain, &asked) };
             values.retain(|used| used.to != used.from);
         }
         SideFlow { lineage, values }

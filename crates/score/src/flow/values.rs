@@ -1,10 +1,10 @@
 //! Ids and names that a prediction uses, as the reference's matched call returned or gave them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use m3_flow::{
     AskedNames, CallPlace, Chain, ChainCall, Origin, Standing, ValueUse, counterpart, creates, given_names,
-    numbered_names, plain_value, value_uses, whole_words,
+    numbered_names, plain_value, thing_named, value_uses, whole_words,
 };
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
@@ -26,6 +26,8 @@ const MOST_CALLS: usize = 500;
 pub(super) struct Values {
     /// By the call that uses them.
     uses: BTreeMap<usize, Vec<PredictedUse>>,
+    /// The names that the reference's calls give.
+    reference_names: HashSet<String>,
 }
 
 struct PredictedUse {
@@ -44,19 +46,22 @@ impl Values {
             return Self::default();
         }
         let given = super::texts_of_task([reference, prediction]);
-        let asked = AskedNames::new(&given.join("\n"));
+        let asked = super::asked_names([reference, prediction]);
         let (reference, prediction) =
             (chain(reference, are_recorded, &given), chain(prediction, are_recorded, &given));
         let mut uses: BTreeMap<usize, Vec<PredictedUse>> = BTreeMap::new();
-        let values = if are_recorded { value_uses(&prediction) } else { given_names(&prediction) };
+        let values =
+            if are_recorded { value_uses(&prediction, &asked) } else { given_names(&prediction, &asked) };
+        let given = if values.iter().any(is_name) { given_names(&reference, &asked) } else { Vec::new() };
+        let reference_names = given.iter().map(|used| plain_value(&used.value)).collect();
         for used in values {
             let tool = &prediction.calls[used.from].tool;
             let makers = reference.calls.iter().enumerate().filter(|(_, call)| call.tool == *tool);
-            let maker = &prediction.calls[used.from];
+            let thing = thing_named(&prediction.calls[used.from], &used.origin);
             let other = |(index, call): (usize, &ChainCall)| {
-                let value = counterpart(maker, &used.origin, &used.value, call)?;
+                let value = counterpart(thing.as_deref(), &used.origin, &used.value, call)?;
                 let (own, others) = (plain_value(&used.value), plain_value(&value));
-                let is_asked = matches!(used.origin, Origin::Name(_)) && asked.name(&others);
+                let is_asked = is_name(&used) && asked.name(&others);
                 (own != others && !is_asked).then_some((index, value))
             };
             let others: HashMap<usize, Json> = makers.filter_map(other).collect();
@@ -64,7 +69,7 @@ impl Values {
                 uses.entry(used.to).or_default().push(PredictedUse { used, others });
             }
         }
-        Self { uses }
+        Self { uses, reference_names }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -82,7 +87,7 @@ impl Values {
         &self,
         (reference, predicted): (usize, usize),
         pairing: Counterparts<'_>,
-        arguments: &mut Json,
+        (own, arguments): (&Json, &mut Json),
     ) -> Vec<String> {
         let (mut places, mut changes) = (Vec::new(), Vec::new());
         for PredictedUse { used, others } in self.uses.get(&predicted).into_iter().flatten() {
@@ -93,15 +98,22 @@ impl Values {
             };
             let Some(value) = maker.and_then(|maker| others.get(&maker)) else { continue };
             let Some(place) = super::rewrite::at_mut(arguments, &used.pointer) else { continue };
-            let own = plain_value(&used.value);
-            if plain_value(place) == own {
+            let value_used = plain_value(&used.value);
+            // The same word in another sense: a title, not the name of what a call made.
+            let is_content = is_name(used)
+                && own.pointer(&used.pointer) == Some(&*place)
+                && !self.reference_names.contains(&value_used);
+            if is_content {
+                continue;
+            }
+            if plain_value(place) == value_used {
                 *place =
                     if place.as_str().is_some() { Json::String(plain_value(value)) } else { value.clone() };
                 places.push(used.pointer.clone());
             } else if let Json::String(text) = place
-                && own.len() >= SHORTEST_WITHIN
+                && value_used.len() >= SHORTEST_WITHIN
             {
-                let spans = whole_words(text, &own);
+                let spans = whole_words(text, &value_used);
                 changes.extend(spans.map(|span| (used.pointer.clone(), span, plain_value(value))));
             }
         }
@@ -118,6 +130,11 @@ impl Values {
     }
 }
 
+/// Whether a value is a name that a call gives.
+fn is_name(used: &ValueUse) -> bool {
+    matches!(used.origin, Origin::Name(_))
+}
+
 /// Whether trajectories are small enough for a search of their values.
 pub(super) fn are_small(both: [&Trajectory; 2]) -> bool {
     both.into_iter().all(|trajectory| {
@@ -128,11 +145,11 @@ pub(super) fn are_small(both: [&Trajectory; 2]) -> bool {
 }
 
 /// The names that calls give to what they create, where other calls use them, each with its number.
-pub(super) fn given_names_of(trajectory: &Trajectory, given: &[String]) -> HashMap<String, usize> {
+pub(super) fn given_names_of(trajectory: &Trajectory, asked: &AskedNames) -> HashMap<String, usize> {
     if !trajectory.calls().any(|(_, call)| creates(&call.tool)) || trajectory.call_count() > MOST_CALLS {
         return HashMap::new();
     }
-    numbered_names(&chain(trajectory, false, given))
+    numbered_names(&chain(trajectory, false, &[]), asked)
 }
 
 /// About how much text a value holds, in bytes.
@@ -152,7 +169,7 @@ pub(super) fn chain(trajectory: &Trajectory, with_results: bool, given: &[String
     for (step, of_step) in trajectory.steps.iter().enumerate() {
         for (index, call) in of_step.calls.iter().enumerate() {
             let standing = match &call.result {
-                _ if call.is_error() => Standing::Failed("error".to_owned()),
+                _ if call.has_failed() => Standing::Failed("error".to_owned()),
                 Some(_) => Standing::Succeeded,
                 None => Standing::NotRecorded,
             };

@@ -1,7 +1,7 @@
 //! What a trajectory leaves behind: files that no later call reads and nothing takes the place of, and what its last step
 //! returned; and how well two sets agree.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use m3_flow::{Role, may_make_by_name, names_input_file, without_server};
 use m3_support::pointer::segments;
@@ -11,8 +11,12 @@ use super::{ComparePictures, PairResults, Side};
 use crate::assign::{Side as Rows, assign};
 use crate::matrix::Matrix;
 
-/// So many artifacts of a side are compared; further ones agree with nothing.
+/// So many artifacts of a side are compared with all others. Of more those are matched first of which calls say that they are the
+/// same; what is left then agrees with nothing.
 pub(super) const MOST: usize = 64;
+
+/// So many artifacts of a side are looked at; further ones agree with nothing.
+const MOST_IN_ALL: usize = 1024;
 
 /// How well what two trajectories leave behind agrees.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -54,30 +58,17 @@ impl Agreement {
         if most == 0 {
             return Self::default();
         }
-        wanted.truncate(MOST);
-        left.truncate(MOST);
+        wanted.truncate(MOST_IN_ALL);
+        left.truncate(MOST_IN_ALL);
         let mut likenesses =
             Comparer { results, pictures, known: HashMap::new(), known_files: HashMap::new() };
-        let pairs =
-            wanted.iter().flat_map(|&reference| left.iter().map(move |&predicted| (reference, predicted)));
-        let compare = |pair: (Artifact, Artifact)| likenesses.compare(pair);
-        let Some(found) = pairs.map(compare).collect::<Option<Vec<Likeness>>>() else {
+        let Some(pairs) = likenesses.best_pairs(&wanted, &left) else {
             return Self { artifacts: [wanted, left], ..Self::default() };
         };
-        let columns = left.len();
-        let likeness =
-            Matrix::from_fn(wanted.len(), columns, |row, column| found[row * columns + column].likeness);
-        let classes: Vec<usize> = (0..MOST).collect();
-        let steps = vec![0; MOST];
-        let side = |count: usize| Rows { classes: &classes[..count], steps: &steps[..count] };
-        // The largest sum, not the largest number: every pair is allowed.
-        let pairs = assign(&likeness, 0.0, side(wanted.len()), side(left.len())).unwrap_or_default();
-        let sum: f64 = pairs.iter().map(|&pair| likeness[pair]).sum();
+        let sum: f64 = pairs.iter().map(|(_, found)| found.likeness).sum();
         let leading = |side: &Side, artifacts: &[Artifact]| {
             artifacts.iter().map(|&artifact| calls_leading_to(side, artifact)).collect()
         };
-        let pairs = pairs.into_iter().map(|pair| (pair, found[pair.0 * columns + pair.1]));
-        let pairs: Vec<((usize, usize), Likeness)> = pairs.collect();
         Self {
             value: Some((sum / most as f64).clamp(0.0, 1.0)),
             leading: leading(references, &wanted),
@@ -88,11 +79,21 @@ impl Agreement {
         }
     }
 
+    /// Lets nothing follow from answers that tell nothing, such as `ok`: of each reference call whether its result tells something.
+    pub(super) fn keep_telling(&mut self, is_telling: &[bool]) {
+        let wanted = &self.artifacts[0];
+        self.same.retain(|(row, _)| match wanted.get(*row) {
+            Some(Artifact::Result(call)) => is_telling.get(*call).copied().unwrap_or_default(),
+            _ => true,
+        });
+    }
+
     /// Whether all that a reference call leads to is left behind by the prediction too.
     pub(super) fn has_all_of(&self, reference: usize) -> bool {
         let mut artifacts =
             (0..self.leading.len()).filter(|&row| self.leading[row].contains(&reference)).peekable();
-        artifacts.peek().is_some() && artifacts.all(|row| self.same.iter().any(|(same, _)| *same == row))
+        artifacts.peek().is_some()
+            && artifacts.all(|row| self.same.binary_search_by_key(&row, |(same, _)| *same).is_ok())
     }
 
     /// Whether a reference call and a predicted call lead to the same artifacts, and to some.
@@ -119,6 +120,68 @@ struct Comparer<'a> {
 const DEEPEST: usize = 256;
 
 impl Comparer<'_> {
+    /// The pairs of artifacts, by their places, with the largest sum of likenesses; `None` where a picture cannot be had.
+    fn best_pairs(
+        &mut self,
+        wanted: &[Artifact],
+        left: &[Artifact],
+    ) -> Option<Vec<((usize, usize), Likeness)>> {
+        let is_many = wanted.len().max(left.len()) > MOST;
+        let mut pairs = if is_many { self.same_by_calls(wanted, left) } else { Vec::new() };
+        let (taken, taken_left): (HashSet<usize>, HashSet<usize>) =
+            pairs.iter().map(|(pair, _)| *pair).unzip();
+        let rest = |count: usize, taken: &HashSet<usize>| -> Vec<usize> {
+            (0..count).filter(|at| !taken.contains(at)).take(MOST).collect()
+        };
+        let (rows, columns) = (rest(wanted.len(), &taken), rest(left.len(), &taken_left));
+        let mut found: Vec<Likeness> = Vec::with_capacity(rows.len() * columns.len());
+        for &row in &rows {
+            for &column in &columns {
+                found.push(self.compare((wanted[row], left[column]))?);
+            }
+        }
+        let at = |row: usize, column: usize| found[row * columns.len() + column];
+        let likeness = Matrix::from_fn(rows.len(), columns.len(), |row, column| at(row, column).likeness);
+        let classes: Vec<usize> = (0..MOST).collect();
+        let steps = vec![0; MOST];
+        let side = |count: usize| Rows { classes: &classes[..count], steps: &steps[..count] };
+        // The largest sum, not the largest number: every pair is allowed.
+        let assigned = assign(&likeness, 0.0, side(rows.len()), side(columns.len())).unwrap_or_default();
+        pairs.extend(
+            assigned.into_iter().map(|(row, column)| ((rows[row], columns[column]), at(row, column))),
+        );
+        pairs.sort_by_key(|(pair, _)| *pair);
+        Some(pairs)
+    }
+
+    /// Pairs of artifacts, by their places, of which calls say that they are the same, and that are.
+    fn same_by_calls(&mut self, wanted: &[Artifact], left: &[Artifact]) -> Vec<((usize, usize), Likeness)> {
+        let key = |side: &Side, artifact: Artifact| match artifact {
+            Artifact::File(version) => {
+                side.contents.get(version).map(|content| content.key.to_le_bytes().to_vec())
+            }
+            Artifact::Result(call) => {
+                side.calls.get(call)?.result.as_ref().map(|result| result.digest.to_vec())
+            }
+        };
+        let mut by_key: HashMap<Vec<u8>, VecDeque<usize>> = HashMap::new();
+        for (at, &artifact) in left.iter().enumerate() {
+            if let Some(key) = key(&self.results.predictions, artifact) {
+                by_key.entry(key).or_default().push_back(at);
+            }
+        }
+        let mut pairs = Vec::new();
+        for (row, &artifact) in wanted.iter().enumerate() {
+            let same = key(&self.results.references, artifact).and_then(|key| by_key.get_mut(&key));
+            let Some((column, same)) = same.and_then(|same| Some((*same.front()?, same))) else { continue };
+            if let Some(found) = self.compare((artifact, left[column])).filter(|found| found.is_same) {
+                pairs.push(((row, column), found));
+                same.pop_front();
+            }
+        }
+        pairs
+    }
+
     /// How alike two artifacts are; `None` where a picture cannot be had.
     fn compare(&mut self, pair: (Artifact, Artifact)) -> Option<Likeness> {
         match pair {

@@ -34,7 +34,11 @@ impl<'a> ResultEvidence<'a> {
         let paired: HashSet<usize> = compared.iter().map(|pair| pair.predicted.index).collect();
         let is_paired = |call: usize| paired.contains(&call);
         let agreement = Agreement::new(results, &is_paired, pictures);
-        Self { results, survey, pictures, known: HashMap::new(), agreement }
+        let mut evidence = Self { results, survey, pictures, known: HashMap::new(), agreement };
+        let count = results.references.calls.len();
+        let says_something: Vec<bool> = (0..count).map(|call| evidence.says_something(call)).collect();
+        evidence.agreement.keep_telling(&says_something);
+        evidence
     }
 
     /// How well what both trajectories leave behind agrees, in [0, 1]; `None` where nothing is.
@@ -87,15 +91,23 @@ impl<'a> ResultEvidence<'a> {
 
     /// Whether the result of a reference call says more than that it was called.
     fn is_telling(&self, reference: usize) -> bool {
+        let names_files = |result: &Recorded| result.pictures.is_empty() && result.names_files;
+        self.says_something(reference) && !self.reference_result(reference).is_some_and(names_files)
+    }
+
+    /// Whether the result of a reference call says more than that it was called, in itself or by what is in the files it names.
+    fn says_something(&self, reference: usize) -> bool {
         let Some(call) = self.results.references.calls.get(reference) else { return false };
-        let tells =
-            |result: &Recorded| !result.pictures.is_empty() || !result.is_plain && !result.names_files;
-        call.result.as_ref().is_some_and(tells) && !self.survey.always_answers_alike(&call.tool)
+        let says = |result: &Recorded| !result.pictures.is_empty() || !result.is_plain;
+        call.result.as_ref().is_some_and(says) && !self.survey.always_answers_alike(&call.tool)
+    }
+
+    fn reference_result(&self, reference: usize) -> Option<&Recorded> {
+        self.results.references.calls.get(reference)?.result.as_ref()
     }
 
     fn has_pictures(&self, reference: usize) -> bool {
-        let call = self.results.references.calls.get(reference);
-        call.and_then(|call| call.result.as_ref()).is_some_and(|result| !result.pictures.is_empty())
+        self.reference_result(reference).is_some_and(|result| !result.pictures.is_empty())
     }
 
     /// Whether another result shows that something else was asked for: the tool answers the same to the same, and both calls

@@ -9,7 +9,7 @@
 //! | `artifacts` | the pictures and last results that a trajectory leaves behind, and how well two sets agree |
 //! | `beside` | the same for people: results of pairs of calls, and what is left behind, beside each other |
 //!
-//! Only what both sides have recorded counts: a prediction's own record alone never raises its score.
+//! Only what both sides have recorded counts. What a prediction records is believed (`docs/flow.md` says what follows).
 
 mod artifacts;
 mod beside;
@@ -61,12 +61,12 @@ impl PairResults {
 
     /// What both sides do and return; results count where `are_recorded`.
     fn of(reference: &Trajectory, prediction: &Trajectory, are_recorded: bool) -> Self {
-        let image = [reference, prediction].into_iter().find_map(|side| side.image.as_deref());
-        let given = super::flow::texts_of_task([reference, prediction]);
+        let facts = super::flow::PairFacts::new(reference, prediction, are_recorded);
+        let asked = super::flow::asked_names([reference, prediction]);
         let side = |trajectory: &Trajectory| {
-            let (views, lineage) = super::flow::lineage(trajectory, image, are_recorded);
+            let (views, lineage) = super::flow::lineage(trajectory, facts);
             let contents = contents(&views, &lineage);
-            let names = TrajectoryNames::new(trajectory, (&lineage, image), &given);
+            let names = TrajectoryNames::new(trajectory, (&lineage, facts.image), &asked);
             let read = |(index, (step, call))| {
                 let call: &m3_trajectory::Call = call;
                 let result = if are_recorded { Recorded::new((call, index), &names) } else { None };

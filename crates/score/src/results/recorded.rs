@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use m3_flow::{Lineage, Role, is_file_path, may_make_by_name, says_nothing, without_server, words_of_name};
+use m3_flow::{
+    AskedNames, Lineage, Role, is_file_path, may_make_by_name, says_nothing, without_server, words_of_name,
+};
 use m3_trajectory::json::{Json, parse};
 use m3_trajectory::{Call, ResultPicture, Trajectory, result_parts, result_picture, sent_base64};
 use sha2::{Digest as _, Sha256};
@@ -19,6 +21,15 @@ const LARGEST_PICTURE: usize = 24 << 20;
 
 /// The most pictures of one result.
 const MOST_PICTURES: usize = 16;
+
+/// Doubles below are whole numbers without a gap: 2^53.
+const WHOLE: f64 = 9_007_199_254_740_992.0;
+
+/// Longer texts are no numbers, in bytes.
+const LONGEST_NUMBER: usize = 24;
+
+/// Whole numbers of more digits are texts: a double does not hold them.
+const MOST_DIGITS: usize = 15;
 
 /// Stands for a name that the trajectory chose.
 const A_FILE: &str = "(a file)";
@@ -81,12 +92,7 @@ impl Recorded {
 
 /// Whether the result of a call is recorded, and is an error.
 pub(super) fn has_failed(call: &Call) -> bool {
-    let is_error = |result: &Json| {
-        call.is_error()
-            || result.get("isError") == Some(&Json::Bool(true))
-            || call.recorded_outcome().is_some_and(|outcome| outcome != "success")
-    };
-    call.result.as_ref().is_some_and(is_error)
+    call.result.is_some() && call.has_failed()
 }
 
 /// The picture of a part of a result; of none that is more than 24 MiB.
@@ -118,11 +124,11 @@ pub(super) struct TrajectoryNames<'t> {
 }
 
 impl<'t> TrajectoryNames<'t> {
-    /// `given` are the texts of the task.
+    /// `asked` are the names that the task asks for.
     pub(super) fn new(
         trajectory: &'t Trajectory,
         (lineage, image): (&'t Lineage, Option<&'t str>),
-        given: &[String],
+        asked: &AskedNames,
     ) -> Self {
         let mut chosen: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
         for (number, version) in lineage.versions.iter().enumerate() {
@@ -132,7 +138,7 @@ impl<'t> TrajectoryNames<'t> {
             versions.sort_unstable();
         }
         let image = image.map(file_name).filter(|name| !name.is_empty());
-        let given = crate::flow::given_names(trajectory, given);
+        let given = crate::flow::given_names(trajectory, asked);
         Self { id: &trajectory.id, lineage, chosen, image, given }
     }
 
@@ -193,7 +199,9 @@ impl<'t> Text<'t> {
                 }
                 self.words.push('}');
             }
-            Json::Integer(number) => self.number(*number as f64),
+            Json::Integer(number) => {
+                let _ = write!(self.words, "{number}");
+            }
             Json::Float(number) => self.number(*number),
             Json::LongInteger(digits) => self.words.push_str(digits),
             Json::Bool(value) => self.words.push_str(if *value { "true" } else { "false" }),
@@ -226,9 +234,14 @@ impl<'t> Text<'t> {
         self.words.push(']');
     }
 
-    /// Numbers count with seven digits.
+    /// Whole numbers count as they are, others with seven digits.
     fn number(&mut self, number: f64) {
-        let _ = write!(self.words, "{:.6e}", if number == 0.0 { 0.0 } else { number });
+        let whole = number.round();
+        let _ = if whole.abs() < WHOLE && (number - whole).abs() <= whole.abs() * f64::EPSILON * 8.0 {
+            write!(self.words, "{:.0}", if whole == 0.0 { 0.0 } else { whole })
+        } else {
+            write!(self.words, "{number:.6e}")
+        };
     }
 
     fn text(&mut self, text: &str, depth: usize) {
@@ -237,8 +250,13 @@ impl<'t> Text<'t> {
         if let Some((value, _)) = is_json.then(|| parse(text.as_bytes()).ok()).flatten() {
             return self.value(&value, depth + 1);
         }
+        let digits = text.trim_start_matches(['-', '+']);
+        // `0012` is a code.
+        let is_code = digits.starts_with('0') && digits[1..].starts_with(|c: char| c.is_ascii_digit())
+            || digits.len() > MOST_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
         if let Ok(number) = text.parse::<f64>()
-            && text.len() <= 24
+            && text.len() <= LONGEST_NUMBER
+            && !is_code
             && !self.names.given.contains_key(text)
         {
             return self.number(number);

@@ -15,7 +15,7 @@ use crate::flow::replaced;
 const MOST_TOOLS: usize = 10_000;
 
 /// So many calls have to answer alike before a tool counts as one that always does.
-const FEW: u64 = 3;
+const FEW: usize = 3;
 
 /// One answer in so many may be another one.
 const MOST_CONTRADICTED: u64 = 20;
@@ -31,8 +31,12 @@ pub struct Survey {
 pub struct ToolSurvey {
     /// Calls with a result that is no error.
     pub calls: u64,
-    /// Different contents of results, up to two.
+    /// Different contents of results, up to two: those of the references.
     contents: Vec<[u8; 16]>,
+    /// Different things that calls of the references with a result ask for, up to [`FEW`].
+    asked: Vec<[u8; 16]>,
+    /// Whether a prediction has another content.
+    is_answered_otherwise: bool,
     /// How often two calls of one task with the same arguments and inputs gave the same.
     pub confirmed: u64,
     /// How often two such calls gave something else.
@@ -53,10 +57,12 @@ impl ToolSurvey {
         self.contradicted > 0 && !self.answers_same_to_same()
     }
 
-    /// Whether every call of the tool answers alike, so that its answer tells nothing.
+    /// Whether the tool answers alike to whatever it is asked, so that its answer tells nothing. Where the references ask enough to
+    /// show it, nothing that a prediction records makes it telling.
     #[must_use]
     pub fn always_answers_alike(&self) -> bool {
-        self.calls >= FEW && self.contents.len() == 1
+        let shows_it = self.asked.len() >= FEW || self.calls >= FEW as u64 && !self.is_answered_otherwise;
+        shows_it && self.contents.len() == 1
     }
 }
 
@@ -79,13 +85,11 @@ impl Survey {
         for (name, more) in other.tools {
             let tool = self.tools.entry(name).or_default();
             tool.calls += more.calls;
+            tool.is_answered_otherwise |= more.is_answered_otherwise;
             tool.confirmed += more.confirmed;
             tool.contradicted += more.contradicted;
-            for content in more.contents {
-                if tool.contents.len() < 2 && !tool.contents.contains(&content) {
-                    tool.contents.push(content);
-                }
-            }
+            more.contents.into_iter().for_each(|content| add_new(&mut tool.contents, content, 2));
+            more.asked.into_iter().for_each(|asked| add_new(&mut tool.asked, asked, FEW));
         }
     }
 
@@ -116,10 +120,17 @@ impl Survey {
                 }
                 let tool = self.tools.entry(call.tool.clone()).or_default();
                 tool.calls += 1;
-                if tool.contents.len() < 2 && !tool.contents.contains(&answer) {
-                    tool.contents.push(answer);
+                let asked = asked(call.arguments.as_ref(), index, side, &contents);
+                match which {
+                    ResultSide::Reference => {
+                        add_new(&mut tool.contents, answer, 2);
+                        if let Some(asked) = asked {
+                            add_new(&mut tool.asked, asked, FEW);
+                        }
+                    }
+                    ResultSide::Prediction => tool.is_answered_otherwise |= !tool.contents.contains(&answer),
                 }
-                let Some(asked) = asked(call.arguments.as_ref(), index, side, &contents) else { continue };
+                let Some(asked) = asked else { continue };
                 // Counted so that the order of calls makes no difference.
                 let known = answers.entry((call.tool.clone(), asked)).or_default();
                 if known.contains(&answer) {
@@ -130,6 +141,13 @@ impl Survey {
                 }
             }
         }
+    }
+}
+
+/// Adds a digest that is not there yet, if there are fewer than `most`.
+fn add_new(digests: &mut Vec<[u8; 16]>, digest: [u8; 16], most: usize) {
+    if digests.len() < most && !digests.contains(&digest) {
+        digests.push(digest);
     }
 }
 
