@@ -94,17 +94,27 @@ pub(super) fn open_all<const N: usize>(
     duplicates: Duplicates,
     printer: Printer,
 ) -> Result<[TrajectoryFile; N], Failure> {
+    let paths = paths.map(|path| (path, Content::Any));
     open_visiting(paths, (duplicates, CallForms::default()), printer, &|_, _| ())
+}
+
+/// What a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Content {
+    /// Trajectories, whose calls must be calls.
+    Any,
+    /// Predictions, in which a model may have written anything in the place of a call.
+    Predictions,
 }
 
 /// Opens files and passes each trajectory to `visit`, with the number of its file.
 pub(super) fn open_visiting<const N: usize>(
-    paths: [&Path; N],
+    paths: [(&Path, Content); N],
     reading: (Duplicates, CallForms),
     printer: Printer,
     visit: &(dyn Fn(usize, &Trajectory) + Sync),
 ) -> Result<[TrajectoryFile; N], Failure> {
-    if paths.iter().filter(|path| **path == Path::new("-")).count() > 1 {
+    if paths.iter().filter(|(path, _)| *path == Path::new("-")).count() > 1 {
         return Err(Failure::new(code::INPUT, "`-` (standard input) can stand for one of the files only"));
     }
     let mut broken = None;
@@ -122,13 +132,13 @@ pub(super) fn open_visiting<const N: usize>(
 
 /// Reads files in parallel, with one progress bar.
 fn read_all<const N: usize>(
-    paths: [&Path; N],
+    paths: [(&Path, Content); N],
     reading: (Duplicates, CallForms),
     printer: Printer,
     visit: &(dyn Fn(usize, &Trajectory) + Sync),
 ) -> [Result<TrajectoryFile, OpenError>; N] {
     let bar = Mutex::new((printer.bar(Unit::Trajectories), [(0, 0); N]));
-    let open = |number: usize, path: &Path| {
+    let open = |number: usize, (path, content): (&Path, Content)| {
         let mut progress = |done: usize, total: usize| {
             let mut held = bar.lock().unwrap_or_else(PoisonError::into_inner);
             let (bar, parts) = &mut *held;
@@ -136,7 +146,13 @@ fn read_all<const N: usize>(
             let (done, total) = parts.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
             bar.set("reading", done, total);
         };
-        TrajectoryFile::open_with(path, TRACES, reading, &mut progress, &mut |found| visit(number, found))
+        let mut visit = |found: &Trajectory| visit(number, found);
+        match content {
+            Content::Any => TrajectoryFile::open_with(path, TRACES, reading, &mut progress, &mut visit),
+            Content::Predictions => {
+                TrajectoryFile::open_predictions(path, TRACES, reading, &mut progress, &mut visit)
+            }
+        }
     };
     thread::scope(|scope| {
         let mut number = 0;

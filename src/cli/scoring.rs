@@ -23,7 +23,7 @@ use super::ask_same::{AskSameArgs, AskedSame, AskingSame};
 use super::conditions::{Conditions, ConditionsArgs};
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
-use super::input::{self, DuplicatesArg, PredictionsArg};
+use super::input::{self, Content, DuplicatesArg, PredictionsArg};
 use super::places::{PointsAt, ScoredPlaces};
 use super::printer::{Printer, Unit};
 use super::scoring_choices::{ByArg, ProfileArg};
@@ -92,12 +92,14 @@ impl ScoringArgs {
         let seen = <[Mutex<Seen>; 2]>::default();
         let learn = |file: usize, trajectory: &Trajectory| held(&seen[file]).learn(trajectory);
         let files = [self.predictions.path(printer), &self.references];
+        let contents = [(files[0], Content::Predictions), (files[1], Content::Any)];
         let reading = (self.duplicates(), self.conditions.forms());
-        let [mut predictions, mut references] = input::open_visiting(files, reading, printer, &learn)?;
+        let [mut predictions, mut references] = input::open_visiting(contents, reading, printer, &learn)?;
         self.by.apply_to(&mut references);
         let further_paths = further;
         let open = |path: &PathBuf| {
-            let [file] = input::open_visiting([path.as_path()], reading, printer, &learn)?;
+            let path = (path.as_path(), Content::Predictions);
+            let [file] = input::open_visiting([path], reading, printer, &learn)?;
             Ok::<_, Failure>(file)
         };
         let mut further = further.iter().map(open).collect::<Result<Vec<_>, _>>()?;

@@ -44,6 +44,50 @@ fn what_is_not_a_list_of_trajectories() {
     );
 }
 
+/// Whatever a model wrote in the place of a call is a call of its trajectory; in a reference it is an error.
+#[test]
+fn calls_that_are_none_are_calls_of_no_tool() {
+    let right = call("s/t", json!({"q": "eel"}));
+    let bad = json!([{"arguments": {"q": "eel"}}, {"name": "", "arguments": {}}, {"name": 5, "arguments": {}}, "s/t", right]);
+    let odd = json!({"name": "s/u", "arguments": [1, "x"]});
+    let prediction = json!([{"id": "a", "steps": [{"calls": bad}, {"calls": [odd]}]}]);
+    let folder = Folder::new();
+    let predictions = folder.json("predictions.json", &prediction);
+    let references = folder.json("references.json", &good());
+    let score =
+        |predictions, references| Some(m3()?.arg("score").args([predictions, references]).output().unwrap());
+    let Some(output) = score(&predictions, &references) else { return };
+    let words = text(&output.stderr);
+    assert!(
+        words.contains("a call without a name") && words.contains("counted as a call of no tool"),
+        "{words}"
+    );
+    let table = text(&output.stdout);
+    assert!(table.contains("4 predicted calls name no tool, counted as extra"), "{table}");
+    assert!(table.contains("1 of 6 predicted calls matched"), "{table}");
+    let refused = score(&references, &predictions).unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("a call without a name"));
+    let Some(mut command) = m3() else { return };
+    let report = report(command.arg("score").args([&predictions, &references]));
+    assert_eq!(report["ledger"]["malformed_calls"], 4);
+}
+
+/// A step that is a call, as some programs write it.
+#[test]
+fn a_step_without_a_list_of_calls_is_its_call() {
+    let folder = Folder::new();
+    let flat = |tool: &str| json!([{"id": "a", "steps": [{"tool": tool, "args": {"q": "eel"}}]}]);
+    let references = folder.json("references.json", &good());
+    let matched = |tool: &str| {
+        let predictions = folder.json("predictions.json", &flat(tool));
+        let report = report(m3()?.arg("score").args([&predictions, &references]));
+        report["aggregate"]["matched"].as_u64()
+    };
+    let Some(found) = matched("s/t") else { return };
+    assert_eq!([Some(found), matched("s/u")], [Some(1), Some(0)]);
+}
+
 #[test]
 fn all_errors_of_a_file_are_said_at_once_with_their_places() {
     let content = json!([

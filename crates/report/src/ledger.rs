@@ -53,6 +53,11 @@ pub(super) fn warnings(summary: &ScoreSummary) -> Vec<String> {
             names(&failed)
         ));
     }
+    let malformed = summary.ledger.malformed_calls;
+    if malformed > 0 {
+        let name = if malformed == 1 { "names" } else { "name" };
+        lines.push(format!("{} {name} no tool, counted as extra", counted(malformed, "predicted call")));
+    }
     lines
 }
 

@@ -27,6 +27,8 @@ pub struct Ledger {
     pub unfinished: Vec<String>,
     /// Predictions with more calls than can be aligned.
     pub too_large: Vec<String>,
+    /// Calls of predictions that name no tool: whatever a model wrote in the place of a call.
+    pub malformed_calls: usize,
     /// How many references have no prediction, or only the calls before its failure, by class of failure.
     pub failures: BTreeMap<FailureClass, usize>,
 }

@@ -35,9 +35,11 @@ impl Ledger {
             errored,
             unfinished,
             too_large,
+            malformed_calls,
             failures,
         } = other;
         self.predictions += predictions;
+        self.malformed_calls += malformed_calls;
         self.scored += scored;
         for (class, count) in failures {
             *self.failures.entry(class).or_default() += count;

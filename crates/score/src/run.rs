@@ -69,6 +69,7 @@ impl<'a> Run<'a> {
             }
         }
         ledger.scored += 1;
+        ledger.malformed_calls += prediction.calls().filter(|(_, call)| call.is_malformed()).count();
         chunk.prepare(reference, prediction, failure, &self.serializer, &self.options);
         true
     }

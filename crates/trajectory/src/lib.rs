@@ -42,7 +42,7 @@ pub use failure::FailureClass;
 pub use file::{Duplicate, Duplicates, OpenError, TrajectoryFile};
 pub use marks::PREDICTION_SCHEMA;
 pub use marks::is_recorded_key;
-pub use model::{Call, MalformedCall, Step, Task, Trajectory};
+pub use model::{Call, MalformedCall, NO_NAME, Step, Task, Trajectory};
 pub use problem::{Place, Problem, Problems, Severity};
 pub use read::CallForms;
 pub use result::{

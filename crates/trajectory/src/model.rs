@@ -170,7 +170,16 @@ fn in_order<C, M>(
     })
 }
 
+/// Stands for the tool of a call without a name. Scores take it for a tool that does not exist.
+pub const NO_NAME: &str = "(no name)";
+
 impl Call {
+    /// Whether it is what a model wrote in the place of a call: it names no tool.
+    #[must_use]
+    pub fn is_malformed(&self) -> bool {
+        self.tool.is_empty() || self.tool == NO_NAME
+    }
+
     /// Whether the call is recorded as failed: by `is_error`, or by `isError` as in MCP.
     #[must_use]
     pub fn is_error(&self) -> bool {

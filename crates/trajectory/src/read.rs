@@ -2,7 +2,7 @@
 
 use super::json::{self, Json, Keys, pointer_to};
 use super::marks::{self, KnownKeys, Role};
-use super::model::{Call, MalformedCall, Step, Task, Trajectory};
+use super::model::{Call, MalformedCall, NO_NAME, Step, Task, Trajectory};
 use super::problem::Severity;
 
 /// Receives a problem: its severity, the JSON pointer within the element, the message.
@@ -62,9 +62,21 @@ pub(super) const WITHOUT_STEPS: &str = "no `steps`; read as a trajectory without
 /// How the calls of a trajectory are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Reading {
-    /// Whether a call without a name is kept with a warning, because the model wrote it; otherwise it is an error.
-    pub(super) keeps_malformed: bool,
+    /// What becomes of items among the calls that are no calls.
+    pub(super) malformed: MalformedCalls,
     pub(super) forms: CallForms,
+}
+
+/// What becomes of items among the calls that are no calls: without a name, with a number as their name, no objects.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum MalformedCalls {
+    /// They are errors: nobody should have written them.
+    #[default]
+    Refused,
+    /// They are kept apart, with a warning.
+    Apart,
+    /// They are calls of no tool, with a warning: a model wrote them, and they count.
+    Counted,
 }
 
 /// How to read calls in the forms of other programs.
@@ -221,12 +233,17 @@ impl<'a, 'b> Reader<'a, 'b> {
             match call_members(call, self.is_recorded) {
                 Ok((tool, members)) => step.calls.push(self.call(tool, members, &pointer)),
                 Err((segment, reason, value)) => {
-                    let pointer = format!("{pointer}{segment}");
-                    if self.reading.keeps_malformed {
-                        self.warn(&pointer, reason.clone());
-                        step.malformed.push(MalformedCall { index, value, reason });
-                    } else {
-                        self.error(&pointer, reason);
+                    let pointer_to_reason = format!("{pointer}{segment}");
+                    match self.reading.malformed {
+                        MalformedCalls::Refused => self.error(&pointer_to_reason, reason),
+                        MalformedCalls::Apart => {
+                            self.warn(&pointer_to_reason, reason.clone());
+                            step.malformed.push(MalformedCall { index, value, reason });
+                        }
+                        MalformedCalls::Counted => {
+                            self.warn(&pointer_to_reason, format!("{reason}; counted as a call of no tool"));
+                            step.calls.push(self.call_of_no_tool(value, &pointer));
+                        }
                     }
                 }
             }
@@ -248,6 +265,13 @@ impl<'a, 'b> Reader<'a, 'b> {
                 return ("calls", Vec::new());
             }
         };
+        if !is_empty
+            && self.reading.forms == CallForms::Understood
+            && let Some(call) = flat_call(members)
+        {
+            self.warn(pointer, "no `calls`, but a tool and its arguments; read as a step of this one call");
+            return ("calls", vec![call]);
+        }
         let is_other = |calls: &Json| matches!(calls, Json::Array(calls) if !(is_empty && calls.is_empty()));
         if !members.iter().any(|(key, value)| key == OPENAI && is_other(value)) {
             if !is_empty {
@@ -263,6 +287,20 @@ impl<'a, 'b> Reader<'a, 'b> {
             return (OPENAI, calls);
         }
         ("calls", Vec::new())
+    }
+
+    /// What a model wrote in the place of a call.
+    fn call_of_no_tool(&mut self, value: Json, pointer: &str) -> Call {
+        let is_recorded = std::mem::replace(&mut self.is_recorded, true);
+        let call = match value {
+            Json::Object(members) => self.call(NO_NAME.to_owned(), members, pointer),
+            other => {
+                let extra = vec![("malformed".to_owned(), other)];
+                Call { tool: NO_NAME.to_owned(), arguments: None, result: None, extra }
+            }
+        };
+        self.is_recorded = is_recorded;
+        call
     }
 
     fn call(&mut self, tool: String, mut members: Members, pointer: &str) -> Call {
@@ -319,6 +357,21 @@ impl<'a, 'b> Reader<'a, 'b> {
         }
         members
     }
+}
+
+/// The call that a step is which has no `calls` but a tool's name and its arguments, as some programs write steps.
+fn flat_call(members: &mut Members) -> Option<Json> {
+    const NAMES: [&str; 4] = ["tool", "name", "tool_name", "function"];
+    const ARGUMENTS: [&str; 5] = ["arguments", "args", "input", "tool_input", "parameters"];
+    let of = |keys: &[&'static str], is: fn(&Json) -> bool| {
+        keys.iter().copied().find(|key| members.iter().any(|(name, value)| name == key && is(value)))
+    };
+    let name = of(&NAMES, |value| matches!(value, Json::String(_)))?;
+    let arguments = of(&ARGUMENTS, |value| matches!(value, Json::Object(_) | Json::Null))?;
+    let result = of(&["result", "output", "observation"], |_| true);
+    let keys = [(Some(name), "name"), (Some(arguments), "arguments"), (result, "result")];
+    let member = |(key, known): (Option<&str>, &str)| Some((known.to_owned(), take(members, key?)?));
+    Some(Json::Object(keys.into_iter().filter_map(member).collect()))
 }
 
 /// The text members of tasks and trajectories; one that is not text is reported with the remaining members.

@@ -35,7 +35,7 @@ use m3_trajectory::Task;
 pub use output::{OutputError, OutputFolder, file_name};
 pub use plan::Standing;
 use plan::{Item, Plan};
-pub use prediction::{ModelReport, NO_NAME, PREDICTION_SCHEMA, Prediction, RunReport, RunSummary, Versions};
+pub use prediction::{ModelReport, PREDICTION_SCHEMA, Prediction, RunReport, RunSummary, Versions};
 pub use prices::{Price, Prices, PricesError};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;

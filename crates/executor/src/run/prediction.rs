@@ -5,16 +5,12 @@ use std::collections::BTreeMap;
 
 use m3_llm::Usage;
 pub use m3_trajectory::PREDICTION_SCHEMA;
-use m3_trajectory::{FailureClass, Task};
+use m3_trajectory::{FailureClass, NO_NAME, Task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{FinishReason, Mode, Record, RunOptions, StepRecord, TOOLS_UNREAD, TurnRecord};
-
-/// Stands for the name of a call without a name. Scores take it for a tool that does not exist; `m3 outcomes` sees
-/// the recorded outcome, `illegal_format`.
-pub const NO_NAME: &str = "(no name)";
 
 /// A prediction. Unknown keys of the task stand beside these, those that have one of these names with `task_` in
 /// front.

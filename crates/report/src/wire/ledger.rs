@@ -47,6 +47,10 @@ pub struct LedgerReport {
     #[serde(skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub too_large: Vec<String>,
+    /// Calls of predictions that name no tool; absent if there are none.
+    #[serde(default, skip_serializing_if = "is_zero", skip_deserializing)]
+    #[schemars(!skip_deserializing)]
+    pub malformed_calls: usize,
     /// How many references are without a prediction (`missing`) or have one that came to nothing, by its class: `provider`
     /// (the model could not be had, refused, or what it said could not be used), `server_lost`, `time`, `limit` (steps,
     /// calls or tokens), `context`, `other`, `too_large`; scores of earlier versions do not say.
@@ -98,6 +102,12 @@ impl From<m3_score::Ledger> for LedgerReport {
             errored: ledger.errored,
             unfinished: ledger.unfinished,
             too_large: ledger.too_large,
+            malformed_calls: ledger.malformed_calls,
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }

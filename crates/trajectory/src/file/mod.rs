@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 use crate::json::{self, Json};
 use crate::model::{Task, Trajectory};
 use crate::problem::Problems;
-use crate::read::{self, CallForms, Reading};
+use crate::read::{self, CallForms, MalformedCalls, Reading};
 use crate::source::{Source, SourceError};
 use crate::split::{Element, Noun, Shape};
 use crate::tool_names::NameMapping;
@@ -85,6 +85,8 @@ enum Wants {
     Any,
     /// Every trajectory and every call, even invalid ones.
     All,
+    /// Trajectories of models, whose malformed calls count as calls.
+    Predictions,
     /// Tasks: elements without steps are tasks.
     Tasks,
 }
@@ -94,7 +96,7 @@ impl Wants {
     fn noun(self) -> Noun {
         match self {
             Self::Tasks => Noun::TASK,
-            Self::Any | Self::All => Noun::TRAJECTORY,
+            Self::Any | Self::All | Self::Predictions => Noun::TRAJECTORY,
         }
     }
 }
@@ -292,7 +294,12 @@ impl TrajectoryFile {
     }
 
     fn reading(&self) -> Reading {
-        Reading { keeps_malformed: self.wants == Wants::All, forms: self.forms }
+        let malformed = match self.wants {
+            Wants::Any | Wants::Tasks => MalformedCalls::Refused,
+            Wants::All => MalformedCalls::Apart,
+            Wants::Predictions => MalformedCalls::Counted,
+        };
+        Reading { malformed, forms: self.forms }
     }
 
     fn default_id(&self) -> Option<&'static str> {

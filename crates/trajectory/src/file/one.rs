@@ -48,7 +48,7 @@ impl Trajectory {
         let mut report = |severity, pointer: String, message: String| {
             problems.push(severity, &place, &pointer, &message);
         };
-        let reading = Reading { keeps_malformed: false, forms };
+        let reading = Reading { forms, ..Reading::default() };
         read::trajectory(value, None, Some(SINGLE_ID), reading, &mut report)
             .ok_or_else(|| OpenError::Invalid { file: name.to_owned(), problems })
     }

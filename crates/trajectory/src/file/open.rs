@@ -58,6 +58,22 @@ impl TrajectoryFile {
         Self::scan_as(path, duplicates, (Wants::Any, forms), formats, progress, visit)?.without_errors()
     }
 
+    /// Opens a file of predictions like [`open_with`](Self::open_with); whatever a model wrote in the place of a call is a call of
+    /// no tool, with [`NO_NAME`](crate::NO_NAME) as its name.
+    ///
+    /// # Errors
+    /// The errors of [`TrajectoryFile::open`].
+    pub fn open_predictions(
+        path: &Path,
+        formats: &[Format],
+        (duplicates, forms): (Duplicates, CallForms),
+        progress: &mut dyn FnMut(usize, usize),
+        visit: &mut dyn FnMut(&Trajectory),
+    ) -> Result<Self, OpenError> {
+        Self::scan_as(path, duplicates, (Wants::Predictions, forms), formats, progress, visit)?
+            .without_errors()
+    }
+
     /// Opens a file to see everything that a model did: trajectories with the same id are kept separately, and items
     /// among the calls that are not calls are kept as [`MalformedCall`](crate::MalformedCall).
     ///

@@ -146,7 +146,7 @@ impl TrajectoryFile {
             |severity, pointer: String, message: String| problems.push(severity, &place, &pointer, &message);
         let is_task = match self.wants {
             Wants::Tasks => value.get("steps").is_none(),
-            Wants::Any | Wants::All => is_task(&value),
+            Wants::Any | Wants::All | Wants::Predictions => is_task(&value),
         };
         let foreign =
             foreign::of_keys(|key| value.get(key).is_some()).filter(|_| !is_task && !has_calls(&value));

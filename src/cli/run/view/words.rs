@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use m3_executor::run::NO_NAME;
 use m3_executor::{Event, FinishReason, TaskEvent};
 use m3_llm::Usage;
 use m3_support::text::{counted, duration, on_one_line, shortened};
+use m3_trajectory::NO_NAME;
 
 /// The longest id of a task, in columns.
 const ID: usize = 24;
