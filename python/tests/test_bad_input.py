@@ -63,13 +63,21 @@ def test_trajectories(value: Any, told: str) -> None:
 
 
 def test_problems_have_their_places() -> None:
-    rows = [call(), {"id": "b", "steps": [{"calls": [{"name": 3}]}]}, {"id": "c", "steps": 5}]
+    rows = [call(), {"id": "b", "steps": [{"calls": 3}]}, {"id": "c", "steps": 5}]
     with pytest.raises(m3.InputError) as caught:
         m3.score(rows, GOOD)
     places = [(it.file, it.row, it.line, it.id, it.pointer) for it in caught.value.problems]
-    assert places[0] == ("predictions", 1, None, "b", "/steps/0/calls/0/name")
+    assert places[0] == ("predictions", 1, None, "b", "/steps/0/calls")
     assert places[1] == ("predictions", 2, None, "c", "/steps")
     assert str(caught.value).splitlines()[0] == str(caught.value.problems[0])
+
+
+def test_what_a_model_wrote_in_the_place_of_a_call_is_a_call_of_no_tool() -> None:
+    with pytest.warns(m3.InputWarning, match="counted as a call of no tool"):
+        report = m3.score([{"id": "a", "steps": [{"calls": [{"name": 3}]}]}], GOOD)
+    assert report.aggregate.predicted_calls == 1
+    with pytest.raises(m3.InputError, match="the name of a call should be a string"):
+        m3.score(GOOD, [{"id": "a", "steps": [{"calls": [{"name": 3}]}]}])
 
 
 def test_problems_in_files_have_lines(tmp_path: Path) -> None:
