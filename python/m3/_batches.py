@@ -27,6 +27,7 @@ Options = Mapping[str, Any]
 
 _COUNTS = ("reference_calls", "predicted_calls", "matched")
 _METRICS = (
+    "verdict",
     "recall",
     "precision",
     "argument_similarity",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ._commands import _Audited
 
 METRICS = (
+    "verdict",
     "recall",
     "precision",
     "argument_similarity",
@@ -82,6 +83,7 @@ class Aggregate(_Numbers):
     reference_calls: int
     predicted_calls: int
     matched: int
+    verdict: float | None
     recall: float
     precision: float
     argument_similarity: float
@@ -112,6 +114,7 @@ class Trajectory(_Numbers):
     matches: list[dict[str, Any]]
     unmatched_references: list[dict[str, Any]]
     unmatched_predictions: list[dict[str, Any]]
+    verdict: float | None
     recall: float
     precision: float
     argument_similarity: float

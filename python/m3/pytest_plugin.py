@@ -28,6 +28,7 @@ def assert_trajectory(
     prediction: Any,
     reference: Any,
     *,
+    verdict: float | None = None,
     recall: float | None = 0.9,
     precision: float | None = None,
     argument_similarity: float | None = None,
@@ -55,6 +56,7 @@ def assert_trajectory(
     """
     __tracebackhide__ = True
     floors = {
+        "verdict": verdict,
         "recall": recall,
         "precision": precision,
         "argument_similarity": argument_similarity,

@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | `chain` | the calls of a trajectory as flow sees them |
 //! | `tools` | what the name of a tool says: changes something, only looks |
+//! | `roles` | whether a call looks or changes something |
 //! | `names` | which names of arguments and fields are alike |
 //! | `leaves` | the single values of arguments and results |
 //! | **files** | |
@@ -44,6 +45,7 @@ mod paths;
 mod plain;
 mod positions;
 mod reader;
+mod roles;
 mod significance;
 mod task;
 #[cfg(test)]
@@ -70,6 +72,7 @@ pub use lineage::{CallView, GivenFiles, Lineage, Mention, Role, Version};
 pub use names::{names_input_file, words as words_of_name};
 pub use path_overlaps::PathOverlaps;
 pub use paths::{is_file_path, is_one_path};
+pub use roles::CallRole;
 use serde::{Deserialize, Serialize};
 pub use significance::says_nothing;
 pub use texts::whole_words;

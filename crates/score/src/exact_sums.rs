@@ -47,7 +47,7 @@ impl ExactSums {
         has_failed: bool,
         matching: &Matching,
         (compared, reached_without): (&[ComparedPair], usize),
-        artifact_agreement: Option<f64>,
+        (artifact_agreement, verdict): (Option<f64>, Option<f64>),
         references: &Calls,
         predictions: &Calls,
         profile: Profile,
@@ -59,7 +59,8 @@ impl ExactSums {
             .collect();
         let reached = std::iter::repeat_n(SAME_OTHERWISE, reached_without);
         let fidelity: ExactSum = compared.iter().map(|pair| pair.fidelity.score).chain(reached).collect();
-        let aligned = Aligned { pairs: &pairs, references, fidelity: fidelity.value(), artifact_agreement };
+        let aligned =
+            Aligned { pairs: &pairs, references, fidelity: fidelity.value(), artifact_agreement, verdict };
         let of_pairs = || {
             matching.matches.iter().zip(compared).map(|(pair, compared)| MatchedPair {
                 similarity: pair.similarity,

@@ -81,6 +81,7 @@ mod sum;
 mod trajectory_match;
 mod transport;
 mod typed;
+mod verdict;
 mod weighted_sums;
 
 pub use assign::{Side, assign};
@@ -106,4 +107,5 @@ pub use similarity::Similarity;
 pub use sum::{Counted, ExactSum};
 pub use trajectory_match::{ArgumentMode, ArgumentRule, MatchMode, MatchOptions, Mismatch, Verdict, matches};
 pub use transport::TooLarge;
+pub use verdict::{DID, DID_NOT, JobEvidence};
 pub use weighted_sums::WeightedSums;

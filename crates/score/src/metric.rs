@@ -152,6 +152,8 @@ pub struct Aligned<'a> {
     pub(super) fidelity: f64,
     /// How well what both trajectories leave behind agrees, if that is known.
     pub(super) artifact_agreement: Option<f64>,
+    /// How probable it is that the trajectory did its job, if that can be said.
+    pub(super) verdict: Option<f64>,
 }
 
 /// The numbers of a set that notes are made from.
@@ -172,6 +174,17 @@ pub struct Noted<'a> {
 }
 
 registry! {
+    Verdict {
+        meaning: "Did the trajectory do its job? The probability, from its calls that change something, extra ones, and what is left behind; for a set the share to be expected. Not part of the average.",
+        name: "verdict",
+        label: "did the job",
+        heading: "done",
+        is_in_tables: false,
+        column: None,
+        averaged: Averaged::Never,
+        source: Source::Alignment(Sum::MeanOfTrajectories(|aligned, _| aligned.verdict), mean),
+        note: |_| Some("the share that did, to be expected".to_owned()),
+    }
     Recall {
         meaning: "Matched pairs / reference calls.",
         name: "recall",

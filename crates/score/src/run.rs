@@ -16,7 +16,7 @@ use super::results::survey::Survey;
 use super::scored::{Progress, ScoreError, Sink, Summary, TrajectoryScore};
 use super::transport::TooLarge;
 use super::typed::align_by_fidelity;
-use super::{CallPlace, ComparedPair, ExactSums, Profile, ScoreOptions, Serializer, Similarity};
+use super::{CallPlace, ComparedPair, ExactSums, JobEvidence, Profile, ScoreOptions, Serializer, Similarity};
 
 /// What scores, and what it has found so far.
 pub(super) struct Run<'a> {
@@ -124,13 +124,19 @@ impl<'a> Run<'a> {
                     |place: &CallPlace| !is_compared(place.index) && evidence.is_reached_without(place.index);
                 reached_without.extend(alone.filter(reached));
             }
+            let catalog = self.options.catalog;
+            let read_only = |tool: &str| catalog?.is_read_only(tool);
+            let calls = (&prepared.references.calls, &prepared.predictions.calls);
+            let job =
+                || JobEvidence::new(calls, (&compared, &reached_without), artifact_agreement, &read_only);
+            let job = (self.options.profile == Profile::Paper).then(job).flatten();
             let mut sums = ExactSums::of(
                 prepared.failure.is_some(),
                 &matching,
                 (&compared, reached_without.len()),
-                artifact_agreement,
-                &prepared.references.calls,
-                &prepared.predictions.calls,
+                (artifact_agreement, job.map(|job| job.probability())),
+                calls.0,
+                calls.1,
                 self.options.profile,
             );
             sums.passed = u64::from(prepared.verdict == Some(Ok(())));
@@ -150,6 +156,7 @@ impl<'a> Run<'a> {
                 matching,
                 compared,
                 reached_without,
+                job,
                 artifact_agreement,
             })
             .map_err(ScoreError::Sink)?;

@@ -135,6 +135,16 @@ impl Catalog {
         self.servers.get(server)?.tools.get(tool)
     }
 
+    /// Whether a tool declares that it changes nothing, or that it may (`annotations.readOnlyHint` of the Model Context Protocol);
+    /// `None` if it declares neither.
+    #[must_use]
+    pub fn is_read_only(&self, tool: &str) -> Option<bool> {
+        match self.tool(tool)?.get("annotations")?.get("readOnlyHint")? {
+            Json::Bool(is_read_only) => Some(*is_read_only),
+            _ => None,
+        }
+    }
+
     /// The input schema of `server/tool`, if the catalog has it.
     #[must_use]
     pub fn input_schema(&self, tool: &str) -> Option<&Json> {
