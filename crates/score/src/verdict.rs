@@ -3,9 +3,9 @@
 
 use m3_flow::CallRole;
 
-use super::ComparedPair;
 use super::calls::Calls;
 use super::fidelity::constants::SAME_OTHERWISE;
+use super::{ComparedPair, ExactSum};
 
 /// The weight of each number, learned from executed workflows of m3's own and from `WorkBench` and tau-bench (both MIT), rounded.
 /// All are at least 0, so that no better number ever lowers the probability.
@@ -82,7 +82,8 @@ impl JobEvidence {
         Some(Self {
             lowest_change: lowest(&changes).unwrap_or(lowest_of_all),
             lowest: lowest_of_all,
-            covered: fidelities.iter().sum::<f64>() / references.len() as f64,
+            // Exactly, so that the order of calls makes no difference in the last digit.
+            covered: fidelities.iter().copied().collect::<ExactSum>().value() / references.len() as f64,
             extra_changes: extra / (extra + needed),
             artifacts,
         })

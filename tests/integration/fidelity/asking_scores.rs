@@ -61,7 +61,10 @@ fn without_fidelity(score: &Value) -> Value {
         match value {
             Value::Object(members) => {
                 members.retain(|key, _| {
-                    !(key.contains("fidelity") || key.contains("wrong") || key.contains("rejected"))
+                    !(key.contains("fidelity")
+                        || key.contains("wrong")
+                        || key.contains("rejected")
+                        || key == "verdict")
                 });
                 members.values_mut().for_each(strip);
             }
