@@ -63,8 +63,8 @@ def score_of(log: EvalLog, id: str = "warm") -> Any:
 
 
 def known(values: dict[str, float]) -> set[float]:
-    """The metrics that are known: others are not a number."""
-    return {value for value in values.values() if not math.isnan(value)}
+    """The metrics that are known: others are not a number. The verdict is a probability, which is never 1."""
+    return {value for name, value in values.items() if name != "verdict" and not math.isnan(value)}
 
 
 def test_parallel_calls_are_one_step(tmp_path: Path) -> None:
