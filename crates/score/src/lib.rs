@@ -107,5 +107,5 @@ pub use similarity::Similarity;
 pub use sum::{Counted, ExactSum};
 pub use trajectory_match::{ArgumentMode, ArgumentRule, MatchMode, MatchOptions, Mismatch, Verdict, matches};
 pub use transport::TooLarge;
-pub use verdict::{DID, DID_NOT, JobEvidence};
+pub use verdict::{DID, JobEvidence};
 pub use weighted_sums::WeightedSums;

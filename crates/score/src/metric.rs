@@ -2,13 +2,15 @@
 //! shows or chooses metrics goes through this table, in its order. A new metric is its computation (a file in
 //! `metrics`) and a row here.
 
+mod aligned;
 mod columns;
 mod values;
 
+pub(crate) use aligned::Aligned;
+pub use aligned::MatchedPair;
 pub use values::Metrics;
 
-use super::calls::Calls;
-use super::metrics::{Pair, merge_purity, order_consistency, ordered_pair_coverage, step_coherence};
+use super::metrics::{merge_purity, order_consistency, ordered_pair_coverage, step_coherence};
 use super::{Counted, Profile, Similarity};
 
 /// Makes the rows of the table into the variants of [`Metric`].
@@ -127,33 +129,6 @@ pub(super) enum Without {
     Zero,
     /// None: there is nothing that the metric could be of.
     Unknown,
-}
-
-/// A matched pair, with what sums over pairs need.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MatchedPair {
-    /// The similarity S, in [tau_weak, 1].
-    pub similarity: f64,
-    /// Whether S is tau_strong or more.
-    pub is_strong: bool,
-    /// The fidelity of its arguments, in [0, 1].
-    pub fidelity: f64,
-    /// The overlaps of the regions of pictures in them, each in [0, 1].
-    pub regions: Counted,
-}
-
-/// An aligned trajectory, with what sums over trajectories need.
-pub struct Aligned<'a> {
-    /// The matched pairs, by step.
-    pub(super) pairs: &'a [Pair],
-    /// The calls of the reference.
-    pub(super) references: &'a Calls,
-    /// The sum of the fidelities of all reference calls that were compared, matched or not.
-    pub(super) fidelity: f64,
-    /// How well what both trajectories leave behind agrees, if that is known.
-    pub(super) artifact_agreement: Option<f64>,
-    /// How probable it is that the trajectory did its job, if that can be said.
-    pub(super) verdict: Option<f64>,
 }
 
 /// The numbers of a set that notes are made from.
@@ -392,11 +367,5 @@ fn covered(_: Profile) -> Ratio {
 impl Ratio {
     fn new(count: Count, without: Without) -> Self {
         Self { of: None, count, without }
-    }
-}
-
-impl Aligned<'_> {
-    fn matched(&self) -> f64 {
-        self.pairs.len() as f64
     }
 }

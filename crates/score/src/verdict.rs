@@ -21,11 +21,8 @@ mod weights {
 /// What an extra call counts like of which nothing says whether it changes something, as a share of one that does.
 const UNKNOWN: f64 = 0.5;
 
-/// From here on a trajectory did its job.
+/// From here on a trajectory did its job, by all that is known.
 pub const DID: f64 = 0.8;
-
-/// Below, it did not; between the two nobody can tell.
-pub const DID_NOT: f64 = 0.2;
 
 /// What the probability is made from, each in [0, 1].
 #[derive(Debug, Clone, Copy, PartialEq)]

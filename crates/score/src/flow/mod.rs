@@ -137,22 +137,25 @@ pub(super) fn given_names(trajectory: &Trajectory, asked: &AskedNames) -> HashMa
 
 /// The names that a task asks for.
 pub(super) fn asked_names(both: [&Trajectory; 2]) -> AskedNames {
-    let mut texts = texts_of_task(both);
-    // A picture's path says how the picture is called.
-    if both.into_iter().any(|side| side.image.is_some()) {
-        texts.pop();
-    }
-    AskedNames::new(&texts.join("\n"))
+    AskedNames::new(&first_texts(both, &[question, prompt]).join("\n"))
 }
 
 /// The texts of a task, each as the first of both has it: its question, its prompt, the path of its image.
 pub(super) fn texts_of_task(both: [&Trajectory; 2]) -> Vec<String> {
-    fn prompt(side: &Trajectory) -> Option<&str> {
-        side.extra.iter().find(|(key, _)| key == "prompt").and_then(|(_, prompt)| prompt.as_str())
-    }
-    let members: [fn(&Trajectory) -> Option<&str>; 3] =
-        [|side| side.question.as_deref(), prompt, |side| side.image.as_deref()];
-    members.into_iter().filter_map(|member| both.into_iter().find_map(member)).map(str::to_owned).collect()
+    first_texts(both, &[question, prompt, |side| side.image.as_deref()])
+}
+
+/// Some texts of a task, each as the first of both has it.
+fn first_texts(both: [&Trajectory; 2], texts: &[fn(&Trajectory) -> Option<&str>]) -> Vec<String> {
+    texts.iter().filter_map(|text| both.into_iter().find_map(text)).map(str::to_owned).collect()
+}
+
+fn question(side: &Trajectory) -> Option<&str> {
+    side.question.as_deref()
+}
+
+fn prompt(side: &Trajectory) -> Option<&str> {
+    side.extra.iter().find(|(key, _)| key == "prompt").and_then(|(_, prompt)| prompt.as_str())
 }
 
 /// Whether any call of a trajectory has a recorded result.

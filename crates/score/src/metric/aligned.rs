@@ -1,0 +1,38 @@
+//! An aligned trajectory, as the sums behind metrics see it.
+
+use crate::Counted;
+use crate::calls::Calls;
+use crate::metrics::Pair;
+
+/// A matched pair, with what sums over pairs need.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MatchedPair {
+    /// The similarity S, in [tau_weak, 1].
+    pub similarity: f64,
+    /// Whether S is tau_strong or more.
+    pub is_strong: bool,
+    /// The fidelity of its arguments, in [0, 1].
+    pub fidelity: f64,
+    /// The overlaps of the regions of pictures in them, each in [0, 1].
+    pub regions: Counted,
+}
+
+/// An aligned trajectory, with what sums over trajectories need.
+pub struct Aligned<'a> {
+    /// The matched pairs, by step.
+    pub(crate) pairs: &'a [Pair],
+    /// The calls of the reference.
+    pub(crate) references: &'a Calls,
+    /// The sum of the fidelities of all reference calls that were compared, matched or not.
+    pub(crate) fidelity: f64,
+    /// How well what both trajectories leave behind agrees, if that is known.
+    pub(crate) artifact_agreement: Option<f64>,
+    /// How probable it is that the trajectory did its job, if that can be said.
+    pub(crate) verdict: Option<f64>,
+}
+
+impl Aligned<'_> {
+    pub(super) fn matched(&self) -> f64 {
+        self.pairs.len() as f64
+    }
+}
