@@ -11,9 +11,8 @@ use m3_report::{
     AskedReport, InputReport, InputsReport, RepeatsReport, ResultPictures, ScoreSummary, ToolNamesReport,
 };
 use m3_score::fidelity::DoubtfulPairs;
-use m3_score::results::ResultSide;
 use m3_score::{Profile, Sink, Summary, TrajectoryScore};
-use m3_support::text::{counted, shortened};
+use m3_support::text::shortened;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::tool_names::Vocabulary;
 use m3_trajectory::{Duplicates, SourceError, Trajectory, TrajectoryFile};
@@ -270,29 +269,14 @@ impl Scoring {
                 "the catalog of `--tools` has no schema of any tool that both sides call: it changed nothing",
             );
         }
-        self.warn_of_missing_pictures();
+        for problem in self.conditions.pictures.problems() {
+            self.printer.warn(&problem);
+        }
         let options = self.conditions.options(false);
         let (inputs, tool_names) = (self.inputs()?, self.tool_names.clone());
         let report = ScoreSummary::new(summary, self.embedder.identity(), &options, inputs, tool_names);
         let asked = self.asked.clone();
         Ok(ScoreSummary { no_images: self.no_images, asked, ..report }.with_repeats(repeats))
-    }
-
-    /// Says which pictures of results could not be compared.
-    fn warn_of_missing_pictures(&self) {
-        let sides = [
-            (ResultSide::Reference, "references", "what they belong to is not compared"),
-            (ResultSide::Prediction, "predictions", "in artifact agreement they are like nothing"),
-        ];
-        for (side, name, consequence) in sides {
-            if let Some((count, first)) = self.conditions.pictures.missing(side) {
-                let pictures = counted(count, "picture");
-                self.printer.warn(&format!(
-                    "{pictures} of results in the {name} cannot be read, the first: {first}; {consequence}. Pictures are \
-                     looked for beside the file that names them"
-                ));
-            }
-        }
     }
 
     /// The scored files by name and hash.

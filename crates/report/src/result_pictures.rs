@@ -1,15 +1,16 @@
 //! Pictures of results, for their comparison: those within the files, and those in files beside them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use image::RgbaImage;
+use m3_images::ImageFileError;
 use m3_images::likeness::{self, compare, pixels};
-use m3_score::results::{ComparePictures, Likeness, RecordedPicture, ResultSide};
-use m3_support::text::shortened;
+use m3_score::results::{ComparePictures, Likeness, PictureProblem, RecordedPicture, ResultSide};
+use m3_support::text::{counted, shortened};
 use m3_support::workspace::Workspace;
 use sha2::{Digest as _, Sha256};
 
@@ -36,11 +37,14 @@ pub struct ResultPictures {
 struct Decoded {
     pictures: HashMap<[u8; 32], Option<Arc<RgbaImage>>>,
     bytes: usize,
-    /// Those that cannot be had, of the references and of the predictions: in words, and by their keys in `pictures`.
-    missing: [BTreeSet<(String, [u8; 32])>; 2],
+    /// Those that cannot be compared, of the references and of the predictions, by the reason.
+    problems: [BTreeMap<PictureProblem, Problematic>; 2],
     /// How many pixels were decoded so far.
     pixels: u64,
 }
+
+/// Pictures that cannot be compared for one reason: in words, each with its key in [`Decoded::pictures`].
+type Problematic = BTreeSet<(String, [u8; 32])>;
 
 impl ResultPictures {
     /// For trajectories in these files. `own_folder` names a trajectory's folder in `workspaces` beside its file, by its id; it
@@ -77,11 +81,16 @@ impl ResultPictures {
         }
     }
 
-    fn bytes(&self, side: ResultSide, picture: &RecordedPicture) -> Option<Vec<u8>> {
+    fn bytes(&self, side: ResultSide, picture: &RecordedPicture) -> Result<Vec<u8>, PictureProblem> {
         match picture {
-            RecordedPicture::Sent(data) => STANDARD.decode(data.as_bytes()).ok(),
-            RecordedPicture::File { id, path } => m3_images::bytes_of(&self.file(side, id, path)?).ok(),
-            RecordedPicture::TooLarge => None,
+            RecordedPicture::Sent(data) => {
+                STANDARD.decode(data.as_bytes()).map_err(|_| PictureProblem::NoPicture)
+            }
+            RecordedPicture::File { id, path } => {
+                let file = self.file(side, id, path).ok_or(PictureProblem::NoFile)?;
+                m3_images::bytes_of(&file).map_err(|error| problem_of(&error))
+            }
+            RecordedPicture::Unusable { problem, .. } => Err(*problem),
         }
     }
 
@@ -113,7 +122,9 @@ impl ResultPictures {
             RecordedPicture::File { id, path } => {
                 key.update(serde_json::json!([format!("{side:?}"), id, path]).to_string());
             }
-            RecordedPicture::TooLarge => return None,
+            RecordedPicture::Unusable { id, problem } => {
+                key.update(serde_json::json!([format!("{side:?}"), id, format!("{problem:?}")]).to_string());
+            }
         }
         let key: [u8; 32] = key.finalize().into();
         {
@@ -125,11 +136,16 @@ impl ResultPictures {
                 return None;
             }
         }
-        let opened = self.bytes(side, picture).and_then(|bytes| pixels(&bytes).ok()).map(Arc::new);
+        let opened =
+            self.bytes(side, picture).and_then(|bytes| pixels(&bytes).map_err(|error| problem_of(&error)));
         let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
-        if opened.is_none() && self.knows_places(side) {
-            decoded.missing[side as usize].insert((named(picture), key));
+        if let Err(problem) = opened
+            && self.knows_places(side)
+        {
+            let problems = decoded.problems[side as usize].entry(problem).or_default();
+            problems.insert((named(picture), key));
         }
+        let opened = opened.ok().map(Arc::new);
         let bytes = opened.as_ref().map_or(0, |image| image.as_raw().len()) + 64;
         let pixels = opened.as_ref().map_or(0, |image| u64::from(image.width()) * u64::from(image.height()));
         decoded.pixels = decoded.pixels.saturating_add(pixels);
@@ -149,17 +165,58 @@ impl ResultPictures {
 fn named(picture: &RecordedPicture) -> String {
     match picture {
         RecordedPicture::File { id, path } => format!("`{}` of `{}`", shortened(path, 60), shortened(id, 60)),
-        _ => "one within a result".to_owned(),
+        RecordedPicture::Sent(_) => "one within a result".to_owned(),
+        RecordedPicture::Unusable { id, .. } => format!("in a result of `{}`", shortened(id, 60)),
     }
 }
 
+fn problem_of(error: &ImageFileError) -> PictureProblem {
+    match error {
+        ImageFileError::TooLarge { .. } | ImageFileError::TooManyPixels { .. } => PictureProblem::TooLarge,
+        ImageFileError::NotAFile | ImageFileError::Unreadable(_) => PictureProblem::NoFile,
+        ImageFileError::NotAnImage(_) => PictureProblem::NoPicture,
+    }
+}
+
+/// What is said about pictures of one side that cannot be compared.
+fn problem_in_words(problem: PictureProblem, pictures: &Problematic, side: ResultSide) -> Option<String> {
+    let (count, first) = (pictures.len(), &pictures.first()?.0);
+    let (name, consequence) = match side {
+        ResultSide::Reference => ("references", "what they belong to is not compared"),
+        ResultSide::Prediction => ("predictions", "in artifact agreement they are like nothing"),
+    };
+    let what = match problem {
+        PictureProblem::NoFile => format!(
+            "{} of results in the {name} {} not beside the file that names {}",
+            counted(count, "picture"),
+            if count == 1 { "is" } else { "are" },
+            if count == 1 { "it" } else { "them" },
+        ),
+        PictureProblem::NoPicture => {
+            format!("{} of results in the {name} cannot be opened", counted(count, "picture"))
+        }
+        PictureProblem::TooLarge => format!(
+            "pictures of results in the {name} are too large to be compared (more than 24 MiB in a result, 64 MiB in a file or \
+             16 million pixels)"
+        ),
+        PictureProblem::NoData => format!(
+            "results of {} in the {name} say `image`, and have neither `data` nor `file` for it",
+            counted(count, "trajectory")
+        ),
+    };
+    Some(format!("{what}, the first: {first}; {consequence}"))
+}
+
 impl ResultPictures {
-    /// Pictures of a side that were asked for and cannot be had: how many, and the first by its name.
+    /// Which pictures that were asked for could not be compared, and why: a sentence for each side and reason.
     #[must_use]
-    pub fn missing(&self, side: ResultSide) -> Option<(usize, String)> {
+    pub fn problems(&self) -> Vec<String> {
         let decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
-        let missing = &decoded.missing[side as usize];
-        Some((missing.len(), missing.first()?.0.clone()))
+        let of_side = |side: ResultSide| {
+            let problems = &decoded.problems[side as usize];
+            problems.iter().filter_map(move |(problem, pictures)| problem_in_words(*problem, pictures, side))
+        };
+        [ResultSide::Reference, ResultSide::Prediction].into_iter().flat_map(of_side).collect()
     }
 
     /// The pixels of a reference's and of a prediction's picture; `None` where one of them cannot be had.
@@ -192,7 +249,7 @@ impl ComparePictures for ResultPictures {
     }
 
     fn digest(&self, side: ResultSide, picture: &RecordedPicture) -> Option<[u8; 16]> {
-        let digest = Sha256::digest(self.bytes(side, picture)?);
+        let digest = Sha256::digest(self.bytes(side, picture).ok()?);
         digest[..16].try_into().ok()
     }
 }

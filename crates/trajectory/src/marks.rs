@@ -43,7 +43,7 @@ const RECORDS: [Record; 5] = [
             "finish", "reason", "failure", "model", "mode", "prompts", "tools", "versions", "usage",
             "images", "turns", "dialogue", "run",
         ],
-        call_keys: &["is_error", "outcome", "milliseconds"],
+        call_keys: &["milliseconds"],
     },
     Record {
         member: "judge",
@@ -67,7 +67,7 @@ const RECORDS: [Record; 5] = [
         prefix: "m3.import/",
         role: None,
         keys: &["import", "model", "usage", "milliseconds", "images", "language", "functions"],
-        call_keys: &["is_error", "error_type", "milliseconds", "accepted", "id", "similar_tools"],
+        call_keys: &["error_type", "milliseconds", "accepted", "id", "similar_tools"],
     },
     Record {
         member: "grades",
@@ -78,6 +78,9 @@ const RECORDS: [Record; 5] = [
         call_keys: &[],
     },
 ];
+
+/// Members by which any call may say that it failed: [`Call::has_failed`](super::Call::has_failed) reads them.
+pub(super) const FAILURE_KEYS: [&str; 3] = ["is_error", "isError", "outcome"];
 
 /// The keys that are known from a trajectory's records.
 #[derive(Debug, Default)]

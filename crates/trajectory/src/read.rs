@@ -312,7 +312,7 @@ impl<'a, 'b> Reader<'a, 'b> {
         let result = take(&mut members, "result");
         // Taken out for the moment, because `extra` borrows the whole reader.
         let known = std::mem::take(&mut self.known.call_keys);
-        let extra = self.extra(members, pointer, &[&known]);
+        let extra = self.extra(members, pointer, &[&marks::FAILURE_KEYS, &known]);
         self.known.call_keys = known;
         Call { tool, arguments, result, extra }
     }

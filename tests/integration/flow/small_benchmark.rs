@@ -1,6 +1,8 @@
 //! Variants of the small benchmark's references, made for real and scored with the results of both sides: those that make
 //! the same pictures pass, those that make other ones do not.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::support::{Folder, call, copy_folder, json_of, m3, report, root, stdout};
@@ -211,6 +213,52 @@ fn pictures_of_a_prediction_that_are_missing_are_like_nothing() {
     assert_eq!([agreement("00010000"), agreement("00020001")], [Some(1.0), Some(0.0)]);
     let output = told.arg("score").arg(&predictions).arg(&references).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("1 picture of results in the predictions cannot be read"), "{said}");
+    assert!(
+        said.contains("1 picture of results in the predictions is not beside the file that names it"),
+        "{said}"
+    );
     assert!(said.contains("of `00020001`") && !said.contains("in the references"), "{said}");
+}
+
+/// Of every picture that cannot be compared people hear why.
+#[test]
+fn why_a_picture_cannot_be_compared_is_told() {
+    if m3().is_none() {
+        return;
+    }
+    let folder = Folder::new();
+    let blurred = |picture: Value| {
+        let mut blur = call("image/blur", json!({"input_path": "images/plan.png", "output_path": "a.png"}));
+        blur["result"] = json!({"content": [picture]});
+        json!([{"id": "1", "question": "?", "image": "images/plan.png", "steps": [{"step": 1, "calls": [blur]}]}])
+    };
+    let png = STANDARD.encode(std::fs::read(root().join("images/plan.png")).unwrap());
+    let references = folder.json("references.json", &blurred(json!({"type": "image", "data": png})));
+    let cases = [
+        (
+            json!({"type": "image"}),
+            "results of 1 trajectory in the predictions say `image`, and have neither",
+        ),
+        (json!({"type": "image", "file": 5}), "nor `file` for it, the first: in a result of `1`"),
+        (
+            json!({"type": "image", "data": "bm8gcGljdHVyZQ=="}),
+            "1 picture of results in the predictions cannot be opened",
+        ),
+        (
+            json!({"type": "image", "data": "A".repeat(25 << 20)}),
+            "pictures of results in the predictions are too large",
+        ),
+        (
+            json!({"type": "image", "file": "media/a.png"}),
+            "not beside the file that names it, the first: `media/a.png`",
+        ),
+    ];
+    for (picture, words) in cases {
+        let predictions = folder.json("predictions.json", &blurred(picture));
+        let output = m3().unwrap().arg("score").arg(&predictions).arg(&references).output().unwrap();
+        let warning = String::from_utf8(output.stderr).unwrap();
+        assert!(warning.contains(words), "{words}: {warning}");
+        let audit = stdout(m3().unwrap().arg("audit").arg(&predictions).arg(&references));
+        assert!(audit.contains("a picture of them cannot be read"), "{audit}");
+    }
 }

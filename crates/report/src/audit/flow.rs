@@ -6,7 +6,7 @@ use m3_flow::{Origin, Role, ValueUse};
 use m3_images::likeness::compare;
 use m3_score::fidelity::place::{Place, cut};
 use m3_score::results::{
-    ComparePictures, LeftArtifact, LeftBehind, RecordedPicture, recorded_picture, results_beside,
+    ComparePictures, LeftArtifact, LeftBehind, RecordedPicture, ResultSide, recorded_picture, results_beside,
 };
 use m3_score::{SideFlow, flow_of};
 use m3_trajectory::json::Json;
@@ -154,7 +154,8 @@ impl<'t> Side<'t> {
 
     /// The part of a call's result that holds its first picture.
     fn picture_part(&self, call: usize) -> Option<usize> {
-        Some(read_result(self.calls.get(call)?.1.result.as_ref()?, 1).pictures.first()?.0)
+        let parts = result_parts(self.calls.get(call)?.1.result.as_ref()?)?;
+        parts.iter().position(|part| recorded_picture(part, self.id).is_some())
     }
 
     fn picture(&self, call: usize, part: usize) -> Option<RecordedPicture> {
@@ -247,6 +248,15 @@ impl PictureComparer<'_> {
         })
     }
 
+    /// Whether a picture in parts of two results cannot be read.
+    fn is_unreadable(&self, reference: (usize, usize), predicted: (usize, usize)) -> bool {
+        let at = [(ResultSide::Reference, reference), (ResultSide::Prediction, predicted)];
+        at.into_iter().zip(self.sides).any(|((side, (call, part)), trajectory)| {
+            let picture = trajectory.picture(call, part);
+            picture.zip(self.pictures).is_some_and(|(picture, pictures)| pictures.is_missing(side, &picture))
+        })
+    }
+
     fn left(&mut self, left: &LeftBehind) -> LeftAudit {
         let artifacts = |side: &Side<'_>, list: &[LeftArtifact]| -> Vec<ArtifactAudit> {
             list.iter().filter_map(|it| side.artifact(it)).collect()
@@ -257,12 +267,15 @@ impl PictureComparer<'_> {
         let pairs = left.pairs.iter().map(|pair| {
             let pictures =
                 own.get(pair.reference).and_then(picture).zip(given.get(pair.predicted).and_then(picture));
+            let difference = pictures.and_then(|(a, b)| self.difference(a, b));
             ArtifactPair {
                 reference: pair.reference,
                 predicted: pair.predicted,
                 likeness: pair.likeness.likeness,
                 are_same: pair.likeness.is_same,
-                difference: pictures.and_then(|(a, b)| self.difference(a, b)),
+                is_unreadable: difference.is_none()
+                    && pictures.is_some_and(|(a, b)| self.is_unreadable(a, b)),
+                difference,
             }
         });
         LeftAudit {

@@ -129,6 +129,10 @@ pub struct ArtifactPair {
     pub likeness: f64,
     /// Whether they count as the same.
     pub are_same: bool,
+    /// Whether the picture of one of them cannot be read. Left out if not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub is_unreadable: bool,
     /// How they differ, where both are pictures.
     pub difference: Option<PictureDifference>,
 }

@@ -198,6 +198,7 @@ impl ArtifactPair {
             Some(found) if found.changed <= 0.0 => found.words(self.are_same),
             Some(found) => format!("{}, likeness {likeness:.2}", found.words(self.are_same)),
             None if self.are_same => "the same".to_owned(),
+            None if self.is_unreadable => "a picture of them cannot be read".to_owned(),
             None if self.likeness <= 0.0 => "another one".to_owned(),
             None => format!("likeness {likeness:.2}"),
         }

@@ -20,7 +20,7 @@ pub mod survey;
 
 pub use beside::{LeftArtifact, LeftBehind, LeftPair, ResultsBeside, results_beside};
 pub(crate) use evidence::ResultEvidence;
-pub use pictures::{ComparePictures, Likeness, RecordedPicture, ResultSide};
+pub use pictures::{ComparePictures, Likeness, PictureProblem, RecordedPicture, ResultSide};
 pub use recorded::recorded_picture;
 use recorded::{Recorded, TrajectoryNames, has_failed};
 

@@ -24,8 +24,26 @@ pub enum RecordedPicture {
         /// A path relative to the file that the trajectory stands in, or to that folder. Hostile: it may lead anywhere.
         path: String,
     },
-    /// A picture that is too large to be compared.
+    /// One that cannot be compared, whatever stands beside the file.
+    Unusable {
+        /// The id of its trajectory.
+        id: String,
+        /// Why.
+        problem: PictureProblem,
+    },
+}
+
+/// Why a recorded picture cannot be compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PictureProblem {
+    /// The file that it names is not beside the file of trajectories.
+    NoFile,
+    /// It is no picture, or a damaged one.
+    NoPicture,
+    /// It is more than 24 MiB of Base64, 64 MiB of a file, or 16 million pixels.
     TooLarge,
+    /// The result says that there is a picture, and has neither its bytes nor the name of a file.
+    NoData,
 }
 
 /// Compares pictures of results.

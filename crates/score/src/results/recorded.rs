@@ -11,7 +11,7 @@ use m3_trajectory::json::{Json, parse};
 use m3_trajectory::{Call, ResultPicture, Trajectory, result_parts, result_picture, sent_base64};
 use sha2::{Digest as _, Sha256};
 
-use super::RecordedPicture;
+use super::{PictureProblem, RecordedPicture};
 
 /// So much text of a result is compared, in bytes.
 const MOST_TEXT: usize = 1 << 20;
@@ -84,7 +84,7 @@ impl Recorded {
         let picture = |picture: &RecordedPicture| match picture {
             RecordedPicture::Sent(data) => data.len(),
             RecordedPicture::File { path, .. } => path.len(),
-            RecordedPicture::TooLarge => 0,
+            RecordedPicture::Unusable { id, .. } => id.len(),
         };
         64 + self.pictures.iter().map(picture).sum::<usize>()
     }
@@ -95,18 +95,25 @@ pub(super) fn has_failed(call: &Call) -> bool {
     call.result.is_some() && call.has_failed()
 }
 
-/// The picture of a part of a result; of none that is more than 24 MiB.
+/// The picture of a part of a result of the trajectory with this id; `None` if the part is no picture.
 #[must_use]
 pub fn recorded_picture(part: &Json, id: &str) -> Option<RecordedPicture> {
-    let is_picture = part.get("type").and_then(Json::as_str) == Some("image");
-    match result_picture(part).filter(|_| is_picture)? {
-        ResultPicture::File(path) => Some(RecordedPicture::File { id: id.to_owned(), path: path.to_owned() }),
-        ResultPicture::Sent(part) => {
-            let data = sent_base64(part)?;
-            let is_small = data.len() <= LARGEST_PICTURE;
-            Some(if is_small { RecordedPicture::Sent(Arc::from(data)) } else { RecordedPicture::TooLarge })
-        }
+    if part.get("type").and_then(Json::as_str) != Some("image") {
+        return None;
     }
+    let id = id.to_owned();
+    let sent = |part| sent_base64(part).filter(|data| !data.is_empty());
+    Some(match result_picture(part) {
+        Some(ResultPicture::File(path)) => RecordedPicture::File { id, path: path.to_owned() },
+        Some(ResultPicture::Sent(part)) if let Some(data) = sent(part) => {
+            if data.len() <= LARGEST_PICTURE {
+                RecordedPicture::Sent(Arc::from(data))
+            } else {
+                RecordedPicture::Unusable { id, problem: PictureProblem::TooLarge }
+            }
+        }
+        _ => RecordedPicture::Unusable { id, problem: PictureProblem::NoData },
+    })
 }
 
 /// The names that differ between trajectories which do the same.

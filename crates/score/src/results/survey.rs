@@ -172,7 +172,7 @@ fn digest(
     match picture {
         RecordedPicture::Sent(data) => Some(shortened(Sha256::new().chain_update(data.as_bytes()))),
         RecordedPicture::File { .. } => pictures?.digest(side, picture),
-        RecordedPicture::TooLarge => None,
+        RecordedPicture::Unusable { .. } => None,
     }
 }
 
