@@ -70,6 +70,7 @@ if [ -n "$base" ]; then
     score "$base" --quiet --out "$work/base.json" || base_code=$?
     is_scored "$base_code" || exit "$base_code"
     compare=("$m3" compare "base=$work/base.json" "head=$work/head.json" --intersect --margin "${INPUT_MARGIN:-0}")
+    [[ -z "${INPUT_METRIC:-}" ]] || compare+=(--metric "$INPUT_METRIC")
     "${compare[@]}" --out "$work/comparison.json"
     output comparison "$work/comparison.json"
     decision="$(sed -n 's/^  "decision": "\([a-z]*\)",*$/\1/p' "$work/comparison.json")"

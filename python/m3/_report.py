@@ -23,6 +23,9 @@ METRICS = (
     "argument_fidelity",
     "region_overlap",
     "artifact_agreement",
+    "change_recall",
+    "change_precision",
+    "change_fidelity",
     "step_coherence",
     "merge_purity",
     "order_consistency",
@@ -92,6 +95,9 @@ class Aggregate(_Numbers):
     argument_fidelity_covered: float
     region_overlap: float | None
     artifact_agreement: float | None
+    change_recall: float | None
+    change_precision: float | None
+    change_fidelity: float | None
     step_coherence: float
     merge_purity: float
     order_consistency: float
@@ -111,6 +117,7 @@ class Trajectory(_Numbers):
 
     id: str
     type: str | None
+    job: dict[str, Any] | None
     matches: list[dict[str, Any]]
     unmatched_references: list[dict[str, Any]]
     unmatched_predictions: list[dict[str, Any]]
@@ -123,6 +130,9 @@ class Trajectory(_Numbers):
     argument_fidelity_covered: float
     region_overlap: float | None
     artifact_agreement: float | None
+    change_recall: float | None
+    change_precision: float | None
+    change_fidelity: float | None
     step_coherence: float
     merge_purity: float
     order_consistency: float

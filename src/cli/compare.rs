@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use m3_report::leaderboard::{Comparison, Decision, ModelResult, Numbers};
 use m3_report::{comparison_sheets, write_comparison_as_junit, write_comparison_as_sarif};
+use m3_score::Metric;
 
 use super::failure::{Failure, code};
+use super::leaderboard::parse_metric;
 use super::output::{Output, WidthArgs, form};
 use super::places::working_folder;
 use super::printer::Printer;
@@ -23,10 +25,13 @@ pub(super) struct CompareArgs {
     second: NamedFile,
     #[command(flatten)]
     selection: SelectArgs,
-    /// How much lower the average of the second may be and still pass; decides between pass, regress and inconclusive
+    /// Metric that decides [default: verdict; average where that is not known of both]
+    #[arg(long, value_name = "METRIC", value_parser = parse_metric)]
+    metric: Option<Metric>,
+    /// How much lower the second may be in that metric and still pass; decides between pass, regress and inconclusive
     #[arg(long, value_name = "M", default_value_t = 0.0, value_parser = parse_margin)]
     margin: f64,
-    /// Exit with code 1 if the decision is regress: the interval of the difference of averages lies below zero, or below
+    /// Exit with code 1 if the decision is regress: the interval of the difference in that metric lies below zero, or below
     /// --margin
     #[arg(long)]
     fail_if_worse: bool,
@@ -47,7 +52,8 @@ Examples:
   m3 compare before.json after.json
   m3 compare before.json after.json --format json | jq -r .decision
   m3 compare main=main.json change=branch.json --fail-if-worse --format markdown
-  m3 compare main.json branch.json --margin 0.02 --fail-if-worse --out junit.xml";
+  m3 compare main.json branch.json --margin 0.02 --fail-if-worse --out junit.xml
+  m3 compare main.json branch.json --metric average";
 
 /// The form of a comparison.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -94,7 +100,7 @@ impl CompareArgs {
     }
 }
 
-/// Reads the margin, a difference of averages.
+/// Reads the margin, a difference in a metric.
 fn parse_margin(text: &str) -> Result<f64, String> {
     let margin = text.parse().ok().filter(|margin| (0.0..=1.0).contains(margin));
     margin.ok_or_else(|| "it should be a number between 0 and 1, such as 0.02".to_owned())
@@ -118,15 +124,15 @@ pub(super) fn run(args: &CompareArgs, printer: Printer) -> Result<(), Failure> {
         output = output.outliving_its_reader();
     }
     let names = (models[0].name.as_str(), models[1].name.as_str());
-    let comparison = Comparison::new(names, &selection, &args.draws.draws(), args.margin)
+    let comparison = Comparison::new(names, &selection, &args.draws.draws(), (args.metric, args.margin))
         .map_err(|error| invalid(error.to_string()))?;
     args.write(form, &comparison, &mut output, printer).map_err(|cause| Failure::written(&cause))?;
     output.commit()?;
     if let Some(worth) = worth_of_images(&models) {
         printer.note(worth);
     }
-    if args.fail_if_worse && comparison.average_difference().is_none_or(|average| average.high.is_none()) {
-        printer.warn("--fail-if-worse tested nothing: one task has no interval");
+    if args.fail_if_worse && comparison.has_too_few_tasks() {
+        printer.warn(&format!("--fail-if-worse decided nothing: {}", comparison.reason()));
     }
     if args.fail_if_worse && comparison.decision == Decision::Regress {
         Printer::error(&format!("the second is worse: {}", comparison.reason()));

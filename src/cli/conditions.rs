@@ -7,7 +7,7 @@ use clap::Args;
 use m3_report::ResultPictures;
 use m3_score::fidelity::Answers;
 use m3_score::fidelity::model::Model;
-use m3_score::{Flow, MatchOptions, Profile, Results, ScoreOptions, Similarity, Thresholds};
+use m3_score::{Flow, MatchOptions, Profile, Results, RoleRules, ScoreOptions, Similarity, Thresholds};
 use m3_trajectory::CallForms;
 use m3_trajectory::catalog::Catalog;
 
@@ -44,6 +44,10 @@ pub(super) struct ConditionsArgs {
     /// to the default are ignored (profile paper)
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
+    /// What calls do, where names and the catalog do not say: a JSON object of tools, `*` for any characters, and `looks`,
+    /// `changes` or `ignored`; calls of ignored tools do not count at all
+    #[arg(long, value_name = "FILE")]
+    roles: Option<PathBuf>,
     #[command(flatten)]
     pub(super) matching: MatchArgs,
     #[command(flatten)]
@@ -62,6 +66,7 @@ pub(super) struct Conditions {
     pub(super) pictures: ResultPictures,
     thresholds: Thresholds,
     pub(super) catalog: Option<Arc<Catalog>>,
+    pub(super) roles: Option<Arc<RoleRules>>,
     pub(super) model: Option<Arc<Model>>,
     pub(super) answers: Answers,
     pub(super) verdicts: Option<MatchOptions>,
@@ -86,6 +91,7 @@ impl ConditionsArgs {
             pictures: ResultPictures::default(),
             thresholds,
             catalog: self.tools.as_deref().map(Catalog::open).transpose()?.map(Arc::new),
+            roles: self.roles.as_deref().map(RoleRules::open).transpose()?.map(Arc::new),
             model: self.model.open_other()?,
             answers: Answers::default(),
             verdicts: None,
@@ -109,6 +115,11 @@ impl ConditionsArgs {
     pub(super) fn tools(&self) -> Option<&Path> {
         self.tools.as_deref()
     }
+
+    /// The file of roles.
+    pub(super) fn roles(&self) -> Option<&Path> {
+        self.roles.as_deref()
+    }
 }
 
 impl Conditions {
@@ -127,6 +138,7 @@ impl Conditions {
             results: self.results,
             pictures: Some(&self.pictures),
             catalog: self.catalog.as_deref(),
+            roles: self.roles.as_deref(),
             model: self.model.as_ref(),
             answers: Some(&self.answers),
             verdicts: self.verdicts.as_ref(),

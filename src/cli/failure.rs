@@ -5,7 +5,7 @@ use std::io;
 use m3_embedding::EncoderError;
 use m3_encoder::{AssetError, OnnxError};
 use m3_executor::TooManyTools;
-use m3_score::{ScoreError, ThresholdError};
+use m3_score::{RoleRulesError, ScoreError, ThresholdError};
 use m3_support::files;
 use m3_support::journal::JournalError;
 use m3_trajectory::catalog::CatalogError;
@@ -107,6 +107,15 @@ impl From<WholeFileError> for Failure {
         match error {
             WholeFileError::Source(error) => error.into(),
             error => Self::new(code::INPUT, error.to_string()),
+        }
+    }
+}
+
+impl From<RoleRulesError> for Failure {
+    fn from(error: RoleRulesError) -> Self {
+        match error {
+            RoleRulesError::File(error) => error.into(),
+            error @ RoleRulesError::Content { .. } => Self::new(code::INPUT, error.to_string()),
         }
     }
 }

@@ -26,6 +26,9 @@ pub(super) struct LeaderboardArgs {
     /// repeatable
     #[arg(long, value_name = "TABLE", value_parser = PublishedTable::named)]
     beside: Vec<&'static PublishedTable>,
+    /// Metric that ranks the models and tells them apart, such as verdict
+    #[arg(long, value_name = "METRIC", default_value = "average", value_parser = parse_metric)]
+    rank_by: Metric,
     /// Add a table for each type of task
     #[arg(long)]
     by_type: bool,
@@ -48,6 +51,7 @@ Examples:
   m3 leaderboard *.json --by-type --format markdown
   m3 leaderboard mine.json --beside m3-bench --out leaderboard.html
   m3 leaderboard table.csv mine.json
+  m3 leaderboard *.json --rank-by verdict
   m3 leaderboard *.json --figures figures/
 
 Each result comes from one model, scored with:
@@ -64,8 +68,12 @@ pub(super) fn run(args: &LeaderboardArgs, printer: Printer) -> Result<(), Failur
     if let Some(folder) = &args.figures {
         std::fs::create_dir_all(folder).map_err(|cause| failed(folder, &cause))?;
     }
-    let board = Leaderboard::new(&models, selection.as_ref(), &args.tables.draws())
+    let board = Leaderboard::new(&models, selection.as_ref(), args.rank_by, &args.tables.draws())
         .map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    if !board.columns.iter().any(|column| column == args.rank_by.name()) {
+        let message = format!("no result has `{}`, so it cannot rank", args.rank_by.name());
+        return Err(Failure::new(code::INPUT, message));
+    }
     let choice = PictureChoice { metric: args.figure_metric, models: args.figure_model.clone() };
     check_names(&choice.models, &board)?;
     let sheets = || leaderboard_sheets(&board, args.by_type);
@@ -88,7 +96,7 @@ fn check_names(names: &[String], board: &Leaderboard) -> Result<(), Failure> {
     Err(Failure::new(code::INPUT, message))
 }
 
-fn parse_metric(text: &str) -> Result<Metric, String> {
+pub(super) fn parse_metric(text: &str) -> Result<Metric, String> {
     column_named(text).ok_or_else(|| format!("`{text}` is no metric; these are: {}", column_names()))
 }
 

@@ -22,6 +22,7 @@ mod floors;
 mod grade;
 mod guard_server;
 mod hosting;
+mod ignored_tools;
 mod import;
 mod input;
 mod judge;

@@ -22,6 +22,7 @@ use super::ask_same::{AskSameArgs, AskedSame, AskingSame};
 use super::conditions::{Conditions, ConditionsArgs};
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
+use super::ignored_tools::IgnoredTools;
 use super::input::{self, Content, DuplicatesArg, PredictionsArg};
 use super::places::{PointsAt, ScoredPlaces};
 use super::printer::{Printer, Unit};
@@ -72,6 +73,8 @@ pub(super) struct Scoring {
     /// What a language model was asked, if one was.
     asked: Option<AskedReport>,
     tool_names: ToolNamesReport,
+    /// Calls of tools that do not count, in all files.
+    ignored_calls: u64,
     /// Whether the models of all predictions were shown no images.
     no_images: bool,
     embedder: Embedder,
@@ -115,6 +118,13 @@ impl ScoringArgs {
             known,
             printer,
         )?;
+        let mut ignored_calls = 0;
+        if let Some(roles) = conditions.roles.as_deref() {
+            let ignored = IgnoredTools::new(roles, [predicted, known.references], &tool_names, printer);
+            ignored_calls = ignored.calls;
+            let all = std::iter::once(&mut predictions).chain(&mut further).chain([&mut references]);
+            all.for_each(|file| file.leave_out(ignored.tools.clone()));
+        }
         let paths = std::iter::once(files[0]).chain(further_paths.iter().map(PathBuf::as_path));
         conditions.pictures = ResultPictures::beside(&self.references, paths, |id| file_name(id, 1));
         let is_called = |tool: &str| predicted.has(tool) || known.references.has(tool);
@@ -128,6 +138,7 @@ impl ScoringArgs {
             conditions,
             asked: None,
             tool_names,
+            ignored_calls,
             no_images: of_predictions.are_blind(),
             embedder,
             printer,
@@ -157,9 +168,10 @@ impl ScoringArgs {
 
     /// The files that are read.
     pub(super) fn inputs(&self) -> Vec<&Path> {
-        let (tools, names) = (self.conditions.tools(), self.tool_names.file());
-        let files = [Some(self.predictions.as_path()), Some(self.references.as_path()), tools, names];
-        files.into_iter().flatten().collect()
+        let others = [self.conditions.tools(), self.conditions.roles(), self.tool_names.file()];
+        let files =
+            [Some(self.predictions.as_path()), Some(self.references.as_path())].into_iter().chain(others);
+        files.flatten().collect()
     }
 
     fn duplicates(&self) -> Duplicates {
@@ -274,7 +286,8 @@ impl Scoring {
         }
         let options = self.conditions.options(false);
         let (inputs, tool_names) = (self.inputs()?, self.tool_names.clone());
-        let report = ScoreSummary::new(summary, self.embedder.identity(), &options, inputs, tool_names);
+        let mut report = ScoreSummary::new(summary, self.embedder.identity(), &options, inputs, tool_names);
+        report.ledger.ignored_calls = self.ignored_calls;
         let asked = self.asked.clone();
         Ok(ScoreSummary { no_images: self.no_images, asked, ..report }.with_repeats(repeats))
     }
@@ -285,6 +298,7 @@ impl Scoring {
             Ok::<_, SourceError>(InputReport { name: file.name().to_owned(), sha256: file.digest()? })
         };
         let tools = self.conditions.catalog.as_ref();
+        let roles = self.conditions.roles.as_ref().map(|roles| roles.file());
         Ok(InputsReport {
             predictions: input(&self.predictions)?,
             repeats: self.further.iter().map(input).collect::<Result<_, _>>()?,
@@ -293,6 +307,8 @@ impl Scoring {
                 name: tools.name().to_owned(),
                 sha256: tools.digest().to_owned(),
             }),
+            roles: roles
+                .map(|(name, digest)| InputReport { name: name.to_owned(), sha256: digest.to_owned() }),
         })
     }
 

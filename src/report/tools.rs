@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use m3_mcp::{ServerState, ServerStatus, Tool, ToolCatalog};
 use m3_report::{Cell, Column, Sheet};
+use m3_score::CallRole;
 use m3_support::redact::Redactor;
 use m3_support::text::{counted, head, shortened, visible};
 use schemars::JsonSchema;
@@ -260,7 +261,11 @@ pub fn write_tools(catalog: &ToolCatalog, out: &mut dyn Write) -> io::Result<()>
         }
         let name = shortened(&server.server, LINE_WIDTH / 2);
         writeln!(out, "{name} ({})", counted(server.tools.len(), "tool"))?;
-        let row = |tool: &Tool| (shortened(&tool.name, NAME_WIDTH), one_line(tool));
+        let row = |tool: &Tool| {
+            let role = CallRole::of_tool(&tool.name, tool.is_read_only());
+            let text = format!("{:<7}  {}", role.name(), one_line(tool));
+            (shortened(&tool.name, NAME_WIDTH), text)
+        };
         let rows: Vec<(String, String)> = server.tools.iter().map(row).collect();
         let rows: Vec<(String, &str)> =
             rows.iter().map(|(name, text)| (name.clone(), text.as_str())).collect();

@@ -126,9 +126,9 @@ proptest! {
     #[test]
     fn a_set_against_itself_scores_one_on_everything(set in any_set()) {
         let (summary, scores) = score_values(&set, &set, Profile::Paper);
-        // The verdict is a probability, which is never 1.
+        // The verdict is a probability, which is never 1; it is lower where no call is known to change something.
         let is_one = |metric: Metric, value: f64| match metric {
-            Metric::Verdict => value >= m3_score::DID,
+            Metric::Verdict => value > 0.75,
             _ => (value - 1.0).abs() < f64::EPSILON,
         };
         let of_set = summary.aggregate.metrics(Profile::Paper);

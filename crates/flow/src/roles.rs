@@ -10,13 +10,14 @@ use super::names::words;
 use super::tools::{changes_by_name, looks_by_name};
 
 /// What a call does to the world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum CallRole {
     /// It reads or computes.
     Looks,
     /// It writes, sends, books, creates or removes something.
     Changes,
     /// Nothing says which.
+    #[default]
     Unknown,
 }
 
@@ -37,6 +38,16 @@ static VERBS: LazyLock<Verbs> = LazyLock::new(|| {
 });
 
 impl CallRole {
+    /// Its name in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Looks => "looks",
+            Self::Changes => "changes",
+            Self::Unknown => "unknown",
+        }
+    }
+
     /// The role of a call of this tool: by the annotation `readOnlyHint` of the Model Context Protocol, where it has one; else by
     /// its name.
     #[must_use]

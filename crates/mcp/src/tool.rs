@@ -24,6 +24,14 @@ pub struct Tool {
     pub extra: Map<String, Value>,
 }
 
+impl Tool {
+    /// Whether it only reads, as its annotation `readOnlyHint` says; `None` if it says nothing.
+    #[must_use]
+    pub fn is_read_only(&self) -> Option<bool> {
+        self.extra.get("annotations")?.get("readOnlyHint")?.as_bool()
+    }
+}
+
 /// A tool's name across servers, written `server/tool` as the benchmark does. The first slash separates: a
 /// tool's own name may have more of them, a server's has none.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,6 +1,7 @@
 //! The calls of each tool, and what costs the most, for people: a table and a sentence.
 
 use m3_score::Metric;
+use m3_support::text::counted;
 
 use super::arguments::{Column, Cut, Findings};
 use super::{ScoreSummary, ToolReport, shortened};
@@ -51,6 +52,25 @@ pub(super) fn table(summary: &ScoreSummary) -> Findings {
         columns,
         rows,
     }
+}
+
+/// What extra calls do, in one sentence: `10 extra calls: 7 look, 1 changes something, 2 unknown`; `None` if there is none.
+pub(super) fn extra_calls(summary: &ScoreSummary) -> Option<String> {
+    let of_role =
+        |role: &str| summary.by_tool.iter().filter(|tool| tool.role == role).map(|tool| tool.extra).sum();
+    let [looks, changes, unknown]: [u64; 3] = ["looks", "changes", "unknown"].map(of_role);
+    let all = looks + changes + unknown;
+    let parts = [
+        (looks, if looks == 1 { "looks" } else { "look" }),
+        (changes, if changes == 1 { "changes something" } else { "change something" }),
+        (unknown, "unknown"),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, words)| format!("{count} {words}"))
+        .collect();
+    (all > 0).then(|| format!("{}: {}", counted(all, "extra call"), parts.join(", ")))
 }
 
 /// What costs the most, in one sentence; `None` if nothing is lost.

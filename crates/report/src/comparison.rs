@@ -47,7 +47,7 @@ fn difference_row(found: &DifferenceReport) -> Vec<Cell> {
         (Some(low), Some(high)) => format!("{} to {}", signed(low), signed(high)),
         _ => "-".to_owned(),
     };
-    let p = if found.metric == Metric::Average.name() { found.p_value } else { found.corrected_p_value };
+    let p = found.corrected_p_value.or(found.p_value);
     let cells = [
         label(&found.metric),
         format!("{:.3}", found.first),
@@ -91,13 +91,17 @@ fn differences(comparison: &Comparison) -> Sheet {
             comparison.resamples,
             comparison.seed
         ),
-        "p: paired permutation test, of the metrics after Holm's correction".to_owned(),
+        format!(
+            "p: paired permutation test; after Holm's correction but for {} and the average",
+            comparison.metric
+        ),
         format!("Average: {}", comparison.average),
         format!("Decision: {}, because {}", comparison.decision.name(), comparison.reason()),
     ]);
-    if let Some(smallest) = comparison.average_difference().and_then(|average| average.smallest_detectable) {
+    if let Some(smallest) = comparison.deciding_difference().and_then(|found| found.smallest_detectable) {
         notes.push(format!(
-            "Smallest difference of averages that these tasks show (power 80 %): {smallest:.3}"
+            "Smallest difference in {} that these tasks show (power 80 %): {smallest:.3}",
+            comparison.metric
         ));
     }
     if comparison.tasks < FEW_TASKS {
@@ -134,7 +138,7 @@ fn changed(comparison: &Comparison) -> Sheet {
     });
     Sheet {
         title: "Tasks that changed most".to_owned(),
-        notes: vec!["Averages of the task alone; calls are those of the reference".to_owned()],
+        notes: vec![format!("{} of the task alone; calls are those of the reference", comparison.metric)],
         columns: vec![
             Column::text("id"),
             Column::text("type"),

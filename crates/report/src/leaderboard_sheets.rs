@@ -59,7 +59,8 @@ const MOST_METRICS: usize = 10;
 /// Those that people are shown: without what only some tasks have, where there are too many.
 fn fits_on_screen(metrics: &[Metric]) -> impl Fn(&Metric) -> bool + use<> {
     let is_wide = metrics.iter().filter(|metric| metric.is_in_tables()).count() > MOST_METRICS;
-    move |metric| metric.is_in_tables() && !(is_wide && metric.may_be_unknown())
+    let may_be_left_out = |metric: &Metric| metric.may_be_unknown() && *metric != Metric::Verdict;
+    move |metric| metric.is_in_tables() && !(is_wide && may_be_left_out(metric))
 }
 
 fn heads(metrics: &[Metric]) -> Vec<Column> {
@@ -108,6 +109,9 @@ fn metrics(board: &Leaderboard) -> Sheet {
     });
     let models: Vec<Values<'_>> = models.collect();
     let mut notes = board.notes.clone();
+    if board.ranking() != Metric::Average {
+        notes.push(format!("Ranked by {}", board.ranked_by));
+    }
     notes.push(format!("Average: {}", board.average.description));
     if let (Some(profile), Some(tasks)) = (&board.profile, board.tasks) {
         let similarity = typed(board.similarity.as_deref());
@@ -173,6 +177,7 @@ pub(super) fn failures<'a>(
 /// How certain the order is.
 fn places(board: &Leaderboard) -> Sheet {
     let Some(tasks) = board.tasks else { return Sheet::default() };
+    let ranking = board.ranking();
     let percent = 100.0 * board.level;
     let mut notes = vec![format!(
         "Intervals of {percent} % from {} resamples of {tasks} tasks (seed {}); a group is not told apart from its best",
@@ -181,7 +186,8 @@ fn places(board: &Leaderboard) -> Sheet {
     if let Some(difference) = board.smallest_detectable_difference {
         let pairs = m3_support::text::counted(board.tests.map_or(0, |tests| tests.pairs), "comparison");
         notes.push(format!(
-            "Smallest difference of averages that these tasks show (power 80 %, {pairs}): {difference:.3}"
+            "Smallest difference in {} that these tasks show (power 80 %, {pairs}): {difference:.3}",
+            ranking.label()
         ));
     }
     if let Some(TestsReport { method: TestMethod::Bound, tested, pairs }) = board.tests {
@@ -189,11 +195,15 @@ fn places(board: &Leaderboard) -> Sheet {
             "Tested: the best of each group against the models below it, {tested} of {pairs} pairs, corrected for all"
         ));
     }
-    if board.models.iter().any(|model| model.average().is_some_and(|average| average.has_no_spread)) {
+    if board
+        .models
+        .iter()
+        .any(|model| model.metric(ranking.name()).is_some_and(|estimate| estimate.has_no_spread))
+    {
         notes.push(format!("{NO_SPREAD}: no resample differed, which is no certainty"));
     }
     let rows = board.models.iter().filter(|model| model.group.is_some()).map(|model| {
-        let estimate = model.average();
+        let estimate = model.metric(ranking.name());
         let value = estimate.map_or_else(String::new, |estimate| format!("{:.3}", estimate.value));
         let interval = estimate.map_or_else(|| "-".to_owned(), |estimate| estimate.interval());
         let rank = model.rank;
@@ -210,7 +220,7 @@ fn places(board: &Leaderboard) -> Sheet {
         notes,
         columns: vec![
             Column::text("model"),
-            Column::number(Metric::Average.label(), Metric::Average.label()),
+            Column::number(ranking.label(), ranking.label()),
             Column::number("interval", "interval"),
             Column::number("rank", "rank"),
             Column::number("rank interval", "ranks"),

@@ -53,6 +53,10 @@ pub(super) fn warnings(summary: &ScoreSummary) -> Vec<String> {
             names(&failed)
         ));
     }
+    let ignored = summary.ledger.ignored_calls;
+    if ignored > 0 {
+        lines.push(format!("{} of tools that `--roles` ignores left out", counted(ignored, "call")));
+    }
     let malformed = summary.ledger.malformed_calls;
     if malformed > 0 {
         let name = if malformed == 1 { "names" } else { "name" };

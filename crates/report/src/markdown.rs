@@ -75,6 +75,9 @@ impl<W: Write> ScoreRenderer for Markdown<W> {
         }
         if let Some(costs) = by_tool::costs_most(summary) {
             writeln!(self.writer, "What costs most: {}.\n", escape(&costs))?;
+            if let Some(extra) = by_tool::extra_calls(summary) {
+                writeln!(self.writer, "{}.\n", escape(&extra))?;
+            }
         }
         self.list(&by_tool::table(summary))?;
         self.list(&tables::weakest_types(summary))?;

@@ -76,7 +76,7 @@ fn file_name(name: &str) -> String {
 
 fn bars(board: &Leaderboard) -> LeaderboardBars {
     let bar = |model: &ModelReport| {
-        let estimate = model.average();
+        let estimate = model.metric(&board.ranked_by);
         let interval = estimate.and_then(|estimate| Some((estimate.low?, estimate.high?)));
         Bar {
             name: model.model.clone(),
@@ -86,7 +86,10 @@ fn bars(board: &Leaderboard) -> LeaderboardBars {
     };
     LeaderboardBars {
         title: "Leaderboard".to_owned(),
-        axis: board.average.description.clone(),
+        axis: match board.ranking() {
+            Metric::Average => board.average.description.clone(),
+            other => other.label().to_owned(),
+        },
         bars: board.models.iter().map(bar).collect(),
     }
 }

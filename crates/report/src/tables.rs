@@ -39,11 +39,13 @@ pub(super) fn capitalized(text: &str) -> String {
 /// The metrics of the whole set that are known.
 pub(super) fn metrics(summary: &ScoreSummary) -> Vec<MetricRow> {
     let a = &summary.aggregate;
+    let jobs = a.jobs.map(|jobs| jobs.words());
     let set = Noted {
         metrics: &a.metrics,
         reference_calls: a.reference_calls,
         predicted_calls: a.predicted_calls,
         matched: a.matched,
+        jobs: jobs.as_deref(),
         profile: Profile::from_name(&summary.profile).unwrap_or_default(),
         similarity: Similarity::from_name(&summary.similarity).unwrap_or_default(),
     };

@@ -65,7 +65,8 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
         writeln!(out)?;
         warnings(out, *warning, &ledger::warnings(summary), columns)?;
         for row in tables::metrics(summary) {
-            let style = if row.metric == Metric::Average { *bold } else { Style::new() };
+            let style =
+                if matches!(row.metric, Metric::Average | Metric::Verdict) { *bold } else { Style::new() };
             let (value, bar) = (row.value, bar(row.value));
             writeln!(
                 out,
@@ -95,7 +96,8 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
         }
         if let Some(costs) = by_tool::costs_most(summary) {
             writeln!(out, "\n{bold}what costs most{bold:#}")?;
-            for line in wrapped(&costs, columns) {
+            let extra = by_tool::extra_calls(summary);
+            for line in [costs].iter().chain(&extra).flat_map(|sentence| wrapped(sentence, columns)) {
                 writeln!(out, "{line}")?;
             }
         }

@@ -8,6 +8,7 @@ mod conditions;
 mod findings;
 mod from_scores;
 mod hashes;
+mod jobs;
 mod ledger;
 mod place;
 mod regions;
@@ -32,6 +33,7 @@ pub use calls::{
 pub use conditions::{EncoderReport, FidelityModelReport, ThresholdsReport};
 pub use findings::{ArgumentReport, RejectedMatchReport, RejectedMatchesReport, WrongArgumentReport};
 pub(super) use hashes::start;
+pub use jobs::{JobReason, JobReport, JobsReport};
 pub use ledger::{CoverageReport, LedgerReport};
 pub use place::PlaceReport;
 pub use regions::{RegionReport, RegionsReport};
@@ -197,6 +199,10 @@ pub struct AggregateReport {
     #[serde(skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub average_calls: f64,
+    /// How many trajectories did their job, by their verdicts; left out of the metrics of a trajectory.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(!skip_deserializing)]
+    pub jobs: Option<JobsReport>,
     /// How many trajectories pass, with `--match`; left out of the metrics of a trajectory.
     #[serde(rename = "match", skip_deserializing, skip_serializing_if = "Option::is_none")]
     #[schemars(!skip_deserializing)]
@@ -225,6 +231,11 @@ pub struct TrajectoryReport {
     #[serde(rename = "match", skip_deserializing, skip_serializing_if = "Option::is_none")]
     #[schemars(!skip_deserializing)]
     pub verdict: Option<VerdictReport>,
+    /// Whether it did its job, by the calls that change something and by what is left behind. Null where the reference has no
+    /// call, and in the profile `open-m3-bench`.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
+    pub job: Option<JobReport>,
     /// The metrics of a set with only this trajectory in it.
     pub metrics: AggregateReport,
     /// Matched pairs, by reference call.

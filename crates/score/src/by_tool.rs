@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
+use m3_flow::CallRole;
 use m3_trajectory::FailureClass;
 
 use super::fidelity::constants::THRESHOLD;
@@ -75,6 +76,8 @@ pub struct ToolTally {
     pub matched: u64,
     /// How many calls are lost for each cause.
     pub lost: BTreeMap<Cause, u64>,
+    /// What its calls do.
+    pub role: CallRole,
     similarity: ExactSum,
     fidelity: ExactSum,
     overlap: ExactSum,
@@ -116,7 +119,8 @@ impl ToolTally {
 
 impl AddAssign for ToolTally {
     fn add_assign(&mut self, other: Self) {
-        let ToolTally { needed, called, matched, lost, similarity, fidelity, overlap, regions } = other;
+        let ToolTally { needed, called, matched, lost, role, similarity, fidelity, overlap, regions } = other;
+        self.role = role;
         self.needed += needed;
         self.called += called;
         self.matched += matched;
@@ -144,10 +148,16 @@ pub struct ByTool {
 
 impl ByTool {
     /// Adds a trajectory; `compared` begins with the pairs of its matches, in their order.
-    pub fn add(&mut self, failure: Option<FailureClass>, matching: &Matching, compared: &[ComparedPair]) {
+    pub fn add(
+        &mut self,
+        failure: Option<FailureClass>,
+        matching: &Matching,
+        compared: &[ComparedPair],
+        role: &dyn Fn(&str) -> CallRole,
+    ) {
         for (pair, ComparedPair { fidelity, .. }) in matching.matches.iter().zip(compared) {
             let is_wrong = fidelity.score < THRESHOLD;
-            self.count(&pair.tool, is_wrong.then_some(Cause::WrongArguments), |tool| {
+            self.count((&pair.tool, role), is_wrong.then_some(Cause::WrongArguments), |tool| {
                 tool.needed += 1;
                 tool.called += 1;
                 tool.matched += 1;
@@ -159,10 +169,10 @@ impl ByTool {
         }
         for alone in &matching.unmatched_references {
             let cause = failure.map_or(Cause::Missed(alone.reason), |_| Cause::TaskFailed);
-            self.count(&alone.tool, Some(cause), |tool| tool.needed += 1);
+            self.count((&alone.tool, role), Some(cause), |tool| tool.needed += 1);
         }
         for alone in &matching.unmatched_predictions {
-            self.count(&alone.tool, Some(Cause::Extra(alone.reason)), |tool| tool.called += 1);
+            self.count((&alone.tool, role), Some(Cause::Extra(alone.reason)), |tool| tool.called += 1);
         }
         let not_called =
             matching.unmatched_references.iter().filter(|alone| alone.reason == Reason::ToolNotInPrediction);
@@ -192,7 +202,12 @@ impl ByTool {
         add_counts(&mut self.lost, lost);
     }
 
-    fn count(&mut self, tool: &str, lost: Option<Cause>, count: impl FnOnce(&mut ToolTally)) {
+    fn count(
+        &mut self,
+        (tool, role): (&str, &dyn Fn(&str) -> CallRole),
+        lost: Option<Cause>,
+        count: impl FnOnce(&mut ToolTally),
+    ) {
         if let Some(cause) = lost {
             *self.lost.entry(cause).or_default() += 1;
         }
@@ -200,7 +215,7 @@ impl ByTool {
             if self.tools.len() == MOST_TOOLS {
                 return;
             }
-            self.tools.insert(tool.to_owned(), ToolTally::default());
+            self.tools.insert(tool.to_owned(), ToolTally { role: role(tool), ..ToolTally::default() });
         }
         if let Some(tally) = self.tools.get_mut(tool) {
             count(tally);
@@ -277,7 +292,8 @@ mod tests {
         let mut by_tool = ByTool::default();
         let regions =
             |sum: f64, count: u64| Regions { overlaps: Counted { sum, count }, ..Regions::default() };
-        by_tool.add(None, &matching(), &[compared(1.0, regions(0.75, 2)), compared(0.25, regions(1.0, 1))]);
+        let pairs = [compared(1.0, regions(0.75, 2)), compared(0.25, regions(1.0, 1))];
+        by_tool.add(None, &matching(), &pairs, &|_| CallRole::Changes);
         let crop = &by_tool.tools["crop"];
         assert_eq!((crop.needed, crop.called, crop.matched, crop.missed(), crop.extra()), (2, 3, 2, 0, 1));
         assert!((crop.similarity().unwrap() - 0.8).abs() < 1e-12);
@@ -300,6 +316,7 @@ mod tests {
             Some(FailureClass::Time),
             &matching(),
             &[1.0, 1.0].map(|score| compared(score, Regions::default())),
+            &|_| CallRole::Changes,
         );
         by_tool.add_repetition(other);
         assert_eq!((by_tool.tools["crop"].needed, by_tool.tools["scan"].missed()), (4, 2));
@@ -316,7 +333,7 @@ mod tests {
             let (unmatched_references, unmatched_predictions) = (calls(0), calls(1));
             let matching = Matching { unmatched_references, unmatched_predictions, ..Matching::default() };
             let mut by_tool = ByTool::default();
-            by_tool.add(failure, &matching, &[]);
+            by_tool.add(failure, &matching, &[], &|_| CallRole::Unknown);
             let is_of_side = |cause: &&Cause| by_tool.lost.contains_key(cause);
             let found = by_tool.lost.keys().next().unwrap();
             let is_possible = match found {

@@ -12,7 +12,7 @@ use super::fidelity::constants::SAME_OTHERWISE;
 use super::matching::Matching;
 use super::metric::{Aligned, MatchedPair, Sum};
 use super::metrics::Pair;
-use super::{ComparedPair, Counted, ExactSum, Metric, Metrics, Profile, WeightedSums};
+use super::{ComparedPair, Counted, ExactSum, Job, JobVerdict, Metric, Metrics, Profile, WeightedSums};
 
 /// Sums over trajectories. Adding them in any order gives the same sums.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,6 +31,10 @@ pub struct ExactSums {
     pub strong: u64,
     /// Trajectories that pass as [`ScoreOptions::verdicts`](super::ScoreOptions::verdicts) says.
     pub passed: u64,
+    /// Trajectories that did their job, by their verdict.
+    pub did: u64,
+    /// Trajectories that did not do their job, by their verdict.
+    pub did_not: u64,
     /// The steps of the predictions, those without calls included.
     pub predicted_steps: u64,
     /// The sum behind each metric, by its place in [`Metric::ALL`].
@@ -47,7 +51,7 @@ impl ExactSums {
         has_failed: bool,
         matching: &Matching,
         (compared, reached_without): (&[ComparedPair], usize),
-        (artifact_agreement, verdict): (Option<f64>, Option<f64>),
+        (artifact_agreement, job): (Option<f64>, Option<&Job>),
         references: &Calls,
         predictions: &Calls,
         profile: Profile,
@@ -59,8 +63,16 @@ impl ExactSums {
             .collect();
         let reached = std::iter::repeat_n(SAME_OTHERWISE, reached_without);
         let fidelity: ExactSum = compared.iter().map(|pair| pair.fidelity.score).chain(reached).collect();
-        let aligned =
-            Aligned { pairs: &pairs, references, fidelity: fidelity.value(), artifact_agreement, verdict };
+        let verdict = job.map(|job| job.evidence.probability());
+        let changes = job.map(|job| job.changes).unwrap_or_default();
+        let aligned = Aligned {
+            pairs: &pairs,
+            references,
+            fidelity: fidelity.value(),
+            artifact_agreement,
+            verdict,
+            changes,
+        };
         let of_pairs = || {
             matching.matches.iter().zip(compared).map(|(pair, compared)| MatchedPair {
                 similarity: pair.similarity,
@@ -73,9 +85,10 @@ impl ExactSums {
             Some(Sum::OfPairs(of)) => (of_pairs().map(|pair| of(&pair)).collect(), 0),
             Some(Sum::OfTrajectories(of)) => (of(&aligned, profile).into(), 0),
             Some(Sum::MeanInPairs(of)) => add(of_pairs().map(|pair| of(&pair))),
-            Some(Sum::MeanOfTrajectories(of)) => add([of(&aligned, profile).into()].into_iter()),
+            Some(Sum::MeanOfTrajectories(of)) => add([of(&aligned).into()].into_iter()),
             Some(Sum::Matched) | None => (ExactSum::default(), 0),
         });
+        let job = verdict.map(JobVerdict::new);
         let mut counts_of_means = [0; Metric::MEANS];
         for (count, metric) in counts_of_means.iter_mut().zip(Metric::of_means()) {
             *count = added[metric.index()].1;
@@ -88,6 +101,8 @@ impl ExactSums {
             matched: pairs.len() as u64,
             strong: matching.matches.iter().filter(|pair| pair.is_strong).count() as u64,
             passed: 0,
+            did: u64::from(job == Some(JobVerdict::Did)),
+            did_not: u64::from(job == Some(JobVerdict::DidNot)),
             predicted_steps: predictions.steps() as u64,
             of_metrics: added.map(|(sum, _)| sum),
             counts_of_means,
@@ -143,9 +158,18 @@ impl ExactSums {
             &mut self.matched,
             &mut self.strong,
             &mut self.passed,
+            &mut self.did,
+            &mut self.did_not,
             &mut self.predicted_steps,
         ];
         of_all.into_iter().chain(&mut self.counts_of_means)
+    }
+
+    /// Of how many trajectories the verdict is neither that they did their job nor that they did not.
+    #[must_use]
+    pub fn cannot_tell(&self) -> u64 {
+        let known = Metric::Verdict.mean_index().map_or(0, |at| self.counts_of_means[at]);
+        known.saturating_sub(self.did.saturating_add(self.did_not))
     }
 
     fn per_trajectory(&self, count: u64) -> f64 {

@@ -88,7 +88,7 @@ pub enum Sum {
     /// The values behind a mean over things in matched pairs; a pair may have none of them.
     MeanInPairs(fn(&MatchedPair) -> Counted),
     /// The values behind a mean over trajectories, each in [0, 1]; `None` for a trajectory that it says nothing of.
-    MeanOfTrajectories(fn(&Aligned<'_>, Profile) -> Option<f64>),
+    MeanOfTrajectories(fn(&Aligned<'_>) -> Option<f64>),
 }
 
 impl Sum {
@@ -142,6 +142,8 @@ pub struct Noted<'a> {
     pub predicted_calls: u64,
     /// Matched pairs.
     pub matched: u64,
+    /// How many trajectories did their job and did not, in words, where that is known.
+    pub jobs: Option<&'a str>,
     /// The definitions that were used.
     pub profile: Profile,
     /// The similarity that calls were aligned by.
@@ -154,11 +156,11 @@ registry! {
         name: "verdict",
         label: "did the job",
         heading: "done",
-        is_in_tables: false,
-        column: None,
+        is_in_tables: true,
+        column: Some(0),
         averaged: Averaged::Never,
-        source: Source::Alignment(Sum::MeanOfTrajectories(|aligned, _| aligned.verdict), mean),
-        note: |_| Some("the share that did, to be expected".to_owned()),
+        source: Source::Alignment(Sum::MeanOfTrajectories(|aligned| aligned.verdict), mean),
+        note: |set| Some(set.jobs.unwrap_or("the share that did, to be expected").to_owned()),
     }
     Recall {
         meaning: "Matched pairs / reference calls.",
@@ -166,7 +168,7 @@ registry! {
         label: "recall",
         heading: "rec.",
         is_in_tables: true,
-        column: Some(0),
+        column: Some(1),
         averaged: Averaged::Always,
         source: Source::Alignment(Sum::Matched, |profile| match profile {
             Profile::Paper => Ratio::new(Count::ReferenceCalls, Without::ReferenceCalls),
@@ -180,7 +182,7 @@ registry! {
         label: "precision",
         heading: "prec.",
         is_in_tables: true,
-        column: Some(1),
+        column: Some(2),
         averaged: Averaged::Always,
         source: Source::Alignment(Sum::Matched, |_| Ratio::new(Count::PredictedCalls, Without::Calls)),
         note: |set| Some(format!("{} of {} predicted calls matched", set.matched, set.predicted_calls)),
@@ -191,7 +193,7 @@ registry! {
         label: "argument similarity",
         heading: "args",
         is_in_tables: true,
-        column: Some(2),
+        column: Some(3),
         averaged: Averaged::Always,
         source: Source::Alignment(Sum::OfPairs(|pair| pair.similarity), of_similarity),
         note: |set| {
@@ -219,7 +221,7 @@ registry! {
         label: "argument fidelity",
         heading: "fid.",
         is_in_tables: true,
-        column: Some(3),
+        column: Some(4),
         averaged: Averaged::Never,
         source: Source::Alignment(
             Sum::OfPairs(|pair| pair.fidelity),
@@ -235,7 +237,7 @@ registry! {
         label: "fidelity, covered",
         heading: "fid. covered",
         is_in_tables: false,
-        column: Some(4),
+        column: Some(5),
         averaged: Averaged::Never,
         source: Source::Alignment(Sum::OfTrajectories(|aligned, _| aligned.fidelity), covered),
         note: |_| None,
@@ -246,7 +248,7 @@ registry! {
         label: "region overlap",
         heading: "IoU",
         is_in_tables: true,
-        column: Some(5),
+        column: Some(6),
         averaged: Averaged::Never,
         source: Source::Alignment(Sum::MeanInPairs(|pair| pair.regions), mean),
         note: |_| Some("mean IoU of boxes, circles, points".to_owned()),
@@ -257,10 +259,47 @@ registry! {
         label: "artifact agreement",
         heading: "artif.",
         is_in_tables: false,
-        column: Some(6),
+        column: Some(7),
         averaged: Averaged::Never,
-        source: Source::Alignment(Sum::MeanOfTrajectories(|aligned, _| aligned.artifact_agreement), mean),
+        source: Source::Alignment(Sum::MeanOfTrajectories(|aligned| aligned.artifact_agreement), mean),
         note: |_| Some("what is left behind, by its content".to_owned()),
+    }
+    ChangeRecall {
+        meaning: "Of a trajectory's reference calls that change something, the share that is matched; unknown where there is none. Not part of the average.",
+        name: "change_recall",
+        label: "recall of changes",
+        heading: "ch. rec.",
+        is_in_tables: false,
+        column: Some(13),
+        averaged: Averaged::Never,
+        source: Source::Alignment(Sum::MeanOfTrajectories(|aligned| aligned.changes.recall), mean),
+        note: |_| None,
+    }
+    ChangePrecision {
+        meaning: "Of a trajectory's predicted calls that change something, the share that is matched; unknown where there is none. Not part of the average.",
+        name: "change_precision",
+        label: "precision of changes",
+        heading: "ch. prec.",
+        is_in_tables: false,
+        column: Some(14),
+        averaged: Averaged::Never,
+        source: Source::Alignment(Sum::MeanOfTrajectories(|aligned| aligned.changes.precision), mean),
+        note: |_| None,
+    }
+    ChangeFidelity {
+        meaning: "The mean fidelity of a trajectory's reference calls that change something: what is compared with no call counts as 0; unknown where there is none. Not part of the average.",
+        name: "change_fidelity",
+        label: "fidelity of changes",
+        heading: "ch. fid.",
+        is_in_tables: false,
+        column: Some(15),
+        averaged: Averaged::Never,
+        source: Source::Alignment(Sum::MeanOfTrajectories(|aligned| aligned.changes.fidelity), mean),
+        note: |set| {
+            let [recall, precision] = [Metric::ChangeRecall, Metric::ChangePrecision]
+                .map(|metric| set.metrics.get(metric).map_or_else(|| "-".to_owned(), |value| format!("{value:.3}")));
+            Some(format!("of calls that change; rec. {recall}, prec. {precision}"))
+        },
     }
     StepCoherence {
         meaning: "Were calls that belong together made together?",
@@ -268,7 +307,7 @@ registry! {
         label: "step coherence",
         heading: "steps",
         is_in_tables: true,
-        column: Some(7),
+        column: Some(8),
         averaged: Averaged::Always,
         source: Source::Alignment(
             Sum::OfTrajectories(|aligned, _| aligned.matched() * step_coherence(aligned.pairs)),
@@ -282,7 +321,7 @@ registry! {
         label: "merge purity",
         heading: "merge",
         is_in_tables: true,
-        column: Some(9),
+        column: Some(10),
         averaged: Averaged::Always,
         source: Source::Alignment(
             Sum::OfTrajectories(|aligned, _| aligned.matched() * merge_purity(aligned.pairs)),
@@ -296,7 +335,7 @@ registry! {
         label: "order consistency",
         heading: "order",
         is_in_tables: true,
-        column: Some(8),
+        column: Some(9),
         averaged: Averaged::Always,
         source: Source::Alignment(
             Sum::OfTrajectories(|aligned, profile| match profile {
@@ -327,7 +366,7 @@ registry! {
         label: "task completion",
         heading: "task",
         is_in_tables: true,
-        column: Some(10),
+        column: Some(11),
         averaged: Averaged::WhereGradedByType,
         source: Source::Grades,
         note: |_| None,
@@ -338,7 +377,7 @@ registry! {
         label: "information grounding",
         heading: "info",
         is_in_tables: true,
-        column: Some(11),
+        column: Some(12),
         averaged: Averaged::WhereGraded,
         source: Source::Grades,
         note: |_| None,

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use m3_flow::CallRole;
 use m3_trajectory::catalog::Catalog;
 
 use super::fidelity::Answers;
 use super::fidelity::model::Model;
 use super::results::ComparePictures;
 use super::schema::Schema;
-use super::{MatchOptions, Profile, Similarity, Thresholds};
+use super::{MatchOptions, Profile, RoleRules, Similarity, Thresholds};
 
 /// Whether calls are compared by what they do with files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -64,11 +65,21 @@ pub struct ScoreOptions<'a> {
     pub results: Results,
     /// Who opens pictures of results; without, they say nothing.
     pub pictures: Option<&'a dyn ComparePictures>,
+    /// What calls of tools do, where a file says it.
+    pub roles: Option<&'a RoleRules>,
     /// Whether to fill [`Matching::similarities`](super::Matching::similarities), which explain an alignment.
     pub keeps_similarities: bool,
 }
 
 impl ScoreOptions<'_> {
+    /// What calls of a tool do: as people say, as its catalog declares, or by the verbs of its name.
+    pub(super) fn role(&self, tool: &str) -> CallRole {
+        let role = self.roles.and_then(|roles| roles.role(tool));
+        role.unwrap_or_else(|| {
+            CallRole::of_tool(tool, self.catalog.and_then(|catalog| catalog.is_read_only(tool)))
+        })
+    }
+
     /// Whether a tool's schema requires an argument of this name.
     pub(super) fn is_required(&self, tool: &str, name: &str) -> bool {
         let schema = self.catalog.and_then(|catalog| catalog.input_schema(tool));

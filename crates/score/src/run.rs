@@ -16,7 +16,8 @@ use super::results::survey::Survey;
 use super::scored::{Progress, ScoreError, Sink, Summary, TrajectoryScore};
 use super::transport::TooLarge;
 use super::typed::align_by_fidelity;
-use super::{CallPlace, ComparedPair, ExactSums, JobEvidence, Profile, ScoreOptions, Serializer, Similarity};
+use super::verdict::JobCalls;
+use super::{CallPlace, ComparedPair, ExactSums, Job, Profile, ScoreOptions, Serializer, Similarity};
 
 /// What scores, and what it has found so far.
 pub(super) struct Run<'a> {
@@ -124,25 +125,30 @@ impl<'a> Run<'a> {
                     |place: &CallPlace| !is_compared(place.index) && evidence.is_reached_without(place.index);
                 reached_without.extend(alone.filter(reached));
             }
-            let catalog = self.options.catalog;
-            let read_only = |tool: &str| catalog?.is_read_only(tool);
-            let calls = (&prepared.references.calls, &prepared.predictions.calls);
-            let job =
-                || JobEvidence::new(calls, (&compared, &reached_without), artifact_agreement, &read_only);
-            let job = (self.options.profile == Profile::Paper).then(job).flatten();
+            let calls = JobCalls {
+                references: &prepared.references.calls,
+                predictions: &prepared.predictions.calls,
+                compared: &compared,
+                reached_without: &reached_without,
+                role: &|tool| self.options.role(tool),
+                matches: &matching.matches,
+            };
+            let has_verdict = self.options.profile == Profile::Paper;
+            let job = has_verdict.then(|| Job::new(&calls, artifact_agreement)).flatten();
             let mut sums = ExactSums::of(
                 prepared.failure.is_some(),
                 &matching,
                 (&compared, reached_without.len()),
-                (artifact_agreement, job.map(|job| job.probability())),
-                calls.0,
-                calls.1,
+                (artifact_agreement, job.as_ref()),
+                calls.references,
+                calls.predictions,
                 self.options.profile,
             );
             sums.passed = u64::from(prepared.verdict == Some(Ok(())));
             self.summary.aggregate += sums;
             self.summary.findings.add(&prepared, &matching.matches, &compared);
-            self.summary.by_tool.add(prepared.failure, &matching, &compared);
+            let role = |tool: &str| self.options.role(tool);
+            self.summary.by_tool.add(prepared.failure, &matching, &compared, &role);
             let Prepared { id, task_type, failure, verdict, .. } = prepared;
             if let Some(task_type) = &task_type {
                 *self.summary.by_type.entry(task_type.clone()).or_default() += sums;

@@ -9,7 +9,7 @@ use m3_trajectory::{FailureClass, SourceError};
 use super::findings::Findings;
 use super::matching::Matching;
 use super::results::survey::Survey;
-use super::{ByTool, CallPlace, ComparedPair, ExactSums, JobEvidence, Ledger, Verdict};
+use super::{ByTool, CallPlace, ComparedPair, ExactSums, Job, Ledger, Verdict};
 
 /// One trajectory, scored.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +32,7 @@ pub struct TrajectoryScore {
     /// Reference calls that are compared with none and not missing either: all that they lead to is left behind nevertheless.
     pub reached_without: Vec<CallPlace>,
     /// What says whether the trajectory did its job; `None` where the reference has no call, and in the profile `open-m3-bench`.
-    pub job: Option<JobEvidence>,
+    pub job: Option<Job>,
     /// How well what both trajectories leave behind agrees, in [0, 1]; `None` where nothing is recorded or left behind.
     pub artifact_agreement: Option<f64>,
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use m3_support::names::words;
 
 use super::json::Json;
-use super::model::{Call, Trajectory};
+use super::model::{Call, Step, Trajectory};
 use super::whole::{WholeFile, WholeFileError};
 
 /// A mapping of names: from a prediction's to the reference's.
@@ -23,6 +23,18 @@ impl Trajectory {
                 call.tool.clone_from(name);
             }
         }
+    }
+}
+
+impl Trajectory {
+    /// Leaves out the calls of these tools, and steps that have no other.
+    pub fn leave_out(&mut self, tools: &HashSet<String>) {
+        let has_any = |step: &Step| step.calls.iter().any(|call| tools.contains(&call.tool));
+        self.steps.retain_mut(|step| {
+            let had_any = has_any(step);
+            step.calls.retain(|call| !tools.contains(&call.tool));
+            !had_any || !step.calls.is_empty() || !step.malformed.is_empty()
+        });
     }
 }
 
@@ -143,6 +155,11 @@ impl Vocabulary {
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.calls.contains_key(name)
+    }
+
+    /// All names, in their order.
+    pub fn names(&self) -> impl Iterator<Item = &String> {
+        self.calls.keys()
     }
 
     /// The number of calls of these names.

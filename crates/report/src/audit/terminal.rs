@@ -97,6 +97,11 @@ impl<W: Write> AuditTerminal<W> {
         if let Some(failure) = words::failure(audit.score.failure.as_deref()) {
             writeln!(out, "{bold}{failure}{bold:#}")?;
         }
+        if let Some(job) = &audit.score.job {
+            for text in indented(&job.sentence(), *columns) {
+                writeln!(out, "{bold}{text}{bold:#}")?;
+            }
+        }
         writeln!(out, "average {:.4}{cost}", metrics.metrics[Metric::Average])?;
         if let Some(verdict) = &audit.score.verdict {
             for text in indented(&words::verdict(verdict), *columns) {

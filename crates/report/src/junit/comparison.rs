@@ -5,9 +5,6 @@ use std::io::{self, Write};
 use super::{Case, Document, Outcome, Reason, Suite};
 use crate::leaderboard::{ChangedTrajectory, Comparison, Decision};
 
-/// The name of the case for the decision.
-const DECISION: &str = "average of all tasks";
-
 /// Writes a case for each task, which fails if the task is done worse, and one for the decision, which is skipped if it is
 /// inconclusive.
 ///
@@ -18,7 +15,7 @@ pub fn write_comparison_as_junit(comparison: &Comparison, out: &mut dyn Write) -
     let mut suite = Suite::new();
     suite.add(&decision(comparison))?;
     for task in &comparison.all_tasks {
-        suite.add(&case(task))?;
+        suite.add(&case(task, &comparison.metric))?;
     }
     document.suite(&format!("{} -> {}", comparison.first, comparison.second), suite)?;
     document.finish()
@@ -34,11 +31,16 @@ fn decision(comparison: &Comparison) -> Case {
             Outcome::Failed(Reason { kind, message: message.clone(), text: message.clone() })
         }
     };
-    Case { class: "m3".to_owned(), name: DECISION.to_owned(), outcome, output: message }
+    Case {
+        class: "m3".to_owned(),
+        name: format!("{} of all tasks", comparison.metric),
+        outcome,
+        output: message,
+    }
 }
 
-fn case(task: &ChangedTrajectory) -> Case {
-    let message = task.words();
+fn case(task: &ChangedTrajectory, metric: &str) -> Case {
+    let message = task.words(metric);
     let outcome = if task.is_lower() {
         let kind = "lower-task".to_owned();
         Outcome::Failed(Reason { kind, message: message.clone(), text: message.clone() })

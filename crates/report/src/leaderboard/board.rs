@@ -1,4 +1,4 @@
-//! Makes a leaderboard: models by average, best first, and how certain this order is.
+//! Makes a leaderboard: models by a metric, best first, and how certain this order is.
 
 use std::collections::BTreeMap;
 
@@ -19,19 +19,21 @@ use super::{
 use crate::TaskOutcomes;
 
 impl Leaderboard {
-    /// Ranks models; `selection` is what [`select`](super::select) chose of them.
+    /// Ranks models by a metric; `selection` is what [`select`](super::select) chose of them.
     ///
     /// # Errors
     /// [`DifferentLengths`] if the selection does not have the same trajectories of every model.
     pub fn new(
         models: &[ModelResult],
         selection: Option<&Selection<'_>>,
+        by: Metric,
         draws: &Draws,
     ) -> Result<Self, DifferentLengths> {
         let entrants = Entrant::all(models, selection);
         let average = Average::of(|metric| entrants.iter().all(|entrant| entrant.is_complete(metric)));
         let columns = columns(&entrants, selection.is_some());
-        let statistics = selection.map(|selection| Statistics::new(selection, average, draws)).transpose()?;
+        let statistics =
+            selection.map(|selection| Statistics::new(selection, (average, by), draws)).transpose()?;
         let mut rows: Vec<ModelReport> = entrants
             .iter()
             .map(|entrant| entrant.report(&columns, average, selection, statistics.as_ref()))
@@ -49,9 +51,9 @@ impl Leaderboard {
             row.failures.clone_from(failures);
             names.push(entrant.name);
         }
-        rank_rows(&mut rows, statistics.as_ref());
-        // The sort is stable: models of equal average keep their order.
-        rows.sort_by(|a, b| average_of(b).total_cmp(&average_of(a)));
+        rank_rows(&mut rows, by, statistics.as_ref());
+        // The sort is stable: equal models keep their order.
+        rows.sort_by(|a, b| value_of(b, by).total_cmp(&value_of(a, by)));
         let mut notes: Vec<String> = failures::note(&names, &failures).into_iter().collect();
         notes.extend(notes_on_rows(&entrants, &columns, average, selection));
         notes.extend(statistics.as_ref().and_then(Statistics::note));
@@ -66,6 +68,7 @@ impl Leaderboard {
             resamples: statistics.as_ref().map_or(0, |found| found.resamples),
             seed: draws.seed,
             average: average.into(),
+            ranked_by: by.name().to_owned(),
             columns: columns.iter().map(|metric| metric.name().to_owned()).collect(),
             notes,
             suites: selection.map_or_else(Vec::new, |selection| {
@@ -301,29 +304,29 @@ fn describe(report: &mut ModelReport, trajectories: &[&TrajectoryResult]) {
     }
 }
 
-/// The average by which models are sorted; models without one come last.
-fn average_of(report: &ModelReport) -> f64 {
-    report.average().map_or(-1.0, |average| average.value)
+/// The value by which models are sorted; models without one come last.
+fn value_of(report: &ModelReport, by: Metric) -> f64 {
+    report.metric(by.name()).map_or(-1.0, |estimate| estimate.value)
 }
 
-/// Gives every model its place by average, and the places that it may well have: among the models that could be resampled
+/// Gives every model its place by a metric, and the places that it may well have: among the models that could be resampled
 /// those of resampling, and beyond the rows of tables as far as its interval reaches. A row of a table may have any.
-fn rank_rows(rows: &mut [ModelReport], statistics: Option<&Statistics>) {
-    let averages: Vec<f64> = rows.iter().map(average_of).collect();
+fn rank_rows(rows: &mut [ModelReport], by: Metric, statistics: Option<&Statistics>) {
+    let values: Vec<f64> = rows.iter().map(|row| value_of(row, by)).collect();
     let is_row = |row: &&ModelReport| row.group.is_none();
-    let finished: Vec<f64> = rows.iter().filter(is_row).map(average_of).collect();
+    let finished: Vec<f64> = rows.iter().filter(is_row).map(|row| value_of(row, by)).collect();
     let above = |value: f64| finished.iter().filter(|other| **other > value).count();
     let mut ranks = statistics.map(|found| found.ranks.iter()).into_iter().flatten();
     for (index, row) in rows.iter_mut().enumerate() {
-        let rank = 1 + averages.iter().filter(|other| **other > averages[index]).count();
+        let rank = 1 + values.iter().filter(|other| **other > values[index]).count();
         let own = if row.group.is_some() { ranks.next() } else { None };
-        row.rank = match (own, row.average()) {
-            (Some(own), Some(average)) => RankReport {
-                rank: own.rank + above(average.value),
-                best: own.best + above(average.high.unwrap_or(average.value)),
-                worst: own.worst + above(average.low.unwrap_or(average.value)),
+        row.rank = match (own, row.metric(by.name())) {
+            (Some(own), Some(estimate)) => RankReport {
+                rank: own.rank + above(estimate.value),
+                best: own.best + above(estimate.high.unwrap_or(estimate.value)),
+                worst: own.worst + above(estimate.low.unwrap_or(estimate.value)),
             },
-            _ => RankReport { rank, best: 1, worst: averages.len() },
+            _ => RankReport { rank, best: 1, worst: values.len() },
         };
     }
 }

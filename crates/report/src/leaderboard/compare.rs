@@ -13,13 +13,18 @@ use super::board::known;
 use super::graded_sums::graded_sums;
 use super::repeats::Passing;
 use super::statistics::test_draws;
-use super::{Average, FailuresReport, GradedSums, PassingReport, Selection, failures, origin, values};
+use super::{
+    Average, FailuresReport, GradedSums, PassingReport, Selection, TrajectoryResult, failures, origin, values,
+};
 
 /// The version of this format.
 pub const COMPARISON_SCHEMA: &str = "m3.comparison/1";
 
 /// The most changed trajectories that are named.
 const NAMED: usize = 10;
+
+/// With fewer tasks no difference is significant at 5 %: the signs of five may all be the same by chance in 2 of 2^5 cases.
+const LEAST_TASKS: usize = 6;
 
 /// Changes that are no larger come from the order in which numbers are added.
 const NO_CHANGE: f64 = 1e-9;
@@ -58,14 +63,16 @@ pub struct Comparison {
     pub seed: u64,
     /// A difference for each metric; the average comes last.
     pub differences: Vec<DifferenceReport>,
-    /// The trajectories whose own average changed most, either way; of equal changes, those with more calls.
+    /// The metric that decides.
+    pub metric: String,
+    /// The trajectories whose own value of that metric changed most, either way; of equal changes, those with more calls.
     pub changed: Vec<ChangedTrajectory>,
     /// How much lower than the first the second may be and still pass.
     pub margin: f64,
-    /// What the interval of the difference of averages says beside that margin: `pass` if it lies above it, `regress` if it lies
-    /// below it, else, and without an interval, `inconclusive`.
+    /// What the interval of the difference in that metric says beside that margin: `pass` if it lies above it, `regress` if it
+    /// lies below it, else, without an interval, and if any of fewer than 6 tasks changed, `inconclusive`.
     pub decision: Decision,
-    /// Every task, in the order of the ids; for forms that name all.
+    /// Every task of which both know that metric, in the order of the ids; for forms that name all.
     #[serde(skip)]
     #[schemars(skip)]
     pub all_tasks: Vec<ChangedTrajectory>,
@@ -97,9 +104,10 @@ impl Decision {
         }
     }
 
-    /// Of the difference of the averages, if the second may be lower by `margin`.
-    fn of(average: Option<&DifferenceReport>, margin: f64) -> Self {
-        match average.and_then(|average| average.low.zip(average.high)) {
+    /// Of the difference in the metric that decides, if the second may be lower by `margin`.
+    fn of(difference: Option<&DifferenceReport>, tasks: &[ChangedTrajectory], margin: f64) -> Self {
+        match difference.and_then(|found| found.low.zip(found.high)) {
+            Some(_) if are_too_few(tasks) => Self::Inconclusive,
             Some((low, _)) if low >= -margin => Self::Pass,
             Some((_, high)) if high < -margin => Self::Regress,
             _ => Self::Inconclusive,
@@ -137,8 +145,8 @@ pub struct DifferenceReport {
     pub has_no_spread: bool,
     /// The p-value of a paired permutation test, two-sided; null with fewer than two tasks.
     pub p_value: Option<f64>,
-    /// The p-value after Holm's correction for the number of metrics compared, for the two fidelities apart from the
-    /// metrics of the paper; null for the average, which is no further comparison, and where there is no p-value.
+    /// The p-value after Holm's correction for the number of metrics compared, for other metrics apart from those of the
+    /// paper; null for the average and the metric that decides, which are no further comparisons, and where there is no p-value.
     pub corrected_p_value: Option<f64>,
     /// The smallest true difference that would be found with a probability of 80 %.
     pub smallest_detectable: Option<f64>,
@@ -152,7 +160,7 @@ pub struct ChangedTrajectory {
     /// The task's type.
     #[serde(rename = "type")]
     pub task_type: Option<String>,
-    /// The first model's average on this task alone.
+    /// The first model's value of the metric that decides, on this task alone.
     pub first: f64,
     /// The second model's.
     pub second: f64,
@@ -162,11 +170,23 @@ pub struct ChangedTrajectory {
     pub reference_calls: u64,
 }
 
+/// Why two models are not compared.
+#[derive(Debug, thiserror::Error)]
+pub enum ComparisonError {
+    /// They do not have the same trajectories.
+    #[error(transparent)]
+    DifferentLengths(#[from] DifferentLengths),
+    /// The metric that is to decide is not known of both.
+    #[error("`{}` is not known of both results, so it cannot decide", .0.name())]
+    NotKnown(Metric),
+}
+
 impl Comparison {
-    /// Compares the two models of a selection; `names` are theirs. The second passes if it is not lower by more than `margin`.
+    /// Compares the two models of a selection; `names` are theirs. The second passes if it is not lower by more than `margin` in
+    /// `metric`; without one by the verdict, or by the average where the verdict is not known of both.
     ///
     /// # Errors
-    /// [`DifferentLengths`] if the selection does not have the same trajectories of both.
+    /// [`ComparisonError`]
     ///
     /// # Panics
     /// If the selection has fewer than two models.
@@ -174,8 +194,8 @@ impl Comparison {
         names: (&str, &str),
         selection: &Selection<'_>,
         draws: &Draws,
-        margin: f64,
-    ) -> Result<Self, DifferentLengths> {
+        (metric, margin): (Option<Metric>, f64),
+    ) -> Result<Self, ComparisonError> {
         let is_complete =
             |metric| selection.trajectories.iter().all(|model| known(model, metric) == model.len());
         let average = Average::of(is_complete);
@@ -184,6 +204,11 @@ impl Comparison {
             is_complete(*metric) || metric.may_be_unknown() && has_some
         };
         let columns: Vec<Metric> = Metric::of_leaderboards().into_iter().filter(is_compared).collect();
+        let usual = if columns.contains(&Metric::Verdict) { Metric::Verdict } else { Metric::Average };
+        let deciding = metric.unwrap_or(usual);
+        if !columns.contains(&deciding) {
+            return Err(ComparisonError::NotKnown(deciding));
+        }
         let sums = graded_sums(&selection.trajectories);
         let statistic = |sums: &GradedSums| values(sums, selection.profile, average);
         let resamples = bootstrap(&sums, statistic, draws)?;
@@ -193,8 +218,10 @@ impl Comparison {
         notes.extend(selection.notes());
         let passing = Passing::of(selection);
         notes.extend(passing.as_ref().err().cloned());
-        let differences = differences(&resamples, &columns, draws);
-        let all_tasks = tasks(selection, &sums, statistic);
+        let differences = differences(&resamples, &columns, deciding, draws);
+        let all_tasks = tasks(selection, &sums, deciding, statistic);
+        let deciding = deciding.name();
+        let difference = differences.iter().find(|found| found.metric == deciding);
         Ok(Self {
             schema: COMPARISON_SCHEMA.to_owned(),
             first: names.0.to_owned(),
@@ -210,7 +237,8 @@ impl Comparison {
             level: LEVEL,
             resamples: draws.count,
             seed: draws.seed,
-            decision: Decision::of(differences.last(), margin),
+            decision: Decision::of(difference, &all_tasks, margin),
+            metric: deciding.to_owned(),
             margin,
             differences,
             changed: changed(&all_tasks),
@@ -222,26 +250,39 @@ impl Comparison {
         })
     }
 
-    /// The difference of the averages.
+    /// The difference in the metric that decides.
     #[must_use]
-    pub fn average_difference(&self) -> Option<&DifferenceReport> {
-        self.differences.last()
+    pub fn deciding_difference(&self) -> Option<&DifferenceReport> {
+        self.differences.iter().find(|found| found.metric == self.metric)
+    }
+
+    /// Whether the tasks are too few to decide anything.
+    #[must_use]
+    pub fn has_too_few_tasks(&self) -> bool {
+        are_too_few(&self.all_tasks) || self.deciding_difference().is_none_or(|found| found.high.is_none())
     }
 
     /// Why the decision is what it is, as half a sentence.
     #[must_use]
     pub fn reason(&self) -> String {
-        let Some(average) = self.average_difference() else { return "nothing is compared".to_owned() };
-        let (Some(low), Some(high)) = (average.low, average.high) else {
+        let Some(difference) = self.deciding_difference() else { return "nothing is compared".to_owned() };
+        let (Some(low), Some(high)) = (difference.low, difference.high) else {
             return "one task has no interval".to_owned();
         };
+        if are_too_few(&self.all_tasks) {
+            let tasks = self.all_tasks.len();
+            return format!(
+                "{tasks} tasks are too few: from {LEAST_TASKS} on a difference can be told from chance"
+            );
+        }
         let beside = if self.margin > 0.0 { format!("-{}", self.margin) } else { "zero".to_owned() };
         let lies = match self.decision {
             Decision::Pass => "does not lie below",
             Decision::Regress => "lies below",
             Decision::Inconclusive => "lies on both sides of",
         };
-        format!("the interval of the difference of averages, {low:+.4} to {high:+.4}, {lies} {beside}")
+        let metric = &self.metric;
+        format!("the interval of the difference in {metric}, {low:+.4} to {high:+.4}, {lies} {beside}")
     }
 }
 
@@ -252,19 +293,20 @@ impl ChangedTrajectory {
         self.change < -NO_CHANGE
     }
 
-    /// The change in a sentence.
-    pub(crate) fn words(&self) -> String {
+    /// The change in a sentence; `metric` is the one that decides.
+    pub(crate) fn words(&self, metric: &str) -> String {
         let Self { first, second, change, .. } = self;
         if change.abs() <= NO_CHANGE {
-            return format!("average {second:.4}, as before");
+            return format!("{metric} {second:.4}, as before");
         }
-        format!("average {second:.4}, before {first:.4} ({change:+.4})")
+        format!("{metric} {second:.4}, before {first:.4} ({change:+.4})")
     }
 }
 
 fn differences(
     resamples: &Resamples<{ Metric::COUNT }>,
     columns: &[Metric],
+    deciding: Metric,
     draws: &Draws,
 ) -> Vec<DifferenceReport> {
     let tests = columns.iter().filter(|metric| !metric.is_beside()).count();
@@ -273,7 +315,8 @@ fn differences(
     let corrected: Vec<(Metric, f64)> = [false, true]
         .into_iter()
         .flat_map(|is_beside| {
-            let of_family = |metric: &&Metric| **metric != Metric::Average && metric.is_beside() == is_beside;
+            let is_tested = |metric: Metric| metric != Metric::Average && metric != deciding;
+            let of_family = |metric: &&Metric| is_tested(**metric) && metric.is_beside() == is_beside;
             let family: Vec<Metric> = columns.iter().filter(of_family).copied().collect();
             let compared: Vec<f64> = family.iter().map(|metric| p_values[metric.index()]).collect();
             family.into_iter().zip(holm(&compared))
@@ -334,15 +377,25 @@ fn passing_differences(
     Ok(Some(PassingComparison { passing: passing.report, differences }))
 }
 
-/// All tasks with both averages.
+/// Whether the tasks are too few to tell a change from chance, and some changed.
+fn are_too_few(tasks: &[ChangedTrajectory]) -> bool {
+    tasks.len() < LEAST_TASKS && tasks.iter().any(|task| task.change.abs() > NO_CHANGE)
+}
+
+/// All tasks of which both know a metric, with their values.
 fn tasks(
     selection: &Selection<'_>,
     sums: &[Vec<GradedSums>],
+    metric: Metric,
     statistic: impl Fn(&GradedSums) -> [f64; Metric::COUNT],
 ) -> Vec<ChangedTrajectory> {
-    let average = |sums: &GradedSums| statistic(sums)[Metric::Average.index()];
+    let value = |sums: &GradedSums| statistic(sums)[metric.index()];
+    let is_known = |index: usize| {
+        let of_task = |model: &Vec<&TrajectoryResult>| known(&[model[index]], metric) > 0;
+        metric == Metric::Average || selection.trajectories.iter().all(of_task)
+    };
     let of = |(index, id): (usize, &&str)| {
-        let (first, second) = (average(&sums[0][index]), average(&sums[1][index]));
+        let (first, second) = (value(&sums[0][index]), value(&sums[1][index]));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of calls")]
         let reference_calls = (sums[0][index].sums.reference_calls / sums[0][index].trajectories) as u64;
         let task_type = selection.trajectories[0][index].task_type.clone();
@@ -355,10 +408,10 @@ fn tasks(
             reference_calls,
         }
     };
-    selection.ids.iter().enumerate().map(of).collect()
+    selection.ids.iter().enumerate().filter(|(index, _)| is_known(*index)).map(of).collect()
 }
 
-/// The tasks whose own average changed most.
+/// The tasks whose own value changed most.
 fn changed(tasks: &[ChangedTrajectory]) -> Vec<ChangedTrajectory> {
     let mut found: Vec<&ChangedTrajectory> =
         tasks.iter().filter(|found| found.change.abs() > NO_CHANGE).collect();

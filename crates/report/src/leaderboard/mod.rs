@@ -31,7 +31,8 @@ mod table;
 
 pub use columns::{Average, column_named, column_names};
 pub use compare::{
-    COMPARISON_SCHEMA, ChangedTrajectory, Comparison, Decision, DifferenceReport, PassingComparison,
+    COMPARISON_SCHEMA, ChangedTrajectory, Comparison, ComparisonError, Decision, DifferenceReport,
+    PassingComparison,
 };
 pub use failures::FailuresReport;
 pub use graded_sums::{GradedSums, values};

@@ -36,14 +36,16 @@ pub struct Leaderboard {
     pub seed: u64,
     /// What the average of `models` is taken over.
     pub average: AverageReport,
+    /// The metric by which models are ranked and told apart.
+    pub ranked_by: String,
     /// The metrics that any model has, in the order of the columns; the average comes last.
     pub columns: Vec<String>,
-    /// The models, the highest average first.
+    /// The models, the highest of that metric first.
     pub models: Vec<ModelReport>,
     /// What a reader should know: failures that differ, references that do, grades that are missing, averages that a table
     /// gives and that are not the mean of its columns, tests that cannot find anything.
     pub notes: Vec<String>,
-    /// The smallest true difference of two averages that a test on these tasks, corrected for the number of
+    /// The smallest true difference of two models in that metric that a test on these tasks, corrected for the number of
     /// pairs, finds with a probability of 80 %: the median over the pairs of models that were tested. Null with fewer
     /// than two models or tasks, and where no pair differs.
     pub smallest_detectable_difference: Option<f64>,
@@ -69,7 +71,7 @@ pub struct TestsReport {
     pub pairs: usize,
 }
 
-/// How pairs of models are tested: by the difference of their averages, with the signs of what each task contributes to it
+/// How pairs of models are tested: by their difference in the metric that ranks them, with the signs of what each task contributes to it
 /// flipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -99,7 +101,7 @@ pub struct ModelReport {
     pub published: Option<String>,
     /// Its metrics by name, those that it has.
     pub metrics: BTreeMap<String, EstimateReport>,
-    /// Its place by average, 1 for the highest, and the places that it may well have.
+    /// Its place by the metric that ranks, 1 for the highest, and the places that it may well have.
     pub rank: RankReport,
     /// Its group: models of one group are not told apart from the best of it, by tests at 0.05 that are corrected for all
     /// pairs (see `tests`). Null for a row of a table, which cannot be tested.
@@ -200,11 +202,19 @@ impl From<RankInterval> for RankReport {
     }
 }
 
-impl ModelReport {
-    /// The average; `None` for a row of a table that lacks one of its metrics.
+impl Leaderboard {
+    /// The metric by which models are ranked.
     #[must_use]
-    pub fn average(&self) -> Option<EstimateReport> {
-        self.metrics.get(Metric::Average.name()).copied()
+    pub fn ranking(&self) -> Metric {
+        Metric::from_name(&self.ranked_by).unwrap_or(Metric::Average)
+    }
+}
+
+impl ModelReport {
+    /// A metric; `None` where it is not known, such as the average of a row of a table that lacks one of its metrics.
+    #[must_use]
+    pub fn metric(&self, name: &str) -> Option<EstimateReport> {
+        self.metrics.get(name).copied()
     }
 }
 

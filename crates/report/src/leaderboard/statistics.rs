@@ -55,12 +55,12 @@ struct Tests {
 impl Statistics {
     pub(super) fn new(
         selection: &Selection<'_>,
-        average: Average,
+        (average, by): (Average, Metric),
         draws: &Draws,
     ) -> Result<Self, DifferentLengths> {
         let sums = graded_sums(&selection.trajectories);
         let statistic = |sums: &GradedSums| values(sums, selection.profile, average);
-        let (estimates, averages) = estimates(&sums, statistic, Metric::Average.index(), LEVEL, draws)?;
+        let (estimates, averages) = estimates(&sums, statistic, by.index(), LEVEL, draws)?;
         let is_permuted = averages.models() <= MOST_PERMUTED;
         let tests = if is_permuted { permuted(&averages, draws) } else { bounded(&averages) };
         Ok(Self {

@@ -12,21 +12,21 @@ const LOWER_TASK: Rule = Rule {
     id: "lower-task",
     level: Level::Note,
     title: "A task is done worse",
-    help: "The average of the task alone is lower than before. One task alone may well be lower by chance.",
+    help: "The task alone is lower than before in the metric that decides. One task alone may well be lower by chance.",
     lowers: None,
 };
 const REGRESSION: Rule = Rule {
     id: "regression",
     level: Level::Error,
-    title: "The average is lower",
-    help: "The interval of the difference of the averages lies below zero, or below the margin.",
+    title: "The second is worse",
+    help: "The interval of the difference in the metric that decides lies below zero, or below the margin.",
     lowers: None,
 };
 const INCONCLUSIVE: Rule = Rule {
     id: "inconclusive",
     level: Level::Warning,
     title: "The tasks do not tell",
-    help: "The interval of the difference of the averages lies on both sides of zero, or of the margin.",
+    help: "The interval of the difference in the metric that decides lies on both sides of zero, or of the margin, or there are too few tasks.",
     lowers: None,
 };
 
@@ -61,7 +61,7 @@ pub fn write_comparison_as_sarif(
         log.add(&Finding { locations: at(None), ..finding })?;
     }
     for task in comparison.all_tasks.iter().filter(|task| task.is_lower()) {
-        let finding = log.finding(&LOWER_TASK, LOWER_TASK.level, &task.words());
+        let finding = log.finding(&LOWER_TASK, LOWER_TASK.level, &task.words(&comparison.metric));
         let properties = Properties { trajectory: Some(task.id.clone()), ..Properties::default() };
         log.add(&Finding { locations: at(Some(&task.id)), properties, ..finding })?;
     }

@@ -19,6 +19,9 @@ const REPLACED: u64 = 2;
 pub struct ToolReport {
     /// The tool.
     pub tool: String,
+    /// What its calls do: `looks` (reads, computes), `changes` (writes, sends, books, makes) or `unknown`.
+    #[schemars(extend("enum" = ["looks", "changes", "unknown"]))]
+    pub role: &'static str,
     /// Calls of the references.
     pub needed: u64,
     /// Calls of the predictions.
@@ -146,6 +149,7 @@ impl ToolReport {
         let lost = |cause| tally.lost.get(&cause).copied().unwrap_or_default();
         Self {
             tool: name.to_owned(),
+            role: tally.role.name(),
             needed: tally.needed,
             called: tally.called,
             matched: tally.matched,

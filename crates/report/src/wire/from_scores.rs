@@ -6,8 +6,9 @@ use m3_score::{CallPlace, ComparedPair, ExactSums, Profile, ScoreOptions};
 
 use super::{
     AggregateReport, BestPrediction, BestReference, EncoderReport, FidelityModelReport, FurtherPairReport,
-    MatchOptionsReport, MatchReport, MatchedReport, Named, PlaceReport, SCORE_SCHEMA, ScoreSummary,
-    ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport, VerdictReport,
+    JobReport, JobsReport, MatchOptionsReport, MatchReport, MatchedReport, Named, PlaceReport, SCORE_SCHEMA,
+    ScoreSummary, ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport,
+    VerdictReport,
 };
 use super::{
     ArgumentReport, CoverageReport, InputsReport, RegionsReport, RejectedMatchesReport, ResultsReport,
@@ -29,6 +30,7 @@ impl ScoreSummary {
         let ScoreOptions { profile, similarity, flow, thresholds, model, verdicts, .. } = *options;
         let model = model.map_or(BUILT_IN_DIGEST, |model| model.digest());
         let aggregate = |sums: &ExactSums| AggregateReport {
+            jobs: JobsReport::new(sums, profile),
             matched_whole: verdicts.map(|options| MatchedReport::new(options, sums)),
             ..AggregateReport::new(sums, profile)
         };
@@ -83,6 +85,7 @@ impl AggregateReport {
             metrics: MetricsReport(sums.metrics(profile)),
             average_steps: sums.average_steps(),
             average_calls: sums.average_calls(),
+            jobs: None,
             matched_whole: None,
         }
     }
@@ -113,6 +116,7 @@ impl TrajectoryReport {
             task_type: scored.task_type,
             failure: scored.failure.map(|failure| failure.name().to_owned()),
             verdict: scored.verdict.map(VerdictReport::from),
+            job: scored.job.as_ref().map(JobReport::from),
             matches: matching
                 .matches
                 .into_iter()

@@ -51,6 +51,10 @@ pub struct LedgerReport {
     #[serde(default, skip_serializing_if = "is_zero", skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub malformed_calls: usize,
+    /// Calls of predictions and references that do not count, because `--roles` says so of their tools; absent if there are none.
+    #[serde(default, skip_serializing_if = "is_zero", skip_deserializing)]
+    #[schemars(!skip_deserializing)]
+    pub ignored_calls: u64,
     /// How many references are without a prediction (`missing`) or have one that came to nothing, by its class: `provider`
     /// (the model could not be had, refused, or what it said could not be used), `server_lost`, `time`, `limit` (steps,
     /// calls or tokens), `context`, `other`, `too_large`; scores of earlier versions do not say.
@@ -103,11 +107,11 @@ impl From<m3_score::Ledger> for LedgerReport {
             unfinished: ledger.unfinished,
             too_large: ledger.too_large,
             malformed_calls: ledger.malformed_calls,
+            ignored_calls: 0,
         }
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn is_zero(count: &usize) -> bool {
-    *count == 0
+fn is_zero<N: Default + PartialEq>(count: &N) -> bool {
+    *count == N::default()
 }

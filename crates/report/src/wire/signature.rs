@@ -27,6 +27,9 @@ pub struct InputsReport {
     /// The catalog of tools, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<InputReport>,
+    /// The file of roles, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roles: Option<InputReport>,
 }
 
 /// A file.
@@ -42,7 +45,7 @@ pub struct InputReport {
 /// The signature of a score, in the manner of sacreBLEU: scores with equal signatures are equal, and those that
 /// differ only in the references are of different tasks.
 pub(crate) fn signature(summary: &ScoreSummary) -> String {
-    let InputsReport { predictions, repeats, references, tools } = &summary.inputs;
+    let InputsReport { predictions, repeats, references, tools, roles } = &summary.inputs;
     let predictions: Vec<&str> =
         [predictions].into_iter().chain(repeats).map(|input| start(&input.sha256)).collect();
     let mut parts = vec![
@@ -62,6 +65,7 @@ pub(crate) fn signature(summary: &ScoreSummary) -> String {
     parts.extend(names(&summary.tool_names));
     parts.extend([format!("refs:{}", start(&references.sha256)), format!("preds:{}", predictions.join("+"))]);
     parts.extend(tools.as_ref().map(|tools| format!("tools:{}", start(&tools.sha256))));
+    parts.extend(roles.as_ref().map(|roles| format!("roles:{}", start(&roles.sha256))));
     parts.extend(summary.match_options.as_ref().map(MatchOptionsReport::signed));
     parts.extend(summary.repeats.as_ref().map(|repeats| {
         let least = repeats.pass.iter().map(|(metric, least)| format!("{metric}={least}"));

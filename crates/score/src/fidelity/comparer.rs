@@ -16,6 +16,7 @@ use super::comparison_cache::{question_key, schema_key};
 use super::constants::{CLOSE, EQUIVALENT, SAME_OTHERWISE, TOO_LONG};
 use super::evidence::{self, Context, Question};
 use super::model::{BUILT_IN_DIGEST, Model};
+use super::readers::{ANOTHER_ID, NO_ID};
 use super::words::{Cosines, TextPair, Words};
 use super::{ArgumentComparison, CallFidelity, CallPair, Finding, Kind, Regions, Verdict, comparison_cache};
 use crate::schema::Schema;
@@ -323,10 +324,13 @@ impl<'a> Fidelity<'a> {
         let pair = CallPair { a: Some(a), b: Some(b), ..pair };
         let context = Context { words, pair, schema, question: question.as_ref() };
         let mut all = Vec::new();
-        // Which call made a file is known, not probable.
-        let is_open = |argument: &&mut ArgumentComparison| {
-            argument.verdict != Verdict::Equal && !matches!(argument.kind, Kind::Made | Kind::Written)
+        // Which call made a file, and whose mail address or number it is, is known, not probable.
+        let is_known = |argument: &ArgumentComparison| {
+            matches!(argument.kind, Kind::Made | Kind::Written | Kind::Contact)
+                || [ANOTHER_ID, NO_ID].contains(&&*argument.reason)
         };
+        let is_open =
+            |argument: &&mut ArgumentComparison| argument.verdict != Verdict::Equal && !is_known(argument);
         for argument in arguments.iter_mut().filter(is_open) {
             let evidence = evidence::of(&context, argument);
             // Only equal values have 1, and what was not read to its end is not accepted.

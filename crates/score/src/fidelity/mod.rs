@@ -100,6 +100,8 @@ pub enum Kind {
     Path,
     /// A URL.
     Url,
+    /// A mail address.
+    Contact,
     /// An address or the name of a place.
     Place,
     /// A file that a call reads, by which call made it.
@@ -134,6 +136,7 @@ impl Kind {
             Self::Code => "code",
             Self::Path => "path",
             Self::Url => "url",
+            Self::Contact => "contact",
             Self::Place => "place",
             Self::Made => "made",
             Self::Written => "written",

@@ -1,8 +1,8 @@
 //! An aligned trajectory, as the sums behind metrics see it.
 
-use crate::Counted;
 use crate::calls::Calls;
 use crate::metrics::Pair;
+use crate::{Changes, Counted};
 
 /// A matched pair, with what sums over pairs need.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,6 +29,8 @@ pub struct Aligned<'a> {
     pub(crate) artifact_agreement: Option<f64>,
     /// How probable it is that the trajectory did its job, if that can be said.
     pub(crate) verdict: Option<f64>,
+    /// What became of the calls that change something.
+    pub(crate) changes: Changes,
 }
 
 impl Aligned<'_> {

@@ -24,7 +24,7 @@ pub use alpha::{Scale, krippendorff_alpha};
 pub use cohen::{Weights, cohen_kappa, cohen_kappa_of_counts, percent_agreement};
 pub use fleiss::fleiss_kappa;
 pub use kendall::kendall_tau;
-pub use rates::{Judgements, Share, double_sampled, wilson};
+pub use rates::{Judgements, Share, double_sampled, share_interval, wilson};
 pub use trimmed::{TrimmedMean, trimmed_mean};
 
 #[cfg(test)]

@@ -31,7 +31,16 @@ pub fn wilson(successes: u64, trials: u64, level: f64) -> Option<Share> {
     Some(Share { low, high, ..share })
 }
 
-/// Wilson's interval of a share of `n` trials.
+/// Wilson's interval of a share, in [0, 1], of `trials` that need not be whole successes, as a mean of probabilities.
+///
+/// `None` without trials, for a share outside [0, 1], and for a level outside (0, 1).
+#[must_use]
+pub fn share_interval(share: f64, trials: u64, level: f64) -> Option<Share> {
+    let is_share = trials > 0 && (0.0..=1.0).contains(&share);
+    is_share.then_some(())?;
+    Some(score_interval(share, trials as f64, quantile(level)?))
+}
+
 fn score_interval(value: f64, n: f64, z: f64) -> Share {
     let centre = value + z * z / (2.0 * n);
     let half = z * (value * (1.0 - value) / n + z * z / (4.0 * n * n)).sqrt();

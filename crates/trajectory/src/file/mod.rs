@@ -9,7 +9,7 @@ mod open;
 mod scan;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 pub use open::OpenError;
@@ -74,6 +74,8 @@ pub struct TrajectoryFile {
     kept: Option<HashMap<u64, Trajectory>>,
     /// Other names to use for tools.
     names: NameMapping,
+    /// Tools whose calls do not count.
+    left_out: HashSet<String>,
     /// What the type of a trajectory is, if not what the file says.
     type_of: Option<fn(&Trajectory) -> Option<String>>,
 }
@@ -237,6 +239,9 @@ impl TrajectoryFile {
             read::trajectory(value, key.as_deref(), self.default_id(), self.reading(), &mut |_, _, _| ())
                 .ok_or_else(|| self.changed())?;
         found.rename_tools(&self.names);
+        if !self.left_out.is_empty() {
+            found.leave_out(&self.left_out);
+        }
         if let Some(type_of) = self.type_of {
             found.task_type = type_of(&found);
         }
@@ -291,6 +296,13 @@ impl TrajectoryFile {
     pub fn rename_tools(&mut self, names: NameMapping) {
         self.kept.iter_mut().flat_map(HashMap::values_mut).for_each(|found| found.rename_tools(&names));
         self.names = names;
+    }
+
+    /// Leaves out the calls of tools, by the names that they have after [`Self::rename_tools`]; trajectories that are read from
+    /// now on are without them.
+    pub fn leave_out(&mut self, tools: HashSet<String>) {
+        self.kept.iter_mut().flat_map(HashMap::values_mut).for_each(|found| found.leave_out(&tools));
+        self.left_out = tools;
     }
 
     fn reading(&self) -> Reading {

@@ -1,6 +1,6 @@
 //! Opens a file: recognizes its format, finds its trajectories, and reads all of it once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use m3_support::text::counted;
@@ -198,6 +198,7 @@ impl TrajectoryFile {
             has_conflict: false,
             kept: is_small.then(HashMap::new),
             names: NameMapping::new(),
+            left_out: HashSet::new(),
             type_of: None,
         };
         file.check_all(layout.elements, duplicates, progress, visit)?;

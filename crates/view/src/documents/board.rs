@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use m3_report::leaderboard::{Comparison, Leaderboard, ModelResult, SelectOptions, read_results, select};
+use m3_score::Metric;
 use m3_stats::Draws;
 use serde::Serialize;
 
@@ -84,7 +85,8 @@ fn leaderboard(runs: &[Scored]) -> Result<Leaderboard, String> {
     let models: Vec<ModelResult> = runs.iter().map(read).collect::<Result<_, _>>()?;
     let options = SelectOptions { intersects: true, ..SelectOptions::default() };
     let selection = select(&models, options).map_err(|error| error.to_string())?;
-    Leaderboard::new(&models, selection.as_ref(), &Draws::default()).map_err(|error| error.to_string())
+    Leaderboard::new(&models, selection.as_ref(), Metric::Average, &Draws::default())
+        .map_err(|error| error.to_string())
 }
 
 /// Two runs task by task.
@@ -98,5 +100,5 @@ pub(crate) fn comparison(entries: &Entries, first: usize, second: usize) -> Resu
     let selection = select(&models, options).map_err(|error| error.to_string())?;
     let selection = selection.ok_or("there is nothing to compare")?;
     let names = (models[0].name.as_str(), models[1].name.as_str());
-    Comparison::new(names, &selection, &Draws::default(), 0.0).map_err(|error| error.to_string())
+    Comparison::new(names, &selection, &Draws::default(), (None, 0.0)).map_err(|error| error.to_string())
 }

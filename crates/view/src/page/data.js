@@ -53,7 +53,9 @@ const numberOf = async (name, among = "runs") => {
 };
 
 // The average comes first: it is what people look for.
-const averageFirst = (columns) => [...columns].sort((a, b) => Number(b.name === "average") - Number(a.name === "average"));
+// The verdict, then the average, then the others in their order.
+const FIRST = ["verdict", "average"];
+const mainFirst = (columns) => [...FIRST.flatMap((name) => columns.filter((column) => column.name === name)), ...columns.filter((column) => !FIRST.includes(column.name))];
 
 // What another program wrote into a score may be anything.
 // Digits as the commands print them: half of the last one goes to the even one.
@@ -139,7 +141,7 @@ const afterwards = (work) => {
 };
 
 // What the metrics say.
-const meanings = (columns) => make("details", {}, make("summary", {}, "What the metrics say"), make("dl", { class: "facts" }, averageFirst(columns).filter((column) => column.meaning).map((column) => [make("dt", {}, column.label), make("dd", {}, column.meaning)])));
+const meanings = (columns) => make("details", {}, make("summary", {}, "What the metrics say"), make("dl", { class: "facts" }, mainFirst(columns).filter((column) => column.meaning).map((column) => [make("dt", {}, column.label), make("dd", {}, column.meaning)])));
 
 // A plain table: `head` are names, `rows` lists of cells; the first cell heads its row.
 const table = (head, rows, attributes = {}) => make("table", attributes,

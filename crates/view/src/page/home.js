@@ -20,7 +20,7 @@ const progressOf = (run) => {
   return at.was_interrupted ? `interrupted, ${of}` : at.done < at.of ? `stopped, ${of}` : run.values ? "scored" : "done";
 };
 
-const metricColumns = (home) => averageFirst(home.columns).map((column) => [column, home.columns.indexOf(column)]).map(([column, index]) => (
+const metricColumns = (home) => mainFirst(home.columns).map((column) => [column, home.columns.indexOf(column)]).map(([column, index]) => (
   { name: column.name, label: column.label, isNumber: true, value: (run) => run.values?.[index], cell: (run) => bar(run.values?.[index]) }));
 
 // Grades say how many tasks they are of.

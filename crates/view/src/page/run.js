@@ -40,7 +40,7 @@ const REGION_COLUMN = number("region_overlap", "IoU", fixed);
 // What the score says of all tasks together.
 const summary = (run, parameters) => {
   const score = run.score;
-  const labels = averageFirst(run.columns.filter((column) => typeof score.aggregate?.[column.name] === "number"));
+  const labels = mainFirst(run.columns.filter((column) => typeof score.aggregate?.[column.name] === "number"));
   const graded = choices(run, (row) => Object.keys(row.grades ?? {})).map((name) => {
     const found = run.rows.map((row) => row.grades?.[name]).filter((value) => value !== undefined);
     return make("div", {}, make("dt", {}, `${words(name)}, of ${plural(found.length, "task")}`), make("dd", {}, bar(found.reduce((sum, value) => sum + value, 0) / found.length)));

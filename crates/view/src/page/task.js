@@ -25,7 +25,7 @@ const taskView = async (parameters, name, id, [repeat, copy], pages = ["run", "t
   const replaced = of.row.is_replaced ? make("p", { class: "warning" }, "A later one in the file has the same id: that one is scored, and this one is not.") : null;
   const failure = of.row.failure ?? scored?.failure;
   const parts = [title, steps, others, replaced, failure ? make("p", { class: "warning" }, `Failed: ${FAILURES[failure] ?? words(failure)}.`) : null,
-    of.audit ? [of.audit.cost, of.audit.verdict].map((text) => (text ? make("p", { class: "note" }, text) : null)) : null, scored ? metricsOf(scored.metrics ?? {}, list.columns) : null,
+    scored?.job ? jobOf(scored.job) : null, of.audit ? [of.audit.cost, of.audit.verdict].map((text) => (text ? make("p", { class: "note" }, text) : null)) : null, scored ? metricsOf(scored.metrics ?? {}, list.columns) : null,
     make("div", { class: "task" }, of.image ? figure(of.image) : null,
       make("div", {}, make("h3", {}, "Question"), make("p", { class: "passage", dir: "auto" }, of.question ?? "No question is recorded."), answers(of))),
     of.prediction || of.reference ? section(of.reference ? "Calls beside the reference" : "Calls", alignment(of)) : make("p", { class: "note" }, "Only the score is here, without the calls: name the files of predictions and references too."),
@@ -33,7 +33,15 @@ const taskView = async (parameters, name, id, [repeat, copy], pages = ["run", "t
   return { title: of.row.id, parts, previous, next, up, drawn: drawAll };
 };
 
-const metricsOf = (metrics, columns) => make("dl", { class: "metrics" }, averageFirst(columns).filter((column) => typeof metrics[column.name] === "number")
+// Whether it did its job, and why: the first line that people read of a task.
+const JOBS = { did: ["did the job", "good"], did_not: ["did not do the job", "bad"], cannot_tell: ["cannot tell whether it did the job", "unsure"] };
+const jobOf = (job) => {
+  const [verdict, kind] = JOBS[job.verdict] ?? ["", ""];
+  const shown = Math.min(Math.max(job.probability, 0.01), 0.99).toFixed(2);
+  return make("div", { class: `job ${kind}` }, make("p", {}, make("strong", {}, verdict), ` (${shown})`), make("ul", {}, job.reasons.map((reason) => make("li", { dir: "auto" }, reason.text))));
+};
+
+const metricsOf = (metrics, columns) => make("dl", { class: "metrics" }, mainFirst(columns).filter((column) => typeof metrics[column.name] === "number")
   .map((column) => make("div", {}, make("dt", {}, column.label), make("dd", {}, bar(metrics[column.name])))));
 
 const answers = (of) => [["prediction", of.prediction], ["reference", of.reference]].filter(([, side]) => side && (of.prediction?.answer || of.reference?.answer)).map(([name, side]) => [make("h3", {}, `Answer of the ${name}`),

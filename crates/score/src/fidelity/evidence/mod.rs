@@ -215,7 +215,7 @@ pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence 
     e.push("rule", found.score);
     let kind = match found.kind {
         Kind::Standard | Kind::Color => Kind::Choice,
-        Kind::Verbatim | Kind::Path | Kind::Url => Kind::Code,
+        Kind::Verbatim | Kind::Path | Kind::Url | Kind::Contact => Kind::Code,
         kind => kind,
     };
     for (label, of) in [

@@ -33,7 +33,51 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
     if is_named && is_end_of_other(a, b, &['/', ':', '=']) || is_identifier && is_end_of_other(a, b, &['.']) {
         return Some(Finding::new(Kind::Code, ORIGIN_SAID_ONCE, SAID_ONCE));
     }
+    match [a, b].map(|text| is_opaque(text) && is_named) {
+        [true, true] if is_number(a) && is_number(b) && digits(a) != digits(b) => {
+            return Some(Finding::new(Kind::Code, NOTHING, ANOTHER_ID));
+        }
+        [true, false] if is_phrase(b) => return Some(Finding::new(Kind::Code, NOTHING, NO_ID)),
+        [false, true] if is_phrase(a) => return Some(Finding::new(Kind::Code, NOTHING, NO_ID)),
+        _ => {}
+    }
     Some(compare_codes(a, b, is_identifier))
+}
+
+/// The reason of two numbers under which things are kept.
+pub(in crate::fidelity) const ANOTHER_ID: &str = "another id";
+
+/// The reason of words in the place of an id that nobody can read.
+pub(in crate::fidelity) const NO_ID: &str = "words in the place of an id";
+
+/// Whether a text is an id without a meaning: digits, or digits and letters that make no word.
+fn is_opaque(text: &str) -> bool {
+    let longest =
+        text.split(|c: char| !c.is_alphabetic()).map(|word| word.chars().count()).max().unwrap_or_default();
+    let is_hexadecimal = text.len() >= 8 && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+    text.chars().filter(char::is_ascii_digit).count() >= 3
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+        && (longest <= 2 || is_hexadecimal)
+}
+
+/// Whether a text is a number under which something is kept, all of its digits.
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit()) && (text.starts_with('0') || text.len() >= LEAST_DIGITS)
+}
+
+/// A number's digits without zeros at its start.
+fn digits(text: &str) -> &str {
+    text.trim_start_matches('0')
+}
+
+/// Numbers of fewer digits may be counted from 0 or from 1.
+const LEAST_DIGITS: usize = 4;
+
+/// Whether a text is some words without a number, such as `last_email_from_nadia`.
+fn is_phrase(text: &str) -> bool {
+    let words =
+        text.split(['_', '-', ' ']).filter(|word| word.len() > 2 && word.chars().all(char::is_alphabetic));
+    words.count() >= 2 && !text.contains(|c: char| c.is_ascii_digit())
 }
 
 /// Compares two codes; `is_identifier` where signs join words in them.

@@ -4,6 +4,7 @@
 
 mod address;
 mod code;
+mod contact;
 mod moment;
 pub(super) mod number;
 mod quantity;
@@ -15,6 +16,7 @@ mod units;
 use std::borrow::Cow;
 use std::str::FromStr as _;
 
+pub(super) use code::{ANOTHER_ID, NO_ID};
 use m3_trajectory::json::{Json, Keys};
 pub(super) use units::unit;
 
@@ -52,13 +54,14 @@ impl<'v> Values<'v> {
 type Reader = fn(&ArgumentContext<'_>, &Values<'_>) -> Option<Finding>;
 
 /// The readers, in the order in which they are asked.
-const READERS: [Reader; 11] = [
+const READERS: [Reader; 12] = [
     boolean,
     number::compare,
     choice,
     verbatim,
     standard::compare,
     color,
+    contact::mails,
     address::urls,
     moment::compare,
     quantity::compare,

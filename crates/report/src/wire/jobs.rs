@@ -1,0 +1,161 @@
+//! Whether trajectories did their job, in the JSON of a score: `docs/verdict.md`.
+
+use m3_score::{ExactSums, Job, JobFact, JobVerdict, Metric, Profile, WorstCall};
+use m3_stats::agreement::share_interval;
+use m3_support::text::shortened;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::PlaceReport;
+
+/// The longest name of a tool or an argument in a reason, in columns.
+const NAME: usize = 60;
+
+/// The level of the interval of a set.
+const LEVEL: f64 = 0.95;
+
+/// Whether a trajectory did its job.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct JobReport {
+    /// `did` from a probability of 0.8 on, `did_not` below 0.2, else `cannot_tell`.
+    #[schemars(extend("enum" = ["did", "did_not", "cannot_tell"]))]
+    pub verdict: &'static str,
+    /// The probability that it did, in (0, 1): the metric `verdict`.
+    pub probability: f64,
+    /// The lowest fidelity of the reference's calls that change something, or may; of all calls where every one looks.
+    pub lowest_change: f64,
+    /// The lowest fidelity of all reference calls.
+    pub lowest: f64,
+    /// The mean fidelity of all reference calls.
+    pub covered: f64,
+    /// The share of extra changes, in [0, 1).
+    pub extra_changes: f64,
+    /// How well what both leave behind agrees; null where it is not known.
+    pub artifacts: Option<f64>,
+    /// Whether the job is bound to the reference's path: one of its calls is known to change something, or what it leaves
+    /// behind is known. If not, the other numbers count half.
+    pub is_bound: bool,
+    /// What moves the probability most, that first.
+    pub reasons: Vec<JobReason>,
+}
+
+/// A reason for a probability.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct JobReason {
+    /// In words.
+    pub text: String,
+    /// The reference call that it is about; null if it is about none.
+    pub reference: Option<PlaceReport>,
+    /// The predicted call that it is about; null if it is about none.
+    pub predicted: Option<PlaceReport>,
+}
+
+/// How many trajectories of a set did their job.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct JobsReport {
+    /// Those that did.
+    pub did: u64,
+    /// Those that did not.
+    pub did_not: u64,
+    /// Those of which nobody can tell.
+    pub cannot_tell: u64,
+    /// The lower end of the interval of the share that did, the metric `verdict`, in [0, 1]: Wilson's, at 0.95, as for tasks of this
+    /// kind. That verdicts may all err to one side is not in it.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl JobsReport {
+    /// Of a set; `None` if no trajectory has a verdict.
+    pub(super) fn new(sums: &ExactSums, profile: Profile) -> Option<Self> {
+        let (did, did_not, cannot_tell) = (sums.did, sums.did_not, sums.cannot_tell());
+        let share = sums.metrics(profile).get(Metric::Verdict)?;
+        let interval = share_interval(share, did + did_not + cannot_tell, LEVEL)?;
+        Some(Self { did, did_not, cannot_tell, low: interval.low, high: interval.high })
+    }
+
+    /// In words: `12 did, 3 did not, 5 cannot tell`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        format!("{} did, {} did not, {} cannot tell", self.did, self.did_not, self.cannot_tell)
+    }
+}
+
+impl From<&Job> for JobReport {
+    fn from(job: &Job) -> Self {
+        let evidence = &job.evidence;
+        let probability = evidence.probability();
+        Self {
+            verdict: JobVerdict::new(probability).name(),
+            probability,
+            lowest_change: evidence.lowest_change,
+            lowest: evidence.lowest,
+            covered: evidence.covered,
+            extra_changes: evidence.extra_changes,
+            artifacts: evidence.artifacts,
+            is_bound: evidence.is_bound,
+            reasons: job.facts.iter().map(JobReason::from).collect(),
+        }
+    }
+}
+
+impl JobReport {
+    /// The verdict in words, with its probability: `did not do the job (0.09)`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        // 1.00 and 0.00 would be certainties.
+        format!("{} ({:.2})", JobVerdict::new(self.probability).words(), self.probability.clamp(0.01, 0.99))
+    }
+
+    /// The verdict and its first reasons in one sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let reasons: Vec<&str> = self.reasons.iter().take(2).map(|reason| reason.text.as_str()).collect();
+        let loose = if self.is_bound {
+            ""
+        } else {
+            "; no call is known to change something, so other ways may do as well"
+        };
+        format!("{}: {}{loose}", self.words(), reasons.join("; "))
+    }
+}
+
+impl From<&JobFact> for JobReason {
+    fn from(fact: &JobFact) -> Self {
+        let name = |name: &str| shortened(name, NAME);
+        let and = |others: usize| if others == 0 { String::new() } else { format!(", and {others} more") };
+        let (text, reference, predicted) = match fact {
+            JobFact::Differ { change, worst, others } => {
+                let WorstCall { reference, tool, compared } = worst;
+                let tool = name(tool);
+                let does = if *change { "" } else { ", which only looks," };
+                let what = match compared {
+                    None => format!("no call does what {tool}{does} does"),
+                    Some((_, argument)) if argument.is_empty() => format!("{tool}{does} has other arguments"),
+                    Some((_, argument)) => {
+                        format!("{tool}{does} has another `{}`", name(argument.trim_start_matches('/')))
+                    }
+                };
+                (what + &and(*others), Some(*reference), compared.as_ref().map(|(place, _)| *place))
+            }
+            JobFact::Extra { first, tool, changes, others } => {
+                let does = if *changes { "changes" } else { "may change" };
+                (format!("{} is extra and {does} something{}", name(tool), and(*others)), None, Some(*first))
+            }
+            JobFact::Artifacts { agreement } => {
+                // 1.00 is for the same only.
+                let shown = if *agreement < 1.0 { agreement.min(0.99) } else { 1.0 };
+                (format!("what is left behind agrees with {shown:.2}"), None, None)
+            }
+            JobFact::AllMade => {
+                ("every call of the reference is made, and nothing else is changed".to_owned(), None, None)
+            }
+        };
+        Self {
+            text,
+            reference: reference.map(PlaceReport::from),
+            predicted: predicted.map(PlaceReport::from),
+        }
+    }
+}
