@@ -1,0 +1,99 @@
+//! Whether a reply says yes or no, denies what the reference says, or says that the job was not done.
+
+use super::contexts::Vocabulary;
+use super::tokens::{Break, Token};
+use super::words::{begins_with_refusal, is_in};
+
+/// How alike two sentences are at least that say the same, or the contrary.
+const SAME_SENTENCE: f64 = 0.6;
+
+/// By how much the contrary must be more alike.
+const MARGIN: f64 = 0.1;
+
+/// Sentences that are looked at.
+const MOST_SENTENCES: usize = 1000;
+
+/// Words of a sentence in which a refusal begins.
+const REFUSED_BY: usize = 6;
+
+/// What a sentence says, in whatever order, and whether it denies it.
+struct Sentence<'a> {
+    tokens: &'a [Token],
+    /// Its words that say something with their weights, in the order of their numbers.
+    words: Vec<(u32, f64)>,
+    is_negative: bool,
+}
+
+/// The first sentence of the reply that denies what the reference says, or says what it denies; with the reference's.
+pub(super) fn contrary<'a>(
+    reference: &'a [Token],
+    reply: &'a [Token],
+    vocabulary: &Vocabulary<'_>,
+) -> Option<(&'a [Token], &'a [Token])> {
+    let said = sentences(reply, vocabulary);
+    sentences(reference, vocabulary).iter().filter(|known| !known.words.is_empty()).find_map(|known| {
+        let (mut same, mut other) = (0.0, (0.0, None));
+        for sentence in &said {
+            let alike = alike(&known.words, &sentence.words);
+            if sentence.is_negative == known.is_negative {
+                same = f64::max(same, alike);
+            } else if alike > other.0 {
+                other = (alike, Some(sentence));
+            }
+        }
+        let is_contrary = other.0 >= SAME_SENTENCE && other.0 > same + MARGIN;
+        other.1.filter(|_| is_contrary).map(|sentence| (known.tokens, sentence.tokens))
+    })
+}
+
+fn sentences<'a>(tokens: &'a [Token], vocabulary: &Vocabulary<'_>) -> Vec<Sentence<'a>> {
+    let sentences = tokens.chunk_by(|_, next| next.gap < Break::Sentence).take(MOST_SENTENCES);
+    sentences
+        .map(|tokens| {
+            let mut words: Vec<(u32, f64)> = tokens.iter().filter_map(|token| vocabulary.content(token)).collect();
+            words.sort_unstable_by_key(|(word, _)| *word);
+            words.dedup_by_key(|(word, _)| *word);
+            Sentence { tokens, words, is_negative: tokens.iter().any(|token| is_in("not", &token.text)) }
+        })
+        .collect()
+}
+
+/// The weight of what both have, as a share of the mean of both, in [0, 1].
+fn alike(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
+    let weight = |words: &[(u32, f64)]| words.iter().map(|(_, weight)| weight).sum::<f64>();
+    let (mut both, mut at) = (0.0, 0);
+    for (word, weight) in a {
+        while b.get(at).is_some_and(|(known, _)| known < word) {
+            at += 1;
+        }
+        both += b.get(at).filter(|(known, _)| known == word).map_or(0.0, |_| *weight);
+    }
+    let all = weight(a) + weight(b);
+    if all > 0.0 { 2.0 * both / all } else { 0.0 }
+}
+
+/// Whether the reply begins with yes or no.
+pub(super) fn yes_or_no(tokens: &[Token]) -> Option<bool> {
+    let first = tokens.first()?;
+    // `No diet Pepsi is there` is no answer to a question.
+    let is_alone = tokens.get(1).is_none_or(|next| next.gap >= Break::Clause);
+    match () {
+        () if is_in("yes", &first.text) => Some(true),
+        () if is_in("no", &first.text) && is_alone => Some(false),
+        () => None,
+    }
+}
+
+/// Whether a reply denies anything in its first sentence.
+pub(super) fn denies(tokens: &[Token]) -> bool {
+    let first = tokens.chunk_by(|_, next| next.gap < Break::Sentence).next().unwrap_or_default();
+    first.iter().any(|token| is_in("not", &token.text))
+}
+
+/// Whether a reply says in its first two sentences that the job was not done.
+pub(super) fn refuses(tokens: &[Token]) -> bool {
+    tokens.chunk_by(|_, next| next.gap < Break::Sentence).take(2).any(|sentence| {
+        let words = || sentence.iter().map(|token| &*token.text);
+        (0..sentence.len().min(REFUSED_BY)).any(|at| begins_with_refusal(words().skip(at)))
+    })
+}
