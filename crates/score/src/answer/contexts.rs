@@ -10,7 +10,7 @@ use super::words::{is_in, stem};
 const REACH: usize = 10;
 
 /// What the side that a word stands on counts, beside the word itself with 1.
-const SIDE: f64 = 0.5;
+const SIDE: f64 = 1.0;
 
 /// The words of both replies, with how often the first has them.
 #[derive(Debug, Default)]
@@ -86,6 +86,7 @@ fn add(
     for (at, gap, side) in places.take(4 * REACH) {
         distance += match gap {
             Break::None => 0.0,
+            Break::Comma => 1.0,
             Break::Clause => 0.5,
             Break::Sentence => 2.0,
             Break::Line => 3.0,
@@ -95,7 +96,7 @@ fn add(
         if words > REACH {
             break;
         }
-        let weight = weight / (1.0 + 0.5 * distance);
+        let weight = weight / (distance);
         *weights.entry(3 * word).or_default() += weight;
         *weights.entry(3 * word + side).or_default() += SIDE * weight;
     }

@@ -19,7 +19,7 @@ use contexts::Vocabulary;
 use places::{Fate, Side, fates};
 use polarity::{contrary, denies, refuses, yes_or_no};
 use tokens::{Token, tokens};
-use values::{Content, Value, values};
+use values::{Content, Value, mentions, values};
 use words::{is_in, stem};
 
 /// Bytes of a reply that are read; what comes behind them is not looked at.
@@ -94,7 +94,8 @@ fn compare(known: &[Token], said: &[Token], question: &[Token]) -> AnswerAgreeme
     if wanted.is_empty() && content <= LONGEST_TEXT {
         wanted = each_word(known, &vocabulary);
     }
-    let found = values(said, MOST_SAID);
+    let mut found = values(said, MOST_SAID);
+    found.extend(mentions(said, &found, &wanted, MOST_SAID));
     let fates = fates(Side { tokens: known, values: &wanted }, Side { tokens: said, values: &found });
     let mut tally = Tally::default();
     let given = values(question, MOST_SAID);
@@ -113,8 +114,9 @@ fn compare(known: &[Token], said: &[Token], question: &[Token]) -> AnswerAgreeme
             tally.add(1.0, fate, || if other { "says yes, not no" } else { "says no, not yes" }.to_owned());
         }
     }
-    if let Some((_, contrary)) = contrary(known, said, &vocabulary) {
-        tally.contradict(format!("says the contrary: {}", shown(&contrary[..contrary.len().min(LONGEST_SHOWN)])));
+    if let Some((denied, contrary)) = contrary(known, said, &vocabulary) {
+        let begin = |tokens: &[Token]| shown(&tokens[..tokens.len().min(LONGEST_SHOWN)]);
+        tally.contradict(format!("says `{}`, not `{}`", begin(contrary), begin(denied)));
     }
     tally.agreement(refuses(said) && !refuses(known))
 }

@@ -36,9 +36,11 @@ static UNITS: LazyLock<HashMap<&str, Unit>> = LazyLock::new(|| {
     units.flat_map(|(unit, names)| names.split(", ").map(move |name| (name, unit))).collect()
 });
 
-/// The unit of this name, in the singular or plural.
+/// The unit of this name, whose words may be plurals.
 pub(super) fn unit(name: &str) -> Option<Unit> {
-    UNITS.get(name).or_else(|| UNITS.get(name.strip_suffix('s').filter(|one| one.len() > 1)?)).copied()
+    let singular = |word: &str| word.strip_suffix('s').filter(|one| one.len() > 1).unwrap_or(word).to_owned();
+    let words: Vec<String> = name.split(' ').map(singular).collect();
+    UNITS.get(name).or_else(|| UNITS.get(&*words.join(" "))).copied()
 }
 
 /// A number and how exactly it is shown.
@@ -53,10 +55,9 @@ pub(super) struct Number {
 }
 
 impl Number {
-    /// The number of `1,200`, `-3.50` or `1e-5`; `None` if it is too large.
+    /// The number of `1200`, `-3.50` or `1e-5`; `None` if it is too large.
     pub(super) fn read(text: &str) -> Option<Self> {
-        let text = text.replace(',', "");
-        let (number, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let (number, exponent) = text.split_once('e').unwrap_or((text, "0"));
         // `1.200.000` has points for commas.
         let points = number.matches('.').count();
         let number = if points > 1 { number.replace('.', "") } else { number.to_owned() };

@@ -8,6 +8,9 @@ use super::words::stem;
 /// How alike two contexts are at least that are the same place.
 const SAME_PLACE: f64 = 0.4;
 
+/// The same, where the reply says a value there that the reference has nowhere, though it has the reference's elsewhere.
+const NEW_THERE: f64 = 0.6;
+
 /// By how much one place must be more alike than another to be the better one.
 const MARGIN: f64 = 0.12;
 
@@ -37,10 +40,10 @@ pub(super) fn fates(reference: Side<'_>, reply: Side<'_>) -> Vec<Fate> {
     };
     let (of_reference, of_reply) = (contexts(reference), contexts(reply));
     // How well each value of the reply stands where the reference has the same one.
-    let own: Vec<f64> = (reply.values.iter().zip(&of_reply))
+    let own: Vec<Option<f64>> = (reply.values.iter().zip(&of_reply))
         .map(|(said, context)| {
             let same = reference.values.iter().zip(&of_reference).filter(|(known, _)| known.content.is_same(&said.content));
-            same.map(|(_, known)| known.alike(context)).fold(0.0, f64::max)
+            same.map(|(_, known)| known.alike(context)).reduce(f64::max)
         })
         .collect();
     (reference.values.iter().zip(&of_reference))
@@ -50,16 +53,20 @@ pub(super) fn fates(reference: Side<'_>, reply: Side<'_>) -> Vec<Fate> {
                 let alike = context.alike(there);
                 if known.content.is_same(&said.content) {
                     kept = Some(kept.map_or(alike, |kept| kept.max(alike)));
-                } else if known.content.is_rival(&said.content) && alike > own[at] + MARGIN {
+                } else if known.content.is_rival(&said.content) && own[at].is_none_or(|own| alike > own + MARGIN) {
                     rival = rival.filter(|(best, _)| *best >= alike).or(Some((alike, at)));
                 }
             }
             if kept.is_none() && has(reply.tokens, &known.content) {
                 return Fate::Kept;
             }
-            let least = kept.map_or(SAME_PLACE, |kept| f64::max(SAME_PLACE, kept + MARGIN));
+            let least = |at: usize| match (kept, own[at]) {
+                (None, _) => SAME_PLACE,
+                (Some(kept), Some(_)) => f64::max(SAME_PLACE, kept + MARGIN),
+                (Some(kept), None) => f64::max(NEW_THERE, kept + 0.02),
+            };
             match rival {
-                Some((alike, at)) if alike >= least => Fate::Replaced(at),
+                Some((alike, at)) if alike >= least(at) => Fate::Replaced(at),
                 _ if kept.is_some() => Fate::Kept,
                 _ => Fate::Missing,
             }

@@ -35,6 +35,10 @@ pub(super) fn contrary<'a>(
         let (mut same, mut other) = (0.0, (0.0, None));
         for sentence in &said {
             let alike = alike(&known.words, &sentence.words);
+            // One word is the name of many things.
+            if shared(&known.words, &sentence.words) < known.words.len().max(sentence.words.len()).min(2) {
+                continue;
+            }
             if sentence.is_negative == known.is_negative {
                 same = f64::max(same, alike);
             } else if alike > other.0 {
@@ -56,6 +60,11 @@ fn sentences<'a>(tokens: &'a [Token], vocabulary: &Vocabulary<'_>) -> Vec<Senten
             Sentence { tokens, words, is_negative: tokens.iter().any(|token| is_in("not", &token.text)) }
         })
         .collect()
+}
+
+/// How many words both have.
+fn shared(a: &[(u32, f64)], b: &[(u32, f64)]) -> usize {
+    a.iter().filter(|(word, _)| b.binary_search_by_key(word, |(word, _)| *word).is_ok()).count()
 }
 
 /// The weight of what both have, as a share of the mean of both, in [0, 1].

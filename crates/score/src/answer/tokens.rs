@@ -17,6 +17,7 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Break {
     None,
+    Comma,
     Clause,
     Sentence,
     Line,
@@ -120,15 +121,30 @@ impl Reader {
                 self.quotations += 1;
                 self.quotation = self.quotations;
             }
+            ',' => self.part(Break::Comma),
             ':' => {
+                self.label();
                 self.part(Break::Clause);
-                if let Some(last) = self.tokens.last_mut() {
-                    last.is_label = true;
-                }
             }
             ';' => self.part(Break::Sentence),
             c if c.is_whitespace() || "~≈<>≤≥×".contains(c) => {}
             _ => self.part(Break::Clause),
+        }
+    }
+
+    /// Makes the last token a label; `avg_close` is two words then.
+    fn label(&mut self) {
+        let is_words = |token: &Token| token.kind == Kind::Code && token.text.chars().all(|c| c.is_alphabetic() || c == '_');
+        if let Some(code) = self.tokens.pop_if(|token| is_words(token)) {
+            let mut gap = code.gap;
+            for word in code.shown.split('_').filter(|word| !word.is_empty()) {
+                let (shown, text) = (word.to_owned(), folded(word));
+                self.tokens.push(Token { shown, text, kind: Kind::Word, gap, ..code.clone() });
+                gap = Break::None;
+            }
+        }
+        if let Some(last) = self.tokens.last_mut() {
+            last.is_label = true;
         }
     }
 
@@ -149,7 +165,7 @@ impl Reader {
         }
         let end = chunk.rfind(is_kept).map_or(begin, |at| at + chunk[at..].chars().next().map_or(0, char::len_utf8));
         self.read_trimmed(&chunk[begin..end.max(begin)]);
-        if chunk[end..].starts_with(['.', '!', '?']) && !is_abbreviation(&chunk[..end]) {
+        if chunk[end..].contains(['.', '!', '?']) && !is_abbreviation(&chunk[..end]) {
             self.part(Break::Sentence);
         }
     }
@@ -229,7 +245,8 @@ impl Reader {
     }
 
     fn push(&mut self, shown: &str, kind: Kind) {
-        self.push_as(shown, folded(shown), kind);
+        let text = if kind == Kind::Number { shown.replace(',', "") } else { shown.to_owned() };
+        self.push_as(shown, folded(&text), kind);
     }
 
     fn push_as(&mut self, shown: &str, text: String, kind: Kind) {

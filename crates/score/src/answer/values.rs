@@ -1,5 +1,7 @@
 //! The values in a reply: numbers, days, times, codes, names and quotations.
 
+use std::collections::HashMap;
+
 use super::dates::{Date, Time, date, time};
 use super::numbers::{Number, unit};
 use super::tokens::{Break, Kind, Token};
@@ -9,7 +11,7 @@ use super::words::{is_in, place, scale, stem};
 const LONGEST_QUOTATION: usize = 8;
 
 /// Words of a list's item that is a value as a whole.
-const LONGEST_ITEM: usize = 3;
+const LONGEST_ITEM: usize = 2;
 
 /// What a value is.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +52,7 @@ impl Content {
     pub(super) fn is_rival(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Number(a), Self::Number(b)) => a.is_rival(*b),
+            (Self::Name(a), Self::Name(b)) => !a.iter().any(|word| b.contains(word)),
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
     }
@@ -72,6 +75,38 @@ pub(super) fn values(tokens: &[Token], most: usize) -> Vec<Value> {
     found
 }
 
+/// The places where a reply has one of these names in whatever case, without those that are values of it already.
+pub(super) fn mentions(tokens: &[Token], values: &[Value], names: &[Value], most: usize) -> Vec<Value> {
+    let mut known: HashMap<&str, Vec<&Value>> = HashMap::new();
+    for name in names {
+        if let Content::Name(words) = &name.content
+            && let Some(first) = words.first()
+            && !known.get(&**first).is_some_and(|known| known.iter().any(|known| known.content == name.content))
+        {
+            known.entry(first).or_default().push(name);
+        }
+    }
+    let is_here = |name: &Value, at: usize| match &name.content {
+        Content::Name(words) => {
+            let there = tokens[at..].iter().take(words.len()).map(|token| stem(&token.text));
+            there.eq(words.iter().map(String::as_str))
+        }
+        _ => false,
+    };
+    let mut values = values.iter().peekable();
+    let mut found = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        while values.next_if(|value| value.begin < at).is_some() {}
+        for name in known.get(stem(&token.text)).into_iter().flatten().filter(|name| is_here(name, at)) {
+            let is_known = values.peek().is_some_and(|value| value.begin == at && value.content == name.content);
+            if !is_known && found.len() < most {
+                found.push(Value { content: name.content.clone(), begin: at, end: at + name.end - name.begin, is_firm: true });
+            }
+        }
+    }
+    found
+}
+
 /// The value that begins with a token.
 fn read(tokens: &[Token], at: usize) -> Option<Value> {
     let rest = &tokens[at..];
@@ -84,7 +119,10 @@ fn read(tokens: &[Token], at: usize) -> Option<Value> {
         return Some(value(Content::Time(time), length));
     }
     match rest[0].kind {
-        Kind::Code => Some(value(Content::Code(code(&rest[0].text)), 1)),
+        Kind::Code => {
+            let code = value(Content::Code(code(&rest[0].text)), 1);
+            Some(Value { is_firm: !rest[0].is_label, ..code })
+        }
         Kind::Number => {
             let sign = at.checked_sub(1).map(|before| &tokens[before]).filter(|_| rest[0].gap == Break::None);
             let (number, length) = number(&rest[..in_clause], sign)?;

@@ -96,7 +96,8 @@ fn numbers(text: &str, dice: &mut Dice) -> String {
             out.push_str(number);
             continue;
         }
-        out.push_str(&in_other_form(number));
+        let sign = out.chars().next_back();
+        out.push_str(&in_other_form(number, sign));
         if long_units && let Some((unit, long)) = UNITS.iter().find(|(unit, _)| after.strip_prefix(unit).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric) && !rest.starts_with(['/', '²']))) {
             out.push_str(long);
             rest = &after[unit.len()..];
@@ -106,13 +107,18 @@ fn numbers(text: &str, dice: &mut Dice) -> String {
     days(&out)
 }
 
-fn in_other_form(number: &str) -> String {
-    if number.contains(',') {
+fn in_other_form(number: &str, before: Option<char>) -> String {
+    let groups: Vec<&str> = number.split(',').collect();
+    let is_grouped = groups.len() > 1 && groups[1..].iter().all(|group| group.split('.').next().is_some_and(|group| group.len() == 3));
+    if is_grouped && number.split('.').count() <= 2 && !groups[0].contains('.') {
         return number.replace(',', "");
     }
     match number.split_once('.') {
-        Some((_, decimals)) if decimals.len() >= 5 => format!("{:.3}", number.parse::<f64>().unwrap()),
-        None if (5..=6).contains(&number.len()) && !number.starts_with('0') => {
+        Some((whole, decimals)) if decimals.len() >= 5 && whole != "0" => {
+            number.parse::<f64>().map_or_else(|_| number.to_owned(), |number| format!("{number:.3}"))
+        }
+        // Neither a year nor the number of a house or a district.
+        None if (4..=6).contains(&number.len()) && before == Some('$') && !number.starts_with('0') => {
             let (thousands, rest) = number.split_at(number.len() - 3);
             format!("{thousands},{rest}")
         }

@@ -47,42 +47,64 @@ pub(crate) fn variants(tasks: &[Task], at: usize) -> Vec<(&'static str, String)>
     found
 }
 
-/// Where the values of a reply are: words with a digit, and words with a capital that begin no line or sentence.
-pub(crate) fn places(reply: &str) -> Vec<Range<usize>> {
-    let mut places = Vec::new();
-    let (mut begin, mut is_first) = (None, true);
-    for (at, c) in reply.char_indices().chain([(reply.len(), '\n')]) {
-        let is_part = c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ',' | '/' | ':') && {
-            let mut around = (reply[..at].chars().next_back(), reply[at + c.len_utf8()..].chars().next());
-            // A comma or colon is within a number only.
-            if matches!(c, ',' | ':') {
-                around = (around.0.filter(char::is_ascii_digit), around.1.filter(char::is_ascii_digit));
-            }
-            around.0.is_some_and(char::is_alphanumeric) && around.1.is_some_and(char::is_alphanumeric)
-        };
-        if is_part {
-            begin = begin.or(Some(at));
+/// A value in a reply: where it is, and whether it is a name.
+#[derive(Clone)]
+pub(crate) struct Place {
+    at: Range<usize>,
+    is_name: bool,
+}
+
+/// Where the values of a reply are: words with a digit, and runs of words with a capital that begin no line or sentence and have no
+/// colon behind them.
+pub(crate) fn places(reply: &str) -> Vec<Place> {
+    let (mut places, mut run) = (Vec::new(), None::<Range<usize>>);
+    let mut is_first = true;
+    for word in words(reply) {
+        let text = &reply[word.clone()];
+        let between = run.as_ref().map_or("", |run| &reply[run.end..word.start]);
+        let is_capital = text.starts_with(char::is_uppercase) && !text.contains(|c: char| c.is_ascii_digit());
+        let is_more = between == " " && is_capital && text.len() > 1;
+        if is_more && let Some(run) = &mut run {
+            run.end = word.end;
             continue;
         }
-        if let Some(begin) = begin.take() {
-            let word = &reply[begin..at];
-            let is_name = !is_first && word.len() > 2 && word.starts_with(char::is_uppercase) && c != ':';
-            if word.contains(|c: char| c.is_ascii_digit()) || is_name {
-                places.push(begin..at);
+        places.extend(run.take().map(|at| Place { at, is_name: true }));
+        let before = reply[..word.start].trim_end_matches([' ', '*', '(']);
+        is_first |= before.is_empty() || before.ends_with(['\n', '.', '!', '?', '"', ':', '—', '-', '→', '+', '/']);
+        if text.contains(|c: char| c.is_ascii_digit()) {
+            // The number of a step or a list's item is no value.
+            let is_mark = (before.is_empty() || before.ends_with('\n')) && reply[word.end..].starts_with(['.', ')']);
+            if !is_mark && !before.to_lowercase().ends_with("step") {
+                places.push(Place { at: word, is_name: false });
             }
-            is_first = false;
+        } else if is_capital && !is_first && text.len() > 3 {
+            run = Some(word);
         }
-        if matches!(c, '\n' | '.' | '!' | '?' | '"' | ':' | '—' | '-') {
-            is_first = true;
+        is_first = false;
+    }
+    places.extend(run.map(|at| Place { at, is_name: true }));
+    places.retain(|place| !reply[place.at.end..].trim_start_matches('"').starts_with(':'));
+    places
+}
+
+/// The words of a reply; what joins letters and digits is part of one.
+fn words(reply: &str) -> Vec<Range<usize>> {
+    let (mut words, mut begin) = (Vec::new(), None);
+    for (at, c) in reply.char_indices().chain([(reply.len(), '\n')]) {
+        let joins = || {
+            let around = [reply[..at].chars().next_back(), reply[at + c.len_utf8()..].chars().next()];
+            let is_inner = |c: &char| if matches!(c, ',' | ':') { false } else { c.is_alphanumeric() };
+            let is_digit = |c: &char| c.is_ascii_digit();
+            let all = |is: &dyn Fn(&char) -> bool| around.iter().all(|c| c.as_ref().is_some_and(is));
+            if matches!(c, ',' | ':') { all(&is_digit) } else { all(&is_inner) }
+        };
+        if c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ',' | '/' | ':' | '\'' | '’' | '&') && joins() {
+            begin = begin.or(Some(at));
+        } else if let Some(begin) = begin.take() {
+            words.push(begin..at);
         }
     }
-    // The number of a step or a list's item is no value.
-    places.retain(|place| {
-        let before = reply[..place.start].trim_end_matches(' ');
-        let is_mark = (before.is_empty() || before.ends_with('\n')) && reply[place.end..].starts_with(['.', ')']);
-        !is_mark && !before.ends_with("Step") && !before.ends_with("step")
-    });
-    places
+    words
 }
 
 fn replaced(reply: &str, place: &Range<usize>, by: &str) -> String {
@@ -95,34 +117,34 @@ const NAMES: [&str; 6] = ["Bergamo", "Kowalski", "Tuesday", "Norwich", "Alvarez"
 fn changed(reply: &str, dice: &mut Dice) -> Option<String> {
     let places = places(reply);
     let place = places.get(dice.below(places.len()))?;
-    let word = &reply[place.clone()];
-    let digits: Vec<usize> = word.char_indices().filter(|(_, c)| c.is_ascii_digit()).map(|(at, _)| at).collect();
-    if digits.is_empty() {
-        return Some(replaced(reply, place, NAMES[dice.below(NAMES.len())]));
+    if place.is_name {
+        return Some(replaced(reply, &place.at, NAMES[dice.below(NAMES.len())]));
     }
+    let word = &reply[place.at.clone()];
+    let digits: Vec<usize> = word.char_indices().filter(|(_, c)| c.is_ascii_digit()).map(|(at, _)| at).collect();
     // One of the first three, which no rounding leaves away.
-    let at = place.start + digits[dice.below(digits.len().min(3))];
+    let first = digits.iter().position(|&at| word.as_bytes()[at] != b'0').unwrap_or(0);
+    let digits = &digits[first..];
+    let at = place.at.start + digits[dice.below(digits.len().min(3))];
     let digit = u32::from(reply.as_bytes()[at] - b'0');
     let other = (digit + 1 + u32::try_from(dice.below(8)).unwrap()) % 10;
-    let other = if at == place.start && other == 0 { if digit == 9 { 4 } else { 9 } } else { other };
+    let other = if at == place.at.start && other == 0 { if digit == 9 { 4 } else { 9 } } else { other };
     Some(replaced(reply, &(at..at + 1), &other.to_string()))
 }
 
-/// Two values of one kind exchanged.
+/// Two values of one kind exchanged, but not two in a row: the order of a list may not matter.
 fn exchanged(reply: &str, dice: &mut Dice) -> Option<String> {
     let places = places(reply);
-    let kind = |place: &Range<usize>| {
-        let word = &reply[place.clone()];
-        (word.contains(|c: char| c.is_ascii_digit()), word.contains(|c: char| c.is_alphabetic()))
-    };
+    let kind = |place: &Place| (place.is_name, reply[place.at.clone()].contains(|c: char| c.is_alphabetic()));
     for _ in 0..20 {
         let (a, b) = (places.get(dice.below(places.len()))?, places.get(dice.below(places.len()))?);
-        let (a, b) = if a.start < b.start { (a, b) } else { (b, a) };
-        let number = |place: &Range<usize>| reply[place.clone()].replace(',', "").parse::<f64>().ok();
-        let is_same = reply[a.clone()].eq_ignore_ascii_case(&reply[b.clone()]) || number(a).is_some() && number(a) == number(b);
-        if kind(a) == kind(b) && !is_same {
-            let second = replaced(reply, b, &reply[a.clone()]);
-            return Some(replaced(&second, a, &reply[b.clone()]));
+        let (a, b) = if a.at.start < b.at.start { (a, b) } else { (b, a) };
+        let number = |place: &Place| reply[place.at.clone()].replace(',', "").parse::<f64>().ok();
+        let is_same = reply[a.at.clone()].eq_ignore_ascii_case(&reply[b.at.clone()]) || number(a).is_some() && number(a) == number(b);
+        let has_words_between = || reply[a.at.end..b.at.start].contains(char::is_alphabetic);
+        if kind(a) == kind(b) && !is_same && has_words_between() {
+            let second = replaced(reply, &b.at, &reply[a.at.clone()]);
+            return Some(replaced(&second, &a.at, &reply[b.at.clone()]));
         }
     }
     None
@@ -135,7 +157,7 @@ fn left_out(reply: &str, dice: &mut Dice) -> Option<String> {
     let &out = with_value.get(dice.below(with_value.len()))?;
     // What stands somewhere else as well is not left out.
     let rest: String = lines.iter().enumerate().filter(|&(at, _)| at != out).map(|(_, line)| *line).collect();
-    let gone = places(lines[out]).iter().any(|place| !rest.contains(&lines[out][place.clone()]));
+    let gone = places(lines[out]).iter().any(|place| !rest.contains(&lines[out][place.at.clone()]));
     (gone && !rest.trim().is_empty()).then_some(rest)
 }
 
