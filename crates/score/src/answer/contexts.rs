@@ -10,7 +10,10 @@ use super::words::{is_in, stem};
 const REACH: usize = 10;
 
 /// What the side that a word stands on counts, beside the word itself with 1.
-const SIDE: f64 = 1.0;
+const SIDE: f64 = 0.5;
+
+/// The share of what stands beyond the sentence or line of a value.
+const FAR: f64 = 0.25;
 
 /// The words of both replies, with how often the first has them.
 #[derive(Debug, Default)]
@@ -40,64 +43,76 @@ impl<'a> Vocabulary<'a> {
     }
 }
 
-/// The words around a value with their weights, in the order of their numbers; of length 1.
+/// The words around a value.
 #[derive(Debug)]
-pub(super) struct Context(Vec<(u32, f64)>);
+pub(super) struct Context {
+    /// In its sentence or line.
+    near: Weights,
+    /// Beyond it.
+    far: Weights,
+}
+
+/// Words with their weights, in the order of their numbers; of length 1 as a vector.
+type Weights = Vec<(u32, f64)>;
 
 impl Context {
     pub(super) fn new(tokens: &[Token], value: &Value, vocabulary: &Vocabulary<'_>) -> Self {
-        let mut weights: HashMap<u32, f64> = HashMap::new();
+        let mut weights = [HashMap::new(), HashMap::new()];
         let before = (0..value.begin).rev().map(|at| (at, tokens[at + 1].gap, 1));
         let after = (value.end..tokens.len()).map(|at| (at, tokens[at].gap, 2));
         add(&mut weights, before, tokens, vocabulary);
         add(&mut weights, after, tokens, vocabulary);
-        let mut weights: Vec<(u32, f64)> = weights.into_iter().collect();
-        weights.sort_unstable_by_key(|(word, _)| *word);
-        let length = weights.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
-        weights.iter_mut().for_each(|(_, weight)| *weight /= length);
-        Self(weights)
+        let [near, far] = weights.map(|weights| {
+            let mut weights: Weights = weights.into_iter().collect();
+            weights.sort_unstable_by_key(|(word, _)| *word);
+            let length = weights.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
+            weights.iter_mut().for_each(|(_, weight)| *weight /= length);
+            weights
+        });
+        Self { near, far }
     }
 
     /// How alike two contexts are, in [0, 1]; 1 if nothing stands around either.
     pub(super) fn alike(&self, other: &Self) -> f64 {
-        if self.0.is_empty() && other.0.is_empty() {
-            return 1.0;
-        }
-        let (mut sum, mut at) = (0.0, 0);
-        for (word, weight) in &self.0 {
-            while other.0.get(at).is_some_and(|(known, _)| known < word) {
-                at += 1;
-            }
-            sum += other.0.get(at).filter(|(known, _)| known == word).map_or(0.0, |(_, known)| weight * known);
-        }
-        sum
+        let is_empty = [self, other].iter().all(|context| context.near.is_empty() && context.far.is_empty());
+        if is_empty { 1.0 } else { (1.0 - FAR) * cosine(&self.near, &other.near) + FAR * cosine(&self.far, &other.far) }
     }
+}
+
+fn cosine(a: &Weights, b: &Weights) -> f64 {
+    let (mut sum, mut at) = (0.0, 0);
+    for (word, weight) in a {
+        while b.get(at).is_some_and(|(known, _)| known < word) {
+            at += 1;
+        }
+        sum += b.get(at).filter(|(known, _)| known == word).map_or(0.0, |(_, known)| weight * known);
+    }
+    sum
 }
 
 /// Adds the words on one side, the nearer ones with more weight.
 fn add(
-    weights: &mut HashMap<u32, f64>,
+    weights: &mut [HashMap<u32, f64>; 2],
     places: impl Iterator<Item = (usize, Break, u32)>,
     tokens: &[Token],
     vocabulary: &Vocabulary<'_>,
 ) {
-    let mut distance = 0.0;
-    let mut words = 0;
+    let (mut distance, mut words, mut is_far) = (0.0, 0, 0);
     for (at, gap, side) in places.take(4 * REACH) {
         distance += match gap {
-            Break::None => 0.0,
-            Break::Comma => 1.0,
+            Break::None | Break::Colon => 0.0,
             Break::Clause => 0.5,
-            Break::Sentence => 2.0,
-            Break::Line => 3.0,
+            Break::Comma | Break::Sentence | Break::Line => 2.0,
         };
+        if gap >= Break::Sentence {
+            is_far = 1;
+        }
         let Some((word, weight)) = vocabulary.content(&tokens[at]) else { continue };
         (distance, words) = (distance + 1.0, words + 1);
         if words > REACH {
             break;
         }
-        let weight = weight / (distance);
-        *weights.entry(3 * word).or_default() += weight;
-        *weights.entry(3 * word + side).or_default() += SIDE * weight;
+        *weights[is_far].entry(3 * word).or_default() += weight / distance;
+        *weights[is_far].entry(3 * word + side).or_default() += SIDE * weight / distance;
     }
 }

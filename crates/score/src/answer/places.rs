@@ -14,6 +14,9 @@ const NEW_THERE: f64 = 0.6;
 /// By how much one place must be more alike than another to be the better one.
 const MARGIN: f64 = 0.12;
 
+/// The same of names, which have less of a place: they are what other values are bound to.
+const MARGIN_OF_NAMES: f64 = 0.25;
+
 /// What a reply does with a value of the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
@@ -48,12 +51,13 @@ pub(super) fn fates(reference: Side<'_>, reply: Side<'_>) -> Vec<Fate> {
         .collect();
     (reference.values.iter().zip(&of_reference))
         .map(|(known, context)| {
+            let margin = if matches!(known.content, Content::Name(_)) { MARGIN_OF_NAMES } else { MARGIN };
             let (mut kept, mut rival) = (None::<f64>, None::<(f64, usize)>);
             for (at, (said, there)) in reply.values.iter().zip(&of_reply).enumerate() {
                 let alike = context.alike(there);
                 if known.content.is_same(&said.content) {
                     kept = Some(kept.map_or(alike, |kept| kept.max(alike)));
-                } else if known.content.is_rival(&said.content) && own[at].is_none_or(|own| alike > own + MARGIN) {
+                } else if known.content.is_rival(&said.content) && own[at].is_none_or(|own| alike > own + margin) {
                     rival = rival.filter(|(best, _)| *best >= alike).or(Some((alike, at)));
                 }
             }
@@ -62,7 +66,7 @@ pub(super) fn fates(reference: Side<'_>, reply: Side<'_>) -> Vec<Fate> {
             }
             let least = |at: usize| match (kept, own[at]) {
                 (None, _) => SAME_PLACE,
-                (Some(kept), Some(_)) => f64::max(SAME_PLACE, kept + MARGIN),
+                (Some(kept), Some(_)) => f64::max(SAME_PLACE, kept + margin),
                 (Some(kept), None) => f64::max(NEW_THERE, kept + 0.02),
             };
             match rival {

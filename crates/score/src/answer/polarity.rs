@@ -1,7 +1,7 @@
 //! Whether a reply says yes or no, denies what the reference says, or says that the job was not done.
 
 use super::contexts::Vocabulary;
-use super::tokens::{Break, Token};
+use super::tokens::{Break, Kind, Token};
 use super::words::{begins_with_refusal, is_in};
 
 /// How alike two sentences are at least that say the same, or the contrary.
@@ -16,12 +16,12 @@ const MOST_SENTENCES: usize = 1000;
 /// Words of a sentence in which a refusal begins.
 const REFUSED_BY: usize = 6;
 
-/// What a sentence says, in whatever order, and whether it denies it.
+/// What a sentence says, in whatever order, and how often it denies.
 struct Sentence<'a> {
     tokens: &'a [Token],
     /// Its words that say something with their weights, in the order of their numbers.
     words: Vec<(u32, f64)>,
-    is_negative: bool,
+    denials: usize,
 }
 
 /// The first sentence of the reply that denies what the reference says, or says what it denies; with the reference's.
@@ -39,7 +39,7 @@ pub(super) fn contrary<'a>(
             if shared(&known.words, &sentence.words) < known.words.len().max(sentence.words.len()).min(2) {
                 continue;
             }
-            if sentence.is_negative == known.is_negative {
+            if sentence.denials == known.denials {
                 same = f64::max(same, alike);
             } else if alike > other.0 {
                 other = (alike, Some(sentence));
@@ -57,9 +57,16 @@ fn sentences<'a>(tokens: &'a [Token], vocabulary: &Vocabulary<'_>) -> Vec<Senten
             let mut words: Vec<(u32, f64)> = tokens.iter().filter_map(|token| vocabulary.content(token)).collect();
             words.sort_unstable_by_key(|(word, _)| *word);
             words.dedup_by_key(|(word, _)| *word);
-            Sentence { tokens, words, is_negative: tokens.iter().any(|token| is_in("not", &token.text)) }
+            Sentence { tokens, words, denials: denials(tokens) }
         })
         .collect()
+}
+
+/// How many words deny; `No. 5` and `No:5` do not.
+fn denials(tokens: &[Token]) -> usize {
+    let is_number = |at: usize| tokens.get(at + 1).is_some_and(|next| next.kind == Kind::Number);
+    let denies = |at: usize| is_in("not", &tokens[at].text) && !(tokens[at].text == "no" && is_number(at));
+    (0..tokens.len()).filter(|&at| denies(at)).count()
 }
 
 /// How many words both have.
@@ -85,7 +92,7 @@ fn alike(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
 pub(super) fn yes_or_no(tokens: &[Token]) -> Option<bool> {
     let first = tokens.first()?;
     // `No diet Pepsi is there` is no answer to a question.
-    let is_alone = tokens.get(1).is_none_or(|next| next.gap >= Break::Clause);
+    let is_alone = tokens.get(1).is_none_or(|next| next.gap >= Break::Comma);
     match () {
         () if is_in("yes", &first.text) => Some(true),
         () if is_in("no", &first.text) && is_alone => Some(false),
@@ -96,7 +103,7 @@ pub(super) fn yes_or_no(tokens: &[Token]) -> Option<bool> {
 /// Whether a reply denies anything in its first sentence.
 pub(super) fn denies(tokens: &[Token]) -> bool {
     let first = tokens.chunk_by(|_, next| next.gap < Break::Sentence).next().unwrap_or_default();
-    first.iter().any(|token| is_in("not", &token.text))
+    denials(first) > 0
 }
 
 /// Whether a reply says in its first two sentences that the job was not done.

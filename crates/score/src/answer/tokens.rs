@@ -17,7 +17,11 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Break {
     None,
+    /// A colon, which binds what follows to what stands before.
+    Colon,
+    /// A comma or bracket.
     Comma,
+    /// A dash, an arrow or the like.
     Clause,
     Sentence,
     Line,
@@ -87,17 +91,20 @@ struct Reader {
     is_item: bool,
     quotation: usize,
     quotations: usize,
+    /// How many braces are open: JSON's members are one record, on however many lines.
+    depth: usize,
 }
 
 impl Default for Reader {
     fn default() -> Self {
-        Self { tokens: Vec::new(), gap: Break::Line, is_item: false, quotation: 0, quotations: 0 }
+        Self { tokens: Vec::new(), gap: Break::Line, is_item: false, quotation: 0, quotations: 0, depth: 0 }
     }
 }
 
 impl Reader {
     fn read_line(&mut self, line: &str) {
-        (self.gap, self.quotation) = (Break::Line, 0);
+        self.quotation = 0;
+        self.part(if self.depth > 0 { Break::Comma } else { Break::Line });
         let line = line.trim_start();
         let rest = after_mark(line);
         self.is_item = rest.len() < line.len();
@@ -121,10 +128,18 @@ impl Reader {
                 self.quotations += 1;
                 self.quotation = self.quotations;
             }
-            ',' => self.part(Break::Comma),
+            ',' | '(' | ')' => self.part(Break::Comma),
             ':' => {
                 self.label();
-                self.part(Break::Clause);
+                self.part(Break::Colon);
+            }
+            '{' => {
+                self.depth += 1;
+                self.part(Break::Line);
+            }
+            '}' => {
+                self.depth = self.depth.saturating_sub(1);
+                self.part(Break::Line);
             }
             ';' => self.part(Break::Sentence),
             c if c.is_whitespace() || "~≈<>≤≥×".contains(c) => {}

@@ -121,7 +121,7 @@ fn read(tokens: &[Token], at: usize) -> Option<Value> {
     match rest[0].kind {
         Kind::Code => {
             let code = value(Content::Code(code(&rest[0].text)), 1);
-            Some(Value { is_firm: !rest[0].is_label, ..code })
+            Some(Value { is_firm: !is_label(rest, 1), ..code })
         }
         Kind::Number => {
             let sign = at.checked_sub(1).map(|before| &tokens[before]).filter(|_| rest[0].gap == Break::None);
@@ -132,17 +132,22 @@ fn read(tokens: &[Token], at: usize) -> Option<Value> {
             let before = at.checked_sub(1).map_or(0, |before| tokens[before].quotation);
             let quoted = quotation(rest, before).or_else(|| item(rest));
             if let Some(length) = quoted {
-                let is_firm = !rest[length - 1].is_label;
+                let is_firm = !is_label(rest, length);
                 return Some(Value { is_firm, ..value(name(&rest[..length]), length) });
             }
             if let Some((number, length, is_firm)) = in_words(&rest[..in_clause]) {
                 return Some(Value { is_firm, ..value(Content::Number(number), length) });
             }
-            let length = capitals(&rest[..in_clause], at == 0 || rest[0].gap >= Break::Clause)?;
-            let is_firm = !rest[length - 1].is_label;
+            let length = capitals(&rest[..in_clause], at == 0 || !matches!(rest[0].gap, Break::None | Break::Comma))?;
+            let is_firm = !is_label(rest, length);
             Some(Value { is_firm, ..value(name(&rest[..length]), length) })
         }
     }
+}
+
+/// Whether these tokens and a colon begin a line or are a key of JSON: they say what the rest is.
+fn is_label(rest: &[Token], length: usize) -> bool {
+    rest[length - 1].is_label && (rest[0].gap == Break::Line || rest[0].quotation > 0)
 }
 
 /// A code without the differences of spelling.
@@ -214,11 +219,12 @@ fn in_words(rest: &[Token]) -> Option<(Number, usize, bool)> {
     Some((number.with(unit), at + usize::from(unit.is_some()), rest[0].text != "one" || is_counted))
 }
 
-/// The length of the quotation that begins here, if it is short.
+/// The length of the quotation that begins here, if it is short and has no numbers, which are values of their own.
 fn quotation(rest: &[Token], before: usize) -> Option<usize> {
     let quotation = rest[0].quotation;
     let length = rest.iter().take_while(|token| token.quotation == quotation).take(LONGEST_QUOTATION + 1).count();
-    (quotation > 0 && quotation != before && length <= LONGEST_QUOTATION).then_some(length)
+    let has_number = rest[..length].iter().any(|token| token.kind == Kind::Number);
+    (quotation > 0 && quotation != before && !has_number && length <= LONGEST_QUOTATION).then_some(length)
 }
 
 /// The length of a list's item, if it is short and nothing but words.

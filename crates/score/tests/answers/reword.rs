@@ -33,11 +33,12 @@ const UNITS: [(&str, &str); 18] = [
 
 /// The reply reworded by some of the rules, or all.
 pub(crate) fn reworded(reply: &str, dice: &mut Dice) -> String {
-    let rules: [fn(&str, &mut Dice) -> String; 6] = [
+    let rules: [fn(&str, &mut Dice) -> String; 7] = [
         |text, _| json_as_list(text).unwrap_or_else(|| text.to_owned()),
         |text, _| SYNONYMS.iter().fold(text.to_owned(), |text, (word, other)| text.replace(word, other)),
         numbers,
         |text, dice| format!("{}{text}{}", BEGINNINGS[dice.below(BEGINNINGS.len())], ENDS[dice.below(ENDS.len())]),
+        labels,
         order,
         marks,
     ];
@@ -144,23 +145,48 @@ fn days(text: &str) -> String {
     words.collect()
 }
 
+/// `- Mode: 17` as `The mode is 17.` or `17 is the mode.`
+fn labels(text: &str, dice: &mut Dice) -> String {
+    let is_first = dice.below(2) == 0;
+    let lines = text.lines().map(|line| {
+        let (indent, rest) = line.split_at(line.len() - line.trim_start().len());
+        let Some((label, value)) = rest.strip_prefix("- ").and_then(|rest| rest.split_once(": ")) else { return line.to_owned() };
+        let is_short = label.split(' ').count() <= 4 && value.split(' ').count() <= 6 && !value.contains(". ");
+        if !is_short || !label.starts_with(char::is_alphabetic) {
+            return line.to_owned();
+        }
+        let (label, value) = (label.to_lowercase(), value.trim_end_matches('.'));
+        if is_first { format!("{indent}The {label} is {value}.") } else { format!("{indent}{value} is the {label}.") }
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// Other paragraphs first, other clauses first.
 fn order(text: &str, dice: &mut Dice) -> String {
-    let mut paragraphs: Vec<&str> = text.split("\n\n").collect();
+    let mut paragraphs: Vec<String> = text.split("\n\n").map(reversed_lists).collect();
     if paragraphs.len() > 1 {
         let first = 1 + dice.below(paragraphs.len() - 1);
         paragraphs.rotate_left(first);
         return paragraphs.join("\n\n");
     }
-    let mut lines: Vec<&str> = text.lines().collect();
-    if lines.len() > 1 && lines.iter().all(|line| line.trim_start().starts_with("- ")) {
-        lines.reverse();
-        return lines.join("\n");
+    if text.contains('\n') {
+        return reversed_lists(text);
     }
     let bare = text.trim_end_matches('.');
     let mut clauses: Vec<&str> = bare.split("; ").collect();
     clauses.rotate_right(1);
     format!("{}.", clauses.join("; "))
+}
+
+/// A paragraph whose list is the other way round, if it has one list at its end, without lists in it.
+fn reversed_lists(paragraph: &str) -> String {
+    let lines: Vec<&str> = paragraph.lines().collect();
+    let begin = lines.iter().position(|line| line.starts_with("- ")).unwrap_or(lines.len());
+    let (heading, items) = lines.split_at(begin);
+    if items.iter().all(|line| line.starts_with("- ")) {
+        return heading.iter().chain(items.iter().rev()).copied().collect::<Vec<_>>().join("\n");
+    }
+    paragraph.to_owned()
 }
 
 /// Lists as sentences, or lines as lists; numbers in bold.
