@@ -10,10 +10,10 @@ use super::words::{is_in, stem};
 const REACH: usize = 10;
 
 /// What the side that a word stands on counts, beside the word itself with 1.
-const SIDE: f64 = 0.5;
+const SIDE: f64 = 0.75;
 
 /// The share of what stands beyond the sentence or line of a value.
-const FAR: f64 = 0.25;
+const FAR: f64 = 0.15;
 
 /// The words of both replies, with how often the first has them.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ impl<'a> Vocabulary<'a> {
 
     /// The number of a word that says something, and how much: what stands everywhere says little.
     pub(super) fn content(&self, token: &Token) -> Option<(u32, f64)> {
-        if is_in("stop", &token.text) || is_in("not", &token.text) {
+        if !token.is_label && (is_in("stop", &token.text) || is_in("not", &token.text)) {
             return None;
         }
         let &(word, count) = self.words.get(stem(&token.text))?;

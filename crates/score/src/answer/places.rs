@@ -15,7 +15,7 @@ const NEW_THERE: f64 = 0.6;
 const MARGIN: f64 = 0.12;
 
 /// The same of names, which have less of a place: they are what other values are bound to.
-const MARGIN_OF_NAMES: f64 = 0.25;
+const MARGIN_OF_NAMES: f64 = 0.18;
 
 /// What a reply does with a value of the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

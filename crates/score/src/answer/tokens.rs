@@ -350,9 +350,9 @@ fn is_address(text: &str) -> bool {
 
 /// `e.g.`, `U.S.`, `St.`: a point after them ends no sentence.
 fn is_abbreviation(word: &str) -> bool {
-    let letters = word.chars().filter(|c| c.is_alphabetic()).count();
+    let has_capital = word.contains(char::is_uppercase);
     let is_short = word.split('.').all(|part| part.chars().count() <= 1);
-    is_short && letters > 0 || matches!(word, "approx" | "Approx" | "St" | "Mr" | "Mrs" | "Dr" | "No" | "vs" | "etc")
+    is_short && (has_capital || word.contains('.')) || matches!(word, "approx" | "Approx" | "St" | "Mr" | "Mrs" | "Dr" | "No" | "vs" | "etc")
 }
 
 /// Whether a word is no language's: `moon.png`, `a_b`, `ada@example.org`, `images/moon.png`.

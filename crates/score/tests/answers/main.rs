@@ -24,7 +24,7 @@ fn scores(tasks: &[Task]) -> Scores {
         for (kind, reply) in variants(tasks, at) {
             let agreement = answer_agreement(Some(&reply), &task.reply, Some(&task.question));
             if std::env::var("M3_ANSWERS_SHOWN").is_ok_and(|shown| shown == kind) {
-                let wrong = if kind == "reworded" { agreement.score < Some(1.0) } else { agreement.score.is_none_or(|s| s > 0.9) };
+                let wrong = if kind == "reworded" { agreement.score.is_some_and(|score| score < 1.0) } else { agreement.score.is_none_or(|s| s > 0.9) };
                 if wrong {
                     print(&format!("== {} {kind} {:?} {:?}\n{}\n-- \n{reply}\n", task.id, agreement.score, agreement.reasons, task.reply));
                 }
