@@ -66,8 +66,7 @@ impl Context {
             let mut weights: Weights = weights.into_iter().collect();
             weights.sort_unstable_by_key(|(word, _)| *word);
             let length = weights.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
-            weights.iter_mut().for_each(|(_, weight)| *weight /= length);
-            weights
+            weights.into_iter().map(|(word, weight)| (word, weight / length)).collect()
         });
         Self { near, far }
     }
@@ -75,17 +74,21 @@ impl Context {
     /// How alike two contexts are, in [0, 1]; 1 if nothing stands around either.
     pub(super) fn alike(&self, other: &Self) -> f64 {
         let is_empty = [self, other].iter().all(|context| context.near.is_empty() && context.far.is_empty());
-        if is_empty { 1.0 } else { (1.0 - FAR) * cosine(&self.near, &other.near) + FAR * cosine(&self.far, &other.far) }
+        if is_empty {
+            1.0
+        } else {
+            (1.0 - FAR) * cosine(&self.near, &other.near) + FAR * cosine(&self.far, &other.far)
+        }
     }
 }
 
 fn cosine(a: &Weights, b: &Weights) -> f64 {
     let (mut sum, mut at) = (0.0, 0);
     for (word, weight) in a {
-        while b.get(at).is_some_and(|(known, _)| known < word) {
+        while b.get(at).is_some_and(|(other, _)| other < word) {
             at += 1;
         }
-        sum += b.get(at).filter(|(known, _)| known == word).map_or(0.0, |(_, known)| weight * known);
+        sum += b.get(at).filter(|(other, _)| other == word).map_or(0.0, |(_, other)| weight * other);
     }
     sum
 }

@@ -43,14 +43,20 @@ pub(super) fn date(tokens: &[Token]) -> Option<(Date, usize)> {
     if first.kind == Kind::Code {
         return in_digits(&first.text).map(|date| (date, 1));
     }
-    let number = |at: usize| tokens.get(at).filter(|token| token.kind == Kind::Number && token.gap <= Break::Clause);
-    let day = |at: usize| number(at).and_then(|token| token.text.parse::<u8>().ok()).filter(|day| (1..=31).contains(day));
-    let year = |at: usize| number(at).and_then(|token| token.text.parse::<u16>().ok()).filter(|year| *year >= 1000);
+    let number =
+        |at: usize| tokens.get(at).filter(|token| token.kind == Kind::Number && token.gap <= Break::Clause);
+    let day = |at: usize| {
+        number(at).and_then(|token| token.text.parse::<u8>().ok()).filter(|day| (1..=31).contains(day))
+    };
+    let year =
+        |at: usize| number(at).and_then(|token| token.text.parse::<u16>().ok()).filter(|year| *year >= 1000);
     let named = |at: usize| {
         let token = tokens.get(at).filter(|token| at == 0 || token.gap == Break::None)?;
         month(&token.text).filter(|_| token.shown.starts_with(char::is_uppercase))
     };
-    let ordinal = |at: usize| usize::from(tokens.get(at).is_some_and(|t| matches!(&*t.text, "st" | "nd" | "rd" | "th")));
+    let ordinal = |at: usize| {
+        usize::from(tokens.get(at).is_some_and(|t| matches!(&*t.text, "st" | "nd" | "rd" | "th")))
+    };
     if let Some(month) = named(0) {
         if let Some(day) = day(1) {
             let after = 2 + ordinal(2);
@@ -77,7 +83,11 @@ fn in_digits(text: &str) -> Option<Date> {
         _ => return None,
     };
     let (month, day) = (u8::try_from(month).ok()?, u8::try_from(day).ok()?);
-    ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some(Date { year: Some(year), month, day: Some(day) })
+    ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some(Date {
+        year: Some(year),
+        month,
+        day: Some(day),
+    })
 }
 
 /// The time of day that begins at the first token, and how many tokens it has.
@@ -93,7 +103,10 @@ pub(super) fn time(tokens: &[Token]) -> Option<(Time, usize)> {
     }
     let hour = |at: usize| {
         let word = &tokens.get(at)?.text;
-        word.parse().ok().or_else(|| place("ones", word).and_then(|hour| u16::try_from(hour).ok())).filter(|h| *h <= 24)
+        word.parse()
+            .ok()
+            .or_else(|| place("ones", word).and_then(|hour| u16::try_from(hour).ok()))
+            .filter(|h| *h <= 24)
     };
     if let Some(half) = half(1) {
         return at_clock(hour(0)?, 0, Some(half), 1);
@@ -112,7 +125,10 @@ pub(super) fn time(tokens: &[Token]) -> Option<(Time, usize)> {
     let whole = hour(at).filter(|hour| (1..=12).contains(hour))?;
     match &**relation {
         "past" => at_clock(whole, minutes, half(at + 1), at + 1),
-        "to" if minutes < 30 && first.kind == Kind::Word && place("ones", &first.text).is_none_or(|m| m % 5 == 0) => {
+        "to" if minutes < 30
+            && first.kind == Kind::Word
+            && place("ones", &first.text).is_none_or(|m| m % 5 == 0) =>
+        {
             at_clock((whole + 11) % 12, 60 - minutes, half(at + 1), at + 1)
         }
         _ => None,

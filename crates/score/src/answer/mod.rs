@@ -67,107 +67,119 @@ impl AnswerAgreement {
 #[must_use]
 pub fn answer_agreement(predicted: Option<&str>, reference: &str, question: Option<&str>) -> AnswerAgreement {
     let read = |text: &str| tokens(m3_support::text::head(text, MOST_READ));
-    let known = read(reference);
-    if known.is_empty() {
+    let reference = read(reference);
+    if reference.is_empty() {
         return AnswerAgreement::default();
     }
-    let said = read(predicted.unwrap_or_default());
-    if said.is_empty() {
+    let reply = read(predicted.unwrap_or_default());
+    if reply.is_empty() {
         return AnswerAgreement::new(0.0, "says nothing".to_owned());
     }
-    if plain(&known).eq(plain(&said)) {
+    if without_articles(&reference).eq(without_articles(&reply)) {
         return AnswerAgreement::new(1.0, None);
     }
-    compare(&known, &said, &read(question.unwrap_or_default()))
+    compare(&reference, &reply, &read(question.unwrap_or_default()))
 }
 
-/// The words without articles.
-fn plain(tokens: &[Token]) -> impl Iterator<Item = &str> {
+fn without_articles(tokens: &[Token]) -> impl Iterator<Item = &str> {
     tokens.iter().map(|token| &*token.text).filter(|word| !is_in("articles", word))
 }
 
-fn compare(known: &[Token], said: &[Token], question: &[Token]) -> AnswerAgreement {
-    let vocabulary = Vocabulary::new(known, said);
-    let content = known.iter().filter(|token| vocabulary.content(token).is_some()).count();
-    let mut wanted = values(known, MOST_VALUES);
-    wanted.retain(|value| value.is_firm);
-    if wanted.is_empty() && content <= LONGEST_TEXT {
-        wanted = each_word(known, &vocabulary);
-    }
-    let mut found = values(said, MOST_SAID);
-    found.extend(mentions(said, &found, &wanted, MOST_SAID));
-    let fates = fates(Side { tokens: known, values: &wanted }, Side { tokens: said, values: &found });
+fn compare(reference: &[Token], reply: &[Token], question: &[Token]) -> AnswerAgreement {
+    let vocabulary = Vocabulary::new(reference, reply);
     let mut tally = Tally::default();
-    let given = values(question, MOST_SAID);
-    for (value, fate) in wanted.iter().zip(&fates) {
-        let is_given = given.iter().any(|given| given.content.is_same(&value.content)) || places::has(question, &value.content);
-        let shown = shown(&known[value.begin..value.end]);
-        tally.add(if is_given { GIVEN } else { 1.0 }, *fate, || match *fate {
-            Fate::Replaced(at) => format!("says {}, not {shown}", self::shown(&said[found[at].begin..found[at].end])),
-            _ => format!("does not say {shown}"),
+    compare_values(&mut tally, (reference, reply, question), &vocabulary);
+    if let Some(is_yes) = yes_or_no(reference)
+        && let Some(other) = yes_or_no(reply).or_else(|| denies(reply).then_some(false))
+    {
+        let reason = if other { "says yes, not no" } else { "says no, not yes" };
+        tally.add(1.0, if other == is_yes { Fate::Present } else { Fate::Replaced(0) }, || reason.to_owned());
+    }
+    if let Some((ours, theirs)) = contrary(reference, reply, &vocabulary) {
+        let begin = |tokens: &[Token]| shown(&tokens[..tokens.len().min(LONGEST_SHOWN)]);
+        tally.contradict(format!("says `{}`, not `{}`", begin(theirs), begin(ours)));
+    }
+    tally.agreement(refuses(reply) && !refuses(reference))
+}
+
+/// Looks for the reference's values in the reply.
+fn compare_values(
+    tally: &mut Tally,
+    (reference, reply, question): (&[Token], &[Token], &[Token]),
+    vocabulary: &Vocabulary<'_>,
+) {
+    let mut ours = values(reference, MOST_VALUES);
+    ours.retain(|value| value.is_firm);
+    let length = reference.iter().filter(|token| vocabulary.content(token).is_some()).count();
+    if ours.is_empty() && length <= LONGEST_TEXT {
+        ours = each_word(reference, vocabulary);
+    }
+    let mut theirs = values(reply, MOST_SAID);
+    theirs.extend(mentions(reply, &theirs, &ours, MOST_SAID));
+    let in_question = values(question, MOST_SAID);
+    let fates = fates(Side { tokens: reference, values: &ours }, Side { tokens: reply, values: &theirs });
+    for (value, fate) in ours.iter().zip(fates) {
+        let is_given = in_question.iter().any(|other| other.content.is_same(&value.content))
+            || places::has(question, &value.content);
+        let ours = shown(&reference[value.begin..value.end]);
+        tally.add(if is_given { GIVEN } else { 1.0 }, fate, || match fate {
+            Fate::Replaced(at) => {
+                format!("says {}, not {ours}", shown(&reply[theirs[at].begin..theirs[at].end]))
+            }
+            _ => format!("does not say {ours}"),
         });
     }
-    if let Some(is_yes) = yes_or_no(known) {
-        let other = yes_or_no(said).or_else(|| denies(said).then_some(false));
-        if let Some(other) = other {
-            let fate = if other == is_yes { Fate::Kept } else { Fate::Replaced(0) };
-            tally.add(1.0, fate, || if other { "says yes, not no" } else { "says no, not yes" }.to_owned());
-        }
-    }
-    if let Some((denied, contrary)) = contrary(known, said, &vocabulary) {
-        let begin = |tokens: &[Token]| shown(&tokens[..tokens.len().min(LONGEST_SHOWN)]);
-        tally.contradict(format!("says `{}`, not `{}`", begin(contrary), begin(denied)));
-    }
-    tally.agreement(refuses(said) && !refuses(known))
 }
 
 /// Each word that says something, as a value: for replies of a few words.
 fn each_word(tokens: &[Token], vocabulary: &Vocabulary<'_>) -> Vec<Value> {
     let words = tokens.iter().enumerate().filter(|(_, token)| vocabulary.content(token).is_some());
     let content = |token: &Token| Content::Name(vec![stem(&token.text).to_owned()]);
-    words.map(|(at, token)| Value { content: content(token), begin: at, end: at + 1, is_firm: true }).collect()
+    words
+        .map(|(at, token)| Value { content: content(token), begin: at, end: at + 1, is_firm: true })
+        .collect()
 }
 
 fn shown(tokens: &[Token]) -> String {
     tokens.iter().map(|token| &*token.shown).collect::<Vec<_>>().join(" ")
 }
 
-/// What is known of a reply so far.
+/// What the reply was found to have so far.
 #[derive(Default)]
 struct Tally {
-    wanted: f64,
-    kept: f64,
+    /// What all of the reference's values count.
+    all: f64,
+    /// What those count that the reply has.
+    present: f64,
     contradictions: i32,
-    missing: Vec<String>,
-    reasons: Vec<String>,
+    /// Reasons of contradictions, and of missing values.
+    reasons: [Vec<String>; 2],
 }
 
 impl Tally {
     fn add(&mut self, weight: f64, fate: Fate, reason: impl Fn() -> String) {
-        self.wanted += weight;
+        self.all += weight;
         match fate {
-            Fate::Kept => self.kept += weight,
-            Fate::Missing => self.missing.push(reason()),
+            Fate::Present => self.present += weight,
+            Fate::Missing => self.reasons[1].push(reason()),
             Fate::Replaced(_) => self.contradict(reason()),
         }
     }
 
     fn contradict(&mut self, reason: String) {
         self.contradictions += 1;
-        self.reasons.push(reason);
+        self.reasons[0].push(reason);
     }
 
-    fn agreement(mut self, refuses: bool) -> AnswerAgreement {
-        if refuses && 2.0 * self.kept <= self.wanted {
+    fn agreement(self, refuses: bool) -> AnswerAgreement {
+        if refuses && 2.0 * self.present <= self.all {
             return AnswerAgreement::new(0.0, "says that it was not done".to_owned());
         }
-        self.reasons.append(&mut self.missing);
-        self.reasons.truncate(MOST_REASONS);
-        let score = if self.wanted > 0.0 {
-            Some(self.kept / self.wanted * CONTRADICTION.powi(self.contradictions))
+        let score = if self.all > 0.0 {
+            Some(self.present / self.all * CONTRADICTION.powi(self.contradictions))
         } else {
             (self.contradictions > 0).then_some(0.0)
         };
-        AnswerAgreement { score, reasons: self.reasons }
+        AnswerAgreement { score, reasons: self.reasons.into_iter().flatten().take(MOST_REASONS).collect() }
     }
 }

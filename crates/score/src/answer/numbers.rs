@@ -24,8 +24,8 @@ impl Unit {
     }
 }
 
-/// The units by their names.
-static UNITS: LazyLock<HashMap<&str, Unit>> = LazyLock::new(|| {
+/// The units by their names, each word of which is in the singular.
+static UNITS: LazyLock<HashMap<String, Unit>> = LazyLock::new(|| {
     let lines = include_str!("units.txt").lines().filter(|line| !line.starts_with('#'));
     let units = lines.filter_map(|line| {
         let (kind, rest) = line.split_once(' ')?;
@@ -33,14 +33,18 @@ static UNITS: LazyLock<HashMap<&str, Unit>> = LazyLock::new(|| {
         let (scale, offset) = factor.split_once('+').unwrap_or((factor, "0"));
         Some((Unit { kind, scale: scale.parse().ok()?, offset: offset.parse().ok()? }, names))
     });
-    units.flat_map(|(unit, names)| names.split(", ").map(move |name| (name, unit))).collect()
+    units.flat_map(|(unit, names)| names.split(", ").map(move |name| (singular(name), unit))).collect()
 });
 
 /// The unit of this name, whose words may be plurals.
 pub(super) fn unit(name: &str) -> Option<Unit> {
-    let singular = |word: &str| word.strip_suffix('s').filter(|one| one.len() > 1).unwrap_or(word).to_owned();
-    let words: Vec<String> = name.split(' ').map(singular).collect();
-    UNITS.get(name).or_else(|| UNITS.get(&*words.join(" "))).copied()
+    UNITS.get(&singular(name)).copied()
+}
+
+fn singular(name: &str) -> String {
+    let words =
+        name.split(' ').map(|word| word.strip_suffix('s').filter(|one| one.len() > 1).unwrap_or(word));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// A number and how exactly it is shown.
@@ -109,7 +113,8 @@ impl Number {
         let slack = |number: Self, scale: f64| {
             if number.digits >= LEAST_DIGITS { number.slack * scale } else { 0.0 }
         };
-        (a - b).abs() <= slack(self, one).max(slack(other, two)) * (1.0 + 1e-6) + CONVERSION * a.abs().max(b.abs())
+        (a - b).abs()
+            <= slack(self, one).max(slack(other, two)) * (1.0 + 1e-6) + CONVERSION * a.abs().max(b.abs())
     }
 
     /// Whether the two may be said of the same thing: not a length of one and a weight of the other.

@@ -11,6 +11,9 @@ const SAME_PLACE: f64 = 0.4;
 /// The same, where the reply says a value there that the reference has nowhere, though it has the reference's elsewhere.
 const NEW_THERE: f64 = 0.6;
 
+/// By how much the place of such a value must be more alike.
+const LITTLE: f64 = 0.02;
+
 /// By how much one place must be more alike than another to be the better one.
 const MARGIN: f64 = 0.12;
 
@@ -21,7 +24,7 @@ const MARGIN_OF_NAMES: f64 = 0.18;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     /// It has it.
-    Kept,
+    Present,
     /// It has it nowhere.
     Missing,
     /// It has this one of its own values in its place.
@@ -35,47 +38,62 @@ pub(super) struct Side<'a> {
     pub(super) values: &'a [Value],
 }
 
+/// A value, what stands around it, and how alike that is at best to what stands around the same value on the other side.
+struct Place<'a> {
+    content: &'a Content,
+    context: Context,
+    home: Option<f64>,
+}
+
+impl<'a> Side<'a> {
+    fn places(self, vocabulary: &Vocabulary<'_>) -> Vec<Place<'a>> {
+        let place = |value: &'a Value| Place {
+            content: &value.content,
+            context: Context::new(self.tokens, value, vocabulary),
+            home: None,
+        };
+        self.values.iter().map(place).collect()
+    }
+}
+
 /// The fate of each of the reference's values.
 pub(super) fn fates(reference: Side<'_>, reply: Side<'_>) -> Vec<Fate> {
     let vocabulary = Vocabulary::new(reference.tokens, reply.tokens);
-    let contexts = |side: Side<'_>| -> Vec<Context> {
-        side.values.iter().map(|value| Context::new(side.tokens, value, &vocabulary)).collect()
+    let (mut ours, mut theirs) = (reference.places(&vocabulary), reply.places(&vocabulary));
+    let mut alike = vec![vec![0.0; theirs.len()]; ours.len()];
+    for (our, alike) in ours.iter_mut().zip(&mut alike) {
+        for (their, alike) in theirs.iter_mut().zip(alike) {
+            *alike = our.context.alike(&their.context);
+            if our.content.is_same(their.content) {
+                our.home = Some(our.home.map_or(*alike, |home| home.max(*alike)));
+                their.home = Some(their.home.map_or(*alike, |home| home.max(*alike)));
+            }
+        }
+    }
+    let fate = |(our, alike): (&Place<'_>, &Vec<f64>)| match replacement(our, &theirs, alike) {
+        Some(at) => Fate::Replaced(at),
+        None if our.home.is_some() || has(reply.tokens, our.content) => Fate::Present,
+        None => Fate::Missing,
     };
-    let (of_reference, of_reply) = (contexts(reference), contexts(reply));
-    // How well each value of the reply stands where the reference has the same one.
-    let own: Vec<Option<f64>> = (reply.values.iter().zip(&of_reply))
-        .map(|(said, context)| {
-            let same = reference.values.iter().zip(&of_reference).filter(|(known, _)| known.content.is_same(&said.content));
-            same.map(|(_, known)| known.alike(context)).reduce(f64::max)
-        })
-        .collect();
-    (reference.values.iter().zip(&of_reference))
-        .map(|(known, context)| {
-            let margin = if matches!(known.content, Content::Name(_)) { MARGIN_OF_NAMES } else { MARGIN };
-            let (mut kept, mut rival) = (None::<f64>, None::<(f64, usize)>);
-            for (at, (said, there)) in reply.values.iter().zip(&of_reply).enumerate() {
-                let alike = context.alike(there);
-                if known.content.is_same(&said.content) {
-                    kept = Some(kept.map_or(alike, |kept| kept.max(alike)));
-                } else if known.content.is_rival(&said.content) && own[at].is_none_or(|own| alike > own + margin) {
-                    rival = rival.filter(|(best, _)| *best >= alike).or(Some((alike, at)));
-                }
-            }
-            if kept.is_none() && has(reply.tokens, &known.content) {
-                return Fate::Kept;
-            }
-            let least = |at: usize| match (kept, own[at]) {
-                (None, _) => SAME_PLACE,
-                (Some(kept), Some(_)) => f64::max(SAME_PLACE, kept + margin),
-                (Some(kept), None) => f64::max(NEW_THERE, kept + 0.02),
-            };
-            match rival {
-                Some((alike, at)) if alike >= least(at) => Fate::Replaced(at),
-                _ if kept.is_some() => Fate::Kept,
-                _ => Fate::Missing,
-            }
-        })
-        .collect()
+    ours.iter().zip(&alike).map(fate).collect()
+}
+
+/// Which value of the reply stands where this one of the reference should: their places are alike, and more than either is like a
+/// place where the same value stands.
+fn replacement(our: &Place<'_>, theirs: &[Place<'_>], alike: &[f64]) -> Option<usize> {
+    let margin = if matches!(our.content, Content::Name(_)) { MARGIN_OF_NAMES } else { MARGIN };
+    let is_rival = |&at: &usize| {
+        let their = &theirs[at];
+        let is_away = their.home.is_none_or(|home| alike[at] > home + margin);
+        is_away && our.content.is_rival(their.content) && !our.content.is_same(their.content)
+    };
+    let at = (0..theirs.len()).filter(is_rival).max_by(|&a, &b| alike[a].total_cmp(&alike[b]))?;
+    let least = match (our.home, theirs[at].home) {
+        (None, _) => SAME_PLACE,
+        (Some(home), Some(_)) => f64::max(SAME_PLACE, home + margin),
+        (Some(home), None) => f64::max(NEW_THERE, home + LITTLE),
+    };
+    (alike[at] >= least).then_some(at)
 }
 
 /// Whether a reply has the words of a name near one another, in whatever order and case.

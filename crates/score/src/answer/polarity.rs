@@ -11,7 +11,7 @@ const SAME_SENTENCE: f64 = 0.6;
 const MARGIN: f64 = 0.1;
 
 /// Sentences that are looked at.
-const MOST_SENTENCES: usize = 1000;
+const MOST_SENTENCES: usize = 400;
 
 /// Words of a sentence in which a refusal begins.
 const REFUSED_BY: usize = 6;
@@ -30,23 +30,23 @@ pub(super) fn contrary<'a>(
     reply: &'a [Token],
     vocabulary: &Vocabulary<'_>,
 ) -> Option<(&'a [Token], &'a [Token])> {
-    let said = sentences(reply, vocabulary);
-    sentences(reference, vocabulary).iter().filter(|known| !known.words.is_empty()).find_map(|known| {
+    let theirs = sentences(reply, vocabulary);
+    sentences(reference, vocabulary).iter().filter(|our| !our.words.is_empty()).find_map(|our| {
         let (mut same, mut other) = (0.0, (0.0, None));
-        for sentence in &said {
-            let alike = alike(&known.words, &sentence.words);
+        for their in &theirs {
             // One word is the name of many things.
-            if shared(&known.words, &sentence.words) < known.words.len().max(sentence.words.len()).min(2) {
+            if shared(&our.words, &their.words) < our.words.len().max(their.words.len()).min(2) {
                 continue;
             }
-            if sentence.denials == known.denials {
+            let alike = alike(&our.words, &their.words);
+            if their.denials == our.denials {
                 same = f64::max(same, alike);
             } else if alike > other.0 {
-                other = (alike, Some(sentence));
+                other = (alike, Some(their));
             }
         }
         let is_contrary = other.0 >= SAME_SENTENCE && other.0 > same + MARGIN;
-        other.1.filter(|_| is_contrary).map(|sentence| (known.tokens, sentence.tokens))
+        other.1.filter(|_| is_contrary).map(|their| (our.tokens, their.tokens))
     })
 }
 
@@ -54,7 +54,8 @@ fn sentences<'a>(tokens: &'a [Token], vocabulary: &Vocabulary<'_>) -> Vec<Senten
     let sentences = tokens.chunk_by(|_, next| next.gap < Break::Sentence).take(MOST_SENTENCES);
     sentences
         .map(|tokens| {
-            let mut words: Vec<(u32, f64)> = tokens.iter().filter_map(|token| vocabulary.content(token)).collect();
+            let mut words: Vec<(u32, f64)> =
+                tokens.iter().filter_map(|token| vocabulary.content(token)).collect();
             words.sort_unstable_by_key(|(word, _)| *word);
             words.dedup_by_key(|(word, _)| *word);
             Sentence { tokens, words, denials: denials(tokens) }
@@ -79,10 +80,10 @@ fn alike(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
     let weight = |words: &[(u32, f64)]| words.iter().map(|(_, weight)| weight).sum::<f64>();
     let (mut both, mut at) = (0.0, 0);
     for (word, weight) in a {
-        while b.get(at).is_some_and(|(known, _)| known < word) {
+        while b.get(at).is_some_and(|(other, _)| other < word) {
             at += 1;
         }
-        both += b.get(at).filter(|(known, _)| known == word).map_or(0.0, |_| *weight);
+        both += b.get(at).filter(|(other, _)| other == word).map_or(0.0, |_| *weight);
     }
     let all = weight(a) + weight(b);
     if all > 0.0 { 2.0 * both / all } else { 0.0 }
@@ -108,8 +109,7 @@ pub(super) fn denies(tokens: &[Token]) -> bool {
 
 /// Whether a reply says in its first two sentences that the job was not done.
 pub(super) fn refuses(tokens: &[Token]) -> bool {
-    tokens.chunk_by(|_, next| next.gap < Break::Sentence).take(2).any(|sentence| {
-        let words = || sentence.iter().map(|token| &*token.text);
-        (0..sentence.len().min(REFUSED_BY)).any(|at| begins_with_refusal(words().skip(at)))
-    })
+    let mut sentences = tokens.chunk_by(|_, next| next.gap < Break::Sentence).take(2);
+    sentences
+        .any(|sentence| (0..sentence.len().min(REFUSED_BY)).any(|at| begins_with_refusal(&sentence[at..])))
 }

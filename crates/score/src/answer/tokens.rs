@@ -149,7 +149,9 @@ impl Reader {
 
     /// Makes the last token a label; `avg_close` is two words then.
     fn label(&mut self) {
-        let is_words = |token: &Token| token.kind == Kind::Code && token.text.chars().all(|c| c.is_alphabetic() || c == '_');
+        let is_words = |token: &Token| {
+            token.kind == Kind::Code && token.text.chars().all(|c| c.is_alphabetic() || c == '_')
+        };
         if let Some(code) = self.tokens.pop_if(|token| is_words(token)) {
             let mut gap = code.gap;
             for word in code.shown.split('_').filter(|word| !word.is_empty()) {
@@ -178,7 +180,9 @@ impl Reader {
         if chunk[..begin].ends_with('-') || begin == chunk.len() && chunk.starts_with(['-', '—', '→']) {
             self.part(Break::Clause);
         }
-        let end = chunk.rfind(is_kept).map_or(begin, |at| at + chunk[at..].chars().next().map_or(0, char::len_utf8));
+        let end = chunk
+            .rfind(is_kept)
+            .map_or(begin, |at| at + chunk[at..].chars().next().map_or(0, char::len_utf8));
         self.read_trimmed(&chunk[begin..end.max(begin)]);
         if chunk[end..].contains(['.', '!', '?']) && !is_abbreviation(&chunk[..end]) {
             self.part(Break::Sentence);
@@ -217,14 +221,19 @@ impl Reader {
         let rest = chunk.trim_start_matches('-');
         if let Some(sign) = rest.chars().next().filter(|c| SIGNS.contains(c)) {
             self.push(&rest[..sign.len_utf8()], Kind::Word);
-            return self.read_digits(&format!("{}{}", if negative { "-" } else { "" }, &rest[sign.len_utf8()..]));
+            return self.read_digits(&format!(
+                "{}{}",
+                if negative { "-" } else { "" },
+                &rest[sign.len_utf8()..]
+            ));
         }
         let length = number_length(rest);
         let (number, after) = rest.split_at(length);
         let next = after.chars().next();
         let shown = if negative { format!("-{number}") } else { number.to_owned() };
         let letters: usize = after.chars().take_while(|c| c.is_alphabetic()).map(char::len_utf8).sum();
-        let is_zip = number.len() > 1 && number.starts_with('0') && number.bytes().all(|b| b.is_ascii_digit());
+        let is_zip =
+            number.len() > 1 && number.starts_with('0') && number.bytes().all(|b| b.is_ascii_digit());
         match next {
             _ if is_zip => self.push(chunk, Kind::Code),
             None => self.push(&shown, Kind::Number),
@@ -269,8 +278,15 @@ impl Reader {
             return;
         }
         let (gap, is_item) = (self.gap, self.is_item);
-        let token =
-            Token { shown: shown.to_owned(), text, kind, gap, is_item, is_label: false, quotation: self.quotation };
+        let token = Token {
+            shown: shown.to_owned(),
+            text,
+            kind,
+            gap,
+            is_item,
+            is_label: false,
+            quotation: self.quotation,
+        };
         self.tokens.push(token);
         (self.gap, self.is_item) = (Break::None, false);
     }
@@ -282,7 +298,8 @@ fn after_mark(line: &str) -> &str {
     let rest = if (1..=2).contains(&digits) {
         line[digits..].strip_prefix(['.', ')'])
     } else {
-        line.strip_prefix(['-', '•', '·']).or_else(|| line.starts_with('#').then(|| line.trim_start_matches('#')))
+        line.strip_prefix(['-', '•', '·'])
+            .or_else(|| line.starts_with('#').then(|| line.trim_start_matches('#')))
     };
     rest.filter(|rest| rest.starts_with(char::is_whitespace)).map_or(line, str::trim_start)
 }
@@ -297,8 +314,8 @@ fn chunk_length(rest: &str) -> usize {
     let ends = |(at, c): &(usize, char)| match c {
         ',' => !(is_thousands(&bytes[..*at], &bytes[at + 1..])),
         ':' => !(*at > 0 && digit(at - 1) && digit(at + 1)),
-        '"' | '(' | ')' | '[' | ']' | '{' | '}' | '|' | ';' | '=' | '—' | '→' | '·' | '…' | '<' | '>' | '~' | '≈' | '≥'
-        | '≤' | '×' | '\\' => true,
+        '"' | '(' | ')' | '[' | ']' | '{' | '}' | '|' | ';' | '=' | '—' | '→' | '·' | '…' | '<' | '>'
+        | '~' | '≈' | '≥' | '≤' | '×' | '\\' => true,
         c => c.is_whitespace(),
     };
     rest.char_indices().find(ends).map_or(rest.len(), |(at, _)| at)
@@ -341,7 +358,10 @@ fn is_second(text: &str) -> bool {
     let length = number_length(text.trim_start_matches(SIGNS));
     let rest = &text.trim_start_matches(SIGNS)[length..];
     let is_plain = rest.chars().all(|c| c.is_alphabetic() || matches!(c, '%' | '°' | '-' | '/'));
-    is_plain && !(length > 0 && (rest.contains(['-', '/']) || text.len() > 1 && text.starts_with('0') && !text.contains(['.', ':'])))
+    is_plain
+        && !(length > 0
+            && (rest.contains(['-', '/'])
+                || text.len() > 1 && text.starts_with('0') && !text.contains(['.', ':'])))
 }
 
 fn is_address(text: &str) -> bool {
@@ -352,7 +372,8 @@ fn is_address(text: &str) -> bool {
 fn is_abbreviation(word: &str) -> bool {
     let has_capital = word.contains(char::is_uppercase);
     let is_short = word.split('.').all(|part| part.chars().count() <= 1);
-    is_short && (has_capital || word.contains('.')) || matches!(word, "approx" | "Approx" | "St" | "Mr" | "Mrs" | "Dr" | "No" | "vs" | "etc")
+    is_short && (has_capital || word.contains('.'))
+        || matches!(word, "approx" | "Approx" | "St" | "Mr" | "Mrs" | "Dr" | "No" | "vs" | "etc")
 }
 
 /// Whether a word is no language's: `moon.png`, `a_b`, `ada@example.org`, `images/moon.png`.

@@ -13,6 +13,9 @@ const LONGEST_QUOTATION: usize = 8;
 /// Words of a list's item that is a value as a whole.
 const LONGEST_ITEM: usize = 2;
 
+/// Words of a name, or of a number in words; what stands behind them is the next one.
+const LONGEST_NAME: usize = 16;
+
 /// What a value is.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Content {
@@ -65,53 +68,53 @@ fn is_end(path: &str, end: &str) -> bool {
 
 /// The first `most` values of a reply, in their order.
 pub(super) fn values(tokens: &[Token], most: usize) -> Vec<Value> {
-    let mut found = Vec::new();
+    let mut values = Vec::new();
     let mut at = 0;
-    while at < tokens.len() && found.len() < most {
+    while at < tokens.len() && values.len() < most {
         let value = read(tokens, at);
         at = value.as_ref().map_or(at + 1, |value| value.end);
-        found.extend(value);
+        values.extend(value);
     }
-    found
+    values
 }
 
 /// The places where a reply has one of these names in whatever case, without those that are values of it already.
 pub(super) fn mentions(tokens: &[Token], values: &[Value], names: &[Value], most: usize) -> Vec<Value> {
-    let mut known: HashMap<&str, Vec<&Value>> = HashMap::new();
+    let mut by_first: HashMap<&str, Vec<&[String]>> = HashMap::new();
     for name in names {
         if let Content::Name(words) = &name.content
             && let Some(first) = words.first()
-            && !known.get(&**first).is_some_and(|known| known.iter().any(|known| known.content == name.content))
         {
-            known.entry(first).or_default().push(name);
-        }
-    }
-    let is_here = |name: &Value, at: usize| match &name.content {
-        Content::Name(words) => {
-            let there = tokens[at..].iter().take(words.len()).map(|token| stem(&token.text));
-            there.eq(words.iter().map(String::as_str))
-        }
-        _ => false,
-    };
-    let mut values = values.iter().peekable();
-    let mut found = Vec::new();
-    for (at, token) in tokens.iter().enumerate() {
-        while values.next_if(|value| value.begin < at).is_some() {}
-        for name in known.get(stem(&token.text)).into_iter().flatten().filter(|name| is_here(name, at)) {
-            let is_known = values.peek().is_some_and(|value| value.begin == at && value.content == name.content);
-            if !is_known && found.len() < most {
-                found.push(Value { content: name.content.clone(), begin: at, end: at + name.end - name.begin, is_firm: true });
+            let others = by_first.entry(first).or_default();
+            if !others.contains(&words.as_slice()) {
+                others.push(words);
             }
         }
     }
-    found
+    let mut values = values.iter().peekable();
+    let mut mentions = Vec::new();
+    for (begin, token) in tokens.iter().enumerate() {
+        while values.next_if(|value| value.begin < begin).is_some() {}
+        for &words in by_first.get(stem(&token.text)).into_iter().flatten() {
+            let content = || Content::Name(words.to_vec());
+            let is_value =
+                values.peek().is_some_and(|value| value.begin == begin && value.content == content());
+            let stems = tokens[begin..].iter().take(words.len()).map(|token| stem(&token.text));
+            if mentions.len() < most && !is_value && stems.eq(words.iter().map(String::as_str)) {
+                mentions.push(Value { content: content(), begin, end: begin + words.len(), is_firm: true });
+            }
+        }
+    }
+    mentions
 }
 
 /// The value that begins with a token.
 fn read(tokens: &[Token], at: usize) -> Option<Value> {
     let rest = &tokens[at..];
-    let value = |content: Content, length: usize| Value { content, begin: at, end: at + length, is_firm: true };
-    let in_clause = 1 + rest.iter().skip(1).take_while(|token| token.gap == Break::None).count();
+    let value =
+        |content: Content, length: usize| Value { content, begin: at, end: at + length, is_firm: true };
+    let in_clause =
+        1 + rest.iter().take(LONGEST_NAME).skip(1).take_while(|token| token.gap == Break::None).count();
     if let Some((date, length)) = date(rest) {
         return Some(value(Content::Date(date), length));
     }
@@ -138,7 +141,8 @@ fn read(tokens: &[Token], at: usize) -> Option<Value> {
             if let Some((number, length, is_firm)) = in_words(&rest[..in_clause]) {
                 return Some(Value { is_firm, ..value(Content::Number(number), length) });
             }
-            let length = capitals(&rest[..in_clause], at == 0 || !matches!(rest[0].gap, Break::None | Break::Comma))?;
+            let length =
+                capitals(&rest[..in_clause], at == 0 || !matches!(rest[0].gap, Break::None | Break::Comma))?;
             let is_firm = !is_label(rest, length);
             Some(Value { is_firm, ..value(name(&rest[..length]), length) })
         }
@@ -177,8 +181,8 @@ fn number(rest: &[Token], sign: Option<&Token>) -> Option<(Number, usize)> {
         let name = tokens.iter().map(|token| &*token.text).collect::<Vec<_>>().join(" ");
         unit(&name).map(|unit| (unit, words))
     });
-    let named = units.into_iter().next().or_else(|| range_unit(rest).map(|unit| (unit, 0)));
-    Some(named.map_or((number, length), |(unit, words)| (number.with(Some(unit)), length + words)))
+    let best = units.into_iter().next().or_else(|| range_unit(rest).map(|unit| (unit, 0)));
+    Some(best.map_or((number, length), |(unit, words)| (number.with(Some(unit)), length + words)))
 }
 
 /// The unit of the second number in `200-400 mg`, `5 to 6 km`.
@@ -202,9 +206,16 @@ fn in_words(rest: &[Token]) -> Option<(Number, usize, bool)> {
             part += ten as f64;
         } else if let Some(one) = one(at) {
             part += one as f64;
-        } else if at > 0 && let Some(factor) = scale(&rest[at].text).filter(|_| rest[at].text.len() > 2) {
-            (total, part) = if factor < 1000.0 { (total, part * factor) } else { (total + part * factor, 0.0) };
-        } else if !(at > 0 && rest[at].text == "and" && (ten(at + 1).is_some() || one(at + 1).is_some()) && part >= 100.0) {
+        } else if at > 0
+            && let Some(factor) = scale(&rest[at].text).filter(|_| rest[at].text.len() > 2)
+        {
+            (total, part) =
+                if factor < 1000.0 { (total, part * factor) } else { (total + part * factor, 0.0) };
+        } else if !(at > 0
+            && rest[at].text == "and"
+            && (ten(at + 1).is_some() || one(at + 1).is_some())
+            && part >= 100.0)
+        {
             break;
         }
         at += 1;
@@ -222,14 +233,16 @@ fn in_words(rest: &[Token]) -> Option<(Number, usize, bool)> {
 /// The length of the quotation that begins here, if it is short and has no numbers, which are values of their own.
 fn quotation(rest: &[Token], before: usize) -> Option<usize> {
     let quotation = rest[0].quotation;
-    let length = rest.iter().take_while(|token| token.quotation == quotation).take(LONGEST_QUOTATION + 1).count();
+    let length =
+        rest.iter().take_while(|token| token.quotation == quotation).take(LONGEST_QUOTATION + 1).count();
     let has_number = rest[..length].iter().any(|token| token.kind == Kind::Number);
     (quotation > 0 && quotation != before && !has_number && length <= LONGEST_QUOTATION).then_some(length)
 }
 
 /// The length of a list's item, if it is short and nothing but words.
 fn item(rest: &[Token]) -> Option<usize> {
-    let line = 1 + rest.iter().skip(1).take(LONGEST_ITEM).take_while(|token| token.gap != Break::Line).count();
+    let line =
+        1 + rest.iter().skip(1).take(LONGEST_ITEM).take_while(|token| token.gap != Break::Line).count();
     let words = || rest[..line].iter();
     let is_short = rest[0].is_item && line <= LONGEST_ITEM;
     (is_short && words().all(|token| token.kind == Kind::Word && !token.is_label)).then_some(line)
@@ -243,7 +256,8 @@ fn capitals(rest: &[Token], begins: bool) -> Option<usize> {
     }
     let mut length = 1;
     for (at, token) in rest.iter().enumerate().skip(1) {
-        if rest[at - 1].is_label || !is_capital(token) && !matches!(&*token.text, "of" | "the" | "de" | "and") {
+        if rest[at - 1].is_label || !is_capital(token) && !matches!(&*token.text, "of" | "the" | "de" | "and")
+        {
             break;
         }
         if is_capital(token) {
@@ -256,11 +270,14 @@ fn capitals(rest: &[Token], begins: bool) -> Option<usize> {
 /// Whether a word with a capital is a name wherever it stands: `AMC`, `OpenCV`, a weekday, what no dictionary has.
 fn is_name(token: &Token) -> bool {
     let has_more = token.shown.chars().skip(1).any(char::is_uppercase);
-    let known = || m3_wordnet::meanings(&token.text, |word| word);
-    has_more || is_in("days", &token.text) || !is_in("stop", &token.text) && is_unusual(&token.text, &known())
+    let senses = || m3_wordnet::meanings(&token.text, |word| word);
+    has_more
+        || is_in("days", &token.text)
+        || !is_in("stop", &token.text) && is_unusual(&token.text, &senses())
 }
 
 fn is_unusual(word: &str, senses: &[m3_wordnet::Sense]) -> bool {
-    let is_function = is_in("yes", word) || is_in("no", word) || is_in("not", word) || is_in("ordinals", word);
+    let is_function =
+        is_in("yes", word) || is_in("no", word) || is_in("not", word) || is_in("ordinals", word);
     !is_function && (senses.is_empty() || m3_wordnet::is_name(senses))
 }

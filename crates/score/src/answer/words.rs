@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::tokens::{Token, tokens};
+
 /// The lines of `words.txt`, and the place of each word in its line.
 static LISTS: LazyLock<HashMap<&str, HashMap<&str, usize>>> = LazyLock::new(|| {
     let lines = include_str!("words.txt").lines().filter_map(|line| line.split_once(": "));
@@ -14,7 +16,7 @@ static LISTS: LazyLock<HashMap<&str, HashMap<&str, usize>>> = LazyLock::new(|| {
 static REFUSALS: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
     let line = include_str!("words.txt").lines().find_map(|line| line.strip_prefix("refusals: "));
     let phrases = line.unwrap_or_default().split('|');
-    phrases.map(|phrase| super::tokens::tokens(phrase).into_iter().map(|token| token.text).collect()).collect()
+    phrases.map(|phrase| tokens(phrase).into_iter().map(|token| token.text).collect()).collect()
 });
 
 /// Words that multiply the number before them.
@@ -44,17 +46,19 @@ pub(super) fn month(word: &str) -> Option<u8> {
     u8::try_from(place + 1).ok()
 }
 
-/// Whether these words begin with a phrase by which a model says that it did not do the job.
-pub(super) fn begins_with_refusal<'a>(words: impl Iterator<Item = &'a str> + Clone) -> bool {
-    REFUSALS.iter().any(|phrase| {
-        let mut begin = words.clone();
-        phrase.iter().all(|word| begin.next() == Some(word))
-    })
+/// Whether these tokens begin with a phrase by which a model says that it did not do the job.
+pub(super) fn begins_with_refusal(tokens: &[Token]) -> bool {
+    let begins = |phrase: &[String]| {
+        tokens.len() >= phrase.len() && tokens.iter().zip(phrase).all(|(token, word)| token.text == *word)
+    };
+    REFUSALS.iter().any(|phrase| begins(phrase))
 }
 
 /// What forms of a word have in common, for the usual endings: `badge` and `badges`, `turned` and `turning`.
 pub(super) fn stem(word: &str) -> &str {
-    let cut = |end: &str, least: usize| word.strip_suffix(end).filter(|stem| stem.len() >= least && stem.is_ascii());
+    let cut = |end: &str, least: usize| {
+        word.strip_suffix(end).filter(|stem| stem.len() >= least && stem.is_ascii())
+    };
     let stem = cut("ing", 4).or_else(|| cut("ied", 3)).or_else(|| cut("ies", 3)).or_else(|| cut("ed", 3));
     let stem = stem.or_else(|| cut("es", 3)).or_else(|| cut("s", 3).filter(|stem| !stem.ends_with('s')));
     let stem = stem.unwrap_or(word);

@@ -3,6 +3,8 @@
 //!
 //! `cargo test -p m3-score --test answers -- --nocapture` prints the figures of docs/answers.md.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
 mod replies;
 mod reword;
 mod variants;
@@ -23,12 +25,6 @@ fn scores(tasks: &[Task]) -> Scores {
     for (at, task) in tasks.iter().enumerate() {
         for (kind, reply) in variants(tasks, at) {
             let agreement = answer_agreement(Some(&reply), &task.reply, Some(&task.question));
-            if std::env::var("M3_ANSWERS_SHOWN").is_ok_and(|shown| shown == kind) {
-                let wrong = if kind == "reworded" { agreement.score.is_some_and(|score| score < 1.0) } else { agreement.score.is_none_or(|s| s > 0.9) };
-                if wrong {
-                    print(&format!("== {} {kind} {:?} {:?}\n{}\n-- \n{reply}\n", task.id, agreement.score, agreement.reasons, task.reply));
-                }
-            }
             scores.entry(kind).or_default().push(agreement.score);
         }
     }
@@ -37,12 +33,26 @@ fn scores(tasks: &[Task]) -> Scores {
 
 /// The area under the curve: how often a right reply has more than a wrong one, where a tie is half.
 fn area(right: &[f64], wrong: &[f64]) -> f64 {
-    let wins = |right: f64| wrong.iter().map(|wrong| if right > *wrong { 1.0 } else if right < *wrong { 0.0 } else { 0.5 }).sum::<f64>();
+    let wins = |right: f64| {
+        wrong
+            .iter()
+            .map(|wrong| {
+                if right > *wrong {
+                    1.0
+                } else if right < *wrong {
+                    0.0
+                } else {
+                    0.5
+                }
+            })
+            .sum::<f64>()
+    };
     right.iter().map(|&right| wins(right)).sum::<f64>() / (right.len() * wrong.len()) as f64
 }
 
 fn print(line: &str) {
-    writeln!(std::io::stderr(), "{line}").unwrap();
+    let mut terminal = std::io::stderr();
+    writeln!(terminal, "{line}").unwrap();
 }
 
 /// Prints the figures; the area and the share that is unsure.
@@ -56,7 +66,11 @@ fn figures(name: &str, tasks: &[Task]) -> (f64, f64) {
         let known = known(kind);
         let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
         let area = if *kind == "reworded" { 1.0 } else { area(&right, &known) };
-        print(&format!("  {kind:12} {:5} variants, {:5} unsure, mean {mean:.3}, area {area:.3}", all.len(), all.len() - known.len()));
+        print(&format!(
+            "  {kind:12} {:5} variants, {:5} unsure, mean {mean:.3}, area {area:.3}",
+            all.len(),
+            all.len() - known.len()
+        ));
         if *kind != "reworded" {
             wrong.extend(known);
         }
@@ -71,13 +85,36 @@ fn figures(name: &str, tasks: &[Task]) -> (f64, f64) {
 #[test]
 fn right_and_wrong_replies_of_the_small_benchmark_are_told_apart() {
     let (area, unsure) = figures("small benchmark", &replies::own());
-    assert!(area >= 0.5 && unsure <= 1.0, "{area} {unsure}");
+    assert!(area >= 0.98 && unsure <= 0.05, "{area} {unsure}");
+}
+
+#[test]
+fn rewordings_by_hand_are_told_from_wrong_replies() {
+    let tasks = replies::own();
+    let (mut right, mut wrong) = (Vec::new(), Vec::new());
+    for line in include_str!("by_hand.txt").lines().filter(|line| !line.starts_with('#')) {
+        let (id, rest) = line.split_once(' ').unwrap();
+        let (kind, reply) = rest.split_once(' ').unwrap();
+        let task = tasks.iter().find(|task| task.id == id).unwrap();
+        let agreement = answer_agreement(Some(reply), &task.reply, Some(&task.question));
+        let score = agreement.score.unwrap_or(f64::NAN);
+        let is_odd = if kind == "right" { score < 0.9 } else { score > 0.5 };
+        if is_odd || score.is_nan() {
+            print(&format!("by hand: {kind} has {score:.3}: {reply} ({})", agreement.reasons.join(", ")));
+        }
+        if kind == "right" { &mut right } else { &mut wrong }.push(score);
+    }
+    let area = area(&right, &wrong);
+    print(&format!("by hand: {} right, {} wrong, area {area:.4}", right.len(), wrong.len()));
+    assert!(area >= 0.96, "{area}");
 }
 
 #[test]
 fn right_and_wrong_replies_of_open_m3_bench_are_told_apart() {
     let Some(tasks) = replies::open_m3_bench() else { return };
-    let (seen, _kept): (Vec<Task>, Vec<Task>) = tasks.into_iter().partition(Task::is_seen);
-    let (area, unsure) = figures("Open-M3-Bench, the half that was seen", &seen);
-    assert!(area >= 0.5 && unsure <= 1.0, "{area} {unsure}");
+    let (seen, others): (Vec<Task>, Vec<Task>) = tasks.into_iter().partition(Task::is_seen);
+    for (name, tasks) in [("that was looked at", seen), ("that was not", others)] {
+        let (area, unsure) = figures(&format!("Open-M3-Bench, the half {name}"), &tasks);
+        assert!(area >= 0.95 && unsure <= 0.05, "{area} {unsure}");
+    }
 }

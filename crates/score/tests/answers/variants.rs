@@ -70,10 +70,12 @@ pub(crate) fn places(reply: &str) -> Vec<Place> {
         }
         places.extend(run.take().map(|at| Place { at, is_name: true }));
         let before = reply[..word.start].trim_end_matches([' ', '*', '(']);
-        is_first |= before.is_empty() || before.ends_with(['\n', '.', '!', '?', '"', ':', '—', '-', '→', '+', '/']);
+        is_first |=
+            before.is_empty() || before.ends_with(['\n', '.', '!', '?', '"', ':', '—', '-', '→', '+', '/']);
         if text.contains(|c: char| c.is_ascii_digit()) {
             // The number of a step or a list's item is no value.
-            let is_mark = (before.is_empty() || before.ends_with('\n')) && reply[word.end..].starts_with(['.', ')']);
+            let is_mark =
+                (before.is_empty() || before.ends_with('\n')) && reply[word.end..].starts_with(['.', ')']);
             if !is_mark && !before.to_lowercase().ends_with("step") {
                 places.push(Place { at: word, is_name: false });
             }
@@ -98,7 +100,8 @@ fn words(reply: &str) -> Vec<Range<usize>> {
             let all = |is: &dyn Fn(&char) -> bool| around.iter().all(|c| c.as_ref().is_some_and(is));
             if matches!(c, ',' | ':') { all(&is_digit) } else { all(&is_inner) }
         };
-        if c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ',' | '/' | ':' | '\'' | '’' | '&') && joins() {
+        if c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ',' | '/' | ':' | '\'' | '’' | '&') && joins()
+        {
             begin = begin.or(Some(at));
         } else if let Some(begin) = begin.take() {
             words.push(begin..at);
@@ -121,13 +124,14 @@ fn changed(reply: &str, dice: &mut Dice) -> Option<String> {
         return Some(replaced(reply, &place.at, NAMES[dice.below(NAMES.len())]));
     }
     let word = &reply[place.at.clone()];
-    let digits: Vec<usize> = word.char_indices().filter(|(_, c)| c.is_ascii_digit()).map(|(at, _)| at).collect();
+    let digits: Vec<usize> =
+        word.char_indices().filter(|(_, c)| c.is_ascii_digit()).map(|(at, _)| at).collect();
     // One of the first three, which no rounding leaves away.
     let first = digits.iter().position(|&at| word.as_bytes()[at] != b'0').unwrap_or(0);
     let digits = &digits[first..];
     let at = place.at.start + digits[dice.below(digits.len().min(3))];
-    let digit = u32::from(reply.as_bytes()[at] - b'0');
-    let other = (digit + 1 + u32::try_from(dice.below(8)).unwrap()) % 10;
+    let digit = usize::from(reply.as_bytes()[at] - b'0');
+    let other = (digit + 1 + dice.below(8)) % 10;
     let other = if at == place.at.start && other == 0 { if digit == 9 { 4 } else { 9 } } else { other };
     Some(replaced(reply, &(at..at + 1), &other.to_string()))
 }
@@ -140,7 +144,8 @@ fn exchanged(reply: &str, dice: &mut Dice) -> Option<String> {
         let (a, b) = (places.get(dice.below(places.len()))?, places.get(dice.below(places.len()))?);
         let (a, b) = if a.at.start < b.at.start { (a, b) } else { (b, a) };
         let number = |place: &Place| reply[place.at.clone()].replace(',', "").parse::<f64>().ok();
-        let is_same = reply[a.at.clone()].eq_ignore_ascii_case(&reply[b.at.clone()]) || number(a).is_some() && number(a) == number(b);
+        let is_same = reply[a.at.clone()].eq_ignore_ascii_case(&reply[b.at.clone()])
+            || number(a).is_some() && number(a) == number(b);
         let has_words_between = || reply[a.at.end..b.at.start].contains(char::is_alphabetic);
         if kind(a) == kind(b) && !is_same && has_words_between() {
             let second = replaced(reply, &b.at, &reply[a.at.clone()]);
@@ -152,7 +157,8 @@ fn exchanged(reply: &str, dice: &mut Dice) -> Option<String> {
 
 /// A line or sentence with a value left out.
 fn left_out(reply: &str, dice: &mut Dice) -> Option<String> {
-    let lines: Vec<&str> = reply.split_inclusive(['\n', ';']).flat_map(|line| line.split_inclusive(". ")).collect();
+    let lines: Vec<&str> =
+        reply.split_inclusive(['\n', ';']).flat_map(|line| line.split_inclusive(". ")).collect();
     let with_value: Vec<usize> = (0..lines.len()).filter(|&at| !places(lines[at]).is_empty()).collect();
     let &out = with_value.get(dice.below(with_value.len()))?;
     // What stands somewhere else as well is not left out.
@@ -163,8 +169,10 @@ fn left_out(reply: &str, dice: &mut Dice) -> Option<String> {
 
 /// One statement denied, or one that denies made to claim.
 fn negated(reply: &str, dice: &mut Dice) -> Option<String> {
-    const VERBS: [&str; 12] =
-        [" is ", " are ", " was ", " were ", " has ", " have ", " can ", " will ", " should ", " not ", " Yes", " No "];
+    const VERBS: [&str; 12] = [
+        " is ", " are ", " was ", " were ", " has ", " have ", " can ", " will ", " should ", " not ",
+        " Yes", " No ",
+    ];
     let verbs: Vec<(usize, &str)> = VERBS.iter().flat_map(|verb| reply.match_indices(verb)).collect();
     let &(at, verb) = verbs.get(dice.below(verbs.len()))?;
     let place = at..at + verb.len();
