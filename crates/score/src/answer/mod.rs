@@ -1,7 +1,7 @@
 //! How well a reply agrees with the reference's, without any model: `docs/answers.md` says what is compared and what it cannot see.
 //!
-//! The steps, a file each: [`tokens`] (one spelling), [`values`] (numbers, days, codes, names: [`numbers`], [`dates`]),
-//! [`places`] (which values the reply has, which it has others in the place of: [`contexts`]), [`polarity`] (yes, no, not, and
+//! The steps, a file each: `tokens` (one spelling), `values` (numbers, days, codes, names: `numbers`, `dates`),
+//! `places` (which values the reply has, which it has others in the place of: `contexts`), `polarity` (yes, no, not, and
 //! refusals).
 
 mod contexts;
