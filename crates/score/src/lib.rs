@@ -49,6 +49,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod answer;
 mod assign;
 mod bucket;
 mod by_tool;

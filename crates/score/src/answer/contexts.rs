@@ -1,0 +1,121 @@
+//! What stands around a value, and how far it stands around another one: which thing a number is the number of.
+
+use std::collections::HashMap;
+
+use super::tokens::{Break, Token};
+use super::values::Value;
+use super::words::{is_in, stem};
+
+/// Words on each side of a value that are looked at.
+const REACH: usize = 10;
+
+/// What the side that a word stands on counts, beside the word itself with 1.
+const SIDE: f64 = 0.75;
+
+/// The share of what stands beyond the sentence or line of a value.
+const FAR: f64 = 0.15;
+
+/// The words of both replies, with how often the first has them.
+#[derive(Debug, Default)]
+pub(super) struct Vocabulary<'a> {
+    words: HashMap<&'a str, (u32, u32)>,
+}
+
+impl<'a> Vocabulary<'a> {
+    pub(super) fn new(first: &'a [Token], second: &'a [Token]) -> Self {
+        let mut vocabulary = Self::default();
+        for (tokens, count) in [(first, 1), (second, 0)] {
+            for token in tokens {
+                let next = u32::try_from(vocabulary.words.len()).unwrap_or(u32::MAX);
+                vocabulary.words.entry(stem(&token.text)).or_insert((next, 0)).1 += count;
+            }
+        }
+        vocabulary
+    }
+
+    /// The number of a word that says something, and how much: what stands everywhere says little.
+    pub(super) fn content(&self, token: &Token) -> Option<(u32, f64)> {
+        if !token.is_label && (is_in("stop", &token.text) || is_in("not", &token.text)) {
+            return None;
+        }
+        let &(word, count) = self.words.get(stem(&token.text))?;
+        Some((word, 1.0 / f64::from(count.max(1)).sqrt()))
+    }
+}
+
+/// The words around a value.
+#[derive(Debug)]
+pub(super) struct Context {
+    /// In its sentence or line.
+    near: Weights,
+    /// Beyond it.
+    far: Weights,
+}
+
+/// Words with their weights, in the order of their numbers; of length 1 as a vector.
+type Weights = Vec<(u32, f64)>;
+
+impl Context {
+    pub(super) fn new(tokens: &[Token], value: &Value, vocabulary: &Vocabulary<'_>) -> Self {
+        let mut weights = [HashMap::new(), HashMap::new()];
+        let before = (0..value.begin).rev().map(|at| (at, tokens[at + 1].gap, 1));
+        let after = (value.end..tokens.len()).map(|at| (at, tokens[at].gap, 2));
+        add(&mut weights, before, tokens, vocabulary);
+        add(&mut weights, after, tokens, vocabulary);
+        let [near, far] = weights.map(|weights| {
+            let mut weights: Weights = weights.into_iter().collect();
+            weights.sort_unstable_by_key(|(word, _)| *word);
+            let length = weights.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
+            weights.into_iter().map(|(word, weight)| (word, weight / length)).collect()
+        });
+        Self { near, far }
+    }
+
+    /// How alike two contexts are, in [0, 1]; 1 if nothing stands around either.
+    pub(super) fn alike(&self, other: &Self) -> f64 {
+        let is_empty = [self, other].iter().all(|context| context.near.is_empty() && context.far.is_empty());
+        if is_empty {
+            1.0
+        } else {
+            (1.0 - FAR) * cosine(&self.near, &other.near) + FAR * cosine(&self.far, &other.far)
+        }
+    }
+}
+
+fn cosine(a: &Weights, b: &Weights) -> f64 {
+    let (mut sum, mut at) = (0.0, 0);
+    for (word, weight) in a {
+        while b.get(at).is_some_and(|(other, _)| other < word) {
+            at += 1;
+        }
+        sum += b.get(at).filter(|(other, _)| other == word).map_or(0.0, |(_, other)| weight * other);
+    }
+    sum
+}
+
+/// Adds the words on one side, the nearer ones with more weight.
+fn add(
+    weights: &mut [HashMap<u32, f64>; 2],
+    places: impl Iterator<Item = (usize, Break, u32)>,
+    tokens: &[Token],
+    vocabulary: &Vocabulary<'_>,
+) {
+    let (mut distance, mut words, mut is_far) = (0.0, 0, 0);
+    for (at, gap, side) in places.take(4 * REACH) {
+        distance += match gap {
+            Break::None | Break::Colon => 0.0,
+            Break::Clause => 0.5,
+            Break::Comma | Break::Sentence | Break::Line => 2.0,
+        };
+        if gap >= Break::Sentence {
+            is_far = 1;
+        }
+        let Some((word, weight)) = vocabulary.content(&tokens[at]) else { continue };
+        (distance, words) = (distance + 1.0, words + 1);
+        if words > REACH {
+            break;
+        }
+        *weights[is_far].entry(3 * word).or_default() += weight / distance;
+        *weights[is_far].entry(3 * word + side).or_default() += SIDE * weight / distance;
+    }
+}

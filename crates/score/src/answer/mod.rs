@@ -1,0 +1,185 @@
+//! How well a reply agrees with the reference's, without any model: `docs/answers.md` says what is compared and what it cannot see.
+//!
+//! The steps, a file each: `tokens` (one spelling), `values` (numbers, days, codes, names: `numbers`, `dates`),
+//! `places` (which values the reply has, which it has others in the place of: `contexts`), `polarity` (yes, no, not, and
+//! refusals).
+
+mod contexts;
+mod dates;
+mod numbers;
+mod places;
+mod polarity;
+#[cfg(test)]
+mod tests;
+mod tokens;
+mod values;
+mod words;
+
+use contexts::Vocabulary;
+use places::{Fate, Side, fates};
+use polarity::{contrary, denies, refuses, yes_or_no};
+use tokens::{Token, tokens};
+use values::{Content, Value, mentions, values};
+use words::{is_in, stem};
+
+/// Bytes of a reply that are read; what comes behind them is not looked at.
+const MOST_READ: usize = 65_536;
+
+/// Values of a reference that are looked for.
+const MOST_VALUES: usize = 200;
+
+/// Values of a reply that they are looked for among.
+const MOST_SAID: usize = 2000;
+
+/// What a value counts that the question has already, beside 1 for a new one.
+const GIVEN: f64 = 0.25;
+
+/// What each contradiction multiplies the score with.
+const CONTRADICTION: f64 = 0.5;
+
+/// Words that say something in a reply that is compared as a whole.
+const LONGEST_TEXT: usize = 4;
+
+/// Reasons that are told.
+const MOST_REASONS: usize = 5;
+
+/// Words of a sentence that a reason shows.
+const LONGEST_SHOWN: usize = 12;
+
+/// What the comparison of two replies says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AnswerAgreement {
+    /// How far the reply agrees, in [0, 1]: the share of the reference's values that it has, halved by each contradiction. `None`
+    /// if nothing can be said: the reference is prose without values.
+    pub score: Option<f64>,
+    /// What is missing or contradicts the reference, in words: `says 14.2 km, not 12.4 km`. The first five.
+    pub reasons: Vec<String>,
+}
+
+impl AnswerAgreement {
+    fn new(score: f64, reason: impl Into<Option<String>>) -> Self {
+        Self { score: Some(score), reasons: reason.into().into_iter().collect() }
+    }
+}
+
+/// How well a reply agrees with the reference's. Values that the question has already count less. Of each text the first 64 KiB are
+/// read, of the reference the first 200 values are looked for. A reference of spaces alone leaves nothing to compare.
+#[must_use]
+pub fn answer_agreement(predicted: Option<&str>, reference: &str, question: Option<&str>) -> AnswerAgreement {
+    let read = |text: &str| tokens(m3_support::text::head(text, MOST_READ));
+    let reference = read(reference);
+    if reference.is_empty() {
+        return AnswerAgreement::default();
+    }
+    let reply = read(predicted.unwrap_or_default());
+    if reply.is_empty() {
+        return AnswerAgreement::new(0.0, "says nothing".to_owned());
+    }
+    if without_articles(&reference).eq(without_articles(&reply)) {
+        return AnswerAgreement::new(1.0, None);
+    }
+    compare(&reference, &reply, &read(question.unwrap_or_default()))
+}
+
+fn without_articles(tokens: &[Token]) -> impl Iterator<Item = &str> {
+    tokens.iter().map(|token| &*token.text).filter(|word| !is_in("articles", word))
+}
+
+fn compare(reference: &[Token], reply: &[Token], question: &[Token]) -> AnswerAgreement {
+    let vocabulary = Vocabulary::new(reference, reply);
+    let mut tally = Tally::default();
+    compare_values(&mut tally, (reference, reply, question), &vocabulary);
+    if let Some(is_yes) = yes_or_no(reference)
+        && let Some(other) = yes_or_no(reply).or_else(|| denies(reply).then_some(false))
+    {
+        let reason = if other { "says yes, not no" } else { "says no, not yes" };
+        tally.add(1.0, if other == is_yes { Fate::Present } else { Fate::Replaced(0) }, || reason.to_owned());
+    }
+    if let Some((ours, theirs)) = contrary(reference, reply, &vocabulary) {
+        let begin = |tokens: &[Token]| shown(&tokens[..tokens.len().min(LONGEST_SHOWN)]);
+        tally.contradict(format!("says `{}`, not `{}`", begin(theirs), begin(ours)));
+    }
+    tally.agreement(refuses(reply) && !refuses(reference))
+}
+
+/// Looks for the reference's values in the reply.
+fn compare_values(
+    tally: &mut Tally,
+    (reference, reply, question): (&[Token], &[Token], &[Token]),
+    vocabulary: &Vocabulary<'_>,
+) {
+    let mut ours = values(reference, MOST_VALUES);
+    ours.retain(|value| value.is_firm);
+    let length = reference.iter().filter(|token| vocabulary.content(token).is_some()).count();
+    if ours.is_empty() && length <= LONGEST_TEXT {
+        ours = each_word(reference, vocabulary);
+    }
+    let mut theirs = values(reply, MOST_SAID);
+    theirs.extend(mentions(reply, &theirs, &ours, MOST_SAID));
+    let in_question = values(question, MOST_SAID);
+    let fates = fates(Side { tokens: reference, values: &ours }, Side { tokens: reply, values: &theirs });
+    for (value, fate) in ours.iter().zip(fates) {
+        let is_given = in_question.iter().any(|other| other.content.is_same(&value.content))
+            || places::has(question, &value.content);
+        let ours = shown(&reference[value.begin..value.end]);
+        tally.add(if is_given { GIVEN } else { 1.0 }, fate, || match fate {
+            Fate::Replaced(at) => {
+                format!("says {}, not {ours}", shown(&reply[theirs[at].begin..theirs[at].end]))
+            }
+            _ => format!("does not say {ours}"),
+        });
+    }
+}
+
+/// Each word that says something, as a value: for replies of a few words.
+fn each_word(tokens: &[Token], vocabulary: &Vocabulary<'_>) -> Vec<Value> {
+    let words = tokens.iter().enumerate().filter(|(_, token)| vocabulary.content(token).is_some());
+    let content = |token: &Token| Content::Name(vec![stem(&token.text).to_owned()]);
+    words
+        .map(|(at, token)| Value { content: content(token), begin: at, end: at + 1, is_firm: true })
+        .collect()
+}
+
+fn shown(tokens: &[Token]) -> String {
+    tokens.iter().map(|token| &*token.shown).collect::<Vec<_>>().join(" ")
+}
+
+/// What the reply was found to have so far.
+#[derive(Default)]
+struct Tally {
+    /// What all of the reference's values count.
+    all: f64,
+    /// What those count that the reply has.
+    present: f64,
+    contradictions: i32,
+    /// Reasons of contradictions, and of missing values.
+    reasons: [Vec<String>; 2],
+}
+
+impl Tally {
+    fn add(&mut self, weight: f64, fate: Fate, reason: impl Fn() -> String) {
+        self.all += weight;
+        match fate {
+            Fate::Present => self.present += weight,
+            Fate::Missing => self.reasons[1].push(reason()),
+            Fate::Replaced(_) => self.contradict(reason()),
+        }
+    }
+
+    fn contradict(&mut self, reason: String) {
+        self.contradictions += 1;
+        self.reasons[0].push(reason);
+    }
+
+    fn agreement(self, refuses: bool) -> AnswerAgreement {
+        if refuses && 2.0 * self.present <= self.all {
+            return AnswerAgreement::new(0.0, "says that it was not done".to_owned());
+        }
+        let score = if self.all > 0.0 {
+            Some(self.present / self.all * CONTRADICTION.powi(self.contradictions))
+        } else {
+            (self.contradictions > 0).then_some(0.0)
+        };
+        AnswerAgreement { score, reasons: self.reasons.into_iter().flatten().take(MOST_REASONS).collect() }
+    }
+}

@@ -1,0 +1,115 @@
+//! Whether a reply says yes or no, denies what the reference says, or says that the job was not done.
+
+use super::contexts::Vocabulary;
+use super::tokens::{Break, Kind, Token};
+use super::words::{begins_with_refusal, is_in};
+
+/// How alike two sentences are at least that say the same, or the contrary.
+const SAME_SENTENCE: f64 = 0.6;
+
+/// By how much the contrary must be more alike.
+const MARGIN: f64 = 0.1;
+
+/// Sentences that are looked at.
+const MOST_SENTENCES: usize = 400;
+
+/// Words of a sentence in which a refusal begins.
+const REFUSED_BY: usize = 6;
+
+/// What a sentence says, in whatever order, and how often it denies.
+struct Sentence<'a> {
+    tokens: &'a [Token],
+    /// Its words that say something with their weights, in the order of their numbers.
+    words: Vec<(u32, f64)>,
+    denials: usize,
+}
+
+/// The first sentence of the reply that denies what the reference says, or says what it denies; with the reference's.
+pub(super) fn contrary<'a>(
+    reference: &'a [Token],
+    reply: &'a [Token],
+    vocabulary: &Vocabulary<'_>,
+) -> Option<(&'a [Token], &'a [Token])> {
+    let theirs = sentences(reply, vocabulary);
+    sentences(reference, vocabulary).iter().filter(|our| !our.words.is_empty()).find_map(|our| {
+        let (mut same, mut other) = (0.0, (0.0, None));
+        for their in &theirs {
+            // One word is the name of many things.
+            if shared(&our.words, &their.words) < our.words.len().max(their.words.len()).min(2) {
+                continue;
+            }
+            let alike = alike(&our.words, &their.words);
+            if their.denials == our.denials {
+                same = f64::max(same, alike);
+            } else if alike > other.0 {
+                other = (alike, Some(their));
+            }
+        }
+        let is_contrary = other.0 >= SAME_SENTENCE && other.0 > same + MARGIN;
+        other.1.filter(|_| is_contrary).map(|their| (our.tokens, their.tokens))
+    })
+}
+
+fn sentences<'a>(tokens: &'a [Token], vocabulary: &Vocabulary<'_>) -> Vec<Sentence<'a>> {
+    let sentences = tokens.chunk_by(|_, next| next.gap < Break::Sentence).take(MOST_SENTENCES);
+    sentences
+        .map(|tokens| {
+            let mut words: Vec<(u32, f64)> =
+                tokens.iter().filter_map(|token| vocabulary.content(token)).collect();
+            words.sort_unstable_by_key(|(word, _)| *word);
+            words.dedup_by_key(|(word, _)| *word);
+            Sentence { tokens, words, denials: denials(tokens) }
+        })
+        .collect()
+}
+
+/// How many words deny; `No. 5` and `No:5` do not.
+fn denials(tokens: &[Token]) -> usize {
+    let is_number = |at: usize| tokens.get(at + 1).is_some_and(|next| next.kind == Kind::Number);
+    let denies = |at: usize| is_in("not", &tokens[at].text) && !(tokens[at].text == "no" && is_number(at));
+    (0..tokens.len()).filter(|&at| denies(at)).count()
+}
+
+/// How many words both have.
+fn shared(a: &[(u32, f64)], b: &[(u32, f64)]) -> usize {
+    a.iter().filter(|(word, _)| b.binary_search_by_key(word, |(word, _)| *word).is_ok()).count()
+}
+
+/// The weight of what both have, as a share of the mean of both, in [0, 1].
+fn alike(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
+    let weight = |words: &[(u32, f64)]| words.iter().map(|(_, weight)| weight).sum::<f64>();
+    let (mut both, mut at) = (0.0, 0);
+    for (word, weight) in a {
+        while b.get(at).is_some_and(|(other, _)| other < word) {
+            at += 1;
+        }
+        both += b.get(at).filter(|(other, _)| other == word).map_or(0.0, |_| *weight);
+    }
+    let all = weight(a) + weight(b);
+    if all > 0.0 { 2.0 * both / all } else { 0.0 }
+}
+
+/// Whether the reply begins with yes or no.
+pub(super) fn yes_or_no(tokens: &[Token]) -> Option<bool> {
+    let first = tokens.first()?;
+    // `No diet Pepsi is there` is no answer to a question.
+    let is_alone = tokens.get(1).is_none_or(|next| next.gap >= Break::Comma);
+    match () {
+        () if is_in("yes", &first.text) => Some(true),
+        () if is_in("no", &first.text) && is_alone => Some(false),
+        () => None,
+    }
+}
+
+/// Whether a reply denies anything in its first sentence.
+pub(super) fn denies(tokens: &[Token]) -> bool {
+    let first = tokens.chunk_by(|_, next| next.gap < Break::Sentence).next().unwrap_or_default();
+    denials(first) > 0
+}
+
+/// Whether a reply says in its first two sentences that the job was not done.
+pub(super) fn refuses(tokens: &[Token]) -> bool {
+    let mut sentences = tokens.chunk_by(|_, next| next.gap < Break::Sentence).take(2);
+    sentences
+        .any(|sentence| (0..sentence.len().min(REFUSED_BY)).any(|at| begins_with_refusal(&sentence[at..])))
+}
