@@ -36,6 +36,7 @@ _METRICS = (
     "argument_fidelity_covered",
     "region_overlap",
     "artifact_agreement",
+    "answer_agreement",
     "change_recall",
     "change_precision",
     "change_fidelity",

@@ -23,6 +23,7 @@ METRICS = (
     "argument_fidelity",
     "region_overlap",
     "artifact_agreement",
+    "answer_agreement",
     "change_recall",
     "change_precision",
     "change_fidelity",
@@ -95,6 +96,7 @@ class Aggregate(_Numbers):
     argument_fidelity_covered: float
     region_overlap: float | None
     artifact_agreement: float | None
+    answer_agreement: float | None
     change_recall: float | None
     change_precision: float | None
     change_fidelity: float | None
@@ -130,6 +132,7 @@ class Trajectory(_Numbers):
     argument_fidelity_covered: float
     region_overlap: float | None
     artifact_agreement: float | None
+    answer_agreement: float | None
     change_recall: float | None
     change_precision: float | None
     change_fidelity: float | None

@@ -184,7 +184,7 @@ fn the_action_hands_every_input_to_the_script() {
     let is_name = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
     let inputs: Vec<&str> =
         inputs.lines().filter(is_name).map(|line| line.trim().trim_end_matches(':')).collect();
-    assert_eq!(inputs.len(), 8, "{inputs:?}");
+    assert_eq!(inputs.len(), 9, "{inputs:?}");
     for input in inputs {
         let variable = format!("INPUT_{}", input.to_uppercase().replace('-', "_"));
         assert!(action.contains(&format!("        {variable}: ${{{{ inputs.{input} }}}}\n")), "{variable}");

@@ -202,7 +202,10 @@ fn more_columns_appear_when_the_data_are_there() {
     assert!(!plain.contains("info") && !plain.contains("input M"), "{plain}");
     let both = stdout(m3_bare(folder.path()).arg("leaderboard").args([&graded, &results[0]]));
     assert!(
-        both.contains("task   info   avg.") && both.contains("input M") && both.contains("75.0 %"),
+        both.contains("task")
+            && both.contains("info   avg.")
+            && both.contains("input M")
+            && both.contains("75.0 %"),
         "{both}"
     );
     assert!(both.contains("six alignment metrics"), "not all models are graded: {both}");

@@ -8,6 +8,7 @@ use m3_support::text::head;
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{FailureClass, Trajectory};
 
+use super::answer::AnswerAgreement;
 use super::calls::Calls;
 use super::fidelity::{CallPair, without_signs};
 use super::flow::PairFlow;
@@ -40,6 +41,8 @@ pub(super) struct Prepared {
     pub(super) flow: Option<Box<PairFlow>>,
     /// What both returned, where both have recorded it.
     pub(super) results: Option<Box<PairResults>>,
+    /// How well the final replies agree.
+    pub(super) answer: Option<AnswerAgreement>,
 }
 
 /// The calls of one side. Texts are indices into the chunk's texts. Calls of a tool that the other side does not use
@@ -80,9 +83,9 @@ impl Chunk {
     /// Reduces a pair of trajectories: serializes the calls that can be matched and drops everything else.
     pub(super) fn prepare(
         &mut self,
-        reference: &Trajectory,
-        prediction: &Trajectory,
+        (reference, prediction): (&Trajectory, &Trajectory),
         failure: Option<FailureClass>,
+        answer: Option<AnswerAgreement>,
         serializer: &Serializer<'_>,
         options: &ScoreOptions<'_>,
     ) {
@@ -115,6 +118,7 @@ impl Chunk {
             predictions,
             flow,
             results,
+            answer,
         });
     }
 

@@ -51,7 +51,7 @@ impl ExactSums {
         has_failed: bool,
         matching: &Matching,
         (compared, reached_without): (&[ComparedPair], usize),
-        (artifact_agreement, job): (Option<f64>, Option<&Job>),
+        ([artifact_agreement, answer_agreement], job): ([Option<f64>; 2], Option<&Job>),
         references: &Calls,
         predictions: &Calls,
         profile: Profile,
@@ -70,6 +70,7 @@ impl ExactSums {
             references,
             fidelity: fidelity.value(),
             artifact_agreement,
+            answer_agreement,
             verdict,
             changes,
         };

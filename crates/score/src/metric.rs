@@ -264,6 +264,17 @@ registry! {
         source: Source::Alignment(Sum::MeanOfTrajectories(|aligned| aligned.artifact_agreement), mean),
         note: |_| Some("what is left behind, by its content".to_owned()),
     }
+    AnswerAgreement {
+        meaning: "How well the final reply agrees with the reference's: its numbers, days, codes and names, yes and no. Null where the reference has no reply, or prose without values. Not part of the average.",
+        name: "answer_agreement",
+        label: "answer agreement",
+        heading: "answer",
+        is_in_tables: false,
+        column: Some(16),
+        averaged: Averaged::Never,
+        source: Source::Alignment(Sum::MeanOfTrajectories(|aligned| aligned.answer_agreement), mean),
+        note: |_| Some("final replies, by their values".to_owned()),
+    }
     ChangeRecall {
         meaning: "Of a trajectory's reference calls that change something, the share that is matched; unknown where there is none. Not part of the average.",
         name: "change_recall",
@@ -298,7 +309,7 @@ registry! {
         note: |set| {
             let [recall, precision] = [Metric::ChangeRecall, Metric::ChangePrecision]
                 .map(|metric| set.metrics.get(metric).map_or_else(|| "-".to_owned(), |value| format!("{value:.3}")));
-            Some(format!("of calls that change; rec. {recall}, prec. {precision}"))
+            Some(format!("recall {recall}, precision {precision}"))
         },
     }
     StepCoherence {

@@ -99,8 +99,15 @@ mod tests {
         let fidelity = CallFidelity { regions, ..CallFidelity::default() };
         let compared = vec![ComparedPair { reference: place, predicted: place, fidelity }];
         let calls = Calls::new(1);
-        let sums =
-            ExactSums::of(false, &matching, (&compared, 0), (None, None), &calls, &calls, Profile::Paper);
+        let sums = ExactSums::of(
+            false,
+            &matching,
+            (&compared, 0),
+            ([None, None], None),
+            &calls,
+            &calls,
+            Profile::Paper,
+        );
         TrajectoryScore {
             id: "a".to_owned(),
             task_type: None,
@@ -111,6 +118,7 @@ mod tests {
             compared,
             reached_without: Vec::new(),
             artifact_agreement: None,
+            answer: None,
             job: None,
         }
     }

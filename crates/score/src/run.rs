@@ -7,16 +7,17 @@ use std::sync::Arc;
 use m3_embedding::{Embedder, InputKey};
 use m3_trajectory::{FailureClass, Trajectory};
 
+use super::answer::{AnswerAgreement, answer_agreement};
 use super::chunk::{Chunk, Prepared};
 use super::counterparts::{Comparer, pair_of};
 use super::fidelity::{DoubtfulPairs, Fidelity};
+use super::job::{JobCalls, KnownResults};
 use super::matching::{Matching, align, calls_to_embed, cosine_of_calls};
 use super::results::ResultEvidence;
 use super::results::survey::Survey;
 use super::scored::{Progress, ScoreError, Sink, Summary, TrajectoryScore};
 use super::transport::TooLarge;
 use super::typed::align_by_fidelity;
-use super::verdict::JobCalls;
 use super::{CallPlace, ComparedPair, ExactSums, Job, Profile, ScoreOptions, Serializer, Similarity};
 
 /// What scores, and what it has found so far.
@@ -31,6 +32,8 @@ pub(super) struct Run<'a> {
     pub(super) summary: Summary,
     /// What the files show of tools.
     pub(super) survey: Survey,
+    /// Whether the predictions have final replies.
+    pub(super) has_replies: bool,
     done: usize,
     /// How many trajectories there will be.
     pub(super) total: usize,
@@ -48,6 +51,7 @@ impl<'a> Run<'a> {
             doubtful: None,
             summary: Summary::default(),
             survey: Survey::default(),
+            has_replies: false,
             done: 0,
             total: 0,
         }
@@ -71,8 +75,17 @@ impl<'a> Run<'a> {
         }
         ledger.scored += 1;
         ledger.malformed_calls += prediction.calls().filter(|(_, call)| call.is_malformed()).count();
-        chunk.prepare(reference, prediction, failure, &self.serializer, &self.options);
+        let answer = self.answer(reference, prediction);
+        chunk.prepare((reference, prediction), failure, answer, &self.serializer, &self.options);
         true
+    }
+
+    /// How well the final replies agree, where both files have some.
+    fn answer(&self, reference: &Trajectory, prediction: &Trajectory) -> Option<AnswerAgreement> {
+        let is_compared = self.has_replies && self.options.profile == Profile::Paper;
+        let wanted = reference.final_reply.as_deref().filter(|_| is_compared)?;
+        let question = [reference, prediction].into_iter().find_map(|side| side.question.as_deref());
+        Some(answer_agreement(prediction.final_reply.as_deref(), wanted, question))
     }
 
     /// Scores the trajectories of a chunk.
@@ -134,12 +147,15 @@ impl<'a> Run<'a> {
                 matches: &matching.matches,
             };
             let has_verdict = self.options.profile == Profile::Paper;
-            let job = has_verdict.then(|| Job::new(&calls, artifact_agreement)).flatten();
+            let answer = prepared.answer.as_ref();
+            let answer_agreement = answer.and_then(|answer| answer.score);
+            let known = KnownResults { artifacts: artifact_agreement, answer };
+            let job = has_verdict.then(|| Job::new(&calls, &known)).flatten();
             let mut sums = ExactSums::of(
                 prepared.failure.is_some(),
                 &matching,
                 (&compared, reached_without.len()),
-                (artifact_agreement, job.as_ref()),
+                ([artifact_agreement, answer_agreement], job.as_ref()),
                 calls.references,
                 calls.predictions,
                 self.options.profile,
@@ -149,7 +165,7 @@ impl<'a> Run<'a> {
             self.summary.findings.add(&prepared, &matching.matches, &compared);
             let role = |tool: &str| self.options.role(tool);
             self.summary.by_tool.add(prepared.failure, &matching, &compared, &role);
-            let Prepared { id, task_type, failure, verdict, .. } = prepared;
+            let Prepared { id, task_type, failure, verdict, answer: prepared_answer, .. } = prepared;
             if let Some(task_type) = &task_type {
                 *self.summary.by_type.entry(task_type.clone()).or_default() += sums;
             }
@@ -164,6 +180,7 @@ impl<'a> Run<'a> {
                 reached_without,
                 job,
                 artifact_agreement,
+                answer: prepared_answer,
             })
             .map_err(ScoreError::Sink)?;
             self.done += 1;

@@ -6,6 +6,7 @@ use m3_embedding::EncoderError;
 use m3_support::text::shortened;
 use m3_trajectory::{FailureClass, SourceError};
 
+use super::answer::AnswerAgreement;
 use super::findings::Findings;
 use super::matching::Matching;
 use super::results::survey::Survey;
@@ -35,6 +36,9 @@ pub struct TrajectoryScore {
     pub job: Option<Job>,
     /// How well what both trajectories leave behind agrees, in [0, 1]; `None` where nothing is recorded or left behind.
     pub artifact_agreement: Option<f64>,
+    /// How well the final replies agree; `None` where the reference has none, no prediction of the set has one, and in the profile
+    /// `open-m3-bench`.
+    pub answer: Option<AnswerAgreement>,
 }
 
 /// A whole set, scored.

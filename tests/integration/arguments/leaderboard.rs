@@ -26,7 +26,7 @@ fn without_fidelity(result: &mut Value) {
     result.as_object_mut().unwrap().remove("similarity");
     let without = |numbers: &mut Value| {
         let numbers = numbers.as_object_mut().unwrap();
-        numbers.retain(|name, _| !name.starts_with("argument_fidelity") && name != "wrong_arguments");
+        numbers.retain(|name, _| !name.contains("_fidelity") && name != "wrong_arguments");
     };
     without(&mut result["aggregate"]);
     for trajectory in result["trajectories"].as_array_mut().unwrap() {

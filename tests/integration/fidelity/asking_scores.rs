@@ -64,7 +64,7 @@ fn without_fidelity(score: &Value) -> Value {
                     !(key.contains("fidelity")
                         || key.contains("wrong")
                         || key.contains("rejected")
-                        || key == "verdict")
+                        || ["verdict", "job", "jobs"].contains(&key.as_str()))
                 });
                 members.values_mut().for_each(strip);
             }

@@ -32,6 +32,8 @@ pub struct JobReport {
     pub extra_changes: f64,
     /// How well what both leave behind agrees; null where it is not known.
     pub artifacts: Option<f64>,
+    /// How well the final reply agrees with the reference's; null where it is not known.
+    pub answer: Option<f64>,
     /// Whether the job is bound to the reference's path: one of its calls is known to change something, or what it leaves
     /// behind is known. If not, the other numbers count half.
     pub is_bound: bool,
@@ -94,6 +96,7 @@ impl From<&Job> for JobReport {
             covered: evidence.covered,
             extra_changes: evidence.extra_changes,
             artifacts: evidence.artifacts,
+            answer: evidence.answer,
             is_bound: evidence.is_bound,
             reasons: job.facts.iter().map(JobReason::from).collect(),
         }
@@ -145,8 +148,16 @@ impl From<&JobFact> for JobReason {
             }
             JobFact::Artifacts { agreement } => {
                 // 1.00 is for the same only.
-                let shown = if *agreement < 1.0 { agreement.min(0.99) } else { 1.0 };
+                let shown = if *agreement < 1.0 { agreement.min(0.99) + 0.0 } else { 1.0 };
                 (format!("what is left behind agrees with {shown:.2}"), None, None)
+            }
+            JobFact::Answer { agreement, reason } => {
+                let what = match reason {
+                    Some(reason) => format!("the answer {}", shortened(reason, NAME)),
+                    None if *agreement >= 1.0 => "the answer agrees".to_owned(),
+                    None => format!("the answer agrees with {:.2}", agreement.min(0.99)),
+                };
+                (what, None, None)
             }
             JobFact::AllMade => {
                 ("every call of the reference is made, and nothing else is changed".to_owned(), None, None)

@@ -4,6 +4,7 @@
 //! `places` (which values the reply has, which it has others in the place of: `contexts`), `polarity` (yes, no, not, and
 //! refusals).
 
+mod choice;
 mod contexts;
 mod dates;
 mod numbers;
@@ -74,6 +75,15 @@ pub fn answer_agreement(predicted: Option<&str>, reference: &str, question: Opti
     let reply = read(predicted.unwrap_or_default());
     if reply.is_empty() {
         return AnswerAgreement::new(0.0, "says nothing".to_owned());
+    }
+    if let Some(letter) = choice::wanted(&reference) {
+        return match choice::chosen(&reply) {
+            Some(other) if other != letter => {
+                AnswerAgreement::new(0.0, format!("chooses {other}, not {letter}"))
+            }
+            Some(_) => AnswerAgreement::new(1.0, None),
+            None => AnswerAgreement::new(0.0, format!("does not choose {letter}")),
+        };
     }
     if without_articles(&reference).eq(without_articles(&reply)) {
         return AnswerAgreement::new(1.0, None);

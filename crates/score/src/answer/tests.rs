@@ -130,3 +130,21 @@ proptest! {
         prop_assert!(score.is_none() || score == Some(1.0));
     }
 }
+
+#[test]
+fn letters_of_choices_are_found_where_they_stand() {
+    for (reply, score) in [
+        ("B", 1.0),
+        ("<Answer>B<Answer>", 1.0),
+        ("The answer is (B).", 1.0),
+        ("B. 22.87%", 1.0),
+        ("A look at both shows: **B**", 1.0),
+        ("I think the correct answer would be option B, not A", 1.0),
+        ("<Answer>A<Answer>", 0.0),
+        ("The answer is C. A map of B shows it.", 0.0),
+        ("22.87%", 0.0),
+    ] {
+        assert_eq!(answer_agreement(Some(reply), "B", None).score, Some(score), "{reply}");
+    }
+    assert_eq!(answer_agreement(Some("<Answer>A<Answer>"), "A", None).score, Some(1.0));
+}

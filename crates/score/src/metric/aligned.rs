@@ -27,6 +27,8 @@ pub struct Aligned<'a> {
     pub(crate) fidelity: f64,
     /// How well what both trajectories leave behind agrees, if that is known.
     pub(crate) artifact_agreement: Option<f64>,
+    /// How well the final replies agree, if that is known.
+    pub(crate) answer_agreement: Option<f64>,
     /// How probable it is that the trajectory did its job, if that can be said.
     pub(crate) verdict: Option<f64>,
     /// What became of the calls that change something.

@@ -1,0 +1,242 @@
+//! What says whether a trajectory did its job: the numbers behind the verdict, taken from its calls, and the reasons in them.
+
+use m3_flow::CallRole;
+
+use super::JobEvidence;
+use super::answer::AnswerAgreement;
+use super::calls::Calls;
+use super::fidelity::constants::{SAME_OTHERWISE, THRESHOLD};
+use super::matching::Match;
+use super::{CallPlace, ComparedPair, ExactSum};
+
+/// What an extra call counts like of which nothing says whether it changes something, as a share of one that does.
+const UNKNOWN: f64 = 0.5;
+
+/// What is known of a trajectory besides its calls.
+pub(super) struct KnownResults<'a> {
+    /// How well what both leave behind agrees.
+    pub(super) artifacts: Option<f64>,
+    /// How well the final replies agree.
+    pub(super) answer: Option<&'a AnswerAgreement>,
+}
+
+/// What says whether a trajectory did its job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// The numbers.
+    pub evidence: JobEvidence,
+    /// What moves the probability most, that first.
+    pub facts: Vec<JobFact>,
+    /// What became of the calls that change something.
+    pub changes: Changes,
+}
+
+/// A reason for a probability.
+#[derive(Debug, Clone, PartialEq)]
+pub enum JobFact {
+    /// Reference calls of one kind are not made as the reference makes them.
+    Differ {
+        /// Whether they change something, or may; else they only look.
+        change: bool,
+        /// The worst of them.
+        worst: WorstCall,
+        /// How many there are besides.
+        others: usize,
+    },
+    /// Predicted calls that no reference call is compared with change something, or may.
+    Extra {
+        /// The first of them, one that is known to change something before others.
+        first: CallPlace,
+        /// Its tool.
+        tool: String,
+        /// Whether that one is known to change something.
+        changes: bool,
+        /// How many there are besides.
+        others: usize,
+    },
+    /// What both leave behind.
+    Artifacts {
+        /// How well it agrees, in [0, 1].
+        agreement: f64,
+    },
+    /// The final reply beside the reference's.
+    Answer {
+        /// How well it agrees, in [0, 1].
+        agreement: f64,
+        /// What is missing in it or contradicts the reference, in words.
+        reason: Option<String>,
+    },
+    /// Every reference call is made as the reference makes it, and nothing else is changed.
+    AllMade,
+}
+
+/// The reference call that is made worst.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorstCall {
+    /// The call.
+    pub reference: CallPlace,
+    /// Its tool.
+    pub tool: String,
+    /// The predicted call that it is compared with, and the JSON pointer to the argument that is worst; `None` if it is compared with
+    /// none.
+    pub compared: Option<(CallPlace, String)>,
+}
+
+/// The calls of a reference and of its prediction, and which are compared.
+pub(super) struct JobCalls<'a> {
+    pub(super) references: &'a Calls,
+    pub(super) predictions: &'a Calls,
+    pub(super) compared: &'a [ComparedPair],
+    /// Reference calls that are compared with none and not missing.
+    pub(super) reached_without: &'a [CallPlace],
+    /// What calls of a tool do.
+    pub(super) role: &'a dyn Fn(&str) -> CallRole,
+    /// The alignment.
+    pub(super) matches: &'a [Match],
+}
+
+/// What became of the calls that are known to change something, each in [0, 1]; `None` where there is no such call.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Changes {
+    /// The share of the reference's that is matched.
+    pub recall: Option<f64>,
+    /// The share of the prediction's that is matched.
+    pub precision: Option<f64>,
+    /// The mean fidelity of the reference's; of one that is compared with no call it is 0.
+    pub fidelity: Option<f64>,
+}
+
+impl Job {
+    /// That of a trajectory; `None` if the reference has no call.
+    pub(super) fn new(calls: &JobCalls<'_>, known: &KnownResults<'_>) -> Option<Self> {
+        let artifacts = known.artifacts;
+        let roles = calls.roles(calls.references);
+        let (fidelities, partners) = calls.fidelities();
+        let lowest = |fidelities: &mut dyn Iterator<Item = f64>| fidelities.reduce(f64::min);
+        let lowest_of_all = lowest(&mut fidelities.iter().copied())?;
+        let may_change = |call: &usize| roles[*call] != CallRole::Looks;
+        let changes: Vec<usize> = (0..roles.len()).filter(may_change).collect();
+        let extra = calls.extra();
+        let weight: f64 =
+            extra.iter().map(|(_, role)| if *role == CallRole::Changes { 1.0 } else { UNKNOWN }).sum();
+        let evidence = JobEvidence {
+            lowest_change: lowest(&mut changes.iter().map(|&call| fidelities[call])).unwrap_or(lowest_of_all),
+            lowest: lowest_of_all,
+            // Exactly, so that the order of calls makes no difference in the last digit.
+            covered: fidelities.iter().copied().collect::<ExactSum>().value() / roles.len() as f64,
+            extra_changes: weight / (weight + changes.len().max(1) as f64),
+            artifacts,
+            answer: known.answer.and_then(|answer| answer.score),
+            is_bound: artifacts.is_some() || roles.contains(&CallRole::Changes),
+        };
+        let differing = |change: bool| {
+            let mut wrong: Vec<usize> = (0..roles.len())
+                .filter(|call| may_change(call) == change && fidelities[*call] < THRESHOLD)
+                .collect();
+            wrong.sort_by(|a, b| fidelities[*a].total_cmp(&fidelities[*b]));
+            let &worst = wrong.first()?;
+            Some(JobFact::Differ {
+                change,
+                worst: calls.worst(worst, partners[worst]),
+                others: wrong.len() - 1,
+            })
+        };
+        let facts = evidence.facts([differing(true), differing(false)], calls.first_of(&extra), known.answer);
+        Some(Self { evidence, facts, changes: calls.changes(&roles, &fidelities) })
+    }
+}
+
+impl JobEvidence {
+    /// The reasons, by how much the weighted sum would rise without each.
+    fn facts(
+        &self,
+        [changes, looks]: [Option<JobFact>; 2],
+        extra: Option<JobFact>,
+        answer: Option<&AnswerAgreement>,
+    ) -> Vec<JobFact> {
+        let risen = |better: Self| better.sum() - self.sum();
+        let mut facts: Vec<(f64, JobFact)> = Vec::new();
+        facts.extend(changes.map(|fact| (risen(Self { lowest_change: 1.0, ..*self }), fact)));
+        facts.extend(looks.map(|fact| (risen(Self { lowest: 1.0, ..*self }), fact)));
+        facts.extend(extra.map(|fact| (risen(Self { extra_changes: 0.0, ..*self }), fact)));
+        if facts.is_empty() {
+            facts.push((0.0, JobFact::AllMade));
+        }
+        if let Some(agreement) = self.artifacts {
+            facts.push((risen(Self { artifacts: Some(1.0), ..*self }), JobFact::Artifacts { agreement }));
+        }
+        if let Some((agreement, answer)) = self.answer.zip(answer) {
+            let fact = JobFact::Answer { agreement, reason: answer.reasons.first().cloned() };
+            facts.push((risen(Self { answer: Some(1.0), ..*self }), fact));
+        }
+        facts.sort_by(|a, b| b.0.total_cmp(&a.0));
+        facts.into_iter().map(|(_, fact)| fact).collect()
+    }
+}
+
+impl JobCalls<'_> {
+    fn roles(&self, calls: &Calls) -> Vec<CallRole> {
+        calls.tools().map(|tool| (self.role)(tool)).collect()
+    }
+
+    /// What became of the calls that change something, by the roles and the fidelities of the reference's.
+    fn changes(&self, roles: &[CallRole], fidelities: &[f64]) -> Changes {
+        let predicted = self.roles(self.predictions);
+        let is_change = |role: &CallRole| *role == CallRole::Changes;
+        let share = |part: f64, roles: &[CallRole]| {
+            let all = roles.iter().filter(|role| is_change(role)).count();
+            (all > 0).then(|| part / all as f64)
+        };
+        let matched =
+            |is_one: &dyn Fn(&Match) -> bool| self.matches.iter().filter(|pair| is_one(pair)).count() as f64;
+        let of_changes = roles.iter().zip(fidelities).filter(|(role, _)| is_change(role));
+        let fidelity: ExactSum = of_changes.map(|(_, fidelity)| *fidelity).collect();
+        Changes {
+            recall: share(matched(&|pair| is_change(&roles[pair.reference.index])), roles),
+            precision: share(matched(&|pair| is_change(&predicted[pair.predicted.index])), &predicted),
+            fidelity: share(fidelity.value(), roles),
+        }
+    }
+
+    /// The fidelity of each reference call, and the pair that it comes from.
+    fn fidelities(&self) -> (Vec<f64>, Vec<Option<&ComparedPair>>) {
+        let mut fidelities = vec![0.0; self.references.len()];
+        let mut partners = vec![None; self.references.len()];
+        for place in self.reached_without {
+            fidelities[place.index] = SAME_OTHERWISE;
+        }
+        for pair in self.compared {
+            fidelities[pair.reference.index] = pair.fidelity.score;
+            partners[pair.reference.index] = Some(pair);
+        }
+        (fidelities, partners)
+    }
+
+    /// Predicted calls that no reference call is compared with and that do not only look.
+    fn extra(&self) -> Vec<(usize, CallRole)> {
+        let mut is_extra = vec![true; self.predictions.len()];
+        for pair in self.compared {
+            is_extra[pair.predicted.index] = false;
+        }
+        let roles = self.roles(self.predictions).into_iter().enumerate();
+        roles.filter(|(call, role)| is_extra[*call] && *role != CallRole::Looks).collect()
+    }
+
+    fn first_of(&self, extra: &[(usize, CallRole)]) -> Option<JobFact> {
+        let known = extra.iter().find(|(_, role)| *role == CallRole::Changes);
+        let &(call, role) = known.or(extra.first())?;
+        let tool = self.predictions.tool(call).to_owned();
+        let changes = role == CallRole::Changes;
+        Some(JobFact::Extra { first: self.predictions.places[call], tool, changes, others: extra.len() - 1 })
+    }
+
+    fn worst(&self, call: usize, pair: Option<&ComparedPair>) -> WorstCall {
+        let compared = pair.map(|pair| {
+            let arguments = pair.fidelity.arguments.iter();
+            let worst = arguments.min_by(|a, b| a.score.total_cmp(&b.score));
+            (pair.predicted, worst.map(|argument| argument.path.clone()).unwrap_or_default())
+        });
+        let reference = self.references.places[call];
+        WorstCall { reference, tool: self.references.tool(call).to_owned(), compared }
+    }
+}
