@@ -147,24 +147,24 @@ fn metric(view: &View, rows: &[Judged], draws: &Draws) -> MetricSuccess {
         sorted.statistics(|task| f64::from(counts[task])).map(|value| value.unwrap_or(f64::NAN))
     };
     let is_known = values.iter().any(Option::is_some);
-    let drawn = if is_known { resampled(tasks.len(), statistic, draws) } else { Vec::new() };
-    let of = |at: usize| -> Option<EstimateReport> {
-        values[at].map(|value| estimate(value, drawn.iter().map(|values| values[at])))
+    let resamples = if is_known { resampled(tasks.len(), statistic, draws) } else { Vec::new() };
+    let estimated = |at: usize| -> Option<EstimateReport> {
+        values[at].map(|value| estimate(value, resamples.iter().map(|values| values[at])))
     };
     MetricSuccess {
         name: view.name(),
         trials: rows.len(),
-        area: of(0),
-        within_tasks: of(1),
-        within_models: of(2),
-        tau: of(3),
+        area: estimated(0),
+        within_tasks: estimated(1),
+        within_models: estimated(2),
+        tau: estimated(3),
     }
 }
 
 /// How far the probability of the verdict is the share that did the job; `None` without trials.
 fn reliability(view: &View, rows: &[Judged]) -> Option<ReliabilityReport> {
-    let mean = |rows: &[&Judged], of: fn(&Judged) -> f64| {
-        (!rows.is_empty()).then(|| rows.iter().map(|row| of(row)).sum::<f64>() / rows.len() as f64)
+    let mean = |rows: &[&Judged], number: fn(&Judged) -> f64| {
+        (!rows.is_empty()).then(|| rows.iter().map(|row| number(row)).sum::<f64>() / rows.len() as f64)
     };
     let did = |row: &Judged| f64::from(u8::from(row.succeeded));
     let bin = |bin: u8| {

@@ -12,7 +12,7 @@ pub struct MixedPairs {
 }
 
 impl MixedPairs {
-    /// The share that is right, in [0, 1]: the area under the receiver operating characteristic (Hanley and McNeil 1982).
+    /// The share that is right, in [0, 1]: the area under the receiver operating characteristic.
     /// 0.5 is chance. `None` without pairs, where all succeeded or none did.
     #[must_use]
     pub fn area(self) -> Option<f64> {
