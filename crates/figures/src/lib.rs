@@ -1,12 +1,13 @@
 //! Pictures of results, as SVG and PNG.
 //!
 //! ```text
-//! names and numbers -> LeaderboardBars | MetricByTask | Outcomes | SimilarityHistogram | AgreementMap | RankLines -> SVG -> PNG
+//! names and numbers -> LeaderboardBars | MetricByTask | Outcomes | SimilarityHistogram | AgreementMap | RankLines |
+//! SuccessAreas -> SVG -> PNG
 //! ```
 //!
 //! | module | what it does |
 //! | --- | --- |
-//! | `leaderboard`, `by_task`, `outcomes`, `histogram`, `heat_map`, `ranks` | one figure each: layout and drawing |
+//! | `leaderboard`, `by_task`, `outcomes`, `histogram`, `heat_map`, `ranks`, `success` | one figure each: layout and drawing |
 //! | `frame`, `axis`, `legend`, `marks` | what figures share: title and notes, scales, keys, colours and shapes |
 //! | `text` | widths of text, cleaning and shortening of names |
 //! | `svg` | the writer; everything is escaped there |
@@ -45,6 +46,7 @@ mod outcomes;
 mod palette;
 mod png;
 mod ranks;
+mod success;
 mod svg;
 #[cfg(test)]
 mod tests;
@@ -58,3 +60,4 @@ pub use leaderboard::{Bar, LeaderboardBars};
 pub use outcomes::{ModelOutcomes, Outcomes};
 pub use png::{FiguresError, to_png};
 pub use ranks::{RankLines, RankedLine};
+pub use success::{AreaBar, ReliabilityCurve, ReliabilityPoint, SuccessAreas};

@@ -77,6 +77,25 @@ fn histogram(bins: u64, weak_threshold: f64, strong_threshold: f64) -> String {
         .to_svg()
 }
 
+fn success(names: &[String], values: impl Fn(usize) -> f64) -> String {
+    let bar = |(index, name): (usize, &String)| AreaBar {
+        name: name.clone(),
+        area: values(index),
+        interval: Some((values(index) - 0.04, values(index) + 0.05)),
+        within_tasks: values(index + 1),
+    };
+    let point = |index: usize| ReliabilityPoint {
+        expected: values(index),
+        succeeded: values(index + 2),
+        trials: index as u64,
+    };
+    let title = names.first().cloned().unwrap_or_default();
+    let bars = names.iter().enumerate().map(bar).collect();
+    let curve =
+        ReliabilityCurve { title: title.clone(), points: (0..names.len().min(10)).map(point).collect() };
+    SuccessAreas { title, bars, curve: (names.len() != 1).then_some(curve) }.to_svg()
+}
+
 fn tree(svg: &str) -> Tree {
     Tree::from_str(svg, &png::options()).unwrap_or_else(|error| panic!("{error}: {svg}"))
 }
@@ -123,6 +142,7 @@ fn text_lies_apart() {
     for models in [0, 1, 2, 14, 60] {
         let names: Vec<String> = (0..models).map(name).collect();
         assert_legible(&leaderboard(&names, value));
+        assert_legible(&success(&names, value));
         for others in [0, 1, 5, 25] {
             let others: Vec<String> = (0..others).map(|i| name(i).replace("model", "type")).collect();
             assert_legible(&by_task(&names, &others, value));
@@ -152,6 +172,7 @@ fn hostile_names_are_text() {
         leaderboard(&names, value),
         by_task(&names, &names, value),
         outcomes(&names, &names, value),
+        success(&names, value),
         leaderboard(&["x".repeat(10_000_000)], value),
     ];
     for svg in figures {
@@ -169,6 +190,7 @@ fn strange_numbers_do_not_break_the_picture() {
         leaderboard(&names, strange),
         by_task(&names, &names, strange),
         outcomes(&names, &names[..5], strange),
+        success(&names, strange),
     ];
     figures.extend(STRANGE.map(|weak| histogram(20, weak, 0.8)));
     figures.extend(STRANGE.map(|strong| histogram(20, 0.6, strong)));
@@ -186,6 +208,7 @@ fn rows_past_the_limit_are_counted() {
         leaderboard(&names, value),
         by_task(&names[..2], &names, value),
         outcomes(&names, &names[..2], value),
+        success(&names, value),
     ];
     for svg in figures {
         let places = tree(&svg).size();
@@ -214,6 +237,7 @@ fn no_text_is_small() {
         by_task(&names, &names, value),
         outcomes(&names, &names, value),
         histogram(20, 0.6, 0.8),
+        success(&names, value),
     ];
     for svg in figures {
         let sizes = svg.split("font-size=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
@@ -229,6 +253,7 @@ fn small_figures_look_like_this() {
     insta::assert_snapshot!("by_task", by_task(&names, &["Fish".to_owned(), "Drug".to_owned()], value));
     insta::assert_snapshot!("outcomes", outcomes(&names, &categories, |index| [0.9, 0.1, 3.0, 1.0][index]));
     insta::assert_snapshot!("histogram", histogram(5, 0.6, 0.8));
+    insta::assert_snapshot!("success", success(&names, value));
 }
 
 proptest! {
@@ -246,6 +271,7 @@ proptest! {
         assert_legible(&LeaderboardBars { title: title.clone(), axis: title, bars }.to_svg());
         assert_legible(&by_task(&others, &names, values));
         assert_legible(&outcomes(&names, &others, values));
+        assert_legible(&success(&names, values));
     }
 
     #[test]

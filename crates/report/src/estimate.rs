@@ -46,8 +46,15 @@ impl EstimateReport {
 
     /// The value and its interval in little room, such as `0.471 0.41-0.53`.
     pub(super) fn with_interval(&self) -> String {
-        let interval = self.ends().map_or_else(str::to_owned, |(low, high)| format!("{low:.2}-{high:.2}"));
-        format!("{:.3} {interval}", self.value)
+        format!("{:.3} {}", self.value, self.short_interval())
+    }
+
+    /// The interval in little room, such as `0.41-0.53`; `-0.10 to 0.53` where it begins below 0.
+    pub(super) fn short_interval(&self) -> String {
+        self.ends().map_or_else(str::to_owned, |(low, high)| {
+            let dash = if low < 0.0 { " to " } else { "-" };
+            format!("{low:.2}{dash}{high:.2}")
+        })
     }
 
     /// The ends of the interval, or the text that stands for them.

@@ -22,6 +22,7 @@ mod answer;
 mod collected;
 mod compared;
 mod conversation;
+mod label_rows;
 mod panel;
 mod people;
 mod question;
@@ -36,7 +37,7 @@ pub use answer::{Answer, Read};
 pub use collected::{Collected, GradedSubject, GradedTasks};
 pub use conversation::Listeners;
 pub use panel::{Asked, Given, Grader, Panel, PanelError};
-pub use people::{PeopleError, PeopleLabels, PersonSays};
+pub use people::{PeopleError, PeopleLabels, PersonSays, RunLabels};
 pub use question::{Question, prompts_hash, question};
 pub use report::{
     AgreementReport, ConsistencyReport, GRADES_SCHEMA, GradeLedger, GradeReport, GradedPrediction,

@@ -1,17 +1,12 @@
-//! People's labels for the same trajectories: [`PeopleLabels`], from JSON or CSV.
+//! Labels for the same trajectories, from JSON or CSV: people's, [`PeopleLabels`], and those of several runs, [`RunLabels`].
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::{io, mem};
 
 use m3_support::text::shortened;
-use serde::Deserialize;
 
-use crate::spreadsheet;
-
-/// Larger files are not read, in bytes.
-const MAX_BYTES: u64 = 64 << 20;
+use super::label_rows::{LabelRow, read_rows};
 
 /// Why the labels cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -27,8 +22,9 @@ pub enum PeopleError {
     },
     /// The file does not hold labels.
     #[error(
-        "`{}` has no labels: {message}\nhint: each should have an `id` and either `pass` (true or false) or `score` \
-         (0 to 1), perhaps a `person` and a `measure`; as a JSON list of objects, or as CSV with these columns",
+        "`{}` has no labels: {message}\nhint: each should have an `id` and either `pass` or `success` (true or false) or \
+         `score` (0 to 1), perhaps a `run`, a `person` and a `measure`; as a JSON list of objects, a line of JSON each, or \
+         as CSV with these columns",
         path.display()
     )]
     Content {
@@ -59,58 +55,73 @@ pub struct PeopleLabels {
     pub by_id: BTreeMap<String, Vec<PersonSays>>,
 }
 
-#[derive(Deserialize)]
-struct Row {
-    id: String,
-    #[serde(default)]
-    person: Option<String>,
-    #[serde(default)]
-    pass: Option<Verdict>,
-    #[serde(default)]
-    score: Option<f64>,
-    #[serde(default)]
-    measure: Option<String>,
+/// The labels of several runs in one file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RunLabels {
+    /// Each run's labels by its name; those that name no run are under the empty name.
+    pub by_run: BTreeMap<String, PeopleLabels>,
+    /// How many labels the file has.
+    pub rows: usize,
+    /// How many say neither pass nor fail, and are left out.
+    pub unclear: usize,
+    /// How many are of a run that broke (`broken` or `infra_error` is true), and are left out.
+    pub broken: usize,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "`pass` should be true, false, or a word such as \"pass\" or \"fail\"")]
-enum Verdict {
-    Known(bool),
-    Word(String),
-}
-
-impl Verdict {
-    fn value(&self) -> Result<Option<bool>, String> {
-        match self {
-            Self::Known(value) => Ok(Some(*value)),
-            Self::Word(word) => match word.trim().to_ascii_lowercase().as_str() {
-                "" => Ok(None),
-                "true" | "pass" | "yes" | "1" => Ok(Some(true)),
-                "false" | "fail" | "no" | "0" => Ok(Some(false)),
-                other => Err(format!("`{}` is neither pass nor fail", shortened(other, 40))),
-            },
+impl RunLabels {
+    /// Reads labels with a `run` each, or of one run. Unlike [`PeopleLabels::read`] it counts labels that cannot be used.
+    ///
+    /// # Errors
+    /// [`PeopleError`], also if none can be used.
+    pub fn read(path: &Path) -> Result<Self, PeopleError> {
+        let rows = rows_of(path)?;
+        let mut labels = Self { rows: rows.len(), ..Self::default() };
+        let mut problem = None;
+        for row in rows {
+            let added = row.and_then(|mut row| {
+                if row.is_broken {
+                    labels.broken += 1;
+                    return Ok(());
+                }
+                labels.by_run.entry(mem::take(&mut row.run)).or_default().add(row)
+            });
+            if let Err(message) = added {
+                labels.unclear += 1;
+                problem.get_or_insert(message);
+            }
         }
+        labels.by_run.retain(|_, labels| !labels.by_id.is_empty());
+        if labels.by_run.is_empty() {
+            let message = problem.unwrap_or_else(|| NONE.to_owned());
+            return Err(PeopleError::Content { path: path.to_owned(), message });
+        }
+        Ok(labels)
     }
 }
 
+/// What a file without labels has.
+const NONE: &str = "there is none";
+
+fn rows_of(path: &Path) -> Result<Vec<Result<LabelRow, String>>, PeopleError> {
+    let rows = read_rows(path).map_err(|cause| PeopleError::Read { path: path.to_owned(), cause })?;
+    rows.map_err(|message| PeopleError::Content { path: path.to_owned(), message })
+}
+
 impl PeopleLabels {
-    /// Reads labels: CSV where the file's name ends in `.csv`, else JSON.
+    /// Reads labels: CSV where the file's name ends in `.csv`, else a JSON list or JSON Lines. Which run a label is of does
+    /// not matter, nor whether the run broke.
     ///
     /// # Errors
     /// [`PeopleError`], for a label without pass and score, a score outside of [0, 1], and two of one person on one
     /// trajectory as well.
     pub fn read(path: &Path) -> Result<Self, PeopleError> {
-        let failed = |cause| PeopleError::Read { path: path.to_owned(), cause };
-        let mut bytes = Vec::new();
-        let file = File::open(path).map_err(failed)?;
-        file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
-        if bytes.len() as u64 > MAX_BYTES {
-            return Err(failed(io::ErrorKind::FileTooLarge.into()));
+        let mut labels = Self::default();
+        let added = rows_of(path)?.into_iter().try_for_each(|row| labels.add(row?));
+        let none = || labels.by_id.is_empty().then(|| NONE.to_owned());
+        match added.err().or_else(none) {
+            Some(message) => Err(PeopleError::Content { path: path.to_owned(), message }),
+            None => Ok(labels),
         }
-        let is_csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
-        let rows = if is_csv { of_csv(&bytes) } else { of_json(&bytes) };
-        rows.and_then(Self::of_rows)
-            .map_err(|message| PeopleError::Content { path: path.to_owned(), message })
     }
 
     /// People's labels for a measure, by the trajectory's id; if it `is_main`, also the labels without a measure.
@@ -145,28 +156,23 @@ impl PeopleLabels {
         self.by_id.values().flatten().filter_map(|says| says.measure.as_deref()).collect()
     }
 
-    fn of_rows(rows: Vec<Row>) -> Result<Self, String> {
-        let mut labels = Self::default();
-        for row in rows {
-            let id = shortened(&row.id, 100);
-            let pass = row.pass.as_ref().map(Verdict::value).transpose();
-            let pass = pass.map_err(|problem| format!("of `{id}`, {problem}"))?.flatten();
-            if pass.is_none() && row.score.is_none() {
-                return Err(format!("`{id}` has neither `pass` nor `score`"));
-            }
-            if let Some(score) = row.score.filter(|score| !(0.0..=1.0).contains(score)) {
-                return Err(format!("the score of `{id}` is {score}, and should be between 0 and 1"));
-            }
-            let person = row.person.unwrap_or_default();
-            let says = labels.by_id.entry(row.id).or_default();
-            let measure = row.measure.filter(|measure| !measure.is_empty());
-            let is_same = |other: &PersonSays| other.person == person && other.measure == measure;
-            if !person.is_empty() && says.iter().any(is_same) {
-                return Err(format!("`{}` labels `{id}` twice", shortened(&person, 100)));
-            }
-            says.push(PersonSays { person, pass, score: row.score, measure });
+    /// Adds a label, if it says something.
+    fn add(&mut self, row: LabelRow) -> Result<(), String> {
+        let LabelRow { id, person, pass, score, measure, .. } = row;
+        let shown = shortened(&id, 100);
+        if pass.is_none() && score.is_none() {
+            return Err(format!("`{shown}` has neither `pass` nor `score`"));
         }
-        if labels.by_id.is_empty() { Err("there is none".to_owned()) } else { Ok(labels) }
+        if let Some(score) = score.filter(|score| !(0.0..=1.0).contains(score)) {
+            return Err(format!("the score of `{shown}` is {score}, and should be between 0 and 1"));
+        }
+        let says = self.by_id.entry(id).or_default();
+        let is_same = |other: &PersonSays| other.person == person && other.measure == measure;
+        if !person.is_empty() && says.iter().any(is_same) {
+            return Err(format!("`{}` labels `{shown}` twice", shortened(&person, 100)));
+        }
+        says.push(PersonSays { person, pass, score, measure });
+        Ok(())
     }
 }
 
@@ -180,40 +186,6 @@ pub(super) fn majority(says: &[&PersonSays], mark: f64) -> Option<bool> {
     let verdicts: Vec<bool> = says.iter().filter_map(|says| verdict(says, mark)).collect();
     let passed = verdicts.iter().filter(|pass| **pass).count();
     (2 * passed != verdicts.len()).then_some(2 * passed > verdicts.len())
-}
-
-fn of_json(bytes: &[u8]) -> Result<Vec<Row>, String> {
-    serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)).map_err(|e| e.to_string())
-}
-
-fn of_csv(bytes: &[u8]) -> Result<Vec<Row>, String> {
-    let text = spreadsheet::decoded(bytes)?;
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(spreadsheet::delimiter(&text))
-        .trim(csv::Trim::All)
-        .from_reader(text.as_bytes());
-    let heads = reader.headers().map_err(|error| error.to_string())?.clone();
-    let column = |name: &str| heads.iter().position(|head| head.eq_ignore_ascii_case(name));
-    let id = column("id").ok_or("it has no column `id`")?;
-    let (person, pass, score) = (column("person"), column("pass"), column("score"));
-    let measure = column("measure");
-    let mut rows = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(|error| error.to_string())?;
-        let cell =
-            |column: Option<usize>| column.and_then(|at| record.get(at)).filter(|cell| !cell.is_empty());
-        let number = |cell: &str| {
-            cell.parse::<f64>().map_err(|_| format!("the score `{}` is no number", shortened(cell, 40)))
-        };
-        rows.push(Row {
-            id: cell(Some(id)).unwrap_or_default().to_owned(),
-            person: cell(person).map(str::to_owned),
-            pass: cell(pass).map(|cell| Verdict::Word(cell.to_owned())),
-            score: cell(score).map(number).transpose()?,
-            measure: cell(measure).map(str::to_owned),
-        });
-    }
-    Ok(rows)
 }
 
 #[cfg(test)]
@@ -245,6 +217,38 @@ mod tests {
         assert_eq!(labels("labels.csv", utf16).unwrap(), found);
         assert_eq!(found.by_id["a"][1].score, Some(0.25));
         assert_eq!(found.by_id["b"][0].pass, Some(false));
+    }
+
+    #[test]
+    fn lines_are_labels_too() {
+        let lines =
+            "{\"id\": 7, \"success\": 1}\n\n{\"id\": \"b\", \"success\": \"false\", \"pass\": null}\n";
+        let found = labels("labels.jsonl", lines).unwrap();
+        assert_eq!(found.verdicts(0.5).into_iter().collect::<Vec<_>>(), [("7", true), ("b", false)]);
+        assert_eq!(labels("labels.csv", "id,Success\n7,1\nb,0\n").unwrap(), found);
+    }
+
+    #[test]
+    fn a_file_has_labels_of_several_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("labels.jsonl");
+        let rows = [
+            r#"{"run": "x", "id": "a", "success": true}"#,
+            r#"{"run": "y", "id": "a", "success": false}"#,
+            r#"{"run": "y", "id": "b", "success": false, "infra_error": true}"#,
+            r#"{"run": "x", "id": "b", "success": null}"#,
+            r#"{"run": "x", "id": "c", "success": [1]}"#,
+            r#"{"run": "x", "success": true}"#,
+            "{",
+        ];
+        std::fs::write(&path, rows.join("\n")).unwrap();
+        let found = RunLabels::read(&path).unwrap();
+        assert_eq!((found.rows, found.unclear, found.broken), (7, 4, 1));
+        let verdicts = |run: &str| found.by_run[run].verdicts(0.5).into_iter().collect::<Vec<_>>();
+        assert_eq!((verdicts("x"), verdicts("y")), (vec![("a", true)], vec![("a", false)]));
+        std::fs::write(&path, rows[3..].join("\n")).unwrap();
+        let problem = RunLabels::read(&path).unwrap_err().to_string();
+        assert!(problem.contains("`b` has neither `pass` nor `score`"), "{problem}");
     }
 
     #[test]

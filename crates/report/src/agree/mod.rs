@@ -1,13 +1,18 @@
-//! How far suites agree: about the order of models, and about every task.
+//! How far suites agree, about the order of models and about every task; and which metric predicts success, where labels tell.
 //!
 //! ```text
-//! results of m3 score --suite -> [ScoredModel] -> views -> matrices of models and tasks -> AgreeReport -> sheets, picture
+//! results of m3 score -> [ScoredModel] -> views -> table of models and tasks -> AgreeReport -> sheets, picture
+//!                           labels of success -> all metrics -> SuccessReport -^
 //! ```
 
 mod read;
 mod report;
 mod sheets;
 mod statistics;
+mod success;
+mod success_report;
+mod success_sheets;
+mod table;
 mod view;
 
 pub use read::{ScoredModel, read_scored};
@@ -17,4 +22,5 @@ pub use report::{
 };
 pub use sheets::{agree_picture, agree_sheets};
 pub use statistics::{AgreeError, PASS_MARK};
+pub use success_report::{LabelsReport, MetricSuccess, ReliabilityBin, ReliabilityReport, SuccessReport};
 pub use view::{View, views};

@@ -18,7 +18,7 @@ pub struct ScoredModel {
     pub head: ScoreSummary,
     /// Its trajectories, those of all repetitions.
     pub trajectories: Vec<TrajectoryReport>,
-    /// Which of them people call right, by id, for each repetition; empty where nobody was asked.
+    /// Which of them did their job by labels, by id, for each repetition; empty without labels.
     pub people: Vec<BTreeMap<String, bool>>,
 }
 

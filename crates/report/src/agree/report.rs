@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::success_report::SuccessReport;
 use crate::{EstimateReport, Named};
 
 /// The version of this format.
@@ -28,13 +29,15 @@ pub struct AgreeReport {
     pub resamples: usize,
     /// The share of resamples within an interval.
     pub level: f64,
-    /// The models with their scores, the best by the first view first.
+    /// The models with their scores: those with the most success first, without labels the best by the first view.
     pub models: Vec<RankedModel>,
+    /// Which metric predicts success, where models have labels (`--labels`); null without.
+    pub success: Option<SuccessReport>,
     /// How far each two views agree about the order of the models.
     pub correlations: Vec<CorrelationReport>,
     /// How far each two views agree about which trials are right.
     pub verdicts: Vec<VerdictsReport>,
-    /// How far each view agrees with graders and with people, as far as there are some.
+    /// How far each view agrees with graders and with labels, as far as there are some.
     pub yardsticks: Vec<YardstickReport>,
     /// All tasks, those that views disagree about most first.
     pub by_task: Vec<TaskVerdicts>,
@@ -56,6 +59,8 @@ pub struct RankedModel {
     pub model: String,
     /// Its file.
     pub file: String,
+    /// The share of its labelled trials that did the job, in [0, 1]; null without labels.
+    pub success: Option<f64>,
     /// The mean over tasks by each view, weighted as the suite does; in [0, 1], null where a view says nothing.
     pub scores: Named<Option<f64>>,
     /// Its place by each view, from 1; equal scores have the mean of their places. Null without a score.
@@ -100,11 +105,11 @@ pub struct VerdictsReport {
 pub enum Yardstick {
     /// Those of `m3 grade`, from results of `m3 score --grades`.
     Graders,
-    /// Those of people, from `m3 agree --labels`.
+    /// Labels of `m3 agree --labels`, by people or by what happened.
     People,
 }
 
-/// How far a view agrees with graders or people.
+/// How far a view agrees with graders or labels.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct YardstickReport {
     /// Whose verdicts.
@@ -113,6 +118,14 @@ pub struct YardstickReport {
     pub view: String,
     /// Trials with their verdict.
     pub trials: u64,
+    /// Trials that both call right.
+    pub both: u64,
+    /// Trials that only the view calls right.
+    pub only_view: u64,
+    /// Trials that only the yardstick calls right.
+    pub only_yardstick: u64,
+    /// Trials that neither calls right.
+    pub neither: u64,
     /// The share with the same verdict; null without trials.
     pub agreement: Option<f64>,
     /// Cohen's kappa with its interval over resampled tasks; null if it is not defined.

@@ -4,6 +4,7 @@ use m3_figures::{RankLines, RankedLine};
 use m3_support::text::{counted, shortened};
 
 use super::report::{AgreeReport, Yardstick, YardstickReport};
+use super::success_sheets;
 use crate::sheet::{Cell, Column, Sheet};
 
 /// The widest name of a model or a task, in columns.
@@ -12,18 +13,33 @@ const NAME: usize = 32;
 /// The most tasks in the table for people.
 const TASKS: usize = 10;
 
-/// The tables: scores, places, order, verdicts, graders, people, tasks.
+/// The tables: what predicts success, its reliability, scores, places, order, verdicts, graders, labels, tasks; those of which
+/// there is something.
 #[must_use]
 pub fn agree_sheets(report: &AgreeReport) -> Vec<Sheet> {
-    let mut sheets = vec![models(report), places(report), correlations(report), verdicts(report)];
-    sheets.extend(report.yardsticks.chunk_by(|a, b| a.yardstick == b.yardstick).map(yardstick));
-    sheets.push(tasks(report));
+    let mut sheets = Vec::new();
+    if let Some(success) = &report.success {
+        sheets.push(success_sheets::areas(report, success));
+        sheets.extend(success.reliability.as_ref().map(success_sheets::reliability));
+    }
+    let yardsticks = report.yardsticks.chunk_by(|a, b| a.yardstick == b.yardstick).map(yardstick);
+    sheets.push(models(report));
+    if report.views.len() > 1 {
+        sheets.extend([places(report), correlations(report), verdicts(report)]);
+    }
+    sheets.extend(yardsticks);
+    if report.views.len() > 1 {
+        sheets.push(tasks(report));
+    }
     sheets
 }
 
-/// The places of the models by each view.
+/// The places of the models by each view; with labels of success, the area of each metric and the verdict's reliability.
 #[must_use]
 pub fn agree_picture(report: &AgreeReport) -> String {
+    if let Some(success) = &report.success {
+        return success_sheets::picture(success);
+    }
     let line = |model: &super::RankedModel| RankedLine {
         name: model.model.clone(),
         // What is not finite is not drawn.
@@ -52,14 +68,24 @@ fn columns(report: &AgreeReport) -> impl Iterator<Item = Column> {
     })
 }
 
-/// A row for each model, with what it has by each view; the first place is marked.
-fn rows(report: &AgreeReport, shown: impl Fn(Option<f64>, Option<f64>) -> Option<String>) -> Vec<Vec<Cell>> {
+/// A row for each model, with what it has by each view; the first place is marked. With labels the share that did the job
+/// stands first, if it `has_success`.
+fn rows(
+    report: &AgreeReport,
+    has_success: bool,
+    shown: impl Fn(Option<f64>, Option<f64>) -> Option<String>,
+) -> Vec<Vec<Cell>> {
+    let best = report.models.iter().filter_map(|model| model.success).fold(f64::NEG_INFINITY, f64::max);
     let row = |model: &super::RankedModel| {
         let cells = model.scores.0.iter().zip(&model.ranks.0).map(|((_, score), (_, rank))| Cell {
             text: shown(*score, *rank).unwrap_or_else(|| "-".to_owned()),
             is_best: rank.is_some_and(|rank| rank <= 1.0),
         });
-        [Cell::new(shortened(&model.model, NAME))].into_iter().chain(cells).collect()
+        let success = (has_success && report.success.is_some()).then(|| Cell {
+            is_best: model.success.is_some_and(|share| share >= best),
+            ..Cell::number(model.success)
+        });
+        [Cell::new(shortened(&model.model, NAME))].into_iter().chain(success).chain(cells).collect()
     };
     report.models.iter().map(row).collect()
 }
@@ -69,7 +95,7 @@ fn places(report: &AgreeReport) -> Sheet {
         title: "places".to_owned(),
         notes: Vec::new(),
         columns: [Column::text("model")].into_iter().chain(columns(report)).collect(),
-        rows: rows(report, |_, rank| rank.map(|rank| rank.to_string())),
+        rows: rows(report, false, |_, rank| rank.map(|rank| rank.to_string())),
     }
 }
 
@@ -80,11 +106,13 @@ fn models(report: &AgreeReport) -> Sheet {
         .then(|| format!("{} left out, which not all models have", counted(report.left_out, "task")));
     let not_in_all = (!report.not_in_all.is_empty())
         .then(|| format!("left out, since not all results have them: {}", report.not_in_all.join(", ")));
+    let success = report.success.as_ref().map(|_| Column::number("share that did the job", "did"));
+    let did = success.is_some().then(|| "did: the share of labelled trials that did the job".to_owned());
     Sheet {
         title: "scores in [0, 1]".to_owned(),
-        notes: [counts].into_iter().chain(left_out).chain(not_in_all).chain(right).collect(),
-        columns: [Column::text("model")].into_iter().chain(columns(report)).collect(),
-        rows: rows(report, |score, _| score.map(|score| format!("{score:.3}"))),
+        notes: [counts].into_iter().chain(did).chain(left_out).chain(not_in_all).chain(right).collect(),
+        columns: [Column::text("model")].into_iter().chain(success).chain(columns(report)).collect(),
+        rows: rows(report, true, |score, _| score.map(|score| format!("{score:.3}"))),
     }
 }
 
@@ -140,9 +168,14 @@ fn verdicts(report: &AgreeReport) -> Sheet {
 fn yardstick(rows: &[YardstickReport]) -> Sheet {
     let cells = |row: &YardstickReport| {
         let kappa = row.kappa.as_ref();
+        let count = |count: u64| Cell::new(count.to_string());
         vec![
             Cell::new(&row.view),
-            Cell::new(row.trials.to_string()),
+            count(row.trials),
+            count(row.both),
+            count(row.only_view),
+            count(row.only_yardstick),
+            count(row.neither),
             Cell::number(row.agreement),
             Cell::number(kappa.map(|kappa| kappa.value)),
             Cell::new(kappa.map_or_else(|| "-".to_owned(), crate::EstimateReport::interval)),
@@ -150,14 +183,20 @@ fn yardstick(rows: &[YardstickReport]) -> Sheet {
     };
     let whom = rows.first().map_or("", |row| match row.yardstick {
         Yardstick::Graders => "graders",
-        Yardstick::People => "people",
+        Yardstick::People => "labels",
     });
     Sheet {
-        title: format!("do they agree with {whom}?"),
-        notes: Vec::new(),
+        title: format!("do they agree with {whom} about which trials are right?"),
+        notes: vec![format!(
+            "false: only the suite calls it right; missed: only {whom} do; none: neither does"
+        )],
         columns: vec![
             Column::text("suite"),
             Column::number("trials with a verdict", "trials"),
+            Column::number("both right", "both"),
+            Column::number("only the suite", "false"),
+            Column::number("only the yardstick", "missed"),
+            Column::number("neither", "none"),
             Column::number("agreement", "agree"),
             Column::number("kappa", "kappa"),
             Column::number("interval", "interval"),

@@ -1,8 +1,7 @@
 //! Computes how far views agree.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
-use m3_score::Metric;
 use m3_stats::agreement::{Weights, cohen_kappa, cohen_kappa_of_counts, kendall_tau, percent_agreement};
 use m3_stats::{Draws, percentiles, resampled};
 
@@ -10,9 +9,11 @@ use super::report::{
     AGREE_SCHEMA, AgreeReport, CorrelationReport, RankedModel, TaskVerdicts, VerdictsReport, ViewReport,
     Yardstick, YardstickReport,
 };
-use super::view::{Seen, View};
+use super::success_report::{LabelsReport, SuccessReport};
+use super::table::{Table, Trial};
+use super::view::View;
 use super::{ScoredModel, views};
-use crate::{EstimateReport, Named, OWN_SUITE, TrajectoryReport};
+use crate::{EstimateReport, Named, OWN_SUITE};
 
 /// Why suites cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -46,33 +47,21 @@ const LEVEL: f64 = 0.95;
 /// From which grade on a trial is right for graders and people.
 pub const PASS_MARK: f64 = 0.5;
 
-/// A trial of a task.
-struct Trial {
-    /// What each view says.
-    seen: Vec<Option<Seen>>,
-    /// What graders say.
-    graded: Option<bool>,
-    /// What people say.
-    labelled: Option<bool>,
-}
-
 /// What someone else says of a trial, if anything.
 type Said = fn(&Trial) -> Option<bool>;
 
-/// All trials of all models: `trials[model][task]`.
-struct Table<'m> {
-    ids: Vec<&'m str>,
-    /// How many tasks some models have, and not all.
-    left_out: usize,
-    trials: Vec<Vec<Vec<Trial>>>,
-}
-
 impl AgreeReport {
-    /// Compares what suites say of some models. `metrics`, as `SUITE.METRIC`, stand for the first of their suite.
+    /// Compares what suites say of some models. `metrics`, as `SUITE.METRIC`, stand for the first of their suite; `labels` tells
+    /// what became of the models' labels.
     ///
     /// # Errors
     /// [`AgreeError`].
-    pub fn new(models: &[ScoredModel], metrics: &[String], draws: &Draws) -> Result<Self, AgreeError> {
+    pub fn new(
+        models: &[ScoredModel],
+        metrics: &[String],
+        labels: LabelsReport,
+        draws: &Draws,
+    ) -> Result<Self, AgreeError> {
         let views = views(models, metrics).map_err(AgreeError::Views)?;
         check_conditions(models)?;
         let table = Table::new(models, &views)?;
@@ -95,6 +84,7 @@ impl AgreeReport {
             level: LEVEL,
             models: table.ranked(models, &names),
             correlations: pairs().map(correlation).collect(),
+            success: SuccessReport::new(models, labels, draws)?,
             verdicts: pairs().map(|pair| table.verdicts(pair, named_pair(pair))).collect(),
             yardsticks: table.yardsticks(&names, draws),
             by_task: table.by_task(&names),
@@ -104,7 +94,9 @@ impl AgreeReport {
 
 impl From<&View> for ViewReport {
     fn from(view: &View) -> Self {
-        let right = if view.suite == OWN_SUITE {
+        let right = if view.is_verdict() {
+            "more likely than not, at least 0.5"
+        } else if view.suite == OWN_SUITE {
             "every reference call is matched, and no pair is rejected by its fidelity"
         } else {
             "at least half of what can be reached"
@@ -113,55 +105,7 @@ impl From<&View> for ViewReport {
     }
 }
 
-impl<'m> Table<'m> {
-    fn new(models: &'m [ScoredModel], views: &[View]) -> Result<Self, AgreeError> {
-        let by_id: Vec<ByTask<'_>> = models.iter().map(by_task).collect();
-        let mut ids: BTreeSet<&str> =
-            by_id.first().into_iter().flat_map(|tasks| tasks.keys().copied()).collect();
-        let all: BTreeSet<&str> = by_id.iter().flat_map(|tasks| tasks.keys().copied()).collect();
-        for tasks in &by_id {
-            ids.retain(|id| tasks.contains_key(id));
-        }
-        if ids.is_empty() {
-            return Err(AgreeError::Empty);
-        }
-        let trial = |model: &ScoredModel, found: &TrajectoryReport| Trial {
-            seen: views.iter().map(|view| view.of(found)).collect(),
-            graded: found
-                .grades
-                .as_ref()
-                .and_then(|grades| grades.0.get(&Metric::TaskCompletion))
-                .map(|it| *it >= PASS_MARK),
-            labelled: model
-                .people
-                .get(found.repeat.unwrap_or(1).saturating_sub(1))
-                .and_then(|people| people.get(&found.id).copied()),
-        };
-        let of_model = |(model, tasks): (&ScoredModel, &ByTask<'_>)| {
-            let trials = |id| tasks.get(id).into_iter().flatten().map(|found| trial(model, found)).collect();
-            ids.iter().map(trials).collect()
-        };
-        let trials = models.iter().zip(&by_id).map(of_model).collect();
-        Ok(Self { trials, left_out: all.len() - ids.len(), ids: ids.into_iter().collect() })
-    }
-
-    /// The mean of a view over a model's tasks, each counted so often; `None` if it says nothing of any.
-    fn score(&self, model: usize, view: usize, count: impl Fn(usize) -> f64) -> Option<f64> {
-        let (mut sum, mut weights) = (0.0, 0.0);
-        for (task, trials) in self.trials[model].iter().enumerate() {
-            let times = count(task);
-            for seen in trials.iter().filter_map(|trial| trial.seen[view]) {
-                sum += times * seen.value;
-                weights += times * seen.weight;
-            }
-        }
-        (weights > 0.0).then(|| sum / weights)
-    }
-
-    fn models(&self) -> std::ops::Range<usize> {
-        0..self.trials.len()
-    }
-
+impl Table<'_> {
     fn ranked(&self, models: &[ScoredModel], names: &[String]) -> Vec<RankedModel> {
         let scores = |view: usize| self.models().map(|model| self.score(model, view, |_| 1.0)).collect();
         let scores: Vec<Vec<Option<f64>>> = (0..names.len()).map(scores).collect();
@@ -169,22 +113,25 @@ impl<'m> Table<'m> {
         let of = |values: &[Vec<Option<f64>>], model: usize| {
             Named(names.iter().cloned().zip(values.iter().map(|values| values[model])).collect())
         };
-        let mut ranked: Vec<(f64, RankedModel)> = models
+        let mut ranked: Vec<(Option<f64>, f64, RankedModel)> = models
             .iter()
             .enumerate()
             .map(|(at, model)| {
                 let (scores_of, ranks_of) = (of(&scores, at), of(&ranks, at));
+                let success = self.success(at).map(|(did, of)| did as f64 / of as f64);
                 let row = RankedModel {
                     model: model.name.clone(),
                     file: model.file.clone(),
+                    success,
                     scores: scores_of,
                     ranks: ranks_of,
                 };
-                (ranks[0][at].unwrap_or(f64::INFINITY), row)
+                (success, ranks[0][at].unwrap_or(f64::INFINITY), row)
             })
             .collect();
-        ranked.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        ranked.into_iter().map(|(_, row)| row).collect()
+        let share = |success: Option<f64>| success.unwrap_or(-1.0);
+        ranked.sort_by(|(a, c, _), (b, d, _)| share(*b).total_cmp(&share(*a)).then(c.total_cmp(d)));
+        ranked.into_iter().map(|(.., row)| row).collect()
     }
 
     /// Kendall's tau-b of two views over the models, with its interval.
@@ -197,10 +144,6 @@ impl<'m> Table<'m> {
         let statistic = |counts: &[u32]| [of(&|task| f64::from(counts[task])).unwrap_or(f64::NAN)];
         let values = resampled(self.ids.len(), statistic, draws);
         Some(estimate(value, values.iter().map(|[value]| *value)))
-    }
-
-    fn all(&self) -> impl Iterator<Item = &Trial> {
-        self.trials.iter().flatten().flatten()
     }
 
     fn verdicts(&self, (a, b): (usize, usize), (first, second): (String, String)) -> VerdictsReport {
@@ -233,10 +176,15 @@ impl<'m> Table<'m> {
             let row = move |(view, name): (usize, &String)| {
                 let pairs = self.pairs(view, said);
                 let all: Vec<(usize, usize)> = pairs.iter().flatten().copied().collect();
+                let count = |cell| all.iter().filter(|pair| **pair == cell).count() as u64;
                 YardstickReport {
                     yardstick,
                     view: name.clone(),
                     trials: all.len() as u64,
+                    both: count((1, 1)),
+                    only_view: count((1, 0)),
+                    only_yardstick: count((0, 1)),
+                    neither: count((0, 0)),
                     agreement: percent_agreement(&all),
                     kappa: cohen_kappa(&all, Weights::None).map(|value| kappa(value, &pairs, draws)),
                 }
@@ -318,17 +266,6 @@ fn check_conditions(models: &[ScoredModel]) -> Result<(), AgreeError> {
     }
 }
 
-/// The trajectories of a model by task, in the order of the repetitions.
-type ByTask<'m> = BTreeMap<&'m str, Vec<&'m TrajectoryReport>>;
-
-fn by_task(model: &ScoredModel) -> ByTask<'_> {
-    let mut tasks = ByTask::new();
-    for trajectory in &model.trajectories {
-        tasks.entry(&trajectory.id).or_default().push(trajectory);
-    }
-    tasks
-}
-
 /// Cohen's kappa with its interval over resampled tasks.
 fn kappa(value: f64, pairs: &[Vec<(usize, usize)>], draws: &Draws) -> EstimateReport {
     let count = |pairs: &Vec<(usize, usize)>| {
@@ -351,7 +288,8 @@ fn kappa(value: f64, pairs: &[Vec<(usize, usize)>], draws: &Draws) -> EstimateRe
 /// What two verdicts can be.
 const CELLS: [(usize, usize); 4] = [(0, 0), (0, 1), (1, 0), (1, 1)];
 
-fn estimate(value: f64, resamples: impl Iterator<Item = f64>) -> EstimateReport {
+/// A value with the interval of its resamples.
+pub(super) fn estimate(value: f64, resamples: impl Iterator<Item = f64>) -> EstimateReport {
     let (low, high) = percentiles(resamples, LEVEL).unzip();
     EstimateReport { value, low, high, has_no_spread: low.is_some() && low == high }
 }

@@ -1,7 +1,7 @@
 //! The metrics that are compared, one of each suite unless others are named.
 
-use m3_score::Metric;
 use m3_score::fidelity::constants::THRESHOLD;
+use m3_score::{Metric, Profile};
 
 use super::ScoredModel;
 use crate::{OWN_SUITE, SuiteMetricReport, SuiteReport, SuiteValue, TrajectoryReport, shortened};
@@ -18,6 +18,9 @@ pub struct View {
 /// What a suite calls the weight of a task, by which its values are multiplied already.
 const WEIGHT: &str = "weight";
 
+/// From which verdict on a trajectory is right: it did its job more likely than not.
+const LIKELY: f64 = 0.5;
+
 /// What a view says of a trajectory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Seen {
@@ -25,15 +28,16 @@ pub(super) struct Seen {
     pub(super) value: f64,
     /// The weight.
     pub(super) weight: f64,
-    /// Whether it is right: at least half of what can be reached; M3-Bench's own criterion for passing.
+    /// Whether it is right: at least half of what can be reached; for m3's metrics its own criterion for passing.
     pub(super) is_right: bool,
 }
 
 /// The views of some results: `m3.average`, and the first metric of each suite that all of them have. Those that are
-/// `named`, as `SUITE.METRIC`, stand for the suite's first.
+/// `named`, as `SUITE.METRIC`, stand for the suite's first. Where models have labels of success, `m3.verdict` stands beside the
+/// average if all of them know it.
 ///
 /// # Errors
-/// What is named and not there, or that there are fewer than two.
+/// What is named and not there, or that there are fewer than two and no labels.
 pub fn views(models: &[ScoredModel], named: &[String]) -> Result<Vec<View>, String> {
     let mut views: Vec<View> = Vec::new();
     for name in named {
@@ -59,8 +63,12 @@ pub fn views(models: &[ScoredModel], named: &[String]) -> Result<Vec<View>, Stri
         }
     }
     let is_named = |suite: &str, views: &[View]| views.iter().any(|view| view.suite == suite);
+    let has_labels = models.iter().any(|model| !model.people.is_empty());
     if !is_named(OWN_SUITE, &views) {
-        views.insert(0, View { suite: OWN_SUITE.to_owned(), metric: Metric::Average.name().to_owned() });
+        let verdict = View::own(Metric::Verdict);
+        let knows = |model: &ScoredModel| model.trajectories.iter().any(|it| verdict.of(it).is_some());
+        let beside = has_labels && models.iter().all(knows);
+        views.splice(0..0, beside.then_some(verdict).into_iter().chain([View::own(Metric::Average)]));
     }
     let suites = models.first().map(|model| model.head.suites.0.as_slice()).unwrap_or_default();
     for (suite, report) in suites {
@@ -72,15 +80,42 @@ pub fn views(models: &[ScoredModel], named: &[String]) -> Result<Vec<View>, Stri
         let known = report.metrics.iter().filter(|metric| is_share(metric)).map(view);
         views.extend(known.into_iter().find(|view| models.iter().all(|model| view.is_known(model))));
     }
-    if views.len() < 2 {
+    if views.len() < 2 && !has_labels {
         return Err("there is one suite in all results, and nothing to agree with\n\
-            hint: `m3 score .. --suite NAME --suite NAME` scores by others as well"
+            hint: `m3 score .. --suite NAME --suite NAME` scores by others as well; with labels of success (`--labels`) \
+            every metric is compared with them"
             .to_owned());
     }
     Ok(views)
 }
 
+/// All metrics that labels of success can be compared with: m3's own, and each of a suite that all results have and that is a
+/// share.
+pub(super) fn all_views(models: &[ScoredModel]) -> Vec<View> {
+    // By the paper, confident matches are the only ones whose similarity counts, so that both metrics are one.
+    let is_paper = models.iter().all(|model| model.head.profile == Profile::Paper.name());
+    let own = Metric::of_scores().filter(|metric| !(is_paper && *metric == Metric::ArgumentSimilarityStrong));
+    let mut views: Vec<View> = own.map(View::own).collect();
+    let suites = models.first().map(|model| model.head.suites.0.as_slice()).unwrap_or_default();
+    for (suite, report) in suites.iter().filter(|(suite, _)| suite != OWN_SUITE) {
+        let shares = report.metrics.iter().filter(|metric| is_share(metric));
+        let of_suite = shares.map(|metric| View { suite: suite.clone(), metric: metric.name.clone() });
+        views.extend(of_suite.filter(|view| models.iter().all(|model| view.is_known(model))));
+    }
+    views
+}
+
 impl View {
+    /// A metric of m3.
+    fn own(metric: Metric) -> Self {
+        Self { suite: OWN_SUITE.to_owned(), metric: metric.name().to_owned() }
+    }
+
+    /// Whether it is m3's probability that a trajectory did its job.
+    pub(super) fn is_verdict(&self) -> bool {
+        *self == Self::own(Metric::Verdict)
+    }
+
     /// The name in reports: `SUITE.METRIC`.
     #[must_use]
     pub fn name(&self) -> String {
@@ -112,7 +147,8 @@ impl View {
     pub(super) fn of(&self, trajectory: &TrajectoryReport) -> Option<Seen> {
         if self.suite == OWN_SUITE {
             let value = trajectory.metrics.metrics.get(Metric::from_name(&self.metric)?)?;
-            return Some(Seen { value, weight: 1.0, is_right: passes(trajectory) });
+            let is_right = if self.is_verdict() { value >= LIKELY } else { passes(trajectory) };
+            return Some(Seen { value, weight: 1.0, is_right });
         }
         let values = trajectory.suites.get(&self.suite)?;
         let value = values.get(&self.metric)?.number()?;

@@ -6,6 +6,7 @@
 //! | [`cohen_kappa`] | two raters and categories, weighted where these have an order |
 //! | [`fleiss_kappa`] | any number of raters, as many for every subject |
 //! | [`kendall_tau`] | two rankings of the same things |
+//! | [`SortedOutcomes`] | a value beside what succeeded: the area under the curve |
 //! | [`krippendorff_alpha`] | any number of raters, with missing values, on any scale |
 //! | [`trimmed_mean`] | one score from those of a panel |
 //! | [`wilson`], [`double_sampled`] | a share with its interval; the true share behind a judge that errs |
@@ -14,6 +15,7 @@
 //! nothing to agree about. An undefined value is never reported as 0 or 1.
 
 mod alpha;
+mod area;
 mod cohen;
 mod fleiss;
 mod kendall;
@@ -21,6 +23,7 @@ mod rates;
 mod trimmed;
 
 pub use alpha::{Scale, krippendorff_alpha};
+pub use area::{MixedPairs, Outcome, SortedOutcomes};
 pub use cohen::{Weights, cohen_kappa, cohen_kappa_of_counts, percent_agreement};
 pub use fleiss::fleiss_kappa;
 pub use kendall::kendall_tau;

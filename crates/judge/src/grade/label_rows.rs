@@ -1,0 +1,168 @@
+//! The rows of a file of labels, as JSON, JSON Lines or CSV, each read for itself.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use m3_support::text::shortened;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::spreadsheet;
+
+/// Larger files are not read, in bytes.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// A label.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LabelRow {
+    /// The run that it is of; empty if the row names none.
+    pub(super) run: String,
+    /// The trajectory.
+    pub(super) id: String,
+    /// Who says it; empty if the row does not tell.
+    pub(super) person: String,
+    /// Whether the trajectory is good enough: `pass`, or else `success`.
+    pub(super) pass: Option<bool>,
+    /// How good the trajectory is, not checked.
+    pub(super) score: Option<f64>,
+    /// The measure, if one is named.
+    pub(super) measure: Option<String>,
+    /// Whether the run broke, so that the label says nothing of the model.
+    pub(super) is_broken: bool,
+}
+
+/// A row in JSON.
+#[derive(Deserialize)]
+struct JsonRow {
+    id: Cell,
+    #[serde(default)]
+    run: Option<Cell>,
+    #[serde(default)]
+    person: Option<String>,
+    #[serde(default)]
+    pass: Option<Cell>,
+    #[serde(default)]
+    success: Option<Cell>,
+    #[serde(default)]
+    score: Option<f64>,
+    #[serde(default)]
+    measure: Option<String>,
+    #[serde(default, alias = "infra_error")]
+    broken: Option<Cell>,
+}
+
+/// What stands in a row under a name.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "true, false, a number or a text")]
+enum Cell {
+    Known(bool),
+    Number(serde_json::Number),
+    Word(String),
+}
+
+impl Cell {
+    fn text(self) -> String {
+        match self {
+            Self::Known(value) => value.to_string(),
+            Self::Number(number) => number.to_string(),
+            Self::Word(word) => word,
+        }
+    }
+
+    /// What it says; `None` for an empty text.
+    fn verdict(self) -> Result<Option<bool>, String> {
+        let text = self.text();
+        match text.trim().to_ascii_lowercase().as_str() {
+            "" => Ok(None),
+            "true" | "pass" | "yes" | "1" | "1.0" => Ok(Some(true)),
+            "false" | "fail" | "no" | "0" | "0.0" => Ok(Some(false)),
+            other => Err(format!("`{}` is neither pass nor fail", shortened(other, 40))),
+        }
+    }
+}
+
+impl JsonRow {
+    fn read(self) -> Result<LabelRow, String> {
+        let id = self.id.text();
+        let verdict = |cell: Option<Cell>| {
+            let verdict = cell.map(Cell::verdict).transpose().map(Option::flatten);
+            verdict.map_err(|problem| format!("of `{}`, {problem}", shortened(&id, 100)))
+        };
+        let (pass, success) = (verdict(self.pass)?, verdict(self.success)?);
+        let is_broken = verdict(self.broken)?.unwrap_or(false);
+        Ok(LabelRow {
+            run: self.run.map(Cell::text).unwrap_or_default(),
+            person: self.person.unwrap_or_default(),
+            pass: pass.or(success),
+            score: self.score,
+            measure: self.measure.filter(|measure| !measure.is_empty()),
+            is_broken,
+            id,
+        })
+    }
+}
+
+/// Reads the rows of a file: CSV where its name ends in `.csv`, else a JSON list or JSON Lines. A row that cannot be read
+/// is its problem.
+///
+/// # Errors
+/// The system's reason; what is wrong with the whole file stands in the inner result.
+pub(super) fn read_rows(path: &Path) -> io::Result<Result<Vec<Result<LabelRow, String>>, String>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    let is_csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+    Ok(if is_csv { of_csv(&bytes) } else { of_json(&bytes) })
+}
+
+fn of_json(bytes: &[u8]) -> Result<Vec<Result<LabelRow, String>>, String> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let row = |(at, text): (usize, &[u8])| {
+        let row = serde_json::from_slice::<JsonRow>(text);
+        row.map_err(|error| format!("label {}: {error}", at + 1)).and_then(JsonRow::read)
+    };
+    if bytes.trim_ascii_start().starts_with(b"[") {
+        let rows: Vec<&RawValue> = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        return Ok(rows.iter().map(|text| text.get().as_bytes()).enumerate().map(row).collect());
+    }
+    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    Ok(lines.enumerate().map(row).collect())
+}
+
+fn of_csv(bytes: &[u8]) -> Result<Vec<Result<LabelRow, String>>, String> {
+    let text = spreadsheet::decoded(bytes)?;
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(spreadsheet::delimiter(&text))
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
+    let heads = reader.headers().map_err(|error| error.to_string())?.clone();
+    let column = |name: &str| heads.iter().position(|head| head.eq_ignore_ascii_case(name));
+    let id = column("id").ok_or("it has no column `id`")?;
+    let (run, person, pass, success) = (column("run"), column("person"), column("pass"), column("success"));
+    let (score, measure, broken) =
+        (column("score"), column("measure"), column("broken").or(column("infra_error")));
+    let row = |record: csv::StringRecord| {
+        let cell = |column: Option<usize>| {
+            column.and_then(|at| record.get(at)).filter(|cell| !cell.is_empty()).map(str::to_owned)
+        };
+        let number = |cell: String| {
+            let number = cell.parse::<f64>();
+            number.map_err(|_| format!("the score `{}` is no number", shortened(&cell, 40)))
+        };
+        let row = JsonRow {
+            id: Cell::Word(cell(Some(id)).unwrap_or_default()),
+            run: cell(run).map(Cell::Word),
+            person: cell(person),
+            pass: cell(pass).map(Cell::Word),
+            success: cell(success).map(Cell::Word),
+            score: cell(score).map(number).transpose()?,
+            measure: cell(measure),
+            broken: cell(broken).map(Cell::Word),
+        };
+        row.read()
+    };
+    reader.records().map(|record| record.map_err(|error| error.to_string()).map(row)).collect()
+}

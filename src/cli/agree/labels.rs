@@ -1,0 +1,101 @@
+//! Joins labels of success to the models that they are of.
+
+use std::path::Path;
+
+use m3_judge::grade::{PeopleLabels, RunLabels};
+use m3_report::agree::{LabelsReport, PASS_MARK, ScoredModel};
+use m3_support::text::{counted, shortened};
+
+use super::super::failure::{Failure, code};
+use super::super::printer::Printer;
+use super::super::results::NamedFile;
+
+/// The most names that a message lists, and the columns of each.
+const NAMES: usize = 20;
+const NAME: usize = 60;
+
+/// Reads the labels of a model's next repetition; where the option names no model, of each model of which the file has a `run`.
+/// What is left out is told and counted.
+pub(super) fn add_labels(
+    models: &mut [ScoredModel],
+    file: &NamedFile,
+    counts: &mut LabelsReport,
+    printer: Printer,
+) -> Result<(), Failure> {
+    let invalid = |message: String| Failure::new(code::INPUT, message);
+    let path = file.path.display();
+    let tell = |count: usize, why: &str| {
+        if count > 0 {
+            printer.warn(&format!("`{path}`: {} {why}", counted(count, "label")));
+        }
+        count
+    };
+    let names = listed(models.iter().map(|model| model.name.as_str()));
+    if let Some(name) = file.name.as_ref().filter(|name| models.iter().all(|model| model.name != **name)) {
+        let name = shortened(name, NAME);
+        return Err(invalid(format!("`--labels {name}=..`: no model is called so\nhint: there are {names}")));
+    }
+    let labels = RunLabels::read(&file.path).map_err(|error| invalid(error.to_string()))?;
+    let own = |model: &ScoredModel| match &file.name {
+        Some(name) => (model.name == *name).then(|| of_one(&labels, name)).flatten(),
+        None => labels.by_run.get(&model.name).filter(|_| !model.name.is_empty()),
+    };
+    if models.iter().all(|model| own(model).is_none()) {
+        return Err(invalid(of_no_model(&labels, &file.path, &names)));
+    }
+    counts.rows += labels.rows;
+    counts.broken += tell(labels.broken, "of runs that broke");
+    let others = labels.by_run.iter().filter(|(run, _)| models.iter().all(|model| model.name != **run));
+    let others: Vec<(&String, &PeopleLabels)> = others.filter(|_| file.name.is_none()).collect();
+    let runs = listed(others.iter().map(|(run, _)| run.as_str()));
+    let of_others = others.iter().map(|(_, labels)| labels.by_id.len()).sum();
+    counts.unknown_runs += tell(of_others, &format!("of runs without a result: {runs}"));
+    let (mut unclear, mut is_known) = (labels.unclear, false);
+    for model in models {
+        let Some(labels) = own(model) else { continue };
+        let verdicts = labels.verdicts(PASS_MARK);
+        unclear += labels.by_id.len() - verdicts.len();
+        is_known |= !verdicts.is_empty();
+        let unknown = verdicts.keys().filter(|id| model.trajectories.iter().all(|it| it.id != **id)).count();
+        let name = shortened(&model.name, NAME);
+        counts.unknown_ids += tell(unknown, &format!("of ids that `{name}` does not have"));
+        model.people.push(verdicts.into_iter().map(|(id, right)| (id.to_owned(), right)).collect());
+    }
+    counts.unclear += tell(unclear, "without pass or fail");
+    if !is_known {
+        printer.warn(&format!(
+            "`{path}`: no trial is right or wrong for most people, so nothing is compared with them"
+        ));
+    }
+    Ok(())
+}
+
+/// The labels of one model: those whose `run` is its name; in a file of one run all.
+fn of_one<'l>(labels: &'l RunLabels, name: &str) -> Option<&'l PeopleLabels> {
+    let only = || labels.by_run.values().next().filter(|_| labels.by_run.len() == 1);
+    labels.by_run.get(name).or_else(only)
+}
+
+/// Why labels are of no model.
+fn of_no_model(labels: &RunLabels, path: &Path, names: &str) -> String {
+    let path = path.display();
+    if labels.by_run.keys().all(String::is_empty) {
+        return format!(
+            "`--labels {path}` says of no model\nhint: `--labels NAME={path}`, of {names}; or give each label a `run` with \
+             the model's name"
+        );
+    }
+    let runs = listed(labels.by_run.keys().map(String::as_str));
+    format!(
+        "`{path}` has labels of {runs}, and no model is called so\nhint: there are {names}; `NAME=RESULT` names one"
+    )
+}
+
+/// Names in a message.
+fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
+    let more = names.len().saturating_sub(NAMES);
+    let shown = |name: &str| if name.is_empty() { "no run".to_owned() } else { shortened(name, NAME) };
+    let mut list: Vec<String> = names.take(NAMES).map(shown).collect();
+    list.extend((more > 0).then(|| format!("{more} more")));
+    list.join(", ")
+}
