@@ -1,5 +1,6 @@
 //! Scores trajectories that a program holds, pair by pair: for Python, the reward service and the server of tools.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::Path;
@@ -12,7 +13,7 @@ use m3_report::audit::{AuditTerminal, TrajectoryAudit};
 use m3_report::{AggregateReport, LeftOut, TrajectoryReport, pair_json};
 use m3_score::fidelity::constants::THRESHOLD;
 use m3_score::fidelity::{ArgumentComparison, CallFidelity, CallPair, Fidelity};
-use m3_score::{ExactSums, NotSums, Profile, ScoreError, TrajectoryScore};
+use m3_score::{ExactSums, NotSums, Profile, RoleRule, ScoreError, TrajectoryScore};
 use m3_support::text::visible;
 use m3_traces::TRACES;
 use m3_trajectory::json::Keys;
@@ -291,7 +292,7 @@ impl PairScorer {
         prediction: Option<Trajectory>,
         reference: Trajectory,
     ) -> Result<(String, TrajectoryAudit), PairError> {
-        let pair = [(prediction, reference)];
+        let pair = [self.without_ignored(&(prediction, reference)).into_owned()];
         let [(prediction, reference)] = &pair;
         let left_out = "the prediction is missing or has failed, and this profile leaves it out";
         let score = self.scores(&pair, true)?.into_iter().flatten().next();
@@ -328,8 +329,22 @@ impl PairScorer {
         keeps_similarities: bool,
     ) -> Result<Vec<Result<TrajectoryScore, FailureClass>>, PairError> {
         let options = self.conditions.options(keeps_similarities);
-        let pairs = pairs.iter().map(|(prediction, reference)| (prediction.as_ref(), reference));
+        let counted: Vec<Cow<'_, Pair>> = pairs.iter().map(|pair| self.without_ignored(pair)).collect();
+        let pairs = counted.iter().map(|pair| (pair.0.as_ref(), &pair.1));
         self.with_embedder(|embedder| m3_score::score_pairs(pairs, options, embedder))
+    }
+
+    /// A pair without the calls of tools that do not count.
+    fn without_ignored<'p>(&self, pair: &'p Pair) -> Cow<'p, Pair> {
+        let Some(roles) = &self.conditions.roles else { return Cow::Borrowed(pair) };
+        let mut pair = pair.clone();
+        for trajectory in pair.0.iter_mut().chain([&mut pair.1]) {
+            let tools = trajectory.calls().map(|(_, call)| &call.tool);
+            let ignored =
+                tools.filter(|tool| roles.of_tool(tool) == Some(RoleRule::Ignored)).cloned().collect();
+            trajectory.leave_out(&ignored);
+        }
+        Cow::Owned(pair)
     }
 
     /// Lends an idle embedder, or a new one.

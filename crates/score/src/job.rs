@@ -16,6 +16,8 @@ const UNKNOWN: f64 = 0.5;
 pub(super) struct KnownResults<'a> {
     /// How well what both leave behind agrees.
     pub(super) artifacts: Option<f64>,
+    /// Whether pictures are among it.
+    pub(super) has_pictures: bool,
     /// How well the final replies agree.
     pub(super) answer: Option<&'a AnswerAgreement>,
 }
@@ -127,7 +129,7 @@ impl Job {
             extra_changes: weight / (weight + changes.len().max(1) as f64),
             artifacts,
             answer: known.answer.and_then(|answer| answer.score),
-            is_bound: artifacts.is_some() || roles.contains(&CallRole::Changes),
+            is_bound: known.has_pictures || roles.contains(&CallRole::Changes),
         };
         let differing = |change: bool| {
             let mut wrong: Vec<usize> = (0..roles.len())

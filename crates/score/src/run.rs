@@ -124,7 +124,7 @@ impl<'a> Run<'a> {
         let compared = self.compare(&chunk, &matchings, embedder)?;
         let scored = chunk.items.into_iter().zip(matchings).zip(compared);
         for ((prepared, matching), mut compared) in scored {
-            let (mut reached_without, mut artifact_agreement) = (Vec::new(), None);
+            let (mut reached_without, mut artifact_agreement, mut has_pictures) = (Vec::new(), None, false);
             if let Some(results) = prepared.results.as_deref() {
                 let mut evidence =
                     ResultEvidence::new(results, &compared, &self.survey, self.options.pictures);
@@ -132,6 +132,7 @@ impl<'a> Run<'a> {
                     evidence.lay_over(pair);
                 }
                 artifact_agreement = evidence.artifact_agreement();
+                has_pictures = evidence.are_pictures_compared();
                 let is_compared = |call: usize| compared.iter().any(|pair| pair.reference.index == call);
                 let alone = matching.unmatched_references.iter().map(|alone| alone.place);
                 let reached =
@@ -149,7 +150,7 @@ impl<'a> Run<'a> {
             let has_verdict = self.options.profile == Profile::Paper;
             let answer = prepared.answer.as_ref();
             let answer_agreement = answer.and_then(|answer| answer.score);
-            let known = KnownResults { artifacts: artifact_agreement, answer };
+            let known = KnownResults { artifacts: artifact_agreement, has_pictures, answer };
             let job = has_verdict.then(|| Job::new(&calls, &known)).flatten();
             let mut sums = ExactSums::of(
                 prepared.failure.is_some(),

@@ -93,8 +93,8 @@ pub struct JobEvidence {
     pub artifacts: Option<f64>,
     /// How well the final reply agrees with the reference's; `None` where it is not known.
     pub answer: Option<f64>,
-    /// Whether the job is bound to the reference's path: one of its calls is known to change something, or what it leaves behind is
-    /// known.
+    /// Whether the job is bound to the reference's path: one of its calls is known to change something, or pictures that it leaves
+    /// behind are compared.
     pub is_bound: bool,
 }
 

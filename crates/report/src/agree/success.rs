@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use m3_score::DID;
+use m3_score::JobVerdict;
 use m3_stats::agreement::{MixedPairs, Outcome, SortedOutcomes, kendall_tau};
 use m3_stats::{Draws, resampled};
 
@@ -179,7 +179,8 @@ fn reliability(view: &View, rows: &[Judged]) -> Option<ReliabilityReport> {
         Some(bin.trials as f64 * (bin.expected.zip(bin.succeeded).map(|(a, b)| (a - b).abs())?))
     };
     let all: Vec<&Judged> = rows.iter().collect();
-    let decided: Vec<&Judged> = rows.iter().filter(|row| row.value >= DID || row.value < 1.0 - DID).collect();
+    let decided: Vec<&Judged> =
+        rows.iter().filter(|row| JobVerdict::new(row.value) != JobVerdict::CannotTell).collect();
     Some(ReliabilityReport {
         metric: view.name(),
         trials: rows.len(),
@@ -187,7 +188,9 @@ fn reliability(view: &View, rows: &[Judged]) -> Option<ReliabilityReport> {
         succeeded: mean(&all, did)?,
         calibration_error: bins.iter().filter_map(off).sum::<f64>() / rows.len() as f64,
         decided: decided.len() as f64 / rows.len() as f64,
-        right: mean(&decided, |row| f64::from(u8::from((row.value >= DID) == row.succeeded))),
+        right: mean(&decided, |row| {
+            f64::from(u8::from((JobVerdict::new(row.value) == JobVerdict::Did) == row.succeeded))
+        }),
         bins,
     })
 }

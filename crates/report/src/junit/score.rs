@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use m3_score::Metric;
+use m3_score::{JobVerdict, Metric};
 use m3_support::text::visible;
 
 use super::{Case, Document, Outcome, Reason, Suite};
@@ -11,8 +11,8 @@ use crate::floors::{Floor, is_below};
 use crate::{AggregateReport, ScoreRenderer, ScoreSummary, TrajectoryReport};
 
 /// Writes a case for each trajectory. It fails if it does not pass beside its reference (with `--match`), if one of its
-/// metrics is below a floor (with `--fail-under`), and, where neither is asked for, if a needed call is missing or a call
-/// asks for something else. A task that came to nothing is an error.
+/// metrics is below a floor (with `--fail-under`), and, where neither is asked for, if it did not do its job by the verdict; it is
+/// skipped where nobody can tell. Where there is no verdict, it fails if a needed call is missing or a call asks for something else. A task that came to nothing is an error.
 pub struct Junit<W: Write> {
     document: Document<W>,
     suite: Suite,
@@ -47,10 +47,19 @@ impl<W: Write> Junit<W> {
         if !below.is_empty() {
             return Outcome::Failed(reason("below-floor", below.join("; ")));
         }
-        let is_asked = report.verdict.is_some() || !self.floors.is_empty();
-        match faults.iter().find(|fault| !is_asked && fault.level == Level::Error) {
-            Some(fault) => Outcome::Failed(reason(fault.rule.id, fault.message.clone())),
-            None => Outcome::Passed,
+        if report.verdict.is_some() || !self.floors.is_empty() {
+            return Outcome::Passed;
+        }
+        match &report.job {
+            Some(job) if job.verdict == JobVerdict::Did.name() => Outcome::Passed,
+            Some(job) if job.verdict == JobVerdict::DidNot.name() => {
+                Outcome::Failed(reason("did-not-do-the-job", job.sentence()))
+            }
+            Some(job) => Outcome::Skipped(job.sentence()),
+            None => match faults.iter().find(|fault| fault.level == Level::Error) {
+                Some(fault) => Outcome::Failed(reason(fault.rule.id, fault.message.clone())),
+                None => Outcome::Passed,
+            },
         }
     }
 }

@@ -34,8 +34,8 @@ pub struct JobReport {
     pub artifacts: Option<f64>,
     /// How well the final reply agrees with the reference's; null where it is not known.
     pub answer: Option<f64>,
-    /// Whether the job is bound to the reference's path: one of its calls is known to change something, or what it leaves
-    /// behind is known. If not, the other numbers count half.
+    /// Whether the job is bound to the reference's path: one of its calls is known to change something, or pictures that it leaves
+    /// behind are compared. If not, the other numbers count half.
     pub is_bound: bool,
     /// What moves the probability most, that first.
     pub reasons: Vec<JobReason>,
