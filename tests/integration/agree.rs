@@ -388,7 +388,7 @@ fn the_verdict_predicts_success_on_real_data() {
         metrics.iter().find(|metric| metric["name"] == name).unwrap()[part]["value"].as_f64().unwrap()
     };
     for (name, expected) in [
-        ("m3.verdict", [0.884, 0.867, 0.878]),
+        ("m3.verdict", [0.946, 0.867, 0.938]),
         ("m3.argument_fidelity_covered", [0.821, 0.800, 0.816]),
         ("m3.average", [0.747, 0.800, 0.732]),
     ] {

@@ -128,7 +128,7 @@ fn filters_and_sorting_work() {
         "[...document.querySelectorAll('table')].find(table => table.caption?.textContent === 'types')";
     let names = format!("[...{types}.querySelectorAll('tbody th')].map(head => head.textContent)");
     let averages =
-        format!("[...{types}.querySelectorAll('tbody tr td:nth-of-type(2)')].map(cell => cell.textContent)");
+        format!("[...{types}.querySelectorAll('tbody tr td:nth-of-type(3)')].map(cell => cell.textContent)");
     assert_eq!(page.text(&format!("{names}.length")), "7");
     assert_eq!(
         page.text(&format!("{averages}.join()")),

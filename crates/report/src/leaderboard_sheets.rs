@@ -7,6 +7,7 @@ use m3_score::{Metric, Similarity};
 use m3_stats::PassRate;
 
 use super::estimate::NO_SPREAD;
+use super::metrics::fitting;
 use super::repeats::criterion;
 use super::sheet::{Cell, Column, Sheet};
 use super::shortened;
@@ -56,18 +57,11 @@ fn columns(board: &Leaderboard) -> Vec<Metric> {
 /// A table of more metrics is too wide for a terminal.
 const MOST_METRICS: usize = 10;
 
-/// Those that people are shown: without what only some tasks have, where there are too many.
-fn fits_on_screen(metrics: &[Metric]) -> impl Fn(&Metric) -> bool + use<> {
-    let is_wide = metrics.iter().filter(|metric| metric.is_in_tables()).count() > MOST_METRICS;
-    let may_be_left_out = |metric: &Metric| metric.may_be_unknown() && *metric != Metric::Verdict;
-    move |metric| metric.is_in_tables() && !(is_wide && may_be_left_out(metric))
-}
-
 fn heads(metrics: &[Metric]) -> Vec<Column> {
-    let is_shown = fits_on_screen(metrics);
+    let shown = fitting(metrics, MOST_METRICS);
     let head = |metric: &Metric| {
         let column = Column::number(&metric.name().replace('_', " "), metric.heading());
-        Column { is_for_programs: !is_shown(metric), ..column }
+        Column { is_for_programs: !shown.contains(metric), ..column }
     };
     [Column::text("model")].into_iter().chain(metrics.iter().map(head)).collect()
 }
@@ -117,8 +111,8 @@ fn metrics(board: &Leaderboard) -> Sheet {
         let similarity = typed(board.similarity.as_deref());
         notes.push(format!("Profile {profile}, {similarity}{}", m3_support::text::counted(tasks, "task")));
     }
-    let is_shown = fits_on_screen(&columns);
-    let beside = columns.iter().filter(|metric| metric.is_beside() && is_shown(metric));
+    let shown = fitting(&columns, MOST_METRICS);
+    let beside = columns.iter().filter(|metric| metric.is_beside() && shown.contains(metric));
     notes.extend(beside.map(|metric| format!("{} is no part of the average", capitalized(metric.label()))));
     notes.extend(board.models.iter().filter(|model| model.left_out > 0).map(|model| {
         format!(

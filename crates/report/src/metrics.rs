@@ -11,6 +11,17 @@ use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
+/// The metrics that narrow tables show, at most so many: what only some tasks have is left out first, the verdict last.
+pub(crate) fn fitting(metrics: &[Metric], most: usize) -> Vec<Metric> {
+    let mut shown: Vec<Metric> = metrics.iter().copied().filter(|metric| metric.is_in_tables()).collect();
+    for metric in [Metric::RegionOverlap, Metric::Verdict] {
+        if shown.len() > most {
+            shown.retain(|other| *other != metric);
+        }
+    }
+    shown
+}
+
 /// Metrics by name, each in [0, 1]; NaN, in the JSON null, for one that is unknown, and NaN for one that a score of an earlier
 /// version lacks.
 #[derive(Debug, Clone, Copy, PartialEq)]

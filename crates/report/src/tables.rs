@@ -5,6 +5,7 @@ use m3_support::text::counted;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::arguments::{Column, Cut, Findings};
+use super::metrics::fitting;
 use super::wire::start;
 use super::{AggregateReport, ScoreSummary, shortened};
 
@@ -19,6 +20,9 @@ const TYPE_WIDTH: usize = 16;
 
 /// What nine and ten numbers beside it leave of 80 columns.
 const TYPE_LEAST: [usize; 2] = [16, 9];
+
+/// More metrics do not fit beside a type.
+const MOST_NUMBERS: usize = 9;
 
 /// So many numbers are in the table of types if all metrics are known that always are.
 const NUMBERS: usize = 9;
@@ -66,7 +70,9 @@ pub(super) fn matched(summary: &ScoreSummary) -> Option<(String, String)> {
 pub(super) fn weakest_types(summary: &ScoreSummary) -> Findings {
     let tasks = if summary.repeats.is_some() { "trials" } else { "tasks" };
     let is_known = |metric: Metric| summary.by_type.values().any(|a| a.metrics.get(metric).is_some());
-    let shown = || Metric::of_scores().filter(|metric| metric.is_in_tables() && is_known(*metric));
+    let known: Vec<Metric> = Metric::of_scores().filter(|metric| is_known(*metric)).collect();
+    let shown = fitting(&known, MOST_NUMBERS);
+    let shown = || shown.iter().copied();
     let numbers = [tasks].into_iter().chain(shown().map(Metric::heading)).map(Column::number);
     let least = TYPE_LEAST[usize::from(shown().count() >= NUMBERS)];
     let mut types: Vec<(&String, &AggregateReport)> = summary.by_type.iter().collect();

@@ -124,8 +124,6 @@ impl Job {
         let evidence = JobEvidence {
             lowest_change: lowest(&mut changes.iter().map(|&call| fidelities[call])).unwrap_or(lowest_of_all),
             lowest: lowest_of_all,
-            // Exactly, so that the order of calls makes no difference in the last digit.
-            covered: fidelities.iter().copied().collect::<ExactSum>().value() / roles.len() as f64,
             extra_changes: weight / (weight + changes.len().max(1) as f64),
             artifacts,
             answer: known.answer.and_then(|answer| answer.score),

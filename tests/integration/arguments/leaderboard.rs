@@ -69,7 +69,7 @@ fn the_leaderboard_has_the_fidelity_beside_the_average() {
     let row = table.lines().find(|line| line.starts_with("old")).unwrap();
     let head = table.lines().find(|line| line.starts_with("model")).unwrap();
     let cell = |line: &str, column: usize| line.split_whitespace().nth(column).unwrap().to_owned();
-    assert_eq!([cell(head, 4), cell(row, 4)], ["fid.", "-"], "{table}");
+    assert_eq!([cell(head, 5), cell(row, 5)], ["fid.", "-"], "{table}");
     assert!(table.contains("Argument fidelity is no part of the average"), "{table}");
     // A comparison has the metrics that both have.
     let compared = |second: &Path| {
@@ -78,7 +78,7 @@ fn the_leaderboard_has_the_fidelity_beside_the_average() {
         rows.map(|row| row["metric"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert!(compared(&first).contains(&"argument_fidelity_covered".to_owned()));
-    assert_eq!(compared(&second).len(), 7);
+    assert!(!compared(&second).iter().any(|metric| metric.contains("fidelity")));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::{View, one_call, write};
+use super::{View, one_call, recall_of, write};
 use crate::support::Folder;
 
 /// A call of one tool with this argument.
@@ -53,7 +53,7 @@ fn every_file_is_shown_once_and_references_are_no_runs() {
     assert_eq!(found, ["p", "q"]);
     // Of two references of a task the last one is scored, and shown.
     assert_eq!(reference_of(&view, 0, 0), json!("1"));
-    assert_eq!(view.json("data/home.json")["runs"][0]["values"][0], json!(1.0));
+    assert_eq!(recall_of(&view.json("data/home.json"), 0), json!(1.0));
 }
 
 #[test]
@@ -72,9 +72,7 @@ fn repetitions_are_scored_and_a_score_that_is_found_takes_the_place_of_our_own()
     let single = names(&view).iter().position(|name| name == "single").unwrap();
     // Recall of two trials, one of which calls another tool.
     let home = view.json("data/home.json");
-    let recall =
-        home["columns"].as_array().unwrap().iter().position(|column| column["name"] == "recall").unwrap();
-    assert_eq!(home["runs"][run.unwrap_or(1 - single)]["values"][recall], json!(0.5), "{home}");
+    assert_eq!(recall_of(&home, run.unwrap_or(1 - single)), json!(0.5), "{home}");
     let mut command = crate::support::m3().unwrap();
     let files = [folder.path().join("single.json"), folder.path().join("references.json")];
     command
@@ -101,7 +99,7 @@ fn references_that_change_and_files_that_go_are_noticed() {
     wait(&view, "data/home.json", |home| home["references"][0]["tasks"] == 2);
     assert_eq!(reference_of(&view, 0, 0), json!("1"));
     // It is scored anew: the other task has no prediction.
-    wait(&view, "data/home.json", |home| home["runs"][0]["values"][0] == json!(0.5));
+    wait(&view, "data/home.json", |home| recall_of(home, 0) == json!(0.5));
     std::fs::remove_file(folder.path().join("p.json")).unwrap();
     let told = |home: &Value| {
         home["runs"][0]["problem"].as_str().is_some_and(|said| said.contains("cannot be read any more"))

@@ -3,7 +3,7 @@
 use m3_testkit::browser::Browser;
 use serde_json::{Value, json};
 
-use super::{View, one_call, visit, write};
+use super::{View, one_call, recall_of, visit, write};
 use crate::support::Folder;
 
 /// A prediction of a task.
@@ -70,7 +70,7 @@ fn a_run_that_goes_on_is_shown_as_it_goes() {
     browser.wait("document.getElementById('live').hidden", "true");
     // Scores follow: recall of all three tasks is 1.
     let start = std::time::Instant::now();
-    while view.json("data/home.json")["runs"][0]["values"][0] != json!(1.0) {
+    while recall_of(&view.json("data/home.json"), 0) != json!(1.0) {
         assert!(start.elapsed().as_secs() < 60, "{}", view.json("data/home.json"));
         std::thread::sleep(std::time::Duration::from_millis(100));
     }

@@ -133,6 +133,12 @@ pub(crate) fn findings(browser: &Browser, rules: &str) -> Value {
     serde_json::from_str(browser.run("return window.found").as_str().unwrap()).unwrap()
 }
 
+/// The recall of a run on the first page.
+fn recall_of(home: &Value, run: usize) -> Value {
+    let mut columns = home["columns"].as_array().unwrap().iter();
+    home["runs"][run]["values"][columns.position(|column| column["name"] == "recall").unwrap()].clone()
+}
+
 /// A trajectory with one call of a tool.
 fn one_call(id: &str, tool: &str, arguments: &Value) -> Value {
     json!({"id": id, "steps": [{"calls": [{"name": tool, "arguments": arguments}]}]})

@@ -5,6 +5,7 @@
 //!                           labels of success -> all metrics -> SuccessReport -^
 //! ```
 
+mod error;
 mod read;
 mod report;
 mod sheets;
@@ -15,12 +16,13 @@ mod success_sheets;
 mod table;
 mod view;
 
+pub use error::AgreeError;
 pub use read::{ScoredModel, read_scored};
 pub use report::{
     AgreeReport, CorrelationReport, RankedModel, TaskVerdicts, VerdictsReport, ViewReport, Yardstick,
     YardstickReport,
 };
 pub use sheets::{agree_picture, agree_sheets};
-pub use statistics::{AgreeError, PASS_MARK};
 pub use success_report::{LabelsReport, MetricSuccess, ReliabilityBin, ReliabilityReport, SuccessReport};
+pub use table::PASS_MARK;
 pub use view::{View, views};

@@ -26,8 +26,6 @@ pub struct JobReport {
     pub lowest_change: f64,
     /// The lowest fidelity of all reference calls.
     pub lowest: f64,
-    /// The mean fidelity of all reference calls.
-    pub covered: f64,
     /// The share of extra changes, in [0, 1).
     pub extra_changes: f64,
     /// How well what both leave behind agrees; null where it is not known.
@@ -93,7 +91,6 @@ impl From<&Job> for JobReport {
             probability,
             lowest_change: evidence.lowest_change,
             lowest: evidence.lowest,
-            covered: evidence.covered,
             extra_changes: evidence.extra_changes,
             artifacts: evidence.artifacts,
             answer: evidence.answer,
