@@ -75,17 +75,23 @@ impl<'a> Run<'a> {
         }
         ledger.scored += 1;
         ledger.malformed_calls += prediction.calls().filter(|(_, call)| call.is_malformed()).count();
-        let answer = self.answer(reference, prediction);
+        let answer = self.answer(reference, prediction, failure.is_some());
         chunk.prepare((reference, prediction), failure, answer, &self.serializer, &self.options);
         true
     }
 
-    /// How well the final replies agree, where both files have some.
-    fn answer(&self, reference: &Trajectory, prediction: &Trajectory) -> Option<AnswerAgreement> {
+    /// How well the final replies agree, where both files have some; what a task says that failed is no answer.
+    fn answer(
+        &self,
+        reference: &Trajectory,
+        prediction: &Trajectory,
+        has_failed: bool,
+    ) -> Option<AnswerAgreement> {
         let is_compared = self.has_replies && self.options.profile == Profile::Paper;
         let wanted = reference.final_reply.as_deref().filter(|_| is_compared)?;
         let question = [reference, prediction].into_iter().find_map(|side| side.question.as_deref());
-        Some(answer_agreement(prediction.final_reply.as_deref(), wanted, question))
+        let reply = prediction.final_reply.as_deref().filter(|_| !has_failed);
+        Some(answer_agreement(reply, wanted, question))
     }
 
     /// Scores the trajectories of a chunk.
