@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-NUMBERS = ("lowest_change", "lowest", "covered", "extra_changes", "artifacts", "bias")
+NUMBERS = ("lowest_change", "lowest", "extra_changes", "artifacts", "bias")
 BROKEN = ("infra_error", "broken")
 LOOSE = 0.5
 """What the sum is multiplied by where nothing binds the job to the reference's path."""
@@ -49,7 +49,7 @@ def scored(m3, predictions, references):
 def row(run, trajectory, task, success):
     job = trajectory["job"]
     artifacts = 0.0 if job["artifacts"] is None else job["artifacts"] - 0.5
-    numbers = [job["lowest_change"], job["lowest"], job["covered"], -job["extra_changes"], artifacts, 1.0]
+    numbers = [job["lowest_change"], job["lowest"], -job["extra_changes"], artifacts, 1.0]
     scale = 1.0 if job["is_bound"] else LOOSE
     average = trajectory["metrics"]["average"]
     return {"run": run, "task": task, "success": bool(success), "numbers": numbers, "scale": scale, "average": average}

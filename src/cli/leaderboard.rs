@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use m3_report::leaderboard::{Leaderboard, PublishedTable, column_named, column_names};
+use m3_report::leaderboard::{Leaderboard, ModelReport, PublishedTable, column_named, column_names};
 use m3_report::{Picture, PictureChoice, leaderboard_pictures, leaderboard_sheets, shortened};
 use m3_score::Metric;
 use m3_support::files::write_atomically;
@@ -65,14 +65,11 @@ pub(super) fn run(args: &LeaderboardArgs, printer: Printer) -> Result<(), Failur
     let selection = args.selection.select(&models)?;
     let inputs: Vec<&Path> = args.results.iter().map(|file| file.path.as_path()).collect();
     let mut output = args.tables.form.open(&inputs, printer)?;
-    if let Some(folder) = &args.figures {
-        std::fs::create_dir_all(folder).map_err(|cause| failed(folder, &cause))?;
-    }
     let board = Leaderboard::new(&models, selection.as_ref(), args.rank_by, &args.tables.draws())
         .map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
-    if !board.columns.iter().any(|column| column == args.rank_by.name()) {
-        let message = format!("no result has `{}`, so it cannot rank", args.rank_by.name());
-        return Err(Failure::new(code::INPUT, message));
+    check_ranking(args.rank_by, &board)?;
+    if let Some(folder) = &args.figures {
+        std::fs::create_dir_all(folder).map_err(|cause| failed(folder, &cause))?;
     }
     let choice = PictureChoice { metric: args.figure_metric, models: args.figure_model.clone() };
     check_names(&choice.models, &board)?;
@@ -84,6 +81,22 @@ pub(super) fn run(args: &LeaderboardArgs, printer: Printer) -> Result<(), Failur
         Some(folder) => draw(&pictures(), folder, printer),
         None => Ok(()),
     }
+}
+
+/// Fails if the metric that ranks is not known of a model that was scored: it would have no place among the others.
+fn check_ranking(metric: Metric, board: &Leaderboard) -> Result<(), Failure> {
+    let is_unknown = |row: &&ModelReport| {
+        let value = row.metric(metric.name()).map(|estimate| estimate.value);
+        row.group.is_some() && value.is_none_or(f64::is_nan)
+    };
+    let Some(row) = board.models.iter().find(is_unknown).filter(|_| metric != Metric::Average) else {
+        return Ok(());
+    };
+    let (model, metric) = (shortened(&row.model, 40), metric.name());
+    Err(Failure::new(
+        code::INPUT,
+        format!("`{model}` has no `{metric}`, so `--rank-by {metric}` cannot rank it"),
+    ))
 }
 
 /// Fails if a named model is not in the leaderboard.

@@ -91,10 +91,7 @@ fn differences(comparison: &Comparison) -> Sheet {
             comparison.resamples,
             comparison.seed
         ),
-        format!(
-            "p: paired permutation test; after Holm's correction but for {} and the average",
-            comparison.metric
-        ),
+        "p: paired permutation test; of the metrics that do not decide after Holm's correction".to_owned(),
         format!("Average: {}", comparison.average),
         format!("Decision: {}, because {}", comparison.decision.name(), comparison.reason()),
     ]);

@@ -57,8 +57,8 @@ fn columns(board: &Leaderboard) -> Vec<Metric> {
 /// A table of more metrics is too wide for a terminal.
 const MOST_METRICS: usize = 10;
 
-fn heads(metrics: &[Metric]) -> Vec<Column> {
-    let shown = fitting(metrics, MOST_METRICS);
+fn heads(metrics: &[Metric], ranking: Metric) -> Vec<Column> {
+    let shown = fitting(metrics, MOST_METRICS, ranking);
     let head = |metric: &Metric| {
         let column = Column::number(&metric.name().replace('_', " "), metric.heading());
         Column { is_for_programs: !shown.contains(metric), ..column }
@@ -111,7 +111,7 @@ fn metrics(board: &Leaderboard) -> Sheet {
         let similarity = typed(board.similarity.as_deref());
         notes.push(format!("Profile {profile}, {similarity}{}", m3_support::text::counted(tasks, "task")));
     }
-    let shown = fitting(&columns, MOST_METRICS);
+    let shown = fitting(&columns, MOST_METRICS, board.ranking());
     let beside = columns.iter().filter(|metric| metric.is_beside() && shown.contains(metric));
     notes.extend(beside.map(|metric| format!("{} is no part of the average", capitalized(metric.label()))));
     notes.extend(board.models.iter().filter(|model| model.left_out > 0).map(|model| {
@@ -124,7 +124,7 @@ fn metrics(board: &Leaderboard) -> Sheet {
     Sheet {
         title: "Leaderboard".to_owned(),
         notes,
-        columns: heads(&columns),
+        columns: heads(&columns, board.ranking()),
         rows: metric_rows(&columns, &models),
     }
 }
@@ -367,7 +367,7 @@ fn types(board: &Leaderboard) -> Vec<Sheet> {
         Sheet {
             title: format!("Type {} ({tasks})", found.task_type),
             notes: vec![format!("Average: {}", found.average.description)],
-            columns: heads(&columns),
+            columns: heads(&columns, board.ranking()),
             rows: metric_rows(&columns, &models),
         }
     };

@@ -11,11 +11,13 @@ use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-/// The metrics that narrow tables show, at most so many: what only some tasks have is left out first, the verdict last.
-pub(crate) fn fitting(metrics: &[Metric], most: usize) -> Vec<Metric> {
-    let mut shown: Vec<Metric> = metrics.iter().copied().filter(|metric| metric.is_in_tables()).collect();
+/// The metrics that narrow tables show, at most so many: what only some tasks have is left out first, the verdict
+/// last, and `kept` never.
+pub(crate) fn fitting(metrics: &[Metric], most: usize, kept: Metric) -> Vec<Metric> {
+    let is_shown = |metric: &Metric| metric.is_in_tables() || *metric == kept;
+    let mut shown: Vec<Metric> = metrics.iter().copied().filter(is_shown).collect();
     for metric in [Metric::RegionOverlap, Metric::Verdict] {
-        if shown.len() > most {
+        if shown.len() > most && metric != kept {
             shown.retain(|other| *other != metric);
         }
     }

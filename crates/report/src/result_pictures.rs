@@ -173,8 +173,8 @@ fn named(picture: &RecordedPicture) -> String {
 fn problem_of(error: &ImageFileError) -> PictureProblem {
     match error {
         ImageFileError::TooLarge { .. } | ImageFileError::TooManyPixels { .. } => PictureProblem::TooLarge,
-        ImageFileError::NotAFile | ImageFileError::Unreadable(_) => PictureProblem::NoFile,
-        ImageFileError::NotAnImage(_) => PictureProblem::NoPicture,
+        ImageFileError::NotAFile => PictureProblem::NoFile,
+        ImageFileError::Unreadable(_) | ImageFileError::NotAnImage(_) => PictureProblem::NoPicture,
     }
 }
 

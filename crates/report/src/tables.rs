@@ -71,7 +71,7 @@ pub(super) fn weakest_types(summary: &ScoreSummary) -> Findings {
     let tasks = if summary.repeats.is_some() { "trials" } else { "tasks" };
     let is_known = |metric: Metric| summary.by_type.values().any(|a| a.metrics.get(metric).is_some());
     let known: Vec<Metric> = Metric::of_scores().filter(|metric| is_known(*metric)).collect();
-    let shown = fitting(&known, MOST_NUMBERS);
+    let shown = fitting(&known, MOST_NUMBERS, Metric::Average);
     let shown = || shown.iter().copied();
     let numbers = [tasks].into_iter().chain(shown().map(Metric::heading)).map(Column::number);
     let least = TYPE_LEAST[usize::from(shown().count() >= NUMBERS)];

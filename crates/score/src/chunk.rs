@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use m3_embedding::InputKey;
 use m3_support::text::head;
 use m3_trajectory::json::{Json, Keys};
-use m3_trajectory::{FailureClass, Trajectory};
+use m3_trajectory::{FailureClass, Trajectory, result_parts};
 
 use super::answer::AnswerAgreement;
 use super::calls::Calls;
@@ -41,6 +41,8 @@ pub(super) struct Prepared {
     pub(super) flow: Option<Box<PairFlow>>,
     /// What both returned, where both have recorded it.
     pub(super) results: Option<Box<PairResults>>,
+    /// Whether the reference's calls returned pictures.
+    pub(super) has_pictures: bool,
     /// How well the final replies agree.
     pub(super) answer: Option<AnswerAgreement>,
 }
@@ -118,6 +120,7 @@ impl Chunk {
             predictions,
             flow,
             results,
+            has_pictures: options.results == Results::Auto && returns_pictures(reference),
             answer,
         });
     }
@@ -151,6 +154,12 @@ impl Chunk {
         }
         PreparedCalls { calls, texts, arguments }
     }
+}
+
+/// Whether any call of a trajectory returned a picture.
+fn returns_pictures(trajectory: &Trajectory) -> bool {
+    let parts = trajectory.calls().filter_map(|(_, call)| result_parts(call.result.as_ref()?)).flatten();
+    parts.into_iter().any(|part| part.get("type").and_then(Json::as_str) == Some("image"))
 }
 
 impl Prepared {

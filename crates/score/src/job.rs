@@ -16,7 +16,7 @@ const UNKNOWN: f64 = 0.5;
 pub(super) struct KnownResults<'a> {
     /// How well what both leave behind agrees.
     pub(super) artifacts: Option<f64>,
-    /// Whether pictures are among it.
+    /// Whether the reference's calls returned pictures: what the prediction records does not matter, so that nothing can be hidden.
     pub(super) has_pictures: bool,
     /// How well the final replies agree.
     pub(super) answer: Option<&'a AnswerAgreement>,
@@ -75,6 +75,8 @@ pub enum JobFact {
 /// The reference call that is made worst.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorstCall {
+    /// Whether its predicted call failed, though it did not itself.
+    pub has_failed: bool,
     /// The call.
     pub reference: CallPlace,
     /// Its tool.
@@ -91,6 +93,8 @@ pub(super) struct JobCalls<'a> {
     pub(super) compared: &'a [ComparedPair],
     /// Reference calls that are compared with none and not missing.
     pub(super) reached_without: &'a [CallPlace],
+    /// Reference calls whose predicted call failed, though their own did not.
+    pub(super) failed: &'a [usize],
     /// What calls of a tool do.
     pub(super) role: &'a dyn Fn(&str) -> CallRole,
     /// The alignment.
@@ -135,11 +139,14 @@ impl Job {
                 .collect();
             wrong.sort_by(|a, b| fidelities[*a].total_cmp(&fidelities[*b]));
             let &worst = wrong.first()?;
-            Some(JobFact::Differ {
-                change,
-                worst: calls.worst(worst, partners[worst]),
-                others: wrong.len() - 1,
-            })
+            let of_others =
+                (0..roles.len()).filter(|call| may_change(call) != change).map(|call| fidelities[call]);
+            let lowest = of_others.reduce(f64::min).unwrap_or(1.0);
+            let is_all = changes.is_empty();
+            let lowest_change = if change || is_all { 1.0 } else { evidence.lowest_change };
+            let mended = JobEvidence { lowest_change, lowest, ..evidence };
+            let worst = calls.worst(worst, partners[worst]);
+            Some((mended, JobFact::Differ { change, worst, others: wrong.len() - 1 }))
         };
         let facts = evidence.facts([differing(true), differing(false)], calls.first_of(&extra), known.answer);
         Some(Self { evidence, facts, changes: calls.changes(&roles, &fidelities) })
@@ -150,14 +157,13 @@ impl JobEvidence {
     /// The reasons, by how much the weighted sum would rise without each.
     fn facts(
         &self,
-        [changes, looks]: [Option<JobFact>; 2],
+        differing: [Option<(Self, JobFact)>; 2],
         extra: Option<JobFact>,
         answer: Option<&AnswerAgreement>,
     ) -> Vec<JobFact> {
         let risen = |better: Self| better.sum() - self.sum();
         let mut facts: Vec<(f64, JobFact)> = Vec::new();
-        facts.extend(changes.map(|fact| (risen(Self { lowest_change: 1.0, ..*self }), fact)));
-        facts.extend(looks.map(|fact| (risen(Self { lowest: 1.0, ..*self }), fact)));
+        facts.extend(differing.into_iter().flatten().map(|(mended, fact)| (risen(mended), fact)));
         facts.extend(extra.map(|fact| (risen(Self { extra_changes: 0.0, ..*self }), fact)));
         if facts.is_empty() {
             facts.push((0.0, JobFact::AllMade));
@@ -209,6 +215,9 @@ impl JobCalls<'_> {
             fidelities[pair.reference.index] = pair.fidelity.score;
             partners[pair.reference.index] = Some(pair);
         }
+        for &call in self.failed {
+            fidelities[call] = 0.0;
+        }
         (fidelities, partners)
     }
 
@@ -237,6 +246,7 @@ impl JobCalls<'_> {
             (pair.predicted, worst.map(|argument| argument.path.clone()).unwrap_or_default())
         });
         let reference = self.references.places[call];
-        WorstCall { reference, tool: self.references.tool(call).to_owned(), compared }
+        let has_failed = self.failed.contains(&call);
+        WorstCall { has_failed, reference, tool: self.references.tool(call).to_owned(), compared }
     }
 }

@@ -78,8 +78,6 @@ pub fn score_pairs<'t>(
 ) -> Result<Vec<Result<TrajectoryScore, FailureClass>>, ScoreError> {
     let mut run = Run::new(options);
     let pairs: Vec<(Option<&Trajectory>, &Trajectory)> = pairs.into_iter().collect();
-    run.has_replies =
-        pairs.iter().any(|(prediction, _)| prediction.is_some_and(|it| it.final_reply.is_some()));
     if options.results == Results::Auto {
         for (prediction, reference) in &pairs {
             if let Some(prediction) = prediction {
@@ -143,7 +141,6 @@ impl<'a> Files<'a> {
             references.duplicates().iter().chain(predictions.duplicates()).map(|found| &found.id);
         let duplicate = duplicates.filter(|id| known.insert(id.as_str())).cloned().collect();
         let mut run = Run::new(options);
-        run.has_replies = predictions.has_replies();
         run.summary.ledger = Ledger {
             references: references.len(),
             predictions: predictions.len(),

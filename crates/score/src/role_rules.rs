@@ -10,6 +10,9 @@ use m3_trajectory::{WholeFile, WholeFileError};
 /// The largest file, in MiB.
 const LARGEST: u64 = 8;
 
+/// The most names of a file: each is tried for each call.
+const MOST_RULES: usize = 1_000;
+
 /// The longest name in a message, in columns.
 const NAME: usize = 60;
 
@@ -71,6 +74,9 @@ impl RoleRules {
                 Err(wrong(format!("the role of `{pattern}` should be `looks`, `changes` or `ignored`")))
             }
         };
+        if members.len() > MOST_RULES {
+            return Err(wrong(format!("it has more than {MOST_RULES} names; `*` stands for any characters")));
+        }
         let rules = members.iter().map(rule).collect::<Result<_, _>>()?;
         Ok(Self { rules, name: file.name.clone(), digest: file.digest.clone() })
     }

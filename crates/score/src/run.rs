@@ -32,8 +32,6 @@ pub(super) struct Run<'a> {
     pub(super) summary: Summary,
     /// What the files show of tools.
     pub(super) survey: Survey,
-    /// Whether the predictions have final replies.
-    pub(super) has_replies: bool,
     done: usize,
     /// How many trajectories there will be.
     pub(super) total: usize,
@@ -51,7 +49,6 @@ impl<'a> Run<'a> {
             doubtful: None,
             summary: Summary::default(),
             survey: Survey::default(),
-            has_replies: false,
             done: 0,
             total: 0,
         }
@@ -80,18 +77,19 @@ impl<'a> Run<'a> {
         true
     }
 
-    /// How well the final replies agree, where both files have some; what a task says that failed is no answer.
+    /// How well the final replies agree. What a task says that failed is no answer; whether a prediction without a reply gave none
+    /// is known of a run's own records alone.
     fn answer(
         &self,
         reference: &Trajectory,
         prediction: &Trajectory,
         has_failed: bool,
     ) -> Option<AnswerAgreement> {
-        let is_compared = self.has_replies && self.options.profile == Profile::Paper;
-        let wanted = reference.final_reply.as_deref().filter(|_| is_compared)?;
-        let question = [reference, prediction].into_iter().find_map(|side| side.question.as_deref());
-        let reply = prediction.final_reply.as_deref().filter(|_| !has_failed);
-        Some(answer_agreement(reply, wanted, question))
+        let wanted = reference.reply().filter(|_| self.options.profile == Profile::Paper)?;
+        let is_empty = prediction.final_reply.as_deref().is_some_and(|reply| reply.trim().is_empty());
+        let reply = prediction.reply().filter(|_| !has_failed);
+        let is_known = reply.is_some() || has_failed || is_empty || prediction.is_run_record();
+        is_known.then(|| answer_agreement(reply, wanted, reference.question.as_deref()))
     }
 
     /// Scores the trajectories of a chunk.
@@ -130,7 +128,7 @@ impl<'a> Run<'a> {
         let compared = self.compare(&chunk, &matchings, embedder)?;
         let scored = chunk.items.into_iter().zip(matchings).zip(compared);
         for ((prepared, matching), mut compared) in scored {
-            let (mut reached_without, mut artifact_agreement, mut has_pictures) = (Vec::new(), None, false);
+            let (mut reached_without, mut artifact_agreement, mut failed) = (Vec::new(), None, Vec::new());
             if let Some(results) = prepared.results.as_deref() {
                 let mut evidence =
                     ResultEvidence::new(results, &compared, &self.survey, self.options.pictures);
@@ -138,7 +136,10 @@ impl<'a> Run<'a> {
                     evidence.lay_over(pair);
                 }
                 artifact_agreement = evidence.artifact_agreement();
-                has_pictures = evidence.are_pictures_compared();
+                let calls = compared.iter().map(|pair| (pair.reference.index, pair.predicted.index));
+                failed.extend(
+                    calls.filter(|&pair| results.has_only_prediction_failed(pair)).map(|(call, _)| call),
+                );
                 let is_compared = |call: usize| compared.iter().any(|pair| pair.reference.index == call);
                 let alone = matching.unmatched_references.iter().map(|alone| alone.place);
                 let reached =
@@ -150,13 +151,16 @@ impl<'a> Run<'a> {
                 predictions: &prepared.predictions.calls,
                 compared: &compared,
                 reached_without: &reached_without,
+                failed: &failed,
                 role: &|tool| self.options.role(tool),
                 matches: &matching.matches,
             };
-            let has_verdict = self.options.profile == Profile::Paper;
+            let is_aligned = prepared.failure != Some(FailureClass::TooLarge);
+            let has_verdict = self.options.profile == Profile::Paper && is_aligned;
             let answer = prepared.answer.as_ref();
             let answer_agreement = answer.and_then(|answer| answer.score);
-            let known = KnownResults { artifacts: artifact_agreement, has_pictures, answer };
+            let known =
+                KnownResults { artifacts: artifact_agreement, has_pictures: prepared.has_pictures, answer };
             let job = has_verdict.then(|| Job::new(&calls, &known)).flatten();
             let mut sums = ExactSums::of(
                 prepared.failure.is_some(),

@@ -36,7 +36,7 @@ pub struct TrajectoryScore {
     pub job: Option<Job>,
     /// How well what both trajectories leave behind agrees, in [0, 1]; `None` where nothing is recorded or left behind.
     pub artifact_agreement: Option<f64>,
-    /// How well the final replies agree; `None` where the reference has none, no prediction of the set has one, and in the profile
+    /// How well the final replies agree; `None` where the reference has none, where the prediction records none, and in the profile
     /// `open-m3-bench`.
     pub answer: Option<AnswerAgreement>,
 }

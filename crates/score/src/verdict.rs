@@ -90,8 +90,7 @@ pub struct JobEvidence {
     pub artifacts: Option<f64>,
     /// How well the final reply agrees with the reference's; `None` where it is not known.
     pub answer: Option<f64>,
-    /// Whether the job is bound to the reference's path: one of its calls is known to change something, or pictures that it leaves
-    /// behind are compared.
+    /// Whether the job is bound to the reference's path: one of its calls is known to change something, or returned a picture.
     pub is_bound: bool,
 }
 
@@ -158,7 +157,7 @@ mod tests {
             let of = |numbers: [f64; 5]| {
                 let [lowest_change, lowest, extra_changes, artifacts, answer] = numbers;
                 let evidence =
-                    JobEvidence { lowest_change, lowest, covered, extra_changes: 1.0 - extra_changes, artifacts: Some(artifacts), answer: Some(answer), is_bound };
+                    JobEvidence { lowest_change, lowest, extra_changes: 1.0 - extra_changes, artifacts: Some(artifacts), answer: Some(answer), is_bound };
                 evidence.probability()
             };
             let mut to = from;

@@ -78,7 +78,24 @@ pub struct Task {
     pub extra: Vec<(String, Json)>,
 }
 
+/// What programs write for a reply that there is none of.
+const NO_REPLY: [&str; 4] = ["n/a", "none", "null", "-"];
+
 impl Trajectory {
+    /// Whether it is a record of `m3 run`, which says how the run ended.
+    #[must_use]
+    pub fn is_run_record(&self) -> bool {
+        self.extra.iter().any(|(key, _)| key == "finish")
+    }
+
+    /// The final reply; `None` if there is none, it is empty, or it only says so: `n/a`, `none`, `null`, `-`.
+    #[must_use]
+    pub fn reply(&self) -> Option<&str> {
+        let reply = self.final_reply.as_deref()?;
+        let is_none = |text: &str| NO_REPLY.iter().any(|none| text.eq_ignore_ascii_case(none));
+        Some(reply).filter(|reply| !reply.trim().is_empty() && !is_none(reply.trim()))
+    }
+
     /// The number of calls in all steps.
     #[must_use]
     pub fn call_count(&self) -> usize {

@@ -1,5 +1,6 @@
 //! Joins labels of success to the models that they are of.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use m3_judge::grade::{PeopleLabels, RunLabels};
@@ -52,7 +53,13 @@ pub(super) fn add_labels(
     counts.unknown_runs += tell(of_others, &format!("of runs without a result: {runs}"));
     let (mut unclear, mut is_known) = (labels.unclear, false);
     for model in models {
-        let Some(labels) = own(model) else { continue };
+        let Some(labels) = own(model) else {
+            // The labels of its next repetition are those of the next file.
+            if file.name.is_none() {
+                model.people.push(BTreeMap::new());
+            }
+            continue;
+        };
         let verdicts = labels.verdicts(PASS_MARK);
         unclear += labels.by_id.len() - verdicts.len();
         is_known |= !verdicts.is_empty();

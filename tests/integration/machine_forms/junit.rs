@@ -123,7 +123,7 @@ fn tasks_without_a_prediction_are_errors() {
     // By the verdict, which needs no results to see that no call is made.
     let (failed, said) = outcome(&cases, "00030000");
     assert_eq!(failed, "failure did-not-do-the-job");
-    assert!(said.contains("no call does what math/sum does"), "{said}");
+    assert!(said.contains("math/sum was not called as needed"), "{said}");
     let unmatched =
         cases.iter().filter(|(_, _, said)| said.contains("error missing-call: the reference's call "));
     assert!(unmatched.count() > 0);

@@ -48,8 +48,10 @@ struct JsonRow {
     score: Option<f64>,
     #[serde(default)]
     measure: Option<String>,
-    #[serde(default, alias = "infra_error")]
+    #[serde(default)]
     broken: Option<Cell>,
+    #[serde(default)]
+    infra_error: Option<Cell>,
 }
 
 /// What stands in a row under a name.
@@ -90,7 +92,7 @@ impl JsonRow {
             verdict.map_err(|problem| format!("of `{}`, {problem}", shortened(&id, 100)))
         };
         let (pass, success) = (verdict(self.pass)?, verdict(self.success)?);
-        let is_broken = verdict(self.broken)?.unwrap_or(false);
+        let is_broken = verdict(self.broken)?.unwrap_or(false) || verdict(self.infra_error)?.unwrap_or(false);
         Ok(LabelRow {
             run: self.run.map(Cell::text).unwrap_or_default(),
             person: self.person.unwrap_or_default(),
@@ -161,6 +163,7 @@ fn of_csv(bytes: &[u8]) -> Result<Vec<Result<LabelRow, String>>, String> {
             score: cell(score).map(number).transpose()?,
             measure: cell(measure),
             broken: cell(broken).map(Cell::Word),
+            infra_error: None,
         };
         row.read()
     };

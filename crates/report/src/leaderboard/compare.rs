@@ -10,6 +10,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::board::known;
+use super::decision::{
+    ChangedTrajectory, ComparisonError, Decision, DifferenceReport, LEAST_TASKS, are_too_few,
+};
 use super::graded_sums::graded_sums;
 use super::repeats::Passing;
 use super::statistics::test_draws;
@@ -22,12 +25,6 @@ pub const COMPARISON_SCHEMA: &str = "m3.comparison/1";
 
 /// The most changed trajectories that are named.
 const NAMED: usize = 10;
-
-/// With fewer tasks no difference is significant at 5 %: the signs of five may all be the same by chance in 2 of 2^5 cases.
-const LEAST_TASKS: usize = 6;
-
-/// Changes that are no larger come from the order in which numbers are added.
-const NO_CHANGE: f64 = 1e-9;
 
 /// What `m3 compare --format json` writes. Differences are the second model's value less the first's.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -81,40 +78,6 @@ pub struct Comparison {
     pub passing: Option<PassingComparison>,
 }
 
-/// What a comparison decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Decision {
-    /// The second model is not worse by more than the margin.
-    Pass,
-    /// It is.
-    Regress,
-    /// These tasks do not tell.
-    Inconclusive,
-}
-
-impl Decision {
-    /// Its name in files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Regress => "regress",
-            Self::Inconclusive => "inconclusive",
-        }
-    }
-
-    /// Of the difference in the metric that decides, if the second may be lower by `margin`.
-    fn of(difference: Option<&DifferenceReport>, tasks: &[ChangedTrajectory], margin: f64) -> Self {
-        match difference.and_then(|found| found.low.zip(found.high)) {
-            Some(_) if are_too_few(tasks) => Self::Inconclusive,
-            Some((low, _)) if low >= -margin => Self::Pass,
-            Some((_, high)) if high < -margin => Self::Regress,
-            _ => Self::Inconclusive,
-        }
-    }
-}
-
 /// The difference of two models in how often they pass.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PassingComparison {
@@ -123,62 +86,6 @@ pub struct PassingComparison {
     pub passing: PassingReport,
     /// A difference for pass@1, pass@k and pass^k, means over tasks.
     pub differences: Vec<DifferenceReport>,
-}
-
-/// The difference of two models in one metric.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct DifferenceReport {
-    /// The metric.
-    pub metric: String,
-    /// The first model's value, in [0, 1].
-    pub first: f64,
-    /// The second model's value.
-    pub second: f64,
-    /// The second less the first, in [-1, 1].
-    pub difference: f64,
-    /// The lower end of its paired interval; null with fewer than two tasks.
-    pub low: Option<f64>,
-    /// The upper end, likewise.
-    pub high: Option<f64>,
-    /// True where no resample differed, so that the interval is the difference alone: no certainty, but nothing
-    /// that resampling could see.
-    pub has_no_spread: bool,
-    /// The p-value of a paired permutation test, two-sided; null with fewer than two tasks.
-    pub p_value: Option<f64>,
-    /// The p-value after Holm's correction for the number of metrics compared, for other metrics apart from those of the
-    /// paper; null for the average and the metric that decides, which are no further comparisons, and where there is no p-value.
-    pub corrected_p_value: Option<f64>,
-    /// The smallest true difference that would be found with a probability of 80 %.
-    pub smallest_detectable: Option<f64>,
-}
-
-/// A trajectory that changed.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct ChangedTrajectory {
-    /// The task's id.
-    pub id: String,
-    /// The task's type.
-    #[serde(rename = "type")]
-    pub task_type: Option<String>,
-    /// The first model's value of the metric that decides, on this task alone.
-    pub first: f64,
-    /// The second model's.
-    pub second: f64,
-    /// The second less the first.
-    pub change: f64,
-    /// Its calls in the reference: a trajectory with more calls counts more in the set.
-    pub reference_calls: u64,
-}
-
-/// Why two models are not compared.
-#[derive(Debug, thiserror::Error)]
-pub enum ComparisonError {
-    /// They do not have the same trajectories.
-    #[error(transparent)]
-    DifferentLengths(#[from] DifferentLengths),
-    /// The metric that is to decide is not known of both.
-    #[error("`{}` is not known of both results, so it cannot decide", .0.name())]
-    NotKnown(Metric),
 }
 
 impl Comparison {
@@ -218,8 +125,9 @@ impl Comparison {
         notes.extend(selection.notes());
         let passing = Passing::of(selection);
         notes.extend(passing.as_ref().err().cloned());
-        let differences = differences(&resamples, &columns, deciding, draws);
-        let all_tasks = tasks(selection, &sums, deciding, statistic);
+        let mut differences = differences(&resamples, &columns, deciding, draws);
+        decide_by_known(&mut differences, (selection, &sums), deciding, (&statistic, draws))?;
+        let all_tasks = tasks(selection, &sums, deciding, &statistic);
         let deciding = deciding.name();
         let difference = differences.iter().find(|found| found.metric == deciding);
         Ok(Self {
@@ -286,23 +194,6 @@ impl Comparison {
     }
 }
 
-impl ChangedTrajectory {
-    /// Whether the second model does it worse; differences in the last digits are none.
-    #[must_use]
-    pub fn is_lower(&self) -> bool {
-        self.change < -NO_CHANGE
-    }
-
-    /// The change in a sentence; `metric` is the one that decides.
-    pub(crate) fn words(&self, metric: &str) -> String {
-        let Self { first, second, change, .. } = self;
-        if change.abs() <= NO_CHANGE {
-            return format!("{metric} {second:.4}, as before");
-        }
-        format!("{metric} {second:.4}, before {first:.4} ({change:+.4})")
-    }
-}
-
 fn differences(
     resamples: &Resamples<{ Metric::COUNT }>,
     columns: &[Metric],
@@ -328,6 +219,31 @@ fn differences(
         difference(resamples, index, metric.name().to_owned(), (p_values[index], corrected))
     };
     columns.iter().map(report).collect()
+}
+
+/// Compares the tasks of which both know the deciding metric alone, where there are others: resamples without any such task would
+/// leave it without an interval.
+fn decide_by_known(
+    differences: &mut [DifferenceReport],
+    (selection, sums): (&Selection<'_>, &[Vec<GradedSums>]),
+    deciding: Metric,
+    (statistic, draws): (&(impl Fn(&GradedSums) -> [f64; Metric::COUNT] + Sync), &Draws),
+) -> Result<(), DifferentLengths> {
+    let known: Vec<usize> =
+        (0..selection.ids.len()).filter(|&task| is_known(selection, task, deciding)).collect();
+    let row = differences.iter_mut().find(|found| found.metric == deciding.name());
+    let Some(row) = row.filter(|_| known.len() < selection.ids.len()) else { return Ok(()) };
+    let of_known = |model: &Vec<GradedSums>| known.iter().map(|&task| model[task]).collect::<Vec<_>>();
+    let resamples = bootstrap(&sums.iter().map(of_known).collect::<Vec<_>>(), statistic, draws)?;
+    let p_values = resamples.flip_test(&[(1, 0)], &test_draws(draws, 1))[0];
+    *row = difference(&resamples, deciding.index(), row.metric.clone(), (p_values[deciding.index()], None));
+    Ok(())
+}
+
+/// Whether both models know a metric of a task.
+fn is_known(selection: &Selection<'_>, task: usize, metric: Metric) -> bool {
+    let of_task = |model: &Vec<&TrajectoryResult>| known(&[model[task]], metric) > 0;
+    metric == Metric::Average || selection.trajectories.iter().all(of_task)
 }
 
 /// The second model's value minus the first's, with its p-value and its corrected p-value.
@@ -377,11 +293,6 @@ fn passing_differences(
     Ok(Some(PassingComparison { passing: passing.report, differences }))
 }
 
-/// Whether the tasks are too few to tell a change from chance, and some changed.
-fn are_too_few(tasks: &[ChangedTrajectory]) -> bool {
-    tasks.len() < LEAST_TASKS && tasks.iter().any(|task| task.change.abs() > NO_CHANGE)
-}
-
 /// All tasks of which both know a metric, with their values.
 fn tasks(
     selection: &Selection<'_>,
@@ -390,10 +301,6 @@ fn tasks(
     statistic: impl Fn(&GradedSums) -> [f64; Metric::COUNT],
 ) -> Vec<ChangedTrajectory> {
     let value = |sums: &GradedSums| statistic(sums)[metric.index()];
-    let is_known = |index: usize| {
-        let of_task = |model: &Vec<&TrajectoryResult>| known(&[model[index]], metric) > 0;
-        metric == Metric::Average || selection.trajectories.iter().all(of_task)
-    };
     let of = |(index, id): (usize, &&str)| {
         let (first, second) = (value(&sums[0][index]), value(&sums[1][index]));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of calls")]
@@ -408,13 +315,18 @@ fn tasks(
             reference_calls,
         }
     };
-    selection.ids.iter().enumerate().filter(|(index, _)| is_known(*index)).map(of).collect()
+    selection
+        .ids
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| is_known(selection, *index, metric))
+        .map(of)
+        .collect()
 }
 
 /// The tasks whose own value changed most.
 fn changed(tasks: &[ChangedTrajectory]) -> Vec<ChangedTrajectory> {
-    let mut found: Vec<&ChangedTrajectory> =
-        tasks.iter().filter(|found| found.change.abs() > NO_CHANGE).collect();
+    let mut found: Vec<&ChangedTrajectory> = tasks.iter().filter(|found| found.is_changed()).collect();
     // The sort is stable: equal changes stay in the order of the ids.
     found.sort_by(|a, b| {
         b.change.abs().total_cmp(&a.change.abs()).then(b.reference_calls.cmp(&a.reference_calls))

@@ -12,6 +12,7 @@
 mod board;
 mod columns;
 mod compare;
+mod decision;
 mod entry;
 pub mod failures;
 mod graded_sums;
@@ -30,10 +31,8 @@ mod suites;
 mod table;
 
 pub use columns::{Average, column_named, column_names};
-pub use compare::{
-    COMPARISON_SCHEMA, ChangedTrajectory, Comparison, ComparisonError, Decision, DifferenceReport,
-    PassingComparison,
-};
+pub use compare::{COMPARISON_SCHEMA, Comparison, PassingComparison};
+pub use decision::{ChangedTrajectory, ComparisonError, Decision, DifferenceReport};
 pub use failures::FailuresReport;
 pub use graded_sums::{GradedSums, values};
 pub(crate) use published::MARK as PUBLISHED_MARK;

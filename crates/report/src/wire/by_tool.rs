@@ -173,6 +173,7 @@ impl ToolReport {
 
 #[cfg(test)]
 mod tests {
+    use m3_score::CallRole;
     use m3_score::{CallPlace, Matching, Unmatched};
     use m3_trajectory::FailureClass;
 
@@ -196,7 +197,9 @@ mod tests {
         let unmatched_predictions =
             (0..calls).map(|tool| alone(&format!("t{tool}"), Reason::ToolNotInReference)).collect();
         let mut by_tool = ByTool::default();
-        by_tool.add(None, &Matching { unmatched_predictions, ..Matching::default() }, &[]);
+        by_tool.add(None, &Matching { unmatched_predictions, ..Matching::default() }, &[], &|_| {
+            CallRole::Unknown
+        });
         let found = costs(&by_tool, &set(0, calls, 0));
         assert_eq!((found.len(), found[0].lost, found[0].of, found[0].tools.len()), (1, calls, calls, 10));
         assert!(tools(&by_tool).len() < 10_001);
@@ -211,7 +214,7 @@ mod tests {
             ..Matching::default()
         };
         let mut by_tool = ByTool::default();
-        by_tool.add(Some(FailureClass::TooLarge), &matching, &[]);
+        by_tool.add(Some(FailureClass::TooLarge), &matching, &[], &|_| CallRole::Unknown);
         let found: Vec<(String, String, u64, u64)> = costs(&by_tool, &set(5, 7, 3))
             .into_iter()
             .map(|cost| (cost.calls, cost.reason, cost.lost, cost.of))

@@ -32,8 +32,7 @@ pub struct JobReport {
     pub artifacts: Option<f64>,
     /// How well the final reply agrees with the reference's; null where it is not known.
     pub answer: Option<f64>,
-    /// Whether the job is bound to the reference's path: one of its calls is known to change something, or pictures that it leaves
-    /// behind are compared. If not, the other numbers count half.
+    /// Whether the job is bound to the reference's path: one of its calls is known to change something, or returned a picture. If not, the other numbers count half.
     pub is_bound: bool,
     /// What moves the probability most, that first.
     pub reasons: Vec<JobReason>,
@@ -71,7 +70,7 @@ impl JobsReport {
     pub(super) fn new(sums: &ExactSums, profile: Profile) -> Option<Self> {
         let (did, did_not, cannot_tell) = (sums.did, sums.did_not, sums.cannot_tell());
         let share = sums.metrics(profile).get(Metric::Verdict)?;
-        let interval = share_interval(share, did + did_not + cannot_tell, LEVEL)?;
+        let interval = share_interval(share, did.saturating_add(did_not).saturating_add(cannot_tell), LEVEL)?;
         Some(Self { did, did_not, cannot_tell, low: interval.low, high: interval.high })
     }
 
@@ -127,11 +126,12 @@ impl From<&JobFact> for JobReason {
         let and = |others: usize| if others == 0 { String::new() } else { format!(", and {others} more") };
         let (text, reference, predicted) = match fact {
             JobFact::Differ { change, worst, others } => {
-                let WorstCall { reference, tool, compared } = worst;
+                let WorstCall { has_failed, reference, tool, compared } = worst;
                 let tool = name(tool);
                 let does = if *change { "" } else { ", which only looks," };
                 let what = match compared {
-                    None => format!("no call does what {tool}{does} does"),
+                    Some(_) if *has_failed => format!("{tool}{does} failed"),
+                    None => format!("{tool}{does} was not called as needed"),
                     Some((_, argument)) if argument.is_empty() => format!("{tool}{does} has other arguments"),
                     Some((_, argument)) => {
                         format!("{tool}{does} has another `{}`", name(argument.trim_start_matches('/')))

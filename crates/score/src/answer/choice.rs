@@ -1,6 +1,9 @@
 //! The letter of a choice: `B`, `B. 22.87%`, `the answer is (B)`.
 
+use std::ops::Range;
+
 use super::tokens::Token;
+use super::words::is_in;
 
 /// Words after which the letter stands that counts.
 const LABELS: [&str; 4] = ["answer", "option", "choice", "answers"];
@@ -16,20 +19,29 @@ pub(super) fn wanted(reference: &[Token]) -> Option<char> {
     }
 }
 
-/// The letter that a reply chooses: the last one near a label, else the last one of all.
+/// The letter that a reply chooses: the first one behind the last label that has any, else the first one of all.
 pub(super) fn chosen(reply: &[Token]) -> Option<char> {
     // `A` may be an article, and `I` the model.
     let is_word = |at: usize| {
         let is_small = |next: &Token| next.shown.len() > 1 && next.shown.starts_with(char::is_lowercase);
         matches!(&*reply[at].shown, "A" | "I") && reply.get(at + 1).is_some_and(is_small)
     };
-    let letters = || {
-        (0..reply.len()).filter_map(|at| letter(&reply[at]).filter(|_| !is_word(at)).map(|found| (at, found)))
+    let letters = |places: Range<usize>| {
+        let chosen = places.filter(|&at| !is_word(at) && !is_denied(reply, at));
+        chosen.filter_map(|at| letter(&reply[at])).collect::<Vec<_>>()
     };
-    let is_labelled =
-        |at: usize| reply[at.saturating_sub(NEAR)..at].iter().any(|token| LABELS.contains(&&*token.text));
-    let labelled = letters().filter(|(at, _)| is_labelled(*at)).last();
-    labelled.or_else(|| letters().last()).map(|(_, letter)| letter)
+    let is_label = |at: &usize| LABELS.contains(&&*reply[*at].text);
+    let near = |at: usize| letters(at + 1..reply.len().min(at + 1 + NEAR));
+    let labelled = (0..reply.len()).rev().filter(is_label).map(near).find(|letters| !letters.is_empty());
+    let letters = labelled.unwrap_or_else(|| letters(0..reply.len()));
+    // `A or B` chooses none.
+    let is_open = reply.iter().any(|token| token.text == "or") && letters.len() > 1;
+    letters.first().copied().filter(|_| !is_open)
+}
+
+/// Whether the letter at a place is denied: `not B`.
+fn is_denied(reply: &[Token], at: usize) -> bool {
+    at.checked_sub(1).is_some_and(|before| is_in("not", &reply[before].text))
 }
 
 fn letter(token: &Token) -> Option<char> {

@@ -15,32 +15,27 @@ const SIDE: f64 = 0.75;
 /// The share of what stands beyond the sentence or line of a value.
 const FAR: f64 = 0.15;
 
-/// The words of both replies, with how often the first has them.
-#[derive(Debug, Default)]
-pub(super) struct Vocabulary<'a> {
-    words: HashMap<&'a str, (u32, u32)>,
-}
+/// Of each token of a reply the number of its word and how much that says; `None` where it says nothing.
+pub(super) type Contents = Vec<Option<(u32, f64)>>;
 
-impl<'a> Vocabulary<'a> {
-    pub(super) fn new(first: &'a [Token], second: &'a [Token]) -> Self {
-        let mut vocabulary = Self::default();
-        for (tokens, count) in [(first, 1), (second, 0)] {
-            for token in tokens {
-                let next = u32::try_from(vocabulary.words.len()).unwrap_or(u32::MAX);
-                vocabulary.words.entry(stem(&token.text)).or_insert((next, 0)).1 += count;
-            }
+/// What the tokens of a reference and of a reply say. A word has the same number in both, and says the less the more often the
+/// reference has it.
+pub(super) fn contents(reference: &[Token], reply: &[Token]) -> [Contents; 2] {
+    let mut words: HashMap<&str, (u32, u32)> = HashMap::new();
+    for (tokens, count) in [(reference, 1), (reply, 0)] {
+        for token in tokens {
+            let next = u32::try_from(words.len()).unwrap_or(u32::MAX);
+            words.entry(stem(&token.text)).or_insert((next, 0)).1 += count;
         }
-        vocabulary
     }
-
-    /// The number of a word that says something, and how much: what stands everywhere says little.
-    pub(super) fn content(&self, token: &Token) -> Option<(u32, f64)> {
+    let content = |token: &Token| {
         if !token.is_label && (is_in("stop", &token.text) || is_in("not", &token.text)) {
             return None;
         }
-        let &(word, count) = self.words.get(stem(&token.text))?;
+        let &(word, count) = words.get(stem(&token.text))?;
         Some((word, 1.0 / f64::from(count.max(1)).sqrt()))
-    }
+    };
+    [reference, reply].map(|tokens| tokens.iter().map(content).collect())
 }
 
 /// The words around a value.
@@ -56,12 +51,12 @@ pub(super) struct Context {
 type Weights = Vec<(u32, f64)>;
 
 impl Context {
-    pub(super) fn new(tokens: &[Token], value: &Value, vocabulary: &Vocabulary<'_>) -> Self {
+    pub(super) fn new(tokens: &[Token], value: &Value, contents: &Contents) -> Self {
         let mut weights = [HashMap::new(), HashMap::new()];
         let before = (0..value.begin).rev().map(|at| (at, tokens[at + 1].gap, 1));
         let after = (value.end..tokens.len()).map(|at| (at, tokens[at].gap, 2));
-        add(&mut weights, before, tokens, vocabulary);
-        add(&mut weights, after, tokens, vocabulary);
+        add(&mut weights, before, contents);
+        add(&mut weights, after, contents);
         let [near, far] = weights.map(|weights| {
             let mut weights: Weights = weights.into_iter().collect();
             weights.sort_unstable_by_key(|(word, _)| *word);
@@ -97,8 +92,7 @@ fn cosine(a: &Weights, b: &Weights) -> f64 {
 fn add(
     weights: &mut [HashMap<u32, f64>; 2],
     places: impl Iterator<Item = (usize, Break, u32)>,
-    tokens: &[Token],
-    vocabulary: &Vocabulary<'_>,
+    contents: &Contents,
 ) {
     let (mut distance, mut words, mut is_far) = (0.0, 0, 0);
     for (at, gap, side) in places.take(4 * REACH) {
@@ -110,7 +104,7 @@ fn add(
         if gap >= Break::Sentence {
             is_far = 1;
         }
-        let Some((word, weight)) = vocabulary.content(&tokens[at]) else { continue };
+        let Some((word, weight)) = contents[at] else { continue };
         (distance, words) = (distance + 1.0, words + 1);
         if words > REACH {
             break;

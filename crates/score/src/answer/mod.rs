@@ -16,7 +16,7 @@ mod tokens;
 mod values;
 mod words;
 
-use contexts::Vocabulary;
+use contexts::{Contents, contents};
 use places::{Fate, Side, fates};
 use polarity::{contrary, denies, refuses, yes_or_no};
 use tokens::{Token, tokens};
@@ -96,16 +96,16 @@ fn without_articles(tokens: &[Token]) -> impl Iterator<Item = &str> {
 }
 
 fn compare(reference: &[Token], reply: &[Token], question: &[Token]) -> AnswerAgreement {
-    let vocabulary = Vocabulary::new(reference, reply);
+    let contents = contents(reference, reply);
     let mut tally = Tally::default();
-    compare_values(&mut tally, (reference, reply, question), &vocabulary);
+    compare_values(&mut tally, (reference, reply, question), &contents);
     if let Some(is_yes) = yes_or_no(reference)
         && let Some(other) = yes_or_no(reply).or_else(|| denies(reply).then_some(false))
     {
         let reason = if other { "says yes, not no" } else { "says no, not yes" };
         tally.add(1.0, if other == is_yes { Fate::Present } else { Fate::Replaced(0) }, || reason.to_owned());
     }
-    if let Some((ours, theirs)) = contrary(reference, reply, &vocabulary) {
+    if let Some((ours, theirs)) = contrary([reference, reply], &contents) {
         let begin = |tokens: &[Token]| shown(&tokens[..tokens.len().min(LONGEST_SHOWN)]);
         tally.contradict(format!("says `{}`, not `{}`", begin(theirs), begin(ours)));
     }
@@ -116,18 +116,21 @@ fn compare(reference: &[Token], reply: &[Token], question: &[Token]) -> AnswerAg
 fn compare_values(
     tally: &mut Tally,
     (reference, reply, question): (&[Token], &[Token], &[Token]),
-    vocabulary: &Vocabulary<'_>,
+    [wanted, said]: &[Contents; 2],
 ) {
     let mut ours = values(reference, MOST_VALUES);
     ours.retain(|value| value.is_firm);
-    let length = reference.iter().filter(|token| vocabulary.content(token).is_some()).count();
+    let length = wanted.iter().flatten().count();
     if ours.is_empty() && length <= LONGEST_TEXT {
-        ours = each_word(reference, vocabulary);
+        ours = each_word(reference, wanted);
     }
     let mut theirs = values(reply, MOST_SAID);
     theirs.extend(mentions(reply, &theirs, &ours, MOST_SAID));
     let in_question = values(question, MOST_SAID);
-    let fates = fates(Side { tokens: reference, values: &ours }, Side { tokens: reply, values: &theirs });
+    let fates = fates(
+        Side { tokens: reference, values: &ours, contents: wanted },
+        Side { tokens: reply, values: &theirs, contents: said },
+    );
     for (value, fate) in ours.iter().zip(fates) {
         let is_given = in_question.iter().any(|other| other.content.is_same(&value.content))
             || places::has(question, &value.content);
@@ -142,8 +145,8 @@ fn compare_values(
 }
 
 /// Each word that says something, as a value: for replies of a few words.
-fn each_word(tokens: &[Token], vocabulary: &Vocabulary<'_>) -> Vec<Value> {
-    let words = tokens.iter().enumerate().filter(|(_, token)| vocabulary.content(token).is_some());
+fn each_word(tokens: &[Token], contents: &Contents) -> Vec<Value> {
+    let words = tokens.iter().enumerate().filter(|(at, _)| contents[*at].is_some());
     let content = |token: &Token| Content::Name(vec![stem(&token.text).to_owned()]);
     words
         .map(|(at, token)| Value { content: content(token), begin: at, end: at + 1, is_firm: true })

@@ -113,8 +113,10 @@ impl Number {
         let slack = |number: Self, scale: f64| {
             if number.digits >= LEAST_DIGITS { number.slack * scale } else { 0.0 }
         };
-        (a - b).abs()
-            <= slack(self, one).max(slack(other, two)) * (1.0 + 1e-6) + CONVERSION * a.abs().max(b.abs())
+        a.is_finite()
+            && b.is_finite()
+            && (a - b).abs()
+                <= slack(self, one).max(slack(other, two)) * (1.0 + 1e-6) + CONVERSION * a.abs().max(b.abs())
     }
 
     /// Whether the two may be said of the same thing: not a length of one and a weight of the other.

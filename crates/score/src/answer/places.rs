@@ -1,6 +1,6 @@
 //! Which values of the reference a reply has, and which it has another one in the place of.
 
-use super::contexts::{Context, Vocabulary};
+use super::contexts::{Contents, Context};
 use super::tokens::Token;
 use super::values::{Content, Value};
 use super::words::stem;
@@ -36,6 +36,7 @@ pub(super) enum Fate {
 pub(super) struct Side<'a> {
     pub(super) tokens: &'a [Token],
     pub(super) values: &'a [Value],
+    pub(super) contents: &'a Contents,
 }
 
 /// A value, what stands around it, and how alike that is at best to what stands around the same value on the other side.
@@ -46,10 +47,10 @@ struct Place<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn places(self, vocabulary: &Vocabulary<'_>) -> Vec<Place<'a>> {
+    fn places(self) -> Vec<Place<'a>> {
         let place = |value: &'a Value| Place {
             content: &value.content,
-            context: Context::new(self.tokens, value, vocabulary),
+            context: Context::new(self.tokens, value, self.contents),
             home: None,
         };
         self.values.iter().map(place).collect()
@@ -58,13 +59,16 @@ impl<'a> Side<'a> {
 
 /// The fate of each of the reference's values.
 pub(super) fn fates(reference: Side<'_>, reply: Side<'_>) -> Vec<Fate> {
-    let vocabulary = Vocabulary::new(reference.tokens, reply.tokens);
-    let (mut ours, mut theirs) = (reference.places(&vocabulary), reply.places(&vocabulary));
+    let (mut ours, mut theirs) = (reference.places(), reply.places());
     let mut alike = vec![vec![0.0; theirs.len()]; ours.len()];
     for (our, alike) in ours.iter_mut().zip(&mut alike) {
         for (their, alike) in theirs.iter_mut().zip(alike) {
+            let is_same = our.content.is_same(their.content);
+            if !is_same && !our.content.is_rival(their.content) {
+                continue;
+            }
             *alike = our.context.alike(&their.context);
-            if our.content.is_same(their.content) {
+            if is_same {
                 our.home = Some(our.home.map_or(*alike, |home| home.max(*alike)));
                 their.home = Some(their.home.map_or(*alike, |home| home.max(*alike)));
             }

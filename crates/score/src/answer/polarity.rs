@@ -1,6 +1,6 @@
 //! Whether a reply says yes or no, denies what the reference says, or says that the job was not done.
 
-use super::contexts::Vocabulary;
+use super::contexts::Contents;
 use super::tokens::{Break, Kind, Token};
 use super::words::{begins_with_refusal, is_in};
 
@@ -26,12 +26,11 @@ struct Sentence<'a> {
 
 /// The first sentence of the reply that denies what the reference says, or says what it denies; with the reference's.
 pub(super) fn contrary<'a>(
-    reference: &'a [Token],
-    reply: &'a [Token],
-    vocabulary: &Vocabulary<'_>,
+    [reference, reply]: [&'a [Token]; 2],
+    [wanted, said]: &[Contents; 2],
 ) -> Option<(&'a [Token], &'a [Token])> {
-    let theirs = sentences(reply, vocabulary);
-    sentences(reference, vocabulary).iter().filter(|our| !our.words.is_empty()).find_map(|our| {
+    let theirs = sentences(reply, said);
+    sentences(reference, wanted).iter().filter(|our| !our.words.is_empty()).find_map(|our| {
         let (mut same, mut other) = (0.0, (0.0, None));
         for their in &theirs {
             // One word is the name of many things.
@@ -50,12 +49,14 @@ pub(super) fn contrary<'a>(
     })
 }
 
-fn sentences<'a>(tokens: &'a [Token], vocabulary: &Vocabulary<'_>) -> Vec<Sentence<'a>> {
+fn sentences<'a>(tokens: &'a [Token], contents: &Contents) -> Vec<Sentence<'a>> {
     let sentences = tokens.chunk_by(|_, next| next.gap < Break::Sentence).take(MOST_SENTENCES);
+    let mut begin = 0;
     sentences
         .map(|tokens| {
-            let mut words: Vec<(u32, f64)> =
-                tokens.iter().filter_map(|token| vocabulary.content(token)).collect();
+            let of_sentence = &contents[begin..begin + tokens.len()];
+            begin += tokens.len();
+            let mut words: Vec<(u32, f64)> = of_sentence.iter().flatten().copied().collect();
             words.sort_unstable_by_key(|(word, _)| *word);
             words.dedup_by_key(|(word, _)| *word);
             Sentence { tokens, words, denials: denials(tokens) }

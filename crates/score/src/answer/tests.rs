@@ -132,6 +132,14 @@ proptest! {
 }
 
 #[test]
+fn signs_without_end_are_one_and_endless_numbers_are_none() {
+    for reply in ["$".repeat(65_000) + "1", "1x".repeat(30_000), "1%".repeat(30_000), "-$".repeat(30_000)] {
+        let _ = answer_agreement(Some(&reply), "It is 12.4 km away.", None);
+    }
+    assert_eq!(answer_agreement(Some("1e308 trillion"), "It is 12.4 km away.", None).score, Some(0.0));
+}
+
+#[test]
 fn letters_of_choices_are_found_where_they_stand() {
     for (reply, score) in [
         ("B", 1.0),
@@ -141,6 +149,12 @@ fn letters_of_choices_are_found_where_they_stand() {
         ("A look at both shows: **B**", 1.0),
         ("I think the correct answer would be option B, not A", 1.0),
         ("<Answer>A<Answer>", 0.0),
+        ("The answer is (C), not B", 0.0),
+        ("The answer is C because B is too small", 0.0),
+        ("C is right; B is wrong", 0.0),
+        ("It is not B", 0.0),
+        ("Answer: A or B", 0.0),
+        ("I considered A, but the answer is B.", 1.0),
         ("The answer is C. A map of B shows it.", 0.0),
         ("22.87%", 0.0),
     ] {

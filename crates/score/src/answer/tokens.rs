@@ -189,22 +189,28 @@ impl Reader {
         }
     }
 
-    fn read_trimmed(&mut self, chunk: &str) {
-        if chunk.is_empty() {
-            return;
-        }
-        if is_address(chunk) {
-            return self.push(chunk, Kind::Code);
-        }
-        let unsigned = chunk.trim_start_matches(|c: char| c == '-' || c == '.' || SIGNS.contains(&c));
-        if unsigned.starts_with(|c: char| c.is_ascii_digit()) {
-            return self.read_digits(chunk);
-        }
-        if let Some(sign) = chunk.chars().next().filter(|c| SIGNS.contains(c) || matches!(c, '%' | '°')) {
+    fn read_trimmed(&mut self, mut chunk: &str) {
+        while !chunk.is_empty() {
+            if is_address(chunk) {
+                return self.push(chunk, Kind::Code);
+            }
+            let unsigned = chunk.trim_start_matches(|c: char| c == '-' || c == '.' || SIGNS.contains(&c));
+            if unsigned.starts_with(|c: char| c.is_ascii_digit()) {
+                chunk = self.read_digits(chunk);
+                continue;
+            }
+            let is_sign = |c: char| SIGNS.contains(&c) || matches!(c, '%' | '°');
+            let Some(sign) = chunk.chars().next().filter(|c| is_sign(*c)) else {
+                return self.read_words(chunk);
+            };
             let (sign, rest) = if sign == '°' { (chunk, "") } else { chunk.split_at(sign.len_utf8()) };
             self.push(sign, Kind::Word);
-            return self.read_trimmed(rest);
+            // A run of signs says no more than one.
+            chunk = rest.trim_start_matches(is_sign);
         }
+    }
+
+    fn read_words(&mut self, chunk: &str) {
         let has_digit = chunk.contains(|c: char| c.is_ascii_digit());
         if has_digit && !chunk.contains('/') || is_file_like(chunk) {
             return self.push(chunk, Kind::Code);
@@ -215,17 +221,13 @@ impl Reader {
         self.push_word(chunk);
     }
 
-    /// Reads `12km`, `-3.5`, `200-400`, `$15.33`, `3/5`, `8:00AM`; what is none of these is a code.
-    fn read_digits(&mut self, chunk: &str) {
+    /// Reads `12km`, `-3.5`, `200-400`, `$15.33`, `3/5`, `8:00AM`; what is none of these is a code. Returns what is left to read.
+    fn read_digits<'c>(&mut self, chunk: &'c str) -> &'c str {
         let negative = chunk.starts_with('-');
-        let rest = chunk.trim_start_matches('-');
+        let mut rest = chunk.trim_start_matches('-');
         if let Some(sign) = rest.chars().next().filter(|c| SIGNS.contains(c)) {
             self.push(&rest[..sign.len_utf8()], Kind::Word);
-            return self.read_digits(&format!(
-                "{}{}",
-                if negative { "-" } else { "" },
-                &rest[sign.len_utf8()..]
-            ));
+            rest = rest.trim_start_matches(|c: char| c == '-' || SIGNS.contains(&c));
         }
         let length = number_length(rest);
         let (number, after) = rest.split_at(length);
@@ -234,27 +236,24 @@ impl Reader {
         let letters: usize = after.chars().take_while(|c| c.is_alphabetic()).map(char::len_utf8).sum();
         let is_zip =
             number.len() > 1 && number.starts_with('0') && number.bytes().all(|b| b.is_ascii_digit());
+        let mut left = "";
         match next {
-            _ if is_zip => self.push(chunk, Kind::Code),
-            None => self.push(&shown, Kind::Number),
-            Some('%' | '°') => {
-                self.push(&shown, Kind::Number);
-                self.read_trimmed(after);
+            _ if is_zip || number.is_empty() => {
+                self.push(chunk, Kind::Code);
+                return "";
             }
-            Some('-' | '/') if is_second(&after[1..]) => {
-                self.push(&shown, Kind::Number);
-                self.read_trimmed(&after[1..]);
+            None => {}
+            Some('%' | '°') => left = after,
+            Some('-' | '/') if is_second(&after[1..]) => left = &after[1..],
+            Some('x') if after[1..].starts_with(|c: char| c.is_ascii_digit()) => left = &after[1..],
+            Some(_) if (1..=8).contains(&letters) && is_tail(&after[letters..]) => left = after,
+            Some(_) => {
+                self.push(chunk, Kind::Code);
+                return "";
             }
-            Some('x') if after[1..].starts_with(|c: char| c.is_ascii_digit()) => {
-                self.push(&shown, Kind::Number);
-                self.read_trimmed(&after[1..]);
-            }
-            Some(_) if (1..=8).contains(&letters) && is_tail(&after[letters..]) => {
-                self.push(&shown, Kind::Number);
-                self.read_trimmed(after);
-            }
-            _ => self.push(chunk, Kind::Code),
         }
+        self.push(&shown, Kind::Number);
+        left
     }
 
     /// A word; `isn't` is `is` and `not`, `Rose's` is `rose`.

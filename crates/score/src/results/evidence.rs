@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::artifacts::{Agreement, Artifact};
+use super::artifacts::Agreement;
 use super::recorded::Recorded;
 use super::survey::Survey;
 use super::{ComparePictures, PairResults};
@@ -44,19 +44,6 @@ impl<'a> ResultEvidence<'a> {
     /// How well what both trajectories leave behind agrees, in [0, 1]; `None` where nothing is.
     pub(crate) fn artifact_agreement(&self) -> Option<f64> {
         self.agreement.value
-    }
-
-    /// Whether the reference leaves pictures behind that are compared.
-    pub(crate) fn are_pictures_compared(&self) -> bool {
-        let references = &self.results.references;
-        let is_picture = |artifact: &Artifact| match *artifact {
-            Artifact::File(version) => references.picture_of(version, 0).is_some(),
-            Artifact::Result(call) => {
-                let result = references.calls.get(call).and_then(|call| call.result.as_ref());
-                result.is_some_and(|result| !result.pictures.is_empty())
-            }
-        };
-        self.agreement.value.is_some() && self.agreement.artifacts[0].iter().any(is_picture)
     }
 
     /// Whether all that a reference call leads to is left behind by the prediction, too.

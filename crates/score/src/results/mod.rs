@@ -120,7 +120,7 @@ impl PairResults {
     }
 
     /// Whether a predicted call failed where the reference call did not, by the results of both.
-    fn has_only_prediction_failed(&self, (reference, predicted): (usize, usize)) -> bool {
+    pub(crate) fn has_only_prediction_failed(&self, (reference, predicted): (usize, usize)) -> bool {
         let reference = self.references.calls.get(reference);
         reference.is_some_and(|call| call.result.is_some())
             && self.predictions.calls.get(predicted).is_some_and(|call| call.has_failed)

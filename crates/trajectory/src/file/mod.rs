@@ -58,8 +58,6 @@ pub struct TrajectoryFile {
     is_single: bool,
     /// Whether a call has a recorded result.
     has_results: bool,
-    /// Whether any trajectory has a final reply.
-    has_replies: bool,
     /// The elements that are tasks.
     tasks: Vec<Element>,
     /// How many elements have steps, even invalid ones.
@@ -199,12 +197,6 @@ impl TrajectoryFile {
     #[must_use]
     pub fn find(&self, id: &str) -> Option<usize> {
         self.by_id.get(&hash_id(id)).map(|&index| index as usize)
-    }
-
-    /// Whether the final reply of any trajectory is recorded.
-    #[must_use]
-    pub fn has_replies(&self) -> bool {
-        self.has_replies
     }
 
     /// Whether the result of any call is recorded.

@@ -189,7 +189,6 @@ impl TrajectoryFile {
             problems,
             is_single: layout.is_single,
             has_results: false,
-            has_replies: false,
             tasks: Vec::new(),
             with_steps: 0,
             wants,

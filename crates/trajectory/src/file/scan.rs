@@ -160,7 +160,6 @@ impl TrajectoryFile {
                 read::trajectory(value, key.as_deref(), self.default_id(), self.reading(), &mut report);
             found.map(|found| {
                 visit(&found);
-                self.has_replies |= found.final_reply.is_some();
                 self.has_results |= found.calls().any(|(_, call)| call.result.is_some());
                 let id = found.id.clone();
                 if let Some(kept) = &mut self.kept {

@@ -52,7 +52,6 @@ const numberOf = async (name, among = "runs") => {
   return number;
 };
 
-// The average comes first: it is what people look for.
 // The verdict, then the average, then the others in their order.
 const FIRST = ["verdict", "average"];
 const mainFirst = (columns) => [...FIRST.flatMap((name) => columns.filter((column) => column.name === name)), ...columns.filter((column) => !FIRST.includes(column.name))];

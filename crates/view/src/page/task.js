@@ -36,9 +36,10 @@ const taskView = async (parameters, name, id, [repeat, copy], pages = ["run", "t
 // Whether it did its job, and why: the first line that people read of a task.
 const JOBS = { did: ["did the job", "good"], did_not: ["did not do the job", "bad"], cannot_tell: ["cannot tell whether it did the job", "unsure"] };
 const jobOf = (job) => {
-  const [verdict, kind] = JOBS[job.verdict] ?? ["", ""];
-  const shown = Math.min(Math.max(job.probability, 0.01), 0.99).toFixed(2);
-  return make("div", { class: `job ${kind}` }, make("p", {}, make("strong", {}, verdict), ` (${shown})`), make("ul", {}, job.reasons.map((reason) => make("li", { dir: "auto" }, reason.text))));
+  const [verdict, kind] = Object.hasOwn(JOBS, job.verdict) ? JOBS[job.verdict] : ["", ""];
+  const shown = Math.min(Math.max(Number(job.probability) || 0, 0.01), 0.99).toFixed(2);
+  const reasons = Array.isArray(job.reasons) ? job.reasons.filter((reason) => typeof reason?.text === "string") : [];
+  return make("div", { class: `job ${kind}` }, make("p", {}, make("strong", {}, verdict), ` (${shown})`), make("ul", {}, reasons.map((reason) => make("li", { dir: "auto" }, reason.text))));
 };
 
 const metricsOf = (metrics, columns) => make("dl", { class: "metrics" }, mainFirst(columns).filter((column) => typeof metrics[column.name] === "number")

@@ -177,7 +177,7 @@ fn another_code_is_less_certain_than_another_date_or_address() {
     for (name, a, b, kind, score) in [
         ("id", "E-20931", "X-10442", "code", OTHER_CODE),
         ("ids", "E-1,E-2", "E-1,E-3", "code", OTHER_CODE),
-        ("phone", "8675309", "8675310", "code", OTHER_CODE),
+        ("phone", "8675309", "8675310", "code", NOTHING),
         ("expression", "5000*(1+0.035)^8", "5000*1.035^8", "code", OTHER_FORMULA),
         ("pattern", "a+b", "b+a", "verbatim", OTHER_NOTATION),
         ("expression", "a*(b+c)", "a*b+c", "verbatim", NOTHING),
