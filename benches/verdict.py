@@ -3,7 +3,7 @@
     python3 benches/verdict.py target/release/m3 ../shared/data/validity/{tau1-airline-2024,workbench} workflows \\
         --measure ../shared/data/validity/{tau1-airline,bfcl-multi-turn} --same tau1-airline=tau1-airline-2024
 
-A source is a folder with `references.json[.gz]`, `predictions-RUN.json[.gz]` and `labels.jsonl` (a `run`, an `id`, a `success` on each
+A source is a folder with `references.json[.gz]`, `predictions-RUN.json[.gz]` and `labels.jsonl[.gz]` (a `run`, an `id`, a `success` on each
 line), or what `cargo bench --bench flow -- --seed 1 --workflows 60 --out DIR` writes, which is taken with and without results. The first
 folders are learned from, all of the same weight; those of `--measure` are not. `--same A=B` leaves B out as well where A is measured. Needs
 numpy.
@@ -21,14 +21,18 @@ from pathlib import Path
 import numpy as np
 
 NUMBERS = ("lowest_change", "lowest", "extra_changes", "artifacts", "bias")
-BROKEN = ("infra_error", "broken")
+BROKEN = ("infra_error", "broken", "error")
 LOOSE = 0.5
 """What the sum is multiplied by where nothing binds the job to the reference's path."""
 
 
-def read(path):
+def text(path):
     with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
-        return json.load(file)
+        return file.read()
+
+
+def read(path):
+    return json.loads(text(path))
 
 
 def one(folder, name):
@@ -59,8 +63,8 @@ def trials(m3, folder):
     """The rows of a folder, by the names of its sources."""
     if (folder / "variants.json.gz").exists():
         return {f"{folder.name} {name}": rows for name, rows in workflows(m3, folder)}
-    lines = [json.loads(line) for line in (folder / "labels.jsonl").read_text(encoding="utf-8").splitlines()]
-    is_whole = lambda label: not any(label.get(key) for key in BROKEN) and label.get("has_trajectory", True)
+    lines = [json.loads(line) for line in text(one(folder, "labels.jsonl")).splitlines()]
+    is_whole = lambda label: not any(label.get(key) in (True, "context_length_exceeded") for key in BROKEN) and label.get("has_trajectory", True)
     labels = {(label["run"], label["id"]): label["success"] for label in lines if is_whole(label)}
     rows = []
     for predictions in sorted(folder.glob("predictions-*.json*")):
@@ -103,7 +107,7 @@ def learned(sources):
     least = np.array([0.0] * (len(NUMBERS) - 1) + [-np.inf])
     step = 1.0 / (0.25 * np.linalg.norm(numbers.T * each @ numbers, 2) + 2.0)
     weights = ahead = np.zeros(len(NUMBERS))
-    for turn in range(20_000):
+    for turn in range(5_000):
         slope = numbers.T @ ((1 / (1 + np.exp(-numbers @ ahead)) - success) * each) + 2 * penalty * ahead
         before, weights = weights, np.maximum(ahead - step * slope, least)
         ahead = weights + turn / (turn + 3) * (weights - before)

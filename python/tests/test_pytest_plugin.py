@@ -68,8 +68,8 @@ def test_the_plugin_loads_nothing_heavy() -> None:
 def test_floors(floors: dict[str, Any], told: str) -> None:
     with pytest.raises(AssertionError) as caught:
         check(HALF, REFERENCE, **floors)
-    first, empty, _, average, *_ = str(caught.value).splitlines()
-    assert told in first and empty == "" and average.startswith("average ")
+    first, empty, *audit = str(caught.value).splitlines()
+    assert told in first and empty == "" and any(line.startswith("average ") for line in audit)
 
 
 def test_what_passes_is_returned() -> None:

@@ -141,7 +141,7 @@ pub fn add_sums<'s>(sums: impl IntoIterator<Item = &'s str>) -> Result<ExactSums
 /// that the profile left out.
 #[must_use]
 pub fn aggregate(sums: ExactSums, left_out: u64, profile: Profile) -> AggregateReport {
-    AggregateReport::new(&sums.with_left_out(left_out), profile)
+    AggregateReport::of_set(&sums.with_left_out(left_out), profile)
 }
 
 /// How far two calls ask for the same, for programs.

@@ -30,9 +30,8 @@ impl ScoreSummary {
         let ScoreOptions { profile, similarity, flow, thresholds, model, verdicts, .. } = *options;
         let model = model.map_or(BUILT_IN_DIGEST, |model| model.digest());
         let aggregate = |sums: &ExactSums| AggregateReport {
-            jobs: JobsReport::new(sums, profile),
             matched_whole: verdicts.map(|options| MatchedReport::new(options, sums)),
-            ..AggregateReport::new(sums, profile)
+            ..AggregateReport::of_set(sums, profile)
         };
         let by_type = summary.by_type.iter();
         let wrong_arguments = summary.findings.wrong_arguments().into_iter();
@@ -74,7 +73,13 @@ impl ScoreSummary {
 }
 
 impl AggregateReport {
-    /// The numbers of a set.
+    /// The numbers of a set, with how many trajectories did their job.
+    #[must_use]
+    pub fn of_set(sums: &ExactSums, profile: Profile) -> Self {
+        Self { jobs: JobsReport::new(sums, profile), ..Self::new(sums, profile) }
+    }
+
+    /// The numbers of one trajectory.
     #[must_use]
     pub fn new(sums: &ExactSums, profile: Profile) -> Self {
         Self {
