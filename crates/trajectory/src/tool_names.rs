@@ -29,9 +29,9 @@ impl Trajectory {
 impl Trajectory {
     /// Leaves out the calls of these tools, and steps that have no other.
     pub fn leave_out(&mut self, tools: &HashSet<String>) {
-        let has_any = |step: &Step| step.calls.iter().any(|call| tools.contains(&call.tool));
+        let calls_any = |step: &Step| step.calls.iter().any(|call| tools.contains(&call.tool));
         self.steps.retain_mut(|step| {
-            let had_any = has_any(step);
+            let had_any = calls_any(step);
             step.calls.retain(|call| !tools.contains(&call.tool));
             !had_any || !step.calls.is_empty() || !step.malformed.is_empty()
         });

@@ -127,7 +127,7 @@ impl Comparison {
         notes.extend(passing.as_ref().err().cloned());
         let mut differences = differences(&resamples, &columns, deciding, draws);
         decide_by_known(&mut differences, (selection, &sums), deciding, (&statistic, draws))?;
-        let all_tasks = tasks(selection, &sums, deciding, &statistic);
+        let all_tasks = tasks(selection, &sums, deciding, statistic);
         let deciding = deciding.name();
         let difference = differences.iter().find(|found| found.metric == deciding);
         Ok(Self {
