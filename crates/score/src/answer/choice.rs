@@ -21,10 +21,13 @@ pub(super) fn wanted(reference: &[Token]) -> Option<char> {
 
 /// The letter that a reply chooses: the first one behind the last label that has any, else the first one of all.
 pub(super) fn chosen(reply: &[Token]) -> Option<char> {
-    // `A` may be an article, and `I` the model.
+    // `A` before a noun is an article, `I` before a verb the model.
     let is_word = |at: usize| {
-        let is_small = |next: &Token| next.shown.len() > 1 && next.shown.starts_with(char::is_lowercase);
-        matches!(&*reply[at].shown, "A" | "I") && reply.get(at + 1).is_some_and(is_small)
+        let is_small = |next: &&Token| next.shown.len() > 1 && next.shown.starts_with(char::is_lowercase);
+        reply.get(at + 1).filter(is_small).is_some_and(|next| match &*reply[at].shown {
+            "A" => !is_in("stop", &next.text),
+            shown => shown == "I",
+        })
     };
     let letters = |places: Range<usize>| {
         let chosen = places.filter(|&at| !is_word(at) && !is_denied(reply, at));

@@ -154,6 +154,8 @@ fn letters_of_choices_are_found_where_they_stand() {
         ("C is right; B is wrong", 0.0),
         ("It is not B", 0.0),
         ("Answer: A or B", 0.0),
+        ("A is right, not B", 0.0),
+        ("I am sure: B", 1.0),
         ("I considered A, but the answer is B.", 1.0),
         ("The answer is C. A map of B shows it.", 0.0),
         ("22.87%", 0.0),

@@ -1,7 +1,7 @@
 //! How well the agreement of replies tells right ones from wrong ones: on m3's small benchmark and on Open-M3-Bench's replies
 //! (`../shared/data`, if it is there), each changed, swapped, left out, negated or only reworded.
 //!
-//! `cargo test -p m3-score --test answers -- --nocapture --include-ignored` prints the figures of docs/answers.md.
+//! `cargo test -p m3-score --test answers -- --nocapture` prints the figures of docs/answers.md.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
@@ -110,7 +110,6 @@ fn rewordings_by_hand_are_told_from_wrong_replies() {
 }
 
 #[test]
-#[ignore = "takes a minute"]
 fn right_and_wrong_replies_of_open_m3_bench_are_told_apart() {
     let Some(tasks) = replies::open_m3_bench() else { return };
     let (seen, others): (Vec<Task>, Vec<Task>) = tasks.into_iter().partition(Task::is_seen);
