@@ -67,5 +67,6 @@ mod suites;
 mod support;
 mod trajectory_match;
 mod validate;
+mod verdict;
 mod view;
 mod widths;
