@@ -132,6 +132,28 @@ fn people_say_what_calls_do() {
     assert!(text(&output.stderr).contains("1 name fits no tool that is called: `mail/*`"));
 }
 
+/// A call that fails changes nothing, and who makes it again has made it.
+#[test]
+fn a_call_that_is_made_again_is_made() {
+    let send = || call("mail/send_email", json!({"to": "nadia@atlas.com"}));
+    let sent = || with(send(), "result", json!("sent as 17"));
+    let failed = || with(with(send(), "result", json!("timeout")), "is_error", json!(true));
+    let reference = trajectory("1", &[&[sent()]]);
+    for (steps, has_done, extra) in [
+        (vec![failed(), sent()], true, 0.0),
+        (vec![sent(), failed()], true, 0.0),
+        (vec![failed(), failed(), sent()], true, 0.0),
+        (vec![failed(), failed()], false, 0.0),
+        (vec![sent(), sent()], true, 0.5),
+    ] {
+        let steps: Vec<&[Value]> = steps.iter().map(std::slice::from_ref).collect();
+        let Some(score) = one(&trajectory("1", &steps), &reference, &[]) else { return };
+        let found = job(&score);
+        assert_eq!(found["lowest_change"] == 1.0, has_done, "{found}");
+        assert_eq!(found["extra_changes"], extra, "{found}");
+    }
+}
+
 /// Every number of the small benchmark's references is another one, and every file has another name.
 fn changed(value: &mut Value) {
     match value {

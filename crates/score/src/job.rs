@@ -1,5 +1,8 @@
 //! What says whether a trajectory did its job: the numbers behind the verdict, taken from its calls, and the reasons in them.
 
+use std::collections::{HashMap, HashSet};
+
+use m3_embedding::InputKey;
 use m3_flow::CallRole;
 
 use super::JobEvidence;
@@ -7,6 +10,7 @@ use super::answer::AnswerAgreement;
 use super::calls::Calls;
 use super::fidelity::constants::{SAME_OTHERWISE, THRESHOLD};
 use super::matching::Match;
+use super::results::PairResults;
 use super::{CallPlace, ComparedPair, ExactSum};
 
 /// What an extra call counts like of which nothing says whether it changes something, as a share of one that does.
@@ -93,12 +97,21 @@ pub(super) struct JobCalls<'a> {
     pub(super) compared: &'a [ComparedPair],
     /// Reference calls that are compared with none and not missing.
     pub(super) reached_without: &'a [CallPlace],
-    /// Reference calls whose predicted call failed, though their own did not.
-    pub(super) failed: &'a [usize],
+    /// What both returned, where both have recorded it.
+    pub(super) results: Option<&'a PairResults>,
     /// What calls of a tool do.
     pub(super) role: &'a dyn Fn(&str) -> CallRole,
     /// The alignment.
     pub(super) matches: &'a [Match],
+}
+
+/// Calls that failed, and those that were made again for them.
+#[derive(Debug, Default)]
+struct Failures {
+    /// Reference calls whose predicted call failed, though their own did not, and was not made again.
+    references: Vec<usize>,
+    /// Predicted calls that are no extra ones: needed calls that failed beside another try, or that other try.
+    predictions: Vec<usize>,
 }
 
 /// What became of the calls that are known to change something, each in [0, 1]; `None` where there is no such call.
@@ -117,12 +130,13 @@ impl Job {
     pub(super) fn new(calls: &JobCalls<'_>, known: &KnownResults<'_>) -> Option<Self> {
         let artifacts = known.artifacts;
         let roles = calls.roles(calls.references);
-        let (fidelities, partners) = calls.fidelities();
+        let failures = calls.failures();
+        let (fidelities, partners) = calls.fidelities(&failures);
         let lowest = |fidelities: &mut dyn Iterator<Item = f64>| fidelities.reduce(f64::min);
         let lowest_of_all = lowest(&mut fidelities.iter().copied())?;
         let may_change = |call: &usize| roles[*call] != CallRole::Looks;
         let changes: Vec<usize> = (0..roles.len()).filter(may_change).collect();
-        let extra = calls.extra();
+        let extra = calls.extra(&failures);
         let weight: f64 =
             extra.iter().map(|(_, role)| if *role == CallRole::Changes { 1.0 } else { UNKNOWN }).sum();
         let evidence = JobEvidence {
@@ -145,7 +159,7 @@ impl Job {
             let is_all = changes.is_empty();
             let lowest_change = if change || is_all { 1.0 } else { evidence.lowest_change };
             let mended = JobEvidence { lowest_change, lowest, ..evidence };
-            let worst = calls.worst(worst, partners[worst]);
+            let worst = calls.worst(worst, partners[worst], &failures);
             Some((mended, JobFact::Differ { change, worst, others: wrong.len() - 1 }))
         };
         let facts = evidence.facts([differing(true), differing(false)], calls.first_of(&extra), known.answer);
@@ -205,7 +219,7 @@ impl JobCalls<'_> {
     }
 
     /// The fidelity of each reference call, and the pair that it comes from.
-    fn fidelities(&self) -> (Vec<f64>, Vec<Option<&ComparedPair>>) {
+    fn fidelities(&self, failures: &Failures) -> (Vec<f64>, Vec<Option<&ComparedPair>>) {
         let mut fidelities = vec![0.0; self.references.len()];
         let mut partners = vec![None; self.references.len()];
         for place in self.reached_without {
@@ -215,17 +229,57 @@ impl JobCalls<'_> {
             fidelities[pair.reference.index] = pair.fidelity.score;
             partners[pair.reference.index] = Some(pair);
         }
-        for &call in self.failed {
+        for &call in &failures.references {
             fidelities[call] = 0.0;
         }
         (fidelities, partners)
     }
 
-    /// Predicted calls that no reference call is compared with and that do not only look.
-    fn extra(&self) -> Vec<(usize, CallRole)> {
-        let mut is_extra = vec![true; self.predictions.len()];
+    /// Which predicted calls no reference call is compared with.
+    fn are_alone(&self) -> Vec<bool> {
+        let mut are_alone = vec![true; self.predictions.len()];
         for pair in self.compared {
-            is_extra[pair.predicted.index] = false;
+            are_alone[pair.predicted.index] = false;
+        }
+        are_alone
+    }
+
+    /// What failed: who makes a failed call again, in the same words, has made it. Other calls that failed stay extra ones, so that
+    /// a prediction cannot have them left out by saying so.
+    fn failures(&self) -> Failures {
+        let Some(results) = self.results else { return Failures::default() };
+        let words = |call: usize| (self.predictions.tool(call), self.predictions.inputs[call]);
+        let needed: HashSet<(&str, InputKey)> =
+            self.compared.iter().map(|pair| words(pair.predicted.index)).collect();
+        let mut failures = Failures::default();
+        let mut again: HashMap<(&str, InputKey), Vec<usize>> = HashMap::new();
+        let are_alone = self.are_alone();
+        for call in
+            (0..self.predictions.len()).filter(|call| are_alone[*call] && needed.contains(&words(*call)))
+        {
+            if results.has_prediction_failed(call) {
+                failures.predictions.push(call);
+            } else {
+                again.entry(words(call)).or_default().push(call);
+            }
+        }
+        for pair in self.compared {
+            let (reference, predicted) = (pair.reference.index, pair.predicted.index);
+            if results.has_only_prediction_failed((reference, predicted)) {
+                match again.get_mut(&words(predicted)).and_then(Vec::pop) {
+                    Some(call) => failures.predictions.push(call),
+                    None => failures.references.push(reference),
+                }
+            }
+        }
+        failures
+    }
+
+    /// Predicted calls that no reference call is compared with and that do not only look.
+    fn extra(&self, failures: &Failures) -> Vec<(usize, CallRole)> {
+        let mut is_extra = self.are_alone();
+        for &call in &failures.predictions {
+            is_extra[call] = false;
         }
         let roles = self.roles(self.predictions).into_iter().enumerate();
         roles.filter(|(call, role)| is_extra[*call] && *role != CallRole::Looks).collect()
@@ -239,14 +293,14 @@ impl JobCalls<'_> {
         Some(JobFact::Extra { first: self.predictions.places[call], tool, changes, others: extra.len() - 1 })
     }
 
-    fn worst(&self, call: usize, pair: Option<&ComparedPair>) -> WorstCall {
+    fn worst(&self, call: usize, pair: Option<&ComparedPair>, failures: &Failures) -> WorstCall {
         let compared = pair.map(|pair| {
             let arguments = pair.fidelity.arguments.iter();
             let worst = arguments.min_by(|a, b| a.score.total_cmp(&b.score));
             (pair.predicted, worst.map(|argument| argument.path.clone()).unwrap_or_default())
         });
         let reference = self.references.places[call];
-        let has_failed = self.failed.contains(&call);
+        let has_failed = failures.references.contains(&call);
         WorstCall { has_failed, reference, tool: self.references.tool(call).to_owned(), compared }
     }
 }

@@ -128,7 +128,7 @@ impl<'a> Run<'a> {
         let compared = self.compare(&chunk, &matchings, embedder)?;
         let scored = chunk.items.into_iter().zip(matchings).zip(compared);
         for ((prepared, matching), mut compared) in scored {
-            let (mut reached_without, mut artifact_agreement, mut failed) = (Vec::new(), None, Vec::new());
+            let (mut reached_without, mut artifact_agreement) = (Vec::new(), None);
             if let Some(results) = prepared.results.as_deref() {
                 let mut evidence =
                     ResultEvidence::new(results, &compared, &self.survey, self.options.pictures);
@@ -136,10 +136,6 @@ impl<'a> Run<'a> {
                     evidence.lay_over(pair);
                 }
                 artifact_agreement = evidence.artifact_agreement();
-                let calls = compared.iter().map(|pair| (pair.reference.index, pair.predicted.index));
-                failed.extend(
-                    calls.filter(|&pair| results.has_only_prediction_failed(pair)).map(|(call, _)| call),
-                );
                 let is_compared = |call: usize| compared.iter().any(|pair| pair.reference.index == call);
                 let alone = matching.unmatched_references.iter().map(|alone| alone.place);
                 let reached =
@@ -151,7 +147,7 @@ impl<'a> Run<'a> {
                 predictions: &prepared.predictions.calls,
                 compared: &compared,
                 reached_without: &reached_without,
-                failed: &failed,
+                results: prepared.results.as_deref(),
                 role: &|tool| self.options.role(tool),
                 matches: &matching.matches,
             };

@@ -119,11 +119,15 @@ impl PairResults {
             && !lacks(&self.references, reference, ResultSide::Reference)
     }
 
+    /// Whether a predicted call failed, by its result.
+    pub(crate) fn has_prediction_failed(&self, call: usize) -> bool {
+        self.predictions.calls.get(call).is_some_and(|call| call.has_failed)
+    }
+
     /// Whether a predicted call failed where the reference call did not, by the results of both.
     pub(crate) fn has_only_prediction_failed(&self, (reference, predicted): (usize, usize)) -> bool {
         let reference = self.references.calls.get(reference);
-        reference.is_some_and(|call| call.result.is_some())
-            && self.predictions.calls.get(predicted).is_some_and(|call| call.has_failed)
+        reference.is_some_and(|call| call.result.is_some()) && self.has_prediction_failed(predicted)
     }
 
     /// Whether the prediction has any call.
