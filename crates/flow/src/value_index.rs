@@ -4,8 +4,8 @@ mod arguments;
 
 use std::collections::{HashMap, HashSet};
 
-use arguments::named;
 pub(crate) use arguments::only_text;
+use arguments::{named_value, of_classes};
 use m3_trajectory::json::Json;
 
 use super::leaves::{Segment, names_of};
@@ -300,7 +300,9 @@ impl ValueIndex {
     /// The sought values that a field of a result matches by its name.
     pub(crate) fn of_field(&self, path: &[Segment], value: &Json, found: &mut dyn FnMut(usize)) {
         let (Some(name), parent) = names_of(path) else { return };
-        for sought in named(field_classes(name, parent), value) {
+        // Results have thousands of fields, of which arguments have few values.
+        let Some(text) = named_value(value).filter(|text| self.named_values.contains(text)) else { return };
+        for sought in of_classes(field_classes(name, parent), &text) {
             if let Some(sought) = self.number_of(&sought) {
                 found(sought);
             }
@@ -323,10 +325,9 @@ impl ValueIndex {
         }
         let from = text.floor_char_boundary(start.saturating_sub(60));
         let before: Vec<&str> = tokens(&text[from..start]).map(|token| token.text).collect();
-        let value = Json::String(value);
         for count in 1..=before.len().min(2) {
             let name = before[before.len() - count..].join("_");
-            for sought in named(field_classes(&name, None), &value) {
+            for sought in of_classes(field_classes(&name, None), &value) {
                 if let Some(sought) = self.number_of(&sought) {
                     found(sought);
                 }

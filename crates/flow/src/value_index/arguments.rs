@@ -139,30 +139,33 @@ fn is_weak(value: &Json) -> bool {
     }
 }
 
-/// A value in fields of these names. Numbers are equal to their texts; long texts need no name.
-pub(crate) fn named(classes: Vec<String>, value: &Json) -> Vec<SoughtValue> {
+/// A value in fields of these names. Long texts need no name.
+fn named(classes: Vec<String>, value: &Json) -> Vec<SoughtValue> {
+    named_value(value).map(|text| of_classes(classes, &text)).unwrap_or_default()
+}
+
+/// A value as it is looked for by the name of its field: numbers are equal to their texts. `None` for what needs no name.
+pub(super) fn named_value(value: &Json) -> Option<String> {
     let text = match value {
         Json::String(text) if text.len() <= 64 => match Number::from_text(text) {
             Some(Number::Whole(value)) => value.to_string(),
             _ => plain(text.trim()).to_lowercase(),
         },
         Json::Integer(value) => value.unsigned_abs().to_string(),
-        Json::Float(value) => match Number::from_double(*value) {
-            Some(Number::Whole(value)) => value.to_string(),
-            Some(Number::Fraction(_)) => value.abs().to_string(),
-            None => return Vec::new(),
+        Json::Float(value) => match Number::from_double(*value)? {
+            Number::Whole(value) => value.to_string(),
+            Number::Fraction(_) => value.abs().to_string(),
         },
         Json::Bool(value) => value.to_string(),
-        _ => return Vec::new(),
+        _ => return None,
     };
-    if text.is_empty() {
-        return Vec::new();
-    }
-    classes
-        .into_iter()
-        .filter(|class| !class.is_empty())
-        .map(|class| SoughtValue::Named(class, text.clone()))
-        .collect()
+    (!text.is_empty()).then_some(text)
+}
+
+/// A value in fields of these names.
+pub(super) fn of_classes(classes: Vec<String>, text: &str) -> Vec<SoughtValue> {
+    let classes = classes.into_iter().filter(|class| !class.is_empty());
+    classes.map(|class| SoughtValue::Named(class, text.to_owned())).collect()
 }
 
 /// A text that is significant as the whole of a result: short, and not a common word.

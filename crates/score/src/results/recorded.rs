@@ -166,6 +166,8 @@ struct Text<'t> {
     files: Vec<usize>,
     /// Whether the call makes a file that no argument names: then every path may be the name that its tool chose.
     names_are_the_tools: bool,
+    /// Keys of members, each with whether its value differs between runs: large results have few keys, each a thousand times.
+    known_keys: HashMap<String, bool>,
 }
 
 impl<'t> Text<'t> {
@@ -173,7 +175,17 @@ impl<'t> Text<'t> {
         let mut mentions = names.lineage.mentions.get(index).into_iter().flatten();
         let names_output = mentions.any(|mention| matches!(mention.role, Role::Writes(_)));
         let names_are_the_tools = !names_output && may_make_by_name(without_server(&call.tool));
-        Self { words: String::new(), index, names, files: Vec::new(), names_are_the_tools }
+        let (words, files, known_keys) = (String::new(), Vec::new(), HashMap::new());
+        Self { words, index, names, files, names_are_the_tools, known_keys }
+    }
+
+    fn differs_between_runs(&mut self, key: &str) -> bool {
+        if let Some(known) = self.known_keys.get(key) {
+            return *known;
+        }
+        let differs = differs_between_runs(key);
+        self.known_keys.insert(key.to_owned(), differs);
+        differs
     }
 
     fn has_room(&self) -> bool {
@@ -197,7 +209,7 @@ impl<'t> Text<'t> {
             Json::Array(items) => self.items(items, depth),
             Json::Object(members) => {
                 let mut members: Vec<&(String, Json)> =
-                    members.iter().filter(|(key, _)| !differs_between_runs(key)).collect();
+                    members.iter().filter(|(key, _)| !self.differs_between_runs(key)).collect();
                 members.sort_by(|a, b| a.0.cmp(&b.0));
                 self.words.push('{');
                 for (key, value) in members {
@@ -268,26 +280,38 @@ impl<'t> Text<'t> {
         {
             return self.number(number);
         }
+        // Most results name nothing of the trajectory's own: then no word is looked at.
+        let has_names =
+            !self.names.chosen.is_empty() || !self.names.given.is_empty() || self.names_are_the_tools;
+        let has_names = has_names || self.names.image.is_some_and(|image| text.contains(image));
         for word in text.split_whitespace() {
             if !self.has_room() {
                 return;
             }
-            let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-            let name = file_name(bare);
-            let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-            let version =
-                self.names.version(name, self.index).or_else(|| self.names.version(stem, self.index));
-            self.files.extend(version);
-            if version.is_some() || self.names_are_the_tools && is_file_path(bare) {
-                self.words.push_str(A_FILE);
-            } else if self.names.image == Some(name) {
-                self.words.push_str(TASK_IMAGE);
-            } else if let Some(place) = self.names.given.get(bare) {
-                let _ = write!(self.words, "(name {place})");
+            if has_names {
+                self.word(word);
             } else {
                 self.words.push_str(word);
             }
             self.words.push(' ');
+        }
+    }
+
+    /// A word, without the name that the trajectory chose.
+    fn word(&mut self, word: &str) {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let name = file_name(bare);
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        let version = self.names.version(name, self.index).or_else(|| self.names.version(stem, self.index));
+        self.files.extend(version);
+        if version.is_some() || self.names_are_the_tools && is_file_path(bare) {
+            self.words.push_str(A_FILE);
+        } else if self.names.image == Some(name) {
+            self.words.push_str(TASK_IMAGE);
+        } else if let Some(place) = self.names.given.get(bare) {
+            let _ = write!(self.words, "(name {place})");
+        } else {
+            self.words.push_str(word);
         }
     }
 }
