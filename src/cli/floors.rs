@@ -116,7 +116,13 @@ pub(super) fn check_floors(
                 are_met = false;
             }
             (name, None) => {
-                Printer::error(&format!("{name} is not defined, and has --fail-under {least}"));
+                let why = match &floor.metric {
+                    Floored::Own(metric) => format!("\nhint: it is: {}", metric.meaning()),
+                    Floored::Suite { .. } => String::new(),
+                };
+                Printer::error(&format!(
+                    "{name} is not known for this score, and --fail-under asks for {least}{why}"
+                ));
                 are_met = false;
             }
             _ => {}

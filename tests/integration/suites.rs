@@ -278,7 +278,7 @@ fn values_of_suites_may_have_a_floor() {
     }
     // Nothing is recorded of what became of the calls.
     let Some((code, message)) = score("mcptoolbenchpp", "mcptoolbenchpp.success_rate=0") else { return };
-    assert!(code == 1 && message.contains("mcptoolbenchpp.success_rate is not defined"), "{code} {message}");
+    assert!(code == 1 && message.contains("mcptoolbenchpp.success_rate is not known"), "{code} {message}");
 }
 
 #[test]

@@ -135,9 +135,9 @@ fn people_say_what_calls_do() {
 /// A call that fails changes nothing, and who makes it again has made it.
 #[test]
 fn a_call_that_is_made_again_is_made() {
-    let send = || call("mail/send_email", json!({"to": "nadia@atlas.com"}));
-    let sent = || with(send(), "result", json!("sent as 17"));
-    let failed = || with(with(send(), "result", json!("timeout")), "is_error", json!(true));
+    let bare = || call("mail/send_email", json!({"to": "nadia@atlas.com"}));
+    let sent = || with(bare(), "result", json!("sent as 17"));
+    let failed = || with(with(bare(), "result", json!("timeout")), "is_error", json!(true));
     let reference = trajectory("1", &[&[sent()]]);
     for (steps, has_done, extra) in [
         (vec![failed(), sent()], true, 0.0),

@@ -12,13 +12,13 @@ const compareView = async (parameters, ...names) => {
       chance(row.metric === "average" ? row.p_value : row.corrected_p_value)]), { class: "rows plain-numbers" })),
       make("p", { class: "note" }, "p: paired permutation test; of single metrics after Holm's correction for all of them, so an interval may lie beside zero where p is large."), found.notes.map((note) => make("p", { class: "note" }, note)));
   }
-  const metric = parameters.get("metric") ?? "average";
+  const metric = parameters.get("metric") ?? mainMetric(matrix.columns.map((one) => one.name));
   const column = matrix.columns.findIndex((one) => one.name === metric);
   const [a, b] = [first, second].map((number) => matrix.runs.findIndex(([run]) => run === number));
   if (a < 0 || b < 0 || column < 0) return { title: "Compare", parts };
   const changes = matrix.tasks.map((task, index) => ({ task, from: matrix.values[column][index][a], to: matrix.values[column][index][b] })).filter((row) => row.from !== null && row.to !== null).map((row) => ({ ...row, change: row.to - row.from }));
   parts.push(make("div", { class: "controls" }, make("label", {}, "tasks by", make("select", { "data-filter": "metric", onchange: (event) => go(`compare/${names.map(encodeURIComponent).join("/")}`, { metric: event.target.value }) },
-    matrix.columns.map((one) => make("option", { value: one.name, selected: one.name === metric }, one.label))))));
+    mainFirst(matrix.columns).map((one) => make("option", { value: one.name, selected: one.name === metric }, one.label))))));
   const list = (title, rows) => section(`${title}: ${grouped(rows.length)}`, rows.length === 0 ? make("p", { class: "note" }, "none") : wide(title, table(["task", "type", names[0], names[1], "change"], rows.slice(0, 100).map((row) => {
     return [make("a", { href: tasksLink(row.task.id, names) }, named(row.task.id)), row.task.type ?? "–", fixed(row.from), fixed(row.to), signed(row.change)];
   }), { class: "rows plain-numbers" })), rows.length > 100 ? make("p", { class: "note" }, `and ${grouped(rows.length - 100)} more`) : null);
@@ -33,11 +33,13 @@ const signed = (value) => (value === null || value === undefined ? "–" : `${va
 const chance = (p) => (p === null || p === undefined ? "–" : p < 1e-3 ? "< 0.001" : p.toFixed(3));
 
 const verdictOf = (found) => {
-  const average = found.differences.find((row) => row.metric === "average");
-  if (!average || average.low === null || average.low === undefined) return "Too few tasks to say which is better.";
-  if (average.low > 0) return "The second is better: the interval of the difference of averages lies above zero.";
-  if (average.high < 0) return "The second is worse: the interval of the difference of averages lies below zero.";
-  return "These tasks do not show which is better: the interval of the difference of averages holds zero.";
+  const name = mainMetric(found.differences.map((row) => row.metric));
+  const main = found.differences.find((row) => row.metric === name);
+  if (!main || main.low === null || main.low === undefined) return "Too few tasks to say which is better.";
+  const interval = `the interval of the difference of ${name}s`;
+  if (main.low > 0) return `The second is better: ${interval} lies above zero.`;
+  if (main.high < 0) return `The second is worse: ${interval} lies below zero.`;
+  return `These tasks do not show which is better: ${interval} holds zero.`;
 };
 
 // One task in several runs.
@@ -46,8 +48,8 @@ const tasksView = async (parameters, id) => {
   const [home, matrix] = [await kept("home.json"), await kept("matrix.json")];
   const index = matrix.tasks.findIndex((task) => task.id === id);
   if (index < 0) throw new Error(`No scored run has the task ${id}.`);
-  const average = matrix.columns.findIndex((column) => column.name === "average");
-  const entries = matrix.runs.map(([run, name], at) => ({ run, name, row: matrix.rows[index][at], value: matrix.values[average][index][at] })).filter((entry) => entry.row !== null);
+  const main = matrix.columns.findIndex((column) => column.name === mainMetric(matrix.columns.map((found) => found.name)));
+  const entries = matrix.runs.map(([run, name], at) => ({ run, name, row: matrix.rows[index][at], value: matrix.values[main][index][at] })).filter((entry) => entry.row !== null);
   const asked = parameters.getAll("run");
   const ranked = [...entries].sort((a, b) => (b.value ?? -1) - (a.value ?? -1));
   const shown = asked.length > 0 ? asked.map((name) => entries.find((entry) => entry.name === name)).filter(Boolean) : [...new Set([...ranked.slice(0, SIDES / 2), ...ranked.slice(-SIDES / 2)])];

@@ -54,6 +54,8 @@ const numberOf = async (name, among = "runs") => {
 
 // The verdict, then the average, then the others in their order.
 const FIRST = ["verdict", "average"];
+// The metric that says most of those that there are: scores of earlier releases have no verdict.
+const mainMetric = (names) => FIRST.find((name) => names.includes(name)) ?? names[0];
 const mainFirst = (columns) => [...FIRST.flatMap((name) => columns.filter((column) => column.name === name)), ...columns.filter((column) => !FIRST.includes(column.name))];
 
 // What another program wrote into a score may be anything.

@@ -52,7 +52,7 @@ const suiteTables = (home, parameters) => [...new Set(home.runs.flatMap((run) =>
 const homeView = async (parameters) => {
   const home = await kept("home.json");
   const isScored = home.runs.some((run) => run.values);
-  const sorted = parameters.get("sort") ?? (isScored ? "-average" : "name");
+  const sorted = parameters.get("sort") ?? (isScored ? `-${mainMetric(home.columns.map((column) => column.name))}` : "name");
   const made = sortable("Runs", runColumns(home), home.runs, sorted, (sort) => go("", { ...Object.fromEntries(parameters), sort }));
   const trajectories = home.runs.reduce((sum, run) => sum + run.trajectories, 0);
   const parts = [make("h2", { tabindex: -1 }, "Runs"), make("p", {}, `${plural(home.runs.length, "run")} with ${plural(trajectories, "trajectory").replace("trajectorys", "trajectories")}`,
@@ -71,17 +71,18 @@ const homeView = async (parameters) => {
 // The tasks on which the best run is worst: what all fail.
 const hardest = async () => {
   const matrix = await kept("matrix.json");
-  const average = matrix.columns.findIndex((column) => column.name === "average");
+  const metric = mainMetric(matrix.columns.map((column) => column.name));
+  const main = matrix.columns.findIndex((column) => column.name === metric);
   const best = matrix.tasks.map((task, index) => {
-    const values = matrix.values[average][index].filter((value) => value !== null);
+    const values = matrix.values[main][index].filter((value) => value !== null);
     return { task, index, values, best: Math.max(...values), mean: values.reduce((sum, value) => sum + value, 0) / values.length };
   }).filter((found) => found.values.length > 1).sort((a, b) => a.mean - b.mean || a.best - b.best);
   const failed = best.filter((found) => found.best < 0.5);
   const all = make("a", { href: "#/matrix" }, "All tasks");
   if (best.length === 0) return null;
-  if (failed.length === 0) return section("Tasks that all runs find hard", make("p", {}, "There are none: each task has an average of 0.5 or more in some run. ", all));
+  if (failed.length === 0) return section("Tasks that all runs find hard", make("p", {}, "There are none: each task has 0.5 or more in some run, by the ", metric, ". ", all));
   const shown = failed.slice(0, 8);
-  return section("Tasks that all runs find hard", make("p", {}, `In ${plural(failed.length, "task")} of ${grouped(best.length)} no run has an average of 0.5. `, all),
+  return section("Tasks that all runs find hard", make("p", {}, `In ${plural(failed.length, "task")} of ${grouped(best.length)} no run has 0.5, by the ${metric}. `, all),
     wide("Hard tasks", table(["task", "type", "best", "mean", "question"], shown.map((found) => [make("a", { href: tasksLink(found.task.id) }, found.task.id),
       found.task.type ?? "–", fixed(found.best), fixed(found.mean), make("span", { class: "clipped", dir: "auto" }, found.task.question ?? "")]), { class: "rows" })));
 };
@@ -131,7 +132,7 @@ const boardView = async (parameters) => {
     const shown = [
       { name: "model", label: "run", value: (model) => model.model, cell: (model) => linked(model.model) },
       { name: "place", label: "place", isNumber: true, value: (model) => model.place, cell: (model) => [String(model.place), make("small", { class: "under" }, `${model.rank.best} to ${model.rank.worst}`)] },
-      ...["average", ...columns.filter((name) => name !== "average")].map((name) => ({ name, label: labels.get(name) ?? words(name), isNumber: true, value: (model) => model.metrics[name]?.value,
+      ...mainFirst(["average", ...columns.filter((name) => name !== "average")].map((name) => ({ name }))).map(({ name }) => ({ name, label: labels.get(name) ?? words(name), isNumber: true, value: (model) => model.metrics[name]?.value,
         cell: (model) => (model.metrics[name] ? [fixed(model.metrics[name].value), make("small", { class: "under" }, between(model.metrics[name]))] : "–") })),
       { name: "failed", label: "failed", isNumber: true, value: (model) => model.failures?.failed ?? 0, cell: (model) => String(model.failures?.failed ?? "–") },
     ];

@@ -4,7 +4,7 @@ let listedTasks = [];
 // Tasks by runs, coloured by a metric.
 const matrixView = async (parameters) => {
   const matrix = await kept("matrix.json");
-  const metric = parameters.get("metric") ?? "average";
+  const metric = parameters.get("metric") ?? mainMetric(matrix.columns.map((found) => found.name));
   const column = Math.max(0, matrix.columns.findIndex((found) => found.name === metric));
   const type = parameters.get("type") ?? "";
   const [order, text] = [parameters.get("order") ?? "hard", (parameters.get("q") ?? "").toLowerCase()];
@@ -26,7 +26,7 @@ const matrixView = async (parameters) => {
   const option = (value, label, chosen) => make("option", { value, selected: value === chosen }, label);
   const search = make("input", { type: "search", "data-filter": "q", placeholder: "id, question", value: parameters.get("q") ?? "", oninput: later((event) => set("q", event.target.value)) });
   parts.push(make("div", { class: "controls", role: "search" }, make("label", {}, "search ", search),
-    make("label", {}, "metric", make("select", { "data-filter": "metric", onchange: (event) => set("metric", event.target.value) }, matrix.columns.map((found) => option(found.name, found.label, metric)))),
+    make("label", {}, "metric", make("select", { "data-filter": "metric", onchange: (event) => set("metric", event.target.value) }, mainFirst(matrix.columns).map((found) => option(found.name, found.label, metric)))),
     types.length > 1 ? make("label", {}, "type", make("select", { "data-filter": "type", onchange: (event) => set("type", event.target.value) }, option("", "all", type), types.map((name) => option(name, name, type)))) : null,
     make("label", {}, "order", make("select", { "data-filter": "order", onchange: (event) => set("order", event.target.value) }, Object.entries(orders).map(([name, [label]]) => option(name, label, order))))),
   make("p", { class: "count", role: "status" }, `${grouped(rows.length)} of ${plural(matrix.tasks.length, "task")}; red is low, blue is high, nothing in between has no colour`));

@@ -41,7 +41,7 @@ const taskColumns = (run, parameters, link) => {
   const own = run.columns.filter((column) => !column.name.includes("."));
   const has = (of) => run.rows.some(of);
   const [metric, sorted] = ["metric", "sort"].map((key) => (parameters.get(key) ?? "").replace(/^-/, ""));
-  const asked = run.columns.filter((column) => column.name !== "average" && [metric, sorted].includes(column.name));
+  const asked = run.columns.filter((column) => !FIRST.includes(column.name) && [metric, sorted].includes(column.name));
   const numbers = (name, label, of, cell) => ({ name, label, isNumber: true, value: of, cell });
   return [
     { name: "id", label: "task", value: (row) => row.id, cell: (row) => [make("a", { href: link(row) }, named(row.id)), row.repeat > 1 ? ` repetition ${row.repeat}` : null,
@@ -52,6 +52,7 @@ const taskColumns = (run, parameters, link) => {
     ...(has(outcomeOf) ? [{ name: "outcome", label: "outcome", value: outcomeOf, cell: (row) => make("span", { class: row.failure ? "bad" : null }, words(outcomeOf(row) ?? "–")) }] : []),
     numbers("calls", "calls", (row) => row.calls, (row) => [grouped(row.calls), row.failed_calls > 0 ? make("span", { class: "bad" }, ` ${grouped(row.failed_calls)} failed`) : null]),
     ...(has((row) => row.cost !== undefined) ? [numbers("cost", "costs", (row) => row.cost, (row) => fixed(row.cost, 4))] : []),
+    ...(at("verdict") >= 0 ? [numbers("verdict", "verdict", value("verdict"), (row) => fixed(value("verdict")(row), 2))] : []),
     ...(run.score ? [numbers("average", "average", value("average"), (row) => bar(value("average")(row))), { label: "metrics", cell: (row) => (row.values ? spark(row.values, own) : "–") },
       ...asked.map((column) => numbers(column.name, column.label, value(column.name), (row) => fixed(value(column.name)(row))))] : []),
     ...choices(run, (row) => Object.keys(row.grades ?? {})).map((name) => numbers(`grade ${name}`, words(name), (row) => row.grades?.[name], (row) => fixed(row.grades?.[name], 2))),
