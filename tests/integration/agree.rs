@@ -342,6 +342,7 @@ fn labels_of_no_model_are_refused() {
         {"id": "one", "pass": true, "run": "x"}, {"id": "one", "pass": true, "run": "y\u{1b}"}]),
     );
     let broken = folder.json("broken.json", &json!([{"id": "one", "pass": "perhaps", "run": "a"}]));
+    let of_others = folder.json("others.json", &json!([{"id": "another", "pass": true, "run": "a"}]));
     for (labels, said) in [
         (plain.display().to_string(), "or give each label a `run`"),
         (
@@ -354,6 +355,7 @@ fn labels_of_no_model_are_refused() {
             "`--labels c\\u{1b}=..`: no model is called so\nhint: there are a, b",
         ),
         (broken.display().to_string(), "`perhaps` is neither pass nor fail"),
+        (of_others.display().to_string(), "no id of its labels is that of a task in these results"),
     ] {
         let mut m3 = m3_bare(folder.path());
         let (code, message) = failure(m3.arg("agree").args(&files).arg("--labels").arg(labels));

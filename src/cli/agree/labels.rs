@@ -51,7 +51,7 @@ pub(super) fn add_labels(
     let runs = listed(others.iter().map(|(run, _)| run.as_str()));
     let of_others = others.iter().map(|(_, labels)| labels.by_id.len()).sum();
     counts.unknown_runs += tell(of_others, &format!("of runs without a result: {runs}"));
-    let (mut unclear, mut is_known) = (labels.unclear, false);
+    let (mut unclear, mut is_known, mut fits) = (labels.unclear, false, false);
     for model in models {
         let Some(labels) = own(model) else {
             // The labels of its next repetition are those of the next file.
@@ -64,11 +64,17 @@ pub(super) fn add_labels(
         unclear += labels.by_id.len() - verdicts.len();
         is_known |= !verdicts.is_empty();
         let unknown = verdicts.keys().filter(|id| model.trajectories.iter().all(|it| it.id != **id)).count();
+        fits |= unknown < verdicts.len();
         let name = shortened(&model.name, NAME);
         counts.unknown_ids += tell(unknown, &format!("of ids that `{name}` does not have"));
         model.people.push(verdicts.into_iter().map(|(id, right)| (id.to_owned(), right)).collect());
     }
     counts.unclear += tell(unclear, "without pass or fail");
+    if is_known && !fits {
+        return Err(invalid(format!(
+            "`{path}`: no id of its labels is that of a task in these results\nhint: `id` should be that of the trajectory"
+        )));
+    }
     if !is_known {
         printer.warn(&format!(
             "`{path}`: no trial is right or wrong for most people, so nothing is compared with them"
