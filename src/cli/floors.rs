@@ -117,7 +117,7 @@ pub(super) fn check_floors(
             }
             (name, None) => {
                 let why = match &floor.metric {
-                    Floored::Own(metric) => format!("\nhint: it is: {}", metric.meaning()),
+                    Floored::Own(metric) => format!("\nhint: {}", metric.meaning()),
                     Floored::Suite { .. } => String::new(),
                 };
                 Printer::error(&format!(

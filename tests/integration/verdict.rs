@@ -132,6 +132,23 @@ fn people_say_what_calls_do() {
     assert!(text(&output.stderr).contains("1 name fits no tool that is called: `mail/*`"));
 }
 
+/// A floor of a metric that this score cannot know is not met, and the error says what the metric needs.
+#[test]
+fn a_floor_of_what_is_not_known_says_what_it_needs() {
+    let folder = Folder::new();
+    let file =
+        folder.json("p.json", &json!([trajectory("1", &[&[call("mail/send_email", json!({"to": "a"}))]])]));
+    let Some(mut m3) = m3() else { return };
+    m3.args(["score", "-q", "--fail-under", "artifact_agreement=0.5"]).args([&file, &file]);
+    let (code, message) = failure(&mut m3);
+    assert_eq!(code, 1, "{message}");
+    assert!(
+        message.contains("artifact_agreement is not known")
+            && message.contains("hint: How well what both trajectories leave behind agrees"),
+        "{message}"
+    );
+}
+
 /// A call that fails changes nothing, and who makes it again has made it.
 #[test]
 fn a_call_that_is_made_again_is_made() {

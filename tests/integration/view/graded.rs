@@ -131,11 +131,27 @@ fn traces_say_their_format_and_tables_of_suites_are_sorted() {
     browser.wait("document.documentElement.dataset.ready", "#/tasks/b");
     browser.press("j");
     browser.wait("document.documentElement.dataset.ready", "#/tasks/a");
+    // Without a word about it, the verdict does.
+    let metric = "document.querySelector('select[data-filter=metric]').value";
+    for page in ["#/matrix", "#/compare/good/poor"] {
+        visit(&browser, &view.address, page);
+        assert_eq!(browser.text(metric), "verdict", "{page}");
+    }
     visit(&browser, &view.address, "#/?sort=name&mcpagentbench=-run");
     browser.wait(&names, "poor,good");
     // The table of runs stays as it was.
     assert_eq!(browser.text("new URLSearchParams(location.hash.split('?')[1]).get('sort')"), "name");
     assert_quiet(&browser, &view.address);
+    // A score of a release that had no verdict is compared by the average.
+    let path = folder.path().join("poor-score.json");
+    let mut score: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    for trajectory in score["trajectories"].as_array_mut().unwrap() {
+        assert!(trajectory["metrics"].as_object_mut().unwrap().remove("verdict").is_some(), "{trajectory}");
+    }
+    write(&path, &score);
+    let Some(view) = View::start(&folder, &["."]) else { return };
+    visit(&browser, &view.address, "#/compare/good/poor");
+    assert_eq!(browser.text(metric), "average");
 }
 
 /// What `m3 judge` did not accept is shown, and nothing is scored against it.

@@ -12,9 +12,11 @@ const compareView = async (parameters, ...names) => {
       chance(row.metric === "average" ? row.p_value : row.corrected_p_value)]), { class: "rows plain-numbers" })),
       make("p", { class: "note" }, "p: paired permutation test; of single metrics after Holm's correction for all of them, so an interval may lie beside zero where p is large."), found.notes.map((note) => make("p", { class: "note" }, note)));
   }
-  const metric = parameters.get("metric") ?? mainMetric(matrix.columns.map((one) => one.name));
-  const column = matrix.columns.findIndex((one) => one.name === metric);
   const [a, b] = [first, second].map((number) => matrix.runs.findIndex(([run]) => run === number));
+  // A score of an earlier release has no verdict: then a metric that both have.
+  const ofBoth = matrix.columns.filter((_, at) => matrix.values[at].some((row) => typeof row[a] === "number" && typeof row[b] === "number"));
+  const metric = parameters.get("metric") ?? mainMetric(ofBoth.map((one) => one.name));
+  const column = matrix.columns.findIndex((one) => one.name === metric);
   if (a < 0 || b < 0 || column < 0) return { title: "Compare", parts };
   const changes = matrix.tasks.map((task, index) => ({ task, from: matrix.values[column][index][a], to: matrix.values[column][index][b] })).filter((row) => row.from !== null && row.to !== null).map((row) => ({ ...row, change: row.to - row.from }));
   parts.push(make("div", { class: "controls" }, make("label", {}, "tasks by", make("select", { "data-filter": "metric", onchange: (event) => go(`compare/${names.map(encodeURIComponent).join("/")}`, { metric: event.target.value }) },
