@@ -5,7 +5,7 @@
 //!
 //! - `text`: SHA-256 of a text -> the key of what the encoder sees of it ([`InputKey`])
 //! - `vector`: that key -> the embedding, little-endian floats and their CRC-32
-//! - `result`: a key -> a result computed from embeddings, and its CRC-32
+//! - `comparison`: a key -> a result computed from embeddings, and its CRC-32
 //!
 //! A row that is damaged is ignored, and when the cache cannot be used at all, a run goes on without it.
 
@@ -88,9 +88,11 @@ impl Cache {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         // In this mode a power cut can lose a transaction, which costs time only, but cannot leave half of one.
         connection.pragma_update(None, "synchronous", "NORMAL")?;
+        // Of the file, so that the lookups of one run read a page once.
+        connection.pragma_update(None, "cache_size", -PAGES_KB)?;
         let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
         let tables: i64 = connection.query_row(
-            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('encoder', 'text', 'vector', 'result')",
+            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('encoder', 'text', 'vector', 'comparison')",
             [],
             |row| row.get(0),
         )?;
@@ -98,7 +100,7 @@ impl Cache {
             if version != 0 && version != VERSION {
                 connection.execute_batch(
                     "DROP TABLE IF EXISTS encoder; DROP TABLE IF EXISTS text; DROP TABLE IF EXISTS vector;
-                     DROP TABLE IF EXISTS result;",
+                     DROP TABLE IF EXISTS comparison;",
                 )?;
             }
             connection.execute_batch(TABLES)?;
@@ -176,7 +178,7 @@ impl Cache {
         }
         let share = 1.0 - KEEP * self.limit as f64 / size as f64;
         self.transaction(|transaction| {
-            for (table, key) in [("vector", "input"), ("text", "text"), ("result", "key")] {
+            for (table, key) in [("vector", "input"), ("text", "text"), ("comparison", "key")] {
                 let rows: i64 =
                     transaction.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;
                 #[expect(clippy::cast_possible_truncation, reason = "a share of a count of rows")]
@@ -276,7 +278,7 @@ impl EmbeddingCache for Cache {
     }
 
     fn results(&mut self, keys: &[InputKey]) -> Result<Vec<Option<Vec<u8>>>, CacheFailure> {
-        let query = "SELECT data, used FROM result WHERE encoder = ?1 AND key = ?2";
+        let query = "SELECT data, used FROM comparison WHERE encoder = ?1 AND key = ?2";
         let (results, stale) =
             self.look_up(query, keys.iter().copied(), |data| checked(data).map(<[u8]>::to_vec))?;
         self.stale_results.extend(stale);
@@ -291,13 +293,13 @@ impl EmbeddingCache for Cache {
         }
         self.transaction(|transaction| {
             let mut insert = transaction.prepare_cached(
-                "INSERT OR REPLACE INTO result (encoder, key, data, used) VALUES (?1, ?2, ?3, ?4)",
+                "INSERT OR REPLACE INTO comparison (encoder, key, data, used) VALUES (?1, ?2, ?3, ?4)",
             )?;
             for (key, data) in results {
                 insert.execute(params![encoder, key, with_checksum(data.clone()), today])?;
             }
             let mut update =
-                transaction.prepare_cached("UPDATE result SET used = ?3 WHERE encoder = ?1 AND key = ?2")?;
+                transaction.prepare_cached("UPDATE comparison SET used = ?3 WHERE encoder = ?1 AND key = ?2")?;
             for key in &stale {
                 update.execute(params![encoder, key, today])?;
             }
@@ -307,6 +309,11 @@ impl EmbeddingCache for Cache {
     }
 }
 
+/// The most memory for pages of the file, in KiB.
+const PAGES_KB: i64 = 16 << 10;
+
+/// Rows with much data have a table of their own beside the index of their keys: in an index each step of a search would read
+/// all of a row. `result` was such a table in earlier versions.
 const TABLES: &str = "
     BEGIN IMMEDIATE;
     CREATE TABLE IF NOT EXISTS encoder (id INTEGER PRIMARY KEY, name TEXT NOT NULL, fingerprint TEXT NOT NULL UNIQUE);
@@ -316,9 +323,10 @@ const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS vector (
         encoder INTEGER NOT NULL, input BLOB NOT NULL, data BLOB NOT NULL, used INTEGER NOT NULL,
         PRIMARY KEY (encoder, input));
-    CREATE TABLE IF NOT EXISTS result (
+    DROP TABLE IF EXISTS result;
+    CREATE TABLE IF NOT EXISTS comparison (
         encoder INTEGER NOT NULL, key BLOB NOT NULL, data BLOB NOT NULL, used INTEGER NOT NULL,
-        PRIMARY KEY (encoder, key)) WITHOUT ROWID;
+        PRIMARY KEY (encoder, key));
     PRAGMA user_version = 1;
     COMMIT;";
 

@@ -84,7 +84,7 @@ impl Cache {
             let connection = Connection::open(&path)?;
             connection.busy_timeout(BUSY)?;
             connection.execute_batch(
-                "DELETE FROM vector; DELETE FROM text; DELETE FROM result; DELETE FROM encoder; VACUUM;",
+                "DELETE FROM vector; DELETE FROM text; DELETE FROM comparison; DELETE FROM encoder; VACUUM;",
             )?;
             connection.pragma_update(None, "wal_checkpoint", "TRUNCATE")
         };

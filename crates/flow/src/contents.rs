@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use m3_trajectory::json::{Json, pointer_to};
+use m3_trajectory::json::Json;
 
 use super::leaves::argument_leaves;
 use super::lineage::{CallView, Lineage, Mention, Role};
@@ -133,30 +133,30 @@ fn asks_for(call: &CallView<'_>, mentions: &[Mention]) -> u64 {
     let mut hasher = DefaultHasher::new();
     call.tool.hash(&mut hasher);
     if let Some(arguments) = call.arguments {
-        let mut by_pointer: HashMap<&str, Vec<&Mention>> = HashMap::new();
+        let mut named = Named::new();
         for mention in mentions {
-            by_pointer.entry(&mention.pointer).or_default().push(mention);
+            if let Some(text) = arguments.pointer(&mention.pointer) {
+                named.entry(std::ptr::from_ref(text)).or_default().push(mention);
+            }
         }
-        hash(arguments, "", 0, &by_pointer, &mut hasher);
+        for mentions in named.values_mut() {
+            mentions.sort_by_key(|mention| mention.span.start);
+        }
+        hash(arguments, 0, &named, &mut hasher);
     }
     hasher.finish()
 }
 
-/// Takes in a value without the names of files in it; `mentions` by their pointers.
-fn hash(
-    value: &Json,
-    pointer: &str,
-    depth: usize,
-    mentions: &HashMap<&str, Vec<&Mention>>,
-    hasher: &mut DefaultHasher,
-) {
+/// The names of files within texts of arguments, by the texts' addresses, in their order.
+type Named<'m> = HashMap<*const Json, Vec<&'m Mention>>;
+
+/// Takes in a value without the names of files in it.
+fn hash(value: &Json, depth: usize, named: &Named<'_>, hasher: &mut DefaultHasher) {
     match value {
         _ if depth > MAX_DEPTH => {}
         Json::String(text) => {
-            let mut spans = mentions.get(pointer).cloned().unwrap_or_default();
-            spans.sort_by_key(|mention| mention.span.start);
             let mut at = 0;
-            for mention in spans {
+            for mention in named.get(&std::ptr::from_ref(value)).into_iter().flatten() {
                 text.get(at..mention.span.start).unwrap_or_default().hash(hasher);
                 let role = match mention.role {
                     Role::Writes(_) => 1,
@@ -170,8 +170,8 @@ fn hash(
         }
         Json::Array(items) => {
             ('[', items.len()).hash(hasher);
-            for (index, item) in items.iter().enumerate() {
-                hash(item, &pointer_to(pointer, index), depth + 1, mentions, hasher);
+            for item in items {
+                hash(item, depth + 1, named, hasher);
             }
         }
         Json::Object(members) => {
@@ -179,12 +179,11 @@ fn hash(
             members.sort_by(|a, b| a.0.cmp(&b.0));
             '{'.hash(hasher);
             for (key, item) in members {
-                let below = pointer_to(pointer, key);
                 // The name of what a call makes may as well be left to its tool.
-                let mut named = mentions.get(&*below).into_iter().flatten();
-                if !named.any(|mention| matches!(mention.role, Role::Writes(_))) {
+                let mut mentions = named.get(&std::ptr::from_ref(item)).into_iter().flatten();
+                if !mentions.any(|mention| matches!(mention.role, Role::Writes(_))) {
                     key.hash(hasher);
-                    hash(item, &below, depth + 1, mentions, hasher);
+                    hash(item, depth + 1, named, hasher);
                 }
             }
             '}'.hash(hasher);

@@ -235,6 +235,9 @@ impl<'a> Tracker<'a> {
                 if self.searched > MOST_SEARCHED {
                     return;
                 }
+                if name.len() > text.len() {
+                    continue;
+                }
                 mentions.extend(whole_words(text, name).map(|span| (pointer.clone(), span, version)));
             }
         }
@@ -252,6 +255,9 @@ impl<'a> Tracker<'a> {
 
     /// Learns names that no argument gave from the words of a text.
     fn find_default_names(&mut self, pointer: &str, text: &str) {
+        if !text.contains('.') {
+            return;
+        }
         let is_end = |c: char| c.is_whitespace() || "\"'`<>(),;".contains(c);
         let words = text.split(is_end).filter(|word| word.contains('.')).take(MOST_OF_CALL);
         for word in words.map(|word| word.trim_end_matches(['.', ':', '!'])) {

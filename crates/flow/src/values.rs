@@ -179,8 +179,7 @@ pub fn given_names(chain: &Chain, asked: &AskedNames) -> Vec<ValueUse> {
             continue;
         }
         for leaf in leaves.iter().filter(|leaf| gives_name(&leaf.name)) {
-            let Some(name) = leaf.value.as_str().filter(|text| is_identifier(text)) else { continue };
-            if !asked.name(name) {
+            if let Some(name) = leaf.value.as_str().filter(|text| is_identifier(text)) {
                 makers.entry(name).or_insert((call, &leaf.pointer));
             }
         }
@@ -205,9 +204,9 @@ pub fn given_names(chain: &Chain, asked: &AskedNames) -> Vec<ValueUse> {
         }
     }
     // A name that no other call uses is content.
-    for uses in made.into_values().filter(|uses| uses.iter().any(|used| used.to != used.from)) {
-        found.extend(uses);
-    }
+    let is_used = |uses: &[ValueUse]| uses.iter().any(|used| used.to != used.from);
+    let chosen = made.into_iter().filter(|(name, uses)| is_used(uses) && !asked.name(name));
+    found.extend(chosen.flat_map(|(_, uses)| uses));
     found.sort_by(|a, b| (a.to, &a.pointer).cmp(&(b.to, &b.pointer)));
     found.truncate(MOST);
     found

@@ -10,7 +10,7 @@ mod open_bucket;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use m3_embedding::{Embedder, EncoderError};
-use open_bucket::OpenBucket;
+use open_bucket::{AlignedPair, OpenBucket};
 
 use super::chunk::{Chunk, Prepared};
 use super::fidelity::constants::EQUIVALENT;
@@ -67,10 +67,16 @@ impl Comparer<'_, '_> {
         let aligned = pairings.clone();
         self.settle(&mut open, &mut pairings)?;
         let pairs: Vec<ComparedCalls> = compared_calls(matchings, &pairings).collect();
-        // What a call's files stand for depends on the pairing of its trajectory, and on nothing else.
+        // What files that calls make stand for depends on the pairing of the trajectory, and on nothing else.
         let is_unchanged: Vec<bool> =
             pairings.iter().zip(&aligned).map(|(pairing, aligned)| pairing == aligned).collect();
-        let is_settled = |pair: &ComparedCalls| known.contains_key(pair) && is_unchanged[pair.0];
+        let depends_on_pairing = |&(item, reference, predicted): &ComparedCalls| {
+            let flow = self.chunk.items[item].flow.as_ref();
+            flow.is_some_and(|flow| flow.names_made_files([Some(reference), Some(predicted)]))
+        };
+        let is_settled = |pair: &ComparedCalls| {
+            known.contains_key(pair) && (is_unchanged[pair.0] || !depends_on_pairing(pair))
+        };
         let rest: Vec<ComparedCalls> = pairs.iter().copied().filter(|pair| !is_settled(pair)).collect();
         let mut compared = self.compare(&rest, &pairings)?.into_iter();
         let mut known = known;
@@ -111,18 +117,24 @@ impl Comparer<'_, '_> {
     ) -> Vec<OpenBucket> {
         let mut open = Vec::new();
         for (item, (prepared, matching)) in self.chunk.items.iter().zip(matchings).enumerate() {
-            let is_right = |pair: &Match| {
-                let found = known.get(&(item, pair.reference.index, pair.predicted.index));
-                found.is_some_and(|found| found.score >= EQUIVALENT)
+            let fidelity = |pair: &Match| {
+                known.get(&(item, pair.reference.index, pair.predicted.index)).map_or(0.0, |known| known.score)
             };
-            let wrong: HashSet<&str> =
-                matching.matches.iter().filter(|pair| !is_right(pair)).map(|pair| &*pair.tool).collect();
+            let matched: HashMap<usize, AlignedPair<'_>> = matching
+                .matches
+                .iter()
+                .map(|pair| (pair.reference.index, AlignedPair { pair, fidelity: fidelity(pair) }))
+                .collect();
+            let wrong: HashSet<&str> = matched
+                .values()
+                .filter(|aligned| aligned.fidelity < EQUIVALENT)
+                .map(|aligned| &*aligned.pair.tool)
+                .collect();
             let has_unmatched =
                 !matching.unmatched_references.is_empty() && !matching.unmatched_predictions.is_empty();
             if wrong.is_empty() && !(prepared.flow.is_some() && has_unmatched) {
                 continue;
             }
-            let matched = matching.matches.iter().map(|pair| (pair.reference.index, pair)).collect();
             let tools = buckets(prepared.references.calls.tools(), prepared.predictions.calls.tools());
             open.extend(tools.into_iter().filter_map(|bucket| {
                 OpenBucket::new((item, prepared), bucket, (&matched, &wrong), self.embedder)

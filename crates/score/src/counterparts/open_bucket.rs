@@ -26,6 +26,16 @@ const MOST_PLACES: usize = 1 << 22;
 /// So much less counts a pair that does not do the same to the same, so that of equal fidelities the same work is paired.
 const TIE: f64 = 1e-6;
 
+/// So much more counts a pair of the alignment, so that of equal fidelities nothing changes.
+const ALIGNED: f64 = 1e-9;
+
+/// A pair of the alignment, and how far its calls ask for the same, in [0, 1].
+#[derive(Clone, Copy)]
+pub(super) struct AlignedPair<'m> {
+    pub(super) pair: &'m Match,
+    pub(super) fidelity: f64,
+}
+
 /// Calls of one tool whose pairing is open.
 pub(super) struct OpenBucket {
     pub(super) item: usize,
@@ -39,6 +49,8 @@ pub(super) struct OpenBucket {
     allowed: Matrix<bool>,
     /// Which do the same to the same, as far as calls say.
     same_keys: Matrix<bool>,
+    /// Which are pairs of the alignment.
+    aligned: Matrix<bool>,
 }
 
 impl OpenBucket {
@@ -47,7 +59,7 @@ impl OpenBucket {
     pub(super) fn new(
         (item, prepared): (usize, &Prepared),
         bucket: Bucket<'_>,
-        (matched, wrong): (&HashMap<usize, &Match>, &HashSet<&str>),
+        (matched, wrong): (&HashMap<usize, AlignedPair<'_>>, &HashSet<&str>),
         embedder: &Embedder,
     ) -> Option<Self> {
         let (references, predictions) = (&prepared.references.calls, &prepared.predictions.calls);
@@ -71,6 +83,14 @@ impl OpenBucket {
         if !has_names {
             unmatched.clear();
         }
+        if !names_files {
+            // Calls that ask for exactly the same stay together: each of them is as near to any third call as the other is.
+            let is_settled = |row: &usize| matched.get(row).is_some_and(|aligned| aligned.fidelity >= 1.0);
+            let settled: Vec<usize>;
+            (settled, rows) = rows.into_iter().partition(is_settled);
+            let taken: HashSet<usize> = settled.iter().map(|row| matched[row].pair.predicted.index).collect();
+            columns.retain(|column| !taken.contains(column));
+        }
         let key = |key: fn(&PairFlow, usize) -> u64| {
             move |call: usize| prepared.flow.as_ref().map_or(0, |flow| key(flow, call))
         };
@@ -84,23 +104,25 @@ impl OpenBucket {
         if places == 0 || places > MOST_PLACES {
             return None;
         }
-        let is_large = places > MOST_PAIRS;
-        let is_indistinct = |own: &Match, pair: (usize, usize)| {
-            own.similarity < 1.0
-                && cosine_of_calls(references, predictions, embedder, pair) >= own.similarity - INDISTINCT
-        };
         let (own_keys, given_keys): (Vec<u64>, Vec<u64>) = (
             rows.iter().map(|&call| own_key(call)).collect(),
             columns.iter().map(|&call| given_key(call)).collect(),
         );
         let same_keys =
             Matrix::from_fn(rows.len(), columns.len(), |row, column| own_keys[row] == given_keys[column]);
+        let is_large = places > MOST_PAIRS;
+        let is_indistinct = |own: &Match, pair: (usize, usize)| {
+            own.similarity < 1.0
+                && cosine_of_calls(references, predictions, embedder, pair) >= own.similarity - INDISTINCT
+        };
+        let own = |row: usize| matched.get(&rows[row]).map(|aligned| aligned.pair);
+        let aligned = Matrix::from_fn(rows.len(), columns.len(), |row, column| {
+            own(row).is_some_and(|own| own.predicted.index == columns[column])
+        });
         let allowed = Matrix::from_fn(rows.len(), columns.len(), |row, column| {
             let pair = (rows[row], columns[column]);
-            let own = matched.get(&pair.0);
-            let is_own = own.is_some_and(|own| own.predicted.index == pair.1);
-            match own {
-                _ if is_own => true,
+            match own(row) {
+                _ if aligned[(row, column)] => true,
                 _ if is_large => names_files && same_keys[(row, column)],
                 Some(own) => names_files || is_indistinct(own, pair),
                 None => true,
@@ -120,6 +142,7 @@ impl OpenBucket {
             names_files,
             allowed,
             same_keys,
+            aligned,
         })
     }
 
@@ -143,7 +166,8 @@ impl OpenBucket {
                 return -1.0;
             }
             let fidelity = fidelities.next().unwrap_or(0.0);
-            if self.same_keys[(row, column)] { fidelity } else { fidelity - TIE }
+            let kept = if self.aligned[(row, column)] { ALIGNED } else { 0.0 };
+            kept + if self.same_keys[(row, column)] { fidelity } else { fidelity - TIE }
         });
         let all: Vec<usize> = (0..self.predictions.len()).collect();
         let mut pairs = self.assign_some(chunk, &fidelity, (0..self.matched, &all), -TIE);

@@ -104,6 +104,9 @@ impl PairFlow {
         let pairing = context.pairing;
         let mut wanted = named(mentions.0, a, |mention| self.reference_meaning(mention, pairing));
         let mut given = named(mentions.1, b, |mention| self.predicted_meaning(mention, pairing));
+        if wanted == given && !self.values.are_used_by(predicted) {
+            return None;
+        }
         self.forgive_losses(&wanted, &mut given);
         self.hold_to_question(&mut wanted, &mut given);
         let mut writer = Writer { flow: self, context, changes: Vec::new(), names: [Vec::new(), Vec::new()] };
@@ -188,6 +191,13 @@ fn named<'m>(
         Some(Named { mention, meaning: meaning(mention), text })
     };
     mentions.iter().filter_map(name).collect()
+}
+
+impl PartialEq for Named<'_> {
+    /// Whether both are the same name for the same, at the same place.
+    fn eq(&self, other: &Self) -> bool {
+        (self.text, &self.mention.pointer, &self.meaning) == (other.text, &other.mention.pointer, &other.meaning)
+    }
 }
 
 /// Decides what becomes of each name.
