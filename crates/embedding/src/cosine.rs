@@ -9,9 +9,14 @@ pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
     if a.len() != b.len() {
         return 0.0;
     }
-    let dot = |x: &[f32], y: &[f32]| x.iter().zip(y).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum::<f64>();
-    let norms = (dot(a, a) * dot(b, b)).sqrt();
-    if norms > 0.0 { (dot(a, b) / norms).clamp(-1.0, 1.0) } else { 0.0 }
+    // All three sums at once: each waits for its own last addition.
+    let sums = a.iter().zip(b).fold([0.0_f64; 3], |[ab, aa, bb], (a, b)| {
+        let (a, b) = (f64::from(*a), f64::from(*b));
+        [ab + a * b, aa + a * a, bb + b * b]
+    });
+    let [dot, square_of_a, square_of_b] = sums;
+    let norms = (square_of_a * square_of_b).sqrt();
+    if norms > 0.0 { (dot / norms).clamp(-1.0, 1.0) } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -91,10 +91,7 @@ impl Chunk {
         serializer: &Serializer<'_>,
         options: &ScoreOptions<'_>,
     ) {
-        let tools = |trajectory: &Trajectory| -> HashSet<String> {
-            trajectory.calls().map(|(_, call)| serializer.tool(&call.tool).to_owned()).collect()
-        };
-        let shared = &tools(reference) & &tools(prediction);
+        let shared = &tools(reference, serializer) & &tools(prediction, serializer);
         self.bytes += reference.id.len();
         let mut side = |trajectory| self.prepare_calls(trajectory, &shared, serializer, options.similarity);
         let (references, predictions) = (side(reference), side(prediction));
@@ -128,7 +125,7 @@ impl Chunk {
     fn prepare_calls(
         &mut self,
         trajectory: &Trajectory,
-        shared: &HashSet<String>,
+        shared: &HashSet<&str>,
         serializer: &Serializer<'_>,
         similarity: Similarity,
     ) -> PreparedCalls {
@@ -154,6 +151,11 @@ impl Chunk {
         }
         PreparedCalls { calls, texts, arguments }
     }
+}
+
+/// The tools that a trajectory calls.
+fn tools<'t>(trajectory: &'t Trajectory, serializer: &'t Serializer<'_>) -> HashSet<&'t str> {
+    trajectory.calls().map(|(_, call)| serializer.tool(&call.tool)).collect()
 }
 
 /// Whether any call of a trajectory returned a picture.

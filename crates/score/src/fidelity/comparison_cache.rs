@@ -29,90 +29,119 @@ type KeptRegion = (Option<String>, Option<String>, String, u64);
 /// What tells a pair of calls from all others; `schema` tells the tool's, `question` the question, `model` is its
 /// digest.
 pub(super) fn key(pair: CallPair<'_>, schema: &InputKey, question: &InputKey, model: &str) -> InputKey {
-    let mut digest = Sha256::new();
-    digest.update(RULES);
-    feed_text(&mut digest, model);
-    digest.update(schema);
-    feed_calls(&mut digest, pair, question);
-    shortened(digest)
+    let mut digest = Digest::default();
+    digest.feed(RULES.as_bytes());
+    digest.feed_text(model);
+    digest.feed(schema);
+    digest.feed_calls(pair, question);
+    digest.shortened()
 }
 
 /// What tells a question from all others. It is longer than most calls, and the same for all calls of a trajectory.
 pub(super) fn question_key(question: Option<&str>) -> InputKey {
-    let mut digest = Sha256::new();
-    digest.update(question.unwrap_or_default());
-    shortened(digest)
+    let mut digest = Digest::default();
+    digest.feed(question.unwrap_or_default().as_bytes());
+    digest.shortened()
 }
 
 /// What tells a pair of calls from all others, by whatever they are compared: the tool, the question, both arguments.
 pub(super) fn calls_key(pair: CallPair<'_>) -> InputKey {
-    let mut digest = Sha256::new();
-    feed_calls(&mut digest, pair, &question_key(pair.question));
-    shortened(digest)
+    let mut digest = Digest::default();
+    digest.feed_calls(pair, &question_key(pair.question));
+    digest.shortened()
 }
 
 /// What tells a schema from all others.
 pub(super) fn schema_key(schema: Option<&Json>) -> InputKey {
-    let mut digest = Sha256::new();
+    let mut digest = Digest::default();
     if let Some(schema) = schema {
-        feed(&mut digest, schema);
+        digest.feed_value(schema);
     }
-    shortened(digest)
+    digest.shortened()
 }
 
-fn shortened(digest: Sha256) -> InputKey {
-    let mut key = InputKey::default();
-    key.copy_from_slice(&digest.finalize()[..16]);
-    key
+/// Bytes that are taken in at once: a call to the hash function costs more than most of the values.
+const AT_ONCE: usize = 1 << 12;
+
+/// A SHA-256 of values.
+#[derive(Default)]
+struct Digest {
+    digest: Sha256,
+    waiting: Vec<u8>,
 }
 
-fn feed_calls(digest: &mut Sha256, pair: CallPair<'_>, question: &InputKey) {
-    digest.update(question);
-    feed_text(digest, pair.tool);
-    for side in [pair.a, pair.b] {
-        feed(digest, side.unwrap_or(&Json::Object(Vec::new())));
+impl Digest {
+    fn shortened(mut self) -> InputKey {
+        self.digest.update(&self.waiting);
+        let mut key = InputKey::default();
+        key.copy_from_slice(&self.digest.finalize()[..16]);
+        key
     }
-}
 
-fn feed_text(digest: &mut Sha256, text: &str) {
-    digest.update((text.len() as u64).to_le_bytes());
-    digest.update(text);
-}
+    fn feed(&mut self, bytes: &[u8]) {
+        if self.waiting.len() + bytes.len() > AT_ONCE {
+            self.digest.update(&self.waiting);
+            self.waiting.clear();
+        }
+        if bytes.len() > AT_ONCE {
+            self.digest.update(bytes);
+        } else {
+            self.waiting.extend_from_slice(bytes);
+        }
+    }
 
-/// Takes in a value so that no other value looks the same: kinds are marked, lengths precede.
-fn feed(digest: &mut Sha256, value: &Json) {
-    match value {
-        Json::Null => digest.update([0]),
-        Json::Bool(value) => digest.update([1, u8::from(*value)]),
-        Json::Integer(value) => {
-            digest.update([2]);
-            digest.update(value.to_le_bytes());
+    fn feed_calls(&mut self, pair: CallPair<'_>, question: &InputKey) {
+        self.feed(question);
+        self.feed_text(pair.tool);
+        for side in [pair.a, pair.b] {
+            self.feed_value(side.unwrap_or(&Json::Object(Vec::new())));
         }
-        Json::Float(value) => {
-            digest.update([3]);
-            digest.update(value.to_bits().to_le_bytes());
-        }
-        Json::LongInteger(digits) => {
-            digest.update([4]);
-            feed_text(digest, digits);
-        }
-        Json::String(text) => {
-            digest.update([5]);
-            feed_text(digest, text);
-        }
-        Json::Array(items) => {
-            digest.update([6]);
-            digest.update((items.len() as u64).to_le_bytes());
-            for item in items {
-                feed(digest, item);
+    }
+
+    fn feed_count(&mut self, count: usize) {
+        self.feed(&(count as u64).to_le_bytes());
+    }
+
+    fn feed_text(&mut self, text: &str) {
+        self.feed_count(text.len());
+        self.feed(text.as_bytes());
+    }
+
+    /// Takes in a value so that no other value looks the same: kinds are marked, lengths precede.
+    fn feed_value(&mut self, value: &Json) {
+        match value {
+            Json::Null => self.feed(&[0]),
+            Json::Bool(value) => self.feed(&[1, u8::from(*value)]),
+            Json::Integer(value) => {
+                self.feed(&[2]);
+                self.feed(&value.to_le_bytes());
             }
-        }
-        Json::Object(members) => {
-            digest.update([7]);
-            digest.update((members.len() as u64).to_le_bytes());
-            for (key, value) in members {
-                feed_text(digest, key);
-                feed(digest, value);
+            Json::Float(value) => {
+                self.feed(&[3]);
+                self.feed(&value.to_bits().to_le_bytes());
+            }
+            Json::LongInteger(digits) => {
+                self.feed(&[4]);
+                self.feed_text(digits);
+            }
+            Json::String(text) => {
+                self.feed(&[5]);
+                self.feed_text(text);
+            }
+            Json::Array(items) => {
+                self.feed(&[6]);
+                self.feed_count(items.len());
+                for item in items {
+                    self.feed_value(item);
+                }
+            }
+            Json::Object(members) => {
+                self.feed(&[7]);
+                self.feed_count(members.len());
+                for (key, value) in members {
+                    self.feed_text(key);
+                    self.feed_value(value);
+                }
             }
         }
     }
