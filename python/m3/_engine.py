@@ -146,7 +146,7 @@ if hasattr(os, "register_at_fork"):
 _FLAGS = {"allow_different_references", "by_type", "intersect", "no_cache"}
 _LISTS = {"beside", "id", "suite"}
 _MAPPINGS = {"match_tool"}
-_PATHS = {"cache_dir", "encoder", "fidelity_model", "tool_names", "tools"}
+_PATHS = {"cache_dir", "encoder", "fidelity_model", "roles", "tool_names", "tools"}
 
 
 def options(named: Mapping[str, object]) -> list[str]:

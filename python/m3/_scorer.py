@@ -82,6 +82,7 @@ class Scorer:
         tau_weak: float | None = None,
         tau_strong: float | None = None,
         tools: Path | Mapping[str, Any] | list[Any] | None = None,
+        roles: Path | Mapping[str, str] | None = None,
         match: Literal["strict", "unordered", "subset", "superset"] | None = None,
         match_args: Literal["exact", "ignore", "subset", "superset"] | None = None,
         match_tool: Mapping[str, str] | None = None,
@@ -99,6 +100,7 @@ class Scorer:
             "tau_weak": tau_weak,
             "tau_strong": tau_strong,
             "tools": tools,
+            "roles": roles,
             "match": match,
             "match_args": match_args,
             "match_tool": match_tool,
@@ -124,8 +126,11 @@ class Scorer:
             # Made before a fork that nobody announced: its threads are not here, so it must not be taken apart.
             _KEPT.append(native)
         folder = Folder()
-        tools = self._options["tools"]
-        named = {**self._options, "tools": None if tools is None else folder.json_file(tools, "tools")}
+        files = {name: self._options[name] for name in ("tools", "roles")}
+        named = {
+            **self._options,
+            **{name: None if file is None else folder.json_file(file, name) for name, file in files.items()},
+        }
         try:
             made: PairScorer = _engine.native().PairScorer(_engine.options(named))
         except _engine.native().Failed as error:

@@ -32,6 +32,7 @@ class ScorerOptions(TypedDict, total=False):
     tau_weak: float | None
     tau_strong: float | None
     tools: Path | Mapping[str, Any] | list[Any] | None
+    roles: Path | Mapping[str, str] | None
     match: Literal["strict", "unordered", "subset", "superset"] | None
     match_args: Literal["exact", "ignore", "subset", "superset"] | None
     match_tool: Mapping[str, str] | None

@@ -1,6 +1,6 @@
 //! `--roles`: which tools do not count, and what the file says of tools that nobody calls.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use m3_report::ToolNamesReport;
 use m3_score::{RoleRule, RoleRules};
@@ -20,6 +20,8 @@ const PATTERN: usize = 60;
 pub(super) struct IgnoredTools {
     /// Their names as they are scored.
     pub(super) tools: HashSet<String>,
+    /// The same, with the names that files have for them.
+    pub(super) names: BTreeSet<String>,
     /// How many calls of them there are.
     pub(super) calls: u64,
 }
@@ -41,8 +43,10 @@ impl IgnoredTools {
             + references.calls_of(of_references.iter().copied());
         let known: Vec<String> = predicted.names().map(scored).chain(references.names().cloned()).collect();
         warn_of_unused(roles, &known.iter().map(String::as_str).collect::<Vec<_>>(), printer);
-        let tools = of_predictions.into_iter().map(scored).chain(of_references.into_iter().cloned());
-        Self { tools: tools.collect(), calls }
+        let tools = of_predictions.iter().copied().map(scored).chain(of_references.into_iter().cloned());
+        let tools: HashSet<String> = tools.collect();
+        let names = tools.iter().chain(of_predictions).cloned().collect();
+        Self { tools, names, calls }
     }
 }
 

@@ -73,8 +73,8 @@ pub(super) struct Scoring {
     /// What a language model was asked, if one was.
     asked: Option<AskedReport>,
     tool_names: ToolNamesReport,
-    /// Calls of tools that do not count, in all files.
-    ignored_calls: u64,
+    /// Tools whose calls do not count, in all files.
+    ignored: IgnoredTools,
     /// Whether the models of all predictions were shown no images.
     no_images: bool,
     embedder: Embedder,
@@ -118,10 +118,9 @@ impl ScoringArgs {
             known,
             printer,
         )?;
-        let mut ignored_calls = 0;
+        let mut ignored = IgnoredTools::default();
         if let Some(roles) = conditions.roles.as_deref() {
-            let ignored = IgnoredTools::new(roles, [predicted, known.references], &tool_names, printer);
-            ignored_calls = ignored.calls;
+            ignored = IgnoredTools::new(roles, [predicted, known.references], &tool_names, printer);
             let all = std::iter::once(&mut predictions).chain(&mut further).chain([&mut references]);
             all.for_each(|file| file.leave_out(ignored.tools.clone()));
         }
@@ -138,7 +137,7 @@ impl ScoringArgs {
             conditions,
             asked: None,
             tool_names,
-            ignored_calls,
+            ignored,
             no_images: of_predictions.are_blind(),
             embedder,
             printer,
@@ -287,7 +286,8 @@ impl Scoring {
         let options = self.conditions.options(false);
         let (inputs, tool_names) = (self.inputs()?, self.tool_names.clone());
         let mut report = ScoreSummary::new(summary, self.embedder.identity(), &options, inputs, tool_names);
-        report.ledger.ignored_calls = self.ignored_calls;
+        report.ledger.ignored_calls = self.ignored.calls;
+        report.ledger.ignored_tools = self.ignored.names.iter().cloned().collect();
         let asked = self.asked.clone();
         Ok(ScoreSummary { no_images: self.no_images, asked, ..report }.with_repeats(repeats))
     }

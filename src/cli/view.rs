@@ -7,8 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
+use m3_score::RoleRules;
 use m3_support::text::{counted, hash_of_bytes};
 use m3_traces::TRACES;
+use m3_trajectory::catalog::Catalog;
 use m3_view::{BundleError, Given, Library, Scorer, ViewDesk, write_bundle};
 #[cfg(unix)]
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -31,6 +33,12 @@ pub(super) struct ViewArgs {
     /// References to score runs against that have no score; repeatable. Files that are called so are recognized
     #[arg(long, value_name = "REF")]
     references: Vec<PathBuf>,
+    /// Catalog of tools, for these scores; as of `m3 score`
+    #[arg(long, value_name = "FILE", conflicts_with = "no_score")]
+    tools: Option<PathBuf>,
+    /// What calls do, for these scores: tools that look, change or do not count; as of `m3 score`
+    #[arg(long, value_name = "FILE", conflicts_with = "no_score")]
+    roles: Option<PathBuf>,
     /// Score nothing: show only scores that are there
     #[arg(long)]
     no_score: bool,
@@ -56,6 +64,7 @@ Examples:
   m3 view runs/
   m3 view runs/gpt-5 runs/gemini --references references.json
   m3 view predictions.jsonl score.json references.json
+  m3 view runs/ --references references.json --tools tools.json --roles roles.json
   m3 view traces/ --images pictures/
   m3 view runs/ --bundle site/
 
@@ -69,6 +78,9 @@ const AGAIN: Duration = Duration::from_secs(10);
 /// Serves the pages, or writes them.
 pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     raise_open_files();
+    // Files that cannot be read are said before anything is served.
+    args.tools.as_deref().map(Catalog::open).transpose()?;
+    args.roles.as_deref().map(RoleRules::open).transpose()?;
     let images =
         args.images.as_ref().map(|images| input::image_folders(Some(images), Vec::new)).transpose()?;
     let given = Given {
@@ -81,7 +93,7 @@ pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<
     let library = Arc::new(library);
     let folder_of_scores = tempfile::Builder::new().prefix("m3-view-").tempdir();
     let folder_of_scores = folder_of_scores.map_err(|cause| Failure::output(TEMPORARY, &cause))?;
-    let scorer = scorer(folder_of_scores.path(), common);
+    let scorer = scorer(folder_of_scores.path(), args, common);
     if let Some(folder) = &args.bundle {
         if !args.no_score {
             library.score(&scorer);
@@ -124,8 +136,11 @@ fn raise_open_files() {
 fn raise_open_files() {}
 
 /// Scores as `m3 score` does, into a folder.
-fn scorer(folder: &Path, common: &Common) -> Scorer {
-    let (folder, cache_dir) = (folder.to_owned(), common.cache_dir.clone());
+fn scorer(folder: &Path, args: &ViewArgs, common: &Common) -> Scorer {
+    let folder = folder.to_owned();
+    let files = [("--tools", &args.tools), ("--roles", &args.roles), ("--cache-dir", &common.cache_dir)];
+    let given = files.into_iter().filter_map(|(option, path)| Some([option.into(), path.clone()?.into()]));
+    let given: Vec<OsString> = given.flatten().collect();
     Box::new(move |predictions, references| {
         // A new score of the same file takes the place of the old one.
         let Some((first, repeats)) = predictions.split_first() else {
@@ -139,9 +154,7 @@ fn scorer(folder: &Path, common: &Common) -> Scorer {
         }
         words.extend(["--duplicates", "last", "--format", "json", "--out"].map(OsString::from));
         words.push(path.clone().into());
-        if let Some(folder) = &cache_dir {
-            words.extend(["--cache-dir".into(), folder.into()]);
-        }
+        words.extend(given.iter().cloned());
         let called = call(words, Arc::new(|_, _, _| true));
         if is_complete(called.code) && path.is_file() {
             return Ok(path);

@@ -36,6 +36,36 @@ fn a_second_run_needs_no_encoder_and_says_the_same() {
     assert_eq!(report(without.arg("score").args(FILES).arg("--no-cache")), first);
 }
 
+/// An earlier release kept results in a table `result`: its embeddings are used, also where nothing can be written, and the
+/// table goes as soon as it can, also if that release has made it again.
+#[test]
+fn a_cache_of_an_earlier_release_is_used() {
+    let folder = Folder::new();
+    let Some(first) = score(&folder) else { return };
+    let database = Cache::path(folder.path());
+    let change = |sql: &str| rusqlite::Connection::open(&database).unwrap().execute_batch(sql).unwrap();
+    let tables = || -> Vec<String> {
+        let connection = rusqlite::Connection::open(&database).unwrap();
+        let mut query = connection.prepare("SELECT name FROM sqlite_schema WHERE name IN ('result', 'comparison')");
+        let query = query.as_mut().unwrap();
+        query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    change("ALTER TABLE comparison RENAME TO result");
+    if can_mount() {
+        let mut m3 = read_only(folder.path(), &assert_cmd::cargo::cargo_bin("m3"));
+        m3.env("M3_CACHE_DIR", folder.path()).env("M3_ENCODER_DIR", &encoder().unwrap().encoder_dir);
+        let output = m3.env("ORT_DYLIB_PATH", "Cargo.toml").arg("score").args(FILES).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        assert!(!text(&output.stderr).contains("no such table"), "{}", text(&output.stderr));
+    }
+    stdout(m3_with_cache(folder.path(), encoder().unwrap()).args(["cache", "clear"]));
+    assert_eq!(tables(), ["comparison"]);
+    assert_eq!(score(&folder), Some(first.clone()));
+    change("CREATE TABLE result (key)");
+    assert_eq!(score_from_cache_alone(&folder), Some(first));
+    assert_eq!(tables(), ["comparison"]);
+}
+
 #[test]
 fn encoders_and_texts_do_not_mix() {
     let folder = Folder::new();

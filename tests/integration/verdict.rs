@@ -132,6 +132,34 @@ fn people_say_what_calls_do() {
     assert!(text(&output.stderr).contains("1 name fits no tool that is called: `mail/*`"));
 }
 
+/// Places of a score that ignores tools are those among the other calls: pages show these alone, or another call would look
+/// like the one that is meant.
+#[test]
+fn pages_leave_out_the_calls_that_a_score_ignores() {
+    let folder = Folder::new();
+    let file = |id: i64| call("desk/file", json!({"id": id}));
+    let think = call("harness/think", json!({"text": "hm"}));
+    let own = folder.json("p.json", &json!([trajectory("1", &[&[think], &[file(7)], &[file(8)]])]));
+    let references = folder.json("r.json", &json!([trajectory("1", &[&[file(7)]])]));
+    let roles = folder.write("roles.json", r#"{"harness/*": "ignored"}"#);
+    let pages = folder.path().join("pages");
+    let Some(mut command) = m3() else { return };
+    let command = command.arg("view").arg(&own).arg("--references").arg(&references);
+    let output = run(command.arg("--roles").arg(&roles).arg("--bundle").arg(&pages));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let task = std::fs::read_to_string(pages.join("data/task/0/0.json")).unwrap();
+    let task: Value = serde_json::from_str(&task).unwrap();
+    let call_of = |place: &Value| {
+        let at = |key: &str| usize::try_from(place[key].as_u64().unwrap()).unwrap();
+        task["prediction"]["steps"][at("step")]["calls"][at("call")].to_string()
+    };
+    let matched = &task["score"]["matches"][0]["predicted"];
+    assert!(call_of(matched).contains('7'), "{task}");
+    assert!(!task["prediction"].to_string().contains("harness/think"), "{task}");
+    let (code, said) = failure(m3().unwrap().arg("view").arg(&own).args(["--roles", "/nowhere.json"]));
+    assert!(code == 2 && said.contains("/nowhere.json"), "{said}");
+}
+
 /// A floor of a metric that this score cannot know is not met, and the error says what the metric needs.
 #[test]
 fn a_floor_of_what_is_not_known_says_what_it_needs() {
@@ -168,6 +196,20 @@ fn a_call_that_is_made_again_is_made() {
         let found = job(&score);
         assert_eq!(found["lowest_change"] == 1.0, has_done, "{found}");
         assert_eq!(found["extra_changes"], extra, "{found}");
+    }
+}
+
+/// What the encoder reads alike, in other letters or beyond its limit, is another call.
+#[test]
+fn another_call_that_looks_the_same_to_the_encoder_is_no_second_try() {
+    let long = |end: &str| call("mail/send_email", json!({"text": format!("{} {end}", "word ".repeat(600))}));
+    let order = |sku: &str| call("shop/create_order", json!({"sku": sku}));
+    for [right, other] in [[long("total 100"), long("total 999")], [order("ABC"), order("abc")]] {
+        let done = |call: Value| with(call, "result", json!("done as 17"));
+        let failed = with(with(right.clone(), "result", json!("timeout")), "is_error", json!(true));
+        let reference = trajectory("1", &[&[done(right)]]);
+        let Some(score) = one(&trajectory("1", &[&[failed], &[done(other)]]), &reference, &[]) else { return };
+        assert_eq!(job(&score)["verdict"], "did_not", "{}", job(&score));
     }
 }
 

@@ -9,7 +9,7 @@ pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
     if a.len() != b.len() {
         return 0.0;
     }
-    // All three sums at once: each waits for its own last addition.
+    // In one pass: an addition waits for the one before it in its own sum, not for those of the other sums.
     let sums = a.iter().zip(b).fold([0.0_f64; 3], |[ab, aa, bb], (a, b)| {
         let (a, b) = (f64::from(*a), f64::from(*b));
         [ab + a * b, aa + a * a, bb + b * b]

@@ -34,6 +34,8 @@ pub struct Cache {
     encoder: i64,
     limit: u64,
     is_read_only: bool,
+    /// Whether it has results: one of an earlier release that cannot be written to has none.
+    has_results: bool,
     /// Embeddings that were read and not used for a day or more, to be marked as used.
     stale: Vec<InputKey>,
     /// Texts that were read and not used for a day or more.
@@ -70,11 +72,14 @@ impl Cache {
                 if is_read_only { Self::look_into(&path, fingerprint).map_err(|_| error) } else { Err(error) }
             })
             .map_err(|cause| CacheError::of_database(&path, &cause))?;
+        let has_results = tables(&connection, "'comparison'");
+        let has_results = has_results.map_err(|cause| CacheError::of_database(&path, &cause))? > 0;
         Ok(Self {
             connection,
             encoder,
             limit,
             is_read_only,
+            has_results,
             stale: Vec::new(),
             stale_texts: Vec::new(),
             stale_results: Vec::new(),
@@ -91,12 +96,9 @@ impl Cache {
         // Of the file, so that the lookups of one run read a page once.
         connection.pragma_update(None, "cache_size", -PAGES_KB)?;
         let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        let tables: i64 = connection.query_row(
-            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('encoder', 'text', 'vector', 'comparison')",
-            [],
-            |row| row.get(0),
-        )?;
-        if version != VERSION || tables < 4 {
+        // An earlier release may have made it again.
+        connection.execute_batch("DROP TABLE IF EXISTS result")?;
+        if version != VERSION || tables(&connection, "'encoder', 'text', 'vector', 'comparison'")? < 4 {
             if version != 0 && version != VERSION {
                 connection.execute_batch(
                     "DROP TABLE IF EXISTS encoder; DROP TABLE IF EXISTS text; DROP TABLE IF EXISTS vector;
@@ -278,6 +280,9 @@ impl EmbeddingCache for Cache {
     }
 
     fn results(&mut self, keys: &[InputKey]) -> Result<Vec<Option<Vec<u8>>>, CacheFailure> {
+        if !self.has_results {
+            return Ok(vec![None; keys.len()]);
+        }
         let query = "SELECT data, used FROM comparison WHERE encoder = ?1 AND key = ?2";
         let (results, stale) =
             self.look_up(query, keys.iter().copied(), |data| checked(data).map(<[u8]>::to_vec))?;
@@ -312,9 +317,15 @@ impl EmbeddingCache for Cache {
 /// The most memory for pages of the file, in KiB.
 const PAGES_KB: i64 = 16 << 10;
 
+/// How many tables of these names there are.
+fn tables(connection: &Connection, names: &str) -> rusqlite::Result<i64> {
+    let query = format!("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ({names})");
+    connection.query_row(&query, [], |row| row.get(0))
+}
+
 /// Rows with much data have a table of their own beside the index of their keys: in an index each step of a search would read
-/// all of a row. `result` was such a table in earlier versions.
-const TABLES: &str = "
+/// all of a row. `result` was such an index in earlier releases.
+pub(super) const TABLES: &str = "
     BEGIN IMMEDIATE;
     CREATE TABLE IF NOT EXISTS encoder (id INTEGER PRIMARY KEY, name TEXT NOT NULL, fingerprint TEXT NOT NULL UNIQUE);
     CREATE TABLE IF NOT EXISTS text (

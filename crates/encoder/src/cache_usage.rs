@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use super::cache::{BUSY, Cache, files, remove, unchanging};
+use super::cache::{BUSY, Cache, TABLES, files, remove, unchanging};
 use super::cache_error::{CacheError, is_damage, is_read_only};
 
 /// What the cache holds.
@@ -83,6 +83,7 @@ impl Cache {
         let clear = || {
             let connection = Connection::open(&path)?;
             connection.busy_timeout(BUSY)?;
+            connection.execute_batch(TABLES)?;
             connection.execute_batch(
                 "DELETE FROM vector; DELETE FROM text; DELETE FROM comparison; DELETE FROM encoder; VACUUM;",
             )?;

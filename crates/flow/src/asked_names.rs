@@ -1,6 +1,5 @@
 //! Which names a task asks for: those are no choice of the trajectory.
 
-use std::ops::Range;
 use std::sync::OnceLock;
 
 /// What words stand before a name that is asked for.
@@ -58,17 +57,15 @@ impl AskedNames {
 
     /// Whether a name, in lower case, stands in quotes or after a word that says so.
     fn is_marked(&self, name: &str) -> bool {
+        if name.is_empty() || !self.lower().contains(name) {
+            return false;
+        }
         // `1` in quotes is a number.
         let has_letters = || name.chars().filter(|c| c.is_alphabetic()).count() >= 2;
-        let text = self.lower();
-        !name.is_empty()
-            && text.match_indices(name).any(|(start, _)| {
-                let (before, after) = (&text[..start], &text[start + name.len()..]);
-                let is_word = |lead: &&str| is_word(text, start - lead.len()..start + name.len());
-                LEADS.iter().filter(|lead| before.ends_with(**lead)).any(is_word)
-                    || QUOTES.iter().any(|(open, close)| before.ends_with(open) && after.starts_with(close))
-                        && has_letters()
-            })
+        let is_quoted =
+            || QUOTES.iter().any(|(open, close)| self.lower().contains(&format!("{open}{name}{close}")));
+        LEADS.iter().any(|lead| has_word(self.lower(), &format!("{lead}{name}")))
+            || has_letters() && is_quoted()
     }
 }
 
@@ -78,14 +75,12 @@ fn has_word(text: &str, word: &str) -> bool {
 
 /// Where a word stands in a text by itself.
 fn words_at<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
-    let starts = text.match_indices(word).map(|(start, _)| start);
-    starts.filter(move |&start| is_word(text, start..start + word.len()))
-}
-
-/// Whether a part of a text is no part of a longer word.
-fn is_word(text: &str, part: Range<usize>) -> bool {
-    let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-    !text[..part.start].ends_with(goes_on) && !text[part.end..].starts_with(goes_on)
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    text.match_indices(word).map(|(start, _)| start).filter(move |&start| {
+        let before = text[..start].chars().next_back();
+        let after = text[start + word.len()..].chars().next();
+        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    })
 }
 
 #[cfg(test)]

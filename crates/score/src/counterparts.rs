@@ -1,9 +1,9 @@
 //! Which predicted call each matched reference call is compared with.
 //!
-//! The paper's alignment decides which reference calls are matched. Where the cosine hardly
-//! tells the predicted calls apart, or where calls differ in which files they use, the calls that ask for the same are
-//! compared with each other: the pairing of a tool's matched calls with the largest sum of fidelities. Which files a call
-//! uses depends on which calls are paired, so both are found in turns until nothing changes.
+//! The paper's alignment decides which reference calls are matched. Where the cosine hardly tells the predicted calls apart, or
+//! where calls differ in which files they use, the calls that ask for the same are compared with each other: the pairing of a
+//! tool's matched calls with the largest sum of fidelities, where pairs that ask for exactly the same stay together. Which files
+//! a call uses depends on which calls are paired, so both are found in turns until nothing changes.
 
 mod open_bucket;
 
@@ -67,7 +67,8 @@ impl Comparer<'_, '_> {
         let aligned = pairings.clone();
         self.settle(&mut open, &mut pairings)?;
         let pairs: Vec<ComparedCalls> = compared_calls(matchings, &pairings).collect();
-        // What files that calls make stand for depends on the pairing of the trajectory, and on nothing else.
+        // Another pairing changes a comparison only where its calls name files that calls make: what such a name stands for
+        // depends on which calls are paired.
         let is_unchanged: Vec<bool> =
             pairings.iter().zip(&aligned).map(|(pairing, aligned)| pairing == aligned).collect();
         let depends_on_pairing = |&(item, reference, predicted): &ComparedCalls| {

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use m3_embedding::InputKey;
 use m3_flow::CallRole;
+use m3_trajectory::json::{Json, Keys};
 
 use super::JobEvidence;
 use super::answer::AnswerAgreement;
@@ -94,6 +94,8 @@ pub struct WorstCall {
 pub(super) struct JobCalls<'a> {
     pub(super) references: &'a Calls,
     pub(super) predictions: &'a Calls,
+    /// The prediction's arguments, by call.
+    pub(super) arguments: &'a [Option<Json>],
     pub(super) compared: &'a [ComparedPair],
     /// Reference calls that are compared with none and not missing.
     pub(super) reached_without: &'a [CallPlace],
@@ -247,20 +249,30 @@ impl JobCalls<'_> {
     /// What failed: who makes a failed call again, in the same words, has made it. Other calls that failed stay extra ones, so that
     /// a prediction cannot have them left out by saying so.
     fn failures(&self) -> Failures {
-        let Some(results) = self.results else { return Failures::default() };
-        let words = |call: usize| (self.predictions.tool(call), self.predictions.inputs[call]);
-        let needed: HashSet<(&str, InputKey)> =
-            self.compared.iter().map(|pair| words(pair.predicted.index)).collect();
         let mut failures = Failures::default();
-        let mut again: HashMap<(&str, InputKey), Vec<usize>> = HashMap::new();
+        let Some(results) = self.results else { return failures };
+        let calls = 0..self.predictions.len();
+        if !calls.clone().any(|call| results.has_prediction_failed(call)) {
+            return failures;
+        }
+        // Not as the encoder reads them: to it the letter's case and what comes after its limit are one.
+        let words = |call: usize| {
+            let arguments = self.arguments[call].as_ref();
+            (self.predictions.tool(call), arguments.map(|arguments| arguments.to_text(Keys::Sorted)))
+        };
+        let needed: HashSet<(&str, Option<String>)> =
+            self.compared.iter().map(|pair| words(pair.predicted.index)).collect();
+        let mut again: HashMap<(&str, Option<String>), Vec<usize>> = HashMap::new();
         let are_alone = self.are_alone();
-        for call in
-            (0..self.predictions.len()).filter(|call| are_alone[*call] && needed.contains(&words(*call)))
-        {
+        for call in calls.filter(|call| are_alone[*call]) {
+            let words = words(call);
+            if !needed.contains(&words) {
+                continue;
+            }
             if results.has_prediction_failed(call) {
                 failures.predictions.push(call);
             } else {
-                again.entry(words(call)).or_default().push(call);
+                again.entry(words).or_default().push(call);
             }
         }
         for pair in self.compared {

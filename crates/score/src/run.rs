@@ -145,6 +145,7 @@ impl<'a> Run<'a> {
             let calls = JobCalls {
                 references: &prepared.references.calls,
                 predictions: &prepared.predictions.calls,
+                arguments: &prepared.predictions.arguments,
                 compared: &compared,
                 reached_without: &reached_without,
                 results: prepared.results.as_deref(),

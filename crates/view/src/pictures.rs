@@ -22,8 +22,8 @@ const THUMBNAIL: (u32, u8) = (120, 70);
 pub(crate) enum Holder {
     /// A run.
     Run(usize),
-    /// A file of references.
-    References(usize),
+    /// A file of references, shown beside a run.
+    References { file: usize, run: usize },
 }
 
 /// Where a picture is.

@@ -243,6 +243,14 @@ impl Run {
         self.files.get(file)?.with(|file| file.read(index)).ok()
     }
 
+    /// A trajectory of the run or of its references without the calls that its score ignores.
+    pub(crate) fn without_ignored(&self, mut trajectory: Trajectory) -> Trajectory {
+        if let Some(score) = &self.score {
+            trajectory.leave_out(&score.head.ledger.ignored_tools);
+        }
+        trajectory
+    }
+
     /// The format of another program that its trajectories were read from.
     pub(crate) fn format(&self) -> Option<&str> {
         self.files.first()?.seen.first()?.format.as_deref()

@@ -1,6 +1,6 @@
 //! A file of `m3 score --format json`, read so that nothing of it is lost: the page shows what the score says.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use m3_report::{InputsReport, SCORE_SCHEMA, open_decompressed};
@@ -34,6 +34,8 @@ pub(crate) struct Head {
     #[serde(default)]
     pub inputs: InputsReport,
     #[serde(default)]
+    pub ledger: Ledger,
+    #[serde(default)]
     pub aggregate: Value,
     #[serde(default)]
     pub by_type: Value,
@@ -47,6 +49,14 @@ pub(crate) struct Head {
     pub rejected_matches: Value,
     #[serde(default)]
     pub suites: Value,
+}
+
+/// What is read of a score's ledger.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Ledger {
+    /// Tools whose calls do not count: the score's places of calls are those among the others.
+    #[serde(default)]
+    pub ignored_tools: HashSet<String>,
 }
 
 /// A scored trajectory.

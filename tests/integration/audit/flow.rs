@@ -190,3 +190,17 @@ fn who_is_compared_with_whom_is_said_where_it_is_not_the_alignment() {
     assert!(printed.contains("arguments compared with 2."), "{printed}");
     assert!(printed.contains("the alignment has 2."), "{printed}");
 }
+
+/// Nobody asks for what the other asks for: then the alignment's pairs say most.
+#[test]
+fn equally_bad_pairs_stay_as_aligned() {
+    let folder = Folder::new();
+    let searches = |queries: [&str; 2]| {
+        let call = |query: &str| json!({"name": "web/search", "arguments": {"query": query}});
+        json!([{"id": "1", "steps": [{"calls": queries.map(call)}]}])
+    };
+    let reference = searches(["Cristiano Ronaldo goals", "Lionel Messi goals"]);
+    let prediction = searches(["Neymar goals", "Mbappe goals"]);
+    let Some(printed) = printed(&folder, &prediction, &reference, &[]) else { return };
+    assert!(!printed.contains("compared with"), "{printed}");
+}

@@ -139,7 +139,7 @@ fn is_weak(value: &Json) -> bool {
     }
 }
 
-/// A value in fields of these names. Long texts need no name.
+/// A value, to be looked for in fields of these names; nothing where it needs no name.
 fn named(classes: Vec<String>, value: &Json) -> Vec<SoughtValue> {
     named_value(value).map(|text| of_classes(classes, &text)).unwrap_or_default()
 }
@@ -162,7 +162,7 @@ pub(super) fn named_value(value: &Json) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// A value in fields of these names.
+/// A value's text, as of [`named_value`], to be looked for in fields of these names.
 pub(super) fn of_classes(classes: Vec<String>, text: &str) -> Vec<SoughtValue> {
     let classes = classes.into_iter().filter(|class| !class.is_empty());
     classes.map(|class| SoughtValue::Named(class, text.to_owned())).collect()

@@ -55,6 +55,10 @@ pub struct LedgerReport {
     #[serde(default, skip_serializing_if = "is_zero", skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub ignored_calls: u64,
+    /// The tools of these calls, under the names that files and score have for them; absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", skip_deserializing)]
+    #[schemars(!skip_deserializing)]
+    pub ignored_tools: Vec<String>,
     /// How many references are without a prediction (`missing`) or have one that came to nothing, by its class: `provider`
     /// (the model could not be had, refused, or what it said could not be used), `server_lost`, `time`, `limit` (steps,
     /// calls or tokens), `context`, `other`, `too_large`; scores of earlier versions do not say.
@@ -108,6 +112,7 @@ impl From<m3_score::Ledger> for LedgerReport {
             too_large: ledger.too_large,
             malformed_calls: ledger.malformed_calls,
             ignored_calls: 0,
+            ignored_tools: Vec::new(),
         }
     }
 }

@@ -26,7 +26,7 @@ const MOST_PLACES: usize = 1 << 22;
 /// So much less counts a pair that does not do the same to the same, so that of equal fidelities the same work is paired.
 const TIE: f64 = 1e-6;
 
-/// So much more counts a pair of the alignment, so that of equal fidelities nothing changes.
+/// So much more counts a pair of the alignment where no call names a file that calls make, so that equally good pairs stay.
 const ALIGNED: f64 = 1e-9;
 
 /// A pair of the alignment, and how far its calls ask for the same, in [0, 1].
@@ -34,6 +34,20 @@ const ALIGNED: f64 = 1e-9;
 pub(super) struct AlignedPair<'m> {
     pub(super) pair: &'m Match,
     pub(super) fidelity: f64,
+}
+
+/// Leaves out the pairs that ask for exactly the same: they stay together, even where another pairing would have a larger sum.
+fn leave_out_settled(
+    rows: &mut Vec<usize>,
+    columns: &mut Vec<usize>,
+    matched: &HashMap<usize, AlignedPair<'_>>,
+) {
+    let mut settled: HashSet<usize> = HashSet::new();
+    rows.retain(|row| match matched.get(row) {
+        Some(AlignedPair { pair, fidelity }) if *fidelity >= 1.0 => !settled.insert(pair.predicted.index),
+        _ => true,
+    });
+    columns.retain(|column| !settled.contains(column));
 }
 
 /// Calls of one tool whose pairing is open.
@@ -84,12 +98,7 @@ impl OpenBucket {
             unmatched.clear();
         }
         if !names_files {
-            // Calls that ask for exactly the same stay together: each of them is as near to any third call as the other is.
-            let is_settled = |row: &usize| matched.get(row).is_some_and(|aligned| aligned.fidelity >= 1.0);
-            let settled: Vec<usize>;
-            (settled, rows) = rows.into_iter().partition(is_settled);
-            let taken: HashSet<usize> = settled.iter().map(|row| matched[row].pair.predicted.index).collect();
-            columns.retain(|column| !taken.contains(column));
+            leave_out_settled(&mut rows, &mut columns, matched);
         }
         let key = |key: fn(&PairFlow, usize) -> u64| {
             move |call: usize| prepared.flow.as_ref().map_or(0, |flow| key(flow, call))
@@ -110,23 +119,20 @@ impl OpenBucket {
         );
         let same_keys =
             Matrix::from_fn(rows.len(), columns.len(), |row, column| own_keys[row] == given_keys[column]);
+        let own = |row: usize| matched.get(&rows[row]).map(|aligned| aligned.pair);
+        let aligned = Matrix::from_fn(rows.len(), columns.len(), |row, column| {
+            own(row).is_some_and(|own| own.predicted.index == columns[column])
+        });
         let is_large = places > MOST_PAIRS;
         let is_indistinct = |own: &Match, pair: (usize, usize)| {
             own.similarity < 1.0
                 && cosine_of_calls(references, predictions, embedder, pair) >= own.similarity - INDISTINCT
         };
-        let own = |row: usize| matched.get(&rows[row]).map(|aligned| aligned.pair);
-        let aligned = Matrix::from_fn(rows.len(), columns.len(), |row, column| {
-            own(row).is_some_and(|own| own.predicted.index == columns[column])
-        });
-        let allowed = Matrix::from_fn(rows.len(), columns.len(), |row, column| {
-            let pair = (rows[row], columns[column]);
-            match own(row) {
-                _ if aligned[(row, column)] => true,
-                _ if is_large => names_files && same_keys[(row, column)],
-                Some(own) => names_files || is_indistinct(own, pair),
-                None => true,
-            }
+        let allowed = Matrix::from_fn(rows.len(), columns.len(), |row, column| match own(row) {
+            _ if aligned[(row, column)] => true,
+            _ if is_large => names_files && same_keys[(row, column)],
+            Some(own) => names_files || is_indistinct(own, (rows[row], columns[column])),
+            None => true,
         });
         let all = || (0..rows.len()).flat_map(|row| allowed.row(row));
         if is_large && all().filter(|is_allowed| *is_allowed).nth(MOST_PAIRS).is_some() {
@@ -166,7 +172,8 @@ impl OpenBucket {
                 return -1.0;
             }
             let fidelity = fidelities.next().unwrap_or(0.0);
-            let kept = if self.aligned[(row, column)] { ALIGNED } else { 0.0 };
+            // The alignment depends on names, which must not matter where calls choose them.
+            let kept = if self.aligned[(row, column)] && !self.names_files { ALIGNED } else { 0.0 };
             kept + if self.same_keys[(row, column)] { fidelity } else { fidelity - TIE }
         });
         let all: Vec<usize> = (0..self.predictions.len()).collect();

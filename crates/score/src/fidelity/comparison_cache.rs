@@ -200,6 +200,20 @@ mod tests {
         }
     }
 
+    /// How much is taken in at once changes no key.
+    #[test]
+    fn long_values_have_the_key_of_their_bytes() {
+        for length in [AT_ONCE - 9, AT_ONCE - 8, AT_ONCE, AT_ONCE + 1, 3 * AT_ONCE] {
+            let text = "x".repeat(length);
+            let mut digest = Digest::default();
+            digest.feed(b"before");
+            digest.feed_text(&text);
+            digest.feed(b"after");
+            let bytes = [&b"before"[..], &(length as u64).to_le_bytes(), text.as_bytes(), b"after"].concat();
+            assert_eq!(digest.shortened(), Sha256::digest(bytes)[..16], "{length}");
+        }
+    }
+
     #[test]
     fn other_calls_have_other_keys() {
         let none = schema_key(None);

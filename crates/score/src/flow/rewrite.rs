@@ -104,7 +104,7 @@ impl PairFlow {
         let pairing = context.pairing;
         let mut wanted = named(mentions.0, a, |mention| self.reference_meaning(mention, pairing));
         let mut given = named(mentions.1, b, |mention| self.predicted_meaning(mention, pairing));
-        if wanted == given && !self.values.are_used_by(predicted) {
+        if are_same_names(&wanted, &given) && !self.values.are_used_by(predicted) {
             return None;
         }
         self.forgive_losses(&wanted, &mut given);
@@ -193,11 +193,13 @@ fn named<'m>(
     mentions.iter().filter_map(name).collect()
 }
 
-impl PartialEq for Named<'_> {
-    /// Whether both are the same name for the same, at the same place.
-    fn eq(&self, other: &Self) -> bool {
-        (self.text, &self.mention.pointer, &self.meaning) == (other.text, &other.mention.pointer, &other.meaning)
-    }
+/// Whether two calls have the same names for the same in the same arguments: then nothing is renamed. Where in a text they stand
+/// does not matter, as names are only ever replaced by one another.
+fn are_same_names(wanted: &[Named<'_>], given: &[Named<'_>]) -> bool {
+    let is_same = |(a, b): (&Named<'_>, &Named<'_>)| {
+        a.text == b.text && a.mention.pointer == b.mention.pointer && a.meaning == b.meaning
+    };
+    wanted.len() == given.len() && wanted.iter().zip(given).all(is_same)
 }
 
 /// Decides what becomes of each name.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use m3_flow::{
     AskedNames, Lineage, Role, is_file_path, may_make_by_name, says_nothing, without_server, words_of_name,
 };
+use m3_support::remembered::Remembered;
 use m3_trajectory::json::{Json, parse};
 use m3_trajectory::{Call, ResultPicture, Trajectory, result_parts, result_picture, sent_base64};
 use sha2::{Digest as _, Sha256};
@@ -167,7 +168,7 @@ struct Text<'t> {
     /// Whether the call makes a file that no argument names: then every path may be the name that its tool chose.
     names_are_the_tools: bool,
     /// Keys of members, each with whether its value differs between runs: large results have few keys, each a thousand times.
-    known_keys: HashMap<String, bool>,
+    known_keys: Remembered<bool>,
 }
 
 impl<'t> Text<'t> {
@@ -175,17 +176,12 @@ impl<'t> Text<'t> {
         let mut mentions = names.lineage.mentions.get(index).into_iter().flatten();
         let names_output = mentions.any(|mention| matches!(mention.role, Role::Writes(_)));
         let names_are_the_tools = !names_output && may_make_by_name(without_server(&call.tool));
-        let (words, files, known_keys) = (String::new(), Vec::new(), HashMap::new());
+        let (words, files, known_keys) = (String::new(), Vec::new(), Remembered::default());
         Self { words, index, names, files, names_are_the_tools, known_keys }
     }
 
     fn differs_between_runs(&mut self, key: &str) -> bool {
-        if let Some(known) = self.known_keys.get(key) {
-            return *known;
-        }
-        let differs = differs_between_runs(key);
-        self.known_keys.insert(key.to_owned(), differs);
-        differs
+        self.known_keys.of_name(key, differs_between_runs)
     }
 
     fn has_room(&self) -> bool {

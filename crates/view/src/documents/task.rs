@@ -181,11 +181,12 @@ pub(crate) fn task<'a>(
         Of::References(run) => (usize::MAX, run),
     };
     let row = run.rows.get(row_number)?;
-    let own = run.trajectory(row_number);
+    let own = run.trajectory(row_number).map(|trajectory| run.without_ignored(trajectory));
     let (prediction, reference) = match of {
         Of::Run(..) => {
             let of_task = |known: &References| known.run.trajectory(known.run.row_of(&row.id)?);
-            (own, shelves.references_of(run).and_then(of_task))
+            let reference = shelves.references_of(run).and_then(of_task);
+            (own, reference.map(|reference| run.without_ignored(reference)))
         }
         Of::References(_) => (None, own),
     };
@@ -204,13 +205,15 @@ pub(crate) fn task<'a>(
     let score = run.score.as_deref().filter(|_| !row.is_replaced);
     let scored = score.and_then(|score| score.of(&row.id, row.repeat));
     let flow = prediction.as_ref().zip(reference.as_ref()).and_then(|(prediction, reference)| {
-        let (number, known) = shelves.numbered_references_of(run)?;
+        let (file, known) = shelves.numbered_references_of(run)?;
         let folders = [known.run.picture_folders(&row.id, 1), run.picture_folders(&row.id, row.repeat)];
         let pairs = scored.map(|scored| compared_calls(scored.whole.get())).unwrap_or_default();
         let pictures = ResultPictures::in_folders(&folders[0], &folders[1]);
         let flow = FlowAudit::new(reference, prediction, &pairs, Some(&pictures));
-        let of =
-            [(Holder::References(number), known.run.row_of(&row.id)?), (Holder::Run(run_number), row_number)];
+        let of = [
+            (Holder::References { file, run: run_number }, known.run.row_of(&row.id)?),
+            (Holder::Run(run_number), row_number),
+        ];
         FlowDocument::new(
             &flow,
             &NamedResults { library, trajectories: [reference, prediction], folders, of },
@@ -235,11 +238,11 @@ pub(crate) fn task<'a>(
 /// The picture that a tool sent in a result.
 pub(crate) fn sent_picture(shelves: &Shelves, place: &Place) -> Option<Vec<u8>> {
     let Place::Result { holder, trajectory, call, part } = place else { return None };
-    let run = match *holder {
-        Holder::Run(number) => shelves.runs.get(number)?,
-        Holder::References(number) => &shelves.references.get(number)?.run,
+    let (held_by, run) = match *holder {
+        Holder::Run(number) => (shelves.runs.get(number)?, number),
+        Holder::References { file, run } => (&shelves.references.get(file)?.run, run),
     };
-    let trajectory = run.trajectory(*trajectory)?;
+    let trajectory = shelves.runs.get(run)?.without_ignored(held_by.trajectory(*trajectory)?);
     let (_, call) = trajectory.calls().nth(*call)?;
     let data = sent_base64(result_parts(call.result.as_ref()?)?.get(*part)?)?;
     STANDARD.decode(data.trim()).ok()

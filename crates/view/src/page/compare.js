@@ -9,13 +9,11 @@ const compareView = async (parameters, ...names) => {
     const labels = new Map(home.columns.map((column) => [column.name, column.label]));
     parts.push(make("p", {}, verdictOf(found)), wide("Differences", table(["metric", names[0], names[1], "difference", "interval", "p"], found.differences.map((row) => [labels.get(row.metric) ?? words(row.metric), fixed(row.first), fixed(row.second),
       make("span", { class: row.difference < 0 ? "bad" : row.difference > 0 ? "good" : null }, signed(row.difference)), row.low === null || row.low === undefined ? "–" : `${signed(row.low)} to ${signed(row.high)}`,
-      chance(row.metric === "average" ? row.p_value : row.corrected_p_value)]), { class: "rows plain-numbers" })),
-      make("p", { class: "note" }, "p: paired permutation test; of single metrics after Holm's correction for all of them, so an interval may lie beside zero where p is large."), found.notes.map((note) => make("p", { class: "note" }, note)));
+      chance(row.corrected_p_value ?? row.p_value)]), { class: "rows plain-numbers" })),
+      make("p", { class: "note" }, "p: paired permutation test; of the metrics that do not decide after Holm's correction, so an interval may lie beside zero where p is large."), found.notes.map((note) => make("p", { class: "note" }, note)));
   }
   const [a, b] = [first, second].map((number) => matrix.runs.findIndex(([run]) => run === number));
-  // A score of an earlier release has no verdict: then a metric that both have.
-  const ofBoth = matrix.columns.filter((_, at) => matrix.values[at].some((row) => typeof row[a] === "number" && typeof row[b] === "number"));
-  const metric = parameters.get("metric") ?? mainMetric(ofBoth.map((one) => one.name));
+  const metric = parameters.get("metric") ?? mainOfRuns(matrix, [a, b]);
   const column = matrix.columns.findIndex((one) => one.name === metric);
   if (a < 0 || b < 0 || column < 0) return { title: "Compare", parts };
   const changes = matrix.tasks.map((task, index) => ({ task, from: matrix.values[column][index][a], to: matrix.values[column][index][b] })).filter((row) => row.from !== null && row.to !== null).map((row) => ({ ...row, change: row.to - row.from }));
@@ -35,10 +33,9 @@ const signed = (value) => (value === null || value === undefined ? "–" : `${va
 const chance = (p) => (p === null || p === undefined ? "–" : p < 1e-3 ? "< 0.001" : p.toFixed(3));
 
 const verdictOf = (found) => {
-  const name = mainMetric(found.differences.map((row) => row.metric));
-  const main = found.differences.find((row) => row.metric === name);
+  const main = found.differences.find((row) => row.metric === found.metric);
   if (!main || main.low === null || main.low === undefined) return "Too few tasks to say which is better.";
-  const interval = `the interval of the difference of ${name}s`;
+  const interval = `the interval of the difference of ${found.metric}s`;
   if (main.low > 0) return `The second is better: ${interval} lies above zero.`;
   if (main.high < 0) return `The second is worse: ${interval} lies below zero.`;
   return `These tasks do not show which is better: ${interval} holds zero.`;
@@ -50,7 +47,7 @@ const tasksView = async (parameters, id) => {
   const [home, matrix] = [await kept("home.json"), await kept("matrix.json")];
   const index = matrix.tasks.findIndex((task) => task.id === id);
   if (index < 0) throw new Error(`No scored run has the task ${id}.`);
-  const main = matrix.columns.findIndex((column) => column.name === mainMetric(matrix.columns.map((found) => found.name)));
+  const main = matrix.columns.findIndex((column) => column.name === mainOfRuns(matrix));
   const entries = matrix.runs.map(([run, name], at) => ({ run, name, row: matrix.rows[index][at], value: matrix.values[main][index][at] })).filter((entry) => entry.row !== null);
   const asked = parameters.getAll("run");
   const ranked = [...entries].sort((a, b) => (b.value ?? -1) - (a.value ?? -1));

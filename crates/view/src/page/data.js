@@ -56,6 +56,12 @@ const numberOf = async (name, among = "runs") => {
 const FIRST = ["verdict", "average"];
 // The metric that says most of those that there are: scores of earlier releases have no verdict.
 const mainMetric = (names) => FIRST.find((name) => names.includes(name)) ?? names[0];
+// That of the runs of a matrix, or of some of them by their place: one that each of them has.
+const mainOfRuns = (matrix, places = matrix.runs.map((_, place) => place)) => {
+  const has = (values, place) => values.some((row) => typeof row[place] === "number");
+  const shared = matrix.columns.filter((_, at) => places.every((place) => has(matrix.values[at], place)));
+  return mainMetric((shared.length > 0 ? shared : matrix.columns).map((column) => column.name));
+};
 const mainFirst = (columns) => [...FIRST.flatMap((name) => columns.filter((column) => column.name === name)), ...columns.filter((column) => !FIRST.includes(column.name))];
 
 // What another program wrote into a score may be anything.

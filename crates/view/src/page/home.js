@@ -71,7 +71,7 @@ const homeView = async (parameters) => {
 // The tasks on which the best run is worst: what all fail.
 const hardest = async () => {
   const matrix = await kept("matrix.json");
-  const metric = mainMetric(matrix.columns.map((column) => column.name));
+  const metric = mainOfRuns(matrix);
   const main = matrix.columns.findIndex((column) => column.name === metric);
   const best = matrix.tasks.map((task, index) => {
     const values = matrix.values[main][index].filter((value) => value !== null);

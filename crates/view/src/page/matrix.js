@@ -4,7 +4,7 @@ let listedTasks = [];
 // Tasks by runs, coloured by a metric.
 const matrixView = async (parameters) => {
   const matrix = await kept("matrix.json");
-  const metric = parameters.get("metric") ?? mainMetric(matrix.columns.map((found) => found.name));
+  const metric = parameters.get("metric") ?? mainOfRuns(matrix);
   const column = Math.max(0, matrix.columns.findIndex((found) => found.name === metric));
   const type = parameters.get("type") ?? "";
   const [order, text] = [parameters.get("order") ?? "hard", (parameters.get("q") ?? "").toLowerCase()];
