@@ -33,11 +33,11 @@ pub(super) struct ConditionsArgs {
     #[arg(long, value_name = "S")]
     tau_strong: Option<f64>,
     /// Whether a prediction may name the files that it makes otherwise than the reference, and has to read what the matched
-    /// call made; changes fidelity alone
+    /// call made; changes fidelity, and the verdict that follows from it
     #[arg(long, value_enum, default_value_t = FlowArg::On)]
     flow: FlowArg,
     /// Whether recorded results are evidence where both sides have them: the same telling result makes a call right, another
-    /// one from the same inputs wrong; changes fidelity and artifact agreement alone
+    /// one from the same inputs wrong; changes fidelity, artifact agreement and the verdict that follows from them
     #[arg(long, value_enum, default_value_t = ResultsArg::Auto)]
     results: ResultsArg,
     /// Catalog of tools: its schemas give kinds and defaults of arguments; optional arguments that are null or equal

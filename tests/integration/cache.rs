@@ -46,7 +46,8 @@ fn a_cache_of_an_earlier_release_is_used() {
     let change = |sql: &str| rusqlite::Connection::open(&database).unwrap().execute_batch(sql).unwrap();
     let tables = || -> Vec<String> {
         let connection = rusqlite::Connection::open(&database).unwrap();
-        let mut query = connection.prepare("SELECT name FROM sqlite_schema WHERE name IN ('result', 'comparison')");
+        let mut query =
+            connection.prepare("SELECT name FROM sqlite_schema WHERE name IN ('result', 'comparison')");
         let query = query.as_mut().unwrap();
         query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
     };

@@ -151,10 +151,10 @@ fn pages_leave_out_the_calls_that_a_score_ignores() {
     let task: Value = serde_json::from_str(&task).unwrap();
     let call_of = |place: &Value| {
         let at = |key: &str| usize::try_from(place[key].as_u64().unwrap()).unwrap();
-        task["prediction"]["steps"][at("step")]["calls"][at("call")].to_string()
+        task["prediction"]["steps"][at("step")][at("call")]["arguments"].clone()
     };
     let matched = &task["score"]["matches"][0]["predicted"];
-    assert!(call_of(matched).contains('7'), "{task}");
+    assert_eq!(call_of(matched), json!([["id", "7"]]), "{task}");
     assert!(!task["prediction"].to_string().contains("harness/think"), "{task}");
     let (code, said) = failure(m3().unwrap().arg("view").arg(&own).args(["--roles", "/nowhere.json"]));
     assert!(code == 2 && said.contains("/nowhere.json"), "{said}");
@@ -208,7 +208,9 @@ fn another_call_that_looks_the_same_to_the_encoder_is_no_second_try() {
         let done = |call: Value| with(call, "result", json!("done as 17"));
         let failed = with(with(right.clone(), "result", json!("timeout")), "is_error", json!(true));
         let reference = trajectory("1", &[&[done(right)]]);
-        let Some(score) = one(&trajectory("1", &[&[failed], &[done(other)]]), &reference, &[]) else { return };
+        let Some(score) = one(&trajectory("1", &[&[failed], &[done(other)]]), &reference, &[]) else {
+            return;
+        };
         assert_eq!(job(&score)["verdict"], "did_not", "{}", job(&score));
     }
 }
@@ -286,4 +288,23 @@ fn few_tasks_decide_nothing() {
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&found["metric"], &found["decision"]), (&json!("verdict"), &json!("inconclusive")));
     assert!(text(&output.stderr).contains("5 tasks are too few"), "{}", text(&output.stderr));
+}
+
+/// The id that a server gives out next is the same whatever it is asked.
+#[test]
+fn the_same_receipt_makes_no_other_change_right() {
+    let transfer = |amount: i64, to: &str| {
+        let call = call("bank/transfer_money", json!({"amount": amount, "to": to}));
+        with(call, "result", json!({"transaction": "tx_1", "status": "done"}))
+    };
+    let reference = trajectory("1", &[&[transfer(10, "DE2")]]);
+    let Some(score) = one(&trajectory("1", &[&[transfer(9999, "DE1")]]), &reference, &[]) else { return };
+    assert_eq!(job(&score)["verdict"], "did_not", "{}", job(&score));
+    // An extra transfer counts alike before and after the one that is asked for.
+    let extra = [[transfer(5, "DE3"), transfer(10, "DE2")], [transfer(10, "DE2"), transfer(5, "DE3")]];
+    let of = |calls: &[Value; 2]| {
+        let steps: Vec<&[Value]> = calls.iter().map(std::slice::from_ref).collect();
+        job(&one(&trajectory("1", &steps), &reference, &[]).unwrap())["probability"].clone()
+    };
+    assert_eq!(of(&extra[0]), of(&extra[1]));
 }

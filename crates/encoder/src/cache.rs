@@ -303,8 +303,8 @@ impl EmbeddingCache for Cache {
             for (key, data) in results {
                 insert.execute(params![encoder, key, with_checksum(data.clone()), today])?;
             }
-            let mut update =
-                transaction.prepare_cached("UPDATE comparison SET used = ?3 WHERE encoder = ?1 AND key = ?2")?;
+            let mut update = transaction
+                .prepare_cached("UPDATE comparison SET used = ?3 WHERE encoder = ?1 AND key = ?2")?;
             for key in &stale {
                 update.execute(params![encoder, key, today])?;
             }

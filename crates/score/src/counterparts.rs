@@ -119,7 +119,9 @@ impl Comparer<'_, '_> {
         let mut open = Vec::new();
         for (item, (prepared, matching)) in self.chunk.items.iter().zip(matchings).enumerate() {
             let fidelity = |pair: &Match| {
-                known.get(&(item, pair.reference.index, pair.predicted.index)).map_or(0.0, |known| known.score)
+                known
+                    .get(&(item, pair.reference.index, pair.predicted.index))
+                    .map_or(0.0, |known| known.score)
             };
             let matched: HashMap<usize, AlignedPair<'_>> = matching
                 .matches

@@ -73,7 +73,10 @@ pub enum JobFact {
         reason: Option<String>,
     },
     /// Every reference call is made as the reference makes it, and nothing else is changed.
-    AllMade,
+    AllMade {
+        /// How many of them are not made, but all that they lead to is left behind.
+        reached_without: usize,
+    },
 }
 
 /// The reference call that is made worst.
@@ -139,8 +142,8 @@ impl Job {
         let may_change = |call: &usize| roles[*call] != CallRole::Looks;
         let changes: Vec<usize> = (0..roles.len()).filter(may_change).collect();
         let extra = calls.extra(&failures);
-        let weight: f64 =
-            extra.iter().map(|(_, role)| if *role == CallRole::Changes { 1.0 } else { UNKNOWN }).sum();
+        let weight = |(_, role): &(usize, CallRole)| if *role == CallRole::Changes { 1.0 } else { UNKNOWN };
+        let weight = extra.iter().map(weight).fold(0.0, |sum, weight| sum + weight);
         let evidence = JobEvidence {
             lowest_change: lowest(&mut changes.iter().map(|&call| fidelities[call])).unwrap_or(lowest_of_all),
             lowest: lowest_of_all,
@@ -164,7 +167,9 @@ impl Job {
             let worst = calls.worst(worst, partners[worst], &failures);
             Some((mended, JobFact::Differ { change, worst, others: wrong.len() - 1 }))
         };
-        let facts = evidence.facts([differing(true), differing(false)], calls.first_of(&extra), known.answer);
+        let differing = [differing(true), differing(false)];
+        let reached_without = calls.reached_without.len();
+        let facts = evidence.facts(differing, calls.first_of(&extra), reached_without, known.answer);
         Some(Self { evidence, facts, changes: calls.changes(&roles, &fidelities) })
     }
 }
@@ -175,6 +180,7 @@ impl JobEvidence {
         &self,
         differing: [Option<(Self, JobFact)>; 2],
         extra: Option<JobFact>,
+        reached_without: usize,
         answer: Option<&AnswerAgreement>,
     ) -> Vec<JobFact> {
         let risen = |better: Self| better.sum() - self.sum();
@@ -182,7 +188,7 @@ impl JobEvidence {
         facts.extend(differing.into_iter().flatten().map(|(mended, fact)| (risen(mended), fact)));
         facts.extend(extra.map(|fact| (risen(Self { extra_changes: 0.0, ..*self }), fact)));
         if facts.is_empty() {
-            facts.push((0.0, JobFact::AllMade));
+            facts.push((0.0, JobFact::AllMade { reached_without }));
         }
         if let Some(agreement) = self.artifacts {
             facts.push((risen(Self { artifacts: Some(1.0), ..*self }), JobFact::Artifacts { agreement }));

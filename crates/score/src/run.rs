@@ -128,14 +128,16 @@ impl<'a> Run<'a> {
         let compared = self.compare(&chunk, &matchings, embedder)?;
         let scored = chunk.items.into_iter().zip(matchings).zip(compared);
         for ((prepared, matching), mut compared) in scored {
-            let (mut reached_without, mut artifact_agreement) = (Vec::new(), None);
+            let role = |tool: &str| self.options.role(tool);
+            let (mut reached_without, mut artifact_agreement, mut artifacts) = (Vec::new(), None, None);
             if let Some(results) = prepared.results.as_deref() {
                 let mut evidence =
-                    ResultEvidence::new(results, &compared, &self.survey, self.options.pictures);
+                    ResultEvidence::new(results, &compared, &self.survey, self.options.pictures, &role);
                 for pair in &mut compared {
                     evidence.lay_over(pair);
                 }
                 artifact_agreement = evidence.artifact_agreement();
+                artifacts = evidence.agreement_beyond_receipts();
                 let is_compared = |call: usize| compared.iter().any(|pair| pair.reference.index == call);
                 let alone = matching.unmatched_references.iter().map(|alone| alone.place);
                 let reached =
@@ -149,15 +151,14 @@ impl<'a> Run<'a> {
                 compared: &compared,
                 reached_without: &reached_without,
                 results: prepared.results.as_deref(),
-                role: &|tool| self.options.role(tool),
+                role: &role,
                 matches: &matching.matches,
             };
             let is_aligned = prepared.failure != Some(FailureClass::TooLarge);
             let has_verdict = self.options.profile == Profile::Paper && is_aligned;
             let answer = prepared.answer.as_ref();
             let answer_agreement = answer.and_then(|answer| answer.score);
-            let known =
-                KnownResults { artifacts: artifact_agreement, has_pictures: prepared.has_pictures, answer };
+            let known = KnownResults { artifacts, has_pictures: prepared.has_pictures, answer };
             let job = has_verdict.then(|| Job::new(&calls, &known)).flatten();
             let mut sums = ExactSums::of(
                 prepared.failure.is_some(),

@@ -2,7 +2,7 @@
 
 use m3_score::{ExactSums, Job, JobFact, JobVerdict, Metric, Profile, WorstCall};
 use m3_stats::agreement::share_interval;
-use m3_support::text::shortened;
+use m3_support::text::{counted, shortened};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -156,8 +156,16 @@ impl From<&JobFact> for JobReason {
                 };
                 (what, None, None)
             }
-            JobFact::AllMade => {
+            JobFact::AllMade { reached_without: 0 } => {
                 ("every call of the reference is made, and nothing else is changed".to_owned(), None, None)
+            }
+            JobFact::AllMade { reached_without } => {
+                let calls = counted(*reached_without, "call");
+                (
+                    format!("{calls} of the reference not made, but all that they lead to is left behind"),
+                    None,
+                    None,
+                )
             }
         };
         Self {

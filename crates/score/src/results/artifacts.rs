@@ -88,6 +88,11 @@ impl Agreement {
         });
     }
 
+    /// What the reference leaves behind.
+    pub(super) fn wanted(&self) -> &[Artifact] {
+        &self.artifacts[0]
+    }
+
     /// Whether all that a reference call leads to is left behind by the prediction too.
     pub(super) fn has_all_of(&self, reference: usize) -> bool {
         let mut artifacts =

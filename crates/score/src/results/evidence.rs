@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::artifacts::Agreement;
+use m3_flow::CallRole;
+
+use super::artifacts::{Agreement, Artifact};
 use super::recorded::Recorded;
 use super::survey::Survey;
 use super::{ComparePictures, PairResults};
@@ -19,6 +21,8 @@ pub(crate) struct ResultEvidence<'a> {
     results: &'a PairResults,
     survey: &'a Survey,
     pictures: Option<&'a dyn ComparePictures>,
+    /// What calls of a tool do.
+    role: &'a dyn Fn(&str) -> CallRole,
     /// Whether results are the same, of the calls that were asked about; `None` where nothing follows.
     known: HashMap<(usize, usize), Option<bool>>,
     agreement: Agreement,
@@ -30,11 +34,12 @@ impl<'a> ResultEvidence<'a> {
         compared: &[ComparedPair],
         survey: &'a Survey,
         pictures: Option<&'a dyn ComparePictures>,
+        role: &'a dyn Fn(&str) -> CallRole,
     ) -> Self {
         let paired: HashSet<usize> = compared.iter().map(|pair| pair.predicted.index).collect();
         let is_paired = |call: usize| paired.contains(&call);
         let agreement = Agreement::new(results, &is_paired, pictures);
-        let mut evidence = Self { results, survey, pictures, known: HashMap::new(), agreement };
+        let mut evidence = Self { results, survey, pictures, role, known: HashMap::new(), agreement };
         let count = results.references.calls.len();
         let says_something: Vec<bool> = (0..count).map(|call| evidence.says_something(call)).collect();
         evidence.agreement.keep_telling(&says_something);
@@ -44,6 +49,15 @@ impl<'a> ResultEvidence<'a> {
     /// How well what both trajectories leave behind agrees, in [0, 1]; `None` where nothing is.
     pub(crate) fn artifact_agreement(&self) -> Option<f64> {
         self.agreement.value
+    }
+
+    /// The same, if the reference leaves something behind besides receipts of changes, which do not tell what was changed.
+    pub(crate) fn agreement_beyond_receipts(&self) -> Option<f64> {
+        let is_more = |artifact: &Artifact| match *artifact {
+            Artifact::File(_) => true,
+            Artifact::Result(call) => self.says_something(call),
+        };
+        self.agreement.value.filter(|_| self.agreement.wanted().iter().any(is_more))
     }
 
     /// Whether all that a reference call leads to is left behind by the prediction, too.
@@ -95,10 +109,12 @@ impl<'a> ResultEvidence<'a> {
         self.says_something(reference) && !self.reference_result(reference).is_some_and(names_files)
     }
 
-    /// Whether the result of a reference call says more than that it was called, in itself or by what is in the files it names.
+    /// Whether the result of a reference call says more than that it was called, in itself or by what is in the files it names. What a
+    /// call that changes something returns is a receipt, but for pictures: `tx_1` may be that of any transfer.
     fn says_something(&self, reference: usize) -> bool {
         let Some(call) = self.results.references.calls.get(reference) else { return false };
-        let says = |result: &Recorded| !result.pictures.is_empty() || !result.is_plain;
+        let is_receipt = || (self.role)(&call.tool) == CallRole::Changes;
+        let says = |result: &Recorded| !result.pictures.is_empty() || !result.is_plain && !is_receipt();
         call.result.as_ref().is_some_and(says) && !self.survey.always_answers_alike(&call.tool)
     }
 
