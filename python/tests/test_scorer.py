@@ -160,6 +160,23 @@ def test_a_scorer_is_pickled(small: Set) -> None:
     assert documents(again.score_many(small.pairs)) == documents(scorer.score_many(small.pairs))
 
 
+def test_calls_of_tools_that_do_not_count(tmp_path: Path) -> None:
+    file = {"name": "desk/file", "arguments": {"id": 7}}
+    think = {"name": "harness/think", "arguments": {"text": "hm"}}
+    reference = {"id": "a", "steps": [{"calls": [file]}]}
+    prediction = {"id": "a", "steps": [{"calls": [think]}, {"calls": [file]}]}
+    roles = {"harness/*": "ignored"}
+    path = tmp_path / "roles.json"
+    path.write_text(json.dumps(roles))
+    for known in (roles, path):
+        report = m3.score([prediction], [reference], similarity="typed", roles=known)
+        scorer = m3.Scorer(similarity="typed", roles=known)
+        assert report["a"].precision == pickle.loads(pickle.dumps(scorer)).score_one(prediction, reference).precision == 1
+    assert m3.Scorer(similarity="typed").score_one(prediction, reference).precision == 0.5
+    with pytest.raises(m3.InputError, match="should be `looks`, `changes` or `ignored`"):
+        m3.Scorer(similarity="typed", roles={"desk/*": "writes"})
+
+
 def average(work: tuple[m3.Scorer, Any]) -> float:
     scorer, pair = work
     return scorer.score_one(*pair).average

@@ -12,6 +12,8 @@ fn the_maker_of_what_a_call_reads_stands_out() {
     assert_eq!(lines, json!(["reads crowd-grey.png, which 1.1 made", "makes crowd-blurred.png"]));
     let makers = "[...document.querySelectorAll('.call.maker')].map(call => call.id).join()";
     assert_eq!(page.text(makers), "");
+    // The lines are drawn once the page has its size.
+    page.wait("document.querySelectorAll('.flow-lines path').length > 0", "true");
     // By the keyboard: its links can be reached.
     page.run("document.querySelector('#prediction-1 .flow a').focus()");
     assert_eq!(page.text(makers), "prediction-0");
