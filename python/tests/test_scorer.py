@@ -171,7 +171,9 @@ def test_calls_of_tools_that_do_not_count(tmp_path: Path) -> None:
     for known in (roles, path):
         report = m3.score([prediction], [reference], similarity="typed", roles=known)
         scorer = m3.Scorer(similarity="typed", roles=known)
-        assert report["a"].precision == pickle.loads(pickle.dumps(scorer)).score_one(prediction, reference).precision == 1
+        assert (
+            report["a"].precision == pickle.loads(pickle.dumps(scorer)).score_one(prediction, reference).precision == 1
+        )
     assert m3.Scorer(similarity="typed").score_one(prediction, reference).precision == 0.5
     with pytest.raises(m3.InputError, match="should be `looks`, `changes` or `ignored`"):
         m3.Scorer(similarity="typed", roles={"desk/*": "writes"})
