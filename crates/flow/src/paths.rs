@@ -9,6 +9,9 @@ use unicode_normalization::UnicodeNormalization as _;
 static ENDINGS: LazyLock<HashSet<&str>> =
     LazyLock::new(|| include_str!("file_endings.txt").split_whitespace().collect());
 
+/// Longer texts are no paths, in bytes.
+const LONGEST: usize = 4096;
+
 /// A name as most systems write it: some write `é` as a letter and an accent.
 fn composed(part: &str) -> String {
     if part.is_ascii() { part.to_owned() } else { part.nfc().collect() }
@@ -26,9 +29,13 @@ impl FilePath {
     /// A path, if the text looks like one: it contains a folder (`./media`, `/tmp/x`) or ends like a file
     /// (`poster.png`).
     pub(crate) fn new(text: &str) -> Option<Self> {
+        // Most texts are words.
+        if !text.bytes().take(LONGEST).any(|byte| matches!(byte, b'.' | b'/')) {
+            return None;
+        }
         let text = text.trim();
         let text = text.strip_prefix("file://").unwrap_or(text);
-        if text.is_empty() || text.len() > 4096 {
+        if text.is_empty() || text.len() > LONGEST {
             return None;
         }
         let is_rooted = ["/", "./", "../", "~/", ".\\"].iter().any(|root| text.starts_with(root));

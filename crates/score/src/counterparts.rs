@@ -123,21 +123,19 @@ impl Comparer<'_, '_> {
                     .get(&(item, pair.reference.index, pair.predicted.index))
                     .map_or(0.0, |known| known.score)
             };
-            let matched: HashMap<usize, AlignedPair<'_>> = matching
-                .matches
-                .iter()
-                .map(|pair| (pair.reference.index, AlignedPair { pair, fidelity: fidelity(pair) }))
-                .collect();
-            let wrong: HashSet<&str> = matched
-                .values()
-                .filter(|aligned| aligned.fidelity < EQUIVALENT)
-                .map(|aligned| &*aligned.pair.tool)
-                .collect();
+            let is_wrong = |pair: &&Match| fidelity(pair) < EQUIVALENT;
+            let wrong: HashSet<&str> =
+                matching.matches.iter().filter(is_wrong).map(|pair| &*pair.tool).collect();
             let has_unmatched =
                 !matching.unmatched_references.is_empty() && !matching.unmatched_predictions.is_empty();
             if wrong.is_empty() && !(prepared.flow.is_some() && has_unmatched) {
                 continue;
             }
+            let matched: HashMap<usize, AlignedPair<'_>> = matching
+                .matches
+                .iter()
+                .map(|pair| (pair.reference.index, AlignedPair { pair, fidelity: fidelity(pair) }))
+                .collect();
             let tools = buckets(prepared.references.calls.tools(), prepared.predictions.calls.tools());
             open.extend(tools.into_iter().filter_map(|bucket| {
                 OpenBucket::new((item, prepared), bucket, (&matched, &wrong), self.embedder)
