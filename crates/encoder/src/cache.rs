@@ -93,17 +93,15 @@ impl Cache {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         // In this mode a power cut can lose a transaction, which costs time only, but cannot leave half of one.
         connection.pragma_update(None, "synchronous", "NORMAL")?;
-        // Of the file, so that the lookups of one run read a page once.
+        // Enough for a run to read each page of the file once.
         connection.pragma_update(None, "cache_size", -PAGES_KB)?;
         let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        // An earlier release may have made it again.
         connection.execute_batch("DROP TABLE IF EXISTS result")?;
         if version != VERSION || tables(&connection, "'encoder', 'text', 'vector', 'comparison'")? < 4 {
             if version != 0 && version != VERSION {
-                connection.execute_batch(
-                    "DROP TABLE IF EXISTS encoder; DROP TABLE IF EXISTS text; DROP TABLE IF EXISTS vector;
-                     DROP TABLE IF EXISTS comparison;",
-                )?;
+                for table in ["encoder", "text", "vector", "comparison"] {
+                    connection.execute(&format!("DROP TABLE IF EXISTS {table}"), [])?;
+                }
             }
             connection.execute_batch(TABLES)?;
         }
@@ -318,13 +316,13 @@ impl EmbeddingCache for Cache {
 const PAGES_KB: i64 = 16 << 10;
 
 /// How many tables of these names there are.
-fn tables(connection: &Connection, names: &str) -> rusqlite::Result<i64> {
+fn tables(cache: &Connection, names: &str) -> rusqlite::Result<i64> {
     let query = format!("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ({names})");
-    connection.query_row(&query, [], |row| row.get(0))
+    cache.query_row(&query, [], |row| row.get(0))
 }
 
 /// Rows with much data have a table of their own beside the index of their keys: in an index each step of a search would read
-/// all of a row. `result` was such an index in earlier releases.
+/// all of a row. `result` was such an index in earlier releases, which may make it again.
 pub(super) const TABLES: &str = "
     BEGIN IMMEDIATE;
     CREATE TABLE IF NOT EXISTS encoder (id INTEGER PRIMARY KEY, name TEXT NOT NULL, fingerprint TEXT NOT NULL UNIQUE);
@@ -338,8 +336,7 @@ pub(super) const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS comparison (
         encoder INTEGER NOT NULL, key BLOB NOT NULL, data BLOB NOT NULL, used INTEGER NOT NULL,
         PRIMARY KEY (encoder, key));
-    PRAGMA user_version = 1;
-    COMMIT;";
+    PRAGMA user_version = 1; COMMIT;";
 
 /// The cache's file and those that SQLite keeps beside it.
 pub(super) fn files(path: &Path) -> [PathBuf; 3] {
