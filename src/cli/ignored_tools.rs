@@ -20,7 +20,7 @@ const PATTERN: usize = 60;
 pub(super) struct IgnoredTools {
     /// Their names as they are scored.
     pub(super) tools: HashSet<String>,
-    /// The same, with the names that files have for them.
+    /// Their names as they are scored, and those that the files have for them.
     pub(super) names: BTreeSet<String>,
     /// How many calls of them there are.
     pub(super) calls: u64,

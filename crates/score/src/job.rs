@@ -252,7 +252,7 @@ impl JobCalls<'_> {
         are_alone
     }
 
-    /// What failed: who makes a failed call again, in the same words, has made it. Other calls that failed stay extra ones, so that
+    /// What failed: who makes a failed call again, with equal arguments, has made it. Other calls that failed stay extra ones, so that
     /// a prediction cannot have them left out by saying so.
     fn failures(&self) -> Failures {
         let mut failures = Failures::default();
@@ -261,7 +261,7 @@ impl JobCalls<'_> {
         if !calls.clone().any(|call| results.has_prediction_failed(call)) {
             return failures;
         }
-        // Not as the encoder reads them: to it the letter's case and what comes after its limit are one.
+        // The encoder's keys would not do: it does not tell capital letters from small ones, and reads nothing beyond its limit.
         let words = |call: usize| {
             let arguments = self.arguments[call].as_ref();
             (self.predictions.tool(call), arguments.map(|arguments| arguments.to_text(Keys::Sorted)))

@@ -4,10 +4,13 @@
 
 mod aligned;
 mod columns;
+mod ratio;
 mod values;
 
 pub(crate) use aligned::Aligned;
 pub use aligned::MatchedPair;
+pub(super) use ratio::{Count, Ratio, Without};
+use ratio::{covered, mean, of_similarity};
 pub use values::Metrics;
 
 use super::metrics::{merge_purity, order_consistency, ordered_pair_coverage, step_coherence};
@@ -97,38 +100,6 @@ impl Sum {
     pub const fn is_of_mean(self) -> bool {
         matches!(self, Self::MeanInPairs(_) | Self::MeanOfTrajectories(_))
     }
-}
-
-/// A sum divided by a count.
-pub(super) struct Ratio {
-    /// The metric whose sum is divided, if it is another one.
-    pub(super) of: Option<Metric>,
-    pub(super) count: Count,
-    pub(super) without: Without,
-}
-
-/// The count that divides a sum.
-#[derive(Clone, Copy)]
-pub(super) enum Count {
-    ReferenceCalls,
-    PredictedCalls,
-    Matched,
-    Strong,
-    /// How many values were added up, for sums of means.
-    Added,
-}
-
-/// The value if the count is zero.
-#[derive(Clone, Copy)]
-pub(super) enum Without {
-    /// The share of trajectories that did not fail, if neither side has a call; else 0.
-    Calls,
-    /// The share of trajectories that did not fail: if the reference has no call, none is missed.
-    ReferenceCalls,
-    /// The value 0.
-    Zero,
-    /// None: there is nothing that the metric could be of.
-    Unknown,
 }
 
 /// The numbers of a set that notes are made from.
@@ -392,30 +363,5 @@ registry! {
         averaged: Averaged::WhereGraded,
         source: Source::Grades,
         note: |_| None,
-    }
-}
-
-/// The mean over confident matches; in the published program the sum over reference calls, with 0 if there are none.
-fn of_similarity(profile: Profile) -> Ratio {
-    match profile {
-        Profile::Paper => {
-            Ratio { of: Some(Metric::ArgumentSimilarityStrong), ..Ratio::new(Count::Strong, Without::Calls) }
-        }
-        Profile::OpenM3Bench => Ratio::new(Count::ReferenceCalls, Without::Zero),
-    }
-}
-
-/// The mean of what was added up; unknown if that is nothing.
-fn mean(_: Profile) -> Ratio {
-    Ratio::new(Count::Added, Without::Unknown)
-}
-
-fn covered(_: Profile) -> Ratio {
-    Ratio::new(Count::ReferenceCalls, Without::Calls)
-}
-
-impl Ratio {
-    fn new(count: Count, without: Without) -> Self {
-        Self { of: None, count, without }
     }
 }

@@ -51,7 +51,8 @@ impl<'a> ResultEvidence<'a> {
         self.agreement.value
     }
 
-    /// The same, if the reference leaves something behind besides receipts of changes, which do not tell what was changed.
+    /// How well what both trajectories leave behind agrees, in [0, 1]; `None` also where the reference leaves nothing behind but
+    /// receipts of changes, which do not tell what was changed.
     pub(crate) fn agreement_beyond_receipts(&self) -> Option<f64> {
         let is_more = |artifact: &Artifact| match *artifact {
             Artifact::File(_) => true,

@@ -56,7 +56,7 @@ const numberOf = async (name, among = "runs") => {
 const FIRST = ["verdict", "average"];
 // The metric that says most of those that there are: scores of earlier releases have no verdict.
 const mainMetric = (names) => FIRST.find((name) => names.includes(name)) ?? names[0];
-// That of the runs of a matrix, or of some of them by their place: one that each of them has.
+// The metric to compare runs of a matrix by: one that each of them has. `places` are their columns, all by default.
 const mainOfRuns = (matrix, places = matrix.runs.map((_, place) => place)) => {
   const has = (values, place) => values.some((row) => typeof row[place] === "number");
   const shared = matrix.columns.filter((_, at) => places.every((place) => has(matrix.values[at], place)));
