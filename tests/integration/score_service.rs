@@ -138,10 +138,11 @@ fn begun(endpoint: &Endpoint, head: &str) -> TcpStream {
     stream
 }
 
+/// All that the server says before it ends the connection, in whichever way it ends it.
 fn answer_of(mut stream: TcpStream) -> String {
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    String::from_utf8(answer).unwrap()
 }
 
 #[test]
@@ -150,10 +151,9 @@ fn bodies_in_pieces_have_the_same_limit() {
     let body = json!({"pairs": &pairs()[..1]}).to_string();
     let send = |piece: &str, pieces: usize| {
         let mut stream = begun(&endpoint, "transfer-encoding: chunked\r\nconnection: close");
-        for _ in 0..pieces {
-            write!(stream, "{:x}\r\n{piece}\r\n", piece.len()).unwrap();
-        }
-        stream.write_all(b"0\r\n\r\n").unwrap();
+        // A server that answered what is too large reads no further, and may have gone before all of it is sent.
+        let sent = (0..pieces).try_for_each(|_| write!(stream, "{:x}\r\n{piece}\r\n", piece.len()));
+        let _ = sent.and_then(|()| stream.write_all(b"0\r\n\r\n"));
         answer_of(stream)
     };
     let (good, large) = (send(&body, 1), send(&" ".repeat(1 << 16), 20));
