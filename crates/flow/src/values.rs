@@ -230,7 +230,7 @@ pub fn numbered_names(chain: &Chain, asked: &AskedNames) -> HashMap<String, usiz
 }
 
 fn is_identifier(text: &str) -> bool {
-    (2..=LONGEST_NAME).contains(&text.len())
+    text.len() <= LONGEST_NAME
         && text.contains(char::is_alphanumeric)
         && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
 }

@@ -46,6 +46,27 @@ fn words_with_a_dot_are_no_files() {
 }
 
 #[test]
+fn names_of_one_character_are_free_too() {
+    let remember = |first: &str, second: &str| {
+        let (room, hall) =
+            (json!({"name": first, "notes": ["north"]}), json!({"name": second, "notes": ["south"]}));
+        let relation = json!({"from": first, "to": second, "type": "leads to"});
+        [
+            vec![call("memory/create_entities", json!({"entities": [room, hall]}))],
+            vec![call("memory/create_relations", json!({"relations": [relation]}))],
+        ]
+    };
+    let reference = remember("living-room", "hall");
+    let score = |first: &str, second: &str, question: &str| {
+        let prediction = remember(first, second);
+        let all = one(question, &[&prediction[0], &prediction[1]], &[&reference[0], &reference[1]]);
+        all.iter().map(|(score, _)| *score).fold(1.0, f64::min)
+    };
+    assert!(score("1", "2", "Remember both rooms.") >= 0.97);
+    assert!(score("1", "2", "Remember both rooms as living-room and hall.") < 0.5);
+}
+
+#[test]
 fn names_that_the_question_has_as_names_are_not_free() {
     let remember = |who: &str, what: &str| {
         [

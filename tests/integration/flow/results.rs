@@ -68,6 +68,52 @@ fn who_calls_nothing_leaves_nothing_behind() {
     assert_eq!(scores.iter().map(agreement).collect::<Vec<_>>(), [None, Some(0.0)]);
 }
 
+/// A call of a tool for pictures that returned a picture, told apart by its bytes.
+fn drawn(tool: &str, arguments: Value, picture: &str) -> Value {
+    with_result(
+        call(tool, arguments),
+        json!({"content": [{"type": "image", "mimeType": "image/png", "data": picture}]}),
+    )
+}
+
+#[test]
+fn the_same_picture_is_the_same_input_whichever_calls_made_it() {
+    let cut = |input: &str, output: &str, x: u32, picture: &str| {
+        let arguments = json!({"input_path": input, "output_path": output, "x1": x, "y1": x, "x2": x + 300, "y2": x + 300});
+        [drawn("image/crop", arguments, picture)]
+    };
+    let scan =
+        |path: &str| [with_result(call("barcode/scan", json!({"image_paths": [path]})), json!("nothing"))];
+    let note = |path: &str| {
+        [call("memory/create_entities", json!({"entities": [{"name": "code", "notes": [path, "seen"]}]}))]
+    };
+    let reference =
+        of_steps(&[&cut("images/plan.png", "a.png", 140, "QUFB"), &scan("a.png"), &note("a.png")]);
+    let two_cuts = |second: &str| {
+        let (rough, fine) =
+            (cut("images/plan.png", "rough.png", 90, "QkJC"), cut("rough.png", "b.png", 50, second));
+        one(&of_steps(&[&rough, &fine, &scan("b.png"), &note("b.png")]), &reference)
+    };
+    let reasons = |score: &TrajectoryScore| -> Vec<String> {
+        let all = score.compared.iter().flat_map(|pair| &pair.fidelity.arguments);
+        all.filter(|argument| argument.score < 1.0).map(|argument| argument.reason.to_string()).collect()
+    };
+    let same = two_cuts("QUFB");
+    assert!(fidelities(&same).iter().all(|fidelity| *fidelity > Some(0.5)), "{:?}", reasons(&same));
+    assert!(
+        reasons(&same).iter().any(|reason| reason == "another call made the same picture"),
+        "{:?}",
+        reasons(&same)
+    );
+    assert!(
+        reasons(&same).iter().any(|reason| reason == "an extra call made the same picture"),
+        "{:?}",
+        reasons(&same)
+    );
+    let other = fidelities(&two_cuts("Q0ND"));
+    assert!(other.iter().filter(|fidelity| **fidelity < Some(0.5)).count() >= 2, "{other:?}");
+}
+
 /// A point is no set, and who made something is no time.
 #[test]
 fn answers_differ_by_the_order_of_numbers_and_by_names() {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use m3_flow::CallRole;
 
-use super::artifacts::{Agreement, Artifact};
+use super::artifacts::{Agreement, Artifact, MOST};
 use super::recorded::Recorded;
 use super::survey::Survey;
 use super::{ComparePictures, PairResults};
@@ -23,6 +23,8 @@ pub(crate) struct ResultEvidence<'a> {
     pictures: Option<&'a dyn ComparePictures>,
     /// What calls of a tool do.
     role: &'a dyn Fn(&str) -> CallRole,
+    /// The first 64 predicted calls that no reference call is compared with.
+    extra: Vec<usize>,
     /// Whether results are the same, of the calls that were asked about; `None` where nothing follows.
     known: HashMap<(usize, usize), Option<bool>>,
     agreement: Agreement,
@@ -39,7 +41,9 @@ impl<'a> ResultEvidence<'a> {
         let paired: HashSet<usize> = compared.iter().map(|pair| pair.predicted.index).collect();
         let is_paired = |call: usize| paired.contains(&call);
         let agreement = Agreement::new(results, &is_paired, pictures);
-        let mut evidence = Self { results, survey, pictures, role, known: HashMap::new(), agreement };
+        let extra =
+            (0..results.predictions.calls.len()).filter(|&call| !is_paired(call)).take(MOST).collect();
+        let mut evidence = Self { results, survey, pictures, role, extra, known: HashMap::new(), agreement };
         let count = results.references.calls.len();
         let says_something: Vec<bool> = (0..count).map(|call| evidence.says_something(call)).collect();
         evidence.agreement.keep_telling(&says_something);
@@ -78,6 +82,7 @@ impl<'a> ResultEvidence<'a> {
         if pair.fidelity.score >= 1.0 {
             return;
         }
+        self.accept_same_pictures(pair);
         match self.are_same(calls) {
             // What it made may be gone in the end.
             Some(true) if self.is_telling(calls.0) && !is_lost(&pair.fidelity) => {
@@ -95,6 +100,45 @@ impl<'a> ResultEvidence<'a> {
         }
         if pair.fidelity.score < THRESHOLD && self.agreement.lead_to_same(calls.0, calls.1) {
             raise(&mut pair.fidelity, "leads to the same result");
+        }
+        if pair.fidelity.score < THRESHOLD && self.has_extra_with_picture_of(calls.0) {
+            raise(&mut pair.fidelity, "an extra call made the same picture");
+        }
+    }
+
+    /// Whether an extra call of the same tool made the picture of a reference call: a cut in two steps, or a second try.
+    fn has_extra_with_picture_of(&mut self, reference: usize) -> bool {
+        if !self.has_pictures(reference) {
+            return false;
+        }
+        let (results, extra) = (self.results, std::mem::take(&mut self.extra));
+        let tool = results.references.calls.get(reference).map(|call| &call.tool);
+        let mut others =
+            extra.iter().filter(|&&call| results.predictions.calls.get(call).map(|call| &call.tool) == tool);
+        let is_made = others.any(|&call| self.are_same((reference, call)) == Some(true));
+        self.extra = extra;
+        is_made
+    }
+
+    /// A picture with the same pixels is the same input, whichever calls made it.
+    fn accept_same_pictures(&mut self, pair: &mut ComparedPair) {
+        let calls = (pair.reference.index, pair.predicted.index);
+        let fidelity = &mut pair.fidelity;
+        let mut has_changed = false;
+        for argument in &mut fidelity.arguments {
+            if argument.kind != Kind::Made || argument.score >= CLOSE {
+                continue;
+            }
+            let other_path = argument.other_path.as_deref().unwrap_or(&argument.path);
+            let makers = self.results.references.picture_read_at(calls.0, &argument.path);
+            let makers = makers.zip(self.results.predictions.picture_read_at(calls.1, other_path));
+            if makers.is_some_and(|makers| self.are_same(makers) == Some(true)) {
+                accept(argument, "another call made the same picture");
+                has_changed = true;
+            }
+        }
+        if has_changed {
+            fidelity.score = fidelity.arguments.iter().map(|argument| argument.score).fold(1.0, f64::min);
         }
     }
 
@@ -161,15 +205,20 @@ fn raise(fidelity: &mut CallFidelity, reason: &'static str) {
         return;
     }
     for argument in fidelity.arguments.iter_mut().filter(|argument| argument.score < SAME_OTHERWISE) {
-        argument.score = SAME_OTHERWISE;
-        argument.reason = Cow::Borrowed(reason);
-        argument.verdict = match argument.verdict {
-            Verdict::Missing => Verdict::Missing,
-            Verdict::Extra => Verdict::Extra,
-            _ => Verdict::Equivalent,
-        };
+        accept(argument, reason);
     }
     fidelity.score = fidelity.score.max(SAME_OTHERWISE);
+}
+
+/// Accepts an argument. What only one call has stays so.
+fn accept(argument: &mut ArgumentComparison, reason: &'static str) {
+    argument.score = SAME_OTHERWISE;
+    argument.reason = Cow::Borrowed(reason);
+    argument.verdict = match argument.verdict {
+        Verdict::Missing => Verdict::Missing,
+        Verdict::Extra => Verdict::Extra,
+        _ => Verdict::Equivalent,
+    };
 }
 
 /// Rejects a call for its worst argument.

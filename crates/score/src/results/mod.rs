@@ -24,8 +24,8 @@ pub use pictures::{ComparePictures, Likeness, PictureProblem, RecordedPicture, R
 pub use recorded::recorded_picture;
 use recorded::{Recorded, TrajectoryNames, has_failed};
 
-use m3_flow::{Content, Lineage, contents};
-use m3_trajectory::Trajectory;
+use m3_flow::{Content, Lineage, Mention, contents};
+use m3_trajectory::{Call, Trajectory};
 
 /// The recorded results of a reference and of its prediction.
 pub(crate) struct PairResults {
@@ -48,6 +48,27 @@ struct RecordedCall {
     /// What it returned, if that is recorded and no error.
     result: Option<Recorded>,
     has_failed: bool,
+    /// The files that it reads under names that are all of an argument: the argument as a JSON pointer, and the version.
+    reads: Vec<(String, usize)>,
+}
+
+/// The files that a call reads under names that are all of an argument.
+fn whole_names(call: &Call, mentions: &[Mention]) -> Vec<(String, usize)> {
+    let name = |mention: &Mention| {
+        let text = call.arguments.as_ref()?.pointer(&mention.pointer)?.as_str()?;
+        let version = mention.role.used_version()?;
+        (mention.span == (0..text.len())).then(|| (mention.pointer.clone(), version))
+    };
+    mentions.iter().filter_map(name).collect()
+}
+
+impl Side {
+    /// The call whose result shows the picture that is all of an argument, which a JSON pointer leads to.
+    fn picture_read_at(&self, call: usize, pointer: &str) -> Option<usize> {
+        let mut reads = self.calls.get(call)?.reads.iter();
+        let (_, version) = reads.find(|(place, _)| place == pointer)?;
+        self.picture_of(*version, 0)
+    }
 }
 
 impl PairResults {
@@ -68,10 +89,12 @@ impl PairResults {
             let contents = contents(&views, &lineage);
             let names = TrajectoryNames::new(trajectory, (&lineage, facts.image), &asked);
             let read = |(index, (step, call))| {
-                let call: &m3_trajectory::Call = call;
+                let call: &Call = call;
                 let result = if are_recorded { Recorded::new((call, index), &names) } else { None };
                 let has_failed = are_recorded && has_failed(call);
-                RecordedCall { tool: call.tool.clone(), step, result, has_failed }
+                let reads =
+                    lineage.mentions.get(index).map_or_else(Vec::new, |names| whole_names(call, names));
+                RecordedCall { tool: call.tool.clone(), step, result, has_failed, reads }
             };
             let calls = trajectory.calls().enumerate().map(read).collect();
             Side { calls, lineage, contents }

@@ -54,7 +54,8 @@ impl Files {
                     before.is_some_and(|before| changed.iter().any(|path| alike(before, &now[path])));
             }
             if let Some(readers) = self.readers.get_mut(&path) {
-                readers.any = true;
+                // Who asks for the size of a picture has not used it up.
+                readers.any |= tool != "image/get_metainfo";
                 readers.makers |= has_written;
             }
         }

@@ -1,7 +1,7 @@
 //! The label of a variant: whether it leaves behind what its reference does. Arguments are never compared.
 //!
 //! - The files that were given are as the reference leaves them.
-//! - Each picture that no later call of the reference reads is among the pictures that the variant makes and makes
+//! - Each picture of which no later call of the reference reads more than its size is among the pictures that the variant makes and makes
 //!   nothing further of (`pictures`). Further pictures do no harm.
 //! - The other files that the reference makes have the same content, up to names that the variant chose.
 //! - The memory has the same graph, up to names of entities that the question does not give.

@@ -27,7 +27,7 @@ pub(crate) struct LeftFile {
     pub(crate) path: String,
     /// Its content.
     pub(crate) content: Vec<u8>,
-    /// Whether a later call read it.
+    /// Whether a later call read it, not only its size.
     pub(crate) is_read: bool,
     /// Whether a later call read it that wrote a file.
     pub(crate) is_material: bool,
