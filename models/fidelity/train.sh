@@ -12,6 +12,7 @@ cd "$here/../.."
 context=$(mktemp -d)
 trap 'rm -r "$context"' EXIT
 python3 "$here/in_context.py" "$given/text.json" "$benchmark" "$context/text.in-context.json"
+python3 "$here/searched.py" "$context/searched.jsonl"
 cargo build --release --locked
 m3=${CARGO_TARGET_DIR:-target}/release/m3
 "$m3" fidelity --train --anew \

@@ -127,6 +127,21 @@ fn people_say_what_calls_do() {
             failure(m3().unwrap().arg("score").args(&files).args(["--roles", &roles(content)]));
         assert!(code == 2 && said.contains(words), "{said}");
     }
+    let scored = |name: &str, options: &[&str]| {
+        let out = folder.path().join(name);
+        let output = run(m3().unwrap().arg("score").args(&files).args(options).arg("--out").arg(&out));
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        out
+    };
+    let both = [
+        scored("plain.json", &[]),
+        scored("roles-said.json", &["--roles", &roles(r#"{"desk/*": "looks"}"#)]),
+    ];
+    let (code, said) = failure(m3().unwrap().arg("compare").args(&both));
+    assert!(
+        code == 2 && said.contains("were not scored in the same way") && said.contains(", roles `"),
+        "{said}"
+    );
     let unused = roles(r#"{"mail/*": "changes"}"#);
     let output = run(m3().unwrap().arg("score").args(&files).args(["--roles", &unused]));
     assert!(text(&output.stderr).contains("1 name fits no tool that is called: `mail/*`"));

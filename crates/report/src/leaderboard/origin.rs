@@ -101,7 +101,8 @@ fn silent_note(models: &[Scored<'_>], is_silent: fn(&Origin) -> bool, what: &str
     is_partial.then(|| format!("{silent} of {} do not say {what}", counted(models.len(), "result")))
 }
 
-fn said(file: &InputReport) -> String {
+/// A file with the beginning of its hash.
+pub(super) fn said(file: &InputReport) -> String {
     format!("`{}` ({})", shortened(&file.name, 40), start(&file.sha256))
 }
 

@@ -7,6 +7,7 @@ use m3_score::{Profile, Similarity};
 
 use super::entry::Entry;
 use super::kept::kept;
+use super::origin;
 use super::plain_error::plain;
 use super::repeats::by_task;
 use super::{ModelResult, Numbers, Origin, Repeats, table};
@@ -127,13 +128,15 @@ fn numbers(head: ScoreSummary, trajectories: Vec<TrajectoryReport>) -> Result<Nu
     let ThresholdsReport { weak, strong } = head.thresholds;
     let trajectories = trajectories.into_iter().map(|report| kept(report, strong));
     let trajectories = by_task(trajectories, &trials.unwrap_or_default())?;
+    let roles = head.inputs.roles.as_ref().map(|roles| format!(", roles {}", origin::said(roles)));
     let conditions = format!(
-        "encoder {} ({}), similarity {}, tau {weak} / {strong}{}{}",
+        "encoder {} ({}), similarity {}, tau {weak} / {strong}{}{}{}",
         head.encoder.name,
         head.encoder.fingerprint,
         similarity.name(),
         head.tool_names.condition(),
-        if head.flow == "off" { ", flow off" } else { "" }
+        if head.flow == "off" { ", flow off" } else { "" },
+        roles.unwrap_or_default()
     );
     let origin = Origin {
         fidelity_model: head.fidelity_model,

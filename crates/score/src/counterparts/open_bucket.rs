@@ -50,6 +50,65 @@ fn leave_out_settled(
     columns.retain(|column| !settled.contains(column));
 }
 
+/// A key of a call that does not depend on names of files; 0 where no flow is known.
+fn key_of(prepared: &Prepared, key: fn(&PairFlow, usize) -> u64, call: usize) -> u64 {
+    prepared.flow.as_ref().map_or(0, |flow| key(flow, call))
+}
+
+/// The calls of one tool that may have another partner than the alignment's.
+struct Candidates {
+    /// Reference calls; the first `matched` of them are matched by the alignment.
+    rows: Vec<usize>,
+    matched: usize,
+    /// Predicted calls.
+    columns: Vec<usize>,
+    /// Whether any of its calls names files that calls make.
+    names_files: bool,
+}
+
+impl Candidates {
+    /// `None` where nothing of the tool is of interest: all its calls ask for the same as their partners.
+    fn new(
+        prepared: &Prepared,
+        bucket: Bucket<'_>,
+        (matched, wrong): (&HashMap<usize, AlignedPair<'_>>, &HashSet<&str>),
+    ) -> Option<Self> {
+        let any_call = |is: fn(&PairFlow, [Option<usize>; 2]) -> bool| {
+            prepared.flow.as_ref().is_some_and(|flow| {
+                bucket.references.iter().any(|&call| is(flow, [Some(call), None]))
+                    || bucket.predictions.iter().any(|&call| is(flow, [None, Some(call)]))
+            })
+        };
+        let (names_files, has_names) =
+            (any_call(PairFlow::names_made_files), any_call(PairFlow::names_files));
+        let has_unmatched = bucket.references.iter().any(|call| !matched.contains_key(call));
+        let is_of_interest =
+            wrong.contains(bucket.tool) || names_files && !wrong.is_empty() || has_names && has_unmatched;
+        if !is_of_interest {
+            return None;
+        }
+        let (mut rows, mut unmatched): (Vec<usize>, Vec<usize>) =
+            bucket.references.into_iter().partition(|call| matched.contains_key(call));
+        let mut columns = bucket.predictions;
+        if !has_names {
+            unmatched.clear();
+        }
+        if !names_files {
+            leave_out_settled(&mut rows, &mut columns, matched);
+        }
+        let own_key = |call: usize| key_of(prepared, PairFlow::reference_key, call);
+        prepared.references.calls.sort_by(&mut rows, &own_key);
+        prepared.references.calls.sort_by(&mut unmatched, &own_key);
+        prepared
+            .predictions
+            .calls
+            .sort_by(&mut columns, &|call| key_of(prepared, PairFlow::predicted_key, call));
+        let matched = rows.len();
+        rows.append(&mut unmatched);
+        Some(Self { rows, matched, columns, names_files })
+    }
+}
+
 /// Calls of one tool whose pairing is open.
 pub(super) struct OpenBucket {
     pub(super) item: usize,
@@ -76,46 +135,15 @@ impl OpenBucket {
         (matched, wrong): (&HashMap<usize, AlignedPair<'_>>, &HashSet<&str>),
         embedder: &Embedder,
     ) -> Option<Self> {
-        let (references, predictions) = (&prepared.references.calls, &prepared.predictions.calls);
-        let any_call = |is: fn(&PairFlow, [Option<usize>; 2]) -> bool| {
-            prepared.flow.as_ref().is_some_and(|flow| {
-                bucket.references.iter().any(|&call| is(flow, [Some(call), None]))
-                    || bucket.predictions.iter().any(|&call| is(flow, [None, Some(call)]))
-            })
-        };
-        let (names_files, has_names) =
-            (any_call(PairFlow::names_made_files), any_call(PairFlow::names_files));
-        let has_unmatched = bucket.references.iter().any(|call| !matched.contains_key(call));
-        let is_of_interest =
-            wrong.contains(bucket.tool) || names_files && !wrong.is_empty() || has_names && has_unmatched;
-        if !is_of_interest {
-            return None;
-        }
-        let (mut rows, mut unmatched): (Vec<usize>, Vec<usize>) =
-            bucket.references.into_iter().partition(|call| matched.contains_key(call));
-        let mut columns = bucket.predictions;
-        if !has_names {
-            unmatched.clear();
-        }
-        if !names_files {
-            leave_out_settled(&mut rows, &mut columns, matched);
-        }
-        let key = |key: fn(&PairFlow, usize) -> u64| {
-            move |call: usize| prepared.flow.as_ref().map_or(0, |flow| key(flow, call))
-        };
-        let (own_key, given_key) = (key(PairFlow::reference_key), key(PairFlow::predicted_key));
-        references.sort_by(&mut rows, &own_key);
-        references.sort_by(&mut unmatched, &own_key);
-        predictions.sort_by(&mut columns, &given_key);
-        let matched_rows = rows.len();
-        rows.append(&mut unmatched);
+        let candidates = Candidates::new(prepared, bucket, (matched, wrong))?;
+        let Candidates { rows, matched: matched_rows, columns, names_files } = candidates;
         let places = rows.len().saturating_mul(columns.len());
         if places == 0 || places > MOST_PLACES {
             return None;
         }
         let (own_keys, given_keys): (Vec<u64>, Vec<u64>) = (
-            rows.iter().map(|&call| own_key(call)).collect(),
-            columns.iter().map(|&call| given_key(call)).collect(),
+            rows.iter().map(|&call| key_of(prepared, PairFlow::reference_key, call)).collect(),
+            columns.iter().map(|&call| key_of(prepared, PairFlow::predicted_key, call)).collect(),
         );
         let same_keys =
             Matrix::from_fn(rows.len(), columns.len(), |row, column| own_keys[row] == given_keys[column]);
@@ -125,6 +153,7 @@ impl OpenBucket {
         });
         let is_large = places > MOST_PAIRS;
         let is_indistinct = |own: &Match, pair: (usize, usize)| {
+            let (references, predictions) = (&prepared.references.calls, &prepared.predictions.calls);
             own.similarity < 1.0
                 && cosine_of_calls(references, predictions, embedder, pair) >= own.similarity - INDISTINCT
         };

@@ -11,9 +11,9 @@ use m3_embedding::{Embedder, EncoderError, InputKey};
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, is_same};
 
-use super::align::{Alignment, ONLY_ONE};
+use super::align::{Alignment, ONLY_ONE, ORDERS_OR_NARROWS};
 use super::comparison_cache::{question_key, schema_key};
-use super::constants::{CLOSE, EQUIVALENT, SAME_OTHERWISE, TOO_LONG};
+use super::constants::{CLOSE, EQUIVALENT, ORDERED_OR_ABSENT, SAME_OTHERWISE, TOO_LONG};
 use super::evidence::{self, Context, Question};
 use super::model::{BUILT_IN_DIGEST, Model};
 use super::readers::{ANOTHER_ID, NO_ID};
@@ -334,7 +334,12 @@ impl<'a> Fidelity<'a> {
         for argument in arguments.iter_mut().filter(is_open) {
             let evidence = evidence::of(&context, argument);
             // Only equal values have 1, and what was not read to its end is not accepted.
-            let most = if evidence.is_cut() { TOO_LONG } else { SAME_OTHERWISE };
+            let changes_answer = argument.reason == ORDERS_OR_NARROWS && !evidence.is_asked_extra();
+            let most = match evidence.is_cut() {
+                true => TOO_LONG,
+                false if changes_answer => ORDERED_OR_ABSENT,
+                false => SAME_OTHERWISE,
+            };
             // A model of absurd numbers has none as its probability, and accepts nothing.
             let model = self.model.clone().unwrap_or_else(Model::built_in);
             let probability = model.probability(&evidence);
@@ -347,7 +352,7 @@ impl<'a> Fidelity<'a> {
                 },
                 other => other,
             };
-            if argument.reason == ONLY_ONE {
+            if argument.reason == ONLY_ONE || argument.reason == ORDERS_OR_NARROWS && !changes_answer {
                 argument.reason = Cow::Borrowed(one_sided_reason(argument.verdict, argument.score >= CLOSE));
             }
             if self.keeps_evidence {

@@ -42,6 +42,10 @@ pub const UNKNOWN_MEMBER: f64 = 0.7;
 /// An optional member that says something.
 pub const OPTIONAL_OR_ABSENT: f64 = 0.3;
 
+/// The best score of a sort order, a number of rooms or persons, or a filter that one call lacks and the question does not ask
+/// for: not accepted.
+pub const ORDERED_OR_ABSENT: f64 = 0.45;
+
 /// A required member.
 pub const REQUIRED_OR_ABSENT: f64 = 0.03;
 

@@ -166,6 +166,21 @@ impl Name {
         self.is_of("places") || matches!(&*self.said(), "from" | "to")
     }
 
+    /// Whether a value orders, counts or narrows what is asked for: `sort_by`, `room_qty` and `max_price` do, `order_id` and
+    /// `max_results` do not. `number` is the value if it is one.
+    pub(super) fn changes_the_answer(&self, number: Option<f64>) -> bool {
+        let last = self.last().unwrap_or_default();
+        let ends_with = |words: &[&str], line: &str| words.contains(&last) || Self::new(last).is_of(line);
+        let is_measured = self.is_of("exact") && !self.is_of("shapes");
+        let is_some_number = number.is_some_and(|number| number != 0.0);
+        self.is_of("narrows")
+            || self.is_of("orders") && ends_with(&["by"], "orders")
+            || is_some_number
+                && self.is_of("counts")
+                && ends_with(&["qty", "quantity", "count", "number"], "counts")
+            || is_some_number && self.is_of("bounds") && is_measured
+    }
+
     /// Whether most tools have this value, in small letters, as the default of an argument of this name.
     pub(super) fn is_usual(&self, value: &str) -> bool {
         self.words.len() <= 3

@@ -1,6 +1,7 @@
 //! Who is compared with whom: members by their keys, items of lists by their place or as sets, texts that hold JSON or
 //! lists as what they hold.
 
+mod absent;
 mod boxes;
 mod lists;
 mod members;
@@ -9,12 +10,12 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use m3_trajectory::json::{Json, Keys, is_same, parse, pointer_to};
+use m3_trajectory::json::{Json, is_same, parse, pointer_to};
 
-use super::constants::{
-    DEFAULT_OR_ABSENT, EMPTY_OR_ABSENT, EQUIVALENT, MAX_DEPTH, MAX_TEXT, MAX_VALUES, NOTHING, NULL_OR_ABSENT,
-    OPTIONAL_OR_ABSENT, REQUIRED_OR_ABSENT, SAME_OTHERWISE, UNKNOWN_MEMBER, USUAL_OR_ABSENT,
-};
+pub(super) use absent::{ONLY_ONE, ORDERS_OR_NARROWS};
+use absent::{is_empty, is_nothing};
+
+use super::constants::{MAX_DEPTH, MAX_TEXT, MAX_VALUES, NOTHING, NULL_OR_ABSENT, SAME_OTHERWISE};
 use super::file_words::explain_difference;
 use super::name::Name;
 use super::place::cut;
@@ -228,53 +229,6 @@ impl<'a> Alignment<'a> {
     fn one_sided(&mut self, at: &ValueLocation<'_>, key: &str, value: &Json, verdict: Verdict) {
         self.absent(&below(at, key), value, Presence::among(at, key), verdict);
     }
-
-    /// A value that only one side has.
-    pub(super) fn absent(
-        &mut self,
-        at: &ValueLocation<'_>,
-        value: &Json,
-        presence: Presence,
-        verdict: Verdict,
-    ) {
-        self.values += 1;
-        if let Some(difference) = value.as_str().and_then(|text| explain_difference(None, Some(text))) {
-            return self.push(&at.path, Finding::new(Kind::Written, NOTHING, difference));
-        }
-        let schema = at.context.schema;
-        let is_as = |default: &Json| {
-            let is_single = |value: &Json| !matches!(value, Json::Array(_) | Json::Object(_) | Json::Null);
-            is_same(default, value)
-                || is_single(default)
-                    && is_single(value)
-                    && compare(&at.context, self.words, default, value).score >= EQUIVALENT
-        };
-        let is_default =
-            || schema.is_some_and(|schema| schema.defaults().any(is_as) || schema.describes_default(value));
-        let says_default = schema.is_some_and(|schema| {
-            schema.defaults().any(|default| *default != Json::Null) || schema.said_default().is_some()
-        });
-        // An empty text says nothing, but `false` says no where the default is yes.
-        let has_default = matches!(value, Json::Bool(_)) && says_default;
-        let (score, reason) = if *value == Json::Null {
-            (NULL_OR_ABSENT, "null is the same as absent")
-        } else if is_default() {
-            (DEFAULT_OR_ABSENT, "the default is the same as absent")
-        } else if presence == Presence::Required {
-            (REQUIRED_OR_ABSENT, "required")
-        } else if is_empty(value) && !has_default
-            || is_nothing(value) && !schema.is_some_and(Schema::has_choices)
-        {
-            (EMPTY_OR_ABSENT, "says nothing")
-        } else if !says_default && is_usual(&at.context.name, value) {
-            (USUAL_OR_ABSENT, "what most tools have as their default")
-        } else if presence == Presence::Unknown || schema.is_none() && at.context.name.is_of("reasons") {
-            (UNKNOWN_MEMBER, "the tool does not know it")
-        } else {
-            (OPTIONAL_OR_ABSENT, ONLY_ONE)
-        };
-        self.push(&at.path, Finding::absent(readers::kind_of(value), score, verdict, reason));
-    }
 }
 
 /// The members of an object. Of so many that not all may be looked at, those that are must not depend on their order.
@@ -301,9 +255,6 @@ fn compare(context: &ArgumentContext<'_>, words: &Words, a: &Json, b: &Json) -> 
 
 /// The reason where values are too many, or too deep, to be compared.
 pub(super) const TOO_MUCH: &str = "different, and too much to compare";
-
-/// The rules' reason for an optional argument that one call lacks.
-pub(super) const ONLY_ONE: &str = "only one call says it";
 
 /// Names in reasons are cut to so many characters.
 const SHOWN_NAME: usize = 40;
@@ -346,32 +297,6 @@ fn below<'a>(at: &ValueLocation<'a>, key: &str) -> ValueLocation<'a> {
         ..ArgumentContext::default()
     };
     ValueLocation { path: pointer_to(&at.path, key), depth: at.depth + 1, context }
-}
-
-/// Whether most tools take a value for one that is not said.
-fn is_usual(name: &Name, value: &Json) -> bool {
-    let text = value.as_str().map_or_else(|| value.to_text(Keys::Sorted), |text| text.trim().to_lowercase());
-    match text.as_str() {
-        "default" | "auto" | "automatic" | "unspecified" | "n/a" => true,
-        // To delete all is another thing than to filter nothing.
-        "all" | "any" | "none" => name.is_of("filters"),
-        text => name.is_usual(text.strip_suffix(".0").unwrap_or(text)),
-    }
-}
-
-fn is_empty(value: &Json) -> bool {
-    match value {
-        Json::Bool(value) => !value,
-        Json::String(text) => text.trim().is_empty(),
-        Json::Array(items) => items.is_empty(),
-        Json::Object(members) => members.is_empty(),
-        _ => false,
-    }
-}
-
-/// Whether a text is the nothing of some language, as it is when it is printed.
-fn is_nothing(value: &Json) -> bool {
-    value.as_str().is_some_and(|text| matches!(text.trim(), "null" | "NULL" | "None" | "nil" | "undefined"))
 }
 
 /// Two values where one or both are texts that hold JSON, as what they hold.

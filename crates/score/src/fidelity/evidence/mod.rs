@@ -126,6 +126,12 @@ impl Evidence {
         self.is("extra")
     }
 
+    /// Whether only the second call has the argument, and the question has most of its words.
+    pub(super) fn is_asked_extra(&self) -> bool {
+        let place = SIGNS.iter().position(|sign| sign.0 == "extra_asked");
+        place.and_then(|place| self.numbers.get(place)).is_some_and(|share| *share >= 0.5)
+    }
+
     /// Whether the question is known.
     pub(super) fn has_question(&self) -> bool {
         self.is("has_question")

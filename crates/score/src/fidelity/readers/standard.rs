@@ -96,7 +96,10 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
         return Some(Finding::new(Kind::Standard, SAME_OTHERWISE, "two codes of one country"));
     }
     let found = tables.iter().find_map(|(is_named, table)| entries(table, [x, y], *is_named, is_language));
-    found.or_else(|| airports(name, a, b)).or_else(|| companies(name, a, b))
+    found
+        .or_else(|| airports(name, a, b))
+        .or_else(|| airports_in_words(a, b))
+        .or_else(|| companies(name, a, b))
 }
 
 /// Compares two entries of a table; `is_named` where the argument's name says that they are.
@@ -178,6 +181,27 @@ fn airports(name: &Name, a: &str, b: &str) -> Option<Finding> {
     Some(Finding::new(Kind::Standard, score, reason))
 }
 
+/// Compares airports in words, of which one or both have the code besides: `Heathrow Airport (LHR)`.
+fn airports_in_words(a: &str, b: &str) -> Option<Finding> {
+    let ((words, code), (other_words, other_code)) = (airport_parts(a)?, airport_parts(b)?);
+    let (score, reason) = match (code, other_code) {
+        (Some(code), Some(other)) if code != other => (NOTHING, "another airport"),
+        _ if words == other_words => (SAME_OTHERWISE, "an airport with and without its code"),
+        _ => return None,
+    };
+    Some(Finding::new(Kind::Standard, score, reason))
+}
+
+/// The words of an airport in small letters, and its code at their end; `None` where they do not say that it is one.
+fn airport_parts(text: &str) -> Option<(Vec<String>, Option<&str>)> {
+    let is_code = |word: &str| word.len() == 3 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    let mut words: Vec<&str> =
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let code = words.pop_if(|word| is_code(word));
+    let words: Vec<String> = words.into_iter().map(fold).collect();
+    words.iter().any(|word| word == "airport").then_some((words, code))
+}
+
 /// Compares two time zones by their names, former names, abbreviations or offsets; `is_named` where the argument's name
 /// says that they are.
 fn time_zones(a: &str, b: &str, is_named: bool) -> Option<Finding> {
@@ -240,6 +264,15 @@ fn offset(text: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_code_beside_its_airport_says_nothing_more() {
+        let score = |a: &str, b: &str| airports_in_words(a, b).map(|finding| finding.score);
+        assert_eq!(score("Flesland Airport", "Flesland airport (BGO)"), Some(SAME_OTHERWISE));
+        assert_eq!(score("Bergen Airport BGO", "Bergen Airport, OSL"), Some(NOTHING));
+        assert_eq!(score("Bergen Airport", "Oslo Airport OSL"), None);
+        assert_eq!(score("Bergen BGO", "Bergen"), None);
+    }
 
     #[test]
     fn tables_are_folded_and_name_nothing_twice() {
