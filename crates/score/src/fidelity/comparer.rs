@@ -13,7 +13,7 @@ use m3_trajectory::json::{Json, is_same};
 
 use super::align::{Alignment, ONLY_ONE, ORDERS_OR_NARROWS};
 use super::comparison_cache::{question_key, schema_key};
-use super::constants::{CLOSE, EQUIVALENT, ORDERED_OR_ABSENT, SAME_OTHERWISE, TOO_LONG};
+use super::constants::{CLOSE, ORDERED_OR_ABSENT, SAME_OTHERWISE, TOO_LONG};
 use super::evidence::{self, Context, Question};
 use super::model::{BUILT_IN_DIGEST, Model};
 use super::readers::{ANOTHER_ID, NO_ID};
@@ -330,8 +330,9 @@ impl<'a> Fidelity<'a> {
                 || [ANOTHER_ID, NO_ID].contains(&&*argument.reason)
         };
         let is_open =
-            |argument: &&mut ArgumentComparison| argument.verdict != Verdict::Equal && !is_known(argument);
-        for argument in arguments.iter_mut().filter(is_open) {
+            |argument: &ArgumentComparison| argument.verdict != Verdict::Equal && !is_known(argument);
+        let count = arguments.iter().filter(|argument| is_open(argument)).count();
+        for argument in arguments.iter_mut().filter(|argument| is_open(argument)) {
             let evidence = evidence::of(&context, argument);
             // Only equal values have 1, and what was not read to its end is not accepted.
             let changes_answer = argument.reason == ORDERS_OR_NARROWS && !evidence.is_asked_extra();
@@ -342,16 +343,9 @@ impl<'a> Fidelity<'a> {
             };
             // A model of absurd numbers has none as its probability, and accepts nothing.
             let model = self.model.clone().unwrap_or_else(Model::built_in);
-            let probability = model.probability(&evidence);
+            let probability = model.probability(&evidence, count);
             argument.score = if probability.is_nan() { 0.0 } else { probability.min(most) };
-            argument.verdict = match argument.verdict {
-                Verdict::Equivalent | Verdict::Close | Verdict::Different => match argument.score {
-                    EQUIVALENT.. => Verdict::Equivalent,
-                    CLOSE.. => Verdict::Close,
-                    _ => Verdict::Different,
-                },
-                other => other,
-            };
+            argument.verdict = argument.verdict.by_score(argument.score);
             if argument.reason == ONLY_ONE || argument.reason == ORDERS_OR_NARROWS && !changes_answer {
                 argument.reason = Cow::Borrowed(one_sided_reason(argument.verdict, argument.score >= CLOSE));
             }

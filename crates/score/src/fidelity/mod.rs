@@ -166,6 +166,18 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// What became of two values with this score; what only one call has stays so, and what is equal.
+    fn by_score(self, score: f64) -> Self {
+        match self {
+            Self::Equivalent | Self::Close | Self::Different => match score {
+                constants::EQUIVALENT.. => Self::Equivalent,
+                constants::CLOSE.. => Self::Close,
+                _ => Self::Different,
+            },
+            other => other,
+        }
+    }
+
     /// The name in results.
     #[must_use]
     pub fn name(self) -> &'static str {
