@@ -270,7 +270,7 @@ mod tests {
 
     fn compared(score: f64, regions: Regions) -> ComparedPair {
         let fidelity = CallFidelity { score, regions, ..CallFidelity::default() };
-        ComparedPair { reference: PLACE, predicted: PLACE, fidelity }
+        ComparedPair { reference: PLACE, predicted: PLACE, joined: Vec::new(), fidelity }
     }
 
     /// Two pairs, one of them wrong; one missed call, two extra ones.

@@ -11,6 +11,15 @@ pub struct ComparedPair {
     pub reference: CallPlace,
     /// The predicted call.
     pub predicted: CallPlace,
+    /// Extra calls that ask for the rest of a list of which the predicted call asks for a part.
+    pub joined: Vec<CallPlace>,
     /// How far their arguments ask for the same.
     pub fidelity: CallFidelity,
+}
+
+impl ComparedPair {
+    /// All predicted calls that the reference call is compared with.
+    pub(super) fn predictions(&self) -> impl Iterator<Item = CallPlace> + '_ {
+        [self.predicted].into_iter().chain(self.joined.iter().copied())
+    }
 }

@@ -6,6 +6,7 @@
 //! a call uses depends on which calls are paired, so both are found in turns until nothing changes.
 
 mod open_bucket;
+mod parts;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -28,6 +29,24 @@ pub(super) type ComparedCalls = (usize, usize, usize);
 /// For each trajectory of a chunk: for each predicted call the reference call it is paired with.
 pub(super) type Pairings = Vec<Vec<Option<usize>>>;
 
+/// Which calls are compared, and what was found: trajectory by trajectory, those of matches in their order, then those of reference
+/// calls that the alignment leaves unmatched.
+pub(super) struct PairedCalls {
+    pub(super) calls: Vec<ComparedCalls>,
+    /// How far each pair asks for the same.
+    pub(super) fidelities: Vec<CallFidelity>,
+    /// For each pair the extra calls that ask for the rest of what the reference's call asks for.
+    pub(super) joined: Vec<Vec<usize>>,
+    pub(super) pairings: Pairings,
+}
+
+impl PairedCalls {
+    fn new(calls: Vec<ComparedCalls>, fidelities: Vec<CallFidelity>, pairings: Pairings) -> Self {
+        let joined = vec![Vec::new(); calls.len()];
+        Self { calls, fidelities, joined, pairings }
+    }
+}
+
 /// Compares calls of a chunk.
 pub(super) struct Comparer<'r, 'a> {
     pub(super) chunk: &'r Chunk,
@@ -40,15 +59,19 @@ pub(super) struct Comparer<'r, 'a> {
 
 impl Comparer<'_, '_> {
     /// Whose arguments are compared, and how far they ask for the same: the pairs of each alignment, but for calls that are
-    /// told apart by what they ask for. Trajectory by trajectory, those of matches in their order, then those of reference calls
-    /// that the alignment leaves unmatched. Then the pairings themselves.
+    /// told apart by what they ask for, and with all calls that ask for a part of the same.
     ///
     /// # Errors
     /// [`EncoderError`], for the words of arguments.
-    pub(super) fn pair(
-        &mut self,
-        matchings: &[Matching],
-    ) -> Result<(Vec<ComparedCalls>, Vec<CallFidelity>, Pairings), EncoderError> {
+    pub(super) fn pair(&mut self, matchings: &[Matching]) -> Result<PairedCalls, EncoderError> {
+        let mut paired = self.pair_one_to_one(matchings)?;
+        if self.options.similarity != Similarity::Typed {
+            self.join_parts(&mut paired)?;
+        }
+        Ok(paired)
+    }
+
+    fn pair_one_to_one(&mut self, matchings: &[Matching]) -> Result<PairedCalls, EncoderError> {
         let aligned = |(prepared, matching): (&Prepared, &Matching)| {
             let mut paired = vec![None; prepared.predictions.calls.len()];
             for pair in &matching.matches {
@@ -60,7 +83,7 @@ impl Comparer<'_, '_> {
         let pairs: Vec<ComparedCalls> = compared_calls(matchings, &pairings).collect();
         let fidelities = self.compare(&pairs, &pairings)?;
         if self.options.similarity == Similarity::Typed {
-            return Ok((pairs, fidelities, pairings));
+            return Ok(PairedCalls::new(pairs, fidelities, pairings));
         }
         let known: HashMap<ComparedCalls, CallFidelity> = pairs.into_iter().zip(fidelities).collect();
         let mut open = self.open_buckets(matchings, &known);
@@ -87,7 +110,7 @@ impl Comparer<'_, '_> {
             None => known.remove(pair),
         };
         let fidelities = pairs.iter().filter_map(fidelity).collect();
-        Ok((pairs, fidelities, pairings))
+        Ok(PairedCalls::new(pairs, fidelities, pairings))
     }
 
     /// Pairs the calls of open buckets by what they ask for, in turns.

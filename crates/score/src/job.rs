@@ -246,8 +246,8 @@ impl JobCalls<'_> {
     /// Which predicted calls no reference call is compared with.
     fn are_alone(&self) -> Vec<bool> {
         let mut are_alone = vec![true; self.predictions.len()];
-        for pair in self.compared {
-            are_alone[pair.predicted.index] = false;
+        for call in self.compared.iter().flat_map(ComparedPair::predictions) {
+            are_alone[call.index] = false;
         }
         are_alone
     }

@@ -97,7 +97,8 @@ mod tests {
         let matching = Matching { matches: vec![pair], ..Matching::default() };
         let regions = Regions { overlaps: regions, ..Regions::default() };
         let fidelity = CallFidelity { regions, ..CallFidelity::default() };
-        let compared = vec![ComparedPair { reference: place, predicted: place, fidelity }];
+        let compared =
+            vec![ComparedPair { reference: place, predicted: place, joined: Vec::new(), fidelity }];
         let calls = Calls::new(1);
         let sums = ExactSums::of(
             false,

@@ -9,7 +9,7 @@ use m3_trajectory::{FailureClass, Trajectory};
 
 use super::answer::{AnswerAgreement, answer_agreement};
 use super::chunk::{Chunk, Prepared};
-use super::counterparts::{Comparer, pair_of};
+use super::counterparts::{Comparer, PairedCalls, pair_of};
 use super::fidelity::{DoubtfulPairs, Fidelity};
 use super::job::{JobCalls, KnownResults};
 use super::matching::{Matching, align, calls_to_embed, cosine_of_calls};
@@ -241,12 +241,12 @@ impl<'a> Run<'a> {
     ) -> Result<Vec<Vec<ComparedPair>>, ScoreError> {
         let (fidelity, spelling) = (&mut self.fidelity, &mut self.spelling);
         let mut pairing = Comparer { chunk, fidelity, spelling, options: &self.options, embedder };
-        let (pairs, fidelities, pairings) = pairing.pair(matchings)?;
+        let PairedCalls { calls, fidelities, joined, pairings } = pairing.pair(matchings)?;
         let (answers, mut doubtful) = (self.options.answers, self.doubtful.as_deref_mut());
         let answers = answers.filter(|answers| !answers.is_empty());
         let is_asked = answers.is_some() || doubtful.is_some();
         let mut compared: Vec<Vec<ComparedPair>> = vec![Vec::new(); chunk.items.len()];
-        for (calls, mut fidelity) in pairs.into_iter().zip(fidelities) {
+        for ((calls, mut fidelity), joined) in calls.into_iter().zip(fidelities).zip(joined) {
             if is_asked {
                 let rewritten = pairing.rewrite_under(calls, &pairings);
                 let pair = pair_of(&chunk.items, calls, rewritten.as_ref());
@@ -261,7 +261,8 @@ impl<'a> Run<'a> {
             let prepared = &chunk.items[item];
             let (reference, predicted) =
                 (prepared.references.calls.places[reference], prepared.predictions.calls.places[predicted]);
-            compared[item].push(ComparedPair { reference, predicted, fidelity });
+            let joined = joined.into_iter().map(|call| prepared.predictions.calls.places[call]).collect();
+            compared[item].push(ComparedPair { reference, predicted, joined, fidelity });
         }
         Ok(compared)
     }

@@ -114,6 +114,37 @@ fn the_same_picture_is_the_same_input_whichever_calls_made_it() {
     assert!(other.iter().filter(|fidelity| **fidelity < Some(0.5)).count() >= 2, "{other:?}");
 }
 
+#[test]
+fn a_list_may_be_given_item_by_item() {
+    let item = |name: &str, note: &str| json!({"name": name, "notes": [note]});
+    let create = |items: &[Value]| call("memory/create_entities", json!({"entities": items, "kind": "room"}));
+    let (hall, bath, attic) = (item("hall", "north"), item("bath", "south"), item("attic", "top"));
+    let reference = of_steps(&[&[create(&[hall.clone(), bath.clone(), attic.clone()])]]);
+    let parts = |parts: &[Value]| one(&of_steps(&[parts]), &reference);
+    let alone =
+        |items: &[&Value]| items.iter().map(|item| create(std::slice::from_ref(item))).collect::<Vec<_>>();
+    let whole = parts(&alone(&[&hall, &bath, &attic]));
+    assert!(fidelities(&whole)[0] > Some(0.9), "{:?}", whole.compared);
+    let reason = |score: &TrajectoryScore| -> String {
+        let wrong = score.compared[0].fidelity.arguments.iter().filter(|argument| argument.score < 1.0);
+        wrong.map(|argument| argument.reason.to_string()).collect()
+    };
+    assert!(reason(&whole).starts_with("the rest of the list is in 1."), "{}", reason(&whole));
+    let two = parts(&[create(&[hall.clone(), bath.clone()]), create(std::slice::from_ref(&attic))]);
+    assert!(fidelities(&two)[0] > Some(0.9), "{:?}", two.compared);
+    // An item that is another one, one that is missing, and a part with another argument beside it.
+    let other = parts(&alone(&[&hall, &bath, &item("attic", "cellar")]));
+    let missing = parts(&alone(&[&hall, &bath]));
+    let mut kinds = alone(&[&hall, &bath, &attic]);
+    kinds[1]["arguments"]["kind"] = json!("tool");
+    for score in [other, missing, parts(&kinds)] {
+        assert!(fidelities(&score)[0] < Some(0.5), "{:?}", score.compared);
+    }
+    // What completes a list is no extra change.
+    let extra = |score: &TrajectoryScore| score.job.as_ref().unwrap().evidence.extra_changes;
+    assert!(extra(&whole) == 0.0 && extra(&parts(&alone(&[&hall, &bath, &attic, &attic]))) > 0.0);
+}
+
 /// A point is no set, and who made something is no time.
 #[test]
 fn answers_differ_by_the_order_of_numbers_and_by_names() {

@@ -38,7 +38,8 @@ impl<'a> ResultEvidence<'a> {
         pictures: Option<&'a dyn ComparePictures>,
         role: &'a dyn Fn(&str) -> CallRole,
     ) -> Self {
-        let paired: HashSet<usize> = compared.iter().map(|pair| pair.predicted.index).collect();
+        let paired: HashSet<usize> =
+            compared.iter().flat_map(ComparedPair::predictions).map(|call| call.index).collect();
         let is_paired = |call: usize| paired.contains(&call);
         let agreement = Agreement::new(results, &is_paired, pictures);
         let extra =
@@ -79,7 +80,8 @@ impl<'a> ResultEvidence<'a> {
         if !is_as_written && self.results.has_only_prediction_failed(calls) && self.tells_against(calls) {
             lower(&mut pair.fidelity, "the call failed");
         }
-        if pair.fidelity.score >= 1.0 {
+        // The result of a part says nothing of the whole.
+        if pair.fidelity.score >= 1.0 || !pair.joined.is_empty() {
             return;
         }
         self.accept_same_pictures(pair);
