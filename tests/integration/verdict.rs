@@ -139,9 +139,19 @@ fn people_say_what_calls_do() {
     ];
     let (code, said) = failure(m3().unwrap().arg("compare").args(&both));
     assert!(
-        code == 2 && said.contains("were not scored in the same way") && said.contains(", roles `"),
+        code == 2 && said.contains("were not scored in the same way") && said.contains(", roles "),
         "{said}"
     );
+    let labels = folder.write("labels.jsonl", r#"{"run": "plain", "id": "1", "pass": true}"#);
+    let (code, said) = failure(m3().unwrap().arg("agree").args(&both).arg("--labels").arg(labels));
+    assert!(code == 2 && said.contains(", roles "), "{said}");
+    // The same roles in a file of another name are no others.
+    let same = [("one.json", "desk.json"), ("two.json", "./desk.json")].map(|(out, name)| {
+        let file = folder.write("desk.json", r#"{"desk/*": "looks"}"#);
+        scored(out, &["--roles", file.parent().unwrap().join(name).to_str().unwrap()])
+    });
+    let output = run(m3().unwrap().arg("compare").args(&same));
+    assert!(output.status.success(), "{}", text(&output.stderr));
     let unused = roles(r#"{"mail/*": "changes"}"#);
     let output = run(m3().unwrap().arg("score").args(&files).args(["--roles", &unused]));
     assert!(text(&output.stderr).contains("1 name fits no tool that is called: `mail/*`"));

@@ -7,7 +7,7 @@ use m3_trajectory::json::{Json, Keys, parse};
 
 use super::asked_names::AskedNames;
 use super::leaves::{Leaf, argument_leaves, walk_result};
-use super::names::gives_name;
+use super::names::{gives_name, is_amount};
 use super::paths::is_file_path;
 use super::tools::{creates_by_name, without_server};
 use super::uses::find_uses;
@@ -191,6 +191,10 @@ pub fn given_names(chain: &Chain, asked: &AskedNames) -> Vec<ValueUse> {
     {
         let Some(name) = leaf.value.as_str() else { continue };
         let Some((&name, &(from, pointer))) = makers.get_key_value(name) else { continue };
+        // `1` may be a page.
+        if name.chars().count() == 1 && is_amount(&leaf.name) {
+            continue;
+        }
         let uses = made.entry(name).or_default();
         if uses.len() < MOST {
             let origin = Origin::Name(pointer.to_owned());

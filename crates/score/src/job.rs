@@ -267,7 +267,7 @@ impl JobCalls<'_> {
             (self.predictions.tool(call), arguments.map(|arguments| arguments.to_text(Keys::Sorted)))
         };
         let needed: HashSet<(&str, Option<String>)> =
-            self.compared.iter().map(|pair| words(pair.predicted.index)).collect();
+            self.compared.iter().flat_map(ComparedPair::predictions).map(|call| words(call.index)).collect();
         let mut again: HashMap<(&str, Option<String>), Vec<usize>> = HashMap::new();
         let are_alone = self.are_alone();
         for call in calls.filter(|call| are_alone[*call]) {

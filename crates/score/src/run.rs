@@ -247,7 +247,8 @@ impl<'a> Run<'a> {
         let is_asked = answers.is_some() || doubtful.is_some();
         let mut compared: Vec<Vec<ComparedPair>> = vec![Vec::new(); chunk.items.len()];
         for ((calls, mut fidelity), joined) in calls.into_iter().zip(fidelities).zip(joined) {
-            if is_asked {
+            // Who is asked sees one call of each side.
+            if is_asked && joined.is_empty() {
                 let rewritten = pairing.rewrite_under(calls, &pairings);
                 let pair = pair_of(&chunk.items, calls, rewritten.as_ref());
                 if let Some(doubtful) = &mut doubtful {

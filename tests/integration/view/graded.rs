@@ -150,8 +150,10 @@ fn traces_say_their_format_and_tables_of_suites_are_sorted() {
     }
     write(&path, &score);
     let Some(view) = View::start(&folder, &["."]) else { return };
-    visit(&browser, &view.address, "#/compare/good/poor");
-    assert_eq!(browser.text(metric), "average");
+    for page in ["#/matrix", "#/compare/good/poor"] {
+        visit(&browser, &view.address, page);
+        assert_eq!(browser.text(metric), "average", "{page}");
+    }
 }
 
 /// What `m3 judge` did not accept is shown, and nothing is scored against it.

@@ -196,6 +196,24 @@ fn pages_say_what_the_commands_say() {
     // Gains and regressions: the same tasks change as `m3 compare` says.
     visit(&browser, &view.address, "#/compare/poor/replayed");
     assert!(browser.text(MAIN).contains("The second is better"), "{}", browser.text(MAIN));
+    // The metrics that decide have their p as it is, the others after the correction for several.
+    let replayed = runs.iter().position(|run| run["name"] == "replayed").unwrap();
+    let differences = view.json(&format!("data/compare/{poor}-{replayed}.json"))["differences"].clone();
+    let differences = differences.as_array().unwrap();
+    let shown = "[...document.querySelectorAll('.plain-numbers')][0].querySelectorAll('tbody tr')";
+    let shown = format!("[...{shown}].map(row => row.lastElementChild.textContent).join()");
+    let p = |row: &serde_json::Value| {
+        let p = if ["verdict", "average"].contains(&row["metric"].as_str().unwrap()) {
+            assert!(row["corrected_p_value"].is_null(), "{row}");
+            &row["p_value"]
+        } else {
+            &row["corrected_p_value"]
+        };
+        let said = |p: f64| if p < 1e-3 { "< 0.001".to_owned() } else { format!("{p:.3}") };
+        p.as_f64().map_or("–".to_owned(), said)
+    };
+    let expected: Vec<String> = differences.iter().map(p).collect();
+    assert_eq!(browser.text(&shown), expected.join(","));
 }
 
 /// Of two trajectories with one id the last is scored; both can be opened, and `j` goes on from one to the other.

@@ -212,18 +212,25 @@ fn not_in_all(models: &[ScoredModel]) -> Vec<String> {
     every.into_iter().filter(|name| all.iter().any(|own| !own.contains(name))).collect()
 }
 
+/// The SHA-256 of the file of roles that a model was scored with, if there was one.
+fn roles(model: &ScoredModel) -> Option<&str> {
+    model.head.inputs.roles.as_ref().map(|roles| &*roles.sha256)
+}
+
 /// Fails if two models were scored in different ways.
 fn check_conditions(models: &[ScoredModel]) -> Result<(), AgreeError> {
     let how = |model: &ScoredModel| {
         let references = model.head.inputs.references.sha256.get(..8).unwrap_or("unknown");
-        format!("{}, {}, references {references}", model.head.profile, model.head.similarity)
+        let roles = roles(model).map(|roles| format!(", roles {}", roles.get(..8).unwrap_or(roles)));
+        let roles = roles.unwrap_or_default();
+        format!("{}, {}, references {references}{roles}", model.head.profile, model.head.similarity)
     };
     let Some(first) = models.first() else { return Ok(()) };
     let is_other = |model: &&ScoredModel| {
         let (own, other) = (&first.head, &model.head);
         // Earlier scores do not tell their references.
         let references = [&own.inputs.references.sha256, &other.inputs.references.sha256];
-        (&own.profile, &own.similarity) != (&other.profile, &other.similarity)
+        (&own.profile, &own.similarity, roles(first)) != (&other.profile, &other.similarity, roles(model))
             || (references[0] != references[1] && references.iter().all(|hash| !hash.is_empty()))
     };
     match models.iter().find(is_other) {

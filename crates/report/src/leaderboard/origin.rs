@@ -101,12 +101,12 @@ fn silent_note(models: &[Scored<'_>], is_silent: fn(&Origin) -> bool, what: &str
     is_partial.then(|| format!("{silent} of {} do not say {what}", counted(models.len(), "result")))
 }
 
-/// A file with the beginning of its hash.
-pub(super) fn said(file: &InputReport) -> String {
+fn said(file: &InputReport) -> String {
     format!("`{}` ({})", shortened(&file.name, 40), start(&file.sha256))
 }
 
-fn start(hash: &str) -> &str {
+/// The beginning of a hash.
+pub(super) fn start(hash: &str) -> &str {
     hash.get(..DIGITS).unwrap_or(hash)
 }
 

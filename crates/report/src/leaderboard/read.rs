@@ -128,7 +128,7 @@ fn numbers(head: ScoreSummary, trajectories: Vec<TrajectoryReport>) -> Result<Nu
     let ThresholdsReport { weak, strong } = head.thresholds;
     let trajectories = trajectories.into_iter().map(|report| kept(report, strong));
     let trajectories = by_task(trajectories, &trials.unwrap_or_default())?;
-    let roles = head.inputs.roles.as_ref().map(|roles| format!(", roles {}", origin::said(roles)));
+    let roles = head.inputs.roles.as_ref().map(|roles| format!(", roles {}", origin::start(&roles.sha256)));
     let conditions = format!(
         "encoder {} ({}), similarity {}, tau {weak} / {strong}{}{}{}",
         head.encoder.name,

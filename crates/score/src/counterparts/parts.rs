@@ -1,19 +1,23 @@
 //! Lists that a prediction gives in several calls: `scan` of one picture after the other for `scan` of both.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use m3_embedding::EncoderError;
+use m3_flow::{CallRole, creates, is_file_path, words_of_name};
 use m3_support::pointer::segments;
 use m3_trajectory::json::{Json, is_same};
 
-use super::{Comparer, PairedCalls, compare_all};
+use super::{ComparedCalls, Comparer, PairedCalls, compare_all};
 use crate::fidelity::constants::{EQUIVALENT, SAME_OTHERWISE, THRESHOLD};
-use crate::fidelity::{ArgumentComparison, CallFidelity, Kind, Verdict};
+use crate::fidelity::{ArgumentComparison, CallFidelity, Kind, Verdict, may_be_split};
 use crate::flow::{Counterparts, Rewritten};
 
-/// So many extra calls of a tool are looked at for the rest of a list.
+/// So many extra calls of a tool are looked at for the rest of a list, and so many members of their arguments.
 const MOST_PARTS: usize = 64;
+
+/// Longer lists are not joined.
+const MOST_ITEMS: usize = 256;
 
 /// A pair of calls of which the predicted one asks only for a part, by its place among all pairs.
 struct PartialPair {
@@ -24,77 +28,113 @@ struct PartialPair {
     rest: Vec<usize>,
 }
 
+/// What is known of a trajectory while its lists are joined.
+struct FreeCalls {
+    item: usize,
+    /// The extra calls that did not fail and are no part yet, by tool.
+    by_tool: HashMap<String, Vec<usize>>,
+    /// Which of the reference's files a file that is changed in place stands for.
+    files: HashMap<usize, usize>,
+}
+
 impl Comparer<'_, '_> {
     /// Compares reference calls whose partner asks only for a part of a list with all calls that ask for a part of it. They are the
-    /// same where the calls together ask for the same, in any order of the items that the argument allows.
+    /// same where the calls together ask for the same.
     pub(super) fn join_parts(&mut self, paired: &mut PairedCalls) -> Result<(), EncoderError> {
-        let partial = self.partial_pairs(paired);
-        let pairs: Vec<_> = partial.iter().map(|one| paired.calls[one.place]).collect();
-        let joined: Vec<Option<Rewritten>> = partial.iter().map(|one| self.joined(one, paired)).collect();
-        let together = compare_all(self.fidelity, (self.chunk, &pairs, &joined), self.embedder)?;
-        for (one, found) in partial.into_iter().zip(together) {
-            let fidelity = &mut paired.fidelities[one.place];
+        let mut free: Option<FreeCalls> = None;
+        for place in 0..paired.calls.len() {
+            let pair = paired.calls[place];
+            if paired.fidelities[place].score >= EQUIVALENT {
+                continue;
+            }
+            if free.as_ref().is_none_or(|free| free.item != pair.0) {
+                free = Some(self.free_calls(pair.0, paired));
+            }
+            let Some(free) = free.as_mut() else { continue };
+            let Some(one) = self.partial_pair(place, pair, free) else { continue };
+            let joined = [self.joined(&one, paired, free)];
+            let mut together = compare_all(self.fidelity, (self.chunk, &[pair], &joined), self.embedder)?;
+            let Some(found) = together.pop() else { continue };
+            let fidelity = &mut paired.fidelities[place];
             if found.score >= THRESHOLD && found.score > fidelity.score {
-                *fidelity = self.explained(&one, found, paired.calls[one.place].0);
-                paired.joined[one.place] = one.rest;
+                for calls in free.by_tool.values_mut() {
+                    calls.retain(|call| !one.rest.contains(call));
+                }
+                *fidelity = self.explained(&one, found, pair.0);
+                paired.joined[place] = one.rest;
             }
         }
         Ok(())
     }
 
-    fn partial_pairs(&self, paired: &PairedCalls) -> Vec<PartialPair> {
-        let mut taken: HashSet<(usize, usize)> = HashSet::new();
-        let mut found = Vec::new();
-        for (place, (&(item, reference, predicted), fidelity)) in
-            paired.calls.iter().zip(&paired.fidelities).enumerate()
+    fn free_calls(&self, item: usize, paired: &PairedCalls) -> FreeCalls {
+        let prepared = &self.chunk.items[item];
+        let calls = &prepared.predictions.calls;
+        let has_failed = |call: usize| {
+            prepared.results.as_ref().is_some_and(|results| results.has_prediction_failed(call))
+        };
+        let mut by_tool: HashMap<String, Vec<usize>> = HashMap::new();
+        for call in
+            (0..calls.len()).filter(|&call| paired.pairings[item][call].is_none() && !has_failed(call))
         {
-            if fidelity.score >= EQUIVALENT {
-                continue;
-            }
-            let prepared = &self.chunk.items[item];
-            let (calls, arguments) = (&prepared.predictions.calls, &prepared.predictions.arguments);
-            let own = prepared.references.arguments[reference].as_ref();
-            let Some((own, part)) = own.zip(arguments[predicted].as_ref()) else { continue };
-            let Some((key, missing)) = shorter_list(own, part) else { continue };
-            let has_failed = |call: usize| {
-                prepared.results.as_ref().is_some_and(|results| results.has_prediction_failed(call))
-            };
-            let is_free = |&call: &usize| {
-                calls.tool(call) == calls.tool(predicted)
-                    && paired.pairings[item][call].is_none()
-                    && !taken.contains(&(item, call))
-                    && !has_failed(call)
-            };
-            let extra = (0..calls.len()).filter(is_free).take(MOST_PARTS);
-            let extra =
-                extra.filter_map(|call| Some((call, rest_of_list(part, arguments[call].as_ref()?, key)?)));
-            if let Some(rest) = chosen(extra, missing) {
-                taken.extend(rest.iter().map(|&call| (item, call)));
-                found.push(PartialPair { place, key: key.to_owned(), rest });
-            }
+            by_tool.entry(calls.tool(call).to_owned()).or_default().push(call);
         }
-        found
+        let files = prepared.flow.as_ref().map(|flow| flow.pair_files(&paired.pairings[item]));
+        FreeCalls { item, by_tool, files: files.unwrap_or_default() }
+    }
+
+    /// A pair whose predicted call asks for a part of a list that may be given in parts, with the calls that may have the rest.
+    fn partial_pair(
+        &self,
+        place: usize,
+        (item, reference, predicted): ComparedCalls,
+        free: &FreeCalls,
+    ) -> Option<PartialPair> {
+        let prepared = &self.chunk.items[item];
+        let tool = prepared.references.calls.tool(reference);
+        let free = free.by_tool.get(tool)?;
+        let arguments = &prepared.predictions.arguments;
+        let (own, part) =
+            (prepared.references.arguments[reference].as_ref()?, arguments[predicted].as_ref()?);
+        let key = shorter_list(own, part)?;
+        let all = items(own, key)?;
+        let makes_files = prepared.flow.as_ref().is_some_and(|flow| flow.reference_makes_files(reference));
+        let makes_pictures =
+            prepared.results.as_ref().is_some_and(|results| results.has_reference_pictures(reference));
+        // One by one, things are created that the tool is called after, and files are looked at.
+        let are_things = all.iter().all(|item| matches!(item, Json::Object(_))) && creates_each(tool, key);
+        let is_path = |item: &Json| item.as_str().is_some_and(is_file_path);
+        let are_files = self.options.role(tool) != CallRole::Changes && all.iter().all(is_path);
+        let is_split = all.len() <= MOST_ITEMS && may_be_split(tool, key) && (are_things || are_files);
+        if makes_files || makes_pictures || !is_split {
+            return None;
+        }
+        let parts: Vec<(usize, &[Json])> = free
+            .iter()
+            .take(MOST_PARTS)
+            .filter_map(|&call| Some((call, rest_of_list(part, arguments[call].as_ref()?, key)?)))
+            .collect();
+        let rest = chosen(&parts, all, items(part, key)?)?;
+        Some(PartialPair { place, key: key.to_owned(), rest })
     }
 
     /// The arguments of the reference call, and those of all parts as one call, as they are compared.
-    fn joined(&self, one: &PartialPair, paired: &PairedCalls) -> Option<Rewritten> {
+    fn joined(&self, one: &PartialPair, paired: &PairedCalls, free: &FreeCalls) -> Option<Rewritten> {
         let (item, reference, predicted) = paired.calls[one.place];
         let prepared = &self.chunk.items[item];
         let own = prepared.references.arguments[reference].as_ref()?;
-        let calls = &paired.pairings[item];
-        let files = prepared.flow.as_ref().map(|flow| flow.pair_files(calls)).unwrap_or_default();
+        let pairing = Counterparts::Known { calls: &paired.pairings[item], files: &free.files };
         let mut whole: Option<Rewritten> = None;
         // In their order, which is that of items that have one.
         let all: BTreeSet<usize> = one.rest.iter().copied().chain([predicted]).collect();
         for call in all {
-            let part = self.rewrite((item, reference, call), Counterparts::Known { calls, files: &files });
-            let part = part.unwrap_or_else(|| Rewritten {
+            let part = self.rewrite((item, reference, call), pairing).unwrap_or_else(|| Rewritten {
                 reference: own.clone(),
                 predicted: prepared.predictions.arguments[call].clone().unwrap_or(Json::Null),
                 changes: Vec::new(),
             });
             match &mut whole {
-                None => whole = Some(Rewritten { changes: Vec::new(), ..part }),
+                None => whole = Some(part),
                 Some(whole) => {
                     restore(&mut whole.reference, &part.reference, own);
                     if let (Some(items), Some(Json::Array(more))) =
@@ -105,7 +145,12 @@ impl Comparer<'_, '_> {
                 }
             }
         }
-        whole
+        // Names within the list have other places now.
+        let is_elsewhere = |pointer: &str| segments(pointer).next().is_none_or(|key| key != one.key);
+        whole.map(|mut whole| {
+            whole.changes.retain(|change| is_elsewhere(&change.pointer));
+            whole
+        })
     }
 
     /// What was found of all parts, with the list as one argument.
@@ -133,39 +178,70 @@ impl Comparer<'_, '_> {
     }
 }
 
-/// The only argument that is a list in both calls and shorter in the prediction's, and how many items it lacks.
-fn shorter_list<'k>(own: &'k Json, part: &Json) -> Option<(&'k str, usize)> {
-    let Json::Object(members) = own else { return None };
-    let mut shorter = members.iter().filter_map(|(key, value)| match (value, part.get(key)) {
-        (Json::Array(items), Some(Json::Array(fewer))) if items.len() > fewer.len() => {
-            Some((key.as_str(), items.len() - fewer.len()))
-        }
-        _ => None,
-    });
-    let found = shorter.next()?;
-    shorter.next().is_none().then_some(found)
+/// Whether a tool creates each item of a list, by its name: `create_entities` those of `entities`, but not `create_event` its
+/// `attendees`.
+fn creates_each(tool: &str, list: &str) -> bool {
+    let tool_words = words_of_name(tool.rsplit('/').next().unwrap_or_default());
+    let adds = |word: &String| ["add", "insert"].contains(&word.as_str());
+    (creates(tool) || tool_words.iter().any(adds))
+        && words_of_name(list).last().is_some_and(|last| tool_words.contains(last))
 }
 
-/// How many items another call has in the list, if all its other arguments are the same.
-fn rest_of_list(part: &Json, other: &Json, key: &str) -> Option<usize> {
+/// The only argument that is a list in both calls and shorter in the prediction's.
+fn shorter_list<'k>(own: &'k Json, part: &Json) -> Option<&'k str> {
+    let Json::Object(members) = own else { return None };
+    let is_shorter = |(key, _): &&(String, Json)| {
+        items(own, key).zip(items(part, key)).is_some_and(|(all, some)| some.len() < all.len())
+    };
+    let mut shorter = members.iter().take(MOST_PARTS).filter(is_shorter);
+    let (key, _) = shorter.next()?;
+    shorter.next().is_none().then_some(key)
+}
+
+fn items<'j>(arguments: &'j Json, key: &str) -> Option<&'j [Json]> {
+    match arguments.get(key) {
+        Some(Json::Array(items)) => Some(items),
+        _ => None,
+    }
+}
+
+/// The items that another call has in the list, if all its other arguments are the same.
+fn rest_of_list<'j>(part: &Json, other: &'j Json, key: &str) -> Option<&'j [Json]> {
     let (Json::Object(members), Json::Object(others)) = (part, other) else { return None };
-    let Some(Json::Array(items)) = other.get(key) else { return None };
     let is_alike = |(name, value): &(String, Json)| {
         name == key || other.get(name).is_some_and(|other| is_same(value, other))
     };
-    (members.len() == others.len() && members.iter().all(is_alike)).then_some(items.len())
+    let is_rest =
+        members.len() == others.len() && members.len() <= MOST_PARTS && members.iter().all(is_alike);
+    is_rest.then(|| items(other, key)).flatten()
 }
 
-/// The first calls whose items are as many as are missing together.
-fn chosen(extra: impl Iterator<Item = (usize, usize)>, mut missing: usize) -> Option<Vec<usize>> {
-    let mut rest = Vec::new();
-    for (call, items) in extra {
-        if items > 0 && items <= missing {
-            missing -= items;
-            rest.push(call);
+/// Calls whose items are as many as are missing together: first those that have what is missing, as it stands, then others in their
+/// order, which may name it otherwise.
+fn chosen(parts: &[(usize, &[Json])], all: &[Json], part: &[Json]) -> Option<Vec<usize>> {
+    let mut count = all.len().checked_sub(part.len())?;
+    let mut missing: Vec<&Json> = all.iter().collect();
+    let take = |missing: &mut Vec<&Json>, item: &Json| {
+        let place = missing.iter().position(|other| is_same(other, item));
+        place.map(|place| missing.swap_remove(place)).is_some()
+    };
+    for item in part {
+        take(&mut missing, item);
+    }
+    let mut rest = BTreeSet::new();
+    for &(call, items) in parts {
+        let mut left = missing.clone();
+        if (1..=count).contains(&items.len()) && items.iter().all(|item| take(&mut left, item)) {
+            (missing, count) = (left, count - items.len());
+            rest.insert(call);
         }
     }
-    (missing == 0).then_some(rest)
+    for &(call, items) in parts {
+        if (1..=count).contains(&items.len()) && rest.insert(call) {
+            count -= items.len();
+        }
+    }
+    (count == 0).then(|| rest.into_iter().collect())
 }
 
 fn list_mut<'j>(arguments: &'j mut Json, key: &str) -> Option<&'j mut Vec<Json>> {

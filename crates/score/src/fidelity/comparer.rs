@@ -14,7 +14,7 @@ use m3_trajectory::json::{Json, is_same};
 use super::align::{Alignment, ONLY_ONE, ORDERS_OR_NARROWS};
 use super::comparison_cache::{question_key, schema_key};
 use super::constants::{CLOSE, ORDERED_OR_ABSENT, SAME_OTHERWISE, TOO_LONG};
-use super::evidence::{self, Context, Question};
+use super::evidence::{self, Context, Evidence, Question};
 use super::model::{BUILT_IN_DIGEST, Model};
 use super::readers::{ANOTHER_ID, NO_ID};
 use super::words::{Cosines, TextPair, Words};
@@ -323,7 +323,6 @@ impl<'a> Fidelity<'a> {
         let question = pair.question.filter(|_| !is_equal).map(Question::new);
         let pair = CallPair { a: Some(a), b: Some(b), ..pair };
         let context = Context { words, pair, schema, question: question.as_ref() };
-        let mut all = Vec::new();
         // Which call made a file, and whose mail address or number it is, is known, not probable.
         let is_known = |argument: &ArgumentComparison| {
             matches!(argument.kind, Kind::Made | Kind::Written | Kind::Contact)
@@ -331,24 +330,11 @@ impl<'a> Fidelity<'a> {
         };
         let is_open =
             |argument: &ArgumentComparison| argument.verdict != Verdict::Equal && !is_known(argument);
-        let count = arguments.iter().filter(|argument| is_open(argument)).count();
+        let model = self.model.clone().unwrap_or_else(Model::built_in);
+        let mut all = Vec::new();
         for argument in arguments.iter_mut().filter(|argument| is_open(argument)) {
             let evidence = evidence::of(&context, argument);
-            // Only equal values have 1, and what was not read to its end is not accepted.
-            let changes_answer = argument.reason == ORDERS_OR_NARROWS && !evidence.is_asked_extra();
-            let most = match evidence.is_cut() {
-                true => TOO_LONG,
-                false if changes_answer => ORDERED_OR_ABSENT,
-                false => SAME_OTHERWISE,
-            };
-            // A model of absurd numbers has none as its probability, and accepts nothing.
-            let model = self.model.clone().unwrap_or_else(Model::built_in);
-            let probability = model.probability(&evidence, count);
-            argument.score = if probability.is_nan() { 0.0 } else { probability.min(most) };
-            argument.verdict = argument.verdict.by_score(argument.score);
-            if argument.reason == ONLY_ONE || argument.reason == ORDERS_OR_NARROWS && !changes_answer {
-                argument.reason = Cow::Borrowed(one_sided_reason(argument.verdict, argument.score >= CLOSE));
-            }
+            judge(argument, &evidence, model.probability(&evidence));
             if self.keeps_evidence {
                 all.push(evidence);
             }
@@ -356,6 +342,25 @@ impl<'a> Fidelity<'a> {
         let mut regions = Regions::of(pair, schema);
         regions.limit(&mut arguments);
         CallFidelity::new(arguments, all, regions)
+    }
+}
+
+/// Gives an argument that differs its score and what became of it.
+fn judge(argument: &mut ArgumentComparison, evidence: &Evidence, probability: f64) {
+    let changes_answer = argument.reason == ORDERS_OR_NARROWS && !evidence.is_asked_extra();
+    // Only equal values have 1, and what was not read to its end is not accepted.
+    let most = if evidence.is_cut() {
+        TOO_LONG
+    } else if changes_answer {
+        ORDERED_OR_ABSENT
+    } else {
+        SAME_OTHERWISE
+    };
+    // A model of absurd numbers has none as its probability, and accepts nothing.
+    argument.score = if probability.is_nan() { 0.0 } else { probability.min(most) };
+    argument.verdict = argument.verdict.by_score(argument.score);
+    if argument.reason == ONLY_ONE || argument.reason == ORDERS_OR_NARROWS && !changes_answer {
+        argument.reason = Cow::Borrowed(one_sided_reason(argument.verdict, argument.score >= CLOSE));
     }
 }
 

@@ -21,10 +21,6 @@ pub const NOTHING: f64 = 0.02;
 /// The power of losses when lists are aligned: with 4 the worst difference decides, and many small ones cost little.
 pub const NORM: i32 = 4;
 
-/// How much the logarithm of the number of arguments that differ adds to the sum of each. Of sources that the model has not learned
-/// from nearly all have a larger area with it; with twice as much, BFCL and the calls of booking interfaces have a smaller one.
-pub const SEVERAL: f64 = 0.6;
-
 // Absent arguments.
 
 /// Null on one side and nothing on the other.
@@ -48,7 +44,7 @@ pub const OPTIONAL_OR_ABSENT: f64 = 0.3;
 
 /// The best score of a sort order, a number of rooms or persons, or a filter that one call lacks and the question does not ask
 /// for: not accepted.
-pub const ORDERED_OR_ABSENT: f64 = 0.3;
+pub const ORDERED_OR_ABSENT: f64 = 0.4;
 
 /// A required member.
 pub const REQUIRED_OR_ABSENT: f64 = 0.03;

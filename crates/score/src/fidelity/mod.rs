@@ -44,6 +44,7 @@ mod words;
 
 use std::borrow::Cow;
 
+pub(crate) use align::may_be_split;
 pub use answers::{
     Answers, DoubtfulPair, DoubtfulPairs, SAID_DIFFERENT, SAID_SAME, is_moved, said_reason, said_score,
     said_verdict,

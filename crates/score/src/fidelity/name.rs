@@ -166,19 +166,23 @@ impl Name {
         self.is_of("places") || matches!(&*self.said(), "from" | "to")
     }
 
-    /// Whether a value orders, counts or narrows what is asked for: `sort_by`, `room_qty` and `max_price` do, `order_id` and
-    /// `max_results` do not. `number` is the value if it is one.
+    /// Whether a value orders, counts or narrows what is asked for: `sort_by`, `room_qty`, `max_price` and `filters` do, `order`,
+    /// `room_number` and `max_results` do not. `number` is the value if it is one.
     pub(super) fn changes_the_answer(&self, number: Option<f64>) -> bool {
         let last = self.last().unwrap_or_default();
-        let ends_with = |words: &[&str], line: &str| words.contains(&last) || Self::new(last).is_of(line);
+        let orders = self.is_of("orders") || last == "by" && self.words.iter().any(|word| word == "order");
+        let narrows = matches!(last, "filter" | "filters");
         let is_measured = self.is_of("exact") && !self.is_of("shapes");
-        let is_some_number = number.is_some_and(|number| number != 0.0);
-        self.is_of("narrows")
-            || self.is_of("orders") && ends_with(&["by"], "orders")
-            || is_some_number
-                && self.is_of("counts")
-                && ends_with(&["qty", "quantity", "count", "number"], "counts")
-            || is_some_number && self.is_of("bounds") && is_measured
+        let some_number = number.filter(|number| *number != 0.0);
+        let is_bound = some_number.is_some() && self.is_of("bounds") && is_measured;
+        orders || narrows || is_bound || some_number.is_some_and(|number| number != 1.0) && self.is_count()
+    }
+
+    /// Whether a value is a number of rooms or persons: `rooms`, `room_qty`, `number_of_guests`, but not `room_number`.
+    pub(super) fn is_count(&self) -> bool {
+        let last = self.last().unwrap_or_default();
+        self.is_of("counts")
+            && (matches!(last, "qty" | "quantity" | "count") || Self::new(last).is_of("counts"))
     }
 
     /// Whether most tools have this value, in small letters, as the default of an argument of this name.

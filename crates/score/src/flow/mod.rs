@@ -80,6 +80,12 @@ impl PairFlow {
             || calls[1].is_some_and(|call| self.values.are_used_by(call))
     }
 
+    /// Whether a reference call makes or changes files.
+    pub(super) fn reference_makes_files(&self, call: usize) -> bool {
+        let mut mentions = self.mentions([Some(call), None]);
+        mentions.any(|mention| matches!(mention.role, Role::Writes(_) | Role::Changes(_)))
+    }
+
     /// A key of a reference call that does not depend on names of files; 0 where no files are made.
     pub(super) fn reference_key(&self, call: usize) -> u64 {
         self.references.key(call)

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use m3_flow::CallRole;
 
-use super::artifacts::{Agreement, Artifact, MOST};
+use super::artifacts::{Agreement, Artifact};
 use super::recorded::Recorded;
 use super::survey::Survey;
 use super::{ComparePictures, PairResults};
@@ -23,8 +23,6 @@ pub(crate) struct ResultEvidence<'a> {
     pictures: Option<&'a dyn ComparePictures>,
     /// What calls of a tool do.
     role: &'a dyn Fn(&str) -> CallRole,
-    /// The first 64 predicted calls that no reference call is compared with.
-    extra: Vec<usize>,
     /// Whether results are the same, of the calls that were asked about; `None` where nothing follows.
     known: HashMap<(usize, usize), Option<bool>>,
     agreement: Agreement,
@@ -42,9 +40,7 @@ impl<'a> ResultEvidence<'a> {
             compared.iter().flat_map(ComparedPair::predictions).map(|call| call.index).collect();
         let is_paired = |call: usize| paired.contains(&call);
         let agreement = Agreement::new(results, &is_paired, pictures);
-        let extra =
-            (0..results.predictions.calls.len()).filter(|&call| !is_paired(call)).take(MOST).collect();
-        let mut evidence = Self { results, survey, pictures, role, extra, known: HashMap::new(), agreement };
+        let mut evidence = Self { results, survey, pictures, role, known: HashMap::new(), agreement };
         let count = results.references.calls.len();
         let says_something: Vec<bool> = (0..count).map(|call| evidence.says_something(call)).collect();
         evidence.agreement.keep_telling(&says_something);
@@ -76,15 +72,15 @@ impl<'a> ResultEvidence<'a> {
     /// the same to the same. Equal arguments stay equal.
     pub(crate) fn lay_over(&mut self, pair: &mut ComparedPair) {
         let calls = (pair.reference.index, pair.predicted.index);
+        self.accept_same_pictures(pair);
         let is_as_written = pair.fidelity.arguments.iter().all(ArgumentComparison::is_as_written);
         if !is_as_written && self.results.has_only_prediction_failed(calls) && self.tells_against(calls) {
             lower(&mut pair.fidelity, "the call failed");
         }
-        // The result of a part says nothing of the whole.
+        // The result of a part of a list says nothing of the whole.
         if pair.fidelity.score >= 1.0 || !pair.joined.is_empty() {
             return;
         }
-        self.accept_same_pictures(pair);
         match self.are_same(calls) {
             // What it made may be gone in the end.
             Some(true) if self.is_telling(calls.0) && !is_lost(&pair.fidelity) => {
@@ -93,7 +89,7 @@ impl<'a> ResultEvidence<'a> {
             // Texts follow every writing of what is asked for: they tell only against calls that may ask for something else.
             Some(false)
                 if pair.fidelity.score >= THRESHOLD
-                    && (pair.fidelity.score < EQUIVALENT || self.has_pictures(calls.0))
+                    && (pair.fidelity.score < EQUIVALENT || self.results.has_reference_pictures(calls.0))
                     && self.tells_against(calls) =>
             {
                 lower(&mut pair.fidelity, "the result is another one");
@@ -103,23 +99,6 @@ impl<'a> ResultEvidence<'a> {
         if pair.fidelity.score < THRESHOLD && self.agreement.lead_to_same(calls.0, calls.1) {
             raise(&mut pair.fidelity, "leads to the same result");
         }
-        if pair.fidelity.score < THRESHOLD && self.has_extra_with_picture_of(calls.0) {
-            raise(&mut pair.fidelity, "an extra call made the same picture");
-        }
-    }
-
-    /// Whether an extra call of the same tool made the picture of a reference call: a cut in two steps, or a second try.
-    fn has_extra_with_picture_of(&mut self, reference: usize) -> bool {
-        if !self.has_pictures(reference) {
-            return false;
-        }
-        let (results, extra) = (self.results, std::mem::take(&mut self.extra));
-        let tool = results.references.calls.get(reference).map(|call| &call.tool);
-        let mut others =
-            extra.iter().filter(|&&call| results.predictions.calls.get(call).map(|call| &call.tool) == tool);
-        let is_made = others.any(|&call| self.are_same((reference, call)) == Some(true));
-        self.extra = extra;
-        is_made
     }
 
     /// A picture with the same pixels is the same input, whichever calls made it.
@@ -134,7 +113,9 @@ impl<'a> ResultEvidence<'a> {
             let other_path = argument.other_path.as_deref().unwrap_or(&argument.path);
             let makers = self.results.references.picture_read_at(calls.0, &argument.path);
             let makers = makers.zip(self.results.predictions.picture_read_at(calls.1, other_path));
-            if makers.is_some_and(|makers| self.are_same(makers) == Some(true)) {
+            if makers
+                .is_some_and(|(own, given)| self.is_telling(own) && self.are_same((own, given)) == Some(true))
+            {
                 accept(argument, "another call made the same picture");
                 has_changed = true;
             }
@@ -157,20 +138,16 @@ impl<'a> ResultEvidence<'a> {
     }
 
     /// Whether the result of a reference call says more than that it was called, in itself or by what is in the files it names. What a
-    /// call that changes something returns is a receipt, but for pictures: `tx_1` may be that of any transfer.
+    /// call that changes something returns is a receipt: `tx_1` may be that of any transfer, and a screenshot that of any form.
     fn says_something(&self, reference: usize) -> bool {
         let Some(call) = self.results.references.calls.get(reference) else { return false };
         let is_receipt = || (self.role)(&call.tool) == CallRole::Changes;
-        let says = |result: &Recorded| !result.pictures.is_empty() || !result.is_plain && !is_receipt();
+        let says = |result: &Recorded| (!result.pictures.is_empty() || !result.is_plain) && !is_receipt();
         call.result.as_ref().is_some_and(says) && !self.survey.always_answers_alike(&call.tool)
     }
 
     fn reference_result(&self, reference: usize) -> Option<&Recorded> {
         self.results.references.calls.get(reference)?.result.as_ref()
-    }
-
-    fn has_pictures(&self, reference: usize) -> bool {
-        self.reference_result(reference).is_some_and(|result| !result.pictures.is_empty())
     }
 
     /// Whether another result shows that something else was asked for: the tool answers the same to the same, and both calls

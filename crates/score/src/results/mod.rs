@@ -63,11 +63,15 @@ fn whole_names(call: &Call, mentions: &[Mention]) -> Vec<(String, usize)> {
 }
 
 impl Side {
-    /// The call whose result shows the picture that is all of an argument, which a JSON pointer leads to.
+    /// The call whose result shows the picture that is all of an argument, which a JSON pointer leads to; `None` where the call made
+    /// several, of which any may be meant.
     fn picture_read_at(&self, call: usize, pointer: &str) -> Option<usize> {
         let mut reads = self.calls.get(call)?.reads.iter();
         let (_, version) = reads.find(|(place, _)| place == pointer)?;
-        self.picture_of(*version, 0)
+        let maker = self.picture_of(*version, 0)?;
+        let made = self.lineage.versions.iter().filter(|version| version.call == maker).take(2).count();
+        let shown = self.calls.get(maker)?.result.as_ref()?.pictures.len();
+        (made == 1 && shown == 1).then_some(maker)
     }
 }
 
@@ -140,6 +144,12 @@ impl PairResults {
         };
         lacks(&self.predictions, predicted, ResultSide::Prediction)
             && !lacks(&self.references, reference, ResultSide::Reference)
+    }
+
+    /// Whether a reference call returned pictures.
+    pub(crate) fn has_reference_pictures(&self, call: usize) -> bool {
+        let result = self.references.calls.get(call).and_then(|call| call.result.as_ref());
+        result.is_some_and(|result| !result.pictures.is_empty())
     }
 
     /// Whether a predicted call failed, by its result.

@@ -76,6 +76,8 @@ fn is_usual(name: &Name, value: &Json) -> bool {
         "default" | "auto" | "automatic" | "unspecified" | "n/a" => true,
         // To delete all is another thing than to filter nothing.
         "all" | "any" | "none" => name.is_of("filters"),
+        // One room, one guest.
+        "1" if name.is_count() => true,
         text => name.is_usual(text.strip_suffix(".0").unwrap_or(text)),
     }
 }
@@ -129,6 +131,7 @@ mod tests {
             ("numberOfGuests", json!("4")),
             ("max_price", json!(200)),
             ("filters", json!(["pool"])),
+            ("travelers", json!(3)),
         ] {
             let score = with_more(key, &value, question);
             assert!(score < THRESHOLD, "{key}: {score}");
@@ -136,6 +139,7 @@ mod tests {
         for (key, value) in [
             ("sort_by", json!("relevance")),
             ("rooms", json!(1)),
+            ("persons", json!(1)),
             ("min_price", json!(0)),
             ("max_results", json!(20)),
             ("filters", json!([])),
@@ -150,7 +154,12 @@ mod tests {
     #[test]
     fn names_that_only_begin_so_change_no_answer() {
         let changes = |key: &str, number: Option<f64>| Name::new(key).changes_the_answer(number);
-        assert!(changes("sort", None) && changes("roomCount", Some(2.0)) && changes("cabinClass", None));
+        assert!(changes("sort", None) && changes("roomCount", Some(2.0)) && changes("numAdults", Some(2.0)));
+        assert!(
+            !changes("order", None)
+                && !changes("room_number", Some(204.0))
+                && !changes("filter_size", Some(3.0))
+        );
         assert!(
             !changes("order_id", Some(7.0))
                 && !changes("room_type", None)

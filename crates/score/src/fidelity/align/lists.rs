@@ -4,6 +4,7 @@
 use m3_trajectory::json::{Json, Keys, pointer_to};
 
 use super::super::constants::{MAX_ITEM_PAIRS, MAX_ITEM_VALUES, MAX_TEXT, MAX_VALUES, NORM, SAME_OTHERWISE};
+use super::super::name::Name;
 use super::super::readers::ArgumentContext;
 use super::super::{ArgumentComparison, Finding, Kind, Verdict};
 use super::{Alignment, Presence, ValueLocation, boxes};
@@ -16,6 +17,25 @@ const COST_UNITS: f64 = 1e9;
 /// Tools that put what they take one after another.
 const ORDERING: &[&str] =
     &["merge", "concat", "concatenate", "join", "append", "stitch", "chain", "sequence", "pipeline"];
+
+/// Tools whose answer is one about all that they take, besides.
+const JOINING: &[&str] =
+    &["compare", "combine", "diff", "match", "blend", "overlay", "average", "mean", "median"];
+
+/// Whether a list is one of steps or parts, by its name or because its tool puts its items one after another.
+fn is_ordered(tool: &str, name: &Name) -> bool {
+    name.is_of("ordered") || tool_words(tool).any(|word| ORDERING.contains(&word))
+}
+
+fn tool_words(tool: &str) -> impl Iterator<Item = &str> {
+    tool.rsplit('/').next().unwrap_or_default().split(['_', '-'])
+}
+
+/// Whether a tool asked for the items of a list one by one does what it does for all of them: not where they are one after another or
+/// compared with each other.
+pub(crate) fn may_be_split(tool: &str, argument: &str) -> bool {
+    !is_ordered(tool, &Name::new(argument)) && !tool_words(tool).any(|word| JOINING.contains(&word))
+}
 
 impl Alignment<'_> {
     /// Compares two lists.
@@ -43,13 +63,8 @@ impl Alignment<'_> {
         if a.iter().chain(b).all(is_number) {
             return at.context.name.is_of("sets");
         }
-        !self.is_ordered(at) && all(|item| matches!(item, Json::String(_) | Json::Object(_)))
-    }
-
-    /// Whether a list is one of steps, by its name or because its tool puts its items one after another.
-    fn is_ordered(&self, at: &ValueLocation<'_>) -> bool {
-        let tool = self.tool.rsplit('/').next().unwrap_or_default();
-        at.context.name.is_of("ordered") || tool.split(['_', '-']).any(|word| ORDERING.contains(&word))
+        !is_ordered(self.tool, &at.context.name)
+            && all(|item| matches!(item, Json::String(_) | Json::Object(_)))
     }
 
     fn tuple(&mut self, at: &ValueLocation<'_>, below: &ValueLocation<'_>, a: &[Json], b: &[Json]) {

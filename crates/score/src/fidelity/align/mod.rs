@@ -14,6 +14,7 @@ use m3_trajectory::json::{Json, is_same, parse, pointer_to};
 
 pub(super) use absent::{ONLY_ONE, ORDERS_OR_NARROWS};
 use absent::{is_empty, is_nothing};
+pub(crate) use lists::may_be_split;
 
 use super::constants::{MAX_DEPTH, MAX_TEXT, MAX_VALUES, NOTHING, NULL_OR_ABSENT, SAME_OTHERWISE};
 use super::file_words::explain_difference;

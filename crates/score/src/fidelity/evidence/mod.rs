@@ -115,10 +115,14 @@ impl Evidence {
         &self.numbers
     }
 
+    fn number(&self, name: &str) -> Option<f64> {
+        let place = SIGNS.iter().position(|sign| sign.0 == name)?;
+        self.numbers.get(place).copied()
+    }
+
     /// Whether a number that is a flag is set.
     fn is(&self, name: &str) -> bool {
-        let place = SIGNS.iter().position(|sign| sign.0 == name);
-        place.and_then(|place| self.numbers.get(place)) == Some(&1.0)
+        self.number(name) == Some(1.0)
     }
 
     /// Whether only the second call has the argument, where the question is known.
@@ -128,8 +132,7 @@ impl Evidence {
 
     /// Whether only the second call has the argument, and the question has most of its words.
     pub(super) fn is_asked_extra(&self) -> bool {
-        let place = SIGNS.iter().position(|sign| sign.0 == "extra_asked");
-        place.and_then(|place| self.numbers.get(place)).is_some_and(|share| *share >= 0.5)
+        self.number("extra_asked").is_some_and(|share| share >= 0.5)
     }
 
     /// Whether the question is known.

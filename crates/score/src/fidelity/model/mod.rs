@@ -16,7 +16,6 @@ use m3_boost::{Tree, on_curve, sigmoid};
 pub use threshold::balanced_threshold;
 pub use train::{Example, Source, train};
 
-use super::constants::SEVERAL;
 use super::evidence::Evidence;
 
 /// The model that m3 is built with.
@@ -42,12 +41,6 @@ pub struct Model {
     digest: String,
 }
 
-/// What is added to the sum of each of several arguments that differ: the least of several probabilities is lower by chance than
-/// one alone, and who writes one argument otherwise writes others otherwise, too.
-fn allowance(count: usize) -> f64 {
-    SEVERAL * (count.max(1) as f64).ln()
-}
-
 impl Model {
     /// The model that m3 is built with.
     #[must_use]
@@ -59,16 +52,16 @@ impl Model {
     }
 
     /// How probable it is, in (0, 1), that an argument with this evidence asks for the same, where both answers are
-    /// as frequent. `count` is the number of arguments of the call that differ.
+    /// as frequent.
     #[must_use]
-    pub fn probability(&self, evidence: &Evidence, count: usize) -> f64 {
-        sigmoid(self.log_odds(evidence.numbers(), count))
+    pub fn probability(&self, evidence: &Evidence) -> f64 {
+        sigmoid(self.log_odds(evidence.numbers()))
     }
 
     /// The calibrated log-odds of "the same".
-    fn log_odds(&self, numbers: &[f64], count: usize) -> f64 {
+    fn log_odds(&self, numbers: &[f64]) -> f64 {
         let more = self.more.iter().map(|tree| tree.value(numbers)).sum::<f64>();
-        on_curve(&self.calibration, self.sum(numbers) + allowance(count)) + more
+        on_curve(&self.calibration, self.sum(numbers)) + more
     }
 
     /// The sum of the trees, before it is calibrated.

@@ -7,7 +7,7 @@ use std::thread;
 use m3_boost::{Growth, Row, Sign, Weighed, boost, isotonic, on_curve, sigmoid};
 
 use super::file::SourceFigures;
-use super::{Model, allowance, balanced_threshold};
+use super::{Model, balanced_threshold};
 use crate::fidelity::evidence::{Evidence, SIGNS};
 
 /// A labelled pair of calls: the evidence of each argument that differs, and whether they ask for the same.
@@ -104,8 +104,7 @@ fn calibration(sources: &[Source], sums: &[Vec<f64>]) -> Vec<(f64, f64)> {
 
 /// The sum of the argument that is least probable; endless without one.
 fn least(model: &Model, example: &Example) -> f64 {
-    let sums = example.arguments.iter().map(|evidence| model.sum(evidence.numbers()));
-    sums.fold(f64::INFINITY, f64::min) + allowance(example.arguments.len())
+    example.arguments.iter().map(|evidence| model.sum(evidence.numbers())).fold(f64::INFINITY, f64::min)
 }
 
 /// How much less often calls that are wrong by nothing but arguments more come up in practice than among pairs that are made
@@ -183,13 +182,13 @@ impl Model {
     /// The model with more trees, made from pairs like those that it will be used for. Deterministic.
     #[must_use]
     pub fn adapted(&self, examples: &[Example]) -> Self {
-        let sum = |evidence: &Evidence| self.log_odds(evidence.numbers(), 1);
+        let sum = |evidence: &Evidence| self.log_odds(evidence.numbers());
         let is_learned =
             |example: &&Example| !(example.arguments.is_empty() || example.is_doubtful && example.is_same);
         let used: Vec<&Example> = examples.iter().filter(is_learned).collect();
         let count =
             |label: bool| used.iter().filter(|example| example.is_same == label).count().max(1) as f64;
-        let (mut rows, mut base): (Vec<Row<'_>>, Vec<f64>) = (Vec::new(), Vec::new());
+        let mut rows: Vec<Row<'_>> = Vec::new();
         for example in &used {
             let weight = 0.5 * used.len() as f64 / count(example.is_same);
             let arguments: Vec<&Evidence> = if example.is_same {
@@ -198,14 +197,13 @@ impl Model {
                 example.arguments.iter().min_by(|x, y| sum(x).total_cmp(&sum(y))).into_iter().collect()
             };
             let weight = weight / arguments.len() as f64;
-            let count = example.arguments.len();
-            base.extend(arguments.iter().map(|of| self.log_odds(of.numbers(), count)));
             rows.extend(arguments.iter().map(|of| Row {
                 numbers: of.numbers(),
                 label: example.is_same,
                 weight,
             }));
         }
+        let base: Vec<f64> = rows.iter().map(|row| self.log_odds(row.numbers)).collect();
         // What it was adapted to before stays.
         let more = [self.more.clone(), boost(&rows, &base, &signs(), MORE, SEED)].concat();
         Self { more, ..self.clone() }
@@ -214,8 +212,7 @@ impl Model {
     /// The probability that a pair asks for the same: that of its least probable argument, 1 without one.
     #[must_use]
     pub fn of_example(&self, example: &Example) -> f64 {
-        let count = example.arguments.len();
-        example.arguments.iter().map(|evidence| self.probability(evidence, count)).fold(1.0, f64::min)
+        example.arguments.iter().map(|evidence| self.probability(evidence)).fold(1.0, f64::min)
     }
 
     /// The model with what it was made from, and a digest of its file.

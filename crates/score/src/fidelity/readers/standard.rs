@@ -186,7 +186,7 @@ fn airports_in_words(a: &str, b: &str) -> Option<Finding> {
     let ((words, code), (other_words, other_code)) = (airport_parts(a)?, airport_parts(b)?);
     let (score, reason) = match (code, other_code) {
         (Some(code), Some(other)) if code != other => (NOTHING, "another airport"),
-        _ if words == other_words => (SAME_OTHERWISE, "an airport with and without its code"),
+        _ if words == other_words => (SAME_OTHERWISE, "the same airport in another writing"),
         _ => return None,
     };
     Some(Finding::new(Kind::Standard, score, reason))
@@ -199,7 +199,9 @@ fn airport_parts(text: &str) -> Option<(Vec<String>, Option<&str>)> {
         text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let code = words.pop_if(|word| is_code(word));
     let words: Vec<String> = words.into_iter().map(fold).collect();
-    words.iter().any(|word| word == "airport").then_some((words, code))
+    // `airport` alone is none.
+    let is_named = words.iter().any(|word| !["airport", "international", "intl", "the"].contains(&&**word));
+    (is_named && words.iter().any(|word| word == "airport")).then_some((words, code))
 }
 
 /// Compares two time zones by their names, former names, abbreviations or offsets; `is_named` where the argument's name
@@ -272,6 +274,7 @@ mod tests {
         assert_eq!(score("Bergen Airport BGO", "Bergen Airport, OSL"), Some(NOTHING));
         assert_eq!(score("Bergen Airport", "Oslo Airport OSL"), None);
         assert_eq!(score("Bergen BGO", "Bergen"), None);
+        assert_eq!(score("airport", "airport OSL"), None);
     }
 
     #[test]
