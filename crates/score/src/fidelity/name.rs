@@ -173,9 +173,9 @@ impl Name {
         let orders = self.is_of("orders") || last == "by" && self.words.iter().any(|word| word == "order");
         let narrows = matches!(last, "filter" | "filters");
         let is_measured = self.is_of("exact") && !self.is_of("shapes");
-        let some_number = number.filter(|number| *number != 0.0);
-        let is_bound = some_number.is_some() && self.is_of("bounds") && is_measured;
-        orders || narrows || is_bound || some_number.is_some_and(|number| number != 1.0) && self.is_count()
+        let is_some = number.is_some_and(|number| number != 0.0);
+        let is_bound = self.is_of("bounds") && is_measured;
+        orders || narrows || is_some && (is_bound || self.is_count())
     }
 
     /// Whether a value is a number of rooms or persons: `rooms`, `room_qty`, `number_of_guests`, but not `room_number`.
