@@ -332,4 +332,12 @@ fn the_same_receipt_makes_no_other_change_right() {
         job(&one(&trajectory("1", &steps), &reference, &[]).unwrap())["probability"].clone()
     };
     assert_eq!(of(&extra[0]), of(&extra[1]));
+    // A screenshot of a form is a receipt too.
+    let submit = |action: &str| {
+        let picture = json!({"content": [{"type": "image", "mimeType": "image/png", "data": "QUFB"}]});
+        with(call("browser/submit_form", json!({"action": action})), "result", picture)
+    };
+    let reference = trajectory("1", &[&[submit("save the profile")]]);
+    let score = one(&trajectory("1", &[&[submit("delete every account")]]), &reference, &[]).unwrap();
+    assert_eq!(job(&score)["verdict"], "did_not", "{}", job(&score));
 }

@@ -64,6 +64,15 @@ fn names_of_one_character_are_free_too() {
     };
     assert!(score("1", "2", "Remember both rooms.") >= 0.97);
     assert!(score("1", "2", "Remember both rooms as living-room and hall.") < 0.5);
+    // The page `1` is not the room of that name.
+    let search = |name: &str| [call("memory/search_nodes", json!({"query": name, "page": "1"}))];
+    let prediction = remember("1", "2");
+    let all = one(
+        "Remember both rooms.",
+        &[&prediction[0], &search("1")],
+        &[&reference[0], &search("living-room")],
+    );
+    assert!(all[1].0 >= 0.97, "{all:?}");
 }
 
 #[test]

@@ -109,6 +109,24 @@ fn the_same_picture_is_the_same_input_whichever_calls_made_it() {
     assert!(other.iter().filter(|fidelity| **fidelity < Some(0.5)).count() >= 2, "{other:?}");
 }
 
+/// Of a call that makes several pictures any may be meant.
+#[test]
+fn the_other_picture_of_a_call_is_another_one() {
+    let split = || {
+        let arguments = json!({"input_path": "images/plan.png", "output_paths": ["l.png", "r.png"]});
+        let pictures: Vec<Value> = ["QUFB", "QkJC"]
+            .map(|data| json!({"type": "image", "mimeType": "image/png", "data": data}))
+            .into();
+        [with_result(call("image/split", arguments), json!({"content": pictures}))]
+    };
+    let scan = |path: &str, text: &str| {
+        [with_result(call("barcode/scan", json!({"image_path": path})), json!(text))]
+    };
+    let reference = of_steps(&[&split(), &scan("r.png", "HB-2044")]);
+    let other = one(&of_steps(&[&split(), &scan("l.png", "nothing")]), &reference);
+    assert!(fidelities(&other)[1] < Some(0.5), "{:?}", other.compared);
+}
+
 #[test]
 fn a_list_may_be_given_item_by_item() {
     let item = |name: &str, note: &str| json!({"name": name, "notes": [note]});

@@ -6,12 +6,12 @@ use std::collections::{BTreeSet, HashMap};
 use m3_embedding::EncoderError;
 use m3_flow::{CallRole, creates, is_file_path, words_of_name};
 use m3_support::pointer::segments;
-use m3_trajectory::json::{Json, is_same};
+use m3_trajectory::json::{Json, is_same, pointer_to};
 
 use super::{ComparedCalls, Comparer, PairedCalls, compare_all};
 use crate::fidelity::constants::{EQUIVALENT, SAME_OTHERWISE, THRESHOLD};
 use crate::fidelity::{ArgumentComparison, CallFidelity, Kind, Verdict, may_be_split};
-use crate::flow::{Counterparts, Rewritten};
+use crate::flow::{Counterparts, Rewritten, words_of_place};
 
 /// So many extra calls of a tool are looked at for the rest of a list, and so many members of their arguments.
 const MOST_PARTS: usize = 64;
@@ -159,14 +159,10 @@ impl Comparer<'_, '_> {
             |argument: &ArgumentComparison| segments(&argument.path).next().is_some_and(|key| key == one.key);
         let (of_list, mut arguments): (Vec<_>, Vec<_>) = found.arguments.into_iter().partition(is_of_list);
         let score = of_list.iter().map(|argument| argument.score).fold(SAME_OTHERWISE, f64::min);
-        let places = &self.chunk.items[item].predictions.calls.places;
-        let others: Vec<String> = one
-            .rest
-            .iter()
-            .map(|&call| format!("{}.{}", places[call].step + 1, places[call].call + 1))
-            .collect();
+        let calls = &self.chunk.items[item].predictions.calls;
+        let others: Vec<String> = one.rest.iter().map(|&call| words_of_place(calls, call)).collect();
         arguments.push(ArgumentComparison {
-            path: m3_trajectory::json::pointer_to("", &one.key),
+            path: pointer_to("", &one.key),
             other_path: None,
             kind: Kind::List,
             score,

@@ -206,7 +206,7 @@ pub(super) fn lineage<'t>(trajectory: &'t Trajectory, facts: PairFacts<'_>) -> (
 }
 
 /// Where a call stands, in words: `2.1` is the first call of the second step.
-fn words_of_place(calls: &Calls, call: usize) -> String {
+pub(super) fn words_of_place(calls: &Calls, call: usize) -> String {
     calls.places.get(call).map_or_else(String::new, |place| format!("{}.{}", place.step + 1, place.call + 1))
 }
 

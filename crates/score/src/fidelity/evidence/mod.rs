@@ -115,6 +115,7 @@ impl Evidence {
         &self.numbers
     }
 
+    /// The number of this name; not a number where it does not apply.
     fn number(&self, name: &str) -> Option<f64> {
         let place = SIGNS.iter().position(|sign| sign.0 == name)?;
         self.numbers.get(place).copied()
