@@ -23,7 +23,7 @@ pub use fidelity::{
     AskedPair, DoubtfulPair, FIDELITY_SCHEMA, FidelityReport, GroupReport, LabelledSource,
     LabelledSourceError, PairFile, PairFileError, PairReport, ReliabilityReport, SourceReport, SourcesReport,
     TestPair, TrainingReport, Trial, adapt, adapted_to, area_under_curve, brier_score, calibration_error,
-    cosine_trial, evidence, file_labels, pair_files, train_anew, typed_trial,
+    cosine_trial, examples, file_labels, pair_files, train_anew, typed_trial,
 };
 pub use pairs::{LabelSummary, LabelledArguments, MajorityError, MajorityLabels};
 pub use report::{

@@ -22,7 +22,7 @@ use super::results::FormArgs;
 use super::scoring_choices::{ProfileArg, SimilarityArg};
 use crate::calibrate::{
     DoubtfulPair, FidelityReport, GroupReport, LabelledSource, LabelledSourceError, PairFileError,
-    SourcesReport, TestPair, TrainingReport, adapt, adapted_to, cosine_trial, evidence, file_labels,
+    SourcesReport, TestPair, TrainingReport, adapt, adapted_to, cosine_trial, examples, file_labels,
     pair_files, train_anew, typed_trial,
 };
 use crate::report::{fidelity_sheets, sources_sheets, training_sheets};
@@ -237,14 +237,14 @@ fn train(
     let mut bar = printer.bar(Unit::Progress);
     for source in sources {
         let mut progress = |done: usize, total: usize| bar.set("comparing", done as u64, total as u64);
-        all.push(evidence(&source.pairs, Fidelity::new(catalog.as_ref()), &mut embedder, &mut progress)?);
+        all.push(examples(&source.pairs, Fidelity::new(catalog.as_ref()), &mut embedder, &mut progress)?);
     }
     let (model, figures) = if args.anew {
         let mut progress = |done: usize, total: usize| bar.set("training", done as u64, total as u64);
         train_anew(sources, all, &mut progress)
     } else {
         let pairs: Vec<TestPair> = sources.iter().flat_map(|source| source.pairs.iter().cloned()).collect();
-        let (model, figures) = adapt(&pairs, all.into_iter().flatten().collect(), &base);
+        let (model, figures) = adapt(&pairs, &all.concat(), &base);
         (adapted_to(model, sources), figures.to_vec())
     };
     drop(bar);

@@ -23,4 +23,4 @@ pub use report::{
     typed_trial,
 };
 pub use sources::{LabelledSourceError, file_labels, pair_files};
-pub use training::{LabelledSource, TrainingReport, adapt, evidence, train_anew};
+pub use training::{LabelledSource, TrainingReport, adapt, examples, train_anew};

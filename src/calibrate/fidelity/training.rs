@@ -2,7 +2,7 @@
 
 use m3_embedding::{Embedder, EncoderError};
 use m3_score::fidelity::model::{Example, Model, Source, SourceFigures, train};
-use m3_score::fidelity::{CallPair, Evidence, Fidelity};
+use m3_score::fidelity::{CallPair, Fidelity};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -43,20 +43,27 @@ impl TrainingReport {
     }
 }
 
-/// The evidence of each pair's arguments that are not equal.
+/// What a model learns from pairs.
 ///
 /// # Errors
 /// [`EncoderError`].
-pub fn evidence(
+pub fn examples(
     pairs: &[TestPair],
     fidelity: Fidelity<'_>,
     embedder: &mut Embedder,
     progress: &mut dyn FnMut(usize, usize),
-) -> Result<Vec<Vec<Evidence>>, EncoderError> {
+) -> Result<Vec<Example>, EncoderError> {
     let pair = |index: usize| pairs[index].calls();
-    let mut all = vec![Vec::new(); pairs.len()];
+    let example = |pair: &TestPair| Example {
+        arguments: Vec::new(),
+        settled: 1.0,
+        is_same: pair.is_same,
+        is_doubtful: pair.is_doubtful,
+    };
+    let mut all: Vec<Example> = pairs.iter().map(example).collect();
     fidelity.with_evidence().compare_all(pairs.len(), &pair, embedder, progress, &mut |index, found| {
-        all[index] = found.evidence;
+        all[index].arguments = found.evidence;
+        all[index].settled = found.settled;
     })?;
     Ok(all)
 }
@@ -65,16 +72,13 @@ pub fn evidence(
 #[must_use]
 pub fn train_anew(
     sources: &[LabelledSource],
-    evidence: Vec<Vec<Vec<Evidence>>>,
+    examples: Vec<Vec<Example>>,
     progress: &mut dyn FnMut(usize, usize),
 ) -> (Model, Vec<GroupReport>) {
     let examples: Vec<Source> = sources
         .iter()
-        .zip(evidence)
-        .map(|(source, evidence)| Source {
-            name: source.group().to_owned(),
-            examples: examples(&source.pairs, evidence),
-        })
+        .zip(examples)
+        .map(|(source, examples)| Source { name: source.group().to_owned(), examples })
         .collect();
     let (model, all) = train(&examples, progress);
     let figures: Vec<GroupReport> = sources
@@ -103,8 +107,7 @@ const FOLDS: usize = 5;
 /// A model adapted to pairs, and how it and the one of before fare on pairs that they have not seen: pairs of
 /// one question, or without questions of one tool, stay together.
 #[must_use]
-pub fn adapt(pairs: &[TestPair], evidence: Vec<Vec<Evidence>>, base: &Model) -> (Model, [GroupReport; 2]) {
-    let examples = examples(pairs, evidence);
+pub fn adapt(pairs: &[TestPair], examples: &[Example], base: &Model) -> (Model, [GroupReport; 2]) {
     let group = |pair: &TestPair| {
         let name = pair.question.as_deref().unwrap_or(&pair.tool);
         usize::from(Sha256::digest(name)[0]) % FOLDS
@@ -128,16 +131,7 @@ pub fn adapt(pairs: &[TestPair], evidence: Vec<Vec<Evidence>>, base: &Model) -> 
         report("before", &|index| base.of_example(&examples[index])),
         report("adapted", &|index| unseen[index]),
     ];
-    (base.adapted(&examples), figures)
-}
-
-fn examples(pairs: &[TestPair], evidence: Vec<Vec<Evidence>>) -> Vec<Example> {
-    let example = |(pair, arguments): (&TestPair, Vec<Evidence>)| Example {
-        arguments,
-        is_same: pair.is_same,
-        is_doubtful: pair.is_doubtful,
-    };
-    pairs.iter().zip(evidence).map(example).collect()
+    (base.adapted(examples), figures)
 }
 
 impl TestPair {

@@ -328,36 +328,37 @@ impl<'a> Fidelity<'a> {
             matches!(argument.kind, Kind::Made | Kind::Written | Kind::Contact)
                 || [ANOTHER_ID, NO_ID].contains(&&*argument.reason)
         };
-        let is_open =
-            |argument: &ArgumentComparison| argument.verdict != Verdict::Equal && !is_known(argument);
         let model = self.model.clone().unwrap_or_else(Model::built_in);
-        let mut all = Vec::new();
-        for argument in arguments.iter_mut().filter(|argument| is_open(argument)) {
-            let evidence = evidence::of(&context, argument);
-            judge(argument, &evidence, model.probability(&evidence));
-            if self.keeps_evidence {
-                all.push(evidence);
+        let (mut all, mut settled) = (Vec::new(), 1.0_f64);
+        for argument in arguments.iter_mut().filter(|argument| argument.verdict != Verdict::Equal) {
+            let by_rule = argument.score;
+            let is_settled = is_known(argument) || {
+                let evidence = evidence::of(&context, argument);
+                let changes_answer = argument.reason == ORDERS_OR_NARROWS && !evidence.is_asked_extra();
+                judge(argument, &evidence, model.probability(&evidence), changes_answer);
+                if self.keeps_evidence && !changes_answer {
+                    all.push(evidence);
+                }
+                changes_answer
+            };
+            if is_settled {
+                settled = settled.min(by_rule);
             }
         }
         let mut regions = Regions::of(pair, schema);
         regions.limit(&mut arguments);
-        CallFidelity::new(arguments, all, regions)
+        CallFidelity { evidence: all, settled, ..CallFidelity::new(arguments, regions) }
     }
 }
 
-/// Gives an argument that differs its score and what became of it.
-fn judge(argument: &mut ArgumentComparison, evidence: &Evidence, probability: f64) {
-    let changes_answer = argument.reason == ORDERS_OR_NARROWS && !evidence.is_asked_extra();
+/// Gives an argument that differs its score and what became of it. Of one that orders, counts or narrows what is asked for, the
+/// model only says which is likelier.
+fn judge(argument: &mut ArgumentComparison, evidence: &Evidence, probability: f64, changes_answer: bool) {
     // Only equal values have 1, and what was not read to its end is not accepted.
-    let most = if evidence.is_cut() {
-        TOO_LONG
-    } else if changes_answer {
-        ORDERED_OR_ABSENT
-    } else {
-        SAME_OTHERWISE
-    };
+    let most = if evidence.is_cut() { TOO_LONG } else { SAME_OTHERWISE };
+    let weight = if changes_answer { ORDERED_OR_ABSENT } else { 1.0 };
     // A model of absurd numbers has none as its probability, and accepts nothing.
-    argument.score = if probability.is_nan() { 0.0 } else { probability.min(most) };
+    argument.score = if probability.is_nan() { 0.0 } else { weight * probability.min(most) };
     argument.verdict = argument.verdict.by_score(argument.score);
     if argument.reason == ONLY_ONE || argument.reason == ORDERS_OR_NARROWS && !changes_answer {
         argument.reason = Cow::Borrowed(one_sided_reason(argument.verdict, argument.score >= CLOSE));

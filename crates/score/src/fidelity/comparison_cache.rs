@@ -180,7 +180,7 @@ pub(super) fn decode(bytes: &[u8]) -> Option<CallFidelity> {
         each: each.into_iter().map(region).collect::<Option<_>>()?,
         overlaps: Counted { sum, count },
     };
-    Some(CallFidelity::new(arguments.into_iter().map(argument).collect::<Option<_>>()?, Vec::new(), regions))
+    Some(CallFidelity::new(arguments.into_iter().map(argument).collect::<Option<_>>()?, regions))
 }
 
 #[cfg(test)]

@@ -42,9 +42,9 @@ pub const UNKNOWN_MEMBER: f64 = 0.7;
 /// An optional member that says something.
 pub const OPTIONAL_OR_ABSENT: f64 = 0.3;
 
-/// The best score of a sort order, a number of rooms or persons, or a filter that one call lacks and the question does not ask
-/// for: not accepted.
-pub const ORDERED_OR_ABSENT: f64 = 0.4;
+/// What the probability of a sort order, a number of rooms or persons, or a filter is multiplied by where one call lacks it and
+/// the question does not ask for it: never accepted, and the likelier ones stay before the others.
+pub const ORDERED_OR_ABSENT: f64 = 0.5;
 
 /// A required member.
 pub const REQUIRED_OR_ABSENT: f64 = 0.03;

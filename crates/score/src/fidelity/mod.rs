@@ -248,8 +248,10 @@ pub struct CallFidelity {
     pub score: f64,
     /// The arguments: one entry for each that is equal, and one for each value in it that is not.
     pub arguments: Vec<ArgumentComparison>,
-    /// What the scores of those that are not equal were made from, in their order, if it was asked for.
+    /// What the model judges those by that no rule settles, in their order, if it was asked for.
     pub evidence: Vec<Evidence>,
+    /// The least score of those that a rule settles, in [0, 1]; 1 without one.
+    pub settled: f64,
     /// How far the regions of pictures in them overlap; no part of the score.
     pub regions: Regions,
 }
@@ -257,15 +259,15 @@ pub struct CallFidelity {
 /// That of calls without arguments.
 impl Default for CallFidelity {
     fn default() -> Self {
-        Self { score: 1.0, arguments: Vec::new(), evidence: Vec::new(), regions: Regions::default() }
+        Self { score: 1.0, arguments: Vec::new(), evidence: Vec::new(), settled: 1.0, regions: Regions::default() }
     }
 }
 
 impl CallFidelity {
     /// A call is as right as its least probable argument.
-    fn new(arguments: Vec<ArgumentComparison>, evidence: Vec<Evidence>, regions: Regions) -> Self {
+    fn new(arguments: Vec<ArgumentComparison>, regions: Regions) -> Self {
         let score = arguments.iter().map(|argument| argument.score).fold(1.0, f64::min);
-        Self { score, arguments, evidence, regions }
+        Self { score, arguments, regions, ..Self::default() }
     }
 
     /// The argument that does most harm, if any does.

@@ -76,8 +76,8 @@ fn is_usual(name: &Name, value: &Json) -> bool {
         "default" | "auto" | "automatic" | "unspecified" | "n/a" => true,
         // To delete all is another thing than to filter nothing.
         "all" | "any" | "none" => name.is_of("filters"),
-        // One room, one guest.
-        "1" if name.is_count() => true,
+        // One room, one guest; but nobody brings a child unless the call says so.
+        "1" if name.is_count() => !name.is_of("children"),
         text => name.is_usual(text.strip_suffix(".0").unwrap_or(text)),
     }
 }
@@ -132,12 +132,14 @@ mod tests {
             ("max_price", json!(200)),
             ("filters", json!(["pool"])),
             ("travelers", json!(3)),
+            ("children", json!(1)),
         ] {
             let score = with_more(key, &value, question);
             assert!(score < THRESHOLD, "{key}: {score}");
         }
         for (key, value) in [
             ("sort_by", json!("relevance")),
+            ("sort", json!("best_match")),
             ("rooms", json!(1)),
             ("persons", json!(1)),
             ("min_price", json!(0)),

@@ -8,17 +8,33 @@ use m3_boost::{Growth, Row, Sign, Weighed, boost, isotonic, on_curve, sigmoid};
 
 use super::file::SourceFigures;
 use super::{Model, balanced_threshold};
+use crate::fidelity::constants::THRESHOLD;
 use crate::fidelity::evidence::{Evidence, SIGNS};
 
 /// A labelled pair of calls: the evidence of each argument that differs, and whether they ask for the same.
 #[derive(Debug, Clone)]
 pub struct Example {
-    /// Of each argument that is not equal.
+    /// Of each argument that is not equal and that no rule settles.
     pub arguments: Vec<Evidence>,
+    /// The least score of those that a rule settles, in [0, 1]; 1 without one.
+    pub settled: f64,
     /// The label.
     pub is_same: bool,
     /// Whether its label depends on what the pair does not say: it is not learned as the same.
     pub is_doubtful: bool,
+}
+
+impl Example {
+    /// Whether a rule says that the calls differ: their other arguments may be the same, and nothing is learned from them as
+    /// different.
+    fn is_settled(&self) -> bool {
+        !self.is_same && self.settled < THRESHOLD
+    }
+
+    /// Whether the model may learn from it.
+    fn is_learned(&self) -> bool {
+        !(self.arguments.is_empty() || self.is_settled() || self.is_doubtful && self.is_same)
+    }
 }
 
 /// Pairs of one origin, which are left out together.
@@ -71,8 +87,9 @@ pub fn train(sources: &[Source], progress: &mut dyn FnMut(usize, usize)) -> (Mod
     progress(steps, steps);
     let curve = &model.calibration;
     let probability = |sum: f64| if sum.is_infinite() { 1.0 } else { sigmoid(on_curve(curve, sum)) };
-    let scores: Vec<Vec<f64>> =
-        out_of_source.iter().map(|sums| sums.iter().map(|&sum| probability(sum)).collect()).collect();
+    let score = |(example, &sum): (&Example, &f64)| probability(sum).min(example.settled);
+    let scores = sources.iter().zip(&out_of_source);
+    let scores = scores.map(|(source, sums)| source.examples.iter().zip(sums).map(score).collect()).collect();
     (model, scores)
 }
 
@@ -82,7 +99,9 @@ fn calibration(sources: &[Source], sums: &[Vec<f64>]) -> Vec<(f64, f64)> {
     let mut scored: BTreeMap<&str, Vec<(f64, bool)>> = BTreeMap::new();
     for (source, sums) in sources.iter().zip(sums) {
         let pairs = source.examples.iter().zip(sums);
-        let sure = pairs.filter(|(example, sum)| !example.is_doubtful && sum.is_finite());
+        let sure = pairs.filter(|(example, sum)| {
+            !example.is_doubtful && !example.is_settled() && sum.is_finite()
+        });
         // The same pairs in another context are no further source.
         scored.entry(&source.name).or_default().extend(sure.map(|(example, &sum)| (sum, example.is_same)));
     }
@@ -127,7 +146,7 @@ fn fit(sources: &[&Source]) -> Model {
     let mut several: Vec<(&Example, f64)> = Vec::new();
     for source in sources {
         let used: Vec<&Example> =
-            source.examples.iter().filter(|example| !example.arguments.is_empty()).collect();
+            source.examples.iter().filter(|example| example.is_learned()).collect();
         let same = used.iter().filter(|example| example.is_same).count();
         let (all, of_all) = (used.len().max(1) as f64, used.len());
         let of_source = (used.len().min(MOST_OF_A_SOURCE) as f64).sqrt() * 30.0 / all;
@@ -136,7 +155,6 @@ fn fit(sources: &[&Source]) -> Model {
             let weight = of_source * (0.5 * all / of_label.max(1) as f64).min(6.0);
             let weight = weight * share_in_practice(example);
             match &example.arguments[..] {
-                _ if example.is_doubtful && example.is_same => {}
                 [one] if !example.is_same => {
                     certain.push(Row { numbers: one.numbers(), label: false, weight });
                 }
@@ -183,9 +201,7 @@ impl Model {
     #[must_use]
     pub fn adapted(&self, examples: &[Example]) -> Self {
         let sum = |evidence: &Evidence| self.log_odds(evidence.numbers());
-        let is_learned =
-            |example: &&Example| !(example.arguments.is_empty() || example.is_doubtful && example.is_same);
-        let used: Vec<&Example> = examples.iter().filter(is_learned).collect();
+        let used: Vec<&Example> = examples.iter().filter(|example| example.is_learned()).collect();
         let count =
             |label: bool| used.iter().filter(|example| example.is_same == label).count().max(1) as f64;
         let mut rows: Vec<Row<'_>> = Vec::new();
@@ -212,7 +228,7 @@ impl Model {
     /// The probability that a pair asks for the same: that of its least probable argument, 1 without one.
     #[must_use]
     pub fn of_example(&self, example: &Example) -> f64 {
-        example.arguments.iter().map(|evidence| self.probability(evidence)).fold(1.0, f64::min)
+        example.arguments.iter().map(|evidence| self.probability(evidence)).fold(example.settled, f64::min)
     }
 
     /// The model with what it was made from, and a digest of its file.

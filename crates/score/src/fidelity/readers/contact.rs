@@ -32,11 +32,12 @@ fn addresses(text: &str) -> Option<Vec<String>> {
     Some(addresses)
 }
 
-/// The address of `Nadia <nadia@example.com>` or `mailto:nadia@example.com`, in small letters: hardly any server tells capitals.
+/// The address of `Nadia <nadia@example.com>`, `mailto:nadia@example.com`, or of an account or group of a server as
+/// `@nadia@example.com` and `!cooking@example.com`, in small letters: hardly any server tells capitals.
 fn address(text: &str) -> Option<String> {
     let bare = match text.strip_suffix('>') {
         Some(named) => named.rsplit_once('<')?.1,
-        None => text.strip_prefix("mailto:").unwrap_or(text),
+        None => text.strip_prefix("mailto:").or_else(|| text.strip_prefix(['@', '!'])).unwrap_or(text),
     };
     let (person, domain) = bare.split_once('@')?;
     let is_sign = |c: char| c.is_whitespace() || "@/:<>()[]\"'".contains(c);
@@ -67,6 +68,8 @@ mod tests {
             ("git@host.com:group/project", "git@host.com:other/project", None),
             ("user@10.0.0.1", "user@10.0.0.2", None),
             ("@handle", "@other", None),
+            ("@nadia@atlas.com", "nadia@atlas.com", Some(true)),
+            ("!cooking@atlas.com", "!baking@atlas.com", Some(false)),
         ] {
             let found = addresses(a).zip(addresses(b)).map(|(a, b)| a == b);
             assert_eq!(found, are_same, "{a} {b}");
