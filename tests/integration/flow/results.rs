@@ -181,6 +181,44 @@ fn a_list_may_be_given_item_by_item() {
     assert!(extra(&whole) == 0.0 && extra(&mixed) > 0.0);
 }
 
+/// Pictures that earlier calls made have other names in the parts, a part may have failed, and there may be too many.
+#[test]
+fn parts_of_a_list_keep_their_names_and_failures() {
+    let crop = |left: i64, output: &str| {
+        call("image/crop", json!({"input_path": "images/plan.png", "x1": left, "output_path": output}))
+    };
+    let scan = |pictures: &[&str]| call("barcode/scan", json!({"image_paths": pictures}));
+    let two =
+        |names: [&str; 2], scans: &[Value]| of_steps(&[&[crop(1, names[0]), crop(50, names[1])], scans]);
+    let last = |prediction: &Value, reference: &Value| fidelities(&one(prediction, reference))[2].unwrap();
+    let names = ["one.png", "two.png"];
+    let reference = two(["left.png", "right.png"], &[scan(&["left.png", "right.png"])]);
+    let alone = two(names, &[scan(&names[..1]), scan(&names[1..])]);
+    assert!(last(&alone, &reference) > 0.9);
+    let twice = two(names, &[scan(&names[..1]), scan(&names[..1])]);
+    assert!(last(&twice, &reference) < 0.5);
+
+    let with_codes = |call: Value| with_result(call, json!("4006381333931"));
+    let reference = two(
+        ["left.png", "right.png"],
+        &[with_result(scan(&["left.png", "right.png"]), json!("4006381333931, 96385074"))],
+    );
+    let with_second = |second: Value| last(&two(names, &[with_codes(scan(&names[..1])), second]), &reference);
+    let mut failed = with_result(scan(&names[1..]), json!("no such file"));
+    failed["is_error"] = json!(true);
+    assert!(with_second(with_result(scan(&names[1..]), json!("96385074"))) > 0.9);
+    assert!(with_second(failed) < 0.5);
+
+    // The first of the parts and 64 more are looked at.
+    let many = |count: usize| {
+        let names: Vec<String> = (0..count).map(|at| format!("page{at}.png")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let each: Vec<Value> = names.iter().map(|name| scan(&[name])).collect();
+        fidelities(&one(&of_steps(&[&each]), &of_steps(&[&[scan(&names)]])))[0].unwrap()
+    };
+    assert!(many(65) > 0.9 && many(66) < 0.5);
+}
+
 /// A point is no set, and who made something is no time.
 #[test]
 fn answers_differ_by_the_order_of_numbers_and_by_names() {

@@ -341,7 +341,7 @@ impl<'a> Fidelity<'a> {
                 }
                 changes_answer
             };
-            if is_settled {
+            if self.keeps_evidence && is_settled {
                 settled = settled.min(by_rule);
             }
         }

@@ -250,7 +250,7 @@ pub struct CallFidelity {
     pub arguments: Vec<ArgumentComparison>,
     /// What the model judges those by that no rule settles, in their order, if it was asked for.
     pub evidence: Vec<Evidence>,
-    /// The least score of those that a rule settles, in [0, 1]; 1 without one.
+    /// The least score of those that a rule settles, in [0, 1]; 1 without one, and unless evidence was asked for.
     pub settled: f64,
     /// How far the regions of pictures in them overlap; no part of the score.
     pub regions: Regions,
@@ -259,7 +259,13 @@ pub struct CallFidelity {
 /// That of calls without arguments.
 impl Default for CallFidelity {
     fn default() -> Self {
-        Self { score: 1.0, arguments: Vec::new(), evidence: Vec::new(), settled: 1.0, regions: Regions::default() }
+        Self {
+            score: 1.0,
+            arguments: Vec::new(),
+            evidence: Vec::new(),
+            settled: 1.0,
+            regions: Regions::default(),
+        }
     }
 }
 

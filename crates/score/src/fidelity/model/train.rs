@@ -99,9 +99,8 @@ fn calibration(sources: &[Source], sums: &[Vec<f64>]) -> Vec<(f64, f64)> {
     let mut scored: BTreeMap<&str, Vec<(f64, bool)>> = BTreeMap::new();
     for (source, sums) in sources.iter().zip(sums) {
         let pairs = source.examples.iter().zip(sums);
-        let sure = pairs.filter(|(example, sum)| {
-            !example.is_doubtful && !example.is_settled() && sum.is_finite()
-        });
+        let sure =
+            pairs.filter(|(example, sum)| !example.is_doubtful && !example.is_settled() && sum.is_finite());
         // The same pairs in another context are no further source.
         scored.entry(&source.name).or_default().extend(sure.map(|(example, &sum)| (sum, example.is_same)));
     }
@@ -145,8 +144,7 @@ fn fit(sources: &[&Source]) -> Model {
     let mut certain: Vec<Row<'_>> = Vec::new();
     let mut several: Vec<(&Example, f64)> = Vec::new();
     for source in sources {
-        let used: Vec<&Example> =
-            source.examples.iter().filter(|example| example.is_learned()).collect();
+        let used: Vec<&Example> = source.examples.iter().filter(|example| example.is_learned()).collect();
         let same = used.iter().filter(|example| example.is_same).count();
         let (all, of_all) = (used.len().max(1) as f64, used.len());
         let of_source = (used.len().min(MOST_OF_A_SOURCE) as f64).sqrt() * 30.0 / all;
