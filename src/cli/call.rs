@@ -220,8 +220,10 @@ impl Call<'_> {
             let message = format!("there is no tool `{}`{why}", shortened(&self.args.tool, 200));
             return Err(Failure::new(code::INPUT, self.redactor.text(&message)));
         };
-        let problems = match ArgumentSchema::new(&tool.input_schema) {
-            Ok(schema) => schema.problems(&Value::Object(self.arguments.clone())),
+        let schema = ArgumentSchema::new(&tool.input_schema);
+        let problems = match schema.and_then(|schema| schema.problems(&Value::Object(self.arguments.clone())))
+        {
+            Ok(problems) => problems,
             Err(error) => {
                 self.printer.warn(&error.to_string());
                 return Ok(());

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use m3_embedding::Embedder;
+use m3_mcp::arguments::SchemaError;
 use m3_mcp::config::{ConfigError, HostConfig};
 use m3_mcp::{Events, Host, HostEvent, HostOptions, StartError};
 use m3_servers::simulated::{SimulatedOptions, SimulationError};
@@ -30,6 +31,9 @@ const MAX_MEBIBYTES: u64 = 256;
 
 /// The longest message of a server that is shown, in columns.
 const MAX_MESSAGE: usize = 300;
+
+/// The most tools that are named because their schemas cannot be used.
+const MOST_SCHEMAS: usize = 5;
 
 /// The meaning of the argument `CONFIG`.
 pub(super) enum Servers {
@@ -324,4 +328,14 @@ impl Progress<'_> {
 pub(super) fn shown_lines(message: &str) -> String {
     let lines: Vec<String> = message.lines().take(4).map(|line| shortened(line, MAX_MESSAGE)).collect();
     lines.join("\n")
+}
+
+/// Names tools whose input schemas cannot be used, with the reason and what that means for them.
+pub(super) fn warn_of_schemas(unusable: &[(&str, &SchemaError)], meaning: &str, printer: Printer) {
+    for (name, error) in unusable.iter().take(MOST_SCHEMAS) {
+        printer.warn(&format!("`{}`: {error}; {meaning}", shortened(name, 100)));
+    }
+    if let Some(more @ 1..) = unusable.len().checked_sub(MOST_SCHEMAS) {
+        printer.warn(&format!("the input schemas of {} cannot be used either", counted(more, "more tool")));
+    }
 }

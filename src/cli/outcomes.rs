@@ -13,6 +13,7 @@ use m3_trajectory::catalog::Catalog;
 use super::Common;
 use super::asking::AskArgs;
 use super::failure::{Failure, code};
+use super::hosting::warn_of_schemas;
 use super::input::{self, DuplicatesArg};
 use super::outcomes_sink::Sink;
 use super::output::{FormatArg, Output, form};
@@ -122,7 +123,7 @@ pub(super) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Res
     };
     sink.decide_rest(printer)?;
     if let Some(tools) = &tools {
-        say_unusable(tools, printer);
+        warn_of_schemas(&tools.unusable_schemas(), "it accepts everything", printer);
     }
     let tally = *gatherer.tally();
     let is_replayed = args.servers.is_some();
@@ -161,21 +162,6 @@ fn judge(
         bar.set("judging", index as u64 + 1, file.len() as u64);
     }
     Ok(tools.len())
-}
-
-/// The most names of unusable schemas in a message.
-const NAMED: usize = 5;
-
-fn say_unusable(tools: &KnownTools, printer: Printer) {
-    let names = tools.unusable_schemas();
-    if !names.is_empty() {
-        let shown = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        let more = if names.len() > NAMED { ", and others" } else { "" };
-        printer.warn(&format!(
-            "{} input schemas cannot be used and accept everything: {shown}{more}",
-            names.len()
-        ));
-    }
 }
 
 /// Fails if a share is below its floor, or unknown; names it.

@@ -16,6 +16,9 @@ const MOST_REFERENCES: usize = 8;
 /// The most alternatives that are described in words.
 const MOST_TOLD: usize = 8;
 
+/// The most forms of one argument that are told apart; one with more may be anything.
+const MOST_FORMS: usize = 64;
+
 /// There are more tools than the model's provider takes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -146,7 +149,8 @@ fn either(branches: Vec<Branch>) -> Branch {
     for branch in branches {
         for (name, property) in branch.properties {
             let forms = seen.entry(name).or_insert_with(|| json!([]));
-            if let Some(forms) = forms.as_array_mut().filter(|forms| !forms.contains(&property)) {
+            let open = forms.as_array_mut().filter(|forms| forms.len() < MOST_FORMS);
+            if let Some(forms) = open.filter(|forms| !forms.contains(&property)) {
                 forms.push(property);
             }
         }
@@ -157,6 +161,8 @@ fn either(branches: Vec<Branch>) -> Branch {
     }
     let alone = |forms: Value| match forms.as_array().map(Vec::as_slice) {
         Some([form]) => form.clone(),
+        // There may be others.
+        Some(forms) if forms.len() >= MOST_FORMS => json!({}),
         _ => json!({ "anyOf": forms }),
     };
     let properties = seen.into_iter().map(|(name, forms)| (name, alone(forms))).collect();

@@ -9,7 +9,7 @@
 //!
 //! let schema = json!({"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]});
 //! let schema = ArgumentSchema::new(schema.as_object().ok_or("no object")?)?;
-//! let problems = schema.problems(&json!({"x": "3"}));
+//! let problems = schema.problems(&json!({"x": "3"}))?;
 //! assert_eq!((problems[0].pointer.as_str(), problems[0].keyword.as_str()), ("/x", "type"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

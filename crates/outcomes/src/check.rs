@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::OnceLock;
 
-use m3_mcp::arguments::{ArgumentProblem, ArgumentSchema};
+use m3_mcp::arguments::{ArgumentProblem, ArgumentSchema, SchemaError};
 use m3_mcp::{READ_RESOURCE, ToolCatalog, ToolName};
 use m3_support::text::{on_one_line, shortened};
 use m3_trajectory::json::Keys;
@@ -35,9 +35,22 @@ pub struct KnownTools {
 #[derive(Debug)]
 struct KnownTool {
     schema: Map<String, Value>,
-    prepared: OnceLock<Option<ArgumentSchema>>,
+    prepared: OnceLock<Result<ArgumentSchema, SchemaError>>,
+    /// Why some arguments could not be checked.
+    unchecked: OnceLock<SchemaError>,
     /// The tool's annotation `readOnlyHint`.
     read_only: Option<bool>,
+}
+
+impl KnownTool {
+    fn prepared(&self) -> &Result<ArgumentSchema, SchemaError> {
+        self.prepared.get_or_init(|| ArgumentSchema::new(&self.schema))
+    }
+
+    /// Why its schema could not be used, as far as it was needed.
+    fn schema_error(&self) -> Option<&SchemaError> {
+        self.prepared.get()?.as_ref().err().or(self.unchecked.get())
+    }
 }
 
 impl KnownTools {
@@ -62,6 +75,7 @@ impl KnownTools {
             self.tools.entry(name.to_string()).or_insert_with(|| KnownTool {
                 schema: tool.input_schema.clone(),
                 prepared: OnceLock::new(),
+                unchecked: OnceLock::new(),
                 read_only: tool
                     .extra
                     .get("annotations")
@@ -99,22 +113,34 @@ impl KnownTools {
         self.tools.keys().map(String::as_str)
     }
 
-    /// Known tools with a schema that was needed but cannot be used, and so accepts everything; sorted by name.
+    /// Known tools with a schema that was needed but cannot be used, and so accepts everything, with the reason; sorted by name.
     #[must_use]
-    pub fn unusable_schemas(&self) -> Vec<&str> {
-        let is_unusable = |tool: &KnownTool| matches!(tool.prepared.get(), Some(None));
-        let mut names: Vec<&str> =
-            self.tools.iter().filter(|(_, tool)| is_unusable(tool)).map(|(name, _)| name.as_str()).collect();
-        names.sort_unstable();
-        names
+    pub fn unusable_schemas(&self) -> Vec<(&str, &SchemaError)> {
+        let tools = self.tools.iter();
+        let mut unusable: Vec<(&str, &SchemaError)> =
+            tools.filter_map(|(name, tool)| Some((name.as_str(), tool.schema_error()?))).collect();
+        unusable.sort_unstable_by_key(|(name, _)| *name);
+        unusable
+    }
+
+    /// Every schema that cannot be used, needed or not, with the reason; sorted by name.
+    #[must_use]
+    pub fn all_unusable_schemas(&self) -> Vec<(&str, &SchemaError)> {
+        for tool in self.tools.values() {
+            let _ = tool.prepared();
+        }
+        self.unusable_schemas()
     }
 
     /// The problems with arguments; `None` for an unknown tool.
     fn problems(&self, tool: &str, arguments: &Map<String, Value>) -> Option<Vec<ArgumentProblem>> {
         let known = self.tools.get(tool)?;
-        let schema = known.prepared.get_or_init(|| ArgumentSchema::new(&known.schema).ok());
-        let problems = schema.as_ref().map(|schema| schema.problems(&Value::Object(arguments.clone())));
-        Some(problems.unwrap_or_default())
+        let Ok(schema) = known.prepared() else { return Some(Vec::new()) };
+        let problems = schema.problems(&Value::Object(arguments.clone()));
+        Some(problems.unwrap_or_else(|error| {
+            known.unchecked.get_or_init(|| error);
+            Vec::new()
+        }))
     }
 
     /// Whether this call has read a resource of a listed server with the host's own tool, which is in no list: it is

@@ -37,7 +37,8 @@ impl Tools {
         };
         let arguments = Value::Object(arguments);
         let problems =
-            self.schemas[index].as_ref().map_or_else(Vec::new, |schema| schema.problems(&arguments));
+            self.schemas[index].as_ref().map_or_else(|| Ok(Vec::new()), |schema| schema.problems(&arguments));
+        let problems = problems.map_err(|error| Answer::InvalidArguments(error.to_string()))?;
         match arguments {
             Value::Object(arguments) if problems.is_empty() => Ok(arguments),
             _ => {

@@ -20,5 +20,6 @@ pub mod pointer;
 #[cfg(feature = "redact")]
 pub mod redact;
 pub mod remembered;
+pub mod schema_work;
 pub mod text;
 pub mod workspace;

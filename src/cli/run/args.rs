@@ -110,6 +110,9 @@ pub(super) struct AskingArgs {
     pub(super) top_tools: Option<u32>,
     #[command(flatten)]
     pub(super) candidates: CandidateArgs,
+    /// Offer no tool whose input schema cannot be used, instead of leaving its calls unchecked
+    #[arg(long)]
+    pub(super) only_checkable_tools: bool,
     /// Have long results shortened by the model itself instead of by rule
     #[arg(long)]
     compress: bool,

@@ -8,7 +8,8 @@ use m3_encoder::AssetOptions;
 use m3_executor::nearest::nearest_tools;
 use m3_executor::run::RunTask;
 use m3_executor::{Instruction, Offered};
-use m3_mcp::ToolCatalog;
+use m3_mcp::{ServerTools, ToolCatalog};
+use m3_outcomes::KnownTools;
 use m3_servers::candidates::Candidates;
 use m3_servers::distractors::DistractorKind;
 use m3_trajectory::{Duplicates, Task, TrajectoryFile};
@@ -18,7 +19,7 @@ use super::RunArgs;
 use super::tasks::{self, Checked};
 use crate::cli::encoder::EncoderArgs;
 use crate::cli::failure::{Failure, code};
-use crate::cli::hosting::interrupted;
+use crate::cli::hosting::{interrupted, warn_of_schemas};
 use crate::cli::input::open_all;
 use crate::cli::printer::{Printer, Unit};
 
@@ -27,6 +28,28 @@ pub(super) fn references(args: &RunArgs, printer: Printer) -> Result<Option<Traj
     let Some(path) = args.asking.candidates.references.as_deref() else { return Ok(None) };
     let [references] = open_all([path], Duplicates::Last, printer)?;
     Ok(Some(references))
+}
+
+/// The tools that may be offered. Of those whose calls cannot be checked it says so, and leaves them out if that is asked for.
+pub(super) fn checkable(args: &RunArgs, mut catalog: ToolCatalog, printer: Printer) -> ToolCatalog {
+    let known = KnownTools::new(&catalog);
+    let unusable = known.all_unusable_schemas();
+    let is_left_out = args.asking.only_checkable_tools;
+    warn_of_schemas(
+        &unusable,
+        if is_left_out { "not offered" } else { "its calls are not checked" },
+        printer,
+    );
+    if is_left_out {
+        let is_unusable = |server: &str, tool: &str| {
+            unusable.binary_search_by_key(&format!("{server}/{tool}").as_str(), |(name, _)| name).is_ok()
+        };
+        for server in &mut catalog.servers {
+            let ServerTools { server, tools, .. } = server;
+            tools.retain(|tool| !is_unusable(server, &tool.name));
+        }
+    }
+    catalog
 }
 
 /// Decides which tools each task is offered.

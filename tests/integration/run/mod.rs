@@ -15,6 +15,7 @@ mod record;
 mod refused;
 mod repeats;
 mod resume;
+mod schemas;
 mod stop;
 mod task_files;
 mod terminal;

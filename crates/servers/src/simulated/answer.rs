@@ -33,7 +33,7 @@ pub(super) struct Output {
 
 impl Output {
     fn accepts(&self, value: &Value) -> bool {
-        self.judge.problems(value).is_empty()
+        self.judge.accepts(value)
     }
 
     /// Whether results are wrapped, as Python's servers do with results that are not objects: the schema has only the

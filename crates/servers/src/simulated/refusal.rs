@@ -257,7 +257,7 @@ mod tests {
 
     fn refusal(tool: &Value, arguments: &Value) -> String {
         let tool: Tool = serde_json::from_value(tool.clone()).unwrap();
-        let problems = ArgumentSchema::new(&tool.input_schema).unwrap().problems(arguments);
+        let problems = ArgumentSchema::new(&tool.input_schema).unwrap().problems(arguments).unwrap();
         assert!(!problems.is_empty());
         text(&tool, arguments, &problems)
     }

@@ -140,7 +140,8 @@ impl Shared {
             return Answer::Result(answer::recorded(recorded.get(turn).unwrap_or(last), output));
         }
         let arguments = Value::Object(arguments);
-        let problems = prepared.input(tool).map_or_else(Vec::new, |schema| schema.problems(&arguments));
+        let problems =
+            prepared.input(tool).and_then(|schema| schema.problems(&arguments).ok()).unwrap_or_default();
         if !problems.is_empty() {
             return Answer::Result(answer::refused(refusal::text(tool, &arguments, &problems)));
         }

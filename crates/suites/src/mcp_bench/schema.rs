@@ -3,12 +3,12 @@
 //! Two of its habits are not those of the crate: a reference is followed only when a value gets there, so a schema with a
 //! reference to nowhere is of use as long as none does; and what is a multiple of a fraction is decided by dividing floats.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, Keyword, ValidationError, ValidationOptions, Validator};
+use m3_support::schema_work::{SchemaWork, TooMuchWork};
 use m3_trajectory::json::Json;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
@@ -21,6 +21,7 @@ pub(super) enum ArgumentCheck {
     Nothing,
     /// What fits its schema.
     Schema {
+        schema: Value,
         validator: Box<Validator>,
         /// Set while a value is checked that needs a reference to nowhere.
         is_lost: Arc<AtomicBool>,
@@ -49,7 +50,7 @@ impl ArgumentCheck {
         let options = options(&schema, &is_lost);
         let root = schema.clone();
         let parts = Parts::of(&root);
-        if parts.has_bad_pattern() || parts.references().collect::<HashSet<_>>().len() > MOST_REFERENCES {
+        if !can_be_prepared(&root) || parts.has_bad_pattern() {
             return None;
         }
         // A schema that is broken elsewhere stays so.
@@ -62,7 +63,7 @@ impl ArgumentCheck {
             replace(&mut schema, &|reference| !parts.has(reference) || parts.is_loop(reference));
         }
         let validator = options.build(&schema).ok()?;
-        Some(Self::Schema { validator: Box::new(validator), is_lost })
+        Some(Self::Schema { schema, validator: Box::new(validator), is_lost })
     }
 
     /// Whether these arguments fit; none are an empty object. Numbers that are not finite never do.
@@ -70,14 +71,26 @@ impl ArgumentCheck {
         match self {
             Self::Anything => true,
             Self::Nothing => false,
-            Self::Schema { validator, is_lost } => {
+            Self::Schema { schema, validator, is_lost } => {
                 let empty = Json::Object(Vec::new());
                 let Some(arguments) = arguments.unwrap_or(&empty).to_value() else { return false };
+                // Python would not come to an end.
+                if SchemaWork::new(schema).and_then(|work| work.to_check(&arguments)).is_err() {
+                    return false;
+                }
                 is_lost.store(false, Ordering::Relaxed);
                 validator.is_valid(&arguments) && !is_lost.load(Ordering::Relaxed)
             }
         }
     }
+}
+
+/// Whether a schema is prepared in a short time. One that refers to itself without end is of use as long as no value gets there.
+fn can_be_prepared(schema: &Value) -> bool {
+    SchemaWork::new(schema).is_ok_and(|work| match work.to_prepare() {
+        Err(TooMuchWork::Endless) => !work.has_unevaluated(),
+        prepared => prepared.is_ok(),
+    })
 }
 
 /// Formats and encoded contents are not checked, nothing is fetched, a `$schema` that nobody knows means the newest draft, and
@@ -165,9 +178,6 @@ struct Parts<'s> {
     root: &'s Value,
     objects: Vec<&'s Map<String, Value>>,
 }
-
-/// A schema with more references is not used: following one after the other needs room on the stack. Python gives up as well.
-const MOST_REFERENCES: usize = 1000;
 
 /// A chain of more references than these is a loop.
 const LONGEST_CHAIN: usize = 100;

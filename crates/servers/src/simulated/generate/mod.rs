@@ -63,7 +63,7 @@ pub(super) fn value(
         };
         let place = Place { name: "value", depth: 0 };
         let made = maker.make(&[&root], place, &seed.nth(attempt))?;
-        judge.problems(&made).is_empty().then_some(made)
+        judge.accepts(&made).then_some(made)
     })
 }
 
@@ -141,7 +141,7 @@ impl<'a> Maker<'a> {
         schema.insert("allOf".to_owned(), schemas.iter().map(|&schema| schema.clone()).collect());
         let judge = ArgumentSchema::with_formats(&schema).ok()?;
         let size = argument.to_string().len();
-        if !judge.problems(argument).is_empty() || size > self.text {
+        if !judge.accepts(argument) || size > self.text {
             return None;
         }
         self.text -= size;

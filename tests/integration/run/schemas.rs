@@ -1,0 +1,83 @@
+//! Tools whose input schemas take too long to be checked: the run goes on, with or without them.
+
+use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
+use serde_json::{Map, Value, json};
+
+use super::output_of;
+use super::unavailable::small_run;
+use crate::support::{Folder, call, json_of, m3_bare, run, text, trajectory};
+
+/// Forty definitions that refer to the next one twice each.
+fn bomb(keyword: &str) -> Value {
+    let definition = |at: usize| {
+        let next = json!({"$ref": format!("#/$defs/d{}", at + 1)});
+        (format!("d{at}"), json!({keyword: [next, next]}))
+    };
+    let mut definitions: Map<String, Value> = (0..40).map(definition).collect();
+    definitions.insert("d40".to_owned(), json!({"type": "integer"}));
+    json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": definitions})
+}
+
+/// A task and a server with such a tool beside a plain one.
+fn tasks(folder: &Folder, keyword: &str) {
+    let plain = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    let tool = |name: &str, schema: Value| json!({"name": name, "description": "d", "inputSchema": schema});
+    let tools = json!([tool("odd", bomb(keyword)), tool("plain", plain)]);
+    let catalog = folder.json("catalog.json", &json!({"odd_server": {"tools": tools}}));
+    let server = json!({"command": "m3", "args": ["serve", "simulated", "--catalog", catalog, "--server", "odd_server"]});
+    folder.json("servers.json", &json!({"mcpServers": {"odd_server": server}}));
+    folder.json("tasks.json", &json!([{"id": "a", "question": "What?"}]));
+}
+
+#[test]
+fn a_schema_that_cannot_be_checked_stops_no_run() {
+    for keyword in ["anyOf", "allOf"] {
+        let folder = Folder::new();
+        tasks(&folder, keyword);
+        let model = ScriptedModel::start(Spoken::OpenAi, |seen| match seen.turn {
+            1 => Scripted::Call(vec![
+                ("odd_server__odd".to_owned(), json!({"x": "no"})),
+                ("odd_server__plain".to_owned(), json!({"n": "no"})),
+            ]),
+            _ => Scripted::Say("done".to_owned()),
+        });
+        let output = run(&mut small_run(&folder, &model));
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert!(said.contains("`odd_server/odd`: this schema cannot be checked: its parts refer"), "{said}");
+        assert!(said.contains("its calls are not checked"), "{said}");
+        let made = &json_of(output_of(&folder).join("predictions.json"))[0]["steps"][0]["calls"];
+        assert_eq!([&made[0]["outcome"], &made[1]["outcome"]], ["success", "invalid_arguments"], "{made}");
+    }
+}
+
+#[test]
+fn such_tools_are_not_offered_where_that_is_asked_for() {
+    let folder = Folder::new();
+    tasks(&folder, "anyOf");
+    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
+    let output = run(small_run(&folder, &model).arg("--only-checkable-tools"));
+    let said = text(&output.stderr);
+    assert!(output.status.success() && said.contains("not offered"), "{said}");
+    let request = model.requests()[0].to_string();
+    assert!(request.contains("odd_server__plain") && !request.contains("odd_server__odd"), "{request}");
+}
+
+/// What is recorded in a file is classified in a short time, too.
+#[test]
+fn outcomes_say_which_schema_accepts_everything() {
+    let folder = Folder::new();
+    tasks(&folder, "allOf");
+    let mut call = call("odd_server/odd", json!({"x": "no"}));
+    call["result"] = json!("fine");
+    let prediction = folder.json("prediction.json", &json!([trajectory("a", &[&[call]])]));
+    let mut m3 = m3_bare(folder.path());
+    m3.arg("outcomes").arg(prediction).arg("--tools").arg(folder.path().join("catalog.json"));
+    let output = run(&mut m3);
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(
+        said.contains("this schema cannot be checked") && said.contains("it accepts everything"),
+        "{said}"
+    );
+}
