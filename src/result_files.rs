@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use m3_mcp::results::decode;
+use m3_support::files::is_plain;
 use m3_support::text::{counted, size, visible};
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::{Json, Keys};
@@ -26,8 +27,11 @@ pub(crate) struct ResultFiles {
 }
 
 impl ResultFiles {
-    /// The files of trajectories that are written to `out`.
+    /// The files of trajectories that are written to `out`; they stay in the results where that is no plain file.
     pub(crate) fn beside(out: &Path) -> Self {
+        if !is_plain(out) {
+            return Self::inside();
+        }
         let folder = out.with_file_name(FOLDER);
         let shown = visible(&folder.display().to_string(), false).into_owned();
         Self { folder: Some(MediaFolder::new(&folder, out)), shown, bytes: 0, left: 0 }

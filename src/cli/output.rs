@@ -237,7 +237,7 @@ pub(super) fn print_rows(rows: &[(&str, String)], spaces: usize) -> Result<(), F
     }
 }
 
-fn in_quotes(path: &Path) -> String {
+pub(super) fn in_quotes(path: &Path) -> String {
     format!("`{}`", path.display())
 }
 

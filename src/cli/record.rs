@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use m3_outcomes::{ClassifiedCall, Outcome, ReplayedTrajectory, Verdict};
+use m3_support::files::is_plain;
 use m3_support::text::{counted, shortened};
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Keys;
@@ -13,7 +14,7 @@ use m3_trajectory::json::Keys;
 use super::Common;
 use super::failure::{Failure, code};
 use super::input::{self, PredictionsArg};
-use super::output::{Output, print_rows};
+use super::output::{Output, in_quotes, print_rows};
 use super::printer::Printer;
 use super::replay::{Inputs, ReplayArgs};
 use crate::result_files::ResultFiles;
@@ -59,10 +60,13 @@ const REASON: usize = 120;
 
 /// Makes the calls of trajectories and records what they return.
 pub(super) fn run(args: &RecordArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
-    let is_standard = args.output == Path::new("-");
-    if is_standard && !args.inline_pictures {
-        let message = "pictures are written beside the output, and `-` is no place\nhint: name a file with `-o`, or \
-                       `--inline-pictures` leaves them in the results";
+    let has_place = args.output != Path::new("-") && is_plain(&args.output);
+    if !has_place && !args.inline_pictures {
+        let message = format!(
+            "pictures are written beside the output, and {} is no place\nhint: name a file with `-o`, or \
+             `--inline-pictures` leaves them in the results",
+            in_quotes(&args.output)
+        );
         return Err(Failure::new(code::INPUT, message));
     }
     let path = args.trajectories.path(printer);
@@ -74,7 +78,7 @@ pub(super) fn run(args: &RecordArgs, common: &Common, printer: Printer) -> Resul
     let inputs = Inputs { path, file: &file, tools: None, action: "recording" };
     args.replay.run(&args.servers, &inputs, &mut |found| recording.push(found), (common, printer))?;
     let (files, counts) = recording.finish()?;
-    counts.say(&files, is_standard, printer)?;
+    counts.say(&files, !has_place, printer)?;
     counts.check()
 }
 

@@ -43,6 +43,7 @@ mod mcp_cli;
 mod mcp_config;
 mod other_servers;
 mod outcomes;
+mod outputs;
 mod own_benchmark;
 mod page;
 mod paper_table;

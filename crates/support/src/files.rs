@@ -2,7 +2,7 @@
 //! that only one process writes at a time.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Seek as _, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -145,7 +145,8 @@ pub fn folder_of(path: &Path) -> &Path {
 
 /// A file that appears under its name only when it is complete.
 ///
-/// Anything but a plain file (a device, a pipe) is written to directly: renaming would replace it.
+/// Anything but a plain file (a device, a pipe) is written to directly, because renaming would replace it; so is whatever
+/// standard output or another descriptor of this process leads to, behind what is there already.
 #[derive(Debug)]
 pub struct AtomicFile {
     target: Target,
@@ -153,8 +154,26 @@ pub struct AtomicFile {
 
 #[derive(Debug)]
 enum Target {
-    Beside { file: NamedTempFile, path: PathBuf },
+    /// A new file beside it, which takes its name.
+    Beside {
+        file: NamedTempFile,
+        path: PathBuf,
+    },
+    /// A new file without a name, whose content is written over it: nothing can be made in its folder.
+    Over {
+        file: File,
+        path: PathBuf,
+    },
     Direct(File),
+}
+
+impl Target {
+    fn file(&self) -> &File {
+        match self {
+            Self::Beside { file, .. } => file.as_file(),
+            Self::Over { file, .. } | Self::Direct(file) => file,
+        }
+    }
 }
 
 impl AtomicFile {
@@ -164,6 +183,9 @@ impl AtomicFile {
     /// The system's reason.
     pub fn create(path: &Path) -> io::Result<Self> {
         let mut path = path.to_owned();
+        if let Some(descriptor) = descriptor(&path) {
+            return Ok(Self { target: Target::Direct(descriptor?) });
+        }
         let mut found = std::fs::symlink_metadata(&path).ok();
         if found.as_ref().is_some_and(std::fs::Metadata::is_symlink) {
             // A link is followed, so that the file it names is replaced or created.
@@ -179,8 +201,16 @@ impl AtomicFile {
                 return Ok(Self { target: Target::Direct(file) });
             }
         }
-        let file = new_file().prefix(".m3-").suffix(".tmp").tempfile_in(folder_of(&path))?;
-        Ok(Self { target: Target::Beside { file, path } })
+        let target = match new_file().prefix(".m3-").suffix(".tmp").tempfile_in(folder_of(&path)) {
+            Ok(file) => Target::Beside { file, path },
+            // The folder may not be written to, but perhaps the file.
+            Err(cause) if is_forbidden(&cause) => {
+                File::options().write(true).open(&path).map_err(|_| cause)?;
+                Target::Over { file: tempfile::tempfile()?, path }
+            }
+            Err(cause) => return Err(cause),
+        };
+        Ok(Self { target })
     }
 
     /// Fails if [`AtomicFile::create`] would, and leaves nothing behind. Anything but a plain file stays open and is
@@ -200,6 +230,7 @@ impl AtomicFile {
     pub fn finish(&mut self) -> io::Result<()> {
         match &mut self.target {
             Target::Beside { file, .. } => file.as_file().sync_all(),
+            Target::Over { .. } => Ok(()),
             Target::Direct(file) => file.flush(),
         }
     }
@@ -216,9 +247,65 @@ impl AtomicFile {
                 file.persist(&path).map_err(|error| error.error)?;
                 Ok(())
             }
+            Target::Over { mut file, path } => {
+                file.rewind()?;
+                let mut over = File::options().write(true).truncate(true).open(path)?;
+                io::copy(&mut file, &mut over)?;
+                over.sync_all()
+            }
             Target::Direct(_) => Ok(()),
         }
     }
+}
+
+fn is_forbidden(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}
+
+/// Whether a path is that of a plain file, or of nothing yet, so that other files may be put beside it: not of a folder, a pipe, a
+/// device or a descriptor of a process.
+#[must_use]
+pub fn is_plain(path: &Path) -> bool {
+    descriptor_path(path).is_none() && std::fs::metadata(path).map_or(true, |found| found.is_file())
+}
+
+/// The path `/proc/NUMBER/fd/NUMBER` that a path leads to if it names a descriptor of a process, as `/dev/stdout` and a shell's
+/// `>(command)` do.
+fn descriptor_path(path: &Path) -> Option<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let folder = std::fs::canonicalize(folder_of(&path)).ok()?;
+        let parts: Vec<_> = folder.iter().filter_map(|part| part.to_str()).collect();
+        if let ["/", "proc", _, .., "fd"] = parts[..] {
+            return Some(folder.join(path.file_name()?));
+        }
+        let next = std::fs::read_link(&path).ok()?;
+        path = folder_of(&path).join(next);
+    }
+    None
+}
+
+/// What a descriptor leads to, to be written behind what it holds. `None` for a path that names none.
+#[cfg(unix)]
+fn descriptor(path: &Path) -> Option<io::Result<File>> {
+    use std::os::fd::AsFd as _;
+    let path = descriptor_path(path)?;
+    let of_process =
+        |number: u8| Path::new("/proc").join(std::process::id().to_string()).join(format!("fd/{number}"));
+    // What writes to the descriptor itself shares its place in the file.
+    let shared = if path == of_process(1) {
+        io::stdout().as_fd().try_clone_to_owned()
+    } else if path == of_process(2) {
+        io::stderr().as_fd().try_clone_to_owned()
+    } else {
+        return Some(File::options().append(true).open(path));
+    };
+    Some(shared.map(File::from))
+}
+
+#[cfg(not(unix))]
+fn descriptor(_: &Path) -> Option<io::Result<File>> {
+    None
 }
 
 /// A builder for temporary files with the permissions of any new file: by default they would be private.
@@ -246,17 +333,11 @@ fn keep_permissions(path: &Path, file: &File) -> io::Result<()> {
 
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.target {
-            Target::Beside { file, .. } => file.write(bytes),
-            Target::Direct(file) => file.write(bytes),
-        }
+        self.target.file().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.target {
-            Target::Beside { file, .. } => file.flush(),
-            Target::Direct(file) => file.flush(),
-        }
+        self.target.file().flush()
     }
 }
 
@@ -321,6 +402,53 @@ mod tests {
             assert!(std::fs::symlink_metadata(at(name)).unwrap().is_symlink(), "{name}");
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
+    }
+
+    /// Descriptors of this process that lead to a file and to a pipe, by both of their names.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_a_descriptor_leads_to_is_written_behind_what_it_holds() {
+        use std::io::Read as _;
+        use std::os::fd::AsRawFd as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        std::fs::write(&path, "before ").unwrap();
+        let log = File::options().append(true).open(&path).unwrap();
+        let (mut reader, writer) = io::pipe().unwrap();
+        for place in ["/dev/fd", "/proc/self/fd", "/proc/thread-self/fd"] {
+            for number in [log.as_raw_fd(), writer.as_raw_fd()] {
+                let name = Path::new(place).join(number.to_string());
+                write_atomically(&name, b"new ").unwrap();
+                assert!(!is_plain(&name));
+            }
+        }
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(format!("/proc/self/fd/{}", log.as_raw_fd()), &link).unwrap();
+        write_atomically(&link, b"end").unwrap();
+        drop(writer);
+        let mut piped = String::new();
+        reader.read_to_string(&mut piped).unwrap();
+        assert_eq!(piped, "new new new ");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "before new new new end");
+        assert!(is_plain(&path) && is_plain(&folder.path().join("none")) && !is_plain(folder.path()));
+        assert!(!is_plain(Path::new("/dev/null")) && !is_plain(Path::new("/dev/stdout")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_in_a_folder_that_is_not_to_be_written_is_written_over() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, "a longer one").unwrap();
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o555)).unwrap();
+        write_atomically(&path, b"new").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        // A user whom permissions do not hold makes it, and the others may not.
+        if let Err(cause) = write_atomically(&folder.path().join("b"), b"new") {
+            assert_eq!(cause.kind(), io::ErrorKind::PermissionDenied);
+        }
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 
     #[test]

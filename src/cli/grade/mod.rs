@@ -18,6 +18,7 @@ use m3_judge::grade::{
 };
 use m3_llm::Retry;
 use m3_report::OTHER_GRADES;
+use m3_support::files::is_plain;
 use m3_support::text::counted;
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Trajectory, TrajectoryFile};
@@ -228,7 +229,7 @@ impl GradeArgs {
             PathBuf::from(name)
         };
         self.answers.clone().or_else(|| {
-            let path = self.output.as_ref().unwrap_or(&self.predictions);
+            let path = self.output.as_ref().filter(|path| is_plain(path)).unwrap_or(&self.predictions);
             (path != Path::new("-")).then(|| beside(path))
         })
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{ArgGroup, Args};
 use m3_judge::reference::is_as_written;
 use m3_judge::review::{preferences_path, store_path};
+use m3_support::files::is_plain;
 use m3_support::text::visible;
 
 use crate::cli::encoder::EncoderArgs;
@@ -92,9 +93,11 @@ impl Targets {
     /// The file that the user names, and the files beside it.
     pub(super) fn of(path: &Path) -> Result<Self, Failure> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let Some(name) = name.filter(|name| name != "-" && !path.is_dir()) else {
-            let message =
-                format!("`{}` is no file\nhint: name the file of the references with `-o`", path.display());
+        let Some(name) = name.filter(|name| name != "-" && is_plain(path)) else {
+            let message = format!(
+                "`{}` is no plain file, and others are written beside it\nhint: name the file of the references with `-o`",
+                path.display()
+            );
             return Err(Failure::new(code::INPUT, message));
         };
         let stem = name.strip_suffix(".json").filter(|stem| !stem.is_empty()).unwrap_or(&name);
