@@ -1,5 +1,6 @@
 //! The tries at one request: when it is sent, what came back, whether and when it is sent again.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use backon::{BackoffBuilder as _, ExponentialBackoff, ExponentialBuilder};
@@ -16,6 +17,11 @@ use super::{ModelError, ModelName, ModelOptions, Refusal, Reply};
 /// The longest wait, unless the provider asks for a longer one.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
+/// While a provider has never answered, so many tries of a request are enough, and the waits between them are short: what does not
+/// answer at all is rather down, or no provider, than busy.
+const TRIES_BEFORE_AN_ANSWER: u32 = 3;
+const WAIT_BEFORE_AN_ANSWER: Duration = Duration::from_secs(2);
+
 /// The message when an address refuses a request without a key.
 const NO_KEY_SENT: &str = "no key was sent\nhint: an address of your own gets the key of the variable that \
                            `--llm-key-from VARIABLE` names (`--ask-key-from` with `--ask`)";
@@ -26,6 +32,8 @@ pub(super) struct Network {
     poster: Poster,
     limiter: ConcurrencyLimiter,
     options: ModelOptions,
+    /// Whether any request had an answer, also one that asked to wait.
+    has_answered: AtomicBool,
 }
 
 /// A request that is being asked.
@@ -52,7 +60,13 @@ impl Network {
     /// [`ModelError`] where the address or the key cannot be used.
     pub(super) fn new(name: &ModelName, wire: &dyn Wire, options: ModelOptions) -> Result<Self, ModelError> {
         let poster = Poster::new(name, wire, options.key.as_ref())?;
-        Ok(Self { poster, limiter: ConcurrencyLimiter::new(options.concurrency), options })
+        let limiter = ConcurrencyLimiter::new(options.concurrency);
+        Ok(Self { poster, limiter, options, has_answered: AtomicBool::new(false) })
+    }
+
+    /// Whether nothing has been heard of the provider but failures of its own, and nobody asked for more tries than usual.
+    fn is_silent(&self) -> bool {
+        self.options.tries <= ModelOptions::TRIES && !self.has_answered.load(Ordering::Relaxed)
     }
 
     pub(super) fn concurrency(&self) -> usize {
@@ -117,6 +131,9 @@ impl Asking<'_> {
             Err(no_answer) => return Tried::without_answer(&no_answer, elapsed, redactor),
         };
         let retry_after = answer.retry_after();
+        if answer.status < 500 {
+            self.network.has_answered.store(true, Ordering::Relaxed);
+        }
         match answer.status {
             // A pause longer than any request waits concerns only the request that was told so.
             429 => place.too_many(retry_after.filter(|wait| *wait < self.network.options.total_time)),
@@ -155,6 +172,12 @@ impl Asking<'_> {
             // The error gives the number of tries.
             return None;
         };
+        let is_silent = self.network.is_silent();
+        if is_silent && self.tries >= TRIES_BEFORE_AN_ANSWER {
+            tried.outcome.then = Then::GiveUp("it has not answered anything yet".to_owned());
+            return None;
+        }
+        let wait = if is_silent { wait.min(WAIT_BEFORE_AN_ANSWER) } else { wait };
         // As long as the provider asks for, but not less than the normal wait: `Retry-After: 0`, or a date that has
         // passed on this clock, would use up all tries at once.
         let wait = wait.min(LONGEST_WAIT).max(tried.retry_after.unwrap_or_default());
