@@ -145,6 +145,37 @@ async fn a_stall_ends_with_the_time_of_a_try() {
     assert_eq!(text(&model, &question("q"), &scope("t", 1)).await, "awake");
 }
 
+/// A provider that has answered once, if only that it wants to be left alone, is asked as often as the options say.
+#[tokio::test]
+async fn a_provider_that_never_answered_is_tried_three_times() {
+    let first_wait = Duration::from_millis(1);
+    let down = || answer(500, ("x-nothing", ""), &error("server_error", "boom"));
+    let always = |first: Scripted| {
+        let is_first = AtomicBool::new(true);
+        ScriptedModel::start(Spoken::OpenAi, move |_| {
+            if is_first.swap(false, Ordering::Relaxed) { first.clone() } else { down() }
+        })
+    };
+    let quick = |tries: u32| ModelOptions { first_wait, ..options(tries) };
+    let (_, tries, message) = no_reply(&always(down()), quick(ModelOptions::TRIES)).await;
+    assert_eq!(tries, 3);
+    assert!(message.contains("it has not answered anything yet"), "{message}");
+    // Who asks for more has more.
+    let (_, tries, message) = no_reply(&always(down()), quick(ModelOptions::TRIES + 1)).await;
+    assert_eq!(tries, ModelOptions::TRIES + 1, "{message}");
+    for first in [reply("hello"), too_many("retry-after-ms", "1")] {
+        let server = always(first);
+        let model = model(&server, quick(5));
+        let _ = ask(&model, &question("q"), &scope("t", 1)).await;
+        let (answered, _) = ask(&model, &question("q"), &scope("t", 2)).await;
+        let tries = match answered.unwrap_err() {
+            ModelError::NoReply { tries, .. } => tries,
+            other => panic!("{other}"),
+        };
+        assert_eq!(tries, 5);
+    }
+}
+
 #[tokio::test]
 async fn all_tries_together_have_a_limit() {
     let total_time = Duration::from_secs(3);
