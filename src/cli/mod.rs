@@ -101,6 +101,9 @@ struct Common {
     /// folder]
     #[arg(long, value_name = "DIR", global = true, display_order = 101)]
     cache_dir: Option<PathBuf>,
+    /// What a compressed input may become, in MiB [default: 64, or 64 times its own size]
+    #[arg(long, value_name = "MIB", global = true, display_order = 101, value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
+    max_unpacked: Option<u64>,
     /// Colours and bold type: auto (at a terminal, unless `NO_COLOR` is set), always or never
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = ColorArg::Auto, global = true, display_order = 102, hide_possible_values = true)]
     color: ColorArg,
@@ -202,6 +205,9 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     };
     anstream::ColorChoice::from(cli.common.color).write_global();
     let printer = Printer::new(cli.common.quiet);
+    if let Some(mebibytes) = cli.common.max_unpacked {
+        m3_support::unpack::allow(mebibytes << 20);
+    }
     let done = run(cli, printer);
     // An interrupted command may have left a thread behind that is still embedding.
     m3_encoder::finish();

@@ -348,3 +348,26 @@ fn output_that_cannot_be_written_fails_before_the_work() {
         assert!(message.contains(&format!("failed to write to `{target}`")), "{message}");
     }
 }
+
+/// A small file that becomes a large one is not read to its end, unless that is asked for.
+#[test]
+fn a_small_file_does_not_become_a_large_one() {
+    use std::io::Write as _;
+    let folder = Folder::new();
+    let packed = folder.path().join("p.json.gz");
+    let mut gzip =
+        flate2::write::GzEncoder::new(std::fs::File::create(&packed).unwrap(), flate2::Compression::fast());
+    (0..80).for_each(|_| gzip.write_all(&[b' '; 1 << 20]).unwrap());
+    gzip.write_all(b"[]").unwrap();
+    gzip.finish().unwrap();
+    for (arguments, reason) in [
+        (vec!["validate"], "it becomes more than 64 times as large when it is unpacked"),
+        (vec!["import", "-o", "/dev/null"], "`--max-unpacked MIB` lets it"),
+        (vec!["validate", "--max-unpacked", "70"], "it becomes larger than `--max-unpacked` lets it"),
+        (vec!["validate", "--max-unpacked", "90"], "no trajectories"),
+    ] {
+        let output = run(crate::support::m3_bare(folder.path()).args(arguments).arg(&packed));
+        let said = text(&output.stderr) + &text(&output.stdout);
+        assert!(said.contains(reason), "{said}");
+    }
+}

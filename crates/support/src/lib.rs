@@ -22,4 +22,5 @@ pub mod redact;
 pub mod remembered;
 pub mod schema_work;
 pub mod text;
+pub mod unpack;
 pub mod workspace;

@@ -8,12 +8,12 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use flate2::bufread::MultiGzDecoder;
 use m3_support::files::{is_device, is_gzip};
 use m3_support::text::{hexadecimal, visible};
+use m3_support::unpack::{TooLarge, Unpacked};
 use sha2::{Digest as _, Sha256};
 
-/// The most bytes of a decompressed input: far above any benchmark, and a limit for gzip bombs.
+/// The most bytes of an input that is copied: far above any benchmark.
 const MAX_SPOOLED: u64 = 16 << 30;
 
 /// The most bytes that are read from a device: some have an end, such as `/dev/null`.
@@ -54,8 +54,16 @@ pub enum SourceError {
         #[source]
         cause: io::Error,
     },
-    /// More than 16 GiB came out of decompression.
-    #[error("`{path}` holds more than 16 GiB when decompressed; split it")]
+    /// A compressed input becomes too large.
+    #[error("failed to read `{path}`: {reason}")]
+    Unpacked {
+        /// The file as the user named it.
+        path: String,
+        /// How large it would become.
+        reason: TooLarge,
+    },
+    /// An input that is no plain file has more than 16 GiB.
+    #[error("`{path}` holds more than 16 GiB; split it")]
     TooLarge {
         /// The file as the user named it.
         path: String,
@@ -352,7 +360,7 @@ fn spool(name: &str, mut input: impl BufRead, limit: u64, is_device: bool) -> Re
     let mut file = tempfile::tempfile().map_err(|cause| SourceError::Spool { path: path(), cause })?;
     let start = input.fill_buf().map_err(|cause| SourceError::Read { path: path(), cause })?;
     let (mut input, is_gzip): (Box<dyn Read>, bool) = if is_gzip(start) {
-        (Box::new(MultiGzDecoder::new(input).take(limit + 1)), true)
+        (Box::new(Unpacked::new(input).take(limit + 1)), true)
     } else {
         (Box::new(input.take(limit + 1)), false)
     };
@@ -363,7 +371,12 @@ fn spool(name: &str, mut input: impl BufRead, limit: u64, is_device: bool) -> Re
             Ok(0) => break,
             Ok(length) => length,
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
-            Err(cause) if is_gzip => return Err(SourceError::Gzip { path: path(), cause }),
+            Err(cause) if is_gzip => {
+                return Err(match TooLarge::of(&cause) {
+                    Some(reason) => SourceError::Unpacked { path: path(), reason },
+                    None => SourceError::Gzip { path: path(), cause },
+                });
+            }
             Err(cause) => return Err(SourceError::Read { path: path(), cause }),
         };
         io::Write::write_all(&mut file, &buffer[..length])

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use flate2::bufread::MultiGzDecoder;
 use m3_support::files::is_gzip;
 use m3_support::text::shortened;
+use m3_support::unpack::Unpacked;
 
 use super::{CassetteError, Entry, Header, SCHEMA};
 
@@ -36,7 +36,7 @@ impl Reader {
         let mut file = BufReader::new(File::open(path).map_err(failed)?);
         let is_gzip = is_gzip(file.fill_buf().map_err(failed)?);
         let input: Box<dyn BufRead + Send> =
-            if is_gzip { Box::new(BufReader::new(MultiGzDecoder::new(file))) } else { Box::new(file) };
+            if is_gzip { Box::new(Unpacked::buffered(file)) } else { Box::new(file) };
         let mut reader = Self { path: path.to_owned(), input, line: 0, read: 0, cut: Vec::new() };
         let line = reader.line()?.unwrap_or_default();
         let header = read_header(&line)

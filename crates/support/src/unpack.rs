@@ -1,0 +1,133 @@
+//! Reads what was compressed with gzip, and stops where a small file would become a large one.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::OnceLock;
+
+use flate2::bufread::MultiGzDecoder;
+
+/// How much larger than the compressed bytes before it anything may become. Trajectories become 5 to 20 times as large.
+pub const MOST_GROWTH: u64 = 64;
+
+/// What any input may become, in bytes.
+pub const ALWAYS: u64 = 64 << 20;
+
+/// What the user lets compressed inputs become, in bytes.
+static ALLOWED: OnceLock<u64> = OnceLock::new();
+
+/// Lets every compressed input of this process become as large as this, in bytes, and no larger. The first of several counts.
+pub fn allow(bytes: u64) {
+    ALLOWED.get_or_init(|| bytes);
+}
+
+/// An input became too large.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TooLarge {
+    /// Too large for what it was.
+    #[error(
+        "it becomes more than {MOST_GROWTH} times as large when it is unpacked; if it should, `--max-unpacked MIB` lets it"
+    )]
+    Growth,
+    /// Larger than the user lets it become.
+    #[error("it becomes larger than `--max-unpacked` lets it")]
+    Allowed,
+}
+
+impl TooLarge {
+    /// The reason why reading failed, if it is this.
+    #[must_use]
+    pub fn of(error: &io::Error) -> Option<Self> {
+        error.get_ref()?.downcast_ref().copied()
+    }
+}
+
+/// The bytes of a gzip file, of one or more members (RFC 1952).
+pub struct Unpacked<R: BufRead> {
+    decoder: MultiGzDecoder<Counted<R>>,
+    written: u64,
+}
+
+impl<R: BufRead> Unpacked<R> {
+    /// Unpacks an input from its start.
+    pub fn new(input: R) -> Self {
+        Self { decoder: MultiGzDecoder::new(Counted { input, read: 0 }), written: 0 }
+    }
+
+    /// With a buffer.
+    pub fn buffered(input: R) -> BufReader<Self> {
+        BufReader::new(Self::new(input))
+    }
+
+    fn check(&self) -> Result<(), TooLarge> {
+        match ALLOWED.get() {
+            Some(allowed) if self.written > *allowed => Err(TooLarge::Allowed),
+            Some(_) => Ok(()),
+            None if self.written > ALWAYS.max(self.decoder.get_ref().read.saturating_mul(MOST_GROWTH)) => {
+                Err(TooLarge::Growth)
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl<R: BufRead> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.decoder.read(buffer)?;
+        self.written += length as u64;
+        self.check().map_err(io::Error::other)?;
+        Ok(length)
+    }
+}
+
+/// Counts the bytes that were taken.
+struct Counted<R> {
+    input: R,
+    read: u64,
+}
+
+impl<R: BufRead> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.input.read(buffer)?;
+        self.read += length as u64;
+        Ok(length)
+    }
+}
+
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.input.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.read += amount as u64;
+        self.input.consume(amount);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn packed(chunk: &[u8], count: usize) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        (0..count).for_each(|_| encoder.write_all(chunk).unwrap());
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn what_grows_too_much_ends() {
+        let spaces = packed(&[b' '; 1 << 20], 100);
+        let mut unpacked = Unpacked::new(&spaces[..]);
+        let error = io::copy(&mut unpacked, &mut io::sink()).unwrap_err();
+        assert_eq!(TooLarge::of(&error), Some(TooLarge::Growth));
+        // As small as it is, it may.
+        let few = packed(&[b' '; 1 << 20], 60);
+        assert_eq!(io::copy(&mut Unpacked::new(&few[..]), &mut io::sink()).unwrap(), 60 << 20);
+        let damaged = io::copy(&mut Unpacked::new(&spaces[..500]), &mut io::sink()).unwrap_err();
+        assert_eq!(TooLarge::of(&damaged), None);
+    }
+}
