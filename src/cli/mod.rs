@@ -101,7 +101,7 @@ struct Common {
     /// folder]
     #[arg(long, value_name = "DIR", global = true, display_order = 101)]
     cache_dir: Option<PathBuf>,
-    /// What a compressed input may become, in MiB [default: 64, or 64 times its own size]
+    /// What a compressed input may become, in MiB [default: 64, or 128 times its own size]
     #[arg(long, value_name = "MIB", global = true, display_order = 101, value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     max_unpacked: Option<u64>,
     /// Colours and bold type: auto (at a terminal, unless `NO_COLOR` is set), always or never

@@ -361,10 +361,10 @@ fn a_small_file_does_not_become_a_large_one() {
     gzip.write_all(b"[]").unwrap();
     gzip.finish().unwrap();
     for (arguments, reason) in [
-        (vec!["validate"], "it becomes more than 64 times as large when it is unpacked"),
+        (vec!["validate"], "it becomes more than 128 times as large when it is unpacked"),
         (vec!["import", "-o", "/dev/null"], "`--max-unpacked MIB` lets it"),
         (vec!["validate", "--max-unpacked", "70"], "it becomes larger than `--max-unpacked` lets it"),
-        (vec!["validate", "--max-unpacked", "90"], "no trajectories"),
+        (vec!["validate", "--max-unpacked", "200"], "no trajectories"),
     ] {
         let output = run(crate::support::m3_bare(folder.path()).args(arguments).arg(&packed));
         let said = text(&output.stderr) + &text(&output.stdout);
