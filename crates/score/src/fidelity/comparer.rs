@@ -330,14 +330,17 @@ impl<'a> Fidelity<'a> {
         };
         // Equal calls do not need the model, which takes time to be read.
         let mut model: Option<Arc<Model>> = None;
-        let (mut all, mut settled) = (Vec::new(), 1.0_f64);
+        let (mut all, mut settled, mut judged) = (Vec::new(), 1.0_f64, HashMap::new());
         for argument in arguments.iter_mut().filter(|argument| argument.verdict != Verdict::Equal) {
             let by_rule = argument.score;
             let is_settled = is_known(argument) || {
                 let evidence = evidence::of(&context, argument);
                 let changes_answer = argument.reason == ORDERS_OR_NARROWS && !evidence.is_asked_extra();
                 let model = model.get_or_insert_with(|| self.model.clone().unwrap_or_else(Model::built_in));
-                judge(argument, &evidence, model.probability(&evidence), changes_answer);
+                // Hundreds of items that a list lacks have the same evidence.
+                let probability =
+                    *judged.entry(evidence.bits()).or_insert_with(|| model.probability(&evidence));
+                judge(argument, &evidence, probability, changes_answer);
                 if self.keeps_evidence && !changes_answer {
                     all.push(evidence);
                 }

@@ -115,6 +115,11 @@ impl Evidence {
         &self.numbers
     }
 
+    /// What tells it from other evidence.
+    pub(super) fn bits(&self) -> Vec<u64> {
+        self.numbers.iter().map(|number| number.to_bits()).collect()
+    }
+
     /// The number of this name; not a number where it does not apply.
     fn number(&self, name: &str) -> Option<f64> {
         let place = SIGNS.iter().position(|sign| sign.0 == name)?;
