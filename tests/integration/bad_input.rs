@@ -357,7 +357,7 @@ fn a_small_file_does_not_become_a_large_one() {
     let packed = folder.path().join("p.json.gz");
     let mut gzip =
         flate2::write::GzEncoder::new(std::fs::File::create(&packed).unwrap(), flate2::Compression::fast());
-    (0..80).for_each(|_| gzip.write_all(&[b' '; 1 << 20]).unwrap());
+    (0..80).for_each(|_| gzip.write_all(&vec![b' '; 1 << 20]).unwrap());
     gzip.write_all(b"[]").unwrap();
     gzip.finish().unwrap();
     for (arguments, reason) in [

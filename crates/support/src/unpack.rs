@@ -58,14 +58,11 @@ impl<R: BufRead> Unpacked<R> {
     }
 
     fn check(&self) -> Result<(), TooLarge> {
-        match ALLOWED.get() {
-            Some(allowed) if self.written > *allowed => Err(TooLarge::Allowed),
-            Some(_) => Ok(()),
-            None if self.written > ALWAYS.max(self.decoder.get_ref().read.saturating_mul(MOST_GROWTH)) => {
-                Err(TooLarge::Growth)
-            }
-            None => Ok(()),
-        }
+        let grown = || ALWAYS.max(self.decoder.get_ref().read.saturating_mul(MOST_GROWTH));
+        let (most, reason) = ALLOWED
+            .get()
+            .map_or_else(|| (grown(), TooLarge::Growth), |allowed| (*allowed, TooLarge::Allowed));
+        if self.written > most { Err(reason) } else { Ok(()) }
     }
 }
 
@@ -120,12 +117,12 @@ mod tests {
 
     #[test]
     fn what_grows_too_much_ends() {
-        let spaces = packed(&[b' '; 1 << 20], 100);
+        let spaces = packed(&vec![b' '; 1 << 20], 100);
         let mut unpacked = Unpacked::new(&spaces[..]);
         let error = io::copy(&mut unpacked, &mut io::sink()).unwrap_err();
         assert_eq!(TooLarge::of(&error), Some(TooLarge::Growth));
         // As small as it is, it may.
-        let few = packed(&[b' '; 1 << 20], 60);
+        let few = packed(&vec![b' '; 1 << 20], 60);
         assert_eq!(io::copy(&mut Unpacked::new(&few[..]), &mut io::sink()).unwrap(), 60 << 20);
         let damaged = io::copy(&mut Unpacked::new(&spaces[..500]), &mut io::sink()).unwrap_err();
         assert_eq!(TooLarge::of(&damaged), None);
