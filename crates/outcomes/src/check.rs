@@ -1,12 +1,9 @@
 //! Decides the outcome of each call of a trajectory: first what is certain before the tool is called, then what its
 //! answer adds.
 
-use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::OnceLock;
 
-use m3_mcp::arguments::{ArgumentProblem, ArgumentSchema, SchemaError};
-use m3_mcp::{READ_RESOURCE, ToolCatalog, ToolName};
+use m3_mcp::arguments::ArgumentProblem;
 use m3_support::text::{on_one_line, shortened};
 use m3_trajectory::json::Keys;
 use m3_trajectory::{Call, Trajectory};
@@ -14,148 +11,12 @@ use serde_json::{Map, Value};
 
 use super::answer::Answer;
 use super::format::{self, Arguments};
+use super::known::KnownTools;
 use super::outcome::{NotJudged, Outcome, Rule, Verdict};
 use super::rules;
 
 /// The longest evidence that is kept for a call, in columns.
 const EVIDENCE: usize = 200;
-
-/// The tools against which calls are checked.
-#[derive(Debug, Default)]
-pub struct KnownTools {
-    tools: HashMap<String, KnownTool>,
-    /// Servers with a known list of tools.
-    servers: HashSet<String>,
-    /// Servers whose tools could not be listed.
-    silent: HashSet<String>,
-    /// Whether no server's tools could be listed.
-    is_unlisted: bool,
-}
-
-#[derive(Debug)]
-struct KnownTool {
-    schema: Map<String, Value>,
-    prepared: OnceLock<Result<ArgumentSchema, SchemaError>>,
-    /// Why some arguments could not be checked.
-    unchecked: OnceLock<SchemaError>,
-    /// The tool's annotation `readOnlyHint`.
-    read_only: Option<bool>,
-}
-
-impl KnownTool {
-    fn prepared(&self) -> &Result<ArgumentSchema, SchemaError> {
-        self.prepared.get_or_init(|| ArgumentSchema::new(&self.schema))
-    }
-
-    /// Why its schema could not be used, as far as it was needed.
-    fn schema_error(&self) -> Option<&SchemaError> {
-        self.prepared.get()?.as_ref().err().or(self.unchecked.get())
-    }
-}
-
-impl KnownTools {
-    /// The tools of a catalog.
-    #[must_use]
-    pub fn new(catalog: &ToolCatalog) -> Self {
-        let mut known = Self::default();
-        known.add(catalog);
-        known
-    }
-
-    /// No tools are known: outcomes are decided by answers alone.
-    #[must_use]
-    pub fn unlisted() -> Self {
-        Self { is_unlisted: true, ..Self::default() }
-    }
-
-    /// Adds tools that are not known yet.
-    pub fn add(&mut self, catalog: &ToolCatalog) {
-        self.servers.extend(catalog.servers.iter().map(|server| server.server.clone()));
-        for (name, tool) in catalog.tools() {
-            self.tools.entry(name.to_string()).or_insert_with(|| KnownTool {
-                schema: tool.input_schema.clone(),
-                prepared: OnceLock::new(),
-                unchecked: OnceLock::new(),
-                read_only: tool
-                    .extra
-                    .get("annotations")
-                    .and_then(|found| found.get("readOnlyHint")?.as_bool()),
-            });
-        }
-    }
-
-    /// Notes that a server's tools cannot be listed: a call of one that no catalog has is not judged.
-    pub fn add_silent_server(&mut self, server: &str) {
-        self.silent.insert(server.to_owned());
-    }
-
-    /// The number of tools.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.tools.len()
-    }
-
-    /// Whether the tool `server/tool` declares that it changes nothing; `None` if it declares nothing, or is not
-    /// known.
-    #[must_use]
-    pub fn is_read_only(&self, tool: &str) -> Option<bool> {
-        self.tools.get(tool)?.read_only
-    }
-
-    /// True if there are no tools.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.tools.is_empty()
-    }
-
-    /// The tools as `server/tool`, in any order.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.tools.keys().map(String::as_str)
-    }
-
-    /// Known tools with a schema that was needed but cannot be used, and so accepts everything, with the reason; sorted by name.
-    #[must_use]
-    pub fn unusable_schemas(&self) -> Vec<(&str, &SchemaError)> {
-        let tools = self.tools.iter();
-        let mut unusable: Vec<(&str, &SchemaError)> =
-            tools.filter_map(|(name, tool)| Some((name.as_str(), tool.schema_error()?))).collect();
-        unusable.sort_unstable_by_key(|(name, _)| *name);
-        unusable
-    }
-
-    /// Every schema that cannot be used, needed or not, with the reason; sorted by name.
-    #[must_use]
-    pub fn all_unusable_schemas(&self) -> Vec<(&str, &SchemaError)> {
-        for tool in self.tools.values() {
-            let _ = tool.prepared();
-        }
-        self.unusable_schemas()
-    }
-
-    /// The problems with arguments; `None` for an unknown tool.
-    fn problems(&self, tool: &str, arguments: &Map<String, Value>) -> Option<Vec<ArgumentProblem>> {
-        let known = self.tools.get(tool)?;
-        let Ok(schema) = known.prepared() else { return Some(Vec::new()) };
-        let problems = schema.problems(&Value::Object(arguments.clone()));
-        Some(problems.unwrap_or_else(|error| {
-            known.unchecked.get_or_init(|| error);
-            Vec::new()
-        }))
-    }
-
-    /// Whether this call has read a resource of a listed server with the host's own tool, which is in no list: it is
-    /// offered once a result links to a resource.
-    fn has_read_resource(&self, call: &Call) -> bool {
-        let is_read = |name: ToolName| name.tool == READ_RESOURCE && self.servers.contains(&name.server);
-        call.result.is_some()
-            && call.recorded_outcome() != Some(Outcome::UnknownTool.name())
-            && ToolName::parse(&call.tool).is_some_and(is_read)
-    }
-
-    fn is_silent(&self, tool: &str) -> bool {
-        self.is_unlisted || ToolName::parse(tool).is_some_and(|name| self.silent.contains(&name.server))
-    }
-}
 
 /// The outcome of a call, and why.
 #[derive(Debug, Clone, PartialEq)]
@@ -234,7 +95,7 @@ impl<'a> CallChecker<'a> {
     #[must_use]
     pub fn check(&self, call: &Call) -> Checked {
         let has_read = self.tools.has_read_resource(call);
-        let is_known = has_read || self.tools.tools.contains_key(&call.tool);
+        let is_known = has_read || self.tools.contains(&call.tool);
         let is_known_tool = (is_known || !self.tools.is_silent(&call.tool)).then_some(is_known);
         let fits = |fits: bool| is_known.then_some(fits);
         let decided = |rule: &'static Rule, evidence: &str, problems: Vec<ArgumentProblem>| Classification {

@@ -37,6 +37,7 @@ mod examples;
 mod format;
 mod given;
 mod in_json;
+mod known;
 mod outcome;
 mod patterns;
 mod replay;
@@ -45,11 +46,11 @@ mod rules;
 pub use answer::Answer;
 pub use ask::{Asked, ClassifiedTrajectory, ask, is_open};
 pub use check::{
-    CallChecker, Checked, Classification, ClassifiedCall, KnownTools, Place, Reply, classify_trajectory,
-    recorded_reply,
+    CallChecker, Checked, Classification, ClassifiedCall, Place, Reply, classify_trajectory, recorded_reply,
 };
 pub use counts::{CallCounts, Rate};
 pub use given::{Given, without_secrets};
+pub use known::KnownTools;
 pub use outcome::{Confidence, NotJudged, Outcome, Rule, Verdict};
 pub use patterns::prepare;
 pub use replay::{Replay, ReplayError, ReplayOptions, ReplayedTrajectory};

@@ -16,10 +16,9 @@ use m3_trajectory::{Call, Trajectory, file_names};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::check::{
-    CallChecker, ClassifiedCall, KnownTools, Reply, classify_trajectory, excuse_missing_image,
-};
+use super::check::{CallChecker, ClassifiedCall, Reply, classify_trajectory, excuse_missing_image};
 use super::given::{Given, message, without_secrets};
+use super::known::KnownTools;
 use super::outcome::Outcome;
 
 /// Makes the calls of trajectories again.
