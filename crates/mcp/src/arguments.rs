@@ -36,6 +36,9 @@ pub struct ArgumentProblem {
 /// The longest message about one problem, in columns.
 const MAX_MESSAGE: usize = 200;
 
+/// The longest regular expression in a message, in columns.
+const MAX_PATTERN: usize = 80;
+
 /// The most bytes of one regular expression that is prepared, and of what is kept while it is used.
 const LARGEST_PATTERN: usize = 1 << 20;
 
@@ -124,7 +127,17 @@ impl From<TooMuchWork> for SchemaError {
 
 impl From<PrepareError> for SchemaError {
     fn from(cause: PrepareError) -> Self {
-        Self { reason: shortened(&without_steps(&cause.to_string()), MAX_MESSAGE) }
+        let is_pattern = matches!(&cause, PrepareError::Invalid(error)
+            if matches!(error.kind(), ValidationErrorKind::Format { format } if format == "regex"));
+        let cause = without_steps(&cause.to_string());
+        let reason = if is_pattern {
+            let pattern = cause.strip_suffix(" is not a \"regex\"").unwrap_or(&cause);
+            let pattern = shortened(pattern, MAX_PATTERN);
+            format!("the pattern {pattern} looks around or back, is too large, or is no regular expression")
+        } else {
+            cause
+        };
+        Self { reason: shortened(&reason, MAX_MESSAGE) }
     }
 }
 

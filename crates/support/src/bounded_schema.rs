@@ -26,8 +26,9 @@ pub use self::counted::{Counted, CountedValue};
 /// The most steps of a check: looks at the value, and parts of the schema.
 pub const MOST_STEPS: u64 = 1_000_000;
 
-/// The most steps of preparing a schema, each a part that is looked at.
-pub const MOST_STEPS_TO_PREPARE: u64 = 50_000;
+/// The most steps of preparing a schema: so many, and so many times its parts. `unevaluatedProperties` unfolds them.
+const STEPS_TO_PREPARE: u64 = 2000;
+const TIMES_TO_PREPARE: u64 = 4;
 
 /// A check that became too long halves the steps of the next checks of the same schema, but not below this.
 const FEWEST_STEPS: u64 = 20_000;
@@ -104,12 +105,13 @@ impl BoundedSchema {
     /// # Errors
     /// [`PrepareError`] if it is no schema, refers to something outside, or would take too much.
     pub fn new(schema: &Value, options: impl FnOnce(usize) -> SchemaOptions) -> Result<Self, PrepareError> {
-        let (counted, patterns) = with_steps(schema)?;
-        let options = options(patterns).with_keyword(STEP, |_, _, _| {
+        let (counted, parts) = with_steps(schema)?;
+        let options = options(parts.patterns).with_keyword(STEP, |_, _, _| {
             count_steps(1);
             Ok(Box::new(Step))
         });
-        let validator = within(MOST_STEPS_TO_PREPARE, || {
+        let most = STEPS_TO_PREPARE + TIMES_TO_PREPARE * parts.count;
+        let validator = within(most, || {
             options.build(&counted).map_err(|error| PrepareError::Invalid(Box::new(error.to_owned())))
         })??;
         Ok(Self { validator, most_steps: AtomicU64::new(MOST_STEPS) })
@@ -234,8 +236,8 @@ const SINGLE_SCHEMAS: [&str; 4] = ["if", "then", "else", "not"];
 /// Keywords that name something else, in which nothing can be a schema.
 const NAMED_OTHERS: [&str; 2] = ["dependentRequired", "$vocabulary"];
 
-/// The schema with the keyword that counts in all its parts, and the number of its regular expressions.
-fn with_steps(schema: &Value) -> Result<(Value, usize), TooMuchWork> {
+/// The schema with the keyword that counts in all its parts.
+fn with_steps(schema: &Value) -> Result<(Value, Parts), TooMuchWork> {
     if is_deeper(schema) {
         return Err(TooMuchWork::Deep);
     }
@@ -250,12 +252,13 @@ fn with_steps(schema: &Value) -> Result<(Value, usize), TooMuchWork> {
     if parts.keys_of_references.intersection(&parts.keys_of_values).next().is_some() {
         return Err(TooMuchWork::Values);
     }
-    Ok((counted, parts.patterns))
+    Ok((counted, parts))
 }
 
 /// What is seen on the way through a schema.
 #[derive(Default)]
 struct Parts {
+    count: u64,
     references: usize,
     patterns: usize,
     /// Keys on the ways of references.
@@ -271,6 +274,7 @@ impl Parts {
             Value::Bool(false) => *part = json!({"not": {STEP: true}}),
             Value::Array(items) => items.iter_mut().for_each(|item| self.add_step(item)),
             Value::Object(members) => {
+                self.count += 1;
                 self.add_references(members);
                 for (key, value) in members.iter_mut() {
                     self.add_steps_below(key, value);
