@@ -25,8 +25,11 @@ pub(super) fn plain(error: &Error) -> String {
     let place = format!(" at line {} column {}", error.line(), error.column());
     let reason = message.strip_suffix(&place).unwrap_or(&message);
     let place = format!("line {}, column {}", error.line(), error.column());
-    if error.classify() != Category::Data {
-        return format!("not JSON: {reason}, {place}");
+    match error.classify() {
+        // It was not read so far that a place would say anything.
+        Category::Io => return reason.to_owned(),
+        Category::Syntax | Category::Eof => return format!("not JSON: {reason}, {place}"),
+        Category::Data => {}
     }
     let kinds = ["invalid type: ", "invalid value: ", "invalid length "];
     let of_kind = kinds.iter().find_map(|kind| reason.strip_prefix(kind)?.split_once(", expected "));

@@ -250,7 +250,8 @@ pub struct CallFidelity {
     pub arguments: Vec<ArgumentComparison>,
     /// What the model judges those by that no rule settles, in their order, if it was asked for.
     pub evidence: Vec<Evidence>,
-    /// The least score of those that a rule settles, in [0, 1]; 1 without one, and unless evidence was asked for.
+    /// The least score by rule of those that a rule settles, in [0, 1]; 1 where there is none, and where no evidence was asked for. Of
+    /// one that orders or narrows what is asked for `score` has half the model's probability instead: either is never accepted.
     pub settled: f64,
     /// How far the regions of pictures in them overlap; no part of the score.
     pub regions: Regions,
