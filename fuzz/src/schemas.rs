@@ -1,0 +1,124 @@
+//! Schemas of tools and arguments for them, through all that walks a schema which somebody else wrote.
+//!
+//! The first line of an input is a schema, each line after it the arguments of a call.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use m3_executor::Offered;
+use m3_mcp::arguments::{ArgumentSchema, SchemaError, properties, referenced, required};
+use m3_mcp::{ServerTools, Tool, ToolCatalog};
+use m3_outcomes::{CallChecker, KnownTools};
+use m3_support::schema_work::SchemaWork;
+use m3_trajectory::Call;
+use m3_trajectory::json::parse;
+use serde_json::{Map, Value, json};
+
+use crate::input::{assert_line, without_first_line};
+
+/// The longest time of one check. It takes milliseconds; machines that are busy get much more.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// Arguments of one input.
+const MOST_ARGUMENTS: usize = 5;
+
+/// Holds a schema against what checks of arguments keep.
+///
+/// # Panics
+/// If they do not keep it.
+pub fn check(bytes: &[u8]) {
+    let (first, rest) = without_first_line(bytes);
+    let Ok(Value::Object(schema)) = serde_json::from_slice::<Value>(first) else { return };
+    let lines = rest.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+    let arguments: Vec<Value> = lines.take(MOST_ARGUMENTS).collect();
+    let _ = (properties(&schema), required(&schema).count());
+    let whole = Value::Object(schema.clone());
+    let work = SchemaWork::new(&whole).and_then(|work| work.to_prepare());
+    for prepare in [ArgumentSchema::new, ArgumentSchema::with_formats] {
+        match in_time("a schema is prepared", || prepare(&schema)) {
+            Ok(prepared) => {
+                assert!(work.is_ok(), "what is too much work is not prepared");
+                arguments.iter().for_each(|arguments| check_arguments(&prepared, &whole, arguments));
+            }
+            Err(error) => assert_reason(&error),
+        }
+    }
+    check_references(&whole, &whole);
+    check_offered(&schema, &arguments);
+}
+
+/// What takes long is not begun.
+fn in_time<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    let started = Instant::now();
+    let made = work();
+    let took = started.elapsed();
+    assert!(took < LONGEST, "{what} in {took:?}");
+    made
+}
+
+fn assert_reason(error: &SchemaError) {
+    assert_line("why a schema is not used", &error.reason, 1000);
+}
+
+/// Problems are few and short, each has its place, and the same arguments have the same ones.
+fn check_arguments(schema: &ArgumentSchema, whole: &Value, arguments: &Value) {
+    let found = in_time("arguments are checked", || schema.problems(arguments));
+    assert_eq!(schema.accepts(arguments), found.as_ref().is_ok_and(Vec::is_empty));
+    assert_eq!(schema.problems(arguments), found);
+    match found {
+        Ok(problems) => {
+            assert!(problems.len() <= 20, "{} problems", problems.len());
+            for problem in problems {
+                assert_line("a problem", &problem.message, 1000);
+                assert!(problem.keyword.len() <= 100, "{}", problem.keyword);
+                assert!(arguments.pointer(&problem.pointer).is_some(), "{} of {arguments}", problem.pointer);
+            }
+        }
+        Err(error) => {
+            assert_reason(&error);
+            assert!(SchemaWork::new(whole).and_then(|work| work.to_check(arguments)).is_err(), "{error}");
+        }
+    }
+}
+
+/// Every reference is followed, wherever it stands.
+fn check_references(root: &Value, part: &Value) {
+    match part {
+        Value::Object(members) => {
+            if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
+                let _ = referenced(root, reference);
+            }
+            members.values().for_each(|value| check_references(root, value));
+        }
+        Value::Array(items) => items.iter().for_each(|item| check_references(root, item)),
+        _ => {}
+    }
+}
+
+/// A tool with this schema can be offered, and its calls judged.
+fn check_offered(schema: &Map<String, Value>, arguments: &[Value]) {
+    let tool = Tool {
+        name: "f".to_owned(),
+        description: None,
+        input_schema: schema.clone(),
+        output_schema: None,
+        extra: Map::new(),
+    };
+    let tools = ServerTools { server: "s".to_owned(), tools: vec![tool], rejected: Vec::new() };
+    let catalog = ToolCatalog { servers: vec![tools] };
+    let known = in_time("a tool is known", || KnownTools::new(&catalog));
+    let unusable: HashSet<&str> = known.all_unusable_schemas().into_iter().map(|(tool, _)| tool).collect();
+    assert_eq!(unusable.contains("s/f"), ArgumentSchema::new(schema).is_err());
+    let checker = CallChecker::new(&known);
+    for arguments in arguments {
+        let text = json!(arguments).to_string();
+        let arguments = parse(text.as_bytes()).ok().map(|(value, _)| value);
+        let call = Call { tool: "s/f".to_owned(), arguments, result: None, extra: Vec::new() };
+        let checked = in_time("a call is checked", || checker.check(&call));
+        if let Some(decided) = checked.decided {
+            assert_line("what decides", &decided.evidence, 4000);
+        }
+    }
+    let offered = in_time("a tool is offered", || Offered::new(catalog));
+    assert!(offered.hash().starts_with("sha256:"));
+}
