@@ -123,7 +123,7 @@ fn change(value: &mut Json, other: Json, dice: &mut Dice) {
         (2, Json::Array(items)) if !items.is_empty() => items.push(items[dice.roll(items.len())].clone()),
         (3, Json::Array(items)) => items.reverse(),
         (0 | 1, Json::Object(members)) if !members.is_empty() => {
-            drop(members.remove(dice.roll(members.len())))
+            drop(members.remove(dice.roll(members.len())));
         }
         (2, Json::Object(members)) if !members.is_empty() => {
             let key = members[dice.roll(members.len())].0.clone();

@@ -97,7 +97,7 @@ pub fn without_first_line(bytes: &[u8]) -> (&[u8], &[u8]) {
 /// # Panics
 /// If it does not keep it.
 pub fn assert_line(what: &str, text: &str, most: usize) {
-    assert_shown(what, text, most, |c| c.is_control());
+    assert_shown(what, text, most, char::is_control);
 }
 
 /// The same of a text that may have several lines, such as an error with a hint.

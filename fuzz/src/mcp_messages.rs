@@ -70,13 +70,13 @@ fn check_tools(result: &Value) {
     let catalog = ToolCatalog { servers: vec![usable] };
     assert_eq!(ToolCatalog::from_json(&catalog.to_json()), catalog, "a catalog is read as it is written");
     let catalog = catalog.without_secrets(&Redactor::default());
-    check_names(catalog.tools().map(|(name, _)| name).collect());
+    check_names(&catalog.tools().map(|(name, _)| name).collect::<Vec<_>>());
 }
 
 /// Models can call each tool by a name of its own.
-fn check_names(tools: Vec<ToolName>) {
-    let Ok(names) = ModelNames::new(tools.clone()) else { return };
-    for tool in &tools {
+fn check_names(tools: &[ToolName]) {
+    let Ok(names) = ModelNames::new(tools.to_owned()) else { return };
+    for tool in tools {
         let name = names.model_name(tool).unwrap_or_default();
         assert!(!name.is_empty() && name.len() <= MAX_MODEL_NAME, "{name:?}");
         assert_eq!(names.tool(&name), Some(tool));

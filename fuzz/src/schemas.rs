@@ -38,7 +38,9 @@ pub fn check(bytes: &[u8]) {
         match in_time("a schema is prepared", || prepare(&schema)) {
             Ok(prepared) => {
                 assert!(work.is_ok(), "what is too much work is not prepared");
-                arguments.iter().for_each(|arguments| check_arguments(&prepared, &whole, arguments));
+                for arguments in &arguments {
+                    check_arguments(&prepared, &whole, arguments);
+                }
             }
             Err(error) => assert_reason(&error),
         }
@@ -114,8 +116,8 @@ fn check_offered(schema: &Map<String, Value>, arguments: &[Value]) {
         let text = json!(arguments).to_string();
         let arguments = parse(text.as_bytes()).ok().map(|(value, _)| value);
         let call = Call { tool: "s/f".to_owned(), arguments, result: None, extra: Vec::new() };
-        let checked = in_time("a call is checked", || checker.check(&call));
-        if let Some(decided) = checked.decided {
+        let found = in_time("a call is checked", || checker.check(&call));
+        if let Some(decided) = found.decided {
             assert_line("what decides", &decided.evidence, 4000);
         }
     }

@@ -39,6 +39,9 @@ impl Sink for Counts {
 }
 
 /// What is said is short and clean, and what is read may be told several times, but does not explode.
+///
+/// # Panics
+/// If that does not hold.
 pub fn check(bytes: &[u8]) {
     let file = File::new("traces.jsonl", bytes);
     let Ok(source) = Source::open(file.path()) else { return };

@@ -3,13 +3,17 @@
 //!
 //! A line `"references"` in an input stands between the two files; without it, both are the same.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use m3_embedding::{Embedder, Embedding, Encoder, EncoderError, Identity};
 use m3_flow::{AskedNames, dependencies, given_names, value_uses};
 use m3_judge::{chain_of_run, reconstruct::by_rules};
 use m3_outcomes::KnownTools;
-use m3_score::{Metric, Profile, ScoreOptions, TrajectoryScore, score, score_pairs};
+use m3_score::{
+    ArgumentMode, MatchMode, MatchOptions, Metric, Mismatch, Profile, ScoreOptions, TrajectoryScore, matches,
+    score, score_pairs,
+};
 use m3_traces::TRACES;
 use m3_trajectory::json::Keys;
 use m3_trajectory::{CallForms, Duplicates, OpenError, Problems, Trajectory, TrajectoryFile};
@@ -47,7 +51,10 @@ pub fn check(bytes: &[u8]) {
     let (Some(predictions), Some(references)) = (opened(predictions), opened(references)) else { return };
     for file in [&predictions, &references] {
         assert_eq!(file.lines().len(), file.len());
-        all(file).iter().for_each(check_trajectory);
+        for trajectory in all(file) {
+            check_trajectory(&trajectory);
+            check_match(&trajectory);
+        }
     }
     check_scores(&predictions, &references);
 }
@@ -102,6 +109,19 @@ fn check_trajectory(trajectory: &Trajectory) {
     }
 }
 
+/// A trajectory is the same as itself, however strictly they are compared.
+fn check_match(trajectory: &Trajectory) {
+    for mode in [MatchMode::Strict, MatchMode::Unordered, MatchMode::Subset, MatchMode::Superset] {
+        for arguments in ArgumentMode::ALL {
+            let options = MatchOptions { mode, arguments, tools: BTreeMap::new() };
+            match matches(trajectory, trajectory, &options) {
+                Ok(()) | Err(Mismatch::Failed(_)) => {}
+                other => assert_eq!(other, Ok(()), "{mode:?} {arguments:?} of {trajectory:?}"),
+            }
+        }
+    }
+}
+
 /// Metrics are shares, and whoever is compared with itself reaches all.
 fn check_scores(predictions: &TrajectoryFile, references: &TrajectoryFile) {
     let mut embedder = Embedder::new(Box::new(Letters::new()), None);
@@ -122,13 +142,16 @@ fn check_scores(predictions: &TrajectoryFile, references: &TrajectoryFile) {
         }
         let references = all(references);
         let pairs = references.iter().map(|reference| (Some(reference), reference));
-        let scores = score_pairs(pairs, options, &mut embedder).unwrap_or_default();
-        for (reference, scored) in references.iter().zip(scores) {
+        let pairs = score_pairs(pairs, options, &mut embedder).unwrap_or_default();
+        for (reference, scored) in references.iter().zip(pairs) {
             let Ok(scored) = scored else { continue };
             let metrics = scored.sums.metrics(profile);
             if reference.call_count() > 0 && scored.failure.is_none() {
                 let reached = [Metric::Recall, Metric::Precision].map(|metric| metrics.get(metric));
                 assert_eq!(reached, [Some(1.0); 2], "{profile:?} of a reference against itself");
+            }
+            for pair in scored.compared.iter().filter(|pair| pair.reference == pair.predicted) {
+                assert!(pair.fidelity.score >= 1.0, "a call asks for what it asks for itself: {pair:?}");
             }
         }
     }
@@ -137,7 +160,13 @@ fn check_scores(predictions: &TrajectoryFile, references: &TrajectoryFile) {
 fn check_score(scored: &TrajectoryScore, profile: Profile) {
     assert_shares(&scored.id, &scored.sums.metrics(profile));
     let others = [scored.artifact_agreement, scored.answer.as_ref().and_then(|answer| answer.score)];
-    for share in others.into_iter().flatten() {
+    let compared = scored.compared.iter().flat_map(|pair| &pair.fidelity.arguments);
+    for argument in compared.clone() {
+        assert!(argument.reason.len() <= 2000, "{} bytes of a reason", argument.reason.len());
+    }
+    let scores = scored.compared.iter().map(|pair| pair.fidelity.score);
+    let shares = others.into_iter().flatten().chain(scores).chain(compared.map(|argument| argument.score));
+    for share in shares {
         assert!((0.0..=1.0).contains(&share), "{share}");
     }
 }
@@ -171,7 +200,7 @@ impl Encoder for Letters {
 
 /// How often each letter is in a text, of the length 1.
 fn letters(text: &str) -> Embedding {
-    let mut counts = vec![1.0_f32; 16];
+    let mut counts = [1.0_f32; 16];
     for byte in text.bytes() {
         counts[usize::from(byte % 16)] += 1.0;
     }
