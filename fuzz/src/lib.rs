@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | [`traces`] | the front door of `m3-traces` |
 //! | [`trajectories`] | `m3-trajectory`, `m3-flow`, `m3-score` |
-//! | [`schemas`] | all that walks a tool's schema: `m3-mcp`, `m3-outcomes`, `m3-executor` |
+//! | [`schemas`] | all that walks a tool's schema: `m3-mcp`, `m3-outcomes`, `m3-executor`, `m3-score` |
 //! | [`replies`] | the wires of `m3-llm` |
 //! | [`mcp_messages`] | `m3-mcp`, of servers |
 //! | [`journals`] | whoever goes on with what was kept: `m3-judge`, `m3-llm`, `m3-executor` |
@@ -22,6 +22,7 @@ pub use libfuzzer_sys;
 pub mod changes;
 pub mod input;
 pub mod journals;
+pub mod letters;
 pub mod mcp_messages;
 pub mod replies;
 pub mod schemas;

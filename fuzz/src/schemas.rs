@@ -9,12 +9,15 @@ use m3_executor::Offered;
 use m3_mcp::arguments::{ArgumentSchema, SchemaError, properties, referenced, required};
 use m3_mcp::{ServerTools, Tool, ToolCatalog};
 use m3_outcomes::{CallChecker, KnownTools};
+use m3_score::{Metric, ScoreOptions, score_pairs};
 use m3_support::schema_work::SchemaWork;
-use m3_trajectory::Call;
+use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::parse;
+use m3_trajectory::{Call, Step, Trajectory};
 use serde_json::{Map, Value, json};
 
-use crate::input::{assert_line, without_first_line};
+use crate::input::{File, assert_line, without_first_line};
+use crate::letters::embedder;
 
 /// The longest time of one check. It takes milliseconds; machines that are busy get much more.
 const LONGEST: Duration = Duration::from_secs(10);
@@ -47,6 +50,7 @@ pub fn check(bytes: &[u8]) {
     }
     check_references(&whole, &whole);
     check_offered(&schema, &arguments);
+    check_scored(&whole, &arguments);
 }
 
 /// What takes long is not begun.
@@ -113,14 +117,40 @@ fn check_offered(schema: &Map<String, Value>, arguments: &[Value]) {
     assert_eq!(unusable.contains("s/f"), ArgumentSchema::new(schema).is_err());
     let checker = CallChecker::new(&known);
     for arguments in arguments {
-        let text = json!(arguments).to_string();
-        let arguments = parse(text.as_bytes()).ok().map(|(value, _)| value);
-        let call = Call { tool: "s/f".to_owned(), arguments, result: None, extra: Vec::new() };
-        let found = in_time("a call is checked", || checker.check(&call));
+        let found = in_time("a call is checked", || checker.check(&call(arguments)));
         if let Some(decided) = found.decided {
             assert_line("what decides", &decided.evidence, 4000);
         }
     }
     let offered = in_time("a tool is offered", || Offered::new(catalog));
     assert!(offered.hash().starts_with("sha256:"));
+}
+
+fn call(arguments: &Value) -> Call {
+    let arguments = parse(arguments.to_string().as_bytes()).ok().map(|(value, _)| value);
+    Call { tool: "s/f".to_owned(), arguments, result: None, extra: Vec::new() }
+}
+
+/// The schema helps to compare calls, and a call is as right as can be beside itself.
+fn check_scored(schema: &Value, arguments: &[Value]) {
+    let catalog = json!({"s": {"tools": [{"name": "f", "inputSchema": schema}]}});
+    let file = File::new("tools.json", catalog.to_string().as_bytes());
+    let Ok(catalog) = Catalog::open(file.path()) else { return };
+    let options = ScoreOptions { catalog: Some(&catalog), ..ScoreOptions::default() };
+    let trajectory = |arguments: &Value| Trajectory {
+        steps: vec![Step { calls: vec![call(arguments)], ..Step::default() }],
+        ..Trajectory::default()
+    };
+    let all: Vec<Trajectory> = arguments.iter().map(trajectory).collect();
+    let pairs = all.iter().zip(&all).chain(all.iter().zip(all.iter().skip(1)));
+    let pairs = pairs.map(|(prediction, reference)| (Some(prediction), reference));
+    let scores = in_time("calls are scored", || score_pairs(pairs, options, &mut embedder()));
+    for (index, scored) in scores.unwrap_or_default().into_iter().flatten().enumerate() {
+        let recall = scored.sums.metrics(options.profile)[Metric::Recall];
+        let fidelity = scored.compared.first().map(|pair| pair.fidelity.score);
+        assert!(
+            index >= all.len() || (recall, fidelity) == (1.0, Some(1.0)),
+            "{recall} {fidelity:?} beside itself"
+        );
+    }
 }

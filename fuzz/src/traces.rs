@@ -1,8 +1,8 @@
 //! Files of other programs, through the front door of `m3-traces`: what a file is, all that it holds, and each trajectory as JSON.
 
 use m3_traces::{ReadError, Sink, Trace, recognize};
-use m3_trajectory::Source;
 use m3_trajectory::json::Keys;
+use m3_trajectory::{CallForms, Source, TrajectoryFile};
 
 use crate::input::{File, assert_line, assert_text};
 
@@ -22,7 +22,14 @@ impl Counts {
         for (_, inner) in &trace.nested {
             self.add(inner.clone());
         }
-        self.bytes += trace.into_trajectory("x".to_owned(), "x").to_json().to_text(Keys::AsRead).len();
+        let text = trace.into_trajectory("x".to_owned(), "x").to_json().to_text(Keys::AsRead);
+        self.bytes += text.len();
+        let written = TrajectoryFile::of_bytes("written", text.as_bytes(), CallForms::Understood, &[]);
+        let again = written.map(|file| file.read(0).map(|again| again.to_json().to_text(Keys::AsRead)));
+        assert!(
+            matches!(&again, Ok(Ok(again)) if *again == text),
+            "what is written is read again: {again:?} of {text}"
+        );
     }
 }
 

@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use m3_embedding::{Embedder, Embedding, Encoder, EncoderError, Identity};
 use m3_flow::{AskedNames, dependencies, given_names, value_uses};
 use m3_judge::{chain_of_run, reconstruct::by_rules};
 use m3_outcomes::KnownTools;
@@ -19,6 +18,7 @@ use m3_trajectory::json::Keys;
 use m3_trajectory::{CallForms, Duplicates, OpenError, Problems, Trajectory, TrajectoryFile};
 
 use crate::input::{File, assert_line, assert_text};
+use crate::letters::embedder;
 
 /// Between predictions and references.
 const REFERENCES: &[u8] = b"\"references\"\n";
@@ -124,7 +124,7 @@ fn check_match(trajectory: &Trajectory) {
 
 /// Metrics are shares, and whoever is compared with itself reaches all.
 fn check_scores(predictions: &TrajectoryFile, references: &TrajectoryFile) {
-    let mut embedder = Embedder::new(Box::new(Letters::new()), None);
+    let mut embedder = embedder();
     for profile in [Profile::Paper, Profile::OpenM3Bench] {
         let options = ScoreOptions { profile, ..ScoreOptions::default() };
         if predictions.len().max(references.len()) <= MOST_TRAJECTORIES {
@@ -176,34 +176,4 @@ fn assert_shares(what: &str, metrics: &m3_score::Metrics) {
         let value = metrics.get(metric);
         assert!(value.is_none_or(|value| (0.0..=1.0).contains(&value)), "{metric:?} of {what}: {value:?}");
     }
-}
-
-/// Texts are as near to one another as their letters are.
-struct Letters(Identity);
-
-impl Letters {
-    fn new() -> Self {
-        Self(Identity { name: "letters".into(), fingerprint: "1".into(), dimensions: 16, max_tokens: 256 })
-    }
-}
-
-impl Encoder for Letters {
-    fn identity(&self) -> &Identity {
-        &self.0
-    }
-
-    fn embed(&mut self, texts: &[&str], done: &mut dyn FnMut(usize)) -> Result<Vec<Embedding>, EncoderError> {
-        done(texts.len());
-        Ok(texts.iter().map(|text| letters(text)).collect())
-    }
-}
-
-/// How often each letter is in a text, of the length 1.
-fn letters(text: &str) -> Embedding {
-    let mut counts = [1.0_f32; 16];
-    for byte in text.bytes() {
-        counts[usize::from(byte % 16)] += 1.0;
-    }
-    let length = counts.iter().map(|count| count * count).sum::<f32>().sqrt();
-    counts.iter().map(|count| count / length).collect()
 }
