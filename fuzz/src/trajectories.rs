@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use m3_flow::{AskedNames, dependencies, given_names, value_uses};
+use m3_flow::{AskedNames, Origin, dependencies, given_names, value_uses};
 use m3_judge::{chain_of_run, reconstruct::by_rules};
 use m3_outcomes::KnownTools;
 use m3_score::{
@@ -105,7 +105,9 @@ fn check_trajectory(trajectory: &Trajectory) {
     assert!(by_rules(&chain, &found).steps.len() <= chain.calls.len());
     let asked = AskedNames::new(trajectory.question.as_deref().unwrap_or_default());
     for used in value_uses(&chain, &asked).iter().chain(&given_names(&chain, &asked)) {
-        assert!(used.from <= used.to && used.to < chain.calls.len(), "{used:?}");
+        // A name may be asked about before anything has it.
+        let is_in_order = used.from <= used.to || matches!(used.origin, Origin::Name(_));
+        assert!(is_in_order && used.from.max(used.to) < chain.calls.len(), "{used:?}");
     }
 }
 
@@ -164,8 +166,9 @@ fn check_score(scored: &TrajectoryScore, profile: Profile) {
     for argument in compared.clone() {
         assert!(argument.reason.len() <= 2000, "{} bytes of a reason", argument.reason.len());
     }
-    let scores = scored.compared.iter().map(|pair| pair.fidelity.score);
-    let shares = others.into_iter().flatten().chain(scores).chain(compared.map(|argument| argument.score));
+    let fidelities = scored.compared.iter().map(|pair| pair.fidelity.score);
+    let shares =
+        others.into_iter().flatten().chain(fidelities).chain(compared.map(|argument| argument.score));
     for share in shares {
         assert!((0.0..=1.0).contains(&share), "{share}");
     }
