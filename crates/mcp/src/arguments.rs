@@ -3,18 +3,16 @@
 //! Schemas come from servers: an invalid schema, or one that refers to something outside, is not used
 //! ([`ArgumentSchema::new`] says why). Nothing is ever fetched.
 
-use jsonschema::{PatternOptions, Validator};
-pub use m3_support::schema_work::referenced;
-use m3_support::schema_work::{SchemaWork, TooMuchWork};
+use jsonschema::PatternOptions;
+use jsonschema::error::ValidationErrorKind;
+use m3_support::bounded_schema::{self, BoundedSchema, PrepareError, TooMuchWork, without_steps};
 use m3_support::text::shortened;
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
 /// A tool's input schema, ready to check arguments.
 #[derive(Debug)]
-pub struct ArgumentSchema {
-    schema: Value,
-    validator: Validator,
-}
+pub struct ArgumentSchema(BoundedSchema);
 
 /// The schema itself cannot be used, or not for these arguments.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -29,7 +27,7 @@ pub struct SchemaError {
 pub struct ArgumentProblem {
     /// JSON pointer into the arguments; empty for the whole object.
     pub pointer: String,
-    /// The violated keyword of JSON Schema, such as `required`.
+    /// The violated keyword of JSON Schema, such as `required`; empty where that would take too long to say.
     pub keyword: String,
     /// What is wrong, in words; values in it are shortened.
     pub message: String,
@@ -38,8 +36,15 @@ pub struct ArgumentProblem {
 /// The longest message about one problem, in columns.
 const MAX_MESSAGE: usize = 200;
 
-/// The most bytes of one regular expression that is prepared.
-const LARGEST_PATTERN: usize = 4 << 20;
+/// The longest regular expression in a message, in columns.
+const MAX_PATTERN: usize = 80;
+
+/// The most bytes of one regular expression that is prepared, and of what is kept while it is used.
+const LARGEST_PATTERN: usize = 1 << 20;
+
+/// The most bytes of all regular expressions of a schema; each may have its share, and this much anyway.
+const LARGEST_PATTERNS: usize = 4 << 20;
+const SMALL_PATTERN: usize = 32 << 10;
 
 /// More problems than these are not listed for one call.
 const MAX_PROBLEMS: usize = 20;
@@ -64,14 +69,12 @@ impl ArgumentSchema {
     }
 
     fn build(schema: &Map<String, Value>, has_formats: bool) -> Result<Self, SchemaError> {
-        let schema = Value::Object(schema.clone());
-        SchemaWork::new(&schema)?.to_prepare()?;
-        let validator = jsonschema::options()
-            .with_pattern_options(PatternOptions::regex().size_limit(LARGEST_PATTERN))
-            .should_validate_formats(has_formats)
-            .build(&schema)
-            .map_err(|error| SchemaError { reason: shortened(&error.to_string(), MAX_MESSAGE) })?;
-        Ok(Self { schema, validator })
+        let options = |patterns: usize| {
+            let most = (LARGEST_PATTERNS / patterns.max(1)).clamp(SMALL_PATTERN, LARGEST_PATTERN);
+            let patterns = PatternOptions::regex().size_limit(most).dfa_size_limit(most);
+            bounded_schema::options().with_pattern_options(patterns).should_validate_formats(has_formats)
+        };
+        Ok(Self(BoundedSchema::new(&Value::Object(schema.clone()), options)?))
     }
 
     /// The problems with the arguments; empty if they fit.
@@ -79,24 +82,40 @@ impl ArgumentSchema {
     /// # Errors
     /// [`SchemaError`] if it would take too long to say.
     pub fn problems(&self, arguments: &Value) -> Result<Vec<ArgumentProblem>, SchemaError> {
-        SchemaWork::new(&self.schema)?.to_check(arguments)?;
-        let problems = self
-            .validator
-            .iter_errors(arguments)
-            .take(MAX_PROBLEMS)
-            .map(|error| ArgumentProblem {
-                pointer: error.instance_path().to_string(),
-                keyword: error.kind().keyword().to_owned(),
-                message: shortened(&error.to_string(), MAX_MESSAGE),
-            })
-            .collect();
+        if self.0.is_valid(arguments)? {
+            return Ok(Vec::new());
+        }
+        let errors = self.0.errors(arguments, MAX_PROBLEMS);
+        let mut problems: Vec<ArgumentProblem> = errors.iter().map(ArgumentProblem::new).collect();
+        if problems.is_empty() {
+            problems.push(ArgumentProblem {
+                pointer: String::new(),
+                keyword: String::new(),
+                message: "they do not fit; to say where would take too long".to_owned(),
+            });
+        }
         Ok(problems)
     }
 
     /// Whether the arguments fit, as far as that can be said.
     #[must_use]
     pub fn accepts(&self, arguments: &Value) -> bool {
-        self.problems(arguments).is_ok_and(|problems| problems.is_empty())
+        self.0.is_valid(arguments).unwrap_or_default()
+    }
+}
+
+impl ArgumentProblem {
+    fn new(error: &jsonschema::ValidationError<'_>) -> Self {
+        // The only message that quotes the schema.
+        let message = match error.kind() {
+            ValidationErrorKind::Not { .. } => without_steps(&error.to_string()),
+            _ => error.to_string(),
+        };
+        Self {
+            pointer: error.instance_path().to_string(),
+            keyword: error.kind().keyword().to_owned(),
+            message: shortened(&message, MAX_MESSAGE),
+        }
     }
 }
 
@@ -104,6 +123,37 @@ impl From<TooMuchWork> for SchemaError {
     fn from(cause: TooMuchWork) -> Self {
         Self { reason: cause.to_string() }
     }
+}
+
+impl From<PrepareError> for SchemaError {
+    fn from(cause: PrepareError) -> Self {
+        let is_pattern = matches!(&cause, PrepareError::Invalid(error)
+            if matches!(error.kind(), ValidationErrorKind::Format { format } if format == "regex"));
+        let cause = without_steps(&cause.to_string());
+        let reason = if is_pattern {
+            let pattern = cause.strip_suffix(" is not a \"regex\"").unwrap_or(&cause);
+            let pattern = shortened(pattern, MAX_PATTERN);
+            format!("the pattern {pattern} looks around or back, is too large, or is no regular expression")
+        } else {
+            cause
+        };
+        Self { reason: shortened(&reason, MAX_MESSAGE) }
+    }
+}
+
+/// The target of a `$ref` within a JSON Schema: `#`, `#/pointer`, or the anchor of a definition.
+#[must_use]
+pub fn referenced<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
+    let fragment = reference.strip_prefix('#')?;
+    if fragment.is_empty() || fragment.starts_with('/') {
+        return root.pointer(&percent_decode_str(fragment).decode_utf8_lossy());
+    }
+    let definitions = ["$defs", "definitions"].iter().filter_map(|key| root.get(*key)?.as_object());
+    definitions.flat_map(Map::values).find(|schema| {
+        ["$anchor", "$dynamicAnchor"]
+            .iter()
+            .any(|key| schema.get(*key).and_then(Value::as_str) == Some(fragment))
+    })
 }
 
 /// The arguments that a schema describes, by their names.
@@ -118,140 +168,4 @@ pub fn required(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn prepared(schema: &Value) -> Result<ArgumentSchema, SchemaError> {
-        ArgumentSchema::new(schema.as_object().unwrap())
-    }
-
-    /// Whether a schema can be checked for these arguments, and whether they fit.
-    fn fits(schema: &Value, arguments: &Value) -> Option<bool> {
-        prepared(schema)
-            .and_then(|schema| schema.problems(arguments))
-            .ok()
-            .map(|problems| problems.is_empty())
-    }
-
-    /// Definitions `d0` to `d40` of which each is made from a reference to the next one; the last one is an integer.
-    fn nested(depth: usize, definition: &dyn Fn(Value) -> Value) -> Value {
-        let mut definitions: Map<String, Value> = (0..depth)
-            .map(|at| (format!("d{at}"), definition(json!({ "$ref": format!("#/$defs/d{}", at + 1) }))))
-            .collect();
-        definitions.insert(format!("d{depth}"), json!({"type": "integer"}));
-        json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": definitions})
-    }
-
-    #[test]
-    fn definitions_that_refer_to_one_another_twice_are_not_checked() {
-        let bombs: [&dyn Fn(Value) -> Value; 9] = [
-            &|next| json!({"anyOf": [next, next]}),
-            &|next| json!({"allOf": [next, next]}),
-            &|next| json!({"oneOf": [next, {"not": next}]}),
-            &|next| json!({"if": next, "then": next, "else": next}),
-            &|next| json!({"dependentSchemas": {"x": next, "y": next}}),
-            &|next| json!({"dependencies": {"x": next, "y": next}}),
-            &|next| json!({"anyOf": [next, next], "unevaluatedProperties": false}),
-            &|next| json!({"allOf": [next, next], "unevaluatedItems": next}),
-            &|next| json!({"$ref": next["$ref"], "allOf": [next]}),
-        ];
-        for bomb in bombs {
-            let schema = nested(40, bomb);
-            let reason = prepared(&schema).unwrap_err().reason;
-            assert!(reason.contains("more than 50000 steps"), "{reason}");
-            assert!(prepared(&nested(3, bomb)).is_ok());
-        }
-        let dynamic = |at: usize| json!({"$dynamicRef": format!("#a{}", at + 1)});
-        let anchors = (0..40).map(|at| {
-            let anchor = json!({"$dynamicAnchor": format!("a{at}"), "anyOf": [dynamic(at), dynamic(at)]});
-            (format!("d{at}"), anchor)
-        });
-        let mut anchors: Map<String, Value> = anchors.collect();
-        anchors.insert("d40".to_owned(), json!({"$dynamicAnchor": "a40"}));
-        assert!(prepared(&json!({"$ref": "#/$defs/d0", "$defs": anchors})).is_err());
-    }
-
-    /// What looks into the value takes as many steps as the value has parts.
-    #[test]
-    fn definitions_that_look_into_the_value_are_checked_as_far_as_it_goes() {
-        let bombs: [&dyn Fn(Value) -> Value; 4] = [
-            &|next| json!({"properties": {"a": next, "b": next}}),
-            &|next| json!({"items": {"anyOf": [next, next]}}),
-            &|next| json!({"patternProperties": {"a": next, "a+": next}}),
-            &|next| json!({"additionalProperties": {"allOf": [next, next]}}),
-        ];
-        let deep = |depth: usize, inner: Value, outer: &dyn Fn(Value) -> Value| {
-            (0..depth).fold(inner, |value, _| outer(value))
-        };
-        for (at, bomb) in bombs.iter().enumerate() {
-            let wrap = |value: Value| if at == 1 { json!([value]) } else { json!({"a": value}) };
-            let schema = nested(40, bomb);
-            assert_eq!(fits(&schema, &json!({"x": wrap(json!(1))})), Some(true));
-            assert_eq!(fits(&schema, &json!({"y": 1})), Some(true));
-            let all_the_way = json!({"x": deep(40, json!("no"), &wrap)});
-            let wanted = if at == 0 { Some(false) } else { None };
-            assert_eq!(fits(&schema, &all_the_way), wanted, "{at}");
-            assert_eq!(
-                fits(&nested(4, bomb), &json!({"x": deep(4, json!("no"), &wrap)})),
-                Some(false),
-                "{at}"
-            );
-        }
-    }
-
-    #[test]
-    fn circles_and_depths_are_not_checked() {
-        for endless in [
-            json!({"$ref": "#"}),
-            json!({"anyOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"not": {"$ref": "#/$defs/b"}}, "b": {"$ref": "#/$defs/a"}}}),
-            json!({"$id": "https://example.com/a", "allOf": [{"$ref": "https://example.com/a"}]}),
-        ] {
-            let reason = prepared(&endless).unwrap_err().reason;
-            assert!(reason.contains("refers to itself without end"), "{reason}");
-        }
-        let tree =
-            json!({"properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}, "n": {"type": "integer"}}});
-        assert_eq!(fits(&tree, &json!({"left": {"right": {"n": 1}}})), Some(true));
-        assert_eq!(fits(&tree, &json!({"left": {"right": {"n": "1"}}})), Some(false));
-
-        let wrapped = |key: &str, inner: Value| Value::Object(Map::from_iter([(key.to_owned(), inner)]));
-        let inline = (0..600).fold(json!({}), |schema, _| wrapped("items", schema));
-        assert!(prepared(&inline).unwrap_err().reason.contains("512 deep"));
-        let chain = nested(5000, &|next| next);
-        assert!(prepared(&chain).unwrap_err().reason.contains("references"));
-        assert!(prepared(&nested(600, &|next| next)).unwrap_err().reason.contains("512 deep"));
-        let long = nested(240, &|next| json!({"allOf": [next]}));
-        assert_eq!(
-            (fits(&long, &json!({"x": 1})), fits(&long, &json!({"x": "1"}))),
-            (Some(true), Some(false))
-        );
-        let value = (0..600).fold(json!(1), |value, _| wrapped("left", value));
-        assert_eq!(fits(&tree, &value), None);
-    }
-
-    #[test]
-    fn patterns_take_linear_time_and_little_memory() {
-        let pattern = |pattern: &str| json!({"properties": {"x": {"type": "string", "pattern": pattern}}});
-        let text = json!({"x": "a".repeat(50_000) + "!"});
-        assert_eq!(fits(&pattern("^(a+)+$"), &text), Some(false));
-        assert_eq!(fits(&pattern("^(a|a)*$"), &text), Some(false));
-        assert!(prepared(&pattern("(((a{100}){100}){100}){100}")).is_err());
-        let many: Map<String, Value> = (0..1000)
-            .map(|at| (format!("x{at}"), json!({ "pattern": format!("^\\w{{60}}{at}$") })))
-            .collect();
-        assert!(prepared(&json!({ "properties": many })).unwrap_err().reason.contains("regular expressions"));
-    }
-
-    #[test]
-    fn what_is_only_large_is_checked() {
-        let choices: Vec<String> = (0..10_000).map(|at| format!("choice {at}")).collect();
-        let schema = json!({"properties": {"x": {"enum": choices}, "list": {"items": {"anyOf": [{"type": "integer"}, {"type": "string"}]}}}});
-        let list: Vec<usize> = (0..100_000).collect();
-        assert_eq!(fits(&schema, &json!({"x": "choice 9999", "list": list})), Some(true));
-        assert_eq!(fits(&schema, &json!({"x": "choice", "list": list})), Some(false));
-        let branches: Vec<Value> = (0..2000).map(|at| json!({"const": at})).collect();
-        assert_eq!(fits(&json!({"properties": {"x": {"anyOf": branches}}}), &json!({"x": 1999})), Some(true));
-    }
-}
+mod tests;

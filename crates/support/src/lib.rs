@@ -10,6 +10,8 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "schemas")]
+pub mod bounded_schema;
 pub mod canonical;
 pub mod files;
 pub mod journal;
@@ -20,7 +22,6 @@ pub mod pointer;
 #[cfg(feature = "redact")]
 pub mod redact;
 pub mod remembered;
-pub mod schema_work;
 pub mod text;
 pub mod unpack;
 pub mod workspace;

@@ -1,6 +1,7 @@
 //! Workflows that are told apart by what they make: references and variants of them, run on real servers and labelled by
 //! what they leave behind, scored with and without the results of their calls. `benches/flow.rs` does it with more.
 
+mod artifacts;
 mod bad_input;
 mod by_hand;
 mod names;

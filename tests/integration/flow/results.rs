@@ -3,6 +3,7 @@
 use m3_score::{Flow, TrajectoryScore};
 use serde_json::{Value, json};
 
+use super::artifacts::agreement;
 use super::properties::{fidelities, scored};
 use crate::support::call;
 
@@ -18,58 +19,13 @@ pub(super) fn of_steps(steps: &[&[Value]]) -> Value {
     json!({"id": "1", "question": "?", "image": "images/plan.png", "steps": steps})
 }
 
-fn one(prediction: &Value, reference: &Value) -> TrajectoryScore {
+pub(super) fn one(prediction: &Value, reference: &Value) -> TrajectoryScore {
     let mut scores = scored(std::slice::from_ref(prediction), std::slice::from_ref(reference), Flow::On);
     scores.remove(0)
 }
 
-fn agreement(score: &TrajectoryScore) -> Option<f64> {
-    score.artifact_agreement
-}
-
-/// Forty files that are each made of the one before, and two that are made of each other.
-#[test]
-fn a_trajectory_leaves_behind_what_it_leaves_behind() {
-    let named = |at: usize| format!("a{at}.csv");
-    let filter = |at: usize| {
-        let arguments = json!({"input": named(at), "output": named(at + 1)});
-        vec![with_result(call("table/filter", arguments), json!(format!("{at} rows are left")))]
-    };
-    let steps: Vec<Vec<Value>> = (0..40).map(filter).collect();
-    let chain = of_steps(&steps.iter().map(Vec::as_slice).collect::<Vec<_>>());
-    let made = |tool: &str, arguments: Value| [with_result(call(tool, arguments), json!("written"))];
-    let circle = of_steps(&[
-        &made("table/create", json!({"output": "a.csv"})),
-        &made("table/create", json!({"output": "b.csv"})),
-        &made("table/append", json!({"path": "a.csv", "source": "b.csv"})),
-        &made("table/append", json!({"path": "b.csv", "source": "a.csv"})),
-        &made("table/combine", json!({"input": "a.csv", "output": "c.csv"})),
-    ]);
-    for trajectory in [chain, circle] {
-        assert_eq!(agreement(&one(&trajectory, &trajectory)), Some(1.0));
-    }
-}
-
-#[test]
-fn who_calls_nothing_leaves_nothing_behind() {
-    let made = |id: &str| {
-        let crop = call("image/crop", json!({"input_path": "images/plan.png", "output_path": "a.png"}));
-        let mut made = of_steps(&[&[with_result(crop, json!("560 pixels wide"))]]);
-        made["id"] = json!(id);
-        made
-    };
-    let nothing = json!({"id": "2", "steps": []});
-    let scores = scored(&[made("1"), nothing.clone()], &[made("1"), made("2")], Flow::On);
-    assert_eq!(scores.iter().map(agreement).collect::<Vec<_>>(), [Some(1.0), Some(0.0)]);
-    // Without results nothing is known; without calls there is nothing to know.
-    let mut bare = made("1");
-    bare["steps"][0]["calls"][0]["result"] = Value::Null;
-    let scores = scored(&[bare, nothing], &[made("1"), made("2")], Flow::On);
-    assert_eq!(scores.iter().map(agreement).collect::<Vec<_>>(), [None, Some(0.0)]);
-}
-
 /// A call of a tool for pictures that returned a picture, told apart by its bytes.
-fn drawn(tool: &str, arguments: Value, picture: &str) -> Value {
+pub(super) fn drawn(tool: &str, arguments: Value, picture: &str) -> Value {
     with_result(
         call(tool, arguments),
         json!({"content": [{"type": "image", "mimeType": "image/png", "data": picture}]}),

@@ -51,7 +51,7 @@ const LONGEST_SHOWN: usize = 12;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AnswerAgreement {
     /// How far the reply agrees, in [0, 1]: the share of the reference's values that it has, halved by each contradiction. `None`
-    /// if nothing can be said: the reference is prose without values.
+    /// if nothing can be said: the reference is prose without values, or only says that the job was done.
     pub score: Option<f64>,
     /// What is missing or contradicts the reference, in words: `says 14.2 km, not 12.4 km`. The first five.
     pub reasons: Vec<String>,
@@ -76,6 +76,13 @@ pub fn answer_agreement(predicted: Option<&str>, reference: &str, question: Opti
     if reply.is_empty() {
         return AnswerAgreement::new(0.0, "says nothing".to_owned());
     }
+    if only_says_done(&reference) {
+        return if refuses(&reply) || denies(&reply) {
+            AnswerAgreement::new(0.0, "says that it was not done".to_owned())
+        } else {
+            AnswerAgreement::default()
+        };
+    }
     if let Some(letter) = choice::wanted(&reference) {
         return match choice::chosen(&reply) {
             Some(other) if other != letter => {
@@ -89,6 +96,13 @@ pub fn answer_agreement(predicted: Option<&str>, reference: &str, question: Opti
         return AnswerAgreement::new(1.0, None);
     }
     compare(&reference, &reply, &read(question.unwrap_or_default()))
+}
+
+/// Whether a reply says nothing but that the job was done, as any reply may: `Done.`, `The image has been saved.`
+fn only_says_done(tokens: &[Token]) -> bool {
+    let says = |word: &str| is_in("finished", word);
+    tokens.iter().any(|token| says(&token.text))
+        && tokens.iter().all(|token| says(&token.text) || is_in("stop", &token.text))
 }
 
 fn without_articles(tokens: &[Token]) -> impl Iterator<Item = &str> {

@@ -101,6 +101,21 @@ fn nothing_is_said_of_prose_and_of_nothing() {
     assert_eq!(score("", ""), None);
 }
 
+/// `Done.` beside `Done.` says nothing of the job.
+#[test]
+fn that_it_was_done_says_nothing_but_its_contrary_does() {
+    for reference in ["Done.", "OK", "The task is complete.", "The image has been saved."] {
+        for reply in ["Done.", "The picture is ready", "All done: out.png", "5"] {
+            assert_eq!(score(reply, reference), None, "{reply} {reference}");
+        }
+        for reply in ["I could not do it.", "The picture was not saved.", "Nothing was done."] {
+            assert_eq!(score(reply, reference), Some(0.0), "{reply} {reference}");
+        }
+    }
+    assert_eq!(score("Done: 5 trees", "Done: 5 trees"), Some(1.0));
+    assert_eq!(score("No.", "Yes, done."), Some(0.0));
+}
+
 /// A reply of 10 MB is read up to its 64th KiB, and what follows makes no difference.
 #[test]
 fn only_the_beginning_of_a_long_reply_is_read() {

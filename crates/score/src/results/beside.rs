@@ -5,7 +5,8 @@ use std::collections::HashSet;
 
 use m3_trajectory::Trajectory;
 
-use super::artifacts::{Agreement, Artifact, MOST, all_left_behind};
+use super::artifacts::{Agreement, MOST};
+use super::left_behind::{Artifact, all_left_behind};
 use super::{ComparePictures, Likeness, PairResults, Side};
 
 /// The results of a reference and of its prediction.

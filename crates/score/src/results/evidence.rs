@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use m3_flow::CallRole;
 
-use super::artifacts::{Agreement, Artifact};
+use super::artifacts::Agreement;
+use super::left_behind::Artifact;
 use super::recorded::Recorded;
 use super::survey::Survey;
 use super::{ComparePictures, PairResults};

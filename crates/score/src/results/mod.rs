@@ -6,7 +6,8 @@
 //! | `recorded` | a result without what differs from run to run |
 //! | [`survey`] | what the files show of tools: which answer the same to the same, which always answer alike |
 //! | `evidence` | what results say of compared calls |
-//! | `artifacts` | the pictures and last results that a trajectory leaves behind, and how well two sets agree |
+//! | `left_behind` | the files and last results that a trajectory leaves behind |
+//! | `artifacts` | how well what two trajectories leave behind agrees |
 //! | `beside` | the same for people: results of pairs of calls, and what is left behind, beside each other |
 //!
 //! Only what both sides have recorded counts. What a prediction records is believed (`docs/flow.md` says what follows).
@@ -14,6 +15,7 @@
 mod artifacts;
 mod beside;
 mod evidence;
+mod left_behind;
 mod pictures;
 mod recorded;
 pub mod survey;

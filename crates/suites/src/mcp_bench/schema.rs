@@ -3,12 +3,14 @@
 //! Two of its habits are not those of the crate: a reference is followed only when a value gets there, so a schema with a
 //! reference to nowhere is of use as long as none does; and what is a multiple of a fraction is decided by dividing floats.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use jsonschema::error::ValidationErrorKind;
-use jsonschema::{Draft, Keyword, ValidationError, ValidationOptions, Validator};
-use m3_support::schema_work::{SchemaWork, TooMuchWork};
+use jsonschema::json::{Json as Representation, JsonNumber, Node};
+use jsonschema::{Draft, Keyword, ValidationError};
+use m3_support::bounded_schema::{self, BoundedSchema, PrepareError, SchemaOptions};
 use m3_trajectory::json::Json;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
@@ -21,8 +23,7 @@ pub(super) enum ArgumentCheck {
     Nothing,
     /// What fits its schema.
     Schema {
-        schema: Value,
-        validator: Box<Validator>,
+        schema: Box<BoundedSchema>,
         /// Set while a value is checked that needs a reference to nowhere.
         is_lost: Arc<AtomicBool>,
     },
@@ -47,23 +48,24 @@ impl ArgumentCheck {
 
     fn of_schema(mut schema: Value) -> Option<Self> {
         let is_lost = Arc::new(AtomicBool::new(false));
-        let options = options(&schema, &is_lost);
-        let root = schema.clone();
-        let parts = Parts::of(&root);
-        if !can_be_prepared(&root) || parts.has_bad_pattern() {
+        let parts = Parts::of(&schema);
+        if parts.has_bad_pattern() {
             return None;
         }
         // A schema that is broken elsewhere stays so.
-        let needs_repair = match options.build(&schema) {
+        let needs_repair = match prepared(&schema, &is_lost) {
             Ok(_) => parts.references().any(|reference| parts.is_loop(reference)),
-            Err(error) if matches!(error.kind(), ValidationErrorKind::Referencing(_)) => true,
-            Err(_) => return None,
+            Err(PrepareError::Invalid(error)) => {
+                matches!(error.kind(), ValidationErrorKind::Referencing(_)).then_some(true)?
+            }
+            Err(PrepareError::TooMuchWork(_)) => return None,
         };
         if needs_repair {
+            let root = schema.clone();
+            let parts = Parts::of(&root);
             replace(&mut schema, &|reference| !parts.has(reference) || parts.is_loop(reference));
         }
-        let validator = options.build(&schema).ok()?;
-        Some(Self::Schema { schema, validator: Box::new(validator), is_lost })
+        Some(Self::Schema { schema: Box::new(prepared(&schema, &is_lost).ok()?), is_lost })
     }
 
     /// Whether these arguments fit; none are an empty object. Numbers that are not finite never do.
@@ -71,33 +73,26 @@ impl ArgumentCheck {
         match self {
             Self::Anything => true,
             Self::Nothing => false,
-            Self::Schema { schema, validator, is_lost } => {
+            Self::Schema { schema, is_lost } => {
                 let empty = Json::Object(Vec::new());
                 let Some(arguments) = arguments.unwrap_or(&empty).to_value() else { return false };
-                // Python would not come to an end.
-                if SchemaWork::new(schema).and_then(|work| work.to_check(&arguments)).is_err() {
-                    return false;
-                }
                 is_lost.store(false, Ordering::Relaxed);
-                validator.is_valid(&arguments) && !is_lost.load(Ordering::Relaxed)
+                // Of what would take too long here, Python would take minutes.
+                schema.is_valid(&arguments).unwrap_or_default() && !is_lost.load(Ordering::Relaxed)
             }
         }
     }
 }
 
-/// Whether a schema is prepared in a short time. One that refers to itself without end is of use as long as no value gets there.
-fn can_be_prepared(schema: &Value) -> bool {
-    SchemaWork::new(schema).is_ok_and(|work| match work.to_prepare() {
-        Err(TooMuchWork::Endless) => !work.has_unevaluated(),
-        prepared => prepared.is_ok(),
-    })
+fn prepared(schema: &Value, is_lost: &Arc<AtomicBool>) -> Result<BoundedSchema, PrepareError> {
+    BoundedSchema::new(schema, |_| options(schema, is_lost))
 }
 
 /// Formats and encoded contents are not checked, nothing is fetched, a `$schema` that nobody knows means the newest draft, and
 /// `dependencies` mean nothing in drafts that have them no more.
-fn options(schema: &Value, is_lost: &Arc<AtomicBool>) -> ValidationOptions<'static> {
+fn options(schema: &Value, is_lost: &Arc<AtomicBool>) -> SchemaOptions {
     let is_lost = Arc::clone(is_lost);
-    let options = jsonschema::options()
+    let options = bounded_schema::options()
         .offline()
         .should_validate_formats(false)
         .without_content_media_type_support("application/json")
@@ -118,12 +113,12 @@ fn options(schema: &Value, is_lost: &Arc<AtomicBool>) -> ValidationOptions<'stat
 /// A keyword that means nothing.
 struct Silent;
 
-impl<'i> Keyword<'i> for Silent {
-    fn validate(&self, _: &'i Value) -> Result<(), ValidationError<'i>> {
+impl<'i, F: Representation> Keyword<'i, F> for Silent {
+    fn validate(&self, _: F::Node<'i>) -> Result<(), ValidationError<'i>> {
         Ok(())
     }
 
-    fn is_valid(&self, _: &'i Value) -> bool {
+    fn is_valid(&self, _: F::Node<'i>) -> bool {
         true
     }
 }
@@ -131,13 +126,13 @@ impl<'i> Keyword<'i> for Silent {
 /// A reference to nowhere: no value fits, and whatever else is said of it, the check has failed.
 struct Lost(Arc<AtomicBool>);
 
-impl<'i> Keyword<'i> for Lost {
-    fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
-        self.is_valid(instance);
+impl<'i, F: Representation> Keyword<'i, F> for Lost {
+    fn validate(&self, instance: F::Node<'i>) -> Result<(), ValidationError<'i>> {
+        Keyword::<F>::is_valid(self, instance);
         Err(ValidationError::custom("a reference to nowhere"))
     }
 
-    fn is_valid(&self, _: &'i Value) -> bool {
+    fn is_valid(&self, _: F::Node<'i>) -> bool {
         self.0.store(true, Ordering::Relaxed);
         false
     }
@@ -156,14 +151,14 @@ impl MultipleOf {
     }
 }
 
-impl<'i> Keyword<'i> for MultipleOf {
-    fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
+impl<'i, F: Representation> Keyword<'i, F> for MultipleOf {
+    fn validate(&self, instance: F::Node<'i>) -> Result<(), ValidationError<'i>> {
         let error = || ValidationError::custom("not a multiple");
-        if self.is_valid(instance) { Ok(()) } else { Err(error()) }
+        if Keyword::<F>::is_valid(self, instance) { Ok(()) } else { Err(error()) }
     }
 
-    fn is_valid(&self, instance: &'i Value) -> bool {
-        let Value::Number(number) = instance else { return true };
+    fn is_valid(&self, instance: F::Node<'i>) -> bool {
+        let Some(number) = instance.as_number() else { return true };
         match (number.as_i64(), self.integer) {
             (Some(number), Some(integer)) => number.checked_rem(integer) == Some(0),
             (None, Some(_)) => number.as_f64().is_some_and(|number| number % self.float == 0.0),
@@ -224,15 +219,38 @@ impl<'s> Parts<'s> {
         self.root.pointer(&pointer)
     }
 
-    /// Whether a reference leads to a reference, and so on without end: Python then gives up.
-    fn is_loop(&self, reference: &str) -> bool {
-        let mut next = Some(reference);
-        for _ in 0..LONGEST_CHAIN {
-            let Some(reference) = next else { return false };
-            next = self.target(reference).and_then(|target| target.get("$ref")?.as_str());
+    /// Whether a reference leads back to itself, or through more than a few others, without a look into the value: Python then
+    /// gives up.
+    fn is_loop(&self, reference: &'s str) -> bool {
+        let mut seen = HashSet::from([reference]);
+        let mut open = vec![(reference, 0)];
+        while let Some((next, length)) = open.pop() {
+            if length > LONGEST_CHAIN {
+                return true;
+            }
+            for further in self.target(next).map(references_beside).unwrap_or_default() {
+                if further == reference {
+                    return true;
+                }
+                if seen.insert(further) {
+                    open.push((further, length + 1));
+                }
+            }
         }
-        next.is_some()
+        false
     }
+}
+
+/// The references of a schema that apply to the same value.
+fn references_beside(schema: &Value) -> Vec<&str> {
+    let (mut references, mut open) = (Vec::new(), vec![schema]);
+    while let Some(schema) = open.pop() {
+        references.extend(schema.get("$ref").and_then(Value::as_str));
+        let lists = ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| schema.get(*key)?.as_array());
+        open.extend(lists.flatten());
+        open.extend(["if", "then", "else", "not"].iter().filter_map(|key| schema.get(*key)));
+    }
+    references
 }
 
 /// Keywords that hold values, in which nothing is a schema.
@@ -327,6 +345,8 @@ mod tests {
             (r##"{"not": {"$ref": "#none"}}"##, "{}", false),
             (r##"{"properties": {"a": {"$ref": "#none", "type": "objct"}}}"##, "{}", false),
             (r##"{"$ref": "#"}"##, "{}", false),
+            (r##"{"anyOf": [{"required": ["a"]}, {"not": {"$ref": "#"}}]}"##, "{}", false),
+            (r##"{"anyOf": [{"required": ["a"]}, {"not": {"$ref": "#"}}]}"##, r#"{"a": 1}"#, true),
             (
                 r##"{"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}"##,
                 "{}",

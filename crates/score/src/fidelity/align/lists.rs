@@ -6,6 +6,7 @@ use m3_trajectory::json::{Json, Keys, pointer_to};
 use super::super::constants::{MAX_ITEM_PAIRS, MAX_ITEM_VALUES, MAX_TEXT, MAX_VALUES, NORM, SAME_OTHERWISE};
 use super::super::name::Name;
 use super::super::readers::ArgumentContext;
+use super::super::regions::in_items;
 use super::super::{ArgumentComparison, Finding, Kind, Verdict};
 use super::{Alignment, Presence, ValueLocation, boxes};
 use crate::hungarian::cheapest;
@@ -63,8 +64,18 @@ impl Alignment<'_> {
         if a.iter().chain(b).all(is_number) {
             return at.context.name.is_of("sets");
         }
-        !is_ordered(self.tool, &at.context.name)
-            && all(|item| matches!(item, Json::String(_) | Json::Object(_)))
+        if is_ordered(self.tool, &at.context.name) {
+            return false;
+        }
+        // Boxes, circles and lines; points may be the corners of an area.
+        let (name, schema) = (&at.context.name, at.context.schema.and_then(Schema::items));
+        let is_region = |item: &Json| match item {
+            Json::Array(numbers) if numbers.len() > 2 => {
+                in_items(numbers, name, schema, &|| self.is_visual()).is_some()
+            }
+            _ => false,
+        };
+        all(|item| matches!(item, Json::String(_) | Json::Object(_))) || a.iter().chain(b).all(is_region)
     }
 
     fn tuple(&mut self, at: &ValueLocation<'_>, below: &ValueLocation<'_>, a: &[Json], b: &[Json]) {

@@ -1,0 +1,325 @@
+//! JSON Schemas that somebody else wrote, prepared and used within a number of steps.
+//!
+//! Forty definitions that refer to the next one twice each make 2^40 steps of a small schema and a number. What a schema
+//! costs is best known by who follows its references, so what the validator really does is counted: it reads the value
+//! through [`Counted`], and each part of the schema gets one more keyword, for parts that do not look at the value. Where
+//! that becomes too much the stack is unwound: a validator has no other way out.
+//!
+//! Every part that is checked counts at least once. It ends early, after a look at the value or after a part that is
+//! counted; or it comes to its last keyword, which is ours. `false`, which does neither, is replaced.
+
+mod counted;
+
+use std::any::Any;
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use jsonschema::{Keyword, Retrieve, ValidationError, ValidationOptions, Validator};
+use percent_encoding::percent_decode_str;
+use serde_json::{Map, Value, json};
+
+pub use self::counted::{Counted, CountedValue};
+
+/// The most steps of a check: looks at the value, and parts of the schema.
+pub const MOST_STEPS: u64 = 1_000_000;
+
+/// The most steps of preparing a schema: so many, and so many times its parts. `unevaluatedProperties` unfolds them.
+const STEPS_TO_PREPARE: u64 = 2000;
+const TIMES_TO_PREPARE: u64 = 4;
+
+/// A check that became too long halves the steps of the next checks of the same schema, but not below this.
+const FEWEST_STEPS: u64 = 20_000;
+
+/// Errors are all listed if that takes no more steps than these: each may be an error, of half a kilobyte.
+const MOST_STEPS_TO_LIST: u64 = 100_000;
+
+/// The deepest nesting of a schema, and of a value that is checked.
+pub const MOST_DEEP: usize = 512;
+
+/// The most bytes of stack that a check may use: threads have two megabytes.
+const MOST_STACK: usize = 768 << 10;
+
+/// The most references of a schema: each may be followed within the one before.
+pub const MOST_REFERENCES: usize = 1000;
+
+/// The most regular expressions of a schema, each of which may take tens of kilobytes.
+pub const MOST_PATTERNS: usize = 500;
+
+/// The keyword that counts. The validator takes keywords that it does not know last.
+const STEP: &str = " m3 step";
+
+/// Options of a schema that is prepared here.
+pub type SchemaOptions = ValidationOptions<'static, Arc<dyn Retrieve>, Counted>;
+
+/// The usual options: nothing is fetched.
+#[must_use]
+pub fn options() -> SchemaOptions {
+    jsonschema::options_for::<Counted>()
+}
+
+/// Why a schema is not used, or not for a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TooMuchWork {
+    /// It, or a check, takes too many steps.
+    #[error("its parts refer to one another so often that it takes more than {0} steps")]
+    Steps(u64),
+    /// It is nested too deep, or the value is.
+    #[error("it is nested more than {MOST_DEEP} deep, or refers to itself without end")]
+    Deep,
+    /// It has too many references.
+    #[error("it has more than {MOST_REFERENCES} references")]
+    References,
+    /// It has too many regular expressions.
+    #[error("it has more than {MOST_PATTERNS} regular expressions")]
+    Patterns,
+    /// It refers into a value.
+    #[error("it refers into a value of `const` or `enum`")]
+    Values,
+}
+
+/// Why a schema cannot be prepared.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    /// It would take too much.
+    #[error(transparent)]
+    TooMuchWork(#[from] TooMuchWork),
+    /// It is no schema, or refers to something that is not in it.
+    #[error(transparent)]
+    Invalid(Box<ValidationError<'static>>),
+}
+
+/// A schema that checks values within a number of steps.
+#[derive(Debug)]
+pub struct BoundedSchema {
+    validator: Validator<Counted>,
+    /// The steps of the next check.
+    most_steps: AtomicU64,
+}
+
+impl BoundedSchema {
+    /// Prepares a schema, with options for the number of its regular expressions.
+    ///
+    /// # Errors
+    /// [`PrepareError`] if it is no schema, refers to something outside, or would take too much.
+    pub fn new(schema: &Value, options: impl FnOnce(usize) -> SchemaOptions) -> Result<Self, PrepareError> {
+        let (counted, parts) = with_steps(schema)?;
+        let options = options(parts.patterns).with_keyword(STEP, |_, _, _| {
+            count_steps(1);
+            Ok(Box::new(Step))
+        });
+        let most = STEPS_TO_PREPARE + TIMES_TO_PREPARE * parts.count;
+        let validator = within(most, || {
+            options.build(&counted).map_err(|error| PrepareError::Invalid(Box::new(error.to_owned())))
+        })??;
+        Ok(Self { validator, most_steps: AtomicU64::new(MOST_STEPS) })
+    }
+
+    /// Whether a value fits.
+    ///
+    /// # Errors
+    /// [`TooMuchWork`] if it would take too much to say.
+    pub fn is_valid(&self, value: &Value) -> Result<bool, TooMuchWork> {
+        if is_deeper(value) {
+            return Err(TooMuchWork::Deep);
+        }
+        let most = self.most_steps.load(Ordering::Relaxed);
+        let checked = within(most, || self.validator.is_valid(CountedValue(value)));
+        if checked.is_err() {
+            self.most_steps.store((most / 2).max(FEWEST_STEPS), Ordering::Relaxed);
+        }
+        checked
+    }
+
+    /// Where and why a value does not fit: at most so many errors; none if it fits, or if that would take too much to say.
+    /// Only the first one is there if all would be too many.
+    pub fn errors<'v>(&'v self, value: &'v Value, most: usize) -> Vec<ValidationError<'v>> {
+        within(MOST_STEPS_TO_LIST, || self.validator.iter_errors(CountedValue(value)).take(most).collect())
+            .or_else(|_| {
+                within(MOST_STEPS, || {
+                    self.validator.validate(CountedValue(value)).err().into_iter().collect()
+                })
+            })
+            .unwrap_or_default()
+    }
+}
+
+/// A message about a schema, without the keyword that counts.
+#[must_use]
+pub fn without_steps(message: &str) -> String {
+    let keyword = format!("\"{STEP}\":true");
+    message.replace(&format!("{keyword},"), "").replace(&keyword, "")
+}
+
+/// The keyword that counts a part of a schema which no other keyword of it ended before.
+struct Step;
+
+impl<'i> Keyword<'i, Counted> for Step {
+    fn validate(&self, _: CountedValue<'i>) -> Result<(), ValidationError<'i>> {
+        count_steps(1);
+        Ok(())
+    }
+
+    fn is_valid(&self, _: CountedValue<'i>) -> bool {
+        count_steps(1);
+        true
+    }
+}
+
+thread_local! {
+    /// The steps that are left to what runs now, and about where its stack begins; `None` where nothing is counted.
+    static LEFT: Cell<Option<(u64, usize)>> = const { Cell::new(None) };
+}
+
+fn count_steps(steps: u64) {
+    let Some((left, stack)) = LEFT.get() else { return };
+    if stack_pointer().abs_diff(stack) > MOST_STACK {
+        resume_unwind(Box::new(Stop::Deep));
+    }
+    match left.checked_sub(steps) {
+        Some(left) => LEFT.set(Some((left, stack))),
+        None => resume_unwind(Box::new(Stop::Steps)),
+    }
+}
+
+/// What unwinds the stack of a check.
+enum Stop {
+    Steps,
+    Deep,
+}
+
+/// About where the stack is.
+#[inline(never)]
+fn stack_pointer() -> usize {
+    let here = 0_u8;
+    std::ptr::from_ref(std::hint::black_box(&here)).addr()
+}
+
+/// Runs something within so many steps.
+fn within<T>(most: u64, run: impl FnOnce() -> T) -> Result<T, TooMuchWork> {
+    let before = LEFT.replace(Some((most, stack_pointer())));
+    // What was being prepared or checked is thrown away.
+    let done = catch_unwind(AssertUnwindSafe(run));
+    LEFT.set(before);
+    done.map_err(|cause: Box<dyn Any + Send>| match cause.downcast::<Stop>().map(|stop| *stop) {
+        Ok(Stop::Steps) => TooMuchWork::Steps(most),
+        Ok(Stop::Deep) => TooMuchWork::Deep,
+        Err(other) => resume_unwind(other),
+    })
+}
+
+/// Whether a value is nested too deep.
+fn is_deeper(value: &Value) -> bool {
+    let mut open = vec![(value, 0)];
+    while let Some((value, depth)) = open.pop() {
+        if depth > MOST_DEEP {
+            return true;
+        }
+        match value {
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
+            Value::Object(members) => open.extend(members.values().map(|item| (item, depth + 1))),
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Keywords that name schemas.
+const NAMED_SCHEMAS: [&str; 6] =
+    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
+
+/// Keywords of a single schema that may apply to the value without a look at it.
+const SINGLE_SCHEMAS: [&str; 4] = ["if", "then", "else", "not"];
+
+/// Keywords that name something else, in which nothing can be a schema.
+const NAMED_OTHERS: [&str; 2] = ["dependentRequired", "$vocabulary"];
+
+/// The schema with the keyword that counts in all its parts.
+fn with_steps(schema: &Value) -> Result<(Value, Parts), TooMuchWork> {
+    if is_deeper(schema) {
+        return Err(TooMuchWork::Deep);
+    }
+    let (mut counted, mut parts) = (schema.clone(), Parts::default());
+    parts.add_step(&mut counted);
+    if parts.references > MOST_REFERENCES {
+        return Err(TooMuchWork::References);
+    }
+    if parts.patterns > MOST_PATTERNS {
+        return Err(TooMuchWork::Patterns);
+    }
+    if parts.keys_of_references.intersection(&parts.keys_of_values).next().is_some() {
+        return Err(TooMuchWork::Values);
+    }
+    Ok((counted, parts))
+}
+
+/// What is seen on the way through a schema.
+#[derive(Default)]
+struct Parts {
+    count: u64,
+    references: usize,
+    patterns: usize,
+    /// Keys on the ways of references.
+    keys_of_references: BTreeSet<String>,
+    /// Keys of what gets no keyword that counts, and could be a schema if a reference leads there.
+    keys_of_values: BTreeSet<String>,
+}
+
+impl Parts {
+    /// What is no known keyword may be a schema too, as references may lead to it.
+    fn add_step(&mut self, part: &mut Value) {
+        match part {
+            Value::Bool(false) => *part = json!({"not": {STEP: true}}),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.add_step(item)),
+            Value::Object(members) => {
+                self.count += 1;
+                self.add_references(members);
+                for (key, value) in members.iter_mut() {
+                    self.add_steps_below(key, value);
+                }
+                members.insert(STEP.to_owned(), Value::Bool(true));
+            }
+            _ => {}
+        }
+    }
+
+    fn add_steps_below(&mut self, key: &str, value: &mut Value) {
+        match value {
+            Value::Object(named) if NAMED_SCHEMAS.contains(&key) => {
+                named.values_mut().for_each(|schema| self.add_step(schema));
+            }
+            _ if key == "const" || key == "enum" => {
+                if !is_plain(value) {
+                    self.keys_of_values.insert(key.to_owned());
+                }
+            }
+            Value::Bool(_) if !SINGLE_SCHEMAS.contains(&key) => {
+                self.keys_of_values.insert(key.to_owned());
+            }
+            _ if NAMED_OTHERS.contains(&key) => {}
+            _ => self.add_step(value),
+        }
+    }
+
+    fn add_references(&mut self, members: &Map<String, Value>) {
+        for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
+            let Some(reference) = members.get(key).and_then(Value::as_str) else { continue };
+            self.references += 1;
+            let reference = percent_decode_str(reference).decode_utf8_lossy();
+            let keys = reference.split('/').skip(1).map(|key| key.replace("~1", "/").replace("~0", "~"));
+            self.keys_of_references.extend(keys);
+        }
+        self.patterns += usize::from(members.get("pattern").is_some_and(Value::is_string));
+        self.patterns += members.get("patternProperties").and_then(Value::as_object).map_or(0, Map::len);
+    }
+}
+
+/// Whether a value is nothing that could be a schema, or hold one.
+fn is_plain(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().all(is_plain),
+        value => !value.is_object() && !value.is_boolean(),
+    }
+}

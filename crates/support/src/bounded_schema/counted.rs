@@ -1,0 +1,160 @@
+//! JSON as a validator reads it, where each look is counted.
+
+use std::borrow::Cow;
+
+use jsonschema::JsonType;
+use jsonschema::json::{Array, Json, Node, NodeIdentity, Object, SerdeJson};
+use serde_json::{Map, Number, Value};
+
+use super::count_steps;
+
+/// The representation of JSON whose reading is counted.
+pub struct Counted;
+
+/// A value that is read.
+#[derive(Debug, Clone, Copy)]
+pub struct CountedValue<'a>(pub &'a Value);
+
+impl<'a> CountedValue<'a> {
+    fn read(self) -> &'a Value {
+        count_steps(1);
+        self.0
+    }
+}
+
+impl Json for Counted {
+    type Node<'a> = CountedValue<'a>;
+    type PreparedKey = String;
+    type StringBuffer = Value;
+
+    const KEYS_PER_LOOKUP: usize = SerdeJson::KEYS_PER_LOOKUP;
+
+    fn prepare_key(key: &str) -> String {
+        SerdeJson::prepare_key(key)
+    }
+
+    fn with_string_node<T>(buffer: &mut Value, text: &str, run: impl FnOnce(CountedValue<'_>) -> T) -> T {
+        SerdeJson::with_string_node(buffer, text, |value| run(CountedValue(value)))
+    }
+}
+
+impl<'a> Node<'a, Counted> for CountedValue<'a> {
+    type Object = CountedMembers<'a>;
+    type Array = CountedItems<'a>;
+    type Number = &'a Number;
+
+    fn as_object(&self) -> Option<CountedMembers<'a>> {
+        self.read().as_object().map(CountedMembers)
+    }
+
+    fn as_array(&self) -> Option<CountedItems<'a>> {
+        self.read().as_array().map(|items| CountedItems(items))
+    }
+
+    fn as_string(&self) -> Option<Cow<'a, str>> {
+        let text = self.read().as_str()?;
+        // A regular expression or a length takes as long as the text.
+        count_steps(text.len() as u64 / 64);
+        Some(Cow::Borrowed(text))
+    }
+
+    fn as_number(&self) -> Option<&'a Number> {
+        self.read().as_number()
+    }
+
+    fn as_boolean(&self) -> Option<bool> {
+        self.read().as_bool()
+    }
+
+    fn is_null(&self) -> bool {
+        self.read().is_null()
+    }
+
+    fn json_type(&self) -> JsonType {
+        self.read().json_type()
+    }
+
+    fn string_length(&self) -> Option<u64> {
+        self.as_string()?;
+        self.0.string_length()
+    }
+
+    fn equals_value(&self, expected: &Value) -> bool {
+        self.read().equals_value(expected)
+    }
+
+    fn to_value(&self) -> Cow<'a, Value> {
+        Cow::Borrowed(self.0)
+    }
+
+    fn identity(&self) -> Option<NodeIdentity> {
+        self.read().identity()
+    }
+}
+
+/// The members of an object that is read.
+pub struct CountedMembers<'a>(&'a Map<String, Value>);
+
+impl<'a> Object<'a, Counted> for CountedMembers<'a> {
+    type Node = CountedValue<'a>;
+    type MemberName = &'a str;
+    type MembersIter = MembersIter<'a>;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn get(&self, key: &String) -> Option<CountedValue<'a>> {
+        count_steps(1);
+        self.0.get(key).map(CountedValue)
+    }
+
+    fn members(&self) -> MembersIter<'a> {
+        MembersIter(self.0.iter())
+    }
+}
+
+/// Goes through members.
+pub struct MembersIter<'a>(serde_json::map::Iter<'a>);
+
+impl<'a> Iterator for MembersIter<'a> {
+    type Item = (&'a str, CountedValue<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        count_steps(1);
+        self.0.next().map(|(key, value)| (key.as_str(), CountedValue(value)))
+    }
+}
+
+/// The items of an array that is read.
+pub struct CountedItems<'a>(&'a [Value]);
+
+impl<'a> Array<'a, Counted> for CountedItems<'a> {
+    type Node = CountedValue<'a>;
+    type ElementsIter = ItemsIter<'a>;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn elements(&self) -> ItemsIter<'a> {
+        ItemsIter(self.0.iter())
+    }
+
+    fn is_unique(&self) -> bool {
+        count_steps(self.0.len() as u64);
+        Array::<SerdeJson>::is_unique(&self.0)
+    }
+}
+
+/// Goes through items.
+pub struct ItemsIter<'a>(std::slice::Iter<'a, Value>);
+
+impl<'a> Iterator for ItemsIter<'a> {
+    type Item = CountedValue<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        count_steps(1);
+        self.0.next().map(CountedValue)
+    }
+}
