@@ -63,14 +63,14 @@ pub(super) fn open_model(
     workers: usize,
     printer: Printer,
 ) -> Result<(Model, Option<Arc<Cassette>>), Failure> {
-    open_model_with(llm, key_variable, (workers, ModelOptions::TRIES), printer)
+    open_model_with(llm, key_variable, (workers, None), printer)
 }
 
-/// Opens a model and its cassette, with this number of tries for each request.
+/// Opens a model and its cassette, with this number of tries for each request, if any.
 pub(super) fn open_model_with(
     llm: &str,
     key_variable: Option<&str>,
-    (workers, tries): (usize, u32),
+    (workers, tries): (usize, Option<u32>),
     printer: Printer,
 ) -> Result<(Model, Option<Arc<Cassette>>), Failure> {
     let (model, cassette) = if let Some(path) = played(llm) {

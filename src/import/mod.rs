@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 pub use ids::IdTemplate;
+use m3_support::files::is_plain;
 use m3_traces::{Format, ReadError, Sink, Trace, TraceKind, recognize, recognize_among};
 use m3_trajectory::json::Json;
 use m3_trajectory::tool_names::Vocabulary;
@@ -358,8 +359,9 @@ fn as_reference(trajectory: &mut Trajectory) {
     }
 }
 
-/// The folder of images that belongs to a file.
+/// The folder of images that belongs to a file; of a pipe or a device, which has no place beside it, the one in the working folder.
 #[must_use]
 pub fn images_beside(out: &Path) -> PathBuf {
-    out.parent().unwrap_or(Path::new("")).join("images")
+    let beside = out.parent().filter(|_| is_plain(out)).unwrap_or(Path::new(""));
+    beside.join("images")
 }

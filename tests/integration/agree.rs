@@ -7,7 +7,7 @@ use crate::support::{
 };
 
 /// A result of two tasks with two trials each: what m3 and a suite say of each trial, in their order.
-fn result(folder: &Folder, name: &str, trials: [(f64, f64); 4]) -> std::path::PathBuf {
+pub(crate) fn result(folder: &Folder, name: &str, trials: [(f64, f64); 4]) -> std::path::PathBuf {
     let metrics = |recall: f64| {
         json!({"reference_calls": 1, "predicted_calls": 1, "recall": recall, "precision": recall,
             "argument_similarity": recall, "argument_fidelity": recall, "step_coherence": recall, "merge_purity": recall,

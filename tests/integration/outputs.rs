@@ -4,28 +4,32 @@
 use std::os::unix::fs::{FileTypeExt as _, symlink};
 use std::process::Command as Plain;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Folder, m3_bare, run, text};
 
 /// Commands that need no encoder, each without the name of its output.
-const COMMANDS: [&str; 6] = [
+const COMMANDS: [&str; 10] = [
     "outcomes trajectories/predictions.json --tools trajectories/tools.json --format json --out",
     "export trajectories/predictions.json --to otel -o",
     "import \"$DIR/trace.json\" -o",
+    "import \"$DIR/trace.json\" -o \"$DIR/other\" --report",
     "record trajectories/predictions-poor.json --servers servers/local.json --images images --inline-pictures -o",
     "tools servers/local.json --format json --out",
     "call servers/local.json math/add '{\"firstNumber\":1,\"secondNumber\":2}' --out",
+    "leaderboard \"$DIR/first.json\" \"$DIR/second.json\" --format json --out",
+    "compare \"$DIR/first.json\" \"$DIR/second.json\" --format json --out",
+    "agree \"$DIR/first.json\" \"$DIR/second.json\" --format json --out",
 ];
 
-/// What a command writes to an output that the shell names.
-fn shell(folder: &Folder, script: &str) -> String {
+/// The exit code of a script, and what it says.
+fn shell(folder: &Folder, script: &str) -> (Option<i32>, String) {
     let m3 = assert_cmd::cargo::cargo_bin("m3");
     let mut command = Plain::new("sh");
     command.args(["-c", script]).current_dir(crate::support::root()).env("M3", m3).env("DIR", folder.path());
     command.env("M3_CACHE_DIR", folder.path().join("cache"));
     let output = command.output().unwrap();
-    text(&output.stdout) + &text(&output.stderr)
+    (output.status.code(), text(&output.stdout) + &text(&output.stderr))
 }
 
 #[test]
@@ -39,51 +43,67 @@ fn every_kind_of_output_is_written_into() {
             {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": function}]},
             {"role": "tool", "tool_call_id": "1", "content": "ok"}]}),
         );
-        let said = shell(&folder, &format!("\"$M3\" -q {command} \"$DIR/file\""));
+        crate::agree::result(&folder, "first.json", [(1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (1.0, 0.0)]);
+        crate::agree::result(&folder, "second.json", [(1.0, 1.0), (1.0, 1.0), (0.0, 0.0), (0.0, 0.0)]);
+        let (code, said) = shell(&folder, &format!("\"$M3\" -q {command} \"$DIR/file\""));
         let wanted = std::fs::read_to_string(folder.path().join("file"));
         let Ok(wanted) = wanted else { panic!("{command}: {said}") };
-        // A pipe, by the names of standard output and of another descriptor, and what holds something already.
-        for (kind, script) in [
-            ("pipe", format!("\"$M3\" -q {command} /dev/stdout 2>/dev/null | cat > \"$DIR/pipe\"")),
-            (
-                "descriptor",
-                format!("\"$M3\" -q {command} /dev/fd/7 7>&1 >/dev/null 2>&1 | cat > \"$DIR/descriptor\""),
-            ),
-            ("appended", format!("\"$M3\" -q {command} /dev/stdout >> \"$DIR/appended\" 2>/dev/null")),
-            ("device", format!("\"$M3\" -q {command} /dev/null")),
-        ] {
-            std::fs::write(folder.path().join("appended"), "before\n").unwrap();
-            let said = shell(&folder, &script);
-            let written = std::fs::read_to_string(folder.path().join(kind)).unwrap_or_default();
-            let is_same = |written: &str| without_times(written) == without_times(&wanted);
-            match kind {
-                "device" => {
-                    let kind = std::fs::metadata("/dev/null").unwrap().file_type();
-                    assert!(kind.is_char_device(), "{command}: {said}");
-                }
-                "appended" => {
-                    let after = written.strip_prefix("before\n");
-                    assert!(
-                        after.is_some_and(|after| after.get(..2) == wanted.get(..2)),
-                        "{command}: {said}"
-                    );
-                }
-                _ => assert!(is_same(&written), "{command}, {kind}: {said}"),
-            }
-        }
+        std::fs::write(folder.path().join("appended"), "before\n").unwrap();
+        std::fs::write(folder.path().join("linked"), "before, and longer than what comes".repeat(1000))
+            .unwrap();
         symlink("linked", folder.path().join("link")).unwrap();
-        shell(&folder, &format!("\"$M3\" -q {command} \"$DIR/link\""));
-        assert!(
-            folder.path().join("linked").exists() && folder.path().join("link").is_symlink(),
-            "{command}"
-        );
+        // A pipe, by the names of standard output and of another descriptor, what holds something already, and a link.
+        for (kind, script) in [
+            ("pipe", format!("\"$M3\" -q {command} /dev/stdout 2>/dev/null > \"$DIR/fifo\"")),
+            ("descriptor", format!("\"$M3\" -q {command} /dev/fd/7 7> \"$DIR/fifo\" >/dev/null 2>&1")),
+            ("appended", format!("\"$M3\" -q {command} /dev/stdout >> \"$DIR/appended\" 2>/dev/null")),
+            ("linked", format!("\"$M3\" -q {command} \"$DIR/link\" >/dev/null 2>&1")),
+        ] {
+            let script = if kind == "pipe" || kind == "descriptor" {
+                format!(
+                    "mkfifo \"$DIR/fifo\"; cat \"$DIR/fifo\" > \"$DIR/{kind}\" & {script}; code=$?; wait; \
+                     rm \"$DIR/fifo\"; exit $code"
+                )
+            } else {
+                script
+            };
+            assert_eq!(shell(&folder, &script).0, code, "{command}, {kind}");
+            let written = std::fs::read_to_string(folder.path().join(kind)).unwrap_or_default();
+            let written = if kind == "appended" {
+                written.strip_prefix("before\n").unwrap_or_else(|| panic!("{command}: what it held is lost"))
+            } else {
+                &written
+            };
+            assert_eq!(without_times(written), without_times(&wanted), "{command}, {kind}: {said}");
+        }
+        assert!(folder.path().join("link").is_symlink(), "{command}");
+        assert_eq!(shell(&folder, &format!("\"$M3\" -q {command} /dev/null")).0, code, "{command}");
+        assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device(), "{command}");
     }
 }
 
-/// Lines that say when something was made, or how long it took.
-fn without_times(written: &str) -> String {
-    let is_time = |line: &&str| ["time", "Time", "seconds", "Nano"].iter().any(|word| line.contains(word));
-    written.lines().filter(|line| !is_time(line)).collect()
+/// The values of JSON, or of its lines, without those that say when something was made or how long it took.
+fn without_times(written: &str) -> Vec<Value> {
+    fn cut(value: &mut Value) {
+        let is_time = |key: &str| ["time", "Time", "seconds", "Nano"].iter().any(|word| key.contains(word));
+        match value {
+            Value::Object(members) => {
+                members.retain(|key, _| !is_time(key));
+                members.values_mut().for_each(cut);
+            }
+            Value::Array(items) => items.iter_mut().for_each(cut),
+            _ => {}
+        }
+    }
+    let whole = serde_json::from_str(written).map(|value| vec![value]);
+    let lines = || written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut values: Vec<Value> = whole.unwrap_or_else(|_| lines());
+    values.iter_mut().for_each(cut);
+    assert!(
+        !["", "[]", "{}", "null"].contains(&&*values.iter().map(Value::to_string).collect::<String>()),
+        "{written}"
+    );
+    values
 }
 
 /// Where other files are put beside an output, it has to be a plain one.

@@ -12,8 +12,8 @@ pub struct ModelOptions {
     pub try_time: Duration,
     /// The time limit for all tries together, including the waits between them and for a free place.
     pub total_time: Duration,
-    /// The most tries, at least one.
-    pub tries: u32,
+    /// The most tries, at least one. `None`: eight, and three while the provider has never answered anything.
+    pub tries: Option<u32>,
     /// The wait before the second try, without its jitter; each wait is twice as long as the one before, up to a
     /// minute. If the provider asks for a longer wait, it gets it.
     pub first_wait: Duration,
@@ -23,17 +23,12 @@ pub struct ModelOptions {
     pub key: Option<Key>,
 }
 
-impl ModelOptions {
-    /// How often a request is made by default.
-    pub const TRIES: u32 = 8;
-}
-
 impl Default for ModelOptions {
     fn default() -> Self {
         Self {
             try_time: Duration::from_mins(10),
             total_time: Duration::from_mins(30),
-            tries: Self::TRIES,
+            tries: None,
             first_wait: Duration::from_millis(500),
             concurrency: 64,
             key: None,

@@ -17,6 +17,9 @@ use super::{ModelError, ModelName, ModelOptions, Refusal, Reply};
 /// The longest wait, unless the provider asks for a longer one.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
+/// The most tries of a request, unless somebody says how many.
+const TRIES: u32 = 8;
+
 /// While a provider has never answered, so many tries of a request are enough, and the waits between them are short: what does not
 /// answer at all is rather down, or no provider, than busy.
 const TRIES_BEFORE_AN_ANSWER: u32 = 3;
@@ -32,7 +35,7 @@ pub(super) struct Network {
     poster: Poster,
     limiter: ConcurrencyLimiter,
     options: ModelOptions,
-    /// Whether any request had an answer, also one that asked to wait.
+    /// Whether any request had an answer, also one that it is too busy.
     has_answered: AtomicBool,
 }
 
@@ -66,7 +69,7 @@ impl Network {
 
     /// Whether nothing has been heard of the provider but failures of its own, and nobody asked for more tries than usual.
     fn is_silent(&self) -> bool {
-        self.options.tries <= ModelOptions::TRIES && !self.has_answered.load(Ordering::Relaxed)
+        self.options.tries.is_none() && !self.has_answered.load(Ordering::Relaxed)
     }
 
     pub(super) fn concurrency(&self) -> usize {
@@ -76,7 +79,8 @@ impl Network {
     /// Starts a request; its time limit runs from now on.
     pub(super) fn start(&self, request: &WireRequest) -> Asking<'_> {
         let start = Instant::now();
-        let retries = usize::try_from(self.options.tries.saturating_sub(1)).unwrap_or(usize::MAX);
+        let retries =
+            usize::try_from(self.options.tries.unwrap_or(TRIES).saturating_sub(1)).unwrap_or(usize::MAX);
         let waits = ExponentialBuilder::new()
             .with_min_delay(self.options.first_wait)
             .with_max_delay(LONGEST_WAIT)
@@ -131,7 +135,7 @@ impl Asking<'_> {
             Err(no_answer) => return Tried::without_answer(&no_answer, elapsed, redactor),
         };
         let retry_after = answer.retry_after();
-        if answer.status < 500 {
+        if answer.status < 500 || says_busy(answer.status, retry_after) {
             self.network.has_answered.store(true, Ordering::Relaxed);
         }
         match answer.status {
@@ -203,6 +207,11 @@ impl Asking<'_> {
         tried.outcome.then = Then::Retry;
         Some(wait)
     }
+}
+
+/// Whether an answer of 500 and above says that the provider has too much to do, so that it is there.
+fn says_busy(status: u16, retry_after: Option<Duration>) -> bool {
+    status == 529 || status == 503 && retry_after.is_some()
 }
 
 impl Tried {

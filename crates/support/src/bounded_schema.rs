@@ -26,9 +26,13 @@ pub use self::counted::{Counted, CountedValue};
 /// The most steps of a check: looks at the value, and parts of the schema.
 pub const MOST_STEPS: u64 = 1_000_000;
 
-/// The most steps of preparing a schema: so many, and so many times its parts. `unevaluatedProperties` unfolds them.
+/// The most steps of preparing a schema: so many, and so many times its parts. `unevaluatedProperties` unfolds them. A check of a
+/// plain value may take four times as many.
 const STEPS_TO_PREPARE: u64 = 2000;
 const TIMES_TO_PREPARE: u64 = 4;
+
+/// So many members of an object are tried when a schema with references is prepared.
+const MOST_MEMBERS_TRIED: usize = 200;
 
 /// A check that became too long halves the steps of the next checks of the same schema, but not below this.
 const FEWEST_STEPS: u64 = 20_000;
@@ -100,7 +104,7 @@ pub struct BoundedSchema {
 }
 
 impl BoundedSchema {
-    /// Prepares a schema, with options for the number of its regular expressions.
+    /// Prepares a schema, with options for the number of its regular expressions, and tries it with plain values.
     ///
     /// # Errors
     /// [`PrepareError`] if it is no schema, refers to something outside, or would take too much.
@@ -111,9 +115,19 @@ impl BoundedSchema {
             Ok(Box::new(Step))
         });
         let most = STEPS_TO_PREPARE + TIMES_TO_PREPARE * parts.count;
-        let validator = within(most, || {
-            options.build(&counted).map_err(|error| PrepareError::Invalid(Box::new(error.to_owned())))
-        })??;
+        let prepared = |schema: &Value| {
+            let built = within(most, || options.build(schema))?;
+            built.map_err(|error| PrepareError::Invalid(Box::new(error)))
+        };
+        let validator = prepared(&counted)?;
+        // Without references no part applies to a value twice.
+        if parts.references > 0 {
+            let (loose, members) = without_demands(counted);
+            let loose = prepared(&loose)?;
+            for value in &members {
+                within(most * TIMES_TO_PREPARE, || loose.is_valid(CountedValue(value)))?;
+            }
+        }
         Ok(Self { validator, most_steps: AtomicU64::new(MOST_STEPS) })
     }
 
@@ -144,6 +158,22 @@ impl BoundedSchema {
             })
             .unwrap_or_default()
     }
+}
+
+/// A schema of an object that may have any of its members alone, and such objects, of a member and of each plain value.
+fn without_demands(mut schema: Value) -> (Value, Vec<Value>) {
+    let Some(keywords) = schema.as_object_mut() else { return (schema, Vec::new()) };
+    for demand in ["required", "minProperties", "dependentRequired", "enum", "const"] {
+        keywords.remove(demand);
+    }
+    let names = keywords.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+    let plain = [Value::Null, json!(true), json!(0), json!("?"), json!([]), json!({})];
+    let object =
+        |name: &String, value: &Value| Value::Object(Map::from_iter([(name.clone(), value.clone())]));
+    let objects =
+        names.take(MOST_MEMBERS_TRIED).flat_map(|name| plain.iter().map(|value| object(name, value)));
+    let objects = objects.chain([json!({})]).collect();
+    (schema, objects)
 }
 
 /// A message about a schema, without the keyword that counts.

@@ -247,15 +247,38 @@ impl AtomicFile {
                 file.persist(&path).map_err(|error| error.error)?;
                 Ok(())
             }
-            Target::Over { mut file, path } => {
-                file.rewind()?;
-                let mut over = File::options().write(true).truncate(true).open(path)?;
-                io::copy(&mut file, &mut over)?;
-                over.sync_all()
-            }
+            Target::Over { file, path } => write_over(file, &path),
             Target::Direct(_) => Ok(()),
         }
     }
+}
+
+/// Writes all of `content` over a file, once there is room for it.
+fn write_over(mut content: File, path: &Path) -> io::Result<()> {
+    content.rewind()?;
+    let length = content.metadata()?.len();
+    let mut over = File::options().write(true).open(path)?;
+    reserve(&over, length)?;
+    io::copy(&mut content, &mut over)?;
+    over.set_len(length)?;
+    over.sync_all()
+}
+
+/// Makes sure that so many bytes can be written from a file's start, without a change to what it holds. Where a file system
+/// cannot say, nothing is known.
+#[cfg(target_os = "linux")]
+fn reserve(file: &File, length: u64) -> io::Result<()> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    use rustix::io::Errno;
+    match fallocate(file, FallocateFlags::KEEP_SIZE, 0, length.max(1)) {
+        Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) | Ok(()) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn reserve(_: &File, _: u64) -> io::Result<()> {
+    Ok(())
 }
 
 fn is_forbidden(error: &io::Error) -> bool {

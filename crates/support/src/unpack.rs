@@ -19,12 +19,18 @@ pub fn allow(bytes: u64) {
     ALLOWED.get_or_init(|| bytes);
 }
 
+/// How large an input of so many compressed bytes may become.
+#[must_use]
+pub fn most_of(compressed: u64) -> u64 {
+    ALLOWED.get().copied().unwrap_or_else(|| ALWAYS.max(compressed.saturating_mul(MOST_GROWTH)))
+}
+
 /// An input became too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TooLarge {
     /// Too large for what it was.
     #[error(
-        "it becomes more than {MOST_GROWTH} times as large when it is unpacked; if it should, `--max-unpacked MIB` lets it"
+        "it becomes more than {MOST_GROWTH} times as large when it is unpacked (if it should: `m3 --max-unpacked MIB`)"
     )]
     Growth,
     /// Larger than the user lets it become.
@@ -58,10 +64,8 @@ impl<R: BufRead> Unpacked<R> {
     }
 
     fn check(&self) -> Result<(), TooLarge> {
-        let grown = || ALWAYS.max(self.decoder.get_ref().read.saturating_mul(MOST_GROWTH));
-        let (most, reason) = ALLOWED
-            .get()
-            .map_or_else(|| (grown(), TooLarge::Growth), |allowed| (*allowed, TooLarge::Allowed));
+        let most = most_of(self.decoder.get_ref().read);
+        let reason = if ALLOWED.get().is_some() { TooLarge::Allowed } else { TooLarge::Growth };
         if self.written > most { Err(reason) } else { Ok(()) }
     }
 }

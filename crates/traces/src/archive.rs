@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufReader, Read as _};
 
 use m3_support::text::visible;
+use m3_support::unpack::most_of;
 use m3_trajectory::Source;
 use m3_trajectory::json::Json;
 use zip::ZipArchive;
@@ -12,9 +13,6 @@ use crate::values::value;
 
 /// The longest entry, in bytes after decompression.
 const LONGEST: u64 = 256 << 20;
-
-/// The most bytes of all entries together: more than any log has, and a limit for entries that share their bytes.
-const TOTAL: u64 = 16 << 30;
 
 /// An archive.
 pub(crate) struct Archive<'a> {
@@ -27,7 +25,10 @@ pub(crate) struct Archive<'a> {
 impl<'a> Archive<'a> {
     /// Opens it. The text of an error says what is wrong with it.
     pub(crate) fn open(source: &'a Source) -> Result<Self, String> {
-        Self::open_within(source, LONGEST, TOTAL)
+        // All entries together: some may share their bytes.
+        let compressed = source.seekable().into_inner().metadata().map_or(0, |file| file.len());
+        let most = most_of(compressed);
+        Self::open_within(source, LONGEST.min(most), most)
     }
 
     fn open_within(source: &'a Source, longest: u64, left: u64) -> Result<Self, String> {
@@ -66,7 +67,8 @@ impl<'a> Archive<'a> {
             read.map_err(|error| format!("damaged: {error}"))?;
         }
         if told > most || bytes.len() as u64 > most {
-            return Err(format!("more than {most} bytes when decompressed"));
+            let hint = "`m3 --max-unpacked MIB` says how much a file may become";
+            return Err(format!("more than {most} bytes when decompressed ({hint})"));
         }
         if bytes.len() as u64 != told {
             return Err(format!("damaged: {} bytes instead of {told}", bytes.len()));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use m3_executor::run::KeepWorkspaces;
 use m3_executor::{Instruction, Limits, Mode, RunOptions};
-use m3_llm::{ModelOptions, Settings};
+use m3_llm::Settings;
 use m3_mcp::results::ResultStore;
 use m3_servers::candidates::Candidates;
 use m3_servers::distractors::DistractorKind;
@@ -130,9 +130,9 @@ pub(super) struct AskingArgs {
     /// Further keys of every request's body, as a JSON object
     #[arg(long, value_name = "JSON", value_parser = parse_object)]
     llm_extra: Option<Extra>,
-    /// Most tries of a request, while the model cannot be reached or asks to wait
-    #[arg(long, value_name = "N", default_value_t = ModelOptions::TRIES, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(super) llm_tries: u32,
+    /// Most tries of a request, while the model cannot be reached or asks to wait [default: 8, and 3 while it has never answered]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) llm_tries: Option<u32>,
     /// Variable that holds the key [default: the provider's own, such as `OPENAI_API_KEY`]
     #[arg(long, value_name = "VARIABLE")]
     pub(super) llm_key_from: Option<String>,

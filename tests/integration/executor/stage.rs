@@ -129,7 +129,7 @@ impl Stage {
         let record = |path: &PathBuf| Recorder::create_or_append(path, Header::new(&name)).unwrap();
         let recorder = self.cassette.as_ref().map(|path| Arc::new(record(path)));
         let mut model =
-            Model::open(name.clone(), ModelOptions { tries: 2, ..ModelOptions::default() }).unwrap();
+            Model::open(name.clone(), ModelOptions { tries: Some(2), ..ModelOptions::default() }).unwrap();
         if let Some(recorder) = &recorder {
             model = model.recorded_by(Arc::clone(recorder));
         }

@@ -67,7 +67,8 @@ async fn answers_and_failed_tries_are_played_as_they_were() {
         failure(200, "{\n  \"choices\" : [ ]\n}"),
     ]);
     let first_wait = Duration::from_millis(1);
-    let live = tape.record_with(&server, ModelOptions { tries: 3, first_wait, ..ModelOptions::default() });
+    let live =
+        tape.record_with(&server, ModelOptions { tries: Some(3), first_wait, ..ModelOptions::default() });
     let mut seen = Vec::new();
     for text in ["a", "b", "c", "d"] {
         seen.push(ask(&live, &question(text), &scope(text, 1)).await);

@@ -14,7 +14,7 @@ use super::{
 };
 
 fn options(tries: u32) -> ModelOptions {
-    ModelOptions { tries, ..ModelOptions::default() }
+    ModelOptions { tries: Some(tries), ..ModelOptions::default() }
 }
 
 fn too_many(header: &str, value: &str) -> Scripted {
@@ -157,12 +157,19 @@ async fn a_provider_that_never_answered_is_tried_three_times() {
         })
     };
     let quick = |tries: u32| ModelOptions { first_wait, ..options(tries) };
-    let (_, tries, message) = no_reply(&always(down()), quick(ModelOptions::TRIES)).await;
+    let unasked = || ModelOptions { first_wait, ..ModelOptions::default() };
+    let (_, tries, message) = no_reply(&always(down()), unasked()).await;
     assert_eq!(tries, 3);
     assert!(message.contains("it has not answered anything yet"), "{message}");
-    // Who asks for more has more.
-    let (_, tries, message) = no_reply(&always(down()), quick(ModelOptions::TRIES + 1)).await;
-    assert_eq!(tries, ModelOptions::TRIES + 1, "{message}");
+    // Who asks for a number has it.
+    let (_, tries, message) = no_reply(&always(down()), quick(8)).await;
+    assert_eq!(tries, 8, "{message}");
+    // Whoever says that there is too much to do is there.
+    let busy = |status| answer(status, ("retry-after-ms", "1"), &error("overloaded", "busy"));
+    for status in [503, 529] {
+        let server = ScriptedModel::start(Spoken::OpenAi, move |_| busy(status));
+        assert_eq!(no_reply(&server, unasked()).await.1, 8, "{status}");
+    }
     for first in [reply("hello"), too_many("retry-after-ms", "1")] {
         let server = always(first);
         let model = model(&server, quick(5));

@@ -35,37 +35,30 @@ fn definitions_that_refer_to_one_another_twice_are_not_checked() {
         &|next| json!({"allOf": [next, {"anyOf": [next, {}]}]}),
         &|next| json!({"oneOf": [next, {"not": next}]}),
         &|next| json!({"if": next, "then": next, "else": next}),
-        &|next| json!({"dependentSchemas": {"x": next, "y": next}, "not": {"anyOf": [next, next]}}),
+        &|next| json!({"dependentSchemas": {"x": next, "y": next}, "anyOf": [{"allOf": [next]}, next]}),
         &|next| json!({"not": {"allOf": [{"not": next}, {"not": next}]}}),
         &|next| json!({"anyOf": [next, next], "unevaluatedProperties": false}),
         &|next| json!({"allOf": [next, next], "unevaluatedItems": next}),
         &|next| json!({"$ref": next["$ref"], "anyOf": [next, {"allOf": [next]}]}),
     ];
     for (at, bomb) in bombs.iter().enumerate() {
-        let schema = nested(40, bomb);
-        // What fails at the first part of 40 is checked in 40 steps, whatever the schema could cost.
-        for value in [json!("no"), json!({"x": 1, "y": 1})] {
-            if let Err(error) = prepared(&schema).and_then(|schema| schema.problems(&json!({"x": value}))) {
-                assert!(error.reason.contains("steps"), "{at}: {}", error.reason);
-            }
-        }
-        assert!(prepared(&nested(3, bomb)).is_ok());
+        let error = prepared(&nested(40, bomb)).unwrap_err();
+        assert!(error.reason.contains("steps"), "{at}: {}", error.reason);
+        assert!(prepared(&nested(3, bomb)).is_ok(), "{at}");
     }
-    let any = nested(40, bombs[0]);
-    assert!(refusal(&any, &json!({"x": "no"})).contains("more than 1000000 steps"));
-    assert_eq!(fits(&any, &json!({"x": 1})), Some(true));
-    assert!(prepared(&nested(40, bombs[6])).unwrap_err().reason.contains("more than 2"));
 }
 
-/// A schema that was too much once may take less and less, so that a thousand calls of it are no night.
+/// What only some arguments lead to is known when they come, and may take less and less: a thousand calls are no night.
 #[test]
 fn what_was_too_much_is_not_tried_as_long_again() {
-    let schema = prepared(&nested(40, &|next| json!({"anyOf": [next, next]}))).unwrap();
-    let steps: Vec<String> =
-        (0..9).map(|_| schema.problems(&json!({"x": "no"})).unwrap_err().reason).collect();
+    let mut schema = nested(40, &|next| json!({"anyOf": [next, next]}));
+    schema["properties"]["x"] = json!({"items": {"$ref": "#/$defs/d0"}});
+    let schema = prepared(&schema).unwrap();
+    let arguments = json!({"x": ["no"]});
+    let steps: Vec<String> = (0..9).map(|_| schema.problems(&arguments).unwrap_err().reason).collect();
     assert!(steps[0].contains("1000000") && steps[1].contains("500000"), "{steps:?}");
     assert!(steps[8].contains("more than 20000 steps"), "{steps:?}");
-    assert_eq!(schema.problems(&json!({"x": 1})), Ok(Vec::new()));
+    assert_eq!(schema.problems(&json!({"x": [1]})), Ok(Vec::new()));
 }
 
 /// However a reference is written: the validator follows it, and so its steps are counted.
@@ -139,7 +132,6 @@ fn references_of_every_kind_are_counted() {
     {
         let reason = refusal(schema, &json!({"x": "no"}));
         assert!(reason.contains("steps") || reason.contains("`enum`"), "{at}: {reason}");
-        assert_eq!(fits(schema, &json!({"y": "no"})).unwrap_or(true), true, "{at}");
     }
     assert!(refusal(&within("const"), &json!({"x": "no"})).contains("`const`"));
 }

@@ -102,6 +102,20 @@ fn a_file_in_a_folder_that_is_not_to_be_written_is_written_over() {
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
+/// As where the folder is not to be written, also for a user whom permissions do not hold.
+#[test]
+fn a_file_that_is_written_over_has_the_new_content_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a");
+    std::fs::write(&path, "a longer one").unwrap();
+    for content in ["new", "", "a much longer one than before"] {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(content.as_bytes()).unwrap();
+        write_over(file, &path).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), content);
+    }
+}
+
 #[test]
 fn an_abandoned_file_leaves_the_old_one() {
     let folder = tempfile::tempdir().unwrap();
