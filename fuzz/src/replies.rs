@@ -108,7 +108,7 @@ fn record(model: &str) -> Option<Value> {
     let file = File::new("recorded.jsonl", b"");
     let name = ModelName::parse(model).ok()?;
     let recorder = Recorder::create_or_append(file.path(), Header::new(&name)).ok()?;
-    let model = Model::open(name, ModelOptions { tries: 1, ..ModelOptions::default() }).ok()?;
+    let model = Model::open(name, ModelOptions { tries: Some(1), ..ModelOptions::default() }).ok()?;
     let model = model.recorded_by(Arc::new(recorder));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
     let scope = Scope { task: "t".to_owned(), repeat: 1, attempt: 1, workspace: None };
