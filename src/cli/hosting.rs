@@ -11,7 +11,7 @@ use std::time::Duration;
 use m3_embedding::Embedder;
 use m3_mcp::arguments::SchemaError;
 use m3_mcp::config::{ConfigError, HostConfig};
-use m3_mcp::{Events, Host, HostEvent, HostOptions, StartError};
+use m3_mcp::{Events, Host, HostEvent, HostOptions, StartError, ToolCatalog, end_servers_soon};
 use m3_servers::simulated::{SimulatedOptions, SimulationError};
 use m3_support::names;
 use m3_support::redact::{Redactor, RedactorError};
@@ -145,7 +145,7 @@ pub(super) struct Signals {
 
 impl Signals {
     /// Handles Ctrl-C, `SIGTERM` and `SIGHUP` from now on. They no longer end the process at once: servers are closed
-    /// and temporary folders removed first, which takes 8 s at most.
+    /// and temporary folders removed first, which takes 2 s at most.
     pub(super) fn listen(runtime: &Runtime) -> Self {
         // Registered now, not when the task first runs.
         let _entered = runtime.enter();
@@ -164,6 +164,7 @@ impl Signals {
         runtime.spawn(async move {
             next_signal(&mut heard).await;
             arrived.store(true, Ordering::SeqCst);
+            end_servers_soon();
             first.cancel();
             next_signal(&mut heard).await;
             second.cancel();
@@ -328,6 +329,15 @@ impl Progress<'_> {
 pub(super) fn shown_lines(message: &str) -> String {
     let lines: Vec<String> = message.lines().take(4).map(|line| shortened(line, MAX_MESSAGE)).collect();
     lines.join("\n")
+}
+
+/// Names tools of a catalog that are no tools, with the reason.
+pub(super) fn warn_of_rejected(catalog: &ToolCatalog, printer: Printer) {
+    let rejected = catalog.servers.iter().flat_map(|it| it.rejected.iter().map(|tool| (&it.server, tool)));
+    for (server, tool) in rejected.take(MOST_SCHEMAS) {
+        let (name, reason) = (shortened(&tool.name, 64), shortened(&tool.reason, 200));
+        printer.warn(&format!("`{}/{name}` is listed, and cannot be used: {reason}", shortened(server, 64)));
+    }
 }
 
 /// Names tools whose input schemas cannot be used, with the reason and what that means for them.

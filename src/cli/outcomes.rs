@@ -13,7 +13,7 @@ use m3_trajectory::catalog::Catalog;
 use super::Common;
 use super::asking::AskArgs;
 use super::failure::{Failure, code};
-use super::hosting::warn_of_schemas;
+use super::hosting::{warn_of_rejected, warn_of_schemas};
 use super::input::{self, DuplicatesArg};
 use super::outcomes_sink::Sink;
 use super::output::{FormatArg, Output, form};
@@ -101,8 +101,11 @@ pub(super) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Res
         return Err(Failure::new(code::INPUT, message));
     }
     let format = form(args.format, args.out.as_deref())?.into();
-    let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
-    let tools = catalog.map(|catalog| Arc::new(KnownTools::new(&ToolCatalog::from(&catalog))));
+    let catalog = args.tools.as_deref().map(Catalog::open).transpose()?.map(|it| ToolCatalog::from(&it));
+    if let Some(catalog) = &catalog {
+        warn_of_rejected(catalog, printer);
+    }
+    let tools = catalog.map(|catalog| Arc::new(KnownTools::new(&catalog)));
     let file = input::open_with_malformed(&args.predictions, args.duplicates.into(), printer)?;
     let mut inputs: Vec<&Path> = vec![&args.predictions];
     inputs.extend(args.tools.as_deref());

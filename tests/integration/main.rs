@@ -62,6 +62,7 @@ mod serve_http;
 mod setup;
 mod shell;
 mod show;
+mod signals;
 mod simulated;
 mod simulated_cli;
 mod suites;

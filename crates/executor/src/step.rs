@@ -131,8 +131,11 @@ impl AttemptState<'_> {
             };
             return Ran { record, seen: Seen::text(name, reason, true), fault: None };
         };
-        let called =
-            self.attempt.tools.call(&self.attempt.scope, (&tool, number), arguments.clone(), limits).await;
+        let called = self
+            .attempt
+            .tools
+            .call(&self.attempt.scope, (&tool, number), arguments.clone(), limits, &self.attempt.stop)
+            .await;
         let Called { outcome, kept, fault } = called;
         let given = match &outcome.result {
             Ok(result) => {

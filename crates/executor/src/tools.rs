@@ -45,6 +45,9 @@ pub(super) struct Called {
     pub(super) fault: Option<Stop>,
 }
 
+/// How long a call that is under way may take once the run is stopped.
+const GRACE: Duration = Duration::from_millis(500);
+
 /// The longest arguments that a message repeats, in columns.
 const SHOWN: usize = 200;
 
@@ -100,11 +103,16 @@ impl Tools {
         (name, number): (&ToolName, u64),
         arguments: Map<String, Value>,
         (limits, before): (CallLimits, Option<Arc<WorkspaceBefore>>),
+        stop: &CancellationToken,
     ) -> Called {
-        let mut outcome = match self.outcome(scope, name, &arguments, limits).await {
+        let mut outcome = match self.outcome((scope, name), &arguments, limits, stop).await {
             Ok(outcome) => outcome,
             Err(fault) => return fault,
         };
+        // The task is run again from its start, and a recording has no place for a call that was given up.
+        if matches!(outcome.result, Err(CallError::Cancelled)) {
+            return Called { outcome, kept: None, fault: None };
+        }
         outcome.result = outcome.result.map(|result| without_secrets(result, self.redactor()));
         if let Some(recorder) = &self.recorder {
             recorder.record_call(scope, &name.to_string(), &arguments, to_record(&outcome));
@@ -173,16 +181,24 @@ impl Tools {
 
     async fn outcome(
         &self,
-        scope: &Scope,
-        name: &ToolName,
+        (scope, name): (&Scope, &ToolName),
         arguments: &Map<String, Value>,
         limits: CallLimits,
+        stop: &CancellationToken,
     ) -> Result<CallOutcome, Called> {
         match &self.source {
             Source::Live(host) => {
-                // An interrupted run waits for its running calls, so they are not cancelled.
-                let never = CancellationToken::new();
-                Ok(host.call_within(name, arguments.clone(), limits, &never).await)
+                let give_up = CancellationToken::new();
+                let mut call = std::pin::pin!(host.call_within(name, arguments.clone(), limits, &give_up));
+                let patience = async {
+                    stop.cancelled().await;
+                    tokio::time::sleep(GRACE).await;
+                };
+                tokio::select! {
+                    outcome = &mut call => return Ok(outcome),
+                    () = patience => give_up.cancel(),
+                }
+                Ok(call.await)
             }
             Source::Replayed(cassette) => match cassette.call(scope, &name.to_string(), arguments) {
                 Ok(call) => Ok(from_record(name, call)),

@@ -1,4 +1,5 @@
-//! When the work is stopped, waits for replies that are under way, because they have to be paid for.
+//! When the work is stopped, waits for replies that are under way, because they have to be paid for; but
+//! whoever stops it does not want to wait.
 
 use std::time::Duration;
 
@@ -6,9 +7,9 @@ use m3_llm::{Answered, Model, ModelError, Request, Retry, Scope};
 use tokio_util::sync::CancellationToken;
 
 /// How long a reply that is under way may take once the work is stopped.
-const GRACE: Duration = Duration::from_secs(30);
+const GRACE: Duration = Duration::from_secs(1);
 
-/// Asks a model. `None` if `stop` was cancelled before, or if no reply came within 30 s after it was.
+/// Asks a model. `None` if `stop` was cancelled before, or if no reply came within a second after it was.
 pub(super) async fn ask_until_stopped(
     model: &Model,
     request: &Request,

@@ -2,7 +2,7 @@
 //!
 //! `m3 guard-server --parent PID -- COMMAND ARGS..` starts the command with its own standard streams and waits. When
 //! the server ends, when the host is gone (`kill -9` included), or when `TERM` arrives, every process that descends
-//! from the server is ended: `TERM`, 2 s, `KILL`. On Linux the guard adopts orphaned descendants
+//! from the server is ended: `TERM`, 1 s, `KILL`. On Linux the guard adopts orphaned descendants
 //! (`PR_SET_CHILD_SUBREAPER`), so it also finds those that leave the process group (`setsid`); elsewhere it ends the
 //! process group. It exits with the server's code, or 128 and the number of the signal that ended the server or the
 //! guard, as shells do, and with 126 if the server cannot be started.

@@ -54,6 +54,7 @@ pub use kept_output::KeptOutput;
 pub use lines::MAX_RESULT;
 pub use outcome::{CallError, CallLimits, CallOutcome};
 pub use own_program::OwnProgram;
+pub use process::end_servers_soon;
 pub use resource::{READ_RESOURCE, links_of, read_resource_tool};
 pub use status::{Events, HostEvent, ReadyServer, ServerState, ServerStatus, StartError};
 pub use tool::{Tool, ToolName};

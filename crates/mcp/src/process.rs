@@ -27,8 +27,19 @@ use super::tail::Tail;
 /// How long a server may take to end by itself after its standard input is closed.
 const LEAVE: Duration = Duration::from_secs(1);
 
+/// How long it may take where the user waits for the end.
+const LEAVE_SOON: Duration = Duration::from_millis(300);
+
 /// How long processes have between `TERM` and `KILL`.
-pub(super) const TERMINATE: Duration = Duration::from_secs(2);
+pub(super) const TERMINATE: Duration = Duration::from_secs(1);
+
+/// Whether somebody waits for the end of this process.
+static IS_ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Gives servers less time to end by themselves from now on, because this process was told to end.
+pub fn end_servers_soon() {
+    IS_ENDING.store(true, Ordering::Relaxed);
+}
 
 /// How long this waits for processes after `KILL`.
 const KILLED: Duration = Duration::from_millis(500);
@@ -278,11 +289,14 @@ impl ServerProcess {
         self.stderr.lines()
     }
 
-    /// Ends the process and everything it started, after its standard input was closed. 6 s at most.
+    /// Ends the process and everything it started, after its standard input was closed. 6 s at most; 2 s where the user waits, and
+    /// what then still runs is ended by its guard.
     pub(super) async fn close(&self) {
+        let is_ending = IS_ENDING.load(Ordering::Relaxed);
+        let leave = if is_ending { LEAVE_SOON } else { LEAVE };
         // Whether it ended by itself or not, the processes it started get the same time to end.
         let in_time = if self.is_guarded { GUARD } else { TERMINATE };
-        if tokio::time::timeout(LEAVE, self.ended()).await.is_err() {
+        if tokio::time::timeout(leave, self.ended()).await.is_err() {
             self.signal(Signal::TERM);
             if tokio::time::timeout(in_time, self.ended()).await.is_err() {
                 self.signal_group(Signal::KILL);

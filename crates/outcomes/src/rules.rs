@@ -209,6 +209,12 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
         &[
             r"-32603\b",
             r"\binternal (server )?error\b",
+            r"\bno space left\b",
+            r"\b(disk|device|storage) (is )?full\b",
+            r"\bread-only file ?system\b",
+            r"\btoo many open files\b",
+            r"\b(out of|not enough|cannot allocate) memory\b",
+            r"\bE(NOSPC|ROFS|MFILE|NFILE|NOMEM|DQUOT|IO)\b",
             r"\b(service|server|temporarily|currently) (is )?(temporarily |currently )?(unavailable|down|overloaded)\b",
             r"\bbad gateway\b",
             r"\bgateway time-?out\b",

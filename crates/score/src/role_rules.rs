@@ -1,5 +1,6 @@
 //! What calls of tools do, where people say it: `m3 score --roles FILE`.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use m3_flow::CallRole;
@@ -77,7 +78,11 @@ impl RoleRules {
         if members.len() > MOST_RULES {
             return Err(wrong(format!("it has more than {MOST_RULES} names; `*` stands for any characters")));
         }
-        let rules = members.iter().map(rule).collect::<Result<_, _>>()?;
+        let rules: Vec<(String, RoleRule)> = members.iter().map(rule).collect::<Result<_, _>>()?;
+        let mut names = HashSet::new();
+        if let Some((twice, _)) = rules.iter().find(|(pattern, _)| !names.insert(pattern)) {
+            return Err(wrong(format!("it has `{}` twice", shortened(twice, NAME))));
+        }
         Ok(Self { rules, name: file.name.clone(), digest: file.digest.clone() })
     }
 

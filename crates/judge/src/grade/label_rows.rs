@@ -1,14 +1,18 @@
 //! The rows of a file of labels, as JSON, JSON Lines or CSV, each read for itself.
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::Path;
 
 use m3_support::text::shortened;
+use m3_support::unpack::Unpacked;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::spreadsheet;
+
+/// What a file with gzip begins with (RFC 1952, section 2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Larger files are not read, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
@@ -105,18 +109,23 @@ impl JsonRow {
     }
 }
 
-/// Reads the rows of a file: CSV where its name ends in `.csv`, else a JSON list or JSON Lines. A row that cannot be read
-/// is its problem.
+/// Reads the rows of a file, also one with gzip: CSV where its name ends in `.csv`, else a JSON list or JSON Lines. A row that
+/// cannot be read is its problem.
 ///
 /// # Errors
 /// The system's reason; what is wrong with the whole file stands in the inner result.
 pub(super) fn read_rows(path: &Path) -> io::Result<Result<Vec<Result<LabelRow, String>>, String>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    let (mut bytes, mut file) = (Vec::new(), BufReader::new(File::open(path)?));
+    let is_gzip = file.fill_buf()?.starts_with(&GZIP);
+    let name = if is_gzip { path.with_extension("") } else { path.to_owned() };
+    let content: &mut dyn Read = if is_gzip { &mut Unpacked::new(file) } else { &mut file };
+    content.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
-    let is_csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+    // `labels.csv.gz` too.
+    let is_csv =
+        [path, &name].iter().any(|it| it.extension().is_some_and(|it| it.eq_ignore_ascii_case("csv")));
     Ok(if is_csv { of_csv(&bytes) } else { of_json(&bytes) })
 }
 

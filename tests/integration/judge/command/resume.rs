@@ -78,7 +78,7 @@ fn judging_that_is_killed_asks_nothing_again_that_was_answered() {
 fn a_signal_saves_the_replies_that_are_under_way() {
     for signal in [Signal::INT, Signal::TERM] {
         let folder = Folder::new();
-        let (predictions, model) = (predictions(&folder), model(300));
+        let (predictions, model) = (predictions(&folder), model(100));
         let mut child = start(&folder, &predictions, &model);
         wait_for("the model is asked", || model.requests().len() >= 3);
         kill_process(Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap(), signal).unwrap();
