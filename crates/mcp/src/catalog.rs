@@ -3,10 +3,14 @@
 use std::collections::HashSet;
 
 use m3_support::redact::Redactor;
+use m3_support::text::shortened;
 use m3_trajectory::catalog::Catalog;
 use serde_json::{Map, Value, json};
 
 use super::{Tool, ToolName};
+
+/// The longest reason why a tool cannot be used, in columns.
+const MAX_REASON: usize = 200;
 
 /// The tools of several servers.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -140,7 +144,11 @@ impl ServerTools {
                     read.rejected.push(RejectedTool { name, reason: "another tool has its name".to_owned() });
                 }
                 Ok(tool) => read.tools.push(tool),
-                Err(error) => read.rejected.push(RejectedTool { name, reason: error.to_string() }),
+                // It may repeat what stands in the place of a schema.
+                Err(error) => {
+                    let reason = shortened(&error.to_string(), MAX_REASON);
+                    read.rejected.push(RejectedTool { name, reason });
+                }
             }
         }
         read
@@ -154,5 +162,21 @@ impl From<&Catalog> for ToolCatalog {
             ServerTools::from_wire(&server.name, tools)
         });
         Self { servers: servers.collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_does_not_repeat_all_that_stands_in_the_place_of_a_schema() {
+        let tools = ["\u{1b}[2J".to_owned(), "x".repeat(100_000)]
+            .map(|text| json!({"name": "f", "inputSchema": text}));
+        for rejected in ServerTools::from_wire("s", tools.to_vec()).rejected {
+            let reason = rejected.reason;
+            assert!(reason.starts_with("invalid type: string") && reason.len() <= 3 * MAX_REASON, "{reason}");
+            assert!(!reason.contains(char::is_control), "{reason}");
+        }
     }
 }

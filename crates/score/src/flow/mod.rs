@@ -8,6 +8,8 @@
 mod rewrite;
 mod shown;
 mod side;
+#[cfg(test)]
+mod tests;
 mod tokens;
 mod values;
 

@@ -10,7 +10,7 @@ use m3_trajectory::json::Json;
 
 use m3_flow::is_one_path;
 
-use super::tokens::{Meaning, ending};
+use super::tokens::{Meaning, ending, written};
 use super::{Counterparts, PairFlow, part};
 use crate::calls::Calls;
 use crate::fidelity::constants::SAME_OTHERWISE;
@@ -133,19 +133,32 @@ impl PairFlow {
         is_changed.then_some(Rewritten { reference: own, predicted: given, changes })
     }
 
-    /// A file that is written over is lost only where the reference leaves it behind.
+    /// A file that is written over is lost only where the reference leaves it behind: of several that a call makes, the one that
+    /// stands in its place.
     fn forgive_losses(&self, wanted: &[Named<'_>], given: &mut [Named<'_>]) {
-        let is_left = |name: &Named<'_>| match name.mention.role {
-            Role::Writes(version) => self.references.lineage.is_left(version),
-            _ => false,
+        let left = |name: &Named<'_>| match name.mention.role {
+            Role::Writes(version) => Some(self.references.lineage.is_left(version)),
+            _ => None,
         };
-        if wanted.iter().any(is_left) {
-            return;
-        }
+        let is_any_left = wanted.iter().any(|name| left(name) == Some(true));
         for name in
             given.iter_mut().filter(|name| matches!(name.meaning, Meaning::Lost(_) | Meaning::Continued(_)))
         {
-            name.meaning = Meaning::New(String::new());
+            let Role::Writes(version) = name.mention.role else { continue };
+            let slot = self.predictions.slot(version);
+            let own = wanted.iter().find(|other| match other.mention.role {
+                Role::Writes(version) => self.references.slot(version) == slot,
+                _ => false,
+            });
+            match own {
+                Some(own) if left(own) == Some(true) => {}
+                Some(own) if own.meaning == written(&self.predictions, version) => {
+                    name.meaning = own.meaning.clone();
+                }
+                Some(_) => name.meaning = Meaning::New(slot),
+                None if is_any_left => {}
+                None => name.meaning = Meaning::New(String::new()),
+            }
         }
     }
 

@@ -177,7 +177,8 @@ fn shown(lineage: &Lineage, version: usize) -> String {
     lineage.versions.get(version).map_or_else(String::new, |version| shortened(&version.path, SHOWN))
 }
 
-fn written(side: &Side, version: usize) -> Meaning {
+/// What a name stands for that a call gives to what it makes.
+pub(super) fn written(side: &Side, version: usize) -> Meaning {
     match side.lineage.versions.get(version) {
         Some(version) if version.replaces_task_image => Meaning::InPlaceOfTaskImage,
         Some(_) => Meaning::New(side.slot(version)),

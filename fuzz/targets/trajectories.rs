@@ -1,0 +1,5 @@
+//! Files of predictions and of references.
+
+#![no_main]
+
+m3_fuzz::fuzz!(m3_fuzz::trajectories::check);
