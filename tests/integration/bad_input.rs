@@ -362,7 +362,7 @@ fn a_small_file_does_not_become_a_large_one() {
     gzip.finish().unwrap();
     for (arguments, reason) in [
         (vec!["validate"], "it becomes more than 128 times as large when it is unpacked"),
-        (vec!["import", "-o", "/dev/null"], "`--max-unpacked MIB` lets it"),
+        (vec!["import", "-o", "/dev/null"], "(if it should: `m3 --max-unpacked MIB`)"),
         (vec!["validate", "--max-unpacked", "70"], "it becomes larger than `--max-unpacked` lets it"),
         (vec!["validate", "--max-unpacked", "200"], "no trajectories"),
     ] {

@@ -187,40 +187,50 @@ fn a_signal_while_tools_are_chosen_ends_the_run_at_once() {
     wait_until_gone(&marker);
 }
 
-/// A call that never returns delays a run that is told to stop; a second signal drops the call.
+/// A call that never returns is given up soon after a signal, and at once after the second one.
 #[test]
-fn a_second_signal_stops_at_once() {
-    let (folder, marker) = (Folder::new(), marker());
-    let model = ScriptedModel::start(Spoken::OpenAi, |_| {
-        Scripted::Call(vec![("stub__hang".to_owned(), serde_json::json!({}))])
-    });
-    let server = serde_json::json!({"command": stub(), "args": ["plain", "--marker", marker]});
-    let servers = folder.json("servers.json", &serde_json::json!({"mcpServers": {"stub": server}}));
-    let mut arguments = arguments(&model, &output_of(&folder));
-    servers.to_str().unwrap().clone_into(&mut arguments[5]);
-    arguments.extend(["--call-time", "3000", "--step-time", "3000"].map(str::to_owned));
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin("m3"));
-    command.args(arguments).current_dir(root()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut running = Running::start(&mut command);
-    let said = BufReader::new(running.0.as_mut().unwrap().stderr.take().unwrap());
-    let (tell, told) = mpsc::channel();
-    std::thread::spawn(move || said.lines().map_while(Result::ok).all(|line| tell.send(line).is_ok()));
-    let wait_for_line = |what: &str| {
-        let deadline = Instant::now() + Duration::from_mins(1);
-        while !told.recv_timeout(deadline.saturating_duration_since(Instant::now())).unwrap().contains(what) {
+fn a_call_that_never_returns_delays_no_end() {
+    for is_in_a_hurry in [false, true] {
+        let (folder, marker) = (Folder::new(), marker());
+        let model = ScriptedModel::start(Spoken::OpenAi, |_| {
+            Scripted::Call(vec![("stub__hang".to_owned(), serde_json::json!({}))])
+        });
+        let server = serde_json::json!({"command": stub(), "args": ["plain", "--marker", marker]});
+        let servers = folder.json("servers.json", &serde_json::json!({"mcpServers": {"stub": server}}));
+        let mut arguments = arguments(&model, &output_of(&folder));
+        servers.to_str().unwrap().clone_into(&mut arguments[5]);
+        arguments.extend(["--call-time", "3000", "--step-time", "3000"].map(str::to_owned));
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin("m3"));
+        command.args(arguments).current_dir(root()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut running = Running::start(&mut command);
+        let said = BufReader::new(running.0.as_mut().unwrap().stderr.take().unwrap());
+        let (tell, told) = mpsc::channel();
+        std::thread::spawn(move || said.lines().map_while(Result::ok).all(|line| tell.send(line).is_ok()));
+        let wait_for_line = |what: &str| {
+            let deadline = Instant::now() + Duration::from_mins(1);
+            while !told
+                .recv_timeout(deadline.saturating_duration_since(Instant::now()))
+                .unwrap()
+                .contains(what)
+            {}
+        };
+        let journal = output_of(&folder).join("journal.jsonl");
+        let is_called = |journal: String| journal.contains("\"event\":\"called\"");
+        wait_for("the call runs", || std::fs::read_to_string(&journal).is_ok_and(is_called));
+        running.signal(Signal::INT);
+        wait_for_line("once more stops at once");
+        if is_in_a_hurry {
+            running.signal(Signal::INT);
         }
-    };
-    let journal = output_of(&folder).join("journal.jsonl");
-    let is_called = |journal: String| journal.contains("\"event\":\"called\"");
-    wait_for("the call runs", || std::fs::read_to_string(&journal).is_ok_and(is_called));
-    running.signal(Signal::INT);
-    wait_for_line("once more stops at once");
-    // Long enough for a run to end that does not wait.
-    std::thread::sleep(Duration::from_secs(1));
-    assert!(running.0.as_mut().unwrap().try_wait().unwrap().is_none(), "it waits for the call");
-    running.signal(Signal::INT);
-    assert_eq!(running.output().status.code(), Some(130));
-    wait_until_gone(&marker);
+        assert_eq!(running.output().status.code(), Some(130));
+        wait_until_gone(&marker);
+        if !is_in_a_hurry {
+            let kept = std::fs::read_dir(output_of(&folder).join("interrupted")).unwrap();
+            let kept: Vec<_> = kept.map(|entry| json_of(entry.unwrap().path())).collect();
+            assert!(!kept.is_empty());
+            assert_eq!(kept[0]["steps"][0]["calls"][0]["outcome"], "server_not_available");
+        }
+    }
 }
 
 #[test]
