@@ -205,7 +205,7 @@ fn commands_that_compute_for_long_end_at_a_signal() {
     near_equal(&folder, "references.json", 0);
     for arguments in ["score predictions.json references.json", "audit predictions.json references.json"] {
         let Some(assets) = encoder() else { return };
-        let mut command = m3_process(&folder.path().join("cache"), &assets);
+        let mut command = m3_process(&folder.path().join("cache"), assets);
         command.args(arguments.split(' ')).current_dir(folder.path());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let running = Running(Some(command.spawn().unwrap()));

@@ -170,11 +170,12 @@ fn digest(
     picture: &RecordedPicture,
 ) -> Option<[u8; 16]> {
     match (pictures, picture) {
-        (_, RecordedPicture::Unusable { .. }) => None,
         // The same picture may be sent by one side and be a file on the other.
-        (Some(pictures), _) => pictures.digest(side, picture),
+        (Some(pictures), RecordedPicture::Sent(_) | RecordedPicture::File { .. }) => {
+            pictures.digest(side, picture)
+        }
         (None, RecordedPicture::Sent(data)) => Some(shortened(Sha256::new().chain_update(data.as_bytes()))),
-        (None, RecordedPicture::File { .. }) => None,
+        _ => None,
     }
 }
 
