@@ -26,9 +26,15 @@ impl Offered {
     /// The tools of a catalog.
     #[must_use]
     pub fn new(catalog: ToolCatalog) -> Self {
+        Self::among(catalog, &KnownTools::default())
+    }
+
+    /// The tools of a catalog; the schemas of those that are known already are not prepared again.
+    #[must_use]
+    pub fn among(catalog: ToolCatalog, known: &KnownTools) -> Self {
         Self {
             hash: hash_of_bytes(canonical(&catalog.to_json()).as_bytes()),
-            known: KnownTools::new(&catalog),
+            known: known.among(&catalog),
             names: ModelNames::new(catalog.tools().map(|(name, _)| name)),
             definitions: OnceLock::new(),
             catalog,
@@ -49,7 +55,7 @@ impl Offered {
         for server in catalog.servers.iter_mut().filter(|server| lacks(server)) {
             server.tools.push(read_resource_tool());
         }
-        Some(Self::new(catalog)).filter(|offered| offered.names.is_ok() || self.names.is_err())
+        Some(Self::among(catalog, &self.known)).filter(|offered| offered.names.is_ok() || self.names.is_err())
     }
 
     /// The tools.

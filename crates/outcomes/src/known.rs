@@ -1,7 +1,7 @@
 //! The tools against which calls are checked, with their schemas, each prepared once when it is needed.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use m3_mcp::arguments::{ArgumentProblem, ArgumentSchema, SchemaError};
 use m3_mcp::{READ_RESOURCE, ToolCatalog, ToolName};
@@ -13,7 +13,7 @@ use super::outcome::Outcome;
 /// The tools against which calls are checked.
 #[derive(Debug, Default)]
 pub struct KnownTools {
-    tools: HashMap<String, KnownTool>,
+    tools: HashMap<String, Arc<KnownTool>>,
     /// Servers with a known list of tools.
     servers: HashSet<String>,
     /// Servers whose tools could not be listed.
@@ -52,6 +52,18 @@ impl KnownTools {
         known
     }
 
+    /// The tools of a catalog. Those that are known here already are not prepared again.
+    #[must_use]
+    pub fn among(&self, catalog: &ToolCatalog) -> Self {
+        let mut known = Self::new(catalog);
+        for (name, tool) in &mut known.tools {
+            if let Some(same) = self.tools.get(name).filter(|same| same.schema == tool.schema) {
+                *tool = Arc::clone(same);
+            }
+        }
+        known
+    }
+
     /// No tools are known: outcomes are decided by answers alone.
     #[must_use]
     pub fn unlisted() -> Self {
@@ -62,14 +74,13 @@ impl KnownTools {
     pub fn add(&mut self, catalog: &ToolCatalog) {
         self.servers.extend(catalog.servers.iter().map(|server| server.server.clone()));
         for (name, tool) in catalog.tools() {
-            self.tools.entry(name.to_string()).or_insert_with(|| KnownTool {
-                schema: tool.input_schema.clone(),
-                prepared: OnceLock::new(),
-                unchecked: OnceLock::new(),
-                read_only: tool
-                    .extra
-                    .get("annotations")
-                    .and_then(|found| found.get("readOnlyHint")?.as_bool()),
+            self.tools.entry(name.to_string()).or_insert_with(|| {
+                Arc::new(KnownTool {
+                    schema: tool.input_schema.clone(),
+                    prepared: OnceLock::new(),
+                    unchecked: OnceLock::new(),
+                    read_only: tool.is_read_only(),
+                })
             });
         }
     }

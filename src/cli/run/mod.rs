@@ -150,12 +150,13 @@ async fn run_with(
         recorder.hide(redactor.clone());
         recorder.record_catalog(&catalog.to_json());
     }
-    let catalog = offering::checkable(args, catalog, printer);
+    let (catalog, known) = offering::checkable(args, catalog, printer);
     let offered = args.asking.top_tools.or(args.asking.candidates.candidates);
     let offered = offered.map_or(usize::MAX, |count| count as usize).min(catalog.len());
     m3_executor::check_tool_count(args.options().mode, model.name(), offered)?;
     let tasks =
-        offering::offer(args, common.assets()?, (tasks, references), catalog, (stop, printer)).await?;
+        offering::offer(args, common.assets()?, (tasks, references), (catalog, known), (stop, printer))
+            .await?;
     let mode = args.options().mode;
     if let Some(collision) = tasks.iter().find_map(|task| task.offered.collision(mode)) {
         return Err(Failure::new(code::INPUT, collision.to_string()));

@@ -30,8 +30,12 @@ pub(super) fn references(args: &RunArgs, printer: Printer) -> Result<Option<Traj
     Ok(Some(references))
 }
 
-/// The tools that may be offered. Of those whose calls cannot be checked it says so, and leaves them out if that is asked for.
-pub(super) fn checkable(args: &RunArgs, mut catalog: ToolCatalog, printer: Printer) -> ToolCatalog {
+/// The tools that may be offered, and what is known of them. Of those whose calls cannot be checked it says so, and leaves them out if that is asked for.
+pub(super) fn checkable(
+    args: &RunArgs,
+    mut catalog: ToolCatalog,
+    printer: Printer,
+) -> (ToolCatalog, KnownTools) {
     let known = KnownTools::new(&catalog);
     let unusable = known.all_unusable_schemas();
     let is_left_out = args.asking.only_checkable_tools;
@@ -49,7 +53,8 @@ pub(super) fn checkable(args: &RunArgs, mut catalog: ToolCatalog, printer: Print
             tools.retain(|tool| !is_unusable(server, &tool.name));
         }
     }
-    catalog
+    drop(unusable);
+    (catalog, known)
 }
 
 /// Decides which tools each task is offered.
@@ -57,7 +62,7 @@ pub(super) async fn offer(
     args: &RunArgs,
     assets: AssetOptions,
     (tasks, references): (Vec<Checked>, Option<TrajectoryFile>),
-    catalog: ToolCatalog,
+    (catalog, known): (ToolCatalog, KnownTools),
     (stop, printer): (&CancellationToken, Printer),
 ) -> Result<Vec<RunTask>, Failure> {
     let nearest = args.asking.top_tools.map(|count| count as usize).filter(|count| *count < catalog.len());
@@ -67,11 +72,11 @@ pub(super) async fn offer(
         }
         (None, Some(count)) => Rule::Nearest { instruction: args.options().instruction, count },
         (None, None) => {
-            let all = Arc::new(Offered::new(catalog));
+            let all = Arc::new(Offered::among(catalog, &known));
             return Ok(tasks.into_iter().map(|task| run_task(task, Arc::clone(&all))).collect());
         }
     };
-    let choice = Choice { encoder: args.encoder.clone(), rule, printer };
+    let choice = Choice { encoder: args.encoder.clone(), rule, known, printer };
     let cancelled = stop.clone();
     let choosing = tokio::task::spawn_blocking(move || choice.choose(assets, tasks, &catalog, &cancelled));
     tokio::select! {
@@ -131,6 +136,8 @@ impl Rule {
 struct Choice {
     encoder: EncoderArgs,
     rule: Rule,
+    /// All tools, with their schemas.
+    known: KnownTools,
     printer: Printer,
 }
 
@@ -164,7 +171,7 @@ impl Choice {
                 Err(_) => ToolCatalog::default(),
             };
             // Tasks with the same tools share them.
-            let chosen = Offered::new(chosen);
+            let chosen = Offered::among(chosen, &self.known);
             let same = choices.entry(chosen.hash().to_owned()).or_insert_with(|| Arc::new(chosen));
             offered.push(run_task(checked, Arc::clone(same)));
         }
