@@ -121,3 +121,17 @@ fn what_others_are_put_beside_is_a_plain_file() {
     }
     assert!(!std::path::Path::new("/dev/results").exists());
 }
+
+/// A machine that lets no more servers be started is no reason to write results that are missing for that.
+#[test]
+fn nothing_is_recorded_where_no_more_files_may_be_opened() {
+    let record =
+        "record trajectories/predictions.json --servers servers/local.json -o \"$DIR/recorded.json\"";
+    for limit in [24, 32] {
+        let folder = Folder::new();
+        let (code, said) = shell(&folder, &format!("ulimit -n {limit}; \"$M3\" -q {record}"));
+        assert_eq!(code, Some(4), "{said}");
+        assert!(said.contains("Too many open files") && said.contains("ulimit -n"), "{said}");
+        assert!(!folder.path().join("recorded.json").exists());
+    }
+}

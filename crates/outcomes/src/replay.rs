@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use m3_images::task_image::{self, Copies};
 use m3_mcp::config::HostConfig;
 use m3_mcp::results::{file_of, put_file};
-use m3_mcp::{CallError, Events, Host, HostOptions, ServerState, ToolName, ToolResult};
+use m3_mcp::{CallError, Events, Host, HostOptions, ServerState, StartError, ToolName, ToolResult};
 use m3_support::redact::{Redactor, RedactorError};
 use m3_trajectory::json::Json;
 use m3_trajectory::{Call, Trajectory, file_names};
@@ -63,6 +63,9 @@ pub enum ReplayError {
     /// No workspace could be created.
     #[error("failed to make a workspace in the folder for temporary files (TMPDIR): {}\nhint: {}", .0, m3_support::files::hint(.0))]
     Workspace(#[source] std::io::Error),
+    /// The machine lets no more servers be started.
+    #[error("{0}")]
+    Exhausted(String),
     /// The user stopped the replay.
     #[error("the replay was cancelled")]
     Cancelled,
@@ -117,6 +120,10 @@ impl Replay {
             own = Host::start(&config, options, silent()) => Arc::new(own),
             () = cancel.cancelled() => return Err(ReplayError::Cancelled),
         };
+        if let Some(reason) = self.exhausted(&own).await {
+            own.close().await;
+            return Err(ReplayError::Exhausted(reason));
+        }
         let unavailable = self.unavailable(&own, &trajectory).await;
         let known = self.known(&own, &unavailable);
         let given = self.calls((&own, &workspace), &trajectory, &known, cancel).await;
@@ -139,6 +146,19 @@ impl Replay {
         }
         record_outcomes(&mut trajectory, &calls);
         Ok(ReplayedTrajectory { trajectory, calls, unavailable, tools: known, lacks_image })
+    }
+
+    /// Which server the machine did not let be started, and why.
+    async fn exhausted(&self, own: &Host) -> Option<String> {
+        let mut statuses = own.statuses().await;
+        statuses.extend(self.shared.statuses().await);
+        statuses.into_iter().find_map(|status| match status.state {
+            ServerState::Failed(error @ StartError::Exhausted { .. }) => {
+                let reason = format!("server `{}` failed: {error}", status.server);
+                Some(self.redactor.text(&reason).into_owned())
+            }
+            _ => None,
+        })
     }
 
     /// The servers that the trajectory calls but that are not available.

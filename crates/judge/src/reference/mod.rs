@@ -74,7 +74,7 @@ impl From<ReplayError> for JudgeError {
     fn from(error: ReplayError) -> Self {
         match error {
             ReplayError::Cancelled => Self::Interrupted,
-            error @ ReplayError::Workspace(_) => Self::Replay(error),
+            error @ (ReplayError::Workspace(_) | ReplayError::Exhausted(_)) => Self::Replay(error),
         }
     }
 }
