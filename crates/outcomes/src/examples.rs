@@ -155,6 +155,9 @@ const PLAIN: &[(&str, &str, Outcome)] = &[
     // Backends.
     ("Error: Internal error, something went wrong", "backend_error", ResourceNotFound),
     (r#"{"error": "Service temporarily unavailable"}"#, "backend_error", ResourceNotFound),
+    ("Error: cannot write b.png: No space left on device (os error 28)", "backend_error", ResourceNotFound),
+    ("Error: Read-only file system", "backend_error", ResourceNotFound),
+    ("Error: [Errno 24] Too many open files", "backend_error", ResourceNotFound),
     ("The dam upstream is under maintenance.", "normal_result", Success),
     // Short answers.
     ("No results found for 'xyzzy'", "nothing_found", ResourceNotFound),

@@ -209,10 +209,8 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
         &[
             r"-32603\b",
             r"\binternal (server )?error\b",
-            r"\bno space left\b",
-            r"\b(disk|device|storage) (is )?full\b",
-            r"\bread-only file ?system\b",
-            r"\btoo many open files\b",
+            r"\b(no space left|(disk|device|storage) (is )?full)\b",
+            r"\b(read-only file ?system|too many open files)\b",
             r"\b(out of|not enough|cannot allocate) memory\b",
             r"\bE(NOSPC|ROFS|MFILE|NFILE|NOMEM|DQUOT|IO)\b",
             r"\b(service|server|temporarily|currently) (is )?(temporarily |currently )?(unavailable|down|overloaded)\b",

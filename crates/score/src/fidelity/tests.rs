@@ -254,18 +254,6 @@ fn small_numbers_are_no_points_in_a_picture() {
 }
 
 #[test]
-fn boxes_may_be_listed_in_any_order() {
-    let call = |boxes: &str| read(&format!(r#"{{"input_path": "a.png", "boxes": {boxes}}}"#));
-    let reference = call("[[1, 1, 20, 20], [30, 30, 44, 44]]");
-    assert!(fidelity(&reference, &call("[[30, 30, 44, 44], [1, 1, 20, 20]]")) > 0.9);
-    assert!(fidelity(&reference, &call("[[30, 30, 45, 44], [1, 1, 20, 20]]")) > 0.5);
-    assert!(fidelity(&reference, &call("[[30, 30, 44, 44], [30, 1, 44, 20]]")) < 0.5);
-    let corners = |points: &str| read(&format!(r#"{{"input_path": "a.png", "polygon": {points}}}"#));
-    let area = corners("[[1, 1], [20, 1], [20, 20], [1, 20]]");
-    assert!(fidelity(&area, &corners("[[20, 20], [1, 1], [20, 1], [1, 20]]")) < 0.9);
-}
-
-#[test]
 fn false_says_something_where_the_default_is_true() {
     let catalog = catalog(&json!({"properties": {"q": {}, "images": {"type": "boolean", "default": true}}}));
     let fidelity = Fidelity::new(Some(&catalog));

@@ -345,3 +345,20 @@ fn sides_are_no_better_than_their_box() {
         assert!(found.score < 0.5, "{reference}: {}", found.score);
     }
 }
+
+#[test]
+fn boxes_may_be_listed_in_any_order() {
+    let read = |text: &str| parse(text.as_bytes()).unwrap().0;
+    let fidelity = |a: &Json, b: &Json| {
+        let pair = CallPair { tool: "server/tool", a: Some(a), b: Some(b), question: None, schema: None };
+        Fidelity::new(None).compare(pair).score
+    };
+    let call = |boxes: &str| read(&format!(r#"{{"input_path": "a.png", "boxes": {boxes}}}"#));
+    let reference = call("[[1, 1, 20, 20], [30, 30, 44, 44]]");
+    assert!(fidelity(&reference, &call("[[30, 30, 44, 44], [1, 1, 20, 20]]")) > 0.9);
+    assert!(fidelity(&reference, &call("[[30, 30, 45, 44], [1, 1, 20, 20]]")) > 0.5);
+    assert!(fidelity(&reference, &call("[[30, 30, 44, 44], [30, 1, 44, 20]]")) < 0.5);
+    let corners = |points: &str| read(&format!(r#"{{"input_path": "a.png", "polygon": {points}}}"#));
+    let area = corners("[[1, 1], [20, 1], [20, 20], [1, 20]]");
+    assert!(fidelity(&area, &corners("[[20, 20], [1, 1], [20, 1], [1, 20]]")) < 0.9);
+}
