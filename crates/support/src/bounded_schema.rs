@@ -6,7 +6,8 @@
 //! that becomes too much the stack is unwound: a validator has no other way out.
 //!
 //! Every part that is checked counts at least once. It ends early, after a look at the value or after a part that is
-//! counted; or it comes to its last keyword, which is ours. `false`, which does neither, is replaced.
+//! counted; or it comes to its last keyword, which is ours. `true` and `false`, which do neither, are replaced; where they are no
+//! schemas but values, as are the contents of `const` and `enum`, no reference may lead to them.
 
 mod counted;
 
@@ -49,6 +50,9 @@ const MOST_STACK: usize = 768 << 10;
 /// The most references of a schema: each may be followed within the one before.
 pub const MOST_REFERENCES: usize = 1000;
 
+/// The longest reference, in bytes.
+const LONGEST_REFERENCE: usize = 4096;
+
 /// The most regular expressions of a schema, each of which may take tens of kilobytes.
 pub const MOST_PATTERNS: usize = 500;
 
@@ -73,14 +77,14 @@ pub enum TooMuchWork {
     /// It is nested too deep, or the value is.
     #[error("it is nested more than {MOST_DEEP} deep, or refers to itself without end")]
     Deep,
-    /// It has too many references.
-    #[error("it has more than {MOST_REFERENCES} references")]
+    /// It has too many references, or one that is too long.
+    #[error("it has more than {MOST_REFERENCES} references, or one of more than {LONGEST_REFERENCE} bytes")]
     References,
     /// It has too many regular expressions.
     #[error("it has more than {MOST_PATTERNS} regular expressions")]
     Patterns,
-    /// It refers into a value.
-    #[error("it refers into a value of `const` or `enum`")]
+    /// It refers to a value, where a schema should be.
+    #[error("it refers to a value instead of a schema")]
     Values,
 }
 
@@ -272,17 +276,15 @@ fn with_steps(schema: &Value) -> Result<(Value, Parts), TooMuchWork> {
         return Err(TooMuchWork::Deep);
     }
     let (mut counted, mut parts) = (schema.clone(), Parts::default());
-    parts.add_step(&mut counted);
-    if parts.references > MOST_REFERENCES {
+    parts.add_references(schema);
+    if parts.references > MOST_REFERENCES || parts.has_long_reference {
         return Err(TooMuchWork::References);
     }
+    parts.add_step(&mut counted);
     if parts.patterns > MOST_PATTERNS {
         return Err(TooMuchWork::Patterns);
     }
-    if parts.keys_of_references.intersection(&parts.keys_of_values).next().is_some() {
-        return Err(TooMuchWork::Values);
-    }
-    Ok((counted, parts))
+    if parts.refers_to_value { Err(TooMuchWork::Values) } else { Ok((counted, parts)) }
 }
 
 /// What is seen on the way through a schema.
@@ -290,24 +292,52 @@ fn with_steps(schema: &Value) -> Result<(Value, Parts), TooMuchWork> {
 struct Parts {
     count: u64,
     references: usize,
+    has_long_reference: bool,
+    /// The JSON pointers of references.
+    pointers: BTreeSet<String>,
     patterns: usize,
-    /// Keys on the ways of references.
-    keys_of_references: BTreeSet<String>,
-    /// Keys of what gets no keyword that counts, and could be a schema if a reference leads there.
-    keys_of_values: BTreeSet<String>,
+    /// The JSON pointer of what is looked at.
+    place: String,
+    /// Whether a reference may lead to something that gets no keyword that counts.
+    refers_to_value: bool,
 }
 
 impl Parts {
+    fn add_references(&mut self, schema: &Value) {
+        let mut open = vec![schema];
+        while let Some(part) = open.pop() {
+            match part {
+                Value::Array(items) => open.extend(items),
+                Value::Object(members) => {
+                    let references = ["$ref", "$dynamicRef", "$recursiveRef"];
+                    for reference in references.iter().filter_map(|key| members.get(*key)?.as_str()) {
+                        self.references += 1;
+                        self.has_long_reference |= reference.len() > LONGEST_REFERENCE;
+                        let (_, pointer) = reference.split_once('#').unwrap_or_default();
+                        self.pointers.insert(percent_decode_str(pointer).decode_utf8_lossy().into_owned());
+                    }
+                    open.extend(members.values());
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// What is no known keyword may be a schema too, as references may lead to it.
     fn add_step(&mut self, part: &mut Value) {
         match part {
+            Value::Bool(true) => *part = json!({STEP: true}),
             Value::Bool(false) => *part = json!({"not": {STEP: true}}),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.add_step(item)),
+            Value::Array(items) => {
+                for (at, item) in items.iter_mut().enumerate() {
+                    self.below(&at.to_string(), |parts| parts.add_step(item));
+                }
+            }
             Value::Object(members) => {
                 self.count += 1;
-                self.add_references(members);
+                self.patterns += usize::from(members.get("pattern").is_some_and(Value::is_string));
                 for (key, value) in members.iter_mut() {
-                    self.add_steps_below(key, value);
+                    self.below(key, |parts| parts.add_steps_below(key, value));
                 }
                 members.insert(STEP.to_owned(), Value::Bool(true));
             }
@@ -318,31 +348,41 @@ impl Parts {
     fn add_steps_below(&mut self, key: &str, value: &mut Value) {
         match value {
             Value::Object(named) if NAMED_SCHEMAS.contains(&key) => {
-                named.values_mut().for_each(|schema| self.add_step(schema));
-            }
-            _ if key == "const" || key == "enum" => {
-                if !is_plain(value) {
-                    self.keys_of_values.insert(key.to_owned());
+                self.patterns += if key == "patternProperties" { named.len() } else { 0 };
+                for (name, schema) in named {
+                    self.below(name, |parts| parts.add_step(schema));
                 }
             }
+            _ if key == "const" || key == "enum" => {
+                self.refers_to_value |= !is_plain(value) && self.is_referred_to();
+            }
             Value::Bool(_) if !SINGLE_SCHEMAS.contains(&key) => {
-                self.keys_of_values.insert(key.to_owned());
+                self.refers_to_value |= self.is_referred_to();
             }
             _ if NAMED_OTHERS.contains(&key) => {}
             _ => self.add_step(value),
         }
     }
 
-    fn add_references(&mut self, members: &Map<String, Value>) {
-        for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
-            let Some(reference) = members.get(key).and_then(Value::as_str) else { continue };
-            self.references += 1;
-            let reference = percent_decode_str(reference).decode_utf8_lossy();
-            let keys = reference.split('/').skip(1).map(|key| key.replace("~1", "/").replace("~0", "~"));
-            self.keys_of_references.extend(keys);
-        }
-        self.patterns += usize::from(members.get("pattern").is_some_and(Value::is_string));
-        self.patterns += members.get("patternProperties").and_then(Value::as_object).map_or(0, Map::len);
+    /// Looks at what has this key.
+    fn below(&mut self, key: &str, look: impl FnOnce(&mut Self)) {
+        let length = self.place.len();
+        self.place.push('/');
+        self.place.push_str(&key.replace('~', "~0").replace('/', "~1"));
+        look(self);
+        self.place.truncate(length);
+    }
+
+    /// Whether a reference may lead here, or to something within: to the end of this place, as parts with a name of their own have
+    /// pointers that begin in them.
+    fn is_referred_to(&self) -> bool {
+        let begins = self.place.match_indices('/').map(|(at, _)| &self.place[at..]);
+        let mut ends = begins.filter(|end| end.len() <= LONGEST_REFERENCE);
+        ends.any(|end| {
+            let within = format!("{end}/");
+            let mut after = self.pointers.range(within.clone()..);
+            self.pointers.contains(end) || after.next().is_some_and(|it| it.starts_with(&within))
+        })
     }
 }
 
