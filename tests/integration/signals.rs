@@ -97,6 +97,19 @@ impl Drop for Running {
     }
 }
 
+/// Starts a command, and ends it by each signal once it is at work.
+fn end_at_signals(arguments: &str, stage: impl Fn() -> Stage, is_at_work: impl Fn(&Stage) -> bool) {
+    for signal in [Signal::INT, Signal::TERM] {
+        let stage = stage();
+        let running = stage.start(arguments);
+        wait_for(arguments, || is_at_work(&stage));
+        running.signal(signal);
+        let (is_interrupted, said) = running.ended(arguments);
+        assert!(is_interrupted, "{arguments}: {said}");
+        wait_until_gone(&stage.marker);
+    }
+}
+
 #[test]
 fn commands_that_wait_for_a_model_end_at_a_signal() {
     for arguments in [
@@ -105,41 +118,22 @@ fn commands_that_wait_for_a_model_end_at_a_signal() {
         "grade predictions.json --judges MODEL",
         "outcomes doubtful.json --tools tools.json --llm MODEL",
     ] {
-        for signal in [Signal::INT, Signal::TERM] {
-            let stage = Stage::new();
-            let running = stage.start(arguments);
-            wait_for(arguments, || !stage.model.requests().is_empty());
-            running.signal(signal);
-            let (is_interrupted, said) = running.ended(arguments);
-            assert!(is_interrupted, "{arguments}: {said}");
-            wait_until_gone(&stage.marker);
-        }
+        end_at_signals(arguments, Stage::new, |stage| !stage.model.requests().is_empty());
     }
 }
 
 #[test]
 fn commands_that_wait_for_a_tool_end_at_a_signal() {
+    let call = |_: &_| Scripted::Call(vec![("stub__hang".to_owned(), json!({}))]);
+    let stage = || Stage { model: ScriptedModel::start(Spoken::OpenAi, call), ..Stage::new() };
     for arguments in [
         "call servers.json stub/hang {}",
         "record predictions.json --servers servers.json -o recorded.json",
         "outcomes predictions.json --servers servers.json",
         "run tasks.json --servers servers.json --llm MODEL -o out",
     ] {
-        for signal in [Signal::INT, Signal::TERM] {
-            let mut stage = Stage::new();
-            stage.model = ScriptedModel::start(Spoken::OpenAi, |_| {
-                Scripted::Call(vec![("stub__hang".to_owned(), json!({}))])
-            });
-            let running = stage.start(arguments);
-            wait_for(arguments, || !processes(&stage.marker).is_empty());
-            if arguments.starts_with("run") {
-                wait_for(arguments, || !stage.model.requests().is_empty());
-            }
-            running.signal(signal);
-            let (is_interrupted, said) = running.ended(arguments);
-            assert!(is_interrupted, "{arguments}: {said}");
-            wait_until_gone(&stage.marker);
-        }
+        let is_asked = |stage: &Stage| !arguments.starts_with("run") || !stage.model.requests().is_empty();
+        end_at_signals(arguments, stage, |stage| !processes(&stage.marker).is_empty() && is_asked(stage));
     }
 }
 
@@ -161,6 +155,7 @@ fn reads(process: &Child, path: &Path) -> bool {
 
 #[test]
 fn commands_that_read_without_end_end_at_a_signal() {
+    let mut ended = Vec::new();
     for arguments in [
         "validate pipe",
         "import pipe -o out.json",
@@ -187,7 +182,9 @@ fn commands_that_read_without_end_end_at_a_signal() {
         running.signal(Signal::INT);
         let (is_interrupted, said) = running.ended(arguments);
         assert!(is_interrupted, "{arguments}: {said}");
+        ended.push(arguments);
     }
+    assert!(ended.len() >= 4, "others refuse pipes: {ended:?}");
 }
 
 /// Many calls that are nearly the same, of which each is compared with each.

@@ -152,6 +152,9 @@ fn people_say_what_calls_do() {
     });
     let output = run(m3().unwrap().arg("compare").args(&same));
     assert!(output.status.success(), "{}", text(&output.stderr));
+    let twice = roles(r#"{"desk/*": "looks", "desk/*": "changes"}"#);
+    let (code, said) = failure(m3().unwrap().arg("score").args(&files).args(["--roles", &twice]));
+    assert!(code == 2 && said.contains("at `/desk~1*`: the same key twice in one object\n"), "{said}");
     let unused = roles(r#"{"mail/*": "changes"}"#);
     let output = run(m3().unwrap().arg("score").args(&files).args(["--roles", &unused]));
     assert!(text(&output.stderr).contains("1 name fits no tool that is called: `mail/*`"));
@@ -340,4 +343,31 @@ fn the_same_receipt_makes_no_other_change_right() {
     let reference = trajectory("1", &[&[submit("save the profile")]]);
     let score = one(&trajectory("1", &[&[submit("delete every account")]]), &reference, &[]).unwrap();
     assert_eq!(job(&score)["verdict"], "did_not", "{}", job(&score));
+}
+
+/// Labels as some sources publish them.
+#[test]
+fn labels_may_be_compressed() {
+    use std::io::Write as _;
+    let folder = Folder::new();
+    let trials = [(1.0, 1.0), (1.0, 1.0), (0.0, 0.0), (0.0, 0.0)];
+    let result = crate::agree::result(&folder, "model.json", trials);
+    let rows = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        let file = std::fs::File::create(&path).unwrap();
+        let mut gzip = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        gzip.write_all(text.as_bytes()).unwrap();
+        gzip.finish().unwrap();
+        path
+    };
+    let lines =
+        rows("labels.jsonl.gz", "{\"id\": \"one\", \"pass\": true}\n{\"id\": \"two\", \"pass\": false}\n");
+    let table = rows("labels.csv.gz", "id,pass\none,true\ntwo,false\n");
+    for labels in [lines, table] {
+        let mut agree = m3_bare(folder.path());
+        let found = report(
+            agree.arg("agree").arg(&result).args(["--labels", &format!("model={}", labels.display())]),
+        );
+        assert!(found.to_string().contains("m3.average"), "{found}");
+    }
 }

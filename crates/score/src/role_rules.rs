@@ -1,6 +1,5 @@
 //! What calls of tools do, where people say it: `m3 score --roles FILE`.
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use m3_flow::CallRole;
@@ -78,10 +77,11 @@ impl RoleRules {
         if members.len() > MOST_RULES {
             return Err(wrong(format!("it has more than {MOST_RULES} names; `*` stands for any characters")));
         }
-        let rules: Vec<(String, RoleRule)> = members.iter().map(rule).collect::<Result<_, _>>()?;
-        let mut names = HashSet::new();
-        if let Some((twice, _)) = rules.iter().find(|(pattern, _)| !names.insert(pattern)) {
-            return Err(wrong(format!("it has `{}` twice", shortened(twice, NAME))));
+        let rules = members.iter().map(rule).collect::<Result<_, _>>()?;
+        // Of a name that it has twice only one role is left here.
+        if let Some(oddity) = file.oddities.first() {
+            let problem = oddity.message.split(';').next().unwrap_or_default();
+            return Err(wrong(format!("at `{}`: {problem}", shortened(&oddity.pointer, NAME))));
         }
         Ok(Self { rules, name: file.name.clone(), digest: file.digest.clone() })
     }

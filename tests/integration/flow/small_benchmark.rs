@@ -262,3 +262,22 @@ fn why_a_picture_cannot_be_compared_is_told() {
         assert!(audit.contains("a picture of them cannot be read"), "{audit}");
     }
 }
+
+/// The predictions hold their pictures, the references keep them in files: no tool answers otherwise for that.
+#[test]
+fn a_picture_is_the_same_sent_and_in_a_file() {
+    let folder = Folder::new();
+    let recorded = folder.path().join("recorded.json");
+    let Some(mut m3) = m3() else { return };
+    m3.current_dir(root()).args([
+        "record",
+        "trajectories/predictions.json",
+        "--servers",
+        "servers/local.json",
+    ]);
+    stdout(m3.args(["--inline-pictures", "-o"]).arg(&recorded));
+    let mut score = crate::support::m3().unwrap();
+    score.current_dir(root()).arg("score").arg(&recorded).arg("trajectories/references.json");
+    let table = stdout(&mut score);
+    assert!(table.contains("tools answering the same") && !table.contains("varying"), "{table}");
+}

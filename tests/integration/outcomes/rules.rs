@@ -213,7 +213,9 @@ fn floors_and_bad_input_have_exit_codes() {
 fn an_unusable_schema_accepts_everything() {
     let folder = Folder::new();
     let predictions = folder.json("p.json", &json!([trajectory("a", &[&[call("s/t", json!({"a": 1}))]])]));
-    let tools = json!({"s": {"tools": [{"name": "t", "inputSchema": {"type": "sentence"}}]}});
+    let tool = |name: &str, schema: Value| json!({"name": name, "inputSchema": schema});
+    let none = tool("none", json!(true));
+    let tools = json!({"s": {"tools": [tool("t", json!({"type": "sentence"})), none]}});
     let tools = folder.json("tools.json", &tools);
     let output = run(m3_bare(folder.path()).arg("outcomes").arg(&predictions).arg("--tools").arg(&tools));
     assert!(
@@ -221,7 +223,8 @@ fn an_unusable_schema_accepts_everything() {
         "{}",
         text(&output.stdout)
     );
-    assert!(text(&output.stderr).contains("`s/t`"), "{}", text(&output.stderr));
+    let said = text(&output.stderr);
+    assert!(said.contains("`s/t`") && said.contains("`s/none` is listed, and cannot be used"), "{said}");
 }
 
 /// From the predictions to the leaderboard's table of outcomes.
