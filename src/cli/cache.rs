@@ -36,7 +36,7 @@ enum Action {
 pub(super) fn run(args: &CacheArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let cache_dir = common.assets()?.cache_dir;
     let limit = cache_limit(printer);
-    let mut lines = vec![Cache::path(&cache_dir).display().to_string()];
+    let mut lines = vec![visible(&Cache::path(&cache_dir).display().to_string(), false).into_owned()];
     if args.action == Action::Clear {
         match Cache::clear(&cache_dir, limit)? {
             None => lines.push("nothing to remove".to_owned()),

@@ -166,6 +166,9 @@ fn read_arguments(argument: &str) -> Result<Map<String, Value>, Failure> {
     }
 }
 
+/// How long arguments are checked. Checks are bounded, and take milliseconds.
+const CHECK_TIME: Duration = Duration::from_secs(5);
+
 /// The largest file of arguments, in MiB: the same as for results.
 const MAX_ARGUMENTS: u64 = 64;
 
@@ -183,7 +186,7 @@ impl Call<'_> {
     async fn make(&self, config: &HostConfig, cancel: &CancellationToken) -> Result<CallOutcome, Failure> {
         let mut hosted =
             start(config, self.workspace, self.redactor, (self.printer, StartNotes::Slow), cancel).await?;
-        let outcome = match self.check(&hosted).await {
+        let outcome = match self.check(&hosted, cancel).await {
             Ok(()) => Ok(self.wait(&mut hosted, cancel).await),
             Err(failure) => Err(failure),
         };
@@ -192,7 +195,7 @@ impl Call<'_> {
     }
 
     /// Checks whether the tool exists and the arguments fit its schema.
-    async fn check(&self, hosted: &Hosted) -> Result<(), Failure> {
+    async fn check(&self, hosted: &Hosted, cancel: &CancellationToken) -> Result<(), Failure> {
         let catalog = hosted.host.catalog();
         let Some(tool) = catalog.get(&self.tool) else {
             let known: Vec<String> = catalog.tools().map(|(name, _)| name.to_string()).collect();
@@ -220,12 +223,24 @@ impl Call<'_> {
             let message = format!("there is no tool `{}`{why}", shortened(&self.args.tool, 200));
             return Err(Failure::new(code::INPUT, self.redactor.text(&message)));
         };
-        let schema = ArgumentSchema::new(&tool.input_schema);
-        let problems = match schema.and_then(|schema| schema.problems(&Value::Object(self.arguments.clone())))
-        {
-            Ok(problems) => problems,
-            Err(error) => {
+        let (schema, arguments) = (tool.input_schema.clone(), Value::Object(self.arguments.clone()));
+        // On a thread that can be left behind: the schema is a stranger's.
+        let checking = tokio::task::spawn_blocking(move || {
+            ArgumentSchema::new(&schema).and_then(|schema| schema.problems(&arguments))
+        });
+        let checked = tokio::select! {
+            checked = checking => checked.ok(),
+            () = cancel.cancelled() => return Ok(()),
+            () = tokio::time::sleep(CHECK_TIME) => None,
+        };
+        let problems = match checked {
+            Some(Ok(problems)) => problems,
+            Some(Err(error)) => {
                 self.printer.warn(&error.to_string());
+                return Ok(());
+            }
+            None => {
+                self.printer.warn("the arguments were not checked: that did not end");
                 return Ok(());
             }
         };

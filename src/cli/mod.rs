@@ -69,6 +69,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use failure::{Failure, code};
 pub use listener::{Called, Message, Watch};
 use m3_encoder::{AssetError, AssetOptions};
+use m3_support::text::visible;
 pub use pairs::{
     FidelityOfArgument, FidelityOfCalls, Pair, PairError, PairScorer, ScoredPair, add_sums, aggregate,
 };
@@ -101,7 +102,7 @@ struct Common {
     /// folder]
     #[arg(long, value_name = "DIR", global = true, display_order = 101)]
     cache_dir: Option<PathBuf>,
-    /// What a compressed input may become, in MiB [default: 64, or 128 times its own size]
+    /// What a compressed input may become, in MiB [default: 16, or 128 times its own size]
     #[arg(long, value_name = "MIB", global = true, display_order = 101, value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     max_unpacked: Option<u64>,
     /// Colours and bold type: auto (at a terminal, unless `NO_COLOR` is set), always or never
@@ -216,6 +217,9 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 /// Prints help and version on standard output, mistakes on standard error.
 fn said(error: &clap::Error) -> Result<(), Failure> {
+    if error.use_stderr() && visible(&error.to_string(), true) != error.to_string() {
+        return Err(Failure::usage(error));
+    }
     let written = error.print().and_then(|()| io::stdout().flush());
     if error.use_stderr() {
         // If this cannot be printed, nothing can.

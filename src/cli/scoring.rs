@@ -39,6 +39,9 @@ pub(super) struct ScoringArgs {
     predictions: PredictionsArg,
     /// Reference trajectories
     references: PathBuf,
+    /// Whether both files may be predictions, or references
+    #[arg(skip)]
+    are_of_one_kind: bool,
     #[command(flatten)]
     conditions: ConditionsArgs,
     /// What to do with tools that predictions and references write differently, such as `image__crop` and
@@ -107,7 +110,9 @@ impl ScoringArgs {
         let mut further = further.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let [of_predictions, of_references] =
             seen.map(|seen| seen.into_inner().unwrap_or_else(PoisonError::into_inner));
-        check_order([&predictions, &references], [&of_predictions, &of_references], printer)?;
+        if !self.are_of_one_kind {
+            check_order([&predictions, &references], [&of_predictions, &of_references], printer)?;
+        }
         let mut of_catalog = Vocabulary::default();
         conditions.catalog.iter().flat_map(|catalog| catalog.names()).for_each(|name| of_catalog.add(name));
         let (predicted, known) =
@@ -147,7 +152,12 @@ impl ScoringArgs {
     /// With predictions and references exchanged: the second file is scored against the first.
     pub(super) fn exchanged(self) -> Self {
         let references = self.predictions.as_path().to_owned();
-        Self { predictions: self.references.into_os_string().into(), references, ..self }
+        Self {
+            predictions: self.references.into_os_string().into(),
+            references,
+            are_of_one_kind: true,
+            ..self
+        }
     }
 
     /// The predictions as the user named them.

@@ -2,6 +2,8 @@
 //! nothing left that they started.
 #![cfg(unix)]
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -134,6 +136,40 @@ fn commands_that_wait_for_a_tool_end_at_a_signal() {
     ] {
         let is_asked = |stage: &Stage| !arguments.starts_with("run") || !stage.model.requests().is_empty();
         end_at_signals(arguments, stage, |stage| !processes(&stage.marker).is_empty() && is_asked(stage));
+    }
+}
+
+/// The address that a page or a server says it is served at, in the first line of its standard output.
+fn served_at(running: &mut Running) -> String {
+    let mut line = String::new();
+    let output = running.0.as_mut().unwrap().stdout.take().unwrap();
+    BufReader::new(output).read_line(&mut line).unwrap();
+    let address = line.split("//").nth(1).and_then(|rest| rest.split('/').next());
+    address.unwrap_or_else(|| panic!("no address in {line:?}")).to_owned()
+}
+
+#[test]
+fn pages_and_servers_end_at_a_signal_whoever_is_connected() {
+    for arguments in [
+        "view predictions.json --no-score --no-open",
+        "review predictions.json --no-open",
+        "serve --http 127.0.0.1:0 math",
+        "serve --http 127.0.0.1:0 image",
+        "serve --http 127.0.0.1:0 simulated --catalog tools.json",
+    ] {
+        for signal in [Signal::INT, Signal::TERM] {
+            let stage = Stage::new();
+            let mut running = stage.start(arguments);
+            let address = served_at(&mut running);
+            // One who says nothing, and one who never ends what was begun.
+            let silent = TcpStream::connect(&address).unwrap();
+            let mut begun = TcpStream::connect(&address).unwrap();
+            begun.write_all(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{").unwrap();
+            running.signal(signal);
+            let (_, said) = running.ended(arguments);
+            assert!(!said.contains("panicked"), "{arguments}: {said}");
+            drop((silent, begun));
+        }
     }
 }
 

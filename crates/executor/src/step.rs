@@ -1,11 +1,12 @@
 //! A step: the calls of one reply, made at once; their outcomes are decided and their results kept.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use m3_mcp::results::{KeptResult, SavedFile, structured_without_data};
 use m3_mcp::{CallLimits, Content, ToolName, ToolResult};
-use m3_outcomes::{CallChecker, Given, Outcome, Reply};
+use m3_outcomes::{CallChecker, Checked, Given, Outcome, Reply};
 use m3_support::text::{counted, milliseconds, shortened};
 use m3_trajectory::Call;
 use m3_trajectory::json::Json;
@@ -22,6 +23,9 @@ use super::{CallRecord, Event, StepRecord};
 
 /// A longer result is recorded only as the model would see it, in bytes; the file named in it has the whole.
 const LARGEST_RECORDED: usize = 1 << 20;
+
+/// How long arguments are checked. Checks are bounded, and take milliseconds.
+const CHECK_TIME: Duration = Duration::from_secs(5);
 
 /// The longest reason that a model is told, in columns.
 const REASON: usize = 300;
@@ -101,6 +105,21 @@ impl AttemptState<'_> {
         ran
     }
 
+    /// Checks a call on a thread that can be left behind: schemas and arguments are a stranger's.
+    async fn checked(&self, call: Call) -> Checked {
+        let (offered, same) = (Arc::clone(&self.attempt.offered), call.clone());
+        let checking = tokio::task::spawn_blocking(move || CallChecker::new(offered.known()).check(&same));
+        let checked = tokio::select! {
+            checked = checking => checked.ok(),
+            () = self.attempt.stop.cancelled() => None,
+            () = tokio::time::sleep(CHECK_TIME) => None,
+        };
+        checked.unwrap_or_else(|| {
+            let calls = CallChecker::new(self.attempt.offered.known());
+            calls.check_without_arguments(&call, "a check of arguments did not end")
+        })
+    }
+
     /// Makes a call, decides its outcome, and keeps its result under a number.
     async fn checked_call(
         &self,
@@ -109,13 +128,10 @@ impl AttemptState<'_> {
         limits: (CallLimits, Option<Arc<WorkspaceBefore>>),
     ) -> Ran {
         let name = self.exact_name(&wanted.name);
+        let arguments = Some(Json::from(&wanted.arguments));
+        let call = Call { tool: name.clone(), arguments, result: None, extra: Vec::new() };
+        let checked = self.checked(call).await;
         let calls = CallChecker::new(self.attempt.offered.known());
-        let checked = calls.check(&Call {
-            tool: name.clone(),
-            arguments: Some(Json::from(&wanted.arguments)),
-            result: None,
-            extra: Vec::new(),
-        });
         // Arguments that do not match the schema are sent all the same: many servers accept them.
         let sent = checked.arguments.clone().zip(ToolName::parse(&name));
         let Some((arguments, tool)) = sent else {

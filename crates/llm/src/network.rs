@@ -184,7 +184,13 @@ impl Asking<'_> {
         let wait = if is_silent { wait.min(WAIT_BEFORE_AN_ANSWER) } else { wait };
         // As long as the provider asks for, but not less than the normal wait: `Retry-After: 0`, or a date that has
         // passed on this clock, would use up all tries at once.
-        let wait = wait.min(LONGEST_WAIT).max(tried.retry_after.unwrap_or_default());
+        // Who has answered nothing but errors yet is not waited for.
+        let most = if is_silent && tried.outcome.status.is_some_and(|status| status >= 500) {
+            WAIT_BEFORE_AN_ANSWER
+        } else {
+            Duration::MAX
+        };
+        let wait = wait.min(LONGEST_WAIT).max(tried.retry_after.unwrap_or_default().min(most));
         let left = self.left();
         if wait >= left {
             let total = self.network.options.total_time;
@@ -211,7 +217,7 @@ impl Asking<'_> {
 
 /// Whether an answer of 500 and above says that the provider has too much to do, so that it is there.
 fn says_busy(status: u16, retry_after: Option<Duration>) -> bool {
-    status == 529 || status == 503 && retry_after.is_some()
+    status == 529 || status == 503 && retry_after.is_some_and(|wait| !wait.is_zero())
 }
 
 impl Tried {

@@ -5,7 +5,9 @@
 
 use jsonschema::PatternOptions;
 use jsonschema::error::ValidationErrorKind;
-use m3_support::bounded_schema::{self, BoundedSchema, PrepareError, TooMuchWork, without_steps};
+use m3_support::bounded_schema::{
+    self, BoundedSchema, PrepareError, TooMuchWork, is_nothing_else, without_steps,
+};
 use m3_support::text::shortened;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
@@ -106,14 +108,17 @@ impl ArgumentSchema {
 
 impl ArgumentProblem {
     fn new(error: &jsonschema::ValidationError<'_>) -> Self {
-        // The only message that quotes the schema.
-        let message = match error.kind() {
-            ValidationErrorKind::Not { .. } => without_steps(&error.to_string()),
-            _ => error.to_string(),
-        };
+        let (mut keyword, mut message) = (error.kind().keyword(), error.to_string());
+        if let ValidationErrorKind::Not { schema } = error.kind() {
+            // The only message that quotes the schema.
+            message = without_steps(&message);
+            if is_nothing_else(schema) {
+                (keyword, message) = ("false", "nothing is allowed here".to_owned());
+            }
+        }
         Self {
             pointer: error.instance_path().to_string(),
-            keyword: error.kind().keyword().to_owned(),
+            keyword: keyword.to_owned(),
             message: shortened(&message, MAX_MESSAGE),
         }
     }

@@ -47,6 +47,9 @@ const KILLED: Duration = Duration::from_millis(500);
 /// How long a guard has to end everything: `TERM`, its wait, `KILL`.
 const GUARD: Duration = Duration::from_secs(4);
 
+/// How long it has where the user waits for the end.
+const GUARD_SOON: Duration = Duration::from_millis(1100);
+
 /// Whoever ends a whole session or control group sends the same signal to servers and to this process, in any order.
 /// Before a server's death by such a signal is reported, our own signal gets this much time to arrive.
 const SAME_SIGNAL: Duration = Duration::from_secs(2);
@@ -289,20 +292,28 @@ impl ServerProcess {
         self.stderr.lines()
     }
 
-    /// Ends the process and everything it started, after its standard input was closed. 6 s at most; 2 s where the user waits, and
-    /// what then still runs is ended by its guard.
+    /// Ends the process and everything it started, after its standard input was closed. 7 s at most; 2 s where the user waits.
     pub(super) async fn close(&self) {
         let is_ending = IS_ENDING.load(Ordering::Relaxed);
         let leave = if is_ending { LEAVE_SOON } else { LEAVE };
         // Whether it ended by itself or not, the processes it started get the same time to end.
-        let in_time = if self.is_guarded { GUARD } else { TERMINATE };
-        if tokio::time::timeout(leave, self.ended()).await.is_err() {
+        let in_time = match (self.is_guarded, is_ending) {
+            (true, true) => GUARD_SOON,
+            (true, false) => GUARD,
+            (false, _) => TERMINATE,
+        };
+        let has_ended = async |limit| tokio::time::timeout(limit, self.ended()).await.is_ok();
+        if !has_ended(leave).await {
             self.signal(Signal::TERM);
-            if tokio::time::timeout(in_time, self.ended()).await.is_err() {
-                self.signal_group(Signal::KILL);
+            if !has_ended(in_time).await {
+                // A server may have stopped its guard.
+                self.signal_group(Signal::CONT);
+                if !has_ended(LEAVE_SOON).await {
+                    self.signal_group(Signal::KILL);
+                }
             }
         }
-        self.gone(TERMINATE + 2 * KILLED).await;
+        self.gone(if is_ending { LEAVE_SOON } else { TERMINATE + 2 * KILLED }).await;
     }
 
     /// Ends the process and everything it started at once, because nothing of it is needed any more. 5 s at most.

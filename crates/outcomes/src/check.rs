@@ -94,6 +94,21 @@ impl<'a> CallChecker<'a> {
     /// Checks format, name and arguments, in this order.
     #[must_use]
     pub fn check(&self, call: &Call) -> Checked {
+        self.check_by(call, |arguments| self.tools.problems(&call.tool, arguments))
+    }
+
+    /// Checks format and name, and notes for the tool that arguments were not checked, for this reason.
+    #[must_use]
+    pub fn check_without_arguments(&self, call: &Call, reason: &str) -> Checked {
+        self.check_by(call, |_| self.tools.note_unchecked(&call.tool, reason).then(Vec::new))
+    }
+
+    /// `problems` are those of the arguments; `None` for an unknown tool.
+    fn check_by(
+        &self,
+        call: &Call,
+        problems: impl FnOnce(&Map<String, Value>) -> Option<Vec<ArgumentProblem>>,
+    ) -> Checked {
         let has_read = self.tools.has_read_resource(call);
         let is_known = has_read || self.tools.contains(&call.tool);
         let is_known_tool = (is_known || !self.tools.is_silent(&call.tool)).then_some(is_known);
@@ -116,7 +131,7 @@ impl<'a> CallChecker<'a> {
             Arguments::Object(arguments) => (arguments, false),
             Arguments::Absent => (Map::new(), true),
         };
-        match self.tools.problems(&call.tool, &arguments) {
+        match problems(&arguments) {
             None if has_read => Checked { decided: None, arguments: Some(arguments), is_known_tool },
             None if is_known_tool.is_none() => Checked { decided: None, arguments: None, is_known_tool },
             None => {

@@ -32,6 +32,23 @@ struct KnownTool {
     read_only: Option<bool>,
 }
 
+/// The most values of schemas that are prepared before they are needed: each may take some kilobytes.
+const MOST_VALUES_BEFOREHAND: usize = 100_000;
+
+/// How many values, keywords included, a schema has.
+fn values(schema: &Map<String, Value>) -> usize {
+    let (mut count, mut open) = (0, schema.values().collect::<Vec<_>>());
+    while let Some(value) = open.pop() {
+        count += 1;
+        match value {
+            Value::Array(items) => open.extend(items),
+            Value::Object(members) => open.extend(members.values()),
+            _ => {}
+        }
+    }
+    count
+}
+
 impl KnownTool {
     fn prepared(&self) -> &Result<ArgumentSchema, SchemaError> {
         self.prepared.get_or_init(|| ArgumentSchema::new(&self.schema))
@@ -128,10 +145,18 @@ impl KnownTools {
         unusable
     }
 
-    /// Every schema that cannot be used, needed or not, with the reason; sorted by name.
+    /// Prepares schemas before they are needed, as long as they have no more than [`MOST_VALUES_BEFOREHAND`] values together, and
+    /// names those that cannot be used with the reason; sorted by name.
     #[must_use]
     pub fn all_unusable_schemas(&self) -> Vec<(&str, &SchemaError)> {
-        for tool in self.tools.values() {
+        let mut tools: Vec<_> = self.tools.iter().collect();
+        tools.sort_unstable_by_key(|(name, _)| *name);
+        let mut left = MOST_VALUES_BEFOREHAND;
+        for (_, tool) in tools {
+            left = left.saturating_sub(values(&tool.schema));
+            if left == 0 {
+                break;
+            }
             let _ = tool.prepared();
         }
         self.unusable_schemas()
@@ -150,6 +175,15 @@ impl KnownTools {
             known.unchecked.get_or_init(|| error);
             Vec::new()
         }))
+    }
+
+    /// Notes that arguments of a tool were not checked, if it is known.
+    pub(super) fn note_unchecked(&self, tool: &str, reason: &str) -> bool {
+        let known = self.tools.get(tool);
+        if let Some(tool) = known {
+            tool.unchecked.get_or_init(|| SchemaError { reason: reason.to_owned() });
+        }
+        known.is_some()
     }
 
     /// Whether this call has read a resource of a listed server with the host's own tool, which is in no list: it is

@@ -5,47 +5,60 @@
 //! through [`Counted`], and each part of the schema gets one more keyword, for parts that do not look at the value. Where
 //! that becomes too much the stack is unwound: a validator has no other way out.
 //!
+//! The steps of a check depend on the schema and the value alone, so that the same call is judged alike whatever was checked before.
+//!
 //! Every part that is checked counts at least once. It ends early, after a look at the value or after a part that is
 //! counted; or it comes to its last keyword, which is ours. `true` and `false`, which do neither, are replaced; where they are no
 //! schemas but values, as are the contents of `const` and `enum`, no reference may lead to them.
 
+mod budget;
 mod counted;
+mod patterns;
 
-use std::any::Any;
-use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use jsonschema::{Keyword, Retrieve, ValidationError, ValidationOptions, Validator};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
+use self::budget::{Allowed, Size, count_steps, within};
 pub use self::counted::{Counted, CountedValue};
 
-/// The most steps of a check: looks at the value, and parts of the schema.
-pub const MOST_STEPS: u64 = 1_000_000;
+/// The steps that every check may take, looks at the value and parts of the schema: about a millisecond.
+const STEPS: u64 = 20_000;
 
-/// The most steps of preparing a schema: so many, and so many times its parts. `unevaluatedProperties` unfolds them. A check of a
-/// plain value may take four times as many.
+/// So many steps more for each pair of a value in the schema and one in what is checked.
+const STEPS_OF_PAIR: u64 = 2;
+
+/// The most steps of a check, but for so many of each value and byte that is checked, which is no more than reading them.
+pub const MOST_STEPS: u64 = 1_000_000;
+const STEPS_OF_VALUE: u64 = 16;
+const BYTES_OF_STEP: u64 = 8;
+
+/// The work of regular expressions that every check may take, and that for each byte of what is checked: a byte of text and a state
+/// of an expression are 1, which takes up to 20 nanoseconds.
+const PATTERN_WORK: u64 = 200_000;
+const PATTERN_WORK_OF_BYTE: u64 = 256;
+
+/// The most steps of preparing a schema: so many, and so many times its parts. `unevaluatedProperties` unfolds them.
 const STEPS_TO_PREPARE: u64 = 2000;
 const TIMES_TO_PREPARE: u64 = 4;
 
-/// So many members of an object are tried when a schema with references is prepared.
+/// So many members of an object are tried when a schema with references is prepared, in so many steps.
 const MOST_MEMBERS_TRIED: usize = 200;
+const STEPS_TO_TRY: u64 = 200_000;
 
-/// A check that became too long halves the steps of the next checks of the same schema, but not below this.
-const FEWEST_STEPS: u64 = 20_000;
-
-/// Errors are all listed if that takes no more steps than these: each may be an error, of half a kilobyte.
+/// Errors are all listed if that takes no more steps than these: each may be an error, of half a kilobyte. Each of `not` has a copy
+/// of what is denied, of which so many values are as much again.
 const MOST_STEPS_TO_LIST: u64 = 100_000;
+const VALUES_OF_COPY: u64 = 8;
+
+/// The most values in a schema, its keywords among them: each may take some kilobytes once it is prepared.
+pub const MOST_VALUES: u64 = 20_000;
 
 /// The deepest nesting of a schema, and of a value that is checked.
 pub const MOST_DEEP: usize = 512;
-
-/// The most bytes of stack that a check may use: threads have two megabytes.
-const MOST_STACK: usize = 768 << 10;
 
 /// The most references of a schema: each may be followed within the one before.
 pub const MOST_REFERENCES: usize = 1000;
@@ -53,8 +66,9 @@ pub const MOST_REFERENCES: usize = 1000;
 /// The longest reference, in bytes.
 const LONGEST_REFERENCE: usize = 4096;
 
-/// The most regular expressions of a schema, each of which may take tens of kilobytes.
+/// The most regular expressions of a schema, each of which may take tens of kilobytes, and the longest, in bytes.
 pub const MOST_PATTERNS: usize = 500;
+const LONGEST_PATTERN: usize = 4096;
 
 /// The keyword that counts. The validator takes keywords that it does not know last.
 const STEP: &str = " m3 step";
@@ -72,16 +86,24 @@ pub fn options() -> SchemaOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TooMuchWork {
     /// It, or a check, takes too many steps.
-    #[error("its parts refer to one another so often that it takes more than {0} steps")]
+    #[error("it would take more than {0} steps")]
     Steps(u64),
+    /// Its regular expressions are too large for the texts.
+    #[error("its regular expressions are too large for texts of this length")]
+    PatternWork,
+    /// It has too many values.
+    #[error("it has more than {MOST_VALUES} values")]
+    Large,
     /// It is nested too deep, or the value is.
-    #[error("it is nested more than {MOST_DEEP} deep, or refers to itself without end")]
+    #[error("it, or a value, is nested more than {MOST_DEEP} deep")]
     Deep,
     /// It has too many references, or one that is too long.
     #[error("it has more than {MOST_REFERENCES} references, or one of more than {LONGEST_REFERENCE} bytes")]
     References,
-    /// It has too many regular expressions.
-    #[error("it has more than {MOST_PATTERNS} regular expressions")]
+    /// It has too many regular expressions, or one that is too long.
+    #[error(
+        "it has more than {MOST_PATTERNS} regular expressions, or one of more than {LONGEST_PATTERN} bytes"
+    )]
     Patterns,
     /// It refers to a value, where a schema should be.
     #[error("it refers to a value instead of a schema")]
@@ -103,8 +125,12 @@ pub enum PrepareError {
 #[derive(Debug)]
 pub struct BoundedSchema {
     validator: Validator<Counted>,
-    /// The steps of the next check.
-    most_steps: AtomicU64,
+    /// How many values it has.
+    size: u64,
+    /// The states of its largest regular expression.
+    pattern_states: u64,
+    /// The values of the largest schema that is denied.
+    denied: u64,
 }
 
 impl BoundedSchema {
@@ -126,13 +152,26 @@ impl BoundedSchema {
         let validator = prepared(&counted)?;
         // Without references no part applies to a value twice.
         if parts.references > 0 {
-            let (loose, members) = without_demands(counted);
+            let (loose, values) = without_demands(counted);
             let loose = prepared(&loose)?;
-            for value in &members {
-                within(most * TIMES_TO_PREPARE, || loose.is_valid(CountedValue(value)))?;
-            }
+            within(STEPS_TO_TRY, || {
+                values.iter().for_each(|value| loose.iter_errors(CountedValue(value)).for_each(drop));
+            })?;
         }
-        Ok(Self { validator, most_steps: AtomicU64::new(MOST_STEPS) })
+        Ok(Self { validator, size: parts.size, pattern_states: parts.pattern_states, denied: parts.denied })
+    }
+
+    /// What a check of this value may take.
+    fn allowed(&self, value: &Value) -> Result<Allowed, TooMuchWork> {
+        let size = Size::measure(value)?;
+        let pairs = self.size.saturating_mul(size.values);
+        let steps = STEPS.saturating_add(STEPS_OF_PAIR.saturating_mul(pairs)).min(MOST_STEPS);
+        let reading = STEPS_OF_VALUE.saturating_mul(size.values).saturating_add(size.bytes / BYTES_OF_STEP);
+        Ok(Allowed {
+            steps: steps.saturating_add(reading),
+            pattern_work: PATTERN_WORK.saturating_add(PATTERN_WORK_OF_BYTE.saturating_mul(size.bytes)),
+            pattern_states: self.pattern_states,
+        })
     }
 
     /// Whether a value fits.
@@ -140,31 +179,25 @@ impl BoundedSchema {
     /// # Errors
     /// [`TooMuchWork`] if it would take too much to say.
     pub fn is_valid(&self, value: &Value) -> Result<bool, TooMuchWork> {
-        if is_deeper(value) {
-            return Err(TooMuchWork::Deep);
-        }
-        let most = self.most_steps.load(Ordering::Relaxed);
-        let checked = within(most, || self.validator.is_valid(CountedValue(value)));
-        if checked.is_err() {
-            self.most_steps.store((most / 2).max(FEWEST_STEPS), Ordering::Relaxed);
-        }
-        checked
+        let allowed = self.allowed(value)?;
+        allowed.within(|| self.validator.is_valid(CountedValue(value)))
     }
 
     /// Where and why a value does not fit: at most so many errors; none if it fits, or if that would take too much to say.
     /// Only the first one is there if all would be too many.
     pub fn errors<'v>(&'v self, value: &'v Value, most: usize) -> Vec<ValidationError<'v>> {
-        within(MOST_STEPS_TO_LIST, || self.validator.iter_errors(CountedValue(value)).take(most).collect())
+        let Ok(allowed) = self.allowed(value) else { return Vec::new() };
+        let allowed = Allowed { steps: allowed.steps / (1 + self.denied / VALUES_OF_COPY), ..allowed };
+        let all = Allowed { steps: allowed.steps.min(MOST_STEPS_TO_LIST), ..allowed };
+        all.within(|| self.validator.iter_errors(CountedValue(value)).take(most).collect())
             .or_else(|_| {
-                within(MOST_STEPS, || {
-                    self.validator.validate(CountedValue(value)).err().into_iter().collect()
-                })
+                allowed.within(|| self.validator.validate(CountedValue(value)).err().into_iter().collect())
             })
             .unwrap_or_default()
     }
 }
 
-/// A schema of an object that may have any of its members alone, and such objects, of a member and of each plain value.
+/// A schema of an object that may have any of its members alone, and such objects: empty, and with the same plain value everywhere.
 fn without_demands(mut schema: Value) -> (Value, Vec<Value>) {
     let Some(keywords) = schema.as_object_mut() else { return (schema, Vec::new()) };
     for demand in ["required", "minProperties", "dependentRequired", "enum", "const"] {
@@ -172,11 +205,9 @@ fn without_demands(mut schema: Value) -> (Value, Vec<Value>) {
     }
     let names = keywords.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
     let plain = [Value::Null, json!(true), json!(0), json!("?"), json!([]), json!({})];
-    let object =
-        |name: &String, value: &Value| Value::Object(Map::from_iter([(name.clone(), value.clone())]));
-    let objects =
-        names.take(MOST_MEMBERS_TRIED).flat_map(|name| plain.iter().map(|value| object(name, value)));
-    let objects = objects.chain([json!({})]).collect();
+    let names: Vec<&String> = names.take(MOST_MEMBERS_TRIED).collect();
+    let object = |value: &Value| names.iter().map(|&name| (name.clone(), value.clone())).collect();
+    let objects = plain.iter().map(|value| Value::Object(object(value))).chain([json!({})]).collect();
     (schema, objects)
 }
 
@@ -185,6 +216,12 @@ fn without_demands(mut schema: Value) -> (Value, Vec<Value>) {
 pub fn without_steps(message: &str) -> String {
     let keyword = format!("\"{STEP}\":true");
     message.replace(&format!("{keyword},"), "").replace(&keyword, "")
+}
+
+/// Whether a schema that is denied stands for `false`: it demands nothing.
+#[must_use]
+pub fn is_nothing_else(schema: &Value) -> bool {
+    schema.as_object().is_some_and(|keywords| keywords.keys().all(|keyword| keyword == STEP))
 }
 
 /// The keyword that counts a part of a schema which no other keyword of it ended before.
@@ -202,64 +239,6 @@ impl<'i> Keyword<'i, Counted> for Step {
     }
 }
 
-thread_local! {
-    /// The steps that are left to what runs now, and about where its stack begins; `None` where nothing is counted.
-    static LEFT: Cell<Option<(u64, usize)>> = const { Cell::new(None) };
-}
-
-fn count_steps(steps: u64) {
-    let Some((left, stack)) = LEFT.get() else { return };
-    if stack_pointer().abs_diff(stack) > MOST_STACK {
-        resume_unwind(Box::new(Stop::Deep));
-    }
-    match left.checked_sub(steps) {
-        Some(left) => LEFT.set(Some((left, stack))),
-        None => resume_unwind(Box::new(Stop::Steps)),
-    }
-}
-
-/// What unwinds the stack of a check.
-enum Stop {
-    Steps,
-    Deep,
-}
-
-/// About where the stack is.
-#[inline(never)]
-fn stack_pointer() -> usize {
-    let here = 0_u8;
-    std::ptr::from_ref(std::hint::black_box(&here)).addr()
-}
-
-/// Runs something within so many steps.
-fn within<T>(most: u64, run: impl FnOnce() -> T) -> Result<T, TooMuchWork> {
-    let before = LEFT.replace(Some((most, stack_pointer())));
-    // What was being prepared or checked is thrown away.
-    let done = catch_unwind(AssertUnwindSafe(run));
-    LEFT.set(before);
-    done.map_err(|cause: Box<dyn Any + Send>| match cause.downcast::<Stop>().map(|stop| *stop) {
-        Ok(Stop::Steps) => TooMuchWork::Steps(most),
-        Ok(Stop::Deep) => TooMuchWork::Deep,
-        Err(other) => resume_unwind(other),
-    })
-}
-
-/// Whether a value is nested too deep.
-fn is_deeper(value: &Value) -> bool {
-    let mut open = vec![(value, 0)];
-    while let Some((value, depth)) = open.pop() {
-        if depth > MOST_DEEP {
-            return true;
-        }
-        match value {
-            Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
-            Value::Object(members) => open.extend(members.values().map(|item| (item, depth + 1))),
-            _ => {}
-        }
-    }
-    false
-}
-
 /// Keywords that name schemas.
 const NAMED_SCHEMAS: [&str; 6] =
     ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
@@ -272,16 +251,17 @@ const NAMED_OTHERS: [&str; 2] = ["dependentRequired", "$vocabulary"];
 
 /// The schema with the keyword that counts in all its parts.
 fn with_steps(schema: &Value) -> Result<(Value, Parts), TooMuchWork> {
-    if is_deeper(schema) {
-        return Err(TooMuchWork::Deep);
+    let size = Size::measure(schema)?.values;
+    if size > MOST_VALUES {
+        return Err(TooMuchWork::Large);
     }
-    let (mut counted, mut parts) = (schema.clone(), Parts::default());
+    let (mut counted, mut parts) = (schema.clone(), Parts { size, ..Parts::default() });
     parts.add_references(schema);
     if parts.references > MOST_REFERENCES || parts.has_long_reference {
         return Err(TooMuchWork::References);
     }
     parts.add_step(&mut counted);
-    if parts.patterns > MOST_PATTERNS {
+    if parts.patterns > MOST_PATTERNS || parts.has_long_pattern {
         return Err(TooMuchWork::Patterns);
     }
     if parts.refers_to_value { Err(TooMuchWork::Values) } else { Ok((counted, parts)) }
@@ -290,12 +270,20 @@ fn with_steps(schema: &Value) -> Result<(Value, Parts), TooMuchWork> {
 /// What is seen on the way through a schema.
 #[derive(Default)]
 struct Parts {
+    /// Values.
+    size: u64,
+    /// Objects, of which each may be a schema.
     count: u64,
     references: usize,
     has_long_reference: bool,
     /// The JSON pointers of references.
     pointers: BTreeSet<String>,
     patterns: usize,
+    has_long_pattern: bool,
+    /// The states of the largest regular expression.
+    pattern_states: u64,
+    /// The values of the largest schema that is denied.
+    denied: u64,
     /// The JSON pointer of what is looked at.
     place: String,
     /// Whether a reference may lead to something that gets no keyword that counts.
@@ -323,6 +311,14 @@ impl Parts {
         }
     }
 
+    fn add_pattern(&mut self, pattern: &str) {
+        self.patterns += 1;
+        self.has_long_pattern |= pattern.len() > LONGEST_PATTERN;
+        if self.patterns <= MOST_PATTERNS && !self.has_long_pattern {
+            self.pattern_states = self.pattern_states.max(patterns::states(pattern));
+        }
+    }
+
     /// What is no known keyword may be a schema too, as references may lead to it.
     fn add_step(&mut self, part: &mut Value) {
         match part {
@@ -335,7 +331,12 @@ impl Parts {
             }
             Value::Object(members) => {
                 self.count += 1;
-                self.patterns += usize::from(members.get("pattern").is_some_and(Value::is_string));
+                if let Some(pattern) = members.get("pattern").and_then(Value::as_str) {
+                    self.add_pattern(pattern);
+                }
+                if let Some(denied) = members.get("not") {
+                    self.denied = self.denied.max(Size::measure(denied).map_or(u64::MAX, |size| size.values));
+                }
                 for (key, value) in members.iter_mut() {
                     self.below(key, |parts| parts.add_steps_below(key, value));
                 }
@@ -348,7 +349,9 @@ impl Parts {
     fn add_steps_below(&mut self, key: &str, value: &mut Value) {
         match value {
             Value::Object(named) if NAMED_SCHEMAS.contains(&key) => {
-                self.patterns += if key == "patternProperties" { named.len() } else { 0 };
+                if key == "patternProperties" {
+                    named.keys().for_each(|pattern| self.add_pattern(pattern));
+                }
                 for (name, schema) in named {
                     self.below(name, |parts| parts.add_step(schema));
                 }

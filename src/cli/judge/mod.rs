@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Common;
 use super::failure::{Failure, code};
-use super::hosting::{Signals, interrupted, redactor, runtime};
+use super::hosting::{Signals, interrupted, redactor, runtime, warn_of_schemas};
 use super::llm::{check_record, open_model, record, said_of_retry};
 use super::output::{Output, commit_all};
 use super::printer::{Printer, Unit};
@@ -119,6 +119,9 @@ fn prepare(
 ) -> Result<Ready, Failure> {
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
     let tools = catalog.map(|catalog| KnownTools::new(&ToolCatalog::from(&catalog)));
+    if let Some(tools) = &tools {
+        warn_of_schemas(&tools.all_unusable_schemas(), "its calls are not checked", printer);
+    }
     let model = args.llm.as_deref().map(|llm| {
         let (model, played) = open_model(llm, args.llm_key_from.as_deref(), args.workers.into(), printer)?;
         check_record(args.record.as_ref(), played.as_deref())?;

@@ -150,7 +150,7 @@ async fn run_with(
         recorder.hide(redactor.clone());
         recorder.record_catalog(&catalog.to_json());
     }
-    let (catalog, known) = offering::checkable(args, catalog, printer);
+    let (catalog, known) = offering::checkable(args, catalog, (stop, printer)).await?;
     let offered = args.asking.top_tools.or(args.asking.candidates.candidates);
     let offered = offered.map_or(usize::MAX, |count| count as usize).min(catalog.len());
     m3_executor::check_tool_count(args.options().mode, model.name(), offered)?;

@@ -31,13 +31,22 @@ pub(super) fn references(args: &RunArgs, printer: Printer) -> Result<Option<Traj
 }
 
 /// The tools that may be offered, and what is known of them. Of those whose calls cannot be checked it says so, and leaves them out if that is asked for.
-pub(super) fn checkable(
+///
+/// # Errors
+/// The interruption, which leaves the schemas of strangers behind on their thread.
+pub(super) async fn checkable(
     args: &RunArgs,
     mut catalog: ToolCatalog,
-    printer: Printer,
-) -> (ToolCatalog, KnownTools) {
-    let known = KnownTools::new(&catalog);
-    let unusable = known.all_unusable_schemas();
+    (stop, printer): (&CancellationToken, Printer),
+) -> Result<(ToolCatalog, KnownTools), Failure> {
+    let known = Arc::new(KnownTools::new(&catalog));
+    let preparing = Arc::clone(&known);
+    let preparing = tokio::task::spawn_blocking(move || drop(preparing.all_unusable_schemas()));
+    tokio::select! {
+        () = stop.cancelled() => return Err(interrupted()),
+        _ = preparing => {}
+    }
+    let unusable = known.unusable_schemas();
     let is_left_out = args.asking.only_checkable_tools;
     warn_of_schemas(
         &unusable,
@@ -54,7 +63,8 @@ pub(super) fn checkable(
         }
     }
     drop(unusable);
-    (catalog, known)
+    let known = known.among(&catalog);
+    Ok((catalog, known))
 }
 
 /// Decides which tools each task is offered.

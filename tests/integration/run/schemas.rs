@@ -44,7 +44,10 @@ fn a_schema_that_cannot_be_checked_stops_no_run() {
         let output = run(&mut small_run(&folder, &model));
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{said}");
-        assert!(said.contains("`odd_server/odd`: this schema cannot be checked: its parts refer"), "{said}");
+        assert!(
+            said.contains("`odd_server/odd`: this schema cannot be checked: it would take more"),
+            "{said}"
+        );
         assert!(said.contains("its calls are not checked"), "{said}");
         let made = &json_of(output_of(&folder).join("predictions.json"))[0]["steps"][0]["calls"];
         assert_eq!([&made[0]["outcome"], &made[1]["outcome"]], ["success", "invalid_arguments"], "{made}");
@@ -65,19 +68,23 @@ fn such_tools_are_not_offered_where_that_is_asked_for() {
 
 /// What is recorded in a file is classified in a short time, too.
 #[test]
-fn outcomes_say_which_schema_accepts_everything() {
+fn commands_with_a_catalog_say_which_schema_cannot_be_checked() {
     let folder = Folder::new();
     tasks(&folder, "allOf");
     let mut call = call("odd_server/odd", json!({"x": "no"}));
     call["result"] = json!("fine");
-    let prediction = folder.json("prediction.json", &json!([trajectory("a", &[&[call]])]));
-    let mut m3 = m3_bare(folder.path());
-    m3.arg("outcomes").arg(prediction).arg("--tools").arg(folder.path().join("catalog.json"));
-    let output = run(&mut m3);
-    let said = text(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    assert!(
-        said.contains("this schema cannot be checked") && said.contains("it accepts everything"),
-        "{said}"
-    );
+    folder.json("prediction.json", &json!([trajectory("a", &[&[call]])]));
+    for (arguments, meaning) in [
+        ("outcomes prediction.json --tools catalog.json", "it accepts everything"),
+        (
+            "judge prediction.json --tools catalog.json --rules-only -o references.json",
+            "its calls are not checked",
+        ),
+    ] {
+        let mut m3 = m3_bare(folder.path());
+        let output = run(m3.current_dir(folder.path()).args(arguments.split(' ')));
+        let said = text(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        assert!(said.contains("this schema cannot be checked") && said.contains(meaning), "{said}");
+    }
 }

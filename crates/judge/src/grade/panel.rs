@@ -98,7 +98,7 @@ impl Panel {
     }
 
     /// Asks all graders about all subjects. What is in the store is not asked. Once `cancel` is cancelled nothing more is
-    /// asked; replies that are under way are waited for, 30 s at most, and kept.
+    /// asked; replies that are under way are waited for a moment, and kept.
     ///
     /// # Errors
     /// [`PanelError`] if answers cannot be kept.

@@ -147,9 +147,13 @@ impl Rules {
             None => return vec![problem(String::new(), "NaN and infinities are no JSON".to_owned())],
         };
         let Some(Ok(schema)) = self.schemas.get(tool) else { return Vec::new() };
-        // What cannot be checked is no mistake of who edits.
-        let found = schema.problems(&value).unwrap_or_default().into_iter();
-        found.map(|found| problem(shortened(&found.pointer, 200), found.message)).collect()
+        match schema.problems(&value) {
+            Ok(found) => found
+                .into_iter()
+                .map(|found| problem(shortened(&found.pointer, 200), found.message))
+                .collect(),
+            Err(error) => vec![problem(String::new(), error.to_string())],
+        }
     }
 }
 

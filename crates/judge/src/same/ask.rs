@@ -25,7 +25,7 @@ pub struct SameAsker<'a> {
     pub settings: &'a Settings,
     /// Requests at once; the model's own limit may be lower.
     pub workers: usize,
-    /// Once it is cancelled nothing more is asked, and replies under way are waited for, 30 s at most.
+    /// Once it is cancelled nothing more is asked, and replies under way are waited for a moment.
     pub stop: &'a CancellationToken,
     /// Gets each failed try.
     pub told: &'a (dyn Fn(Retry) + Send + Sync),

@@ -3,7 +3,7 @@
 //! Two of its habits are not those of the crate: a reference is followed only when a value gets there, so a schema with a
 //! reference to nowhere is of use as long as none does; and what is a multiple of a fraction is decided by dividing floats.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -48,13 +48,17 @@ impl ArgumentCheck {
 
     fn of_schema(mut schema: Value) -> Option<Self> {
         let is_lost = Arc::new(AtomicBool::new(false));
+        // A schema that is broken elsewhere stays so.
+        let is_prepared = prepared(&schema, &is_lost);
+        if matches!(is_prepared, Err(PrepareError::TooMuchWork(_))) {
+            return None;
+        }
         let parts = Parts::of(&schema);
         if parts.has_bad_pattern() {
             return None;
         }
-        // A schema that is broken elsewhere stays so.
-        let needs_repair = match prepared(&schema, &is_lost) {
-            Ok(_) => parts.references().any(|reference| parts.is_loop(reference)),
+        let needs_repair = match is_prepared {
+            Ok(_) => !parts.loops().is_empty(),
             Err(PrepareError::Invalid(error)) => {
                 matches!(error.kind(), ValidationErrorKind::Referencing(_)).then_some(true)?
             }
@@ -63,7 +67,8 @@ impl ArgumentCheck {
         if needs_repair {
             let root = schema.clone();
             let parts = Parts::of(&root);
-            replace(&mut schema, &|reference| !parts.has(reference) || parts.is_loop(reference));
+            let loops = parts.loops();
+            replace(&mut schema, &|reference| !parts.has(reference) || loops.contains(reference));
         }
         Some(Self::Schema { schema: Box::new(prepared(&schema, &is_lost).ok()?), is_lost })
     }
@@ -219,16 +224,25 @@ impl<'s> Parts<'s> {
         self.root.pointer(&pointer)
     }
 
-    /// Whether a reference leads back to itself, or through more than a few others, without a look into the value: Python then
+    /// The references that lead back to themselves, or through more than a few others, without a look into the value: Python then
     /// gives up.
-    fn is_loop(&self, reference: &'s str) -> bool {
+    fn loops(&self) -> HashSet<&'s str> {
+        let references: HashSet<&str> = self.references().collect();
+        let beside = |reference: &&'s str| {
+            (*reference, self.target(reference).map(references_beside).unwrap_or_default())
+        };
+        let beside: HashMap<&str, Vec<&str>> = references.iter().map(beside).collect();
+        references.into_iter().filter(|reference| Self::is_loop(reference, &beside)).collect()
+    }
+
+    fn is_loop(reference: &str, beside: &HashMap<&'s str, Vec<&'s str>>) -> bool {
         let mut seen = HashSet::from([reference]);
         let mut open = vec![(reference, 0)];
         while let Some((next, length)) = open.pop() {
             if length > LONGEST_CHAIN {
                 return true;
             }
-            for further in self.target(next).map(references_beside).unwrap_or_default() {
+            for &further in beside.get(next).into_iter().flatten() {
                 if further == reference {
                     return true;
                 }

@@ -6,7 +6,10 @@ use jsonschema::JsonType;
 use jsonschema::json::{Array, Json, Node, NodeIdentity, Object, SerdeJson};
 use serde_json::{Map, Number, Value};
 
-use super::count_steps;
+use super::budget::{count_steps, count_text};
+
+/// The validator compares each with each of no more items than these.
+const MOST_COMPARED: usize = 16;
 
 /// The representation of JSON whose reading is counted.
 pub struct Counted;
@@ -53,8 +56,7 @@ impl<'a> Node<'a, Counted> for CountedValue<'a> {
 
     fn as_string(&self) -> Option<Cow<'a, str>> {
         let text = self.read().as_str()?;
-        // A regular expression or a length takes as long as the text.
-        count_steps(text.len() as u64 / 64);
+        count_text(text);
         Some(Cow::Borrowed(text))
     }
 
@@ -80,15 +82,32 @@ impl<'a> Node<'a, Counted> for CountedValue<'a> {
     }
 
     fn equals_value(&self, expected: &Value) -> bool {
-        self.read().equals_value(expected)
+        let value = self.read();
+        if value.is_array() && expected.is_array() || value.is_object() && expected.is_object() {
+            count_values(value);
+        }
+        value.equals_value(expected)
     }
 
+    /// Errors copy the value that they are about.
     fn to_value(&self) -> Cow<'a, Value> {
+        count_values(self.0);
         Cow::Borrowed(self.0)
     }
 
     fn identity(&self) -> Option<NodeIdentity> {
         self.read().identity()
+    }
+}
+
+/// Counts all that a comparison of a value reads.
+fn count_values(value: &Value) {
+    count_steps(1);
+    match value {
+        Value::String(text) => count_steps(text.len() as u64 / 64),
+        Value::Array(items) => items.iter().for_each(count_values),
+        Value::Object(members) => members.values().for_each(count_values),
+        _ => {}
     }
 }
 
@@ -122,7 +141,9 @@ impl<'a> Iterator for MembersIter<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         count_steps(1);
-        self.0.next().map(|(key, value)| (key.as_str(), CountedValue(value)))
+        let (key, value) = self.0.next()?;
+        count_text(key);
+        Some((key, CountedValue(value)))
     }
 }
 
@@ -142,7 +163,10 @@ impl<'a> Array<'a, Counted> for CountedItems<'a> {
     }
 
     fn is_unique(&self) -> bool {
-        count_steps(self.0.len() as u64);
+        // A few items are compared with each other, many are hashed.
+        for _ in 0..self.0.len().min(MOST_COMPARED) {
+            self.0.iter().for_each(count_values);
+        }
         Array::<SerdeJson>::is_unique(&self.0)
     }
 }

@@ -1,0 +1,114 @@
+//! What a check may take, and how it ends where it would take more: the stack is unwound.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use serde_json::Value;
+
+use super::{MOST_DEEP, TooMuchWork};
+
+/// The most bytes of stack that a check may use: threads have two megabytes.
+const MOST_STACK: usize = 768 << 10;
+
+/// What something may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Allowed {
+    pub(super) steps: u64,
+    pub(super) pattern_work: u64,
+    /// The states that a regular expression has at most.
+    pub(super) pattern_states: u64,
+}
+
+thread_local! {
+    /// What is left to what runs now, and about where its stack begins; `None` where nothing is counted.
+    static LEFT: Cell<Option<(Allowed, usize)>> = const { Cell::new(None) };
+}
+
+pub(super) fn count_steps(steps: u64) {
+    let Some((left, stack)) = LEFT.get() else { return };
+    if stack_pointer().abs_diff(stack) > MOST_STACK {
+        resume_unwind(Box::new(Stop::Deep));
+    }
+    match left.steps.checked_sub(steps) {
+        Some(steps) => LEFT.set(Some((Allowed { steps, ..left }, stack))),
+        None => resume_unwind(Box::new(Stop::Steps)),
+    }
+}
+
+/// Counts a text that is read: regular expressions may be matched with it.
+pub(super) fn count_text(text: &str) {
+    count_steps(text.len() as u64 / 64);
+    let Some((left, stack)) = LEFT.get() else { return };
+    match left.pattern_work.checked_sub(left.pattern_states.saturating_mul(text.len() as u64)) {
+        Some(pattern_work) => LEFT.set(Some((Allowed { pattern_work, ..left }, stack))),
+        None => resume_unwind(Box::new(Stop::PatternWork)),
+    }
+}
+
+/// What unwinds the stack of a check.
+enum Stop {
+    Steps,
+    PatternWork,
+    Deep,
+}
+
+/// About where the stack is.
+#[inline(never)]
+fn stack_pointer() -> usize {
+    let here = 0_u8;
+    std::ptr::from_ref(std::hint::black_box(&here)).addr()
+}
+
+/// Runs something within so many steps.
+pub(super) fn within<T>(steps: u64, run: impl FnOnce() -> T) -> Result<T, TooMuchWork> {
+    Allowed { steps, pattern_work: 0, pattern_states: 0 }.within(run)
+}
+
+impl Allowed {
+    /// Runs something that may take this.
+    pub(super) fn within<T>(self, run: impl FnOnce() -> T) -> Result<T, TooMuchWork> {
+        let before = LEFT.replace(Some((self, stack_pointer())));
+        // What was being prepared or checked is thrown away.
+        let done = catch_unwind(AssertUnwindSafe(run));
+        LEFT.set(before);
+        done.map_err(|cause: Box<dyn Any + Send>| match cause.downcast::<Stop>().map(|stop| *stop) {
+            Ok(Stop::Steps) => TooMuchWork::Steps(self.steps),
+            Ok(Stop::PatternWork) => TooMuchWork::PatternWork,
+            Ok(Stop::Deep) => TooMuchWork::Deep,
+            Err(other) => resume_unwind(other),
+        })
+    }
+}
+
+/// How large a value is.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Size {
+    /// Values in it, itself among them.
+    pub(super) values: u64,
+    /// Bytes of its texts and keys.
+    pub(super) bytes: u64,
+}
+
+impl Size {
+    /// The size of a value that is not nested too deep.
+    pub(super) fn measure(value: &Value) -> Result<Self, TooMuchWork> {
+        let (mut size, mut open) = (Self::default(), vec![(value, 0)]);
+        while let Some((value, depth)) = open.pop() {
+            if depth > MOST_DEEP {
+                return Err(TooMuchWork::Deep);
+            }
+            size.values += 1;
+            match value {
+                Value::String(text) => size.bytes += text.len() as u64,
+                Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
+                Value::Object(members) => open.extend(members.iter().map(|(key, item)| {
+                    size.bytes += key.len() as u64;
+                    (item, depth + 1)
+                })),
+                _ => {}
+            }
+        }
+        Ok(size)
+    }
+}

@@ -1,0 +1,44 @@
+//! How large a regular expression is once it is prepared: a text may have to be compared with each of its states at each byte.
+
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// An expression that cannot be read is as large as any.
+const UNREADABLE: u64 = 1_000_000;
+
+/// About how many states it has.
+pub(super) fn states(pattern: &str) -> u64 {
+    // In JSON Schemas `\w` and the like mean characters of ASCII. With others written in it an expression has to be of Unicode.
+    let parsed =
+        |is_unicode| ParserBuilder::new().utf8(is_unicode).unicode(is_unicode).build().parse(pattern);
+    parsed(false).or_else(|_| parsed(true)).map_or(UNREADABLE, |parsed| states_of(&parsed))
+}
+
+fn states_of(part: &Hir) -> u64 {
+    let sum = |parts: &[Hir]| parts.iter().fold(1, |sum: u64, part| sum.saturating_add(states_of(part)));
+    match part.kind() {
+        HirKind::Empty | HirKind::Look(_) | HirKind::Class(Class::Bytes(_)) => 1,
+        HirKind::Literal(literal) => literal.0.len() as u64,
+        HirKind::Class(Class::Unicode(class)) => class.ranges().len() as u64,
+        HirKind::Capture(capture) => states_of(&capture.sub),
+        HirKind::Repetition(repeated) => {
+            let times = repeated.max.unwrap_or(repeated.min).max(1);
+            states_of(&repeated.sub).saturating_add(1).saturating_mul(times.into())
+        }
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => sum(parts),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repetitions_multiply_and_classes_of_ascii_are_small() {
+        assert!((60..200).contains(&states("^[a-z0-9_-]{1,64}$")));
+        assert!(states(r"^[\w.+-]+@[\w-]+\.[a-z]{2,}$") < 20);
+        assert!(states("1[01]{3000}[\u{100}-\u{fff}]") > 3000);
+        assert!(states("(([01]?[0-1a]?){70}){10}") > 1400);
+        assert_eq!(states("("), UNREADABLE);
+    }
+}
