@@ -81,7 +81,7 @@ impl MediaFiles {
         let Some(image) = trajectory.image.clone().filter(|image| !image.contains("://")) else { return };
         let images = trajectory.extra.iter_mut().find(|(key, _)| key == "images");
         let is_part = |image: &Json| text(image, "type").is_some();
-        if images.as_ref().is_some_and(|(_, images)| items(images).iter().any(is_part)) {
+        if images.as_ref().is_some_and(|(_, images)| images.items().iter().any(is_part)) {
             return;
         }
         let found = self.encoded(&image, workspace, Some(Kind::Image)).or_else(|| {
@@ -118,12 +118,7 @@ impl MediaFiles {
 
 /// Where a run worked on the task of this prediction, in the run's folder.
 fn workspace_of(trajectory: &Trajectory) -> String {
-    let run = trajectory.extra.iter().find(|(key, _)| key == "run").map(|(_, run)| run);
-    let repeat = match run.and_then(|run| run.get("repeat")) {
-        Some(Json::Integer(repeat)) => u64::try_from(*repeat).ok(),
-        _ => None,
-    };
-    workspace(&trajectory.id, repeat)
+    workspace(&trajectory.id, trajectory.repeat())
 }
 
 /// Where a run worked on a task, in the run's folder.
@@ -199,13 +194,6 @@ fn parts_of(list: &mut Json, each: &mut dyn FnMut(&mut Json)) {
 
 fn text<'j>(value: &'j Json, key: &str) -> Option<&'j str> {
     value.get(key).and_then(Json::as_str)
-}
-
-fn items(value: &Json) -> &[Json] {
-    match value {
-        Json::Array(items) => items,
-        _ => &[],
-    }
 }
 
 #[cfg(test)]

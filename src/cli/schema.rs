@@ -4,15 +4,16 @@ use std::io::Write as _;
 
 use clap::{Args, ValueEnum};
 use m3_executor::run::{JournalLine, Prediction};
-use m3_judge::grade::{GradeReport, GradedPrediction, KeptAnswer};
+use m3_judge::grade::{GradeReport, Grades, KeptAnswer, OtherGrades};
 use m3_judge::labels::Labels;
-use m3_judge::reference::{JudgeJournalLine, Reference};
-use m3_judge::review::{Decision, Preference, ReviewedReference};
+use m3_judge::reference::{JudgeJournalLine, Provenance, REFERENCE_SCHEMA};
+use m3_judge::review::{Decision, Preference, ReviewRecord};
 use m3_mcp::results::ResultRecord;
 use m3_report::agree::AgreeReport;
 use m3_report::audit::AuditReport;
 use m3_report::leaderboard::{Comparison, Leaderboard};
 use m3_report::{ScoreReport, ValidationReport};
+use m3_trajectory::TrajectorySchema;
 
 use super::failure::Failure;
 use super::printer::Printer;
@@ -102,7 +103,11 @@ pub(super) fn run(args: &SchemaArgs) -> Result<(), Failure> {
         Name::ImportReport => schemars::schema_for!(ImportReport),
         Name::Outcomes => schemars::schema_for!(OutcomesReport),
         Name::Grades => schemars::schema_for!(GradeReport),
-        Name::Graded => schemars::schema_for!(GradedPrediction),
+        Name::Graded => {
+            let written = "A prediction as `m3 grade -o` writes it.";
+            let schema = TrajectorySchema::new("GradedPrediction", written);
+            schema.with::<Grades>().with_optional::<OtherGrades>().finish()
+        }
         Name::Answers => schemars::schema_for!(KeptAnswer),
         Name::Calibration => schemars::schema_for!(CalibrationReport),
         Name::Fidelity => schemars::schema_for!(FidelityReport),
@@ -115,10 +120,16 @@ pub(super) fn run(args: &SchemaArgs) -> Result<(), Failure> {
         Name::Prediction => schemars::schema_for!(Prediction),
         Name::Review => schemars::schema_for!(Decision),
         Name::Preference => schemars::schema_for!(Preference),
-        Name::Reviewed => schemars::schema_for!(ReviewedReference),
+        Name::Reviewed => {
+            let written = "A reference as `m3 review --out` writes it, if people decided on it.";
+            TrajectorySchema::new("ReviewedReference", written).with::<ReviewRecord>().finish()
+        }
         Name::Labels => schemars::schema_for!(Labels),
         Name::Journal => schemars::schema_for!(JournalLine),
-        Name::Reference => schemars::schema_for!(Reference),
+        Name::Reference => {
+            let written = "A reference that `m3 judge` has made, or a run that it did not accept.";
+            TrajectorySchema::new(REFERENCE_SCHEMA, written).with::<Provenance>().finish()
+        }
         Name::JudgeJournal => schemars::schema_for!(JudgeJournalLine),
     };
     let mut out = Printer::out();

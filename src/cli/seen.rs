@@ -26,8 +26,7 @@ impl Seen {
         self.trajectories += 1;
         self.predictions += usize::from(trajectory.is_prediction());
         self.references += usize::from(trajectory.is_reference());
-        let run = trajectory.extra.iter().find(|(key, _)| key == "run");
-        let no_images = run.and_then(|(_, run)| run.get("no_images"));
+        let no_images = trajectory.get("run").and_then(|run| run.get("no_images"));
         self.blind += usize::from(no_images == Some(&Json::Bool(true)));
     }
 

@@ -215,11 +215,7 @@ fn entries(file: &TrajectoryFile) -> Result<Vec<Entry>, Failure> {
         let trajectory = file.read(index)?;
         let count: &mut u64 = seen.entry(trajectory.id.clone()).or_default();
         *count += 1;
-        let run = trajectory.extra.iter().find(|(key, _)| key == "run").map(|(_, run)| run);
-        let repeat = match run.and_then(|run| run.get("repeat")) {
-            Some(Json::Integer(repeat)) => u64::try_from(*repeat).unwrap_or(*count),
-            _ => *count,
-        };
+        let repeat = trajectory.repeat().unwrap_or(*count);
         entries.push(Entry { index, id: trajectory.id, repeat });
     }
     Ok(entries)

@@ -34,9 +34,7 @@ pub fn chain_of_run(trajectory: &Trajectory, tools: &KnownTools) -> Chain {
             read_only: tools.is_read_only(&call.tool),
         }
     });
-    let prompt = trajectory.extra.iter().find(|(key, _)| key == "prompt");
-    let prompt = prompt.and_then(|(_, prompt)| prompt.as_str());
-    let given = [trajectory.question.as_deref(), prompt, trajectory.image.as_deref()];
+    let given = [trajectory.question.as_deref(), trajectory.prompt(), trajectory.image.as_deref()];
     Chain { calls: calls.collect(), given: given.into_iter().flatten().map(str::to_owned).collect() }
 }
 

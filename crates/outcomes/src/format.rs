@@ -87,7 +87,7 @@ pub(super) fn arguments(call: &Call) -> Arguments {
 
 /// The recorded reply of a call that could not be parsed, or its arguments.
 fn call_text(call: &Call) -> String {
-    let reply = call.extra.iter().find_map(|(key, value)| value.as_str().filter(|_| key == "reply"));
+    let reply = call.get("reply").and_then(Json::as_str);
     let arguments = || call.arguments.as_ref().map(|arguments| arguments.to_text(Keys::AsRead));
     reply.map(str::to_owned).or_else(arguments).unwrap_or_default()
 }

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use m3_score::Metric;
 use m3_support::text::{counted, shortened};
-use m3_trajectory::json::Json;
 use m3_trajectory::{OpenError, Trajectory, TrajectoryFile};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -14,9 +13,6 @@ use serde_json::{Map, Value, json};
 
 use super::metrics::by_name;
 use super::unusable::{Expected, UnusableFile};
-
-/// The key of a graded prediction for a list of the grades by other rubrics than that of its `grades`.
-pub const OTHER_GRADES: &str = "other_grades";
 
 /// What a panel says of a trajectory: the grades that are known, by their metric, each in [0, 1].
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -116,13 +112,8 @@ impl GradesByTrajectory {
 
 /// The grades of a trajectory by any rubric; `None` if it has none. The keys may also hold something else.
 fn panel_grades(trajectory: &Trajectory) -> Result<Option<PanelGrades>, ()> {
-    let member = |name: &str| trajectory.extra.iter().find(|(key, _)| key == name).map(|(_, value)| value);
-    let others = match member(OTHER_GRADES) {
-        Some(Json::Array(others)) => others.as_slice(),
-        _ => &[],
-    };
     let mut found = None;
-    for grades in member("grades").into_iter().chain(others) {
+    for grades in trajectory.grades() {
         let value = grades.to_value().ok_or(())?;
         let grades: PanelGrades = serde_json::from_value(value).map_err(|_| ())?;
         if grades != PanelGrades::default() {

@@ -63,7 +63,7 @@ pub use csv::Csv;
 pub use estimate::EstimateReport;
 pub use evaluations::Evaluations;
 pub use floors::Floor;
-pub use graded::{GradesByTrajectory, OTHER_GRADES, PanelGrades};
+pub use graded::{GradesByTrajectory, PanelGrades};
 pub use json::{Json, JsonLines};
 pub use junit::{Junit, write_comparison_as_junit, write_validation_as_junit};
 pub use leaderboard_sheets::leaderboard_sheets;

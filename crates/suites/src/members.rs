@@ -7,11 +7,6 @@ use m3_trajectory::{Call, Trajectory};
 
 use crate::suite::Trial;
 
-/// A member of a trajectory that m3 has no field for.
-pub(crate) fn member<'t>(trajectory: &'t Trajectory, key: &str) -> Option<&'t Json> {
-    trajectory.extra.iter().find(|(name, _)| name == key).map(|(_, value)| value)
-}
-
 /// The arguments of a call as an object; `None` if they are none. A text that holds an object is that object, since
 /// models write arguments as texts.
 pub(crate) fn arguments(call: &Call) -> Option<Cow<'_, [(String, Json)]>> {
@@ -46,10 +41,10 @@ pub(crate) struct Cost {
 impl Cost {
     pub(crate) fn of(prediction: &Trajectory) -> Self {
         let number = |value| number(value).filter(|number| *number >= 0.0);
-        let tokens = |key: &str| member(prediction, "usage")?.get(key).and_then(number);
+        let tokens = |key: &str| prediction.get("usage")?.get(key).and_then(number);
         // `m3 run` keeps it below `run`.
-        let of_run = || member(prediction, "run")?.get("milliseconds");
-        let milliseconds = member(prediction, "milliseconds").or_else(of_run).and_then(number);
+        let of_run = || prediction.get("run")?.get("milliseconds");
+        let milliseconds = prediction.get("milliseconds").or_else(of_run).and_then(number);
         Self {
             input_tokens: tokens("input_tokens"),
             output_tokens: tokens("output_tokens"),
@@ -58,20 +53,10 @@ impl Cost {
     }
 }
 
-/// The items of a list; none of anything else.
-pub(crate) fn items(value: &Json) -> &[Json] {
-    match value {
-        Json::Array(items) => items,
-        _ => &[],
-    }
-}
-
 /// What `m3 grade` wrote of a prediction, by each rubric: of the graded file where there is one.
 pub(crate) fn grades<'a>(trial: &Trial<'a>) -> impl Iterator<Item = &'a Json> {
     let graded = trial.graded.or(trial.prediction);
-    let own = graded.and_then(|found| member(found, "grades"));
-    let others = graded.and_then(|found| member(found, "other_grades")).map(items).unwrap_or_default();
-    own.into_iter().chain(others)
+    graded.into_iter().flat_map(Trajectory::grades)
 }
 
 /// The grade with this name by any rubric.

@@ -2,9 +2,6 @@
 
 use m3_trajectory::json::Json;
 
-/// No items.
-const NONE: &[Json] = &[];
-
 /// Reads members; what is null is not there.
 pub(crate) trait Fields {
     /// The first of these members that is there.
@@ -40,7 +37,7 @@ pub(crate) trait Fields {
 
     /// The items of a list; none if it is no list.
     fn list(&self, key: &str) -> &[Json] {
-        self.member(key).map_or(NONE, items)
+        self.member(key).map(Json::items).unwrap_or_default()
     }
 
     /// A whole number that is not negative, also one written as a text.
@@ -66,14 +63,6 @@ impl Fields for Json {
 
     fn below(&self, path: &[&str]) -> Option<&Json> {
         path.iter().try_fold(self, |value, key| value.member(key))
-    }
-}
-
-/// The items of a list; none if it is no list.
-pub(crate) fn items(value: &Json) -> &[Json] {
-    match value {
-        Json::Array(items) => items,
-        _ => NONE,
     }
 }
 

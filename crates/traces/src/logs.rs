@@ -8,8 +8,6 @@ use m3_trajectory::json::Json;
 
 use crate::conversation::Conversation;
 use crate::fields::Fields;
-#[cfg(test)]
-use crate::fields::items;
 use crate::groups::grouped;
 use crate::input::{Input, ReadError, Sink};
 
@@ -130,7 +128,7 @@ mod tests {
         let log = "[[1], [1, 2], [1, 3], [2], [1, 2, 4], [1, 3, 5], [], [], [1, 3], [2]]";
         let lists = parse(log.as_bytes()).unwrap().0;
         let mut chains = Chains::default();
-        let found: Vec<u32> = items(&lists).iter().map(|list| chains.of(&beginnings(items(list)))).collect();
+        let found: Vec<u32> = lists.items().iter().map(|list| chains.of(&beginnings(list.items()))).collect();
         assert_eq!(found, [0, 0, 1, 2, 0, 1, 3, 4, 5, 6]);
     }
 }

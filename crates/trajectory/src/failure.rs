@@ -76,10 +76,7 @@ impl FailureClass {
     /// a `failure` that names no class may mean anything.
     #[must_use]
     pub fn of(prediction: &Trajectory) -> Option<Self> {
-        let text = |key: &str| {
-            let member = prediction.extra.iter().find(|(name, _)| name == key);
-            member.and_then(|(_, value)| Json::as_str(value))
-        };
+        let text = |key: &str| prediction.get(key).and_then(Json::as_str);
         match (text("finish"), text("failure")) {
             (Some("answered"), _) | (None, None) => None,
             (None, Some(name)) => Self::from_name(name),

@@ -29,10 +29,13 @@ mod foreign;
 pub mod format;
 pub mod json;
 mod marks;
+mod member;
 mod model;
 mod problem;
 mod read;
 mod result;
+#[cfg(feature = "schema")]
+mod schema;
 mod source;
 mod split;
 pub mod tool_names;
@@ -42,6 +45,7 @@ pub use failure::FailureClass;
 pub use file::{Duplicate, Duplicates, OpenError, TrajectoryFile};
 pub use marks::PREDICTION_SCHEMA;
 pub use marks::is_recorded_key;
+pub use member::Member;
 pub use model::{Call, MalformedCall, NO_NAME, Step, Task, Trajectory};
 pub use problem::{Place, Problem, Problems, Severity};
 pub use read::CallForms;
@@ -49,6 +53,8 @@ pub use result::{
     ReadResult, ResultPicture, file_name, file_names, is_file, read_result, result_parts, result_picture,
     sent_base64,
 };
+#[cfg(feature = "schema")]
+pub use schema::TrajectorySchema;
 pub use source::{Source, SourceError};
 pub use split::{Layout, Noun, Shape};
 pub use whole::{WholeFile, WholeFileError};

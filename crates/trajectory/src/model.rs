@@ -6,12 +6,14 @@ use super::marks::{self, Role};
 
 /// The record of one task: the question, the tools called step by step, the answer.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trajectory {
     /// The task's id; the same in references and predictions.
     pub id: String,
     /// Path of the task's image.
     pub image: Option<String>,
     /// The kind of task, such as `fishing`; scores are also reported by it.
+    #[cfg_attr(feature = "schema", schemars(rename = "type"))]
     pub task_type: Option<String>,
     /// The question about the image.
     pub question: Option<String>,
@@ -20,33 +22,43 @@ pub struct Trajectory {
     /// The final answer.
     pub final_reply: Option<String>,
     /// All other keys of the file.
+    #[cfg_attr(feature = "schema", schemars(flatten, with = "serde_json::Map<String, serde_json::Value>"))]
     pub extra: Vec<(String, Json)>,
 }
 
 /// Calls that were made at the same time: an unordered set.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Step {
     /// The number of the step in the file. Only its place in [`Trajectory::steps`] matters.
+    #[cfg_attr(feature = "schema", schemars(rename = "step"))]
     pub number: Option<i64>,
     /// The calls in the order of the file, which has no meaning.
     pub calls: Vec<Call>,
     /// Items among the calls that are not calls. Only a file opened with
     /// [`TrajectoryFile::open_all`](super::TrajectoryFile::open_all) keeps them; otherwise they are errors.
+    #[cfg_attr(feature = "schema", schemars(skip))]
     pub malformed: Vec<MalformedCall>,
     /// All other keys of the file.
+    #[cfg_attr(feature = "schema", schemars(flatten, with = "serde_json::Map<String, serde_json::Value>"))]
     pub extra: Vec<(String, Json)>,
 }
 
 /// One call of a tool.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Call {
     /// The tool as `server/tool`.
+    #[cfg_attr(feature = "schema", schemars(rename = "name"))]
     pub tool: String,
     /// The arguments: an object, unless the model wrote something else. `None` if the file has none.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Value>"))]
     pub arguments: Option<Json>,
     /// The tool's result, if it was recorded.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Value>"))]
     pub result: Option<Json>,
     /// All other keys of the file.
+    #[cfg_attr(feature = "schema", schemars(flatten, with = "serde_json::Map<String, serde_json::Value>"))]
     pub extra: Vec<(String, Json)>,
 }
 
@@ -85,7 +97,7 @@ impl Trajectory {
     /// Whether it is a record of `m3 run`, which says how the run ended.
     #[must_use]
     pub fn is_run_record(&self) -> bool {
-        self.extra.iter().any(|(key, _)| key == "finish")
+        self.get("finish").is_some()
     }
 
     /// The final reply; `None` if there is none, it is empty, or it only says so: `n/a`, `none`, `null`, `-`.
@@ -200,8 +212,7 @@ impl Call {
     /// Whether the call is recorded as failed: by `is_error`, or by `isError` as in MCP.
     #[must_use]
     pub fn is_error(&self) -> bool {
-        let mut extra = self.extra.iter();
-        extra.any(|(key, value)| (key == "is_error" || key == "isError") && *value == Json::Bool(true))
+        ["is_error", "isError"].iter().any(|key| self.get(key) == Some(&Json::Bool(true)))
     }
 
     /// Whether the call is recorded as failed in any way: by [`Self::is_error`], by `isError` within its result, or by another
@@ -217,8 +228,7 @@ impl Call {
     /// The recorded outcome of the call: any text.
     #[must_use]
     pub fn recorded_outcome(&self) -> Option<&str> {
-        let (_, outcome) = self.extra.iter().find(|(key, _)| key == "outcome")?;
-        outcome.as_str()
+        self.get("outcome")?.as_str()
     }
 
     fn into_json(self) -> Json {

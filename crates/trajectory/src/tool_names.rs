@@ -56,7 +56,7 @@ pub fn bare_name(name: &str) -> &str {
 /// `name` and perhaps `mcp_server`, as MCPToolBench++ has it.
 #[must_use]
 pub fn similar_tools(call: &Call) -> Vec<String> {
-    let list = call.extra.iter().find(|(key, _)| key == "similar_tools").map(|(_, list)| list);
+    let list = call.get("similar_tools");
     let Some(Json::Array(list)) = list else { return Vec::new() };
     let name = |item: &Json| {
         let text = |key: &str| item.get(key).and_then(Json::as_str);

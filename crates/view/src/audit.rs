@@ -26,11 +26,11 @@ use crate::documents::{
     FlowDocument, Home, NAME, Naming, PictureAt, PictureDocument, ResultNaming, TEXT, TaskDocument, kind_of,
     run,
 };
-use crate::members::cut;
 use crate::page::page_alone;
 use crate::row::Row;
 use crate::run::Run;
 use crate::score::{Head, Score};
+use crate::text::cut;
 
 /// What the page is called.
 const TITLE: &str = "m3 audit";

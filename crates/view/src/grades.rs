@@ -3,12 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use m3_report::OTHER_GRADES;
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 use serde::Serialize;
 
-use crate::members::{cut, member};
+use crate::text::cut;
 
 /// The most rubrics, judges and measures.
 const MOST: usize = 100;
@@ -45,7 +44,9 @@ pub(crate) fn grades(trajectory: &Trajectory) -> Vec<GradesDocument> {
             said: std::iter::once(("panel".to_owned(), numbers(grades))).chain(judges).collect(),
         }
     };
-    all(trajectory)
+    trajectory
+        .grades()
+        .take(MOST)
         .map(document)
         .filter(|grades| grades.said.iter().any(|(_, found)| !found.is_empty()))
         .collect()
@@ -54,18 +55,10 @@ pub(crate) fn grades(trajectory: &Trajectory) -> Vec<GradesDocument> {
 /// The panel's grades of a trajectory by all rubrics; of one name the first counts.
 pub(crate) fn measures(trajectory: &Trajectory) -> Measures {
     let mut found = Measures::new();
-    for (name, value) in all(trajectory).flat_map(numbers) {
+    for (name, value) in trajectory.grades().take(MOST).flat_map(numbers) {
         found.entry(name).or_insert(value);
     }
     found
-}
-
-fn all(trajectory: &Trajectory) -> impl Iterator<Item = &Json> {
-    let others = match member(&trajectory.extra, OTHER_GRADES) {
-        Some(Json::Array(others)) => others.as_slice(),
-        _ => &[],
-    };
-    member(&trajectory.extra, "grades").into_iter().chain(others).take(MOST)
 }
 
 /// The grades among the members of an object.

@@ -18,7 +18,6 @@ mod documents;
 mod grades;
 mod journal;
 mod library;
-mod members;
 mod opened;
 mod page;
 mod pictures;
@@ -27,6 +26,7 @@ mod run;
 mod scan;
 mod score;
 mod shelves;
+mod text;
 
 pub use audit::AuditPage;
 pub use bundle::{BundleError, write_bundle};

@@ -5,12 +5,12 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use m3_trajectory::format::Format;
-use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::json::Keys;
 use m3_trajectory::{Duplicates, Trajectory, TrajectoryFile};
 use sha2::{Digest as _, Sha256};
 
-use crate::members::{cut, member};
 use crate::row::Row;
+use crate::text::cut;
 
 /// An opened file of trajectories.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl Seen {
         Self {
             row: Row::new(trajectory),
             image: trajectory.image.clone(),
-            repeat: repeat_of(trajectory),
+            repeat: trajectory.repeat(),
             model: model_of(trajectory),
             format: format_of(trajectory),
         }
@@ -117,10 +117,6 @@ fn in_words(path: &Path, error: &m3_trajectory::OpenError) -> String {
     }
 }
 
-fn repeat_of(trajectory: &Trajectory) -> Option<u64> {
-    member(&trajectory.extra, "run")?.get("repeat").and_then(crate::members::count)
-}
-
 fn judged(trajectory: &Trajectory) -> Judged {
     let mut digest = Sha256::new();
     let mut add = |text: &str| {
@@ -139,12 +135,10 @@ fn judged(trajectory: &Trajectory) -> Judged {
 
 /// The format that a trajectory was read from, if another program wrote it.
 pub(crate) fn format_of(trajectory: &Trajectory) -> Option<String> {
-    let format = member(&trajectory.extra, "import")?.get("format")?.as_str()?;
+    let format = trajectory.get("import")?.get("format")?.as_str()?;
     Some(cut(format, 200))
 }
 
 fn model_of(trajectory: &Trajectory) -> Option<String> {
-    let model = member(&trajectory.extra, "model")?;
-    let name = model.as_str().or_else(|| model.get("requested").and_then(Json::as_str))?;
-    Some(cut(name, 200))
+    trajectory.model().map(|name| cut(name, 200))
 }

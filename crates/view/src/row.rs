@@ -5,8 +5,8 @@ use m3_trajectory::json::Json;
 use serde::Serialize;
 
 use crate::grades::{Measures, measures};
-use crate::members::{count, cut, member};
 use crate::score::Scored;
+use crate::text::cut;
 
 /// The most characters of a question in a row.
 const QUESTION: usize = 240;
@@ -67,36 +67,34 @@ pub(crate) struct Row {
 impl Row {
     /// The row of a trajectory, as of its first repetition.
     pub(crate) fn new(trajectory: &Trajectory) -> Self {
-        let extra = |key: &str| member(&trajectory.extra, key);
-        let question = trajectory.question.as_deref().or_else(|| extra("prompt").and_then(Json::as_str));
+        let text = |key: &str| trajectory.get(key).and_then(Json::as_str);
         let mut tools: Vec<String> = Vec::new();
         for (_, call) in trajectory.calls() {
             if tools.len() < TOOLS && !tools.contains(&call.tool) {
                 tools.push(cut(&call.tool, NAME));
             }
         }
-        let usage = |key: &str| extra("usage").and_then(|usage| usage.get(key)).and_then(count);
+        let usage = |key: &str| trajectory.get("usage")?.get(key)?.as_count();
         let tokens = match (usage("input_tokens"), usage("output_tokens")) {
             (None, None) => None,
             (read, written) => Some(read.unwrap_or(0).saturating_add(written.unwrap_or(0))),
         };
-        let time = extra("milliseconds").or_else(|| extra("run")?.get("milliseconds")).and_then(count);
         Self {
             id: trajectory.id.clone(),
             repeat: 1,
             copy: 1,
             is_replaced: false,
             task_type: trajectory.task_type.as_deref().map(|name| cut(name, NAME)),
-            question: question.map(|text| cut(text, QUESTION)),
+            question: trajectory.instruction().map(|text| cut(text, QUESTION)),
             picture: None,
-            finish: extra("finish").and_then(Json::as_str).map(|name| cut(name, NAME)),
-            failure: extra("failure").and_then(Json::as_str).map(|name| cut(name, NAME)),
+            finish: text("finish").map(|name| cut(name, NAME)),
+            failure: text("failure").map(|name| cut(name, NAME)),
             steps: trajectory.steps.len(),
             calls: trajectory.call_count(),
             failed_calls: trajectory.calls().filter(|(_, call)| is_failed(call)).count(),
             tools,
             tokens,
-            milliseconds: time,
+            milliseconds: trajectory.milliseconds(),
             grades: measures(trajectory),
         }
     }

@@ -3,7 +3,6 @@
 mod graders;
 mod sources;
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -17,11 +16,10 @@ use m3_judge::grade::{
     AnswerStore, Asked, Collected, GradeReport, Listeners, Panel, PanelError, PeopleLabels, Rubric,
 };
 use m3_llm::Retry;
-use m3_report::OTHER_GRADES;
 use m3_support::files::is_plain;
 use m3_support::text::counted;
-use m3_trajectory::json::{Json, Keys};
-use m3_trajectory::{Trajectory, TrajectoryFile};
+use m3_trajectory::TrajectoryFile;
+use m3_trajectory::json::Keys;
 use sources::Sources;
 
 use super::failure::{Failure, code};
@@ -301,9 +299,7 @@ fn write_graded(
     let failed = |cause: std::io::Error| Failure::written(&cause);
     for index in 0..predictions.len() {
         let mut trajectory = predictions.read(index)?;
-        let grades = serde_json::to_vec(&collected.grades(index)).map_err(|error| failed(error.into()))?;
-        let grades = m3_trajectory::json::parse(&grades).map_or(Json::Null, |(grades, _)| grades);
-        set_grades(&mut trajectory, grades);
+        collected.grades(index).record(&mut trajectory);
         let before: &[u8] = if index == 0 { b"[\n" } else { b",\n" };
         let text = trajectory.into_json().to_text(Keys::AsRead);
         output.write_all(before).and_then(|()| output.write_all(text.as_bytes())).map_err(failed)?;
@@ -311,26 +307,6 @@ fn write_graded(
     let end: &[u8] = if predictions.is_empty() { b"[]\n" } else { b"\n]\n" };
     output.write_all(end).map_err(failed)?;
     output.commit()
-}
-
-/// Sets the grades of a trajectory, and keeps those by other rubrics.
-fn set_grades(trajectory: &mut Trajectory, grades: Json) {
-    let rubric = |grades: &Json| grades.get("rubric").and_then(Json::as_str).map(str::to_owned);
-    let mut others = Vec::new();
-    for (key, value) in std::mem::take(&mut trajectory.extra) {
-        match (key.as_str(), value) {
-            ("grades", earlier) => others.push(earlier),
-            (OTHER_GRADES, Json::Array(earlier)) => others.extend(earlier),
-            (_, value) => trajectory.extra.push((key, value)),
-        }
-    }
-    // Grades that name no rubric are replaced, as the user asked.
-    let mut seen = HashSet::from([rubric(&grades)]);
-    others.retain(|other| rubric(other).is_some_and(|rubric| seen.insert(Some(rubric))));
-    trajectory.extra.push(("grades".to_owned(), grades));
-    if !others.is_empty() {
-        trajectory.extra.push((OTHER_GRADES.to_owned(), Json::Array(others)));
-    }
 }
 
 /// Fails if grades are missing, or if no judge could be asked.

@@ -50,13 +50,10 @@ pub(super) fn open(
     let mut files = HashMap::new();
     let mut checked = Vec::with_capacity(tasks.len());
     for (task, is_selected) in tasks.into_iter().zip(is_selected) {
-        let image = match (
-            task.image.as_deref().filter(|_| !args.asking.no_images),
-            task.extra.iter().find(|(key, _)| key == "image"),
-        ) {
+        let image = match (task.image.as_deref().filter(|_| !args.asking.no_images), task.get("image")) {
             (Some(image), _) => find(image, &folders, &mut files).map(Some),
             // A missing image is always reported.
-            (None, Some((_, other))) if *other != Json::Null && !args.asking.no_images => {
+            (None, Some(other)) if *other != Json::Null && !args.asking.no_images => {
                 Err(format!("`image` should be a path, and is {}", other.kind()))
             }
             _ => Ok(None),

@@ -146,7 +146,7 @@ impl OutputFolder {
     /// The prediction that was kept, if there is one and it can be read.
     pub(super) fn kept(&self, id: &str, repeat: u32) -> Option<KeptPrediction> {
         let text = std::fs::read(self.prediction(id, repeat)).ok()?;
-        serde_json::from_slice::<KeptPrediction>(&text).ok().filter(|kept| kept.id == id)
+        KeptPrediction::read(id, &text)
     }
 
     /// Writes one prediction: afterwards it is on disk as a whole, or not at all. The record of an earlier

@@ -77,9 +77,9 @@ pub(super) fn plan(run: &Run, attempts: &Attempts) -> Plan {
             };
             let key = key.hash();
             let is_there = kept.is_some();
-            let same = kept.filter(|kept| kept.run.key == key);
+            let same = kept.filter(|kept| kept.key == key);
             present.push(same.is_some());
-            plan.has_replies |= same.as_ref().is_some_and(|kept| !kept.turns.is_empty());
+            plan.has_replies |= same.as_ref().is_some_and(|kept| !kept.trajectory.list("turns").is_empty());
             if !task.is_selected {
                 plan.standing.others += usize::from(is_there && same.is_none());
                 continue;

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use m3_llm::Usage;
 pub use m3_trajectory::PREDICTION_SCHEMA;
-use m3_trajectory::{FailureClass, NO_NAME, Task};
+use m3_trajectory::json::Json;
+use m3_trajectory::{CallForms, FailureClass, NO_NAME, Task, Trajectory};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{FinishReason, Mode, Record, RunOptions, StepRecord, TOOLS_UNREAD, TurnRecord};
@@ -162,10 +163,7 @@ impl Prediction {
         let ours = serde_json::to_value(self).unwrap_or_default();
         let is_ours = |key: &str| ours.get(key).is_some() || ["failure", "reason"].contains(&key);
         let members = task.extra.iter().map(|(key, value)| {
-            // A value that standard JSON cannot express, such as an infinity, is kept as text.
-            let value = value
-                .to_value()
-                .unwrap_or_else(|| Value::String(value.to_text(m3_trajectory::json::Keys::AsRead)));
+            let value = value.to_value_or_text();
             (if is_ours(key) { format!("task_{key}") } else { key.clone() }, value)
         });
         members.collect()
@@ -179,38 +177,23 @@ impl Prediction {
     }
 }
 
-/// The parts of a prediction that later runs and summaries read.
-#[derive(Debug, Clone, Deserialize)]
+/// A prediction that an earlier run wrote.
+#[derive(Debug, Clone)]
 pub(super) struct KeptPrediction {
-    pub(super) id: String,
+    pub(super) trajectory: Trajectory,
     pub(super) finish: FinishReason,
-    #[serde(default)]
-    pub(super) usage: Usage,
-    pub(super) steps: Vec<KeptStep>,
-    #[serde(default)]
-    pub(super) turns: Vec<KeptTurn>,
-    pub(super) run: KeptRun,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-pub(super) struct KeptStep {
-    pub(super) calls: Vec<KeptCall>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-pub(super) struct KeptCall {
-    pub(super) outcome: String,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-pub(super) struct KeptTurn {
-    #[serde(default)]
-    pub(super) oddities: Vec<String>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-pub(super) struct KeptRun {
+    /// [`RunReport::key`].
     pub(super) key: String,
+}
+
+impl KeptPrediction {
+    /// Reads the prediction of a task; `None` if these bytes are none.
+    pub(super) fn read(id: &str, bytes: &[u8]) -> Option<Self> {
+        let trajectory = Trajectory::of_bytes(id, bytes, CallForms::Literal, &[]).ok()?;
+        let finish = trajectory.get_as("finish")?;
+        let key = trajectory.get("run")?.get("key")?.as_str()?.to_owned();
+        (trajectory.id == id).then_some(Self { trajectory, finish, key })
+    }
 }
 
 /// Sums over predictions.
@@ -250,21 +233,22 @@ impl RunSummary {
             FinishReason::ContextOverflow => &mut self.context_overflow,
             FinishReason::Error | FinishReason::Interrupted => &mut self.error,
         } += 1;
-        self.steps += kept.steps.len() as u64;
-        for call in kept.steps.iter().flat_map(|step| &step.calls) {
+        let trajectory = &kept.trajectory;
+        self.steps += trajectory.steps.len() as u64;
+        for (_, call) in trajectory.calls() {
             self.calls += 1;
-            *self.outcomes.entry(call.outcome.clone()).or_default() += 1;
+            *self.outcomes.entry(call.recorded_outcome().unwrap_or_default().to_owned()).or_default() += 1;
         }
-        self.usage = self.usage.plus(kept.usage);
-        let mut oddities = kept.turns.iter().flat_map(|turn| &turn.oddities);
-        self.tools_unread += u64::from(oddities.any(|oddity| oddity == TOOLS_UNREAD));
+        self.usage = self.usage.plus(trajectory.get_as("usage").unwrap_or_default());
+        let oddities = trajectory.list("turns").iter().filter_map(|turn| turn.get("oddities"));
+        let mut oddities = oddities.flat_map(Json::items);
+        self.tools_unread += u64::from(oddities.any(|oddity| oddity.as_str() == Some(TOOLS_UNREAD)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use m3_llm::Settings;
-    use m3_trajectory::json::Json;
 
     use super::*;
     use crate::{CallRecord, Instruction, Limits};
@@ -341,7 +325,7 @@ mod tests {
         assert_eq!(value["model"]["reported"], "m-1");
         assert_eq!(line.matches("\"usage\":").count(), 3, "{line}");
         assert!(line.ends_with("}\n") && line.trim_end().lines().count() == 1);
-        let kept: KeptPrediction = serde_json::from_str(&line).unwrap();
+        let kept = KeptPrediction::read("a", line.as_bytes()).unwrap();
         let mut summary = RunSummary::default();
         summary.add(&kept);
         assert_eq!((summary.answered, summary.calls, summary.outcomes["illegal_format"]), (1, 2, 1));

@@ -40,9 +40,9 @@ pub use panel::{Asked, Given, Grader, Panel, PanelError};
 pub use people::{PeopleError, PeopleLabels, PersonSays, RunLabels};
 pub use question::{Question, prompts_hash, question};
 pub use report::{
-    AgreementReport, ConsistencyReport, GRADES_SCHEMA, GradeLedger, GradeReport, GradedPrediction,
-    GraderGrades, GraderMeasure, GraderReport, Grades, MeasureReport, MissingGrade, PairReport, PeopleRater,
-    PeopleReport, RateReport, TrajectoryGrades, WithoutGrader,
+    AgreementReport, ConsistencyReport, GRADES_SCHEMA, GradeLedger, GradeReport, GraderGrades, GraderMeasure,
+    GraderReport, Grades, MeasureReport, MissingGrade, OtherGrades, PairReport, PeopleRater, PeopleReport,
+    RateReport, TrajectoryGrades, WithoutGrader,
 };
 pub use rubric::{Aspect, Rubric};
 pub use shown::offered;

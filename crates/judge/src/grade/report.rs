@@ -1,10 +1,11 @@
 //! What `m3 grade` reports: the shapes of `m3.grades/1` and of the `grades` of a trajectory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
+use m3_trajectory::json::Json;
+use m3_trajectory::{Member, Trajectory};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use super::rubric::Aspect;
 
@@ -294,19 +295,33 @@ pub struct Grades {
     pub by_judge: Vec<GraderGrades>,
 }
 
-/// A prediction as `m3 grade -o` writes it.
-#[derive(Debug, Clone, JsonSchema)]
-pub struct GradedPrediction {
-    /// The task's id.
-    pub id: String,
-    /// What the panel says of it.
-    pub grades: Grades,
-    /// What panels said of it by other rubrics, where it was graded before.
-    #[schemars(default)]
-    pub other_grades: Vec<Grades>,
-    /// All else that the prediction has.
-    #[schemars(flatten)]
-    pub extra: Map<String, Value>,
+impl Member for Grades {
+    const KEY: &'static str = "grades";
+}
+
+/// What panels said of a trajectory by other rubrics, where it was graded before: `other_grades` of a graded prediction.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct OtherGrades(pub Vec<Grades>);
+
+impl Member for OtherGrades {
+    const KEY: &'static str = "other_grades";
+}
+
+impl Grades {
+    /// Records them in a trajectory, and keeps those by other rubrics. Earlier ones that name no rubric are replaced.
+    pub fn record(&self, trajectory: &mut Trajectory) {
+        let rubric = |grades: &Json| grades.get("rubric").and_then(Json::as_str).map(str::to_owned);
+        let mut others: Vec<Json> = trajectory.grades().cloned().collect();
+        let mut seen = HashSet::from([self.rubric.clone()]);
+        others.retain(|other| rubric(other).is_some_and(|rubric| seen.insert(rubric)));
+        let is_list_of_others =
+            |key: &str, value: &Json| key == OtherGrades::KEY && matches!(value, Json::Array(_));
+        trajectory.extra.retain(|(key, value)| key != Self::KEY && !is_list_of_others(key, value));
+        trajectory.set_member(self);
+        if !others.is_empty() {
+            trajectory.extra.push((OtherGrades::KEY.to_owned(), Json::Array(others)));
+        }
+    }
 }
 
 /// What one judge says of one trajectory.

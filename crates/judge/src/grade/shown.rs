@@ -54,12 +54,8 @@ pub(super) fn answer_of(subject: &Subject) -> Part {
 
 /// The question, from whoever has it; who grades the prediction knows it best from elsewhere.
 pub(super) fn question(known: Option<&Trajectory>, prediction: &Trajectory) -> String {
-    let asked = |trajectory: &Trajectory| {
-        let prompt =
-            || trajectory.extra.iter().find(|(key, _)| key == "prompt").and_then(|(_, value)| value.as_str());
-        let question = trajectory.question.as_deref().or_else(prompt)?;
-        Some(format!("  asked: {}", shortened(question, TEXT)))
-    };
+    let asked =
+        |trajectory: &Trajectory| Some(format!("  asked: {}", shortened(trajectory.instruction()?, TEXT)));
     known.and_then(asked).or_else(|| asked(prediction)).unwrap_or_else(|| "  (none is recorded)".to_owned())
 }
 

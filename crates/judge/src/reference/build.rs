@@ -2,7 +2,7 @@
 
 use m3_support::text::shortened;
 use m3_trajectory::json::{Json, Keys};
-use m3_trajectory::{Call, Step, Trajectory, file_names, is_recorded_key};
+use m3_trajectory::{Call, Member as _, Step, Trajectory, file_names, is_recorded_key};
 use serde_json::Value;
 
 use super::provenance::{MergedCall, Provenance, Rebuilt, RemovedCall};
@@ -14,9 +14,6 @@ const LONGEST: usize = 10_000;
 
 /// Arguments of calls that were left out are kept as text if they are nested deeper.
 const DEEPEST: usize = 50;
-
-/// The key of the provenance.
-pub const PROVENANCE_KEY: &str = "judge";
 
 /// The reference: the calls of the run in their new steps, with what they returned in the run.
 pub(super) fn reference(run: &Trajectory, chain: &Chain, reconstruction: &Reconstruction) -> Trajectory {
@@ -77,16 +74,8 @@ fn with_steps(run: &Trajectory, steps: impl Iterator<Item = Vec<Call>>) -> Traje
 fn keys_of_the_task(run: &Trajectory) -> Vec<(String, Json)> {
     let is_recorded = run.is_prediction();
     let is_kept =
-        |key: &str| key == "prompt" || (is_recorded && !is_recorded_key(key) && key != PROVENANCE_KEY);
+        |key: &str| key == "prompt" || (is_recorded && !is_recorded_key(key) && key != Provenance::KEY);
     run.extra.iter().filter(|(key, _)| is_kept(key)).cloned().collect()
-}
-
-/// Adds its provenance to a trajectory.
-pub(super) fn with_provenance(mut trajectory: Trajectory, provenance: &Provenance) -> Trajectory {
-    // Only a bug can make this fail.
-    let value = serde_json::to_value(provenance).unwrap_or(Value::Null);
-    trajectory.extra.push((PROVENANCE_KEY.to_owned(), Json::from(&value)));
-    trajectory
 }
 
 /// What happened to each call, with the names and arguments of those that were left out.

@@ -72,7 +72,7 @@ pub(super) fn refusal_beforehand(run: &Trajectory, chain: &Chain, has_judge: boo
         };
         return refusal(RefusalKind::NoSuccessfulCall, reason.to_owned());
     }
-    let finish = run.extra.iter().find(|(key, _)| key == "finish").and_then(|(_, finish)| finish.as_str());
+    let finish = run.get("finish").and_then(Json::as_str);
     match finish {
         Some(finish) if !has_judge && finish != "answered" => {
             let reason = format!("it ended with `{}`, without an answer", shortened(finish, 40));
@@ -235,11 +235,6 @@ async fn next(
         Err(AskError::RunBlocker(blocker)) => Err(blocker.into()),
         Err(AskError::Journal(error)) => Err(error.into()),
     }
-}
-
-/// The text that a run has recorded under a key of an object: `run.repeat`, `model.requested`.
-pub(super) fn recorded<'t>(run: &'t Trajectory, key: &str, member: &str) -> Option<&'t Json> {
-    run.extra.iter().find(|(name, _)| name == key).and_then(|(_, value)| value.get(member))
 }
 
 #[cfg(test)]

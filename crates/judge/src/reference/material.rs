@@ -33,10 +33,10 @@ const WHOLE: &str = "the prediction";
 
 /// The task's question and the like.
 pub(super) fn task(trajectory: &Trajectory) -> String {
-    let prompt = trajectory.extra.iter().find(|(key, _)| key == "prompt");
-    let prompt = prompt.and_then(|(_, prompt)| prompt.as_str());
     let mut text = String::new();
-    for (label, part) in [("Question", trajectory.question.as_deref()), ("Explicit form", prompt)] {
+    for (label, part) in
+        [("Question", trajectory.question.as_deref()), ("Explicit form", trajectory.prompt())]
+    {
         if let Some(part) = part.filter(|part| !part.trim().is_empty()) {
             push(&mut text, label, part, MESSAGE);
         }
@@ -49,13 +49,10 @@ pub(super) fn task(trajectory: &Trajectory) -> String {
 
 /// Everything that was said and returned.
 pub(super) fn dialogue(trajectory: &Trajectory, chain: &Chain) -> String {
-    let recorded = trajectory.extra.iter().find(|(key, _)| key == "dialogue").map(|(_, dialogue)| dialogue);
-    let messages = match recorded {
-        Some(Json::Array(messages)) if messages.iter().any(|message| message.get("role").is_some()) => {
-            messages
-        }
-        _ => return shortened_record(|limit| calls(trajectory, chain, limit)),
-    };
+    let messages = trajectory.list("dialogue");
+    if !messages.iter().any(|message| message.get("role").is_some()) {
+        return shortened_record(|limit| calls(trajectory, chain, limit));
+    }
     shortened_record(|limit| {
         let mut text = String::new();
         for message in messages {

@@ -32,7 +32,7 @@ mod work;
 mod written;
 
 pub use ask::{Asker, ToldRetry};
-pub use build::{PROVENANCE_KEY, leave_out_results};
+pub use build::leave_out_results;
 pub use decide::NO_RESULTS;
 pub use journal::{JudgeJournal, JudgeJournalLine, Kept, KeptAnswer};
 use m3_executor::RunBlocker;
@@ -42,8 +42,7 @@ use m3_trajectory::SourceError;
 pub use prompts::{proposal_prompt_hash, verdict_prompt_hash};
 pub use provenance::{
     Disagreement, DisagreementKind, FailedCall, JudgeMode, JudgedRun, MergedCall, PromptHashes, Provenance,
-    REFERENCE_SCHEMA, Rebuilt, Reference, ReferenceCall, ReferenceStep, Refusal, RefusalKind, RemovedCall,
-    Status, Verification, VerificationResult,
+    REFERENCE_SCHEMA, Rebuilt, Refusal, RefusalKind, RemovedCall, Status, Verification, VerificationResult,
 };
 pub use reply::{Opinion, Verdict};
 pub use verify::Verifier;

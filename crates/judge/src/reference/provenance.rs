@@ -3,60 +3,16 @@
 use m3_llm::Usage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::reply::Opinion;
 use crate::CallPlace;
 use crate::reconstruct::RemovalReason;
 use m3_flow::Dependency;
+use m3_trajectory::Member;
 
 /// The schema of a reference.
 pub const REFERENCE_SCHEMA: &str = "m3.reference/1";
-
-/// A reference that `m3 judge` has made, or a run that it did not accept: a native trajectory with its provenance.
-#[derive(Debug, Clone, JsonSchema)]
-#[schemars(title = "m3.reference/1")]
-pub struct Reference {
-    /// The task's id.
-    pub id: String,
-    /// The task's image, as the task names it.
-    #[schemars(default)]
-    pub image: Option<String>,
-    /// The kind of task.
-    #[schemars(rename = "type", default)]
-    pub task_type: Option<String>,
-    /// The fuzzy form of the task.
-    #[schemars(default)]
-    pub question: Option<String>,
-    /// The steps.
-    pub steps: Vec<ReferenceStep>,
-    /// The answer of the run that it was made of.
-    #[schemars(default)]
-    pub final_reply: Option<String>,
-    /// Where it comes from.
-    pub judge: Provenance,
-    /// All other keys of the task, `prompt` among them.
-    #[schemars(flatten)]
-    pub extra: Map<String, Value>,
-}
-
-/// Calls that are made at once.
-#[derive(Debug, Clone, JsonSchema)]
-pub struct ReferenceStep {
-    /// From 1.
-    pub step: u32,
-    /// The calls.
-    pub calls: Vec<ReferenceCall>,
-}
-
-/// A call.
-#[derive(Debug, Clone, JsonSchema)]
-pub struct ReferenceCall {
-    /// The tool as `server/tool`.
-    pub name: String,
-    /// Its arguments.
-    pub arguments: Value,
-}
 
 /// Where a reference comes from. Places count steps and calls from 0 and are those of the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -86,6 +42,10 @@ pub struct Provenance {
     /// knows by it whether anybody has changed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<String>,
+}
+
+impl Member for Provenance {
+    const KEY: &'static str = "judge";
 }
 
 /// Who decided on a run.

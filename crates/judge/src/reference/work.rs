@@ -8,15 +8,15 @@ pub(super) use m3_executor::run::{TaskImage, hash_of_bytes};
 use m3_llm::{Picture, PictureError, PictureLimits, Pictures, Usage};
 use m3_outcomes::KnownTools;
 use m3_support::text::{on_one_line, shortened};
-use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::json::Keys;
 use m3_trajectory::{Trajectory, TrajectoryFile};
 use tokio_util::sync::CancellationToken;
 
 use super::JudgeError;
 use super::ask::Asker;
-use super::build::{rebuilt, reference, refused, with_provenance};
+use super::build::{rebuilt, reference, refused};
 use super::choose::{disagreements, in_order};
-use super::decide::{Case, Decision, by_judge, by_rules_alone, recorded, refusal_beforehand};
+use super::decide::{Case, Decision, by_judge, by_rules_alone, refusal_beforehand};
 use super::prompts::{proposal_prompt_hash, verdict_prompt_hash};
 use super::provenance::{
     JudgeMode, JudgedRun, PromptHashes, Provenance, REFERENCE_SCHEMA, Refusal, RefusalKind, Status,
@@ -145,12 +145,13 @@ impl JudgeWork {
             None if is_undecided => Status::Undecided,
             None => Status::Rejected,
         };
-        let trajectory = match chosen.and_then(|chosen| looked[chosen].reference.take()) {
+        let mut trajectory = match chosen.and_then(|chosen| looked[chosen].reference.take()) {
             Some(reference) => reference,
             None => looked.first().map(|run| refused(&run.trajectory)).unwrap_or_default(),
         };
         let provenance = self.provenance(status, chosen, looked, found);
-        Ok(JudgedTask { trajectory: with_provenance(trajectory, &provenance), provenance })
+        trajectory.set_member(&provenance);
+        Ok(JudgedTask { trajectory, provenance })
     }
 
     fn provenance(
@@ -258,16 +259,11 @@ impl JudgeWork {
 
 /// What is known about a run before the judge is asked.
 fn unjudged(source: &RunSource, trajectory: &Trajectory) -> JudgedRun {
-    let model = recorded(trajectory, "model", "requested").and_then(Json::as_str);
-    let repeat = match recorded(trajectory, "run", "repeat") {
-        Some(Json::Integer(repeat)) => u64::try_from(*repeat).ok(),
-        _ => None,
-    };
     JudgedRun {
         file: shortened(source.file.name(), NAME),
         index: source.index,
-        model: model.map(|model| shortened(model, NAME)),
-        repeat,
+        model: trajectory.model().map(|model| shortened(model, NAME)),
+        repeat: trajectory.repeat(),
         content: hash_of_bytes(trajectory.to_json().to_text(Keys::Sorted).as_bytes()),
         image: None,
         steps: trajectory.steps.len(),

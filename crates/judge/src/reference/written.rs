@@ -5,11 +5,11 @@ use std::path::Path;
 
 use m3_support::text::hexadecimal;
 use m3_trajectory::json::{Json, Keys};
-use m3_trajectory::{Duplicates, TrajectoryFile};
+use m3_trajectory::{Duplicates, Member as _, TrajectoryFile};
 use sha2::{Digest as _, Sha256};
 
 use super::JudgedTask;
-use super::build::PROVENANCE_KEY;
+use super::provenance::Provenance;
 
 /// The key of the hash within the provenance.
 const KEY: &str = "written";
@@ -39,11 +39,8 @@ pub fn seal(tasks: &mut [&mut JudgedTask]) {
     }
     let hash = content.hash();
     for task in tasks {
-        let provenance = task.trajectory.extra.iter_mut().find(|(key, _)| key == PROVENANCE_KEY);
-        if let Some((_, Json::Object(members))) = provenance {
-            members.push((KEY.to_owned(), Json::String(hash.clone())));
-        }
         task.provenance.written = Some(hash.clone());
+        task.trajectory.set_member(&task.provenance);
     }
 }
 
@@ -79,7 +76,7 @@ fn is_empty(path: &Path) -> bool {
 /// Takes the hash out of the provenance of a trajectory.
 fn take_hash(trajectory: &mut Json) -> Option<String> {
     let Json::Object(members) = trajectory else { return None };
-    let (_, provenance) = members.iter_mut().find(|(key, _)| key == PROVENANCE_KEY)?;
+    let (_, provenance) = members.iter_mut().find(|(key, _)| key == Provenance::KEY)?;
     let Json::Object(members) = provenance else { return None };
     let place = members.iter().position(|(key, _)| key == KEY)?;
     match members.remove(place) {

@@ -92,7 +92,7 @@ fn call(
     let none = Json::Object(Vec::new());
     let now = call.arguments.as_ref().unwrap_or(&none);
     let text = json_without_hidden(&now.to_text(Keys::AsRead)).into_owned();
-    let outcome = call.extra.iter().find(|(key, _)| key == "outcome");
+    let outcome = call.get("outcome");
     // What a person wrote goes to the page in full, because the page sends it back.
     let is_editable = is_changed || text.len() <= LONGEST_EDITABLE;
     json!({
@@ -104,7 +104,7 @@ fn call(
         "is_editable": is_editable,
         "is_changed": is_changed,
         "result": result.map(|result| told_result(result, index, placed.call)),
-        "outcome": outcome.map(|(_, value)| shown(value)),
+        "outcome": outcome.map(shown),
         "problems": rules.problems(placed.call, &call.tool, now),
         "remark": rules.remark(&call.tool),
     })

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use m3_support::text::shortened;
 use m3_trajectory::json::Json;
-use m3_trajectory::{Problems, Severity, Trajectory};
+use m3_trajectory::{Member as _, Problems, Severity, Trajectory};
 use serde::de::DeserializeOwned;
 
 use super::arrangement::{EditProblem, PlacedCall, Revision, Rules, original};
@@ -13,7 +13,7 @@ use super::checks::{SAYS_NOTHING, says_nothing};
 use super::links::{Linked, misplaced_calls};
 use super::origin::Subject;
 use super::reviews::Reviews;
-use crate::reference::{Disagreement, Opinion, PROVENANCE_KEY, Refusal, Verdict, Verification};
+use crate::reference::{Disagreement, Opinion, Provenance, Refusal, Verdict, Verification};
 
 /// The most findings that are shown of one reference.
 const MOST: usize = 100;
@@ -94,9 +94,7 @@ fn of_calls(subject: Subject<'_>, revision: &Revision, rules: &Rules) -> Vec<Edi
 /// What `m3 judge` recorded against the run that the reference was made of. What it says of a call that was removed, or
 /// has other arguments now, is left out. Members of another form are ignored: anybody may have written the file.
 fn of_judge(reference: &Trajectory, revision: &Revision) -> Vec<EditProblem> {
-    let Some((_, judge)) = reference.extra.iter().find(|(key, _)| key == PROVENANCE_KEY) else {
-        return Vec::new();
-    };
+    let Some(judge) = reference.get(Provenance::KEY) else { return Vec::new() };
     let chosen = member::<usize>(judge, "chosen");
     let run = match (judge.get("runs"), chosen) {
         (Some(Json::Array(runs)), Some(chosen)) => runs.get(chosen),

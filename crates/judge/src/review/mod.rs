@@ -46,7 +46,7 @@ pub use pairs::PairsDesk;
 pub use preferences::{
     Counts, PREFERENCE_SCHEMA, Pairs, Preference, PreferenceSummary, Version, preferences_path,
 };
-pub use reviewed::{CountedDecision, PROVENANCE, ReviewRecord, Reviewed, ReviewedReference, reviewed};
+pub use reviewed::{CountedDecision, ReviewRecord, Reviewed, reviewed};
 pub use reviews::{Reviews, store_path};
 pub use server::{Ask, Desk, DeskMut, Page, PageServer, PageServerError, Reply};
 pub use table::{COLUMNS, write_table};

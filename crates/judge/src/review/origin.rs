@@ -9,11 +9,11 @@ pub use m3_executor::run::hash_of_bytes;
 use m3_support::files::folder_of;
 use m3_support::text::shortened;
 use m3_trajectory::json::{Json, Keys};
-use m3_trajectory::{Call, Trajectory, TrajectoryFile};
+use m3_trajectory::{Call, Member as _, Trajectory, TrajectoryFile};
 use serde::{Deserialize, Serialize};
 
 use crate::CallPlace;
-use crate::reference::PROVENANCE_KEY;
+use crate::reference::Provenance;
 use m3_flow::{Dependency, SharedValue};
 
 /// A dependency between calls, counted as in [`PlacedCall::call`](super::arrangement::PlacedCall::call).
@@ -208,7 +208,7 @@ pub fn content(run: &Trajectory) -> String {
 
 /// The run that `m3 judge` chose.
 fn chosen(reference: &Trajectory) -> Option<Recorded> {
-    let (_, judge) = reference.extra.iter().find(|(key, _)| key == PROVENANCE_KEY)?;
+    let judge = reference.get(Provenance::KEY)?;
     let Json::Integer(chosen) = judge.get("chosen")? else { return None };
     let Json::Array(runs) = judge.get("runs")? else { return None };
     serde_json::from_value(runs.get(usize::try_from(*chosen).ok()?)?.to_value()?).ok()
@@ -246,11 +246,7 @@ pub(super) fn find_runs(references: &[Trajectory], origins: &mut [Origin], folde
 
 /// Where a run of `m3 run` works on a task.
 fn workspace(predictions: &Path, run: &Trajectory) -> PathBuf {
-    let recorded = run.extra.iter().find(|(key, _)| key == "run").and_then(|(_, run)| run.get("repeat"));
-    let repeat = match recorded {
-        Some(Json::Integer(repeat)) => u32::try_from(*repeat).unwrap_or(1),
-        _ => 1,
-    };
+    let repeat = run.repeat().and_then(|repeat| u32::try_from(repeat).ok()).unwrap_or(1);
     folder_of(predictions).join("workspaces").join(file_name(&run.id, repeat))
 }
 

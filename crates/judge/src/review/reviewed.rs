@@ -1,31 +1,16 @@
 //! References after their review, with the decisions.
 
-use m3_trajectory::Trajectory;
-use m3_trajectory::json::Json;
+use m3_trajectory::{Member, Trajectory};
 use schemars::JsonSchema;
-use serde_json::{Map, Value};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::arrangement::arranged;
 use super::decision::{REVIEW_SCHEMA, State};
 use super::reviews::Reviews;
 
-/// The key of a trajectory that says who reviewed it.
-pub const PROVENANCE: &str = "review";
-
-/// A reference as `m3 review --out` writes it, if people decided on it.
-#[derive(Debug, Clone, JsonSchema)]
-pub struct ReviewedReference {
-    /// The task's id.
-    pub id: String,
-    /// Who reviewed it, and what they decided.
-    pub review: ReviewRecord,
-    /// All else that the reference has.
-    #[schemars(flatten)]
-    pub extra: Map<String, Value>,
-}
-
-/// Who reviewed a reference: its `review`.
-#[derive(Debug, Clone, JsonSchema)]
+/// Who reviewed a reference, and what they decided.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ReviewRecord {
     /// `m3.review/1`.
     pub schema: String,
@@ -34,12 +19,16 @@ pub struct ReviewRecord {
     /// The decisions that count, in their order.
     pub decisions: Vec<CountedDecision>,
     /// What stood there before: an earlier review.
-    #[schemars(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Value>,
 }
 
+impl Member for ReviewRecord {
+    const KEY: &'static str = "review";
+}
+
 /// A decision that counts.
-#[derive(Debug, Clone, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CountedDecision {
     /// The person.
     pub name: String,
@@ -48,14 +37,14 @@ pub struct CountedDecision {
     /// What was decided, in a few words.
     pub what: String,
     /// A remark.
-    #[schemars(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
 /// References after their review.
 #[derive(Debug, Default)]
 pub struct Reviewed {
-    /// The accepted and edited references in the order of the file, each with its review as [`PROVENANCE`].
+    /// The accepted and edited references in the order of the file, each with its [`ReviewRecord`].
     pub references: Vec<Trajectory>,
     /// The other references: id, state, and the note of a rejection.
     pub left_out: Vec<(String, State, String)>,
@@ -85,33 +74,24 @@ fn with_provenance(reviews: &Reviews, index: usize) -> Trajectory {
         Some(revision) => arranged(reference, revision),
         None => reference.clone(),
     };
-    let text = |text: &str| Json::String(text.to_owned());
-    let decisions = reviews.counting(index).map(|decision| {
-        let mut members = vec![
-            ("name".to_owned(), text(&decision.name)),
-            ("time".to_owned(), text(&decision.time)),
-            ("what".to_owned(), text(&decision.action.summary())),
-        ];
-        let note = decision.action.note();
-        members.extend((!note.is_empty()).then(|| ("note".to_owned(), text(note))));
-        Json::Object(members)
+    let decisions = reviews.counting(index).map(|decision| CountedDecision {
+        name: decision.name.clone(),
+        time: decision.time.clone(),
+        what: decision.action.summary(),
+        note: Some(decision.action.note().to_owned()).filter(|note| !note.is_empty()),
     });
-    let mut provenance = vec![
-        ("schema".to_owned(), text(REVIEW_SCHEMA)),
-        ("state".to_owned(), text(reviews.state(index).name())),
-        ("decisions".to_owned(), Json::Array(decisions.collect())),
-    ];
-    // A reference that was reviewed before keeps its earlier review.
-    if let Some(at) = made.extra.iter().position(|(key, _)| key == PROVENANCE) {
-        provenance.push(("before".to_owned(), made.extra.remove(at).1));
-    }
-    made.extra.push((PROVENANCE.to_owned(), Json::Object(provenance)));
+    let decisions = decisions.collect();
+    // A reference that was reviewed before keeps its earlier review, and the new one stands last.
+    let earlier = made.extra.iter().position(|(key, _)| key == ReviewRecord::KEY);
+    let before = earlier.map(|at| made.extra.remove(at).1.to_value_or_text());
+    let state = reviews.state(index);
+    made.set_member(&ReviewRecord { schema: REVIEW_SCHEMA.to_owned(), state, decisions, before });
     made
 }
 
 #[cfg(test)]
 mod tests {
-    use m3_trajectory::json::{self, Keys};
+    use m3_trajectory::json::{self, Json, Keys};
     use m3_trajectory::{Call, Step};
 
     use super::*;
@@ -129,7 +109,7 @@ mod tests {
         let reference = |id: &str| Trajectory {
             id: id.to_owned(),
             steps: vec![Step { number: Some(1), calls: vec![call("a/b"), call("a/c")], ..Step::default() }],
-            extra: vec![(PROVENANCE.to_owned(), Json::Bool(true))],
+            extra: vec![(ReviewRecord::KEY.to_owned(), Json::Bool(true))],
             ..Trajectory::default()
         };
         let folder = tempfile::tempdir().unwrap();

@@ -3,10 +3,8 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
-use m3_trajectory::json::Json;
 use m3_trajectory::{FailureClass, Trajectory};
 
-use super::member;
 use crate::audit::text::{headline, padded, width};
 use crate::sheet::{Cell, Column, Sheet, SheetForm, write_sheets};
 
@@ -38,8 +36,6 @@ impl ListedTrajectory {
     #[must_use]
     pub fn new(trajectory: &Trajectory, repeat: u64) -> Self {
         let malformed: usize = trajectory.steps.iter().map(|step| step.malformed.len()).sum();
-        let prompt = || member(&trajectory.extra, "prompt").and_then(Json::as_str);
-        let question = trajectory.question.as_deref().or_else(prompt);
         Self {
             id: headline(&trajectory.id, ID),
             repeat,
@@ -49,7 +45,7 @@ impl ListedTrajectory {
             failure: FailureClass::of(trajectory)
                 .map(|failure| failure.name().replace('_', " "))
                 .unwrap_or_default(),
-            question: headline(question.unwrap_or("-"), KEPT),
+            question: headline(trajectory.instruction().unwrap_or("-"), KEPT),
         }
     }
 }

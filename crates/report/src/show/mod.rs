@@ -95,12 +95,10 @@ impl ShownTrajectory {
         options: ShowOptions,
         size_of: impl FnOnce(&str) -> Option<(u32, u32)>,
     ) -> Self {
-        let extra = |key: &str| member(&trajectory.extra, key);
         let image = trajectory.image.as_deref().map(|path| {
             let size = size_of(path).map(|(width, height)| format!(" ({width} x {height})"));
             bounded(path, QUESTION) + &size.unwrap_or_default()
         });
-        let question = trajectory.question.as_deref().or_else(|| extra("prompt").and_then(Json::as_str));
         let steps = trajectory.steps.iter().take(STEPS).map(|step| {
             let entries = step.entries().take(CALLS);
             let calls =
@@ -108,19 +106,15 @@ impl ShownTrajectory {
             let all = step.calls.len() + step.malformed.len();
             ShownStep { calls, more: more(all.saturating_sub(CALLS), "call") }
         });
-        let list = |key| match extra(key) {
-            Some(Json::Array(items)) => items.as_slice(),
-            _ => &[],
-        };
-        let sent = if options.images { list("images") } else { &[] };
-        let messages = if options.dialogue { list("dialogue") } else { &[] };
+        let sent = if options.images { trajectory.list("images") } else { &[] };
+        let messages = if options.dialogue { trajectory.list("dialogue") } else { &[] };
         Self {
             title: shortened(&trajectory.id, 200),
             task_type: trajectory.task_type.as_deref().map(|name| shortened(name, 100)),
             run: run::rows(trajectory),
             image,
             sent: sent.iter().take(CALLS).map(output::image).collect(),
-            question: question.map(|text| bounded(text, QUESTION)),
+            question: trajectory.instruction().map(|text| bounded(text, QUESTION)),
             steps: steps.collect(),
             more_steps: more(trajectory.steps.len().saturating_sub(STEPS), "step"),
             reply: trajectory.final_reply.as_deref().map(|text| bounded(text, REPLY)),
@@ -147,14 +141,13 @@ impl ShownTrajectory {
 
 impl ShownCall {
     fn new(call: &Call) -> Self {
-        let extra = |key: &str| member(&call.extra, key);
-        let outcome = extra("outcome").and_then(Json::as_str);
+        let outcome = call.recorded_outcome();
         let is_failed = outcome.map_or(call.is_error(), |outcome| outcome != "success");
         let reason = is_failed.then(|| match outcome {
             Some(outcome) => format!("failed: {}", bounded(outcome, 60)),
             None => "failed".to_owned(),
         });
-        let time = extra("milliseconds").and_then(milliseconds);
+        let time = call.get("milliseconds").and_then(milliseconds);
         let output = match &call.result {
             Some(result) => Some(bounded(&output::text(result), OUTPUT)),
             None => outcome.map(|_| "(no answer)".to_owned()),
@@ -194,20 +187,9 @@ fn arguments(arguments: Option<&Json>) -> String {
     }
 }
 
-fn member<'a>(members: &'a [(String, Json)], key: &str) -> Option<&'a Json> {
-    members.iter().find(|(name, _)| name == key).map(|(_, value)| value)
-}
-
 /// A time in milliseconds, in words.
 fn milliseconds(value: &Json) -> Option<String> {
-    integer(value).map(|time| m3_support::text::duration(std::time::Duration::from_millis(time)))
-}
-
-fn integer(value: &Json) -> Option<u64> {
-    match value {
-        Json::Integer(value) => u64::try_from(*value).ok(),
-        _ => None,
-    }
+    value.as_count().map(|time| m3_support::text::duration(std::time::Duration::from_millis(time)))
 }
 
 /// A text by others: lines are kept, tabs become blanks, and at most this many characters stay, with a note on the

@@ -31,7 +31,7 @@ pub(super) fn text(result: &Json) -> String {
 /// An image that was sent, or that a dialogue names: its path, its size, and how it was changed.
 pub(super) fn image(image: &Json) -> String {
     let text = |key: &str| image.get(key).and_then(Json::as_str).map(|text| bounded(text, NAME));
-    let number = |key: &str| image.get(key).and_then(super::integer);
+    let number = |key: &str| image.get(key).and_then(Json::as_count);
     let Some(path) = text("image").or_else(|| text("file")).or_else(|| text("path")) else {
         return bounded(&image.to_text(Keys::AsRead), NAME);
     };

@@ -4,7 +4,7 @@ use m3_support::text::counted;
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
-use super::{Row, bounded, integer, member, milliseconds};
+use super::{Row, bounded, milliseconds};
 
 /// The longest reason that is shown, in characters.
 const REASON: usize = 1_000;
@@ -14,7 +14,7 @@ const NAME: usize = 200;
 
 /// The lines; none if the trajectory was not recorded by a run.
 pub(super) fn rows(trajectory: &Trajectory) -> Vec<Row> {
-    let extra = |key: &str| member(&trajectory.extra, key);
+    let extra = |key: &str| trajectory.get(key);
     let lines = [
         ("Model", extra("model").and_then(model)),
         ("Run", run(extra("mode"), extra("run"))),
@@ -39,7 +39,7 @@ fn model(model: &Json) -> Option<String> {
 }
 
 fn run(mode: Option<&Json>, run: Option<&Json>) -> Option<String> {
-    let number = |key: &str| run.and_then(|run| run.get(key)).and_then(integer);
+    let number = |key: &str| run.and_then(|run| run.get(key)).and_then(Json::as_count);
     let parts = [
         mode.and_then(name),
         number("repeat").map(|repeat| format!("repeat {repeat}")),
@@ -55,15 +55,12 @@ fn finish(finish: Option<&Json>, reason: Option<&Json>) -> Option<String> {
 }
 
 fn tokens(usage: Option<&Json>, turns: Option<&Json>) -> Option<String> {
-    let count = |key: &str| usage.and_then(|usage| usage.get(key)).and_then(integer);
+    let count = |key: &str| usage.and_then(|usage| usage.get(key)).and_then(Json::as_count);
     let of_which = |key: &str, what: &str| {
         let part = count(key).filter(|part| *part > 0);
         part.map(|part| format!(" ({part} {what})")).unwrap_or_default()
     };
-    let turns = match turns {
-        Some(Json::Array(turns)) => turns.as_slice(),
-        _ => &[],
-    };
+    let turns = turns.map(Json::items).unwrap_or_default();
     // A turn without `usage` gives no information; a `usage` without a number means that the provider did not report
     // it.
     let lacks = |usage: &Json| usage.get("input_tokens").is_none() || usage.get("output_tokens").is_none();

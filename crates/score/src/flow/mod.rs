@@ -145,12 +145,12 @@ pub(super) fn given_names(trajectory: &Trajectory, asked: &AskedNames) -> HashMa
 
 /// The names that a task asks for.
 pub(super) fn asked_names(both: [&Trajectory; 2]) -> AskedNames {
-    AskedNames::new(&first_texts(both, &[question, prompt]).join("\n"))
+    AskedNames::new(&first_texts(both, &[question, Trajectory::prompt]).join("\n"))
 }
 
 /// The texts of a task, each as the first of both has it: its question, its prompt, the path of its image.
 pub(super) fn texts_of_task(both: [&Trajectory; 2]) -> Vec<String> {
-    first_texts(both, &[question, prompt, |side| side.image.as_deref()])
+    first_texts(both, &[question, Trajectory::prompt, |side| side.image.as_deref()])
 }
 
 /// Some texts of a task, each as the first of both has it.
@@ -160,10 +160,6 @@ fn first_texts(both: [&Trajectory; 2], texts: &[fn(&Trajectory) -> Option<&str>]
 
 fn question(side: &Trajectory) -> Option<&str> {
     side.question.as_deref()
-}
-
-fn prompt(side: &Trajectory) -> Option<&str> {
-    side.extra.iter().find(|(key, _)| key == "prompt").and_then(|(_, prompt)| prompt.as_str())
 }
 
 /// Whether any call of a trajectory has a recorded result.

@@ -140,7 +140,7 @@ impl<'a> Found<'a> {
 
 impl<'a> Expected<'a> {
     fn of(call: &'a Call, schema: &dyn Fn(&str) -> Option<&'a Json>, language: Language) -> Self {
-        let member = call.extra.iter().find(|(key, _)| key == "accepted").map(|(_, value)| value);
+        let member = call.get("accepted");
         let (members, form) = match (member, &call.arguments) {
             (Some(Json::Object(members)), _) => (members.as_slice(), Form::Listed),
             (_, Some(Json::Object(members))) => (members.as_slice(), Form::Only),

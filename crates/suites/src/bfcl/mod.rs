@@ -19,7 +19,6 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, MalformedCall, Trajectory};
 
-use crate::members::{items, member};
 use crate::suite::{Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit};
 use crate::values::Values;
 use failure::Kind;
@@ -107,22 +106,20 @@ struct Task<'a> {
 
 impl<'a> Task<'a> {
     fn of(reference: &'a Trajectory, catalog: Option<&'a Catalog>) -> Self {
-        let functions = member(reference, "functions");
-        let language = match member(reference, "language") {
+        let functions = reference.get("functions");
+        let language = match reference.get("language") {
             Some(name) => name.as_str().and_then(Language::named).ok_or_else(|| name.to_text(Keys::AsRead)),
             None => Ok(Language::default()),
         };
         let calls = calls(reference);
-        let is_odd = |call: &&Call| {
-            let accepted = call.extra.iter().find(|(key, _)| key == "accepted");
-            accepted.is_some_and(|(_, accepted)| !matches!(accepted, Json::Object(_)))
-        };
+        let is_odd =
+            |call: &&Call| call.get("accepted").is_some_and(|accepted| !matches!(accepted, Json::Object(_)));
         let mut unreadable = Vec::new();
         unreadable.extend(calls.iter().any(is_odd).then_some("`accepted` is no object"));
         unreadable.extend(
             functions.is_some_and(|it| !matches!(it, Json::Array(_))).then_some("`functions` is no list"),
         );
-        let functions = functions.map(items).unwrap_or_default();
+        let functions = functions.map(Json::items).unwrap_or_default();
         Self {
             reference,
             calls,

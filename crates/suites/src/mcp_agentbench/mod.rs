@@ -6,7 +6,7 @@ mod category;
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
-use crate::members::{Cost, grade, items, member};
+use crate::members::{Cost, grade};
 use crate::suite::{Group, Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit, by_name};
 use crate::values::Values;
 use agreement::Votes;
@@ -202,5 +202,5 @@ fn word(value: &Json) -> Option<bool> {
 
 /// The verdicts of people that a trajectory has.
 fn people(trajectory: &Trajectory) -> Vec<bool> {
-    member(trajectory, "votes").map(items).unwrap_or_default().iter().filter_map(word).collect()
+    trajectory.get("votes").map(Json::items).unwrap_or_default().iter().filter_map(word).collect()
 }

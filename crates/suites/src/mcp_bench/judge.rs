@@ -2,7 +2,7 @@
 
 use m3_trajectory::json::Json;
 
-use crate::members::{grade, grades, items, member, number};
+use crate::members::{grade, grades, number};
 use crate::suite::Trial;
 
 /// A dimension: its name here and in judges' replies, and that of the grade of `m3 grade --rubric mcp-bench`, which is a
@@ -34,8 +34,8 @@ impl Dimensions {
     /// Those of a prediction: the mean of the member `judge_replies`, else grades; `None` if no judge was asked, or all failed.
     pub(super) fn of(trial: &Trial<'_>) -> Option<Self> {
         let prediction = trial.graded.or(trial.prediction)?;
-        if let Some(replies) = member(prediction, "judge_replies") {
-            return Self::mean(items(replies));
+        if let Some(replies) = prediction.get("judge_replies") {
+            return Self::mean(replies.items());
         }
         let grades = DIMENSIONS.map(|(_, name)| grade(trial, name));
         let is_graded = grades.iter().all(Option::is_some);
@@ -81,10 +81,10 @@ pub(super) fn variation(trial: &Trial<'_>) -> Option<f64> {
         Some(f64::midpoint(first?, second?))
     };
     let of_replies = |name: &str| -> Vec<f64> {
-        let replies = member(prediction, name).map(items).unwrap_or_default();
+        let replies = prediction.get(name).map(Json::items).unwrap_or_default();
         replies.iter().filter_map(|reply| completion(reply, [DIMENSIONS[0].0, DIMENSIONS[1].0])).collect()
     };
-    let judges = grades(trial).flat_map(|grades| grades.get("by_judge").map(items).unwrap_or_default());
+    let judges = grades(trial).flat_map(|grades| grades.get("by_judge").map(Json::items).unwrap_or_default());
     let judges: Vec<f64> =
         judges.filter_map(|judge| completion(judge, [DIMENSIONS[0].1, DIMENSIONS[1].1])).collect();
     let scores = if judges.len() > 1 { judges } else { of_replies("judge_replies") };

@@ -14,7 +14,7 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::Json;
 use m3_trajectory::{FailureClass, Trajectory};
 
-use crate::members::{Cost, items, member};
+use crate::members::Cost;
 use crate::suite::{Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit, Variant};
 use crate::values::Values;
 use judge::Dimensions;
@@ -143,9 +143,9 @@ impl Scorer for McpBench<'_> {
 impl McpBench<'_> {
     fn rates(&mut self, prediction: &Trajectory) -> Rates {
         // `m3 run` keeps a hash there, which tells no names.
-        let listed = member(prediction, "tools").filter(|names| matches!(names, Json::Array(_)));
+        let listed = prediction.get("tools").filter(|names| matches!(names, Json::Array(_)));
         let offered: Option<HashSet<&str>> =
-            listed.map(|names| items(names).iter().filter_map(Json::as_str).collect());
+            listed.map(|names| names.items().iter().filter_map(Json::as_str).collect());
         let Self { catalog, schemas, variant, .. } = self;
         let is_known = offered.is_some() || catalog.is_some();
         Rates::of(prediction, is_known, *variant, |tool, arguments| {
@@ -172,7 +172,7 @@ fn failure(prediction: Option<&Trajectory>) -> Option<FailureClass> {
 
 /// How many servers a task is about: those that it names, else those of its reference's calls.
 fn servers(reference: &Trajectory) -> usize {
-    match member(reference, "servers").map(items) {
+    match reference.get("servers").map(Json::items) {
         Some(servers) if !servers.is_empty() => servers.len(),
         _ => rates::servers(reference).len(),
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use m3_trajectory::json::Json;
 use m3_trajectory::{Call, Step, Trajectory};
 
-use crate::members::{member, number};
+use crate::members::number;
 use crate::suite::Variant;
 
 /// What is counted of a prediction.
@@ -39,7 +39,7 @@ impl Rates {
     ) -> Self {
         let mut rates = Self {
             is_known,
-            planning: member(prediction, "planning_json_compliance").and_then(number),
+            planning: prediction.get("planning_json_compliance").and_then(number),
             rounds: prediction.steps.len(),
             servers: servers(prediction).len(),
             ..Self::default()
@@ -114,8 +114,8 @@ fn share(count: usize, of: usize) -> Option<f64> {
 /// Whether a call succeeded: by its member `success`, else if it has a result that is not marked as an error. `None` if
 /// nothing is recorded.
 fn success(call: &Call) -> Option<bool> {
-    match call.extra.iter().find(|(key, _)| key == "success") {
-        Some((_, flag)) => Some(*flag == Json::Bool(true)),
+    match call.get("success") {
+        Some(flag) => Some(*flag == Json::Bool(true)),
         None if call.is_error() => Some(false),
         None => call.result.as_ref().is_some_and(|result| *result != Json::Null).then_some(true),
     }

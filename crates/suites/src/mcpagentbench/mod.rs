@@ -5,7 +5,7 @@ mod verdict;
 
 use m3_trajectory::Trajectory;
 
-use crate::members::{member, number};
+use crate::members::number;
 use crate::suite::{Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit, Variant};
 use crate::values::Values;
 use totals::{Record, Totals};
@@ -94,7 +94,7 @@ struct Cost {
 impl Cost {
     fn of(prediction: &Trajectory) -> Self {
         let own = crate::members::Cost::of(prediction);
-        let run = member(prediction, "import").and_then(|import| import.get("run"));
+        let run = prediction.get("import").and_then(|import| import.get("run"));
         let number = |value| number(value).filter(|number| *number >= 0.0);
         let of_run = |key: &str| run.and_then(|run| run.get(key)).and_then(number);
         Self {

@@ -6,8 +6,6 @@ use std::collections::{HashMap, VecDeque};
 use m3_trajectory::json::Json;
 use m3_trajectory::{Call, Trajectory};
 
-use super::reply::member;
-
 /// What a model wrote as a call: `None` if it names no tool.
 pub(super) type Entry<'t> = Option<&'t Call>;
 
@@ -29,7 +27,7 @@ pub(super) struct Marks {
 impl Marks {
     /// The marks for the calls of a trajectory: by the member `id` of each, or else by its place, from 1.
     pub(super) fn of(trajectory: &Trajectory) -> Self {
-        let id = |at: usize, entry: Entry<'_>| match entry.and_then(|call| member(call, "id")) {
+        let id = |at: usize, entry: Entry<'_>| match entry.and_then(|call| call.get("id")) {
             Some(Json::String(id)) => id.clone(),
             Some(Json::Integer(id)) => id.to_string(),
             _ => (at + 1).to_string(),

@@ -3,8 +3,6 @@
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::{Json, parse};
 
-use crate::members::member;
-
 /// The member with the verdict: 1 or `true` if the arguments are right, anything else if they are not.
 const VERDICT: &str = "parameter_correctness";
 
@@ -13,7 +11,7 @@ const REPLY: &str = "judge_reply";
 
 /// Whether a judge found the arguments right; `None` if none was asked.
 pub(super) fn is_right(prediction: &Trajectory) -> Option<bool> {
-    member(prediction, VERDICT).map(equals_one).or_else(|| member(prediction, REPLY).map(is_right_in_reply))
+    prediction.get(VERDICT).map(equals_one).or_else(|| prediction.get(REPLY).map(is_right_in_reply))
 }
 
 /// Whether a value equals 1 in Python: `true` does, the text `"1"` does not.

@@ -22,14 +22,9 @@ impl<'c> Answer<'c> {
         };
         match call.result.as_ref().filter(is_wrapper) {
             Some(wrapper) => Self { status: wrapper.get("status_code"), reply: wrapper.get("result") },
-            None => Self { status: member(call, "status_code"), reply: call.result.as_ref() },
+            None => Self { status: call.get("status_code"), reply: call.result.as_ref() },
         }
     }
-}
-
-/// A member of a call that has no field of its own.
-pub(super) fn member<'c>(call: &'c Call, key: &str) -> Option<&'c Json> {
-    call.extra.iter().find(|(name, _)| name == key).map(|(_, value)| value)
 }
 
 /// What the program says of a call.

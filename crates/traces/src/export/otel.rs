@@ -14,7 +14,7 @@ use super::told::{Given, Told, ToldCall};
 use crate::arguments::tool;
 use crate::content::{Content, Media, MediaPlace, Part, object, standard, string};
 use crate::conversation::Conversation;
-use crate::fields::{Fields, items};
+use crate::fields::Fields;
 use crate::spans::{Span, WITHOUT_DURATION, seconds};
 use crate::trace::Notes;
 
@@ -71,7 +71,7 @@ pub(crate) fn result_of(given: &Json) -> Json {
         Some("blob" | "uri") => part.has("modality"),
         _ => false,
     };
-    let parts = items(given);
+    let parts = given.items();
     if !parts.is_empty() && parts.iter().all(is_part) && parts.iter().any(|part| part.has("modality")) {
         return Content::of(given).to_json();
     }

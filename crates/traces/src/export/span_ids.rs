@@ -32,7 +32,7 @@ impl SpanIds {
     pub fn of(trajectory: &Trajectory, times: u64) -> Self {
         let exported = told::key(&trajectory.id, times);
         let exported = Self { trace: trace_id(&exported).to_owned(), span: Some(span_id(&exported, 0)) };
-        let import = trajectory.extra.iter().find(|(key, _)| key == "import").map(|(_, record)| record);
+        let import = trajectory.get("import");
         let recorded =
             import.and_then(|record| record.first(&["trace", "trace_id", "id"])).and_then(Json::as_str);
         match recorded.filter(|id| is_trace_id(id)) {

@@ -7,7 +7,7 @@ use m3_trajectory::json::Json;
 use m3_trajectory::{Call, MalformedCall, Trajectory};
 
 use crate::content::{Content, Media, MediaPlace, Part};
-use crate::fields::{Fields, count, items, members};
+use crate::fields::{Fields, count, members};
 use crate::trace::Notes;
 use crate::usage::Usage;
 
@@ -62,9 +62,8 @@ pub(super) enum Given<'t> {
 impl<'t> Told<'t> {
     /// Of a trajectory whose id stands for the `times`th time.
     pub(super) fn of(trajectory: &'t Trajectory, times: u64, started: u64, notes: &mut Notes) -> Self {
-        let extra = |key: &str| member(&trajectory.extra, key);
         let key = key(&trajectory.id, times);
-        let model = extra("model");
+        let model = trajectory.get("model");
         let requested = model.and_then(|model| model.text("requested"));
         let name = requested.map(|name| name.split_once(':').map_or(name, |(_, name)| name));
         let steps = trajectory.steps.iter().zip(1..).map(|(step, number): (_, usize)| {
@@ -84,10 +83,8 @@ impl<'t> Told<'t> {
             answer: trajectory.final_reply.as_deref().filter(|answer| !answer.is_empty()),
             model: model.and_then(|model| model.as_str().or_else(|| model.text("reported"))).or(name),
             provider: requested.and_then(|name| name.split_once([':', '@'])).map(|(provider, _)| provider),
-            usage: extra("usage").map(Usage::of_own).unwrap_or_default(),
-            milliseconds: extra("milliseconds")
-                .or_else(|| extra("run")?.member("milliseconds"))
-                .and_then(milliseconds),
+            usage: trajectory.get("usage").map(Usage::of_own).unwrap_or_default(),
+            milliseconds: trajectory.milliseconds().filter(is_plausible),
             started,
         }
     }
@@ -231,7 +228,12 @@ fn is_of_mcp(result: &Json) -> bool {
     const KEYS: [&str; 5] = ["content", "structuredContent", "isError", "is_error", "_meta"];
     matches!(result.get("content"), Some(Json::Array(_)))
         && members(result).iter().all(|(key, _)| KEYS.contains(&key.as_str()))
-        && items(result.get("content").unwrap_or(&Json::Null)).iter().all(|part| part.text("type").is_some())
+        && result
+            .get("content")
+            .map(Json::items)
+            .unwrap_or_default()
+            .iter()
+            .all(|part| part.text("type").is_some())
 }
 
 /// What was asked, with the pictures beside it.
@@ -240,7 +242,7 @@ fn question(trajectory: &Trajectory) -> Option<Content> {
     let text = trajectory.question.as_ref().filter(|text| !text.is_empty());
     content.parts.extend(text.map(|text| Part::Text(text.clone())));
     // `images` of m3's own runs say what was done to pictures; those are no parts.
-    let images = member(&trajectory.extra, "images").map(items).unwrap_or_default();
+    let images = trajectory.list("images");
     let images: Vec<&Json> = images.iter().filter(|image| is_own_part(image)).collect();
     for image in &images {
         content.add(image);
@@ -256,7 +258,12 @@ fn member<'j>(members: &'j [(String, Json)], key: &str) -> Option<&'j Json> {
     members.iter().find(|(name, _)| name == key).map(|(_, value)| value)
 }
 
+/// A duration in milliseconds that fits into nanoseconds.
+fn is_plausible(milliseconds: &u64) -> bool {
+    *milliseconds < 1_000_000_000_000
+}
+
 /// A duration, unless it is absurd: it has to fit into nanoseconds.
 fn milliseconds(value: &Json) -> Option<u64> {
-    count(value).filter(|milliseconds| *milliseconds < 1_000_000_000_000)
+    count(value).filter(is_plausible)
 }

@@ -63,7 +63,7 @@ fn session(session: &Json) -> Conversation {
 
 fn read_cases(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     input.records(sink, |sink, _, set| {
-        let cases = set.first(&CASES).map(crate::fields::items).unwrap_or_default();
+        let cases = set.first(&CASES).map(Json::items).unwrap_or_default();
         cases.iter().try_for_each(|case| {
             let mut conversation = Conversation::default();
             conversation.id = case.first(&["evalId", "eval_id"]).and_then(crate::fields::id);
@@ -82,7 +82,7 @@ fn invocation(conversation: &mut Conversation, invocation: &Json) {
     }
     if let Some(data) = invocation.first(&["intermediateData", "intermediate_data"]) {
         if let Some(events) = data.first(&["invocationEvents", "invocation_events"]) {
-            for content in crate::fields::items(events).iter().filter_map(|event| event.member("content")) {
+            for content in events.items().iter().filter_map(|event| event.member("content")) {
                 gemini::content(conversation, content);
             }
         }
@@ -95,7 +95,7 @@ fn invocation(conversation: &mut Conversation, invocation: &Json) {
 
 /// Calls and results in two lists: nothing tells what was called at once.
 fn flat(conversation: &mut Conversation, data: &Json) {
-    let list = |keys: [&str; 2]| data.first(&keys).map(crate::fields::items).unwrap_or_default();
+    let list = |keys: [&str; 2]| data.first(&keys).map(Json::items).unwrap_or_default();
     let mut responses = Responses::new(list(["toolResponses", "tool_responses"]));
     for call in list(["toolUses", "tool_uses"]) {
         let id = call_id(call.member("id"));

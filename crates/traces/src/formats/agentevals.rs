@@ -7,7 +7,7 @@ use m3_trajectory::json::Json;
 use super::Format;
 use super::langchain::message::{Message, add_all};
 use crate::conversation::Conversation;
-use crate::fields::{Fields, items};
+use crate::fields::Fields;
 use crate::head::messages;
 use crate::input::{Input, ReadError, Sink};
 use crate::trace::Trace;
@@ -39,7 +39,7 @@ fn is_list(value: &Json, key: &str) -> bool {
 /// The graph trajectory of a value or of its outputs.
 fn graph(value: &Json) -> Option<&Json> {
     let is_nodes =
-        |step: &Json| !items(step).is_empty() && items(step).iter().all(|node| node.as_str().is_some());
+        |step: &Json| !step.items().is_empty() && step.items().iter().all(|node| node.as_str().is_some());
     let is_graph = |value: &&Json| value.has("results") && value.list("steps").iter().any(is_nodes);
     Some(value).filter(is_graph).or_else(|| value.member("outputs").filter(is_graph))
 }

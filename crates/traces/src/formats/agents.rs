@@ -8,7 +8,7 @@ use super::{Format, chat};
 use crate::arguments::{arguments, tool};
 use crate::content::{Content, string};
 use crate::conversation::{Conversation, Outcome};
-use crate::fields::{Fields, items};
+use crate::fields::Fields;
 use crate::groups::{Names, grouped};
 use crate::input::{Input, ReadError, Sink};
 use crate::time::time;
@@ -253,7 +253,7 @@ impl<'s, 'j> Tree<'s, 'j> {
 /// What a tool gave back: a text, parts, or a value.
 fn result(output: &Json) -> Json {
     let content = Content::of(output);
-    let is_parts = !content.is_empty() && items(output).iter().all(|part| part.has("type"));
+    let is_parts = !content.is_empty() && output.items().iter().all(|part| part.has("type"));
     if is_parts { content.to_json() } else { output.clone() }
 }
 

@@ -10,7 +10,7 @@ use crate::content::{Content, object, string};
 use crate::conversation::{Conversation, Outcome};
 use crate::events::events;
 use crate::export::restore;
-use crate::fields::{Fields, items};
+use crate::fields::Fields;
 use crate::head::{Shape, messages};
 use crate::input::{Input, ReadError, Sink};
 use crate::logs::{Exchange, each_chain, is_exchange};
@@ -118,7 +118,7 @@ pub(super) fn message(conversation: &mut Conversation, message: &Json) {
     let Some(content) = message.member("content") else { return };
     match message.text("role") {
         Some("user") => {
-            let blocks = items(content);
+            let blocks = content.items();
             let is_result = |block: &&Json| block.says("type", "tool_result");
             for block in blocks.iter().filter(is_result) {
                 conversation.result(result(block));
@@ -136,7 +136,7 @@ pub(super) fn message(conversation: &mut Conversation, message: &Json) {
             conversation.reply(None);
             match content {
                 Json::String(text) => conversation.say(text),
-                _ => items(content).iter().for_each(|block| self::block(conversation, block)),
+                _ => content.items().iter().for_each(|block| self::block(conversation, block)),
             }
         }
         _ => {}
@@ -265,7 +265,7 @@ fn finish(conversation: &mut Conversation, blocks: &mut BTreeMap<u64, (Json, Str
     };
     let content = std::mem::take(blocks).into_values().map(whole).filter(|block| *block != Json::Null);
     let content = Json::Array(content.collect());
-    if !items(&content).is_empty() {
+    if !content.items().is_empty() {
         message(conversation, &object([("role", string("assistant")), ("content", content)]));
     }
 }

@@ -125,7 +125,7 @@ fn agent(it: &mut Conversation, step: &Json, message: &Content) {
     it.say(&message.text());
     let calls = step.list("tool_calls");
     let mut made: Vec<TracedCall> = calls.iter().map(|call| self::call(call, step)).collect();
-    results(it, &mut made, step.below(&["observation", "results"]).map_or(&[], crate::fields::items));
+    results(it, &mut made, step.below(&["observation", "results"]).map(Json::items).unwrap_or_default());
     for call in made {
         it.call(call);
     }

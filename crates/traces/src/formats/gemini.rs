@@ -6,7 +6,7 @@ use super::Format;
 use crate::arguments::{call_id, or_empty, tool};
 use crate::content::{Content, Part, string};
 use crate::conversation::{Conversation, Outcome};
-use crate::fields::{Fields, items, members};
+use crate::fields::{Fields, members};
 use crate::head::messages;
 use crate::input::{Input, ReadError, Sink};
 use crate::logs::{Exchange, each_chain, is_exchange};
@@ -230,7 +230,7 @@ pub(super) fn outcome(response: &Json) -> Outcome {
 
 /// The texts of a content, without thoughts.
 pub(super) fn text_of(content: &Json) -> String {
-    let parts = items(content.member("parts").unwrap_or(&Json::Null));
+    let parts = content.member("parts").map(Json::items).unwrap_or_default();
     parts.iter().filter(|part| !part.is("thought")).filter_map(|part| part.text("text")).collect()
 }
 

@@ -124,7 +124,6 @@ mod tests {
     use m3_trajectory::json::parse;
 
     use super::*;
-    use crate::fields::items;
 
     #[test]
     fn published_files() {
@@ -143,13 +142,12 @@ mod tests {
             ids.dedup();
             assert_eq!(ids.len(), count);
             for task in &found.tasks {
-                let member =
-                    |key: &str| task.extra.iter().find(|(name, _)| name == key).map(|(_, value)| value);
+                let member = |key: &str| task.get(key);
                 assert_eq!(task.task_type.as_deref(), Some(kind));
                 assert!(task.prompt.is_some() && task.question.is_some(), "{}", task.id);
-                assert_eq!(member("servers").map(|it| items(it).len()), Some(servers));
+                assert_eq!(member("servers").map(|it| it.items().len()), Some(servers));
                 assert!(member("dependency_analysis").and_then(Json::as_str).is_some());
-                assert!(!member("distraction_servers").map(items).unwrap_or_default().is_empty());
+                assert!(!member("distraction_servers").map(Json::items).unwrap_or_default().is_empty());
             }
             // `total_tasks` and `generation_info`.
             assert_eq!(found.left_out.len(), 2, "{:?}", found.left_out);

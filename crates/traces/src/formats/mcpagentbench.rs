@@ -5,7 +5,7 @@ use m3_trajectory::json::Json;
 use super::Format;
 use crate::arguments::tool;
 use crate::content::Content;
-use crate::fields::{Fields, items};
+use crate::fields::Fields;
 use crate::input::{Input, ReadError, Sink};
 use crate::trace::{RunCost, Trace, TraceKind, TracedCall};
 
@@ -98,13 +98,13 @@ fn trace(id: Option<&str>, question: Option<&str>, steps: Vec<Vec<TracedCall>>) 
 fn steps(value: &Json, tools: &str, inputs: &str) -> Vec<Vec<TracedCall>> {
     let inputs = value.list(inputs);
     let step = |(at, names): (usize, &Json)| {
-        let arguments = inputs.get(at).map(items).unwrap_or_default();
+        let arguments = inputs.get(at).map(Json::items).unwrap_or_default();
         let call = |(at, name): (usize, &Json)| TracedCall {
             tool: tool(None, name.as_str().unwrap_or_default()),
             arguments: arguments.get(at).cloned(),
             ..TracedCall::default()
         };
-        items(names).iter().enumerate().map(call).collect()
+        names.items().iter().enumerate().map(call).collect()
     };
     value.list(tools).iter().enumerate().map(step).collect()
 }

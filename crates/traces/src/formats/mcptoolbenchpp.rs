@@ -7,7 +7,7 @@ use m3_trajectory::json::Json;
 use super::Format;
 use crate::arguments::{or_empty, tool};
 use crate::content::Content;
-use crate::fields::{Fields, items, members};
+use crate::fields::{Fields, members};
 use crate::input::{Input, ReadError, Sink};
 use crate::trace::{Trace, TraceKind, TracedCall};
 
@@ -56,7 +56,7 @@ fn add_calls(task: &mut Trace, label: &[Json]) {
         };
         // Every published label says the same: a status of 200 and an empty result.
         let output = item.below(&["output", "result"]);
-        if output.is_some_and(|output| !items(output).is_empty() || !members(output).is_empty()) {
+        if output.is_some_and(|output| !output.items().is_empty() || !members(output).is_empty()) {
             task.notes.add("the expected output of a call is left out");
         }
         let kept = KEPT.iter().filter_map(|key| Some(((*key).to_owned(), item.member(key)?.clone())));
@@ -79,7 +79,7 @@ fn add_calls(task: &mut Trace, label: &[Json]) {
 fn give_tools(value: &Json, sink: &mut dyn Sink) {
     let mut servers: HashMap<&str, &str> = HashMap::new();
     for (server, names) in value.member("mcp_tools_dict").map(members).unwrap_or_default() {
-        for name in items(names).iter().filter_map(Json::as_str) {
+        for name in names.items().iter().filter_map(Json::as_str) {
             servers.entry(name).or_insert(server);
         }
     }

@@ -6,7 +6,7 @@ use super::{Format, chat};
 use crate::arguments::{arguments, call_id, input, tool};
 use crate::content::{Content, string};
 use crate::conversation::Conversation;
-use crate::fields::{Fields, items};
+use crate::fields::Fields;
 use crate::head::messages;
 use crate::input::{Input, ReadError, Sink};
 use crate::trace::TracedCall;
@@ -26,7 +26,7 @@ fn is_result(value: &Json) -> bool {
 
 /// The results of an evaluation.
 fn results(value: &Json) -> &[Json] {
-    value.below(&["results", "results"]).map(items).unwrap_or_default()
+    value.below(&["results", "results"]).map(Json::items).unwrap_or_default()
 }
 
 fn read(source: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
@@ -105,7 +105,7 @@ fn response(conversation: &mut Conversation, response: &Json) {
         let (input, output) = (usage.count("prompt"), usage.count("completion"));
         conversation.usage.add(Usage { input, output, cached, reasoning: detail("reasoning") });
     }
-    if agent(conversation, response.below(&["metadata", "toolCalls"]).map(items).unwrap_or_default()) {
+    if agent(conversation, response.below(&["metadata", "toolCalls"]).map(Json::items).unwrap_or_default()) {
         conversation.reply(None);
         conversation.say(response.text("output").unwrap_or_default());
         return;
@@ -148,7 +148,7 @@ fn raw(conversation: &mut Conversation, raw: &Json) -> bool {
     let raw = parsed.as_ref().map_or(raw, |(value, _)| value);
     let message = raw.list("choices").first().and_then(|choice| choice.member("message"));
     let Some(parts) =
-        message.or_else(|| raw.first(&["output", "content"]).filter(|it| !items(it).is_empty()))
+        message.or_else(|| raw.first(&["output", "content"]).filter(|it| !it.items().is_empty()))
     else {
         return false;
     };

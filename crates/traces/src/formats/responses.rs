@@ -10,7 +10,7 @@ use crate::arguments::{arguments, call_id, input, tool};
 use crate::content::{Content, object, string};
 use crate::conversation::{Conversation, Outcome};
 use crate::events::events;
-use crate::fields::{Fields, items, members};
+use crate::fields::{Fields, members};
 use crate::head::{Shape, messages};
 use crate::input::{Input, ReadError, Sink};
 use crate::logs::is_exchange;
@@ -91,7 +91,7 @@ fn ask(conversation: &mut Conversation, request: &Json) {
     conversation.model = request.text("model").map(str::to_owned).or(conversation.model.take());
     match request.member("input") {
         Some(Json::String(text)) => conversation.user(Content::of_text(text)),
-        Some(input) => items(input).iter().for_each(|item| self::item(conversation, item)),
+        Some(input) => input.items().iter().for_each(|item| self::item(conversation, item)),
         None => {}
     }
     conversation.end_reply();
@@ -224,7 +224,7 @@ fn output(conversation: &mut Conversation, item: &Json) {
 fn hosted(kind: &str, item: &Json) -> TracedCall {
     let bare = kind.strip_suffix("_call").unwrap_or(kind).to_owned();
     let call = TracedCall { tool: bare, ..TracedCall::default() };
-    let list = |key: &str| item.member(key).filter(|it| !items(it).is_empty()).cloned();
+    let list = |key: &str| item.member(key).filter(|it| !it.items().is_empty()).cloned();
     match kind {
         "mcp_call" => {
             let error = item.member("error").map(said);

@@ -66,6 +66,24 @@ impl Json {
         }
     }
 
+    /// The whole number, if it is one that counts something: 0 or more.
+    #[must_use]
+    pub fn as_count(&self) -> Option<u64> {
+        match self {
+            Json::Integer(number) => u64::try_from(*number).ok(),
+            _ => None,
+        }
+    }
+
+    /// The items of an array; none of anything else.
+    #[must_use]
+    pub fn items(&self) -> &[Json] {
+        match self {
+            Json::Array(items) => items,
+            _ => &[],
+        }
+    }
+
     /// The kind of value with its article, for messages: `a string`, `an array`, ...
     #[must_use]
     pub fn kind(&self) -> &'static str {

@@ -1,8 +1,9 @@
 //! Converts between this module's JSON and `serde_json`'s, which protocols use.
 
+use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
-use super::Json;
+use super::{Json, Keys};
 
 impl Json {
     /// The value for protocols; `None` if it contains a number that standard JSON cannot express (`NaN`, infinities).
@@ -27,6 +28,21 @@ impl Json {
                     .collect::<Option<Map<_, _>>>()?,
             ),
         })
+    }
+}
+
+impl Json {
+    /// The value for protocols; as text where it contains a number that standard JSON cannot express.
+    #[must_use]
+    pub fn to_value_or_text(&self) -> Value {
+        self.to_value().unwrap_or_else(|| Value::String(self.to_text(Keys::AsRead)))
+    }
+
+    /// What serde writes of a value, its members in their order. Null for what JSON cannot hold: a map whose keys are no texts.
+    #[must_use]
+    pub fn from_serde(value: &impl Serialize) -> Self {
+        let text = serde_json::to_vec(value).unwrap_or_default();
+        super::parse(&text).map_or(Json::Null, |(value, _)| value)
     }
 }
 

@@ -20,11 +20,11 @@ use super::trajectory::{
 };
 use crate::grades::{GradesDocument, grades};
 use crate::library::Library;
-use crate::members::{cut, member};
 use crate::pictures::{Holder, Place};
 use crate::row::Row;
 use crate::run::Run;
 use crate::shelves::{References, Shelves};
+use crate::text::cut;
 
 /// One trajectory.
 #[derive(Debug, Serialize)]
@@ -61,9 +61,8 @@ impl<'a> TaskDocument<'a> {
         naming: &dyn Naming,
     ) -> Self {
         // The reference's comes first: it is what the run is scored by.
-        let prompt = || member(&prediction?.extra, "prompt").and_then(Json::as_str);
         let own = |side: Option<&'b Trajectory>| side?.question.as_deref();
-        let question = own(reference).or_else(|| own(prediction)).or_else(prompt);
+        let question = own(reference).or_else(|| own(prediction)).or_else(|| prediction?.prompt());
         Self {
             row,
             facts: prediction.map(facts).unwrap_or_default(),

@@ -4,9 +4,9 @@ use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, ReadResult, ResultPicture, Step, Trajectory, read_result, result_parts};
 use serde::Serialize;
 
-use crate::members::{count, cut, member};
 use crate::opened::format_of;
 use crate::row::is_failed;
+use crate::text::cut;
 
 /// The most characters of a text.
 pub(crate) const TEXT: usize = 20_000;
@@ -133,7 +133,7 @@ fn call(call: &Call, number: usize, naming: Option<&dyn Naming>) -> CallDocument
         result: call.result.as_ref().zip(naming).map(|(found, naming)| result(found, number, naming)),
         is_failed: is_failed(call),
         outcome: call.recorded_outcome().map(|outcome| cut(outcome, NAME)),
-        milliseconds: member(&call.extra, "milliseconds").and_then(count),
+        milliseconds: call.get("milliseconds").and_then(Json::as_count),
     }
 }
 
@@ -148,17 +148,14 @@ fn result(result: &Json, call: usize, naming: &dyn Naming) -> ResultDocument {
 
 /// What was said.
 pub(crate) fn dialogue(trajectory: &Trajectory, naming: &dyn Naming) -> Vec<Message> {
-    let messages = list(&trajectory.extra, "dialogue").iter().take(MOST);
+    let messages = trajectory.list("dialogue").iter().take(MOST);
     messages.map(|found| message(found, naming)).collect()
 }
 
 fn message(message: &Json, naming: &dyn Naming) -> Message {
     let text = |key: &str| message.get(key).and_then(Json::as_str).filter(|text| !text.is_empty());
     let named = |calls: &Json| calls.get("name").and_then(Json::as_str).map(|name| cut(name, NAME));
-    let items = |key: &str| match message.get(key) {
-        Some(Json::Array(items)) => items.as_slice(),
-        _ => &[],
-    };
+    let items = |key: &str| message.get(key).map(Json::items).unwrap_or_default();
     let image = |item: &Json| {
         let path = ["image", "file", "path"].iter().find_map(|key| item.get(key).and_then(Json::as_str))?;
         Some(naming.file(path))
@@ -198,49 +195,35 @@ fn text_of(value: &Json) -> String {
     cut(&value.to_text(Keys::AsRead), TEXT)
 }
 
-fn list<'a>(members: &'a [(String, Json)], key: &str) -> &'a [Json] {
-    match member(members, key) {
-        Some(Json::Array(items)) => items,
-        _ => &[],
-    }
-}
-
 /// What a prediction records about its run.
 pub(crate) fn facts(trajectory: &Trajectory) -> Vec<(&'static str, String)> {
-    let extra = |key: &str| member(&trajectory.extra, key);
-    let text = |key: &str| extra(key).and_then(Json::as_str).map(str::to_owned);
-    let of = |key: &str, part: &str| {
-        extra(key).and_then(|it| it.get(part)).and_then(Json::as_str).map(str::to_owned)
-    };
+    let text = |key: &str| trajectory.get(key).and_then(Json::as_str);
+    let reported = trajectory.get("model").and_then(|model| model.get("reported")?.as_str());
+    let format = format_of(trajectory);
     let facts = [
-        ("Model", text("model").or_else(|| of("model", "requested"))),
-        ("Answered by", of("model", "reported")),
+        ("Model", trajectory.model()),
+        ("Answered by", reported),
         ("Mode", text("mode")),
         ("Finish", text("finish")),
         ("Reason", text("reason")),
-        ("Read from", format_of(trajectory)),
+        ("Read from", format.as_deref()),
     ];
-    facts.into_iter().filter_map(|(label, value)| Some((label, cut(&value?, NAME)))).collect()
+    facts.into_iter().filter_map(|(label, value)| Some((label, cut(value?, NAME)))).collect()
 }
 
 pub(crate) fn turns(trajectory: &Trajectory) -> Vec<Turn> {
     let turn = |turn: &Json| {
-        let number = |key: &str| turn.get(key).and_then(count);
-        let usage = |key: &str| turn.get("usage").and_then(|usage| usage.get(key)).and_then(count);
-        let oddities = match turn.get("oddities") {
-            Some(Json::Array(items)) => {
-                items.iter().take(MOST).filter_map(Json::as_str).map(|text| cut(text, NAME)).collect()
-            }
-            _ => Vec::new(),
-        };
+        let number = |key: &str| turn.get(key).and_then(Json::as_count);
+        let usage = |key: &str| turn.get("usage").and_then(|usage| usage.get(key)?.as_count());
+        let oddities = turn.get("oddities").map(Json::items).unwrap_or_default().iter().take(MOST);
         Turn {
             purpose: cut(turn.get("purpose").and_then(Json::as_str).unwrap_or("turn"), NAME),
             milliseconds: number("milliseconds"),
             input_tokens: usage("input_tokens"),
             output_tokens: usage("output_tokens"),
             tries: number("tries"),
-            oddities,
+            oddities: oddities.filter_map(Json::as_str).map(|text| cut(text, NAME)).collect(),
         }
     };
-    list(&trajectory.extra, "turns").iter().take(MOST).map(turn).collect()
+    trajectory.list("turns").iter().take(MOST).map(turn).collect()
 }

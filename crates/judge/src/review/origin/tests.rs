@@ -22,7 +22,7 @@ fn reference(file: &str, content: &str) -> Trajectory {
         "reconstruction": {{"steps": [[{{"step": 0, "call": 0}}]], "dependencies": []}}}}]}}"#
     );
     let mut reference = trajectory(None);
-    reference.extra.push((PROVENANCE_KEY.to_owned(), json::parse(provenance.as_bytes()).unwrap().0));
+    reference.extra.push((Provenance::KEY.to_owned(), json::parse(provenance.as_bytes()).unwrap().0));
     reference
 }
 

@@ -5,7 +5,7 @@ use m3_trajectory::json::Json;
 use crate::arguments::{arguments, call_id, tool};
 use crate::content::Content;
 use crate::conversation::{Conversation, Outcome};
-use crate::fields::{Fields, items};
+use crate::fields::Fields;
 use crate::trace::TracedCall;
 
 /// Puts what a line of the model holds into its reply.
@@ -13,7 +13,7 @@ pub(super) fn assistant(it: &mut Conversation, message: &Json) {
     it.reply(message.text("id"));
     let content = message.member("content");
     it.say(content.and_then(Json::as_str).unwrap_or_default());
-    for block in content.map_or(&[][..], items) {
+    for block in content.map(Json::items).unwrap_or_default() {
         match block.text("type") {
             Some("text") => it.say(block.text("text").unwrap_or_default()),
             Some("tool_use") => it.call(TracedCall {

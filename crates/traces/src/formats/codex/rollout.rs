@@ -9,7 +9,7 @@ use super::items::{Item, item};
 use super::{is_failed, usage};
 use crate::content::Content;
 use crate::conversation::{Answer, Conversation};
-use crate::fields::{Fields, items, members};
+use crate::fields::{Fields, members};
 use crate::input::{Input, ReadError, Sink};
 use crate::time::time;
 use crate::usage::Usage;
@@ -169,7 +169,7 @@ impl Rollout {
 /// What the user wrote of a message, where the file says who wrote which part; `None` if it does not.
 fn asked(payload: &Json) -> Option<Content> {
     let kinds = payload.below(&["internal_chat_message_metadata_passthrough", "content_item_kinds"])?;
-    let kinds: Vec<&str> = items(kinds).iter().filter_map(Json::as_str).collect();
+    let kinds: Vec<&str> = kinds.items().iter().filter_map(Json::as_str).collect();
     let parts = payload.list("content");
     if kinds.len() != parts.len() || kinds.iter().all(|kind| *kind == "unknown") {
         return None;

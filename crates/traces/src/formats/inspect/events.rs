@@ -10,7 +10,7 @@ use super::message::{call, of_model, reply, result};
 use crate::arguments::call_id;
 use crate::content::Content;
 use crate::conversation::Conversation;
-use crate::fields::{Fields, count, items};
+use crate::fields::{Fields, count};
 use crate::time::time;
 use crate::trace::TracedCall;
 
@@ -273,7 +273,7 @@ impl<'j> Events<'j> {
         let first =
             numbers.iter().map(|number| self.all[*number].1).find(|event| event.says("event", "model"));
         let Some(first) = first else { return };
-        let range = |range: &Json| match items(range) {
+        let range = |range: &Json| match range.items() {
             [from, to] => {
                 self.listed.get(usize::try_from(count(from)?).ok()?..usize::try_from(count(to)?).ok()?)
             }

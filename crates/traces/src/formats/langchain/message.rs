@@ -9,7 +9,7 @@ use super::super::chat;
 use crate::arguments::{arguments, call_id, read, tool};
 use crate::content::{Content, Part};
 use crate::conversation::{Conversation, Outcome};
-use crate::fields::{Fields, items, members};
+use crate::fields::{Fields, members};
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 
@@ -188,7 +188,7 @@ pub(crate) fn reply(it: &mut Conversation, data: &Json, id: Option<&str>) {
         it.model = Some(model.to_owned());
     }
     it.usage.add(usage(data));
-    let blocks = data.member("content").map_or(&[][..], items);
+    let blocks = data.member("content").map(Json::items).unwrap_or_default();
     for call in hosted(blocks) {
         it.step(vec![call]);
     }

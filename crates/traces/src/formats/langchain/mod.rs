@@ -11,7 +11,7 @@ use m3_trajectory::json::Json;
 
 use super::Format;
 use crate::conversation::Conversation;
-use crate::fields::{Fields, items};
+use crate::fields::Fields;
 use crate::head::{Shape, is_conversation, messages};
 use crate::input::{At, Input, ReadError, Sink};
 use message::{Kind, Message, add_all};
@@ -38,7 +38,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         // Each line is a message, or a piece of one with what its stream says of it.
         let values = input.all(sink)?;
         let values =
-            values.iter().map(|value| items(value).first().filter(|_| is_streamed(value)).unwrap_or(value));
+            values.iter().map(|value| value.items().first().filter(|_| is_streamed(value)).unwrap_or(value));
         return give(sink, At::default(), values, None);
     }
     if is_lines {
@@ -56,7 +56,7 @@ fn id(message: &Json) -> Option<&str> {
 
 /// Whether it is a message of a stream: the message and what is known of it.
 fn is_streamed(value: &Json) -> bool {
-    matches!(items(value), [message, about] if is_message(message) && about.has("langgraph_node"))
+    matches!(value.items(), [message, about] if is_message(message) && about.has("langgraph_node"))
 }
 
 /// Lines of conversations. Of states that follow one another in a stream, each with all messages before, the last is read;

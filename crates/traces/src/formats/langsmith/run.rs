@@ -8,7 +8,7 @@ use super::super::langchain::message::{Kind, Message, outcome};
 use crate::arguments::{arguments, call_id, tool};
 use crate::content::{Content, string};
 use crate::conversation::Outcome;
-use crate::fields::{Fields, items, members};
+use crate::fields::{Fields, members};
 use crate::time::time;
 
 /// A run.
@@ -60,7 +60,7 @@ impl<'j> Run<'j> {
     pub(super) fn messages(&self) -> Option<&'j [Json]> {
         let outputs = self.value.member("outputs").filter(|_| !self.is("llm") && !self.is("tool"))?;
         let messages =
-            outputs.member("messages").or_else(|| outputs.below(&["output", "messages"])).map(items)?;
+            outputs.member("messages").or_else(|| outputs.below(&["output", "messages"])).map(Json::items)?;
         let is_reply = |message: &Json| ai(message).is_some() || message.says("role", "assistant");
         Some(messages).filter(|messages| messages.iter().any(is_reply))
     }

@@ -7,7 +7,7 @@ mod session;
 use m3_trajectory::json::{Json, parse};
 
 use super::Format;
-use crate::fields::{Fields, items};
+use crate::fields::Fields;
 use crate::head::Shape;
 use crate::input::{Input, ReadError, Sink};
 use crate::time::time;
@@ -32,10 +32,10 @@ pub(super) const TRAFFIC: Format = Format {
         let is_message = |value: &Json| value.says("jsonrpc", "2.0");
         head.any(|record| {
             is_message(record)
-                || items(record).iter().any(is_message)
+                || record.items().iter().any(is_message)
                 || body(record).is_some_and(|body| match body {
-                    Body::Here(value) => is_message(value) || items(value).iter().any(is_message),
-                    Body::Parsed(value) => is_message(&value) || items(&value).iter().any(is_message),
+                    Body::Here(value) => is_message(value) || value.items().iter().any(is_message),
+                    Body::Parsed(value) => is_message(&value) || value.items().iter().any(is_message),
                 })
         })
     },

@@ -7,7 +7,7 @@ use super::roles::{Agent, Ran, Reply, Role, Said, Spoken, Turn};
 use crate::arguments::{call_id, tool};
 use crate::content::{Content, Media, Part, of_text_or_parts};
 use crate::conversation::Outcome;
-use crate::fields::{Fields, items, members};
+use crate::fields::{Fields, members};
 use crate::spans::{Attributes, Span};
 use crate::trace::{Notes, TracedCall};
 use crate::usage::Usage;
@@ -82,7 +82,7 @@ fn messages(attributes: &Attributes, key: &str, role: &str, notes: &mut Notes) -
     if let Json::String(_) = list {
         list = cut::value(Some(&list), notes).unwrap_or(Json::Null);
     }
-    items(&list).iter().filter_map(|one| message(one.member("message").unwrap_or(one), role, notes)).collect()
+    list.items().iter().filter_map(|one| message(one.member("message").unwrap_or(one), role, notes)).collect()
 }
 
 /// A member that flat names may have divided: `a.b` is one within another.

@@ -7,7 +7,7 @@ use super::otel_messages::{choices, event_turn, message, turns};
 use super::roles::{Agent, Ran, Reply, Role, Said, Turn};
 use crate::arguments::{tool, unwrapped};
 use crate::content::{Content, result_of};
-use crate::fields::{Fields, items};
+use crate::fields::Fields;
 use crate::spans::{Attributes, Event, Span};
 use crate::trace::{Notes, TracedCall};
 use crate::usage::Usage;
@@ -94,9 +94,9 @@ fn reply(span: &Span, notes: &mut Notes) -> Reply {
 fn flat(attributes: &Attributes, input: &mut Option<Vec<Turn>>, outputs: &mut Vec<Said>, notes: &mut Notes) {
     if input.is_none()
         && let Some(prompt) = attributes.tree("gen_ai.prompt")
-        && !items(&prompt).is_empty()
+        && !prompt.items().is_empty()
     {
-        *input = Some(items(&prompt).iter().flat_map(|one| message(one, None, notes)).collect());
+        *input = Some(prompt.items().iter().flat_map(|one| message(one, None, notes)).collect());
     }
     if outputs.is_empty()
         && let Some(completion) = attributes.tree("gen_ai.completion")
@@ -107,7 +107,7 @@ fn flat(attributes: &Attributes, input: &mut Option<Vec<Turn>>, outputs: &mut Ve
                 _ => None,
             })
         };
-        *outputs = items(&completion).iter().filter_map(said).collect();
+        *outputs = completion.items().iter().filter_map(said).collect();
     }
 }
 

@@ -7,7 +7,7 @@ use super::roles::{Said, Spoken, Turn};
 use crate::arguments::{call_id, tool, unwrapped};
 use crate::content::{Content, of_text_or_parts, result_of};
 use crate::conversation::{Conversation, Outcome};
-use crate::fields::{Fields, items};
+use crate::fields::Fields;
 use crate::formats::Format;
 use crate::trace::{Notes, TracedCall};
 
@@ -80,7 +80,7 @@ pub(super) fn message(message: &Json, role: Option<&str>, notes: &mut Notes) -> 
     let role = message.text("role").or(role).unwrap_or_default();
     match message.member("parts") {
         Some(parts) => {
-            let mut turns = of_parts(items(parts), role, notes);
+            let mut turns = of_parts(parts.items(), role, notes);
             // A result in parts of texts alone: the message tells the call.
             if turns.is_empty() && role == "tool" && message.has("tool_call_id") {
                 let id = call_id(message.member("tool_call_id"));
@@ -233,8 +233,8 @@ fn asked(value: &Json) -> Content {
     let Some(text) = value.as_str() else { return Content::of(value) };
     if text.starts_with('[')
         && let Ok((list, _)) = parse(text.as_bytes())
-        && !items(&list).is_empty()
-        && items(&list).iter().all(|part| part.text("type").is_some())
+        && !list.items().is_empty()
+        && list.items().iter().all(|part| part.text("type").is_some())
     {
         return Content::of(&list);
     }

@@ -7,7 +7,7 @@ use super::roles::{Agent, Ran, Reply, Role, Said, Spoken, Turn};
 use crate::arguments::{call_id, tool};
 use crate::content::{Content, result_of, string};
 use crate::conversation::Outcome;
-use crate::fields::{Fields, items};
+use crate::fields::Fields;
 use crate::spans::{Attributes, Span};
 use crate::trace::{Notes, TracedCall};
 use crate::usage::Usage;
@@ -51,7 +51,7 @@ fn reply(attributes: &Attributes, span: &Span, notes: &mut Notes) -> Reply {
     let text = ["ai.response.text", "ai.response.object"].iter().find_map(|key| attributes.text(key));
     said.extend(text.filter(|text| !text.is_empty()).map(|text| Spoken::Text(text.to_owned())));
     let calls = cut::value(attributes.get("ai.response.toolCalls"), notes);
-    said.extend(calls.iter().flat_map(items).map(|call| Spoken::Call(made(call, notes))));
+    said.extend(calls.iter().flat_map(Json::items).map(|call| Spoken::Call(made(call, notes))));
     let input = cut::value(attributes.get("ai.prompt.messages"), notes).map(|list| turns(&list, notes));
     let outputs: Vec<Said> = if said.is_empty() { Vec::new() } else { vec![said] };
     let model = ["ai.response.model", "gen_ai.response.model", "ai.model.id"];
@@ -134,9 +134,9 @@ fn agent(attributes: &Attributes, notes: &mut Notes) -> Agent {
 /// The messages of a request.
 fn turns(list: &Json, notes: &mut Notes) -> Vec<Turn> {
     let mut turns = Vec::new();
-    for message in items(list) {
+    for message in list.items() {
         let content = message.member("content");
-        let parts = content.map(items).unwrap_or_default();
+        let parts = content.map(Json::items).unwrap_or_default();
         match message.text("role") {
             Some("user") => turns.push(Turn::User(content.map(Content::of).unwrap_or_default())),
             Some("assistant") => {

@@ -8,7 +8,7 @@ use super::calls;
 use crate::arguments::{arguments, tool};
 use crate::content::Content;
 use crate::conversation::Conversation;
-use crate::fields::{Fields, count, items, members};
+use crate::fields::{Fields, count, members};
 use crate::input::{At, Input, ReadError, Sink};
 use crate::trace::{Trace, TraceKind, TracedCall};
 
@@ -93,7 +93,7 @@ fn calls_of(value: &Json, id: Option<String>, facts: &TaskFacts) -> Option<Trace
     let mut conversation = Conversation::with_id(id);
     if let Some(truth) = value.member("ground_truth") {
         conversation.is_reference = true;
-        answer(&mut conversation, items(truth));
+        answer(&mut conversation, truth.items());
     } else if let Some(result) = value.member("result") {
         let tokens = |key| value.member(key).and_then(sum);
         conversation.usage.input = tokens("input_token_count");
@@ -118,7 +118,7 @@ fn sum(value: &Json) -> Option<u64> {
 
 /// What a model called: the calls of one reply, or a list of replies for each turn of the user.
 fn result(conversation: &mut Conversation, result: &Json) {
-    let list = items(result);
+    let list = result.items();
     if !list.iter().any(|turn| matches!(turn, Json::Array(_))) {
         return reply(conversation, result);
     }
@@ -260,7 +260,7 @@ mod tests {
 
     fn of_answer(text: &str) -> Trace {
         let mut conversation = Conversation::default();
-        answer(&mut conversation, items(&json(text)));
+        answer(&mut conversation, json(text).items());
         conversation.finish()
     }
 

@@ -3,7 +3,7 @@
 use m3_trajectory::json::Json;
 
 use crate::content::{object, string};
-use crate::fields::{Fields, items, members};
+use crate::fields::{Fields, members};
 
 /// What a record says of its task.
 #[derive(Debug, PartialEq)]
@@ -113,7 +113,7 @@ fn schema(value: &Json) -> Json {
 
 /// What the user says, and whether there is more in the conversation.
 pub(super) fn question(value: &Json) -> (Option<String>, bool) {
-    let messages: Vec<&Json> = value.list("question").iter().flat_map(items).collect();
+    let messages: Vec<&Json> = value.list("question").iter().flat_map(Json::items).collect();
     let own: Vec<&str> = messages
         .iter()
         .filter(|message| message.says("role", "user"))

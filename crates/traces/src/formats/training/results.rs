@@ -5,7 +5,7 @@ use m3_trajectory::json::{Json, parse};
 use super::literal::value;
 use crate::content::string;
 use crate::conversation::{Conversation, Outcome};
-use crate::fields::{Fields, items};
+use crate::fields::Fields;
 
 /// The results of one turn: blocks of `<tool_response>`, with or without the outermost tags, a list of {`name`,
 /// `results`}, or one text.
@@ -17,7 +17,7 @@ pub(super) fn results(conversation: &mut Conversation, text: &str) {
         return;
     }
     let list = if text.trim_start().starts_with('[') { parse(text.as_bytes()).ok() } else { None };
-    let list = list.as_ref().map(|(list, _)| items(list)).unwrap_or_default();
+    let list = list.as_ref().map(|(list, _)| list.items()).unwrap_or_default();
     if !list.is_empty() && list.iter().all(|item| item.has("name") && item.get("results").is_some()) {
         for item in list {
             conversation.result(named(item.clone()));

@@ -6,7 +6,7 @@ use m3_trajectory::json::{Json, parse};
 
 use super::literal::value;
 use crate::content::string;
-use crate::fields::{Fields, items, members};
+use crate::fields::{Fields, members};
 
 /// The types of arguments, by tool and name.
 #[derive(Debug, Default)]
@@ -61,7 +61,7 @@ impl Types {
             return (string(text), false);
         };
         let is_text = |kind: &Json| matches!(kind.as_str(), Some("string" | "str"));
-        if is_text(kind) || items(kind).iter().any(is_text) {
+        if is_text(kind) || kind.items().iter().any(is_text) {
             return (string(text), true);
         }
         (value(text).unwrap_or_else(|| string(text)), true)

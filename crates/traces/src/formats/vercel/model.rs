@@ -7,7 +7,7 @@ use super::{call, restore_inputs};
 use crate::arguments::call_id;
 use crate::content::Content;
 use crate::conversation::{Conversation, Outcome};
-use crate::fields::{Fields, items};
+use crate::fields::Fields;
 use crate::head::messages;
 use crate::input::{Input, ReadError, Sink};
 
@@ -51,14 +51,18 @@ fn message(conversation: &mut Conversation, message: &Json) {
             match content {
                 Some(Json::String(text)) => conversation.say(text),
                 content => content
-                    .map(items)
+                    .map(Json::items)
                     .unwrap_or_default()
                     .iter()
                     .for_each(|part| self::part(conversation, part)),
             }
         }
         Some("tool") => {
-            content.map(items).unwrap_or_default().iter().for_each(|part| self::part(conversation, part));
+            content
+                .map(Json::items)
+                .unwrap_or_default()
+                .iter()
+                .for_each(|part| self::part(conversation, part));
         }
         Some("system") => {}
         _ => conversation.note("a message of an unknown role is left out"),
@@ -113,7 +117,7 @@ mod tests {
     fn trace(messages: &str) -> Trace {
         let (messages, _) = parse(messages.as_bytes()).unwrap();
         let mut conversation = Conversation::default();
-        all(&mut conversation, items(&messages));
+        all(&mut conversation, messages.items());
         conversation.finish()
     }
 

@@ -9,7 +9,7 @@ use super::{call, model, restore_inputs};
 use crate::arguments::call_id;
 use crate::content::{Content, string};
 use crate::conversation::{Conversation, Outcome};
-use crate::fields::{Fields, items, number};
+use crate::fields::{Fields, number};
 use crate::head::messages;
 use crate::input::{At, Input, ReadError, Sink};
 use crate::time::time;
@@ -35,7 +35,7 @@ fn is_result(value: &Json) -> bool {
 /// All messages of the replies of a result without steps: version 7 keeps those of the last step alone in `response`.
 fn response(value: &Json) -> &[Json] {
     let messages = value.member("responseMessages").or_else(|| value.below(&["response", "messages"]));
-    messages.map(items).unwrap_or_default()
+    messages.map(Json::items).unwrap_or_default()
 }
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {

@@ -184,7 +184,7 @@ mod tests {
             {"type": "tool-input-delta", "toolCallId": "c", "inputTextDelta": "{\"k"}]"#;
         let (chunks, _) = parse(chunks.as_bytes()).unwrap();
         let mut stream = Stream::default();
-        for chunk in crate::fields::items(&chunks) {
+        for chunk in Json::items(&chunks) {
             stream.chunk(chunk);
         }
         let trace = stream.finish().finish();

@@ -9,7 +9,7 @@ use super::{result, say, sections};
 use crate::arguments::{call_id, read as arguments, tool};
 use crate::content::{Content, string};
 use crate::conversation::{Conversation, Outcome};
-use crate::fields::{Fields, items};
+use crate::fields::Fields;
 use crate::trace::TracedCall;
 
 const TOKENS: [&str; 15] = [
@@ -71,7 +71,7 @@ pub(super) fn read(conversation: &mut Conversation, text: &str) {
 fn results(conversation: &mut Conversation, text: &str) {
     let value = parse(text.as_bytes()).ok().map(|(value, _)| value);
     let list = match &value {
-        Some(Json::Array(_)) => value.as_ref().map(items).unwrap_or_default(),
+        Some(Json::Array(_)) => value.as_ref().map(Json::items).unwrap_or_default(),
         Some(Json::Object(_)) => value.as_slice(),
         _ => &[],
     };
