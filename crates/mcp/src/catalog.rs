@@ -9,6 +9,9 @@ use serde_json::{Map, Value, json};
 
 use super::{Tool, ToolName};
 
+/// The most bytes of one tool as JSON: no provider takes a larger one, and each of its values is prepared, checked and told.
+const LARGEST_TOOL: usize = 1 << 20;
+
 /// The longest reason why a tool cannot be used, in columns.
 const MAX_REASON: usize = 200;
 
@@ -133,6 +136,11 @@ impl ServerTools {
                 }
             }
             let name = value.get("name").and_then(Value::as_str).map_or(format!("#{index}"), str::to_owned);
+            if value.to_string().len() > LARGEST_TOOL {
+                let reason = "its definition has more than 1 MiB".to_owned();
+                read.rejected.push(RejectedTool { name, reason });
+                continue;
+            }
             match serde_json::from_value::<Tool>(value) {
                 Ok(tool) if tool.name.is_empty() => {
                     read.rejected.push(RejectedTool {
@@ -168,6 +176,16 @@ impl From<&Catalog> for ToolCatalog {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tool_that_is_too_large_is_not_offered() {
+        let properties: Value =
+            (0..60_000).map(|at| (format!("p{at}"), json!({"type": "integer"}))).collect();
+        let large = json!({"name": "f", "inputSchema": {"type": "object", "properties": properties}});
+        let read = ServerTools::from_wire("s", vec![large, json!({"name": "g", "inputSchema": {}})]);
+        assert_eq!((read.tools.len(), read.rejected[0].name.as_str()), (1, "f"));
+        assert!(read.rejected[0].reason.contains("1 MiB"));
+    }
 
     #[test]
     fn a_reason_does_not_repeat_all_that_stands_in_the_place_of_a_schema() {

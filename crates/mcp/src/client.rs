@@ -34,7 +34,7 @@ const MAX_PAGES: usize = 100;
 const MAX_TOOLS: usize = 10_000;
 
 /// The most bytes of a server's list of tools; the benchmark's 232 tools take 161 KB together.
-const MAX_LIST: usize = 32 << 20;
+const MAX_LIST: usize = 8 << 20;
 
 /// If a cancellation cannot be sent for this long, the server has stopped reading.
 const DELIVERY: Duration = Duration::from_millis(500);
