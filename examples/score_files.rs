@@ -27,15 +27,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut embedder = Embedder::new(Box::new(encoder), None);
 
     let mut nearest: Option<(f64, String, String)> = None;
-    let sink = &mut |scored: m3_score::TrajectoryScore| {
-        for call in &scored.matching.unmatched_references {
+    let sink = &mut |scored: m3_score::ScoredTrajectory<'_>| {
+        for call in &scored.score.matching.unmatched_references {
             if let Some((_, similarity)) = call.best
                 && nearest.as_ref().is_none_or(|(best, ..)| similarity > *best)
             {
-                nearest = Some((similarity, call.tool.clone(), scored.id.clone()));
+                nearest = Some((similarity, call.tool.clone(), scored.score.id.clone()));
             }
         }
-        Ok(())
+        Ok::<_, m3_score::ScoreError>(())
     };
     let summary =
         score(&predictions, &references, ScoreOptions::default(), &mut embedder, sink, &mut |_, _| ())?;

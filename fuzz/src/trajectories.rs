@@ -4,14 +4,13 @@
 //! A line `"references"` in an input stands between the two files; without it, both are the same.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 
 use m3_flow::{AskedNames, Origin, dependencies, given_names, value_uses};
 use m3_judge::{chain_of_run, reconstruct::by_rules};
 use m3_outcomes::KnownTools;
 use m3_score::{
-    ArgumentMode, MatchMode, MatchOptions, Metric, Mismatch, Profile, ScoreOptions, TrajectoryScore, matches,
-    score, score_pairs,
+    ArgumentMode, MatchMode, MatchOptions, Metric, Mismatch, Profile, ScoreError, ScoreOptions,
+    ScoredTrajectory, TrajectoryScore, matches, score, score_pairs,
 };
 use m3_traces::TRACES;
 use m3_trajectory::json::Keys;
@@ -130,16 +129,13 @@ fn check_scores(predictions: &TrajectoryFile, references: &TrajectoryFile) {
     for profile in [Profile::Paper, Profile::OpenM3Bench] {
         let options = ScoreOptions { profile, ..ScoreOptions::default() };
         if predictions.len().max(references.len()) <= MOST_TRAJECTORIES {
-            let scores = Mutex::new(Vec::new());
-            let mut sink = |scored| {
-                scores.lock().map(|mut scores| scores.push(scored)).map_err(|_| std::io::Error::other("lost"))
+            let mut sink = |scored: ScoredTrajectory<'_>| {
+                check_score(&scored.score, profile);
+                Ok::<_, ScoreError>(())
             };
             match score(predictions, references, options, &mut embedder, &mut sink, &mut |_, _| ()) {
                 Ok(summary) => assert_shares("the whole", &summary.aggregate.metrics(profile)),
                 Err(error) => assert_text("an error", &error.to_string(), 3000),
-            }
-            for scored in scores.into_inner().unwrap_or_default() {
-                check_score(&scored, profile);
             }
         }
         let references = all(references);

@@ -1,5 +1,6 @@
 //! `m3 audit`
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -12,6 +13,7 @@ use m3_score::{Metric, Profile, Summary, WeightedSums};
 use m3_stats::{Draws, LEVEL, bootstrap};
 use m3_support::names::list_of_nearest;
 use m3_support::text::counted;
+use m3_trajectory::Trajectory;
 use m3_view::AuditPage;
 
 use super::Common;
@@ -136,20 +138,20 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
     let place = |found: &Costed| places.find(&found.id, scoring.files(1), 1);
     let mut places = chosen.iter().map(place).collect::<Result<Vec<_>, _>>()?.into_iter();
     let profile = scoring.profile;
-    scoring.run_chosen(
-        &indices,
-        printed_to.is_none(),
-        &mut |scored, (reference, prediction), pictures| {
-            let cost = costs.next().unwrap_or_default();
-            let mut audit = TrajectoryAudit::new(scored, reference, prediction, (profile, cost), pictures);
-            audit.score.places = places.next().unwrap_or_default();
-            if let Some(page) = &mut page {
-                let added = page.add(&audit, (reference, prediction), pictures);
-                added.map_err(|cause| Failure::written(&cause))?;
-            }
-            printed_to.as_mut().map_or(Ok(()), |target| target.add(audit))
-        },
-    )?;
+    scoring.run_chosen(&indices, printed_to.is_none(), &mut |scored, pictures| {
+        let cost = costs.next().unwrap_or_default();
+        let (reference, prediction) = (scored.reference()?, scored.prediction()?);
+        let nothing = || Cow::Owned(Trajectory { id: reference.id.clone(), ..Trajectory::default() });
+        let prediction = prediction.unwrap_or_else(nothing);
+        let both = (&*reference, &*prediction);
+        let mut audit = TrajectoryAudit::new(scored.score, both.0, both.1, (profile, cost), pictures);
+        audit.score.places = places.next().unwrap_or_default();
+        if let Some(page) = &mut page {
+            let added = page.add(&audit, both, pictures);
+            added.map_err(|cause| Failure::written(&cause))?;
+        }
+        printed_to.as_mut().map_or(Ok(()), |target| target.add(audit))
+    })?;
     if let Some(page) = page {
         let trajectories = counted(page.len(), "trajectory");
         let output = page.finish(&findings.summary, &findings.overview, &findings.intervals);
@@ -170,9 +172,9 @@ fn score(scoring: &mut Scoring) -> Result<(Vec<Costed>, Findings, Summary), Fail
     let mut gathering = Gathering::default();
     // Without similarities, because those of a whole set may not fit into memory.
     let (set, summary) = scoring.run(false, &mut |scored| {
-        ids.push(scored.id.clone());
-        sums.push(scored.sums.weighted());
-        gathering.add(&TrajectoryReport::new(scored, profile));
+        ids.push(scored.score.id.clone());
+        sums.push(scored.score.sums.weighted());
+        gathering.add(&TrajectoryReport::new(scored.score, profile));
         Ok(())
     })?;
     let costs = costs(&sums, profile);

@@ -122,7 +122,7 @@ fn sensitivity(
         let (weak, strong) = (weak.min(strong).clamp(0.0, 1.0), strong.max(weak).clamp(0.0, 1.0));
         let options = ScoreOptions { thresholds: Thresholds::new(weak, strong)?, ..options };
         let mut bar = printer.bar(Unit::Trajectories);
-        let summary = m3_score::score(
+        let summary = m3_score::score::<Failure>(
             predictions,
             references,
             options,

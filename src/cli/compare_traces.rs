@@ -46,7 +46,7 @@ pub(super) fn run(args: CompareTracesArgs, common: &Common, printer: Printer) ->
     let mut tasks = Vec::new();
     let profile = opened.profile;
     let (summary, score) = opened.run(false, &mut |scored| {
-        tasks.push(TrajectoryReport::new(scored, profile));
+        tasks.push(TrajectoryReport::new(scored.score, profile));
         Ok(())
     })?;
     let report = ChangesReport::new(score, tasks);

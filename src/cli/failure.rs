@@ -187,7 +187,6 @@ impl From<ScoreError> for Failure {
         match error {
             ScoreError::Source(error) => error.into(),
             ScoreError::Encoder(error) => error.into(),
-            ScoreError::Sink(cause) => Self::written(&cause),
             error @ ScoreError::NoOverlap { .. } => Self::new(code::INPUT, error.to_string()),
         }
     }

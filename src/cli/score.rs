@@ -19,7 +19,7 @@ use super::printer::Printer;
 use super::repeats::RepeatArgs;
 use super::score_forms::ScoreFormArg;
 use super::scoring::{Scoring, ScoringArgs, check_aligned};
-use super::suites::{SuiteArgs, Suites};
+use super::suites::{ScoredFiles, SuiteArgs, Suites};
 
 /// Options of `m3 score`.
 #[derive(Debug, Args)]
@@ -173,26 +173,20 @@ fn score_repetition(
     (renderer, suites): (&mut dyn ScoreRenderer, &mut Suites<'_>),
 ) -> Result<Summary, Failure> {
     let (repeat, profile, is_repeated) = (gatherer.repeat(), scoring.profile, !scoring.further.is_empty());
-    let mut failure = None;
-    let scored = scoring.run_repetition(repeat, false, &mut |scored, files| {
-        gatherer.add(&scored);
-        let mut report = TrajectoryReport::new(scored, profile);
+    let summary = scoring.run_repetition(repeat, false, &mut |scored| {
+        gatherer.add(&scored.score);
+        let of_suites =
+            if suites.is_empty() { None } else { Some((scored.reference()?, scored.prediction()?)) };
+        let files = ScoredFiles { references: scored.references, predictions: scored.predictions };
+        let mut report = TrajectoryReport::new(scored.score, profile);
         report.repeat = is_repeated.then_some(repeat);
-        let of_suites = suites.task(&report.id, &report.matches, files, repeat).and_then(|values| {
-            report.suites = values;
-            report.places = places.find(&report.id, files, repeat)?;
-            beside.add_to(&mut report, repeat).map_err(|message| Failure::new(code::INPUT, message))
-        });
-        if let Err(reason) = of_suites {
-            failure = Some(reason);
-            return Err(std::io::Error::other("the trajectory cannot be reported"));
+        if let Some((reference, prediction)) = of_suites {
+            report.suites = suites.task(&reference, prediction.as_deref(), &report.matches, repeat)?;
         }
-        renderer.trajectory(&report)
-    });
-    let summary = match failure {
-        Some(failure) => return Err(failure),
-        None => scored?,
-    };
+        report.places = places.find(&report.id, files, repeat)?;
+        beside.add_to(&mut report, repeat).map_err(|message| Failure::new(code::INPUT, message))?;
+        renderer.trajectory(&report).map_err(|cause| Failure::written(&cause))
+    })?;
     suites.end_repetition(scoring.files(repeat), repeat)?;
     gatherer.end_repetition(&summary);
     Ok(summary)

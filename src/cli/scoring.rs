@@ -1,6 +1,5 @@
 //! Shared options and steps of all commands that score two files.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,7 +10,7 @@ use m3_report::{
     AskedReport, InputReport, InputsReport, RepeatsReport, ResultPictures, ScoreSummary, ToolNamesReport,
 };
 use m3_score::fidelity::DoubtfulPairs;
-use m3_score::{Profile, Sink, Summary, TrajectoryScore};
+use m3_score::{Profile, ScoredTrajectory, Sink, Summary};
 use m3_support::text::shortened;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::tool_names::Vocabulary;
@@ -28,7 +27,7 @@ use super::places::{PointsAt, ScoredPlaces};
 use super::printer::{Printer, Unit};
 use super::scoring_choices::{ByArg, ProfileArg};
 use super::seen::{Seen, check_order};
-use super::suites::{FilesSink, ScoredFiles};
+use super::suites::ScoredFiles;
 use super::tool_names::{Known, ToolNamesArg};
 
 /// Which files to score, and how.
@@ -206,9 +205,9 @@ pub(super) fn check_aligned(summary: &Summary) -> Result<(), Failure> {
     if too_large.is_empty() { Ok(()) } else { Err(Failure::silent(code::FAILED)) }
 }
 
-/// Receives a score with its similarities, the reference and the prediction, and what opens pictures of their results.
-pub(super) type ChosenSink<'a> = dyn FnMut(TrajectoryScore, (&Trajectory, &Trajectory), Option<&ResultPictures>) -> Result<(), Failure>
-    + 'a;
+/// Receives a score with its similarities, and what opens pictures of results.
+pub(super) type ChosenSink<'a> =
+    dyn FnMut(ScoredTrajectory<'_>, Option<&ResultPictures>) -> Result<(), Failure> + 'a;
 
 impl Scoring {
     /// Puts the matched pairs of all repetitions whose fidelity is uncertain to a language model. What is scored from now on
@@ -250,9 +249,9 @@ impl Scoring {
     pub(super) fn run(
         &mut self,
         keeps_similarities: bool,
-        sink: &mut Sink<'_>,
+        sink: &mut Sink<'_, Failure>,
     ) -> Result<(Summary, ScoreSummary), Failure> {
-        let summary = self.run_repetition(1, keeps_similarities, &mut |scored, _| sink(scored))?;
+        let summary = self.run_repetition(1, keeps_similarities, sink)?;
         let report = self.summarize(&summary, None)?;
         Ok((summary, report))
     }
@@ -262,12 +261,10 @@ impl Scoring {
         &mut self,
         repeat: usize,
         keeps_similarities: bool,
-        sink: &mut FilesSink<'_>,
+        sink: &mut Sink<'_, Failure>,
     ) -> Result<Summary, Failure> {
         let Self { predictions, further, references, conditions, embedder, .. } = self;
         let predictions = repeat.checked_sub(2).and_then(|index| further.get(index)).unwrap_or(predictions);
-        let files = ScoredFiles { references, predictions };
-        let sink: &mut Sink<'_> = &mut |scored| sink(scored, files);
         let options = conditions.options(keeps_similarities);
         let mut bar = self.printer.bar(Unit::Trajectories);
         let summary =
@@ -276,7 +273,7 @@ impl Scoring {
             });
         drop(bar);
         self.embedder.take_warnings().iter().for_each(|warning| self.printer.warn(warning));
-        Ok(summary?)
+        summary
     }
 
     /// The summary of the report; prints the warnings that a user should see.
@@ -333,39 +330,18 @@ impl Scoring {
         let Self { ref predictions, ref references, ref conditions, .. } = *self;
         let options = conditions.options(true);
         let mut bar = has_bar.then(|| self.printer.bar(Unit::Trajectories));
-        // Scoring keeps no trajectories, so they are read once more.
-        let mut show = |scored: TrajectoryScore| {
-            let (reference, prediction) = (found(references, &scored.id)?, found(predictions, &scored.id)?);
-            sink(scored, (&reference, &prediction), conditions.result_pictures())
-        };
-        let mut failure = None;
-        let done = m3_score::score_chosen(
+        m3_score::score_chosen(
             predictions,
             references,
             chosen,
             options,
             &mut self.embedder,
-            &mut |scored| {
-                show(scored).map_err(|reason| {
-                    failure = Some(reason);
-                    std::io::Error::other("the trajectory cannot be shown")
-                })
-            },
+            &mut |scored| sink(scored, conditions.result_pictures()),
             &mut |done, total| {
                 if let Some(bar) = &mut bar {
                     bar.set("aligning", done as u64, total as u64);
                 }
             },
-        );
-        drop(bar);
-        failure.map_or_else(|| done.map_err(Failure::from), Err)
-    }
-}
-
-/// The trajectory with this id, or one without steps if it was not predicted.
-fn found<'a>(file: &'a TrajectoryFile, id: &str) -> Result<Cow<'a, Trajectory>, SourceError> {
-    match file.find(id) {
-        Some(index) => file.look_at(index),
-        None => Ok(Cow::Owned(Trajectory { id: id.to_owned(), ..Trajectory::default() })),
+        )
     }
 }

@@ -9,7 +9,7 @@ use m3_report::{
     MatchReport, Named, OWN_SUITE, ScoreSummary, SuiteGroupReport, SuiteMetricReport, SuiteReport,
     SuiteTrial, SuiteValue, SuiteValues,
 };
-use m3_score::{Metric, TrajectoryScore};
+use m3_score::Metric;
 use m3_suites::{ChosenSuite, Group, Matched, Scorer, SuiteMetric, Trial, Unit, Values};
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{OpenError, Trajectory, TrajectoryFile};
@@ -22,9 +22,6 @@ pub(super) struct ScoredFiles<'f> {
     pub(super) references: &'f TrajectoryFile,
     pub(super) predictions: &'f TrajectoryFile,
 }
-
-/// Receives a score with the files that it is of.
-pub(super) type FilesSink<'a> = dyn FnMut(TrajectoryScore, ScoredFiles<'_>) -> std::io::Result<()> + 'a;
 
 /// Which suites are computed.
 #[derive(Debug, Args)]
@@ -105,33 +102,32 @@ impl SuiteArgs {
 }
 
 impl Suites<'_> {
+    /// Whether no suite was chosen.
+    pub(super) fn is_empty(&self) -> bool {
+        self.running.is_empty()
+    }
+
     /// The values of a task in a repetition, from 1. `matches` are its matched calls.
     pub(super) fn task(
         &mut self,
-        id: &str,
+        reference: &Trajectory,
+        prediction: Option<&Trajectory>,
         matches: &[MatchReport],
-        files: ScoredFiles<'_>,
         repeat: usize,
     ) -> Result<Named<SuiteTrial>, Failure> {
-        if self.running.is_empty() {
-            return Ok(Named::default());
-        }
+        let id = reference.id.as_str();
         self.seen.insert(id.to_owned());
-        let find = |file: &TrajectoryFile| -> Result<Option<Trajectory>, Failure> {
-            Ok(file.find(id).map(|index| file.read(index)).transpose()?)
-        };
-        let (reference, prediction) = (find(files.references)?, find(files.predictions)?);
-        let graded = self.graded.get(repeat - 1).map_or(Ok(None), find)?;
-        let Some(reference) = reference else { return Ok(Named::default()) };
+        let graded = self.graded.get(repeat - 1);
+        let graded = graded.and_then(|file| Some(file.look_at(file.find(id)?))).transpose()?;
         let pair = |found: &MatchReport| Matched {
             reference: found.reference.index,
             predicted_step: found.predicted.step,
         };
         let matches: Vec<Matched> = matches.iter().map(pair).collect();
         let trial = Trial {
-            graded: graded.as_ref(),
+            graded: graded.as_deref(),
             matches: Some(&matches),
-            ..Trial::new(&reference, prediction.as_ref(), repeat)
+            ..Trial::new(reference, prediction, repeat)
         };
         let values = |(chosen, scorer): &mut (ChosenSuite, Box<dyn Scorer + '_>)| {
             (chosen.name(), of_trial(&scorer.trial(&trial)))
@@ -144,9 +140,11 @@ impl Suites<'_> {
         let seen = std::mem::take(&mut self.seen);
         if !self.running.is_empty() {
             for index in 0..files.references.len() {
-                let id = &files.references.look_at(index)?.id;
-                if !seen.contains(id) {
-                    self.task(id, &[], files, repeat)?;
+                let reference = files.references.look_at(index)?;
+                if !seen.contains(&reference.id) {
+                    let prediction = files.predictions.find(&reference.id);
+                    let prediction = prediction.map(|index| files.predictions.look_at(index)).transpose()?;
+                    self.task(&reference, prediction.as_deref(), &[], repeat)?;
                 }
             }
             self.seen.clear();

@@ -1,7 +1,9 @@
 //! Properties that hold for any input, tested on random trajectories with an encoder that needs no model.
 
 use m3_embedding::Embedder;
-use m3_score::{Metric, Profile, ScoreOptions, Similarity, Summary, TrajectoryScore, score};
+use m3_score::{
+    Metric, Profile, ScoreError, ScoreOptions, ScoredTrajectory, Similarity, Summary, TrajectoryScore, score,
+};
 use m3_trajectory::{Duplicates, TrajectoryFile};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -38,9 +40,9 @@ fn score_lines(
     let mut scores = Vec::new();
     let options =
         ScoreOptions { profile, similarity, thresholds: similarity.thresholds(), ..ScoreOptions::default() };
-    let sink = &mut |score: TrajectoryScore| {
-        scores.push(score);
-        Ok(())
+    let sink = &mut |scored: ScoredTrajectory<'_>| {
+        scores.push(scored.score);
+        Ok::<_, ScoreError>(())
     };
     let summary = score(&predictions, &references, options, &mut embedder, sink, &mut |_, _| ()).unwrap();
     (summary, scores)

@@ -4,7 +4,9 @@
 use m3_score::Similarity;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{RejectedMatchReport, ScoreSummary, WrongArgumentReport, shortened, visible};
+use m3_score::{RejectedMatch, WrongArgument};
+
+use super::{ScoreSummary, shortened, visible};
 
 /// The rows that are shown of a list.
 const SHOWN: usize = 3;
@@ -69,7 +71,7 @@ pub(super) fn findings(summary: &ScoreSummary, argument_width: usize) -> Vec<Fin
 }
 
 fn wrong_arguments(summary: &ScoreSummary) -> Findings {
-    let row = |found: &WrongArgumentReport| {
+    let row = |found: &WrongArgument| {
         vec![
             format!("{} of {}", found.wrong, found.pairs),
             found.tool.clone(),
@@ -77,7 +79,7 @@ fn wrong_arguments(summary: &ScoreSummary) -> Findings {
             format!(
                 "{}: {}",
                 shortened(&found.id, ID_WIDTH),
-                said(found.reference_value.as_deref(), found.predicted_value.as_deref(), &found.reason)
+                said(found.values.reference.as_deref(), found.values.predicted.as_deref(), &found.reason)
             ),
         ]
     };
@@ -93,7 +95,7 @@ fn wrong_arguments(summary: &ScoreSummary) -> Findings {
 }
 
 fn rejected_matches(summary: &ScoreSummary, argument_width: usize) -> Findings {
-    let row = |found: &RejectedMatchReport| {
+    let row = |found: &RejectedMatch| {
         let argument = cut_start(named(&found.argument), argument_width);
         vec![
             similarity(found.similarity),
@@ -105,7 +107,7 @@ fn rejected_matches(summary: &ScoreSummary, argument_width: usize) -> Findings {
             found.tool.clone(),
             format!(
                 "{argument}: {}",
-                said(found.reference_value.as_deref(), found.predicted_value.as_deref(), &found.reason)
+                said(found.values.reference.as_deref(), found.values.predicted.as_deref(), &found.reason)
             ),
         ]
     };

@@ -1,11 +1,11 @@
 //! What is wrong with a trajectory, fault by fault, by rules that other programs can name.
 
-use m3_score::Metric;
+use m3_score::{CallPlace, Metric};
 use m3_support::text::{counted, shortened};
 
 use super::audit::structure::structure;
 use super::audit::words;
-use super::{ArgumentReport, MatchReport, PlaceReport, TrajectoryReport};
+use super::{ArgumentReport, MatchReport, TrajectoryReport};
 
 /// How bad a fault is. One error makes a trajectory fail where nothing else is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -149,7 +149,7 @@ impl FaultPlace {
         Self { side, step, call: None }
     }
 
-    fn call(side: Side, place: PlaceReport) -> Self {
+    fn call(side: Side, place: CallPlace) -> Self {
         Self { side, step: place.step, call: Some(place.call) }
     }
 }

@@ -87,12 +87,11 @@ pub use wire::{
     AggregateReport, ArgumentReport, ArgumentRuleReport, AskedReport, Band, BestPrediction, BestReference,
     CostReport, CostToolReport, CoverageReport, EncoderReport, FidelityModelReport, FurtherPairReport,
     InputReport, InputsReport, JobReason, JobReport, JobsReport, LedgerReport, MatchOptionsReport,
-    MatchReport, MatchedReport, Named, OWN_SUITE, PassRateReport, PlaceReport, RegionReport, RegionsReport,
-    RejectedMatchReport, RejectedMatchesReport, RepeatsReport, RepetitionReport, ReplacementReport,
-    ResultsReport, SCORE_SCHEMA, ScoreReport, ScoreSummary, SpreadReport, SuiteGroupReport,
-    SuiteMetricReport, SuiteReport, SuiteTrial, SuiteValue, SuiteValues, TaskTrialsReport, ThresholdsReport,
-    ToolReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport, VerdictReport,
-    WrongArgumentReport,
+    MatchReport, MatchedReport, Named, OWN_SUITE, PassRateReport, RegionReport, RegionsReport,
+    RejectedMatchesReport, RepeatsReport, RepetitionReport, ReplacementReport, ResultsReport, SCORE_SCHEMA,
+    ScoreReport, ScoreSummary, SpreadReport, SuiteGroupReport, SuiteMetricReport, SuiteReport, SuiteTrial,
+    SuiteValue, SuiteValues, TaskTrialsReport, ThresholdsReport, ToolReport, TrajectoryReport,
+    UnmatchedPredictionReport, UnmatchedReferenceReport, VerdictReport,
 };
 
 /// Writes a score in one form.

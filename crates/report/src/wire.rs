@@ -10,7 +10,6 @@ mod from_scores;
 mod hashes;
 mod jobs;
 mod ledger;
-mod place;
 mod regions;
 mod repeats;
 mod results;
@@ -20,22 +19,22 @@ mod verdicts;
 
 use std::collections::BTreeMap;
 
-use m3_score::Similarity;
+use m3_score::{Similarity, WrongArgument};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub use asked::{AskedReport, Band};
 pub use by_tool::{CostReport, CostToolReport, ReplacementReport, ToolReport};
+pub(super) use calls::is_known_place;
 pub use calls::{
     BestPrediction, BestReference, FurtherPairReport, MatchReport, UnmatchedPredictionReport,
     UnmatchedReferenceReport,
 };
 pub use conditions::{EncoderReport, FidelityModelReport, ThresholdsReport};
-pub use findings::{ArgumentReport, RejectedMatchReport, RejectedMatchesReport, WrongArgumentReport};
+pub use findings::{ArgumentReport, RejectedMatchesReport};
 pub(super) use hashes::start;
 pub use jobs::{JobReason, JobReport, JobsReport};
 pub use ledger::{CoverageReport, LedgerReport};
-pub use place::PlaceReport;
 pub use regions::{RegionReport, RegionsReport};
 pub use repeats::{PassRateReport, RepeatsReport, RepetitionReport, SpreadReport, TaskTrialsReport};
 pub use results::ResultsReport;
@@ -152,7 +151,7 @@ pub struct ScoreSummary {
     /// The arguments that are wrong in matched pairs, those that are wrong most often first; at most 10,000.
     #[serde(skip_deserializing)]
     #[schemars(!skip_deserializing)]
-    pub wrong_arguments: Vec<WrongArgumentReport>,
+    pub wrong_arguments: Vec<WrongArgument>,
     /// Matched pairs whose arguments do not ask for the same.
     #[serde(skip_deserializing)]
     #[schemars(!skip_deserializing)]

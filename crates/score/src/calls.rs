@@ -1,18 +1,33 @@
 //! The calls of a trajectory for the alignment: the place and tool of each, and which are equal.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use m3_embedding::InputKey;
+use serde::{Deserialize, Serialize};
 
-/// The place of a call in its trajectory; all numbers count from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Where a call stands in its trajectory, counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(expecting = "an object")]
 pub struct CallPlace {
     /// The step.
     pub step: usize,
     /// The call within the step.
+    #[serde(skip_deserializing)]
+    #[cfg_attr(feature = "schema", schemars(!skip_deserializing))]
     pub call: usize,
     /// The call within the trajectory.
+    #[serde(skip_deserializing)]
+    #[cfg_attr(feature = "schema", schemars(!skip_deserializing))]
     pub index: usize,
+}
+
+/// Counts from 1: step 1, call 2 is `1.2`.
+impl fmt::Display for CallPlace {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}", self.step + 1, self.call + 1)
+    }
 }
 
 /// The calls of a trajectory for the alignment.

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use m3_trajectory::json::{Json, Keys};
+use serde::Serialize;
 
 use super::chunk::Prepared;
 use super::fidelity::constants::{CLOSE, THRESHOLD};
@@ -36,11 +37,14 @@ struct Wrong {
 }
 
 /// The values of an argument as JSON text, cut after 200 characters; `None` where a call has none. Hostile.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Values {
-    /// The reference's.
+    /// The reference's value there as JSON text, cut after 200 characters; null if it has none.
+    #[serde(rename = "reference_value")]
     pub reference: Option<String>,
-    /// The prediction's.
+    /// The prediction's value there, likewise.
+    #[serde(rename = "predicted_value")]
     pub predicted: Option<String>,
 }
 
@@ -62,30 +66,34 @@ impl Values {
 }
 
 /// An argument that is wrong in matched pairs of calls of its tool.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WrongArgument {
     /// The tool.
     pub tool: String,
-    /// The argument, such as `location.lat` or `stops[].name`.
+    /// The argument, such as `location.lat` or `stops[].name`; empty for the arguments as a whole.
     pub argument: String,
     /// Matched pairs in which it is different, missing or extra.
     pub wrong: u64,
     /// Matched pairs of calls of the tool.
     pub pairs: u64,
-    /// The first trajectory in which it is wrong.
+    /// A trajectory in which it is wrong, the first.
     pub id: String,
     /// What is wrong there. Hostile where it quotes a value.
     pub reason: String,
     /// Its values there.
+    #[serde(flatten)]
     pub values: Values,
 }
 
 /// A pair of calls that was matched, although its arguments do not ask for the same.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RejectedMatch {
     /// The trajectory.
     pub id: String,
-    /// Which repetition of its task, from 1; `None` where there are none.
+    /// Which repetition of its task, from 1; left out where tasks are not repeated.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat: Option<usize>,
     /// The tool of both calls.
     pub tool: String,
@@ -95,13 +103,15 @@ pub struct RejectedMatch {
     pub predicted: CallPlace,
     /// S, by which they were matched.
     pub similarity: f64,
-    /// The fidelity, below [`THRESHOLD`].
+    /// The fidelity, below 0.5.
+    #[serde(rename = "argument_fidelity")]
     pub fidelity: f64,
     /// The argument that does most harm, such as `location.lat`; empty for the arguments as a whole.
     pub argument: String,
     /// What is wrong with it. Hostile where it quotes a value.
     pub reason: String,
     /// Its values.
+    #[serde(flatten)]
     pub values: Values,
 }
 

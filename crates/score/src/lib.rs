@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use m3_embedding::{Embedder, Embedding, Encoder, EncoderError, Identity};
-//! use m3_score::{Metric, ScoreOptions, score};
+//! use m3_score::{Metric, ScoreError, ScoreOptions, ScoredTrajectory, score};
 //! use m3_trajectory::{Duplicates, TrajectoryFile};
 //!
 //! /// Takes all texts for the same; `m3-encoder` has one that reads them.
@@ -39,7 +39,7 @@
 //! let identity = Identity { name: "none".into(), fingerprint: "1".into(), dimensions: 1, max_tokens: 256 };
 //! let mut embedder = Embedder::new(Box::new(Indifferent(identity)), None);
 //! let options = ScoreOptions::default();
-//! let mut sink = |_| Ok(());
+//! let mut sink = |_: ScoredTrajectory<'_>| Ok::<_, ScoreError>(());
 //! let summary = score(&predictions, &references, options, &mut embedder, &mut sink, &mut |_, _| ())?;
 //! let metrics = summary.aggregate.metrics(options.profile);
 //! assert_eq!((metrics[Metric::Recall], metrics[Metric::Precision]), (0.5, 1.0));
@@ -104,10 +104,10 @@ pub use matrix::Matrix;
 pub use metric::{Averaged, MatchedPair, Metric, Metrics, Noted, Sum};
 pub use options::{Flow, Results, ScoreOptions};
 pub use pass::{PassCriterion, PassMetric};
-pub use pipeline::{find_doubtful, score, score_chosen, score_pairs};
+pub use pipeline::{ScoredTrajectory, Sink, find_doubtful, score, score_chosen, score_pairs};
 pub use profile::{Profile, ThresholdError, Thresholds, is_strong};
 pub use role_rules::{RoleRule, RoleRules, RoleRulesError};
-pub use scored::{Progress, ScoreError, Sink, Summary, TrajectoryScore};
+pub use scored::{Progress, ScoreError, Summary, TrajectoryScore};
 pub use serialize::Serializer;
 pub use similarity::Similarity;
 pub use sum::{Counted, ExactSum};

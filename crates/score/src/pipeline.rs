@@ -5,45 +5,81 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use m3_embedding::Embedder;
-use m3_trajectory::{FailureClass, Trajectory, TrajectoryFile};
+use m3_trajectory::{FailureClass, SourceError, Trajectory, TrajectoryFile};
 
 use super::chunk::Chunk;
 use super::fidelity::DoubtfulPairs;
 use super::run::Run;
-use super::scored::{Progress, ScoreError, Sink, Summary, TrajectoryScore};
+use super::scored::{Progress, ScoreError, Summary, TrajectoryScore};
 use super::{Ledger, Results, ScoreOptions};
+
+/// A score, and the trajectories that it is of.
+#[derive(Debug)]
+pub struct ScoredTrajectory<'f> {
+    /// The score.
+    pub score: TrajectoryScore,
+    /// The file of its prediction.
+    pub predictions: &'f TrajectoryFile,
+    /// The file of its reference.
+    pub references: &'f TrajectoryFile,
+}
+
+impl<'f> ScoredTrajectory<'f> {
+    /// The reference. A large file does not keep its trajectories, and reads it again.
+    ///
+    /// # Errors
+    /// The file's reason.
+    pub fn reference(&self) -> Result<Cow<'f, Trajectory>, SourceError> {
+        Ok(look_at(self.references, &self.score.id)?.unwrap_or_default())
+    }
+
+    /// The prediction; `None` if there is none. A large file does not keep its trajectories, and reads it again.
+    ///
+    /// # Errors
+    /// The file's reason.
+    pub fn prediction(&self) -> Result<Option<Cow<'f, Trajectory>>, SourceError> {
+        look_at(self.predictions, &self.score.id)
+    }
+}
+
+fn look_at<'f>(file: &'f TrajectoryFile, id: &str) -> Result<Option<Cow<'f, Trajectory>>, SourceError> {
+    file.find(id).map(|index| file.look_at(index)).transpose()
+}
+
+/// Receives each trajectory's score, in the order of the references. Its error ends the scoring.
+pub type Sink<'a, E> = dyn FnMut(ScoredTrajectory<'_>) -> Result<(), E> + 'a;
 
 /// Scores predictions against references.
 ///
 /// # Errors
-/// [`ScoreError`].
-pub fn score(
+/// [`ScoreError`], and the sink's.
+pub fn score<E: From<ScoreError>>(
     predictions: &TrajectoryFile,
     references: &TrajectoryFile,
     options: ScoreOptions<'_>,
     embedder: &mut Embedder,
-    sink: &mut Sink<'_>,
+    sink: &mut Sink<'_, E>,
     progress: &mut Progress<'_>,
-) -> Result<Summary, ScoreError> {
+) -> Result<Summary, E> {
     let (mut files, mut run) = Files::start(predictions, references, options)?;
     files.score_all(&mut run, 0..references.len(), embedder, sink, progress)?;
-    files.finish(run)
+    Ok(files.finish(run)?)
 }
 
 /// Scores some of the references again, in the order of `chosen`, their indices. For callers that can keep the
 /// similarities of a few trajectories but not of all.
 ///
 /// # Errors
-/// [`ScoreError`].
-pub fn score_chosen(
+/// [`ScoreError`], and the sink's.
+pub fn score_chosen<E: From<ScoreError>>(
     predictions: &TrajectoryFile,
     references: &TrajectoryFile,
     chosen: &[usize],
     options: ScoreOptions<'_>,
     embedder: &mut Embedder,
-    sink: &mut Sink<'_>,
+    sink: &mut Sink<'_, E>,
     progress: &mut Progress<'_>,
-) -> Result<(), ScoreError> {
+) -> Result<(), E> {
     let (mut files, mut run) = Files::start(predictions, references, options)?;
     files.score_all(&mut run, chosen.iter().copied(), embedder, sink, progress)
 }
@@ -63,7 +99,7 @@ pub fn find_doubtful(
 ) -> Result<(), ScoreError> {
     let (mut files, mut run) = Files::start(predictions, references, options)?;
     run.doubtful = Some(doubtful);
-    files.score_all(&mut run, 0..references.len(), embedder, &mut |_| Ok(()), progress)
+    files.score_all::<ScoreError>(&mut run, 0..references.len(), embedder, &mut |_| Ok(()), progress)
 }
 
 /// Scores pairs of a prediction and its reference, which need no ids, as [`score`] does. What each pair comes to, in
@@ -94,23 +130,16 @@ pub fn score_pairs<'t>(
         let is_in = run.prepare(reference, prediction.unwrap_or(&nothing), failure, &mut chunk);
         left_out.push(failure.filter(|_| !is_in));
         if chunk.is_full() {
-            run.score(std::mem::take(&mut chunk), embedder, &mut kept_in(&mut scores), &mut |_, _| ())?;
+            scores.extend(run.score(std::mem::take(&mut chunk), embedder, &mut |_, _| ())?);
         }
     }
-    run.score(chunk, embedder, &mut kept_in(&mut scores), &mut |_, _| ())?;
+    scores.extend(run.score(chunk, embedder, &mut |_, _| ())?);
     let mut scores = scores.into_iter();
     // There is a score for each pair that is not left out.
     Ok(left_out
         .into_iter()
         .filter_map(|failure| failure.map_or_else(|| scores.next().map(Ok), |it| Some(Err(it))))
         .collect())
-}
-
-fn kept_in(scores: &mut Vec<TrajectoryScore>) -> impl FnMut(TrajectoryScore) -> std::io::Result<()> {
-    |scored| {
-        scores.push(scored);
-        Ok(())
-    }
 }
 
 /// The files that are scored.
@@ -166,23 +195,28 @@ impl<'a> Files<'a> {
     }
 
     /// Scores the references of these indices, chunk by chunk.
-    fn score_all(
+    fn score_all<E: From<ScoreError>>(
         &mut self,
         run: &mut Run<'_>,
         indices: impl ExactSizeIterator<Item = usize>,
         embedder: &mut Embedder,
-        sink: &mut Sink<'_>,
+        sink: &mut Sink<'_, E>,
         progress: &mut Progress<'_>,
-    ) -> Result<(), ScoreError> {
+    ) -> Result<(), E> {
         run.total = indices.len();
+        let (predictions, references) = (self.predictions, self.references);
+        let mut score = |chunk: Chunk, run: &mut Run<'_>| -> Result<(), E> {
+            let mut scores = run.score(chunk, embedder, progress)?.into_iter();
+            scores.try_for_each(|score| sink(ScoredTrajectory { score, predictions, references }))
+        };
         let mut chunk = Chunk::default();
         for index in indices {
             self.read(run, index, &mut chunk)?;
             if chunk.is_full() {
-                run.score(std::mem::take(&mut chunk), embedder, sink, progress)?;
+                score(std::mem::take(&mut chunk), run)?;
             }
         }
-        run.score(chunk, embedder, sink, progress)
+        score(chunk, run)
     }
 
     /// Adds reference `index` and its prediction to the chunk, unless it is left out.

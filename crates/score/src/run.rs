@@ -15,7 +15,7 @@ use super::job::{JobCalls, KnownResults};
 use super::matching::{Matching, align, calls_to_embed, cosine_of_calls};
 use super::results::ResultEvidence;
 use super::results::survey::Survey;
-use super::scored::{Progress, ScoreError, Sink, Summary, TrajectoryScore};
+use super::scored::{Progress, ScoreError, Summary, TrajectoryScore};
 use super::transport::TooLarge;
 use super::typed::align_by_fidelity;
 use super::{CallPlace, ComparedPair, ExactSums, Job, Profile, ScoreOptions, Serializer, Similarity};
@@ -97,9 +97,8 @@ impl<'a> Run<'a> {
         &mut self,
         mut chunk: Chunk,
         embedder: &mut Embedder,
-        sink: &mut Sink<'_>,
         progress: &mut Progress<'_>,
-    ) -> Result<(), ScoreError> {
+    ) -> Result<Vec<TrajectoryScore>, ScoreError> {
         let (done, total, size) = (self.done, self.total, chunk.items.len());
         // Words of arguments are few compared to calls: most of the time has passed when the calls are embedded.
         let mut half = |part: usize, of: usize| progress(done + size * part / of.max(1), total);
@@ -127,6 +126,7 @@ impl<'a> Run<'a> {
         let matchings: Vec<Matching> = matchings.collect();
         let compared = self.compare(&chunk, &matchings, embedder)?;
         let scored = chunk.items.into_iter().zip(matchings).zip(compared);
+        let mut scores = Vec::with_capacity(size);
         for ((prepared, matching), mut compared) in scored {
             let role = |tool: &str| self.options.role(tool);
             let (mut reached_without, mut artifact_agreement, mut artifacts) = (Vec::new(), None, None);
@@ -178,7 +178,7 @@ impl<'a> Run<'a> {
             if let Some(task_type) = &task_type {
                 *self.summary.by_type.entry(task_type.clone()).or_default() += sums;
             }
-            sink(TrajectoryScore {
+            scores.push(TrajectoryScore {
                 id,
                 task_type,
                 failure,
@@ -190,12 +190,11 @@ impl<'a> Run<'a> {
                 job,
                 artifact_agreement,
                 answer: prepared_answer,
-            })
-            .map_err(ScoreError::Sink)?;
+            });
             self.done += 1;
         }
         progress(self.done, total);
-        Ok(())
+        Ok(scores)
     }
 
     /// Embeds the calls whose alignment needs it.

@@ -83,13 +83,7 @@ pub enum ScoreError {
         /// The first reference id.
         reference: String,
     },
-    /// The sink of results failed.
-    #[error("failed to write the results: {0}")]
-    Sink(#[source] std::io::Error),
 }
-
-/// Receives each trajectory's score, in the order of the references.
-pub type Sink<'a> = dyn FnMut(TrajectoryScore) -> std::io::Result<()> + 'a;
 
 /// Receives the number of trajectories done and the number of all.
 pub type Progress<'a> = dyn FnMut(usize, usize) + 'a;

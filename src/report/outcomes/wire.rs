@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use m3_outcomes::{CallCounts, ClassifiedCall, NotJudged, Outcome, Rate, Rule, Verdict};
-use m3_report::{OutcomeCounts, PlaceReport};
+use m3_report::OutcomeCounts;
+use m3_score::CallPlace;
 use m3_support::text::shortened;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -171,7 +172,7 @@ pub struct UnavailableServerReport {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CallOutcomeReport {
     /// Where it stands, what is no call but stands among them counted too; null for one in the final reply.
-    pub place: Option<PlaceReport>,
+    pub place: Option<CallPlace>,
     /// The tool as the model named it; null where it did not.
     pub tool: Option<String>,
     /// Its outcome; null where there is none, and for a call that fits its schema and was not executed.
@@ -308,7 +309,7 @@ impl From<&ClassifiedCall> for CallOutcomeReport {
             message: problem.message.clone(),
         });
         Self {
-            place: call.place.map(|place| PlaceReport {
+            place: call.place.map(|place| CallPlace {
                 step: place.step,
                 call: place.call,
                 index: place.index,

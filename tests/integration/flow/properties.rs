@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 
 use m3_embedding::Embedder;
-use m3_score::{Flow, Results, ScoreOptions, Thresholds, TrajectoryScore, score};
+use m3_score::{
+    Flow, Results, ScoreError, ScoreOptions, ScoredTrajectory, Thresholds, TrajectoryScore, score,
+};
 use m3_trajectory::{Duplicates, TrajectoryFile};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -114,9 +116,9 @@ fn scored_lines(predictions: &[String], references: &[String], flow: Flow) -> Ve
     let thresholds = Thresholds::new(0.0, 0.5).unwrap();
     let options = ScoreOptions { thresholds, flow, results: Results::Auto, ..ScoreOptions::default() };
     let mut scores = Vec::new();
-    let sink = &mut |score: TrajectoryScore| {
-        scores.push(score);
-        Ok(())
+    let sink = &mut |scored: ScoredTrajectory<'_>| {
+        scores.push(scored.score);
+        Ok::<_, ScoreError>(())
     };
     score(&predictions, &references, options, &mut embedder, sink, &mut |_, _| ()).unwrap();
     scores.sort_by(|a, b| a.id.cmp(&b.id));

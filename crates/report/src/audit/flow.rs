@@ -8,7 +8,7 @@ use m3_score::fidelity::place::{Place, cut};
 use m3_score::results::{
     ComparePictures, LeftArtifact, LeftBehind, RecordedPicture, ResultSide, recorded_picture, results_beside,
 };
-use m3_score::{SideFlow, flow_of};
+use m3_score::{CallPlace, SideFlow, flow_of};
 use m3_trajectory::json::Json;
 use m3_trajectory::{Call, Trajectory, read_result, result_parts};
 
@@ -16,7 +16,7 @@ use super::flow_model::{
     ArtifactAudit, ArtifactPair, CallFlow, FlowAudit, LeftAudit, PictureDifference, PicturePair, ReadAudit,
     ResultPair,
 };
-use crate::{PlaceReport, ResultPictures, TrajectoryReport};
+use crate::{ResultPictures, TrajectoryReport};
 
 /// The most characters of a name.
 const NAME: usize = 200;
@@ -64,7 +64,7 @@ impl FlowAudit {
 /// One trajectory.
 struct Side<'t> {
     id: &'t str,
-    calls: Vec<(PlaceReport, &'t Call)>,
+    calls: Vec<(CallPlace, &'t Call)>,
 }
 
 impl<'t> Side<'t> {
@@ -74,11 +74,11 @@ impl<'t> Side<'t> {
             content.calls.iter().enumerate().map(move |(call, found)| (step, call, found))
         });
         let placed = of_steps.enumerate();
-        let calls = placed.map(|(index, (step, call, found))| (PlaceReport { step, call, index }, found));
+        let calls = placed.map(|(index, (step, call, found))| (CallPlace { step, call, index }, found));
         Self { id: &trajectory.id, calls: calls.collect() }
     }
 
-    fn place(&self, call: usize) -> Option<PlaceReport> {
+    fn place(&self, call: usize) -> Option<CallPlace> {
         self.calls.get(call).map(|(place, _)| *place)
     }
 
@@ -92,7 +92,7 @@ impl<'t> Side<'t> {
         for value in &flow.values {
             used.entry(value.to).or_default().push(value);
         }
-        let mut of_call = |(index, (place, call)): (usize, &(PlaceReport, &Call))| {
+        let mut of_call = |(index, (place, call)): (usize, &(CallPlace, &Call))| {
             let mut reads = Vec::new();
             for mention in flow.lineage.mentions.get(index).into_iter().flatten() {
                 let read = |kind: &str, maker: Option<usize>, is_of_same_step: bool| {

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::PlaceReport;
+use m3_score::CallPlace;
 
 /// What both trajectories do, beside each other.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
@@ -23,7 +23,7 @@ pub struct FlowAudit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CallFlow {
     /// The call.
-    pub call: PlaceReport,
+    pub call: CallPlace,
     /// What it reads.
     pub reads: Vec<ReadAudit>,
     /// How much more it reads.
@@ -46,7 +46,7 @@ pub struct ReadAudit {
     /// Its name as the argument has it, cut after 200 characters.
     pub name: String,
     /// The call that made it; null for the task's own picture.
-    pub maker: Option<PlaceReport>,
+    pub maker: Option<CallPlace>,
     /// Whether that call is of the same step: then it may not have been there.
     pub is_of_same_step: bool,
 }
@@ -55,9 +55,9 @@ pub struct ReadAudit {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ResultPair {
     /// The reference call.
-    pub reference: PlaceReport,
+    pub reference: CallPlace,
     /// The predicted call.
-    pub predicted: PlaceReport,
+    pub predicted: CallPlace,
     /// Whether they are the same, but for names that a trajectory chose, times, and what encoders change in a picture; null
     /// where one is an error or a picture cannot be had.
     pub are_same: Option<bool>,
@@ -109,11 +109,11 @@ pub struct LeftAudit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ArtifactAudit {
     /// The call that makes it.
-    pub maker: PlaceReport,
+    pub maker: CallPlace,
     /// The name of the file, cut after 200 characters; null where nothing tells it, as of an answer.
     pub name: Option<String>,
     /// The call whose result shows it as a picture; null if none does.
-    pub pictured_by: Option<PlaceReport>,
+    pub pictured_by: Option<CallPlace>,
     /// The part of that result.
     pub picture_part: Option<usize>,
 }

@@ -1,12 +1,13 @@
 //! What both trajectories do, in words: the same for the terminal and the page.
 
+use m3_score::CallPlace;
 use m3_score::fidelity::constants::EQUIVALENT;
 
 use super::flow_model::{
     ArtifactAudit, ArtifactPair, CallFlow, LeftAudit, PictureDifference, ReadAudit, ResultPair,
 };
 use super::text::line;
-use crate::{FurtherPairReport, MatchReport, PlaceReport};
+use crate::{FurtherPairReport, MatchReport};
 
 /// The most columns of a name.
 const NAME: usize = 40;
@@ -17,7 +18,7 @@ pub struct FlowLine {
     /// The words, all of them where no call is named.
     pub before: String,
     /// The call that made what is read.
-    pub maker: Option<PlaceReport>,
+    pub maker: Option<CallPlace>,
     /// The rest.
     pub after: String,
 }
@@ -243,7 +244,7 @@ mod tests {
 
     #[test]
     fn names_of_others_are_harmless() {
-        let place = PlaceReport { step: 0, call: 0, index: 0 };
+        let place = CallPlace { step: 0, call: 0, index: 0 };
         let call = CallFlow {
             call: place,
             reads: vec![ReadAudit {

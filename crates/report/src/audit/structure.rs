@@ -72,15 +72,15 @@ fn inverted(matches: &[MatchReport]) -> Vec<InvertedPair> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::PlaceReport;
+    use m3_score::CallPlace;
 
     fn matched(steps: &[(usize, usize)]) -> Vec<MatchReport> {
         let pair = |(index, &(reference, predicted)): (usize, &(usize, usize))| MatchReport {
             tool: "t".to_owned(),
             similarity: 0.5,
             strength: "weak".to_owned(),
-            reference: PlaceReport { step: reference, call: 0, index },
-            predicted: PlaceReport { step: predicted, call: 0, index },
+            reference: CallPlace { step: reference, call: 0, index },
+            predicted: CallPlace { step: predicted, call: 0, index },
             compared_with: None,
             argument_fidelity: 1.0,
             wrong_arguments: Vec::new(),

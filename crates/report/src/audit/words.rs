@@ -1,8 +1,8 @@
 //! An audit in words, the same for the terminal and the page.
 
-use m3_score::Metric;
 use m3_score::fidelity::Verdict;
 use m3_score::fidelity::constants::{CLOSE, EQUIVALENT, THRESHOLD};
+use m3_score::{CallPlace, Metric};
 use m3_support::text::counted;
 
 use super::limits::{Limits, NAMED_STEPS, more};
@@ -10,16 +10,14 @@ use super::{
     ArgumentAudit, CallAudit, InvertedPair, MatchArguments, MergedStep, SideAudit, SplitStep, Structure,
     TrajectoryAudit,
 };
-use crate::{
-    AggregateReport, MatchReport, PlaceReport, RegionReport, RegionsReport, VerdictReport, shortened,
-};
+use crate::{AggregateReport, MatchReport, RegionReport, RegionsReport, VerdictReport, shortened};
 
 /// The note on a match whose arguments do not ask for the same.
 pub(super) const REJECTED: &str = "similar, but another call";
 
 /// A call of one side, and its matched call.
 pub(super) struct CallView<'a> {
-    pub(super) place: PlaceReport,
+    pub(super) place: CallPlace,
     pub(super) call: &'a CallAudit,
     pub(super) partner: Option<Partner>,
 }
@@ -27,7 +25,7 @@ pub(super) struct CallView<'a> {
 /// The matched call on the other side.
 #[derive(Clone, Copy)]
 pub(super) struct Partner {
-    pub(super) place: PlaceReport,
+    pub(super) place: CallPlace,
     /// The similarity, in [-1, 1].
     pub(super) similarity: f64,
     pub(super) is_strong: bool,
@@ -39,11 +37,11 @@ pub(super) struct Partner {
 pub(super) struct Alone<'a> {
     /// `reference` or `predicted`.
     pub(super) side: &'static str,
-    pub(super) place: PlaceReport,
+    pub(super) place: CallPlace,
     pub(super) tool: &'a str,
     pub(super) reason: &'static str,
     /// The most similar call of the other side and the similarity.
-    pub(super) best: Option<(PlaceReport, f64)>,
+    pub(super) best: Option<(CallPlace, f64)>,
 }
 
 /// What a cost means, in words; `None` if there is none, as for the only trajectory of a set.
@@ -185,16 +183,16 @@ pub(crate) fn reason(name: &str) -> &'static str {
 }
 
 /// The places of a side's calls, in their order.
-fn places(side: &SideAudit) -> Vec<PlaceReport> {
+fn places(side: &SideAudit) -> Vec<CallPlace> {
     let steps = side.steps.iter().enumerate();
     let places = steps.flat_map(|(step, content)| (0..content.calls.len()).map(move |call| (step, call)));
-    places.enumerate().map(|(index, (step, call))| PlaceReport { step, call, index }).collect()
+    places.enumerate().map(|(index, (step, call))| CallPlace { step, call, index }).collect()
 }
 
 /// The calls of the reference and of the prediction, step by step.
 pub(super) fn sides(audit: &TrajectoryAudit) -> [Vec<Vec<CallView<'_>>>; 2] {
     let matches = &audit.score.matches;
-    let partners = |side: &SideAudit, of: &dyn Fn(usize) -> (PlaceReport, PlaceReport)| {
+    let partners = |side: &SideAudit, of: &dyn Fn(usize) -> (CallPlace, CallPlace)| {
         let mut partners = vec![None; side.steps.iter().map(|step| step.calls.len()).sum()];
         for (index, pair) in matches.iter().enumerate() {
             let (own, other) = of(index);
@@ -356,6 +354,6 @@ mod tests {
         assert_eq!(numbers(&[0, 1, 3]), "1, 2 and 4");
         assert!(numbers(&(0..100).collect::<Vec<_>>()).ends_with("19, 20 and 80 more"));
         assert_eq!([0.996, 0.5, 1.0, -0.25].map(similarity), ["0.99", "0.50", "1.00", "-0.25"]);
-        assert_eq!(PlaceReport { step: 0, call: 1, index: 1 }.to_string(), "1.2");
+        assert_eq!(CallPlace { step: 0, call: 1, index: 1 }.to_string(), "1.2");
     }
 }

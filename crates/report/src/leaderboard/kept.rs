@@ -1,10 +1,11 @@
 //! The part of a scored trajectory that is kept: the sums behind its metrics, and what tables and figures need.
 
-use m3_score::{Counted, MatchedPair, Metric, Sum, WeightedSums};
+use m3_score::{CallPlace, Counted, MatchedPair, Metric, Sum, WeightedSums};
 use m3_stats::Trials;
 
 use super::{ReferenceCalls, TrajectoryResult, Usage};
-use crate::{MatchReport, PlaceReport, RegionsReport, TrajectoryReport, shortened};
+use crate::wire::is_known_place;
+use crate::{MatchReport, RegionsReport, TrajectoryReport, shortened};
 
 /// Reduces a trajectory to the part that is kept, with its id and the number of its repetition. Pairs of unknown
 /// strength count as strong from `tau_strong` on.
@@ -133,8 +134,8 @@ fn matched(pair: &MatchReport, tau_strong: f64) -> Result<MatchedPair, String> {
 fn reference_calls(report: &TrajectoryReport) -> Option<Vec<(usize, &str)>> {
     let matched = report.matches.iter().map(|pair| (&pair.reference, &pair.tool));
     let alone = report.unmatched_references.iter().map(|alone| (&alone.place, &alone.tool));
-    let known = |(place, tool): &(&PlaceReport, &String)| place.is_known() && !tool.is_empty();
-    let calls: Vec<(&PlaceReport, &String)> = matched.chain(alone).collect();
+    let known = |(place, tool): &(&CallPlace, &String)| is_known_place(place) && !tool.is_empty();
+    let calls: Vec<(&CallPlace, &String)> = matched.chain(alone).collect();
     let all_known = calls.iter().all(known);
     all_known.then(|| calls.into_iter().map(|(place, tool)| (place.step, tool.as_str())).collect())
 }

@@ -1,9 +1,10 @@
 //! Calls in a score: which are matched, which are not.
 
+use m3_score::CallPlace;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ArgumentReport, PlaceReport, RegionsReport};
+use super::{ArgumentReport, RegionsReport};
 
 /// A reference call and the predicted call that is matched with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,18 +22,18 @@ pub struct MatchReport {
     #[schemars(!default, extend("enum" = ["strong", "weak"]))]
     pub strength: String,
     /// The reference call.
-    #[serde(default = "PlaceReport::unknown")]
+    #[serde(default = "unknown_place")]
     #[schemars(!default)]
-    pub reference: PlaceReport,
+    pub reference: CallPlace,
     /// The predicted call.
-    #[serde(skip_deserializing, default = "PlaceReport::unknown")]
+    #[serde(skip_deserializing, default = "unknown_place")]
     #[schemars(!skip_deserializing, !default)]
-    pub predicted: PlaceReport,
+    pub predicted: CallPlace,
     /// The predicted call that the arguments are compared with, where it is another one: the cosine hardly tells them apart,
     /// or they differ in which files they use.
     #[serde(default, skip_deserializing, skip_serializing_if = "Option::is_none")]
     #[schemars(!skip_deserializing)]
-    pub compared_with: Option<PlaceReport>,
+    pub compared_with: Option<CallPlace>,
     /// How far their arguments ask for the same, in [0, 1]; below 0.5 they do not.
     #[serde(default = "not_known")]
     #[schemars(!default)]
@@ -56,13 +57,13 @@ pub struct FurtherPairReport {
     #[schemars(!default)]
     pub tool: String,
     /// The reference call.
-    #[serde(default = "PlaceReport::unknown")]
+    #[serde(default = "unknown_place")]
     #[schemars(!default)]
-    pub reference: PlaceReport,
+    pub reference: CallPlace,
     /// The predicted call.
-    #[serde(skip_deserializing, default = "PlaceReport::unknown")]
+    #[serde(skip_deserializing, default = "unknown_place")]
     #[schemars(!skip_deserializing, !default)]
-    pub predicted: PlaceReport,
+    pub predicted: CallPlace,
     /// How far their arguments ask for the same, in [0.5, 1].
     #[serde(default = "not_known")]
     #[schemars(!default)]
@@ -79,7 +80,7 @@ pub struct FurtherPairReport {
 pub struct UnmatchedReferenceReport {
     /// Where it stands.
     #[serde(flatten)]
-    pub place: PlaceReport,
+    pub place: CallPlace,
     /// Its tool.
     #[serde(default)]
     #[schemars(!default)]
@@ -99,7 +100,7 @@ pub struct UnmatchedReferenceReport {
 pub struct UnmatchedPredictionReport {
     /// Where it stands.
     #[serde(flatten)]
-    pub place: PlaceReport,
+    pub place: CallPlace,
     /// Its tool.
     pub tool: String,
     /// `tool_not_in_reference`, `below_threshold`, `assigned_elsewhere` or `too_large`.
@@ -139,4 +140,14 @@ pub(super) fn not_known() -> f64 {
 impl MatchReport {
     pub(crate) const STRONG: &str = "strong";
     pub(crate) const WEAK: &str = "weak";
+}
+
+/// Stands for a place that a score does not give.
+fn unknown_place() -> CallPlace {
+    CallPlace { step: usize::MAX, call: usize::MAX, index: usize::MAX }
+}
+
+/// Whether a score gives this place.
+pub(crate) fn is_known_place(place: &CallPlace) -> bool {
+    place.step < usize::MAX
 }

@@ -2,17 +2,16 @@
 
 use m3_embedding::Identity;
 use m3_score::fidelity::model::BUILT_IN_DIGEST;
-use m3_score::{CallPlace, ComparedPair, ExactSums, Profile, ScoreOptions};
+use m3_score::{ComparedPair, ExactSums, Profile, ScoreOptions};
 
 use super::{
     AggregateReport, BestPrediction, BestReference, EncoderReport, FidelityModelReport, FurtherPairReport,
-    JobReport, JobsReport, MatchOptionsReport, MatchReport, MatchedReport, Named, PlaceReport, SCORE_SCHEMA,
-    ScoreSummary, ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport,
-    VerdictReport,
+    JobReport, JobsReport, MatchOptionsReport, MatchReport, MatchedReport, Named, SCORE_SCHEMA, ScoreSummary,
+    ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport, VerdictReport,
 };
 use super::{
     ArgumentReport, CoverageReport, InputsReport, RegionsReport, RejectedMatchesReport, ResultsReport,
-    WrongArgumentReport, by_tool, signature,
+    by_tool, signature,
 };
 use crate::metrics::MetricsReport;
 use crate::{Places, ToolNamesReport};
@@ -34,7 +33,6 @@ impl ScoreSummary {
             ..AggregateReport::of_set(sums, profile)
         };
         let by_type = summary.by_type.iter();
-        let wrong_arguments = summary.findings.wrong_arguments().into_iter();
         let unsigned = Self {
             schema: SCORE_SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -62,7 +60,7 @@ impl ScoreSummary {
             by_type: by_type.map(|(name, sums)| (name.clone(), aggregate(sums))).collect(),
             costs: by_tool::costs(&summary.by_tool, &summary.aggregate),
             by_tool: by_tool::tools(&summary.by_tool),
-            wrong_arguments: wrong_arguments.map(WrongArgumentReport::from).collect(),
+            wrong_arguments: summary.findings.wrong_arguments(),
             rejected_matches: RejectedMatchesReport::from(&summary.findings),
             repeats: None,
             suites: Named::default(),
@@ -95,12 +93,6 @@ impl AggregateReport {
         }
     }
 }
-impl From<CallPlace> for PlaceReport {
-    fn from(CallPlace { step, call, index }: CallPlace) -> Self {
-        Self { step, call, index }
-    }
-}
-
 impl TrajectoryReport {
     /// The report of one trajectory.
     #[must_use]
@@ -144,12 +136,12 @@ impl MatchReport {
     fn new(pair: m3_score::Match, compared: &ComparedPair) -> Self {
         let is_other = compared.predicted != pair.predicted;
         Self {
-            compared_with: is_other.then(|| compared.predicted.into()),
+            compared_with: is_other.then(|| compared.predicted),
             tool: pair.tool,
             similarity: pair.similarity,
             strength: if pair.is_strong { Self::STRONG } else { Self::WEAK }.to_owned(),
-            reference: pair.reference.into(),
-            predicted: pair.predicted.into(),
+            reference: pair.reference,
+            predicted: pair.predicted,
             argument_fidelity: compared.fidelity.score,
             wrong_arguments: ArgumentReport::of_wrong(&compared.fidelity),
             regions: RegionsReport::of(&compared.fidelity.regions),
@@ -161,8 +153,8 @@ impl FurtherPairReport {
     fn new(tool: String, pair: &ComparedPair) -> Self {
         Self {
             tool,
-            reference: pair.reference.into(),
-            predicted: pair.predicted.into(),
+            reference: pair.reference,
+            predicted: pair.predicted,
             argument_fidelity: pair.fidelity.score,
             wrong_arguments: ArgumentReport::of_wrong(&pair.fidelity),
         }
@@ -173,7 +165,7 @@ impl From<m3_score::Unmatched> for UnmatchedReferenceReport {
     fn from(unmatched: m3_score::Unmatched) -> Self {
         let best = unmatched.best.map(|(predicted, similarity)| BestPrediction { predicted, similarity });
         Self {
-            place: unmatched.place.into(),
+            place: unmatched.place,
             tool: unmatched.tool,
             reason: unmatched.reason.name().to_owned(),
             best,
@@ -185,7 +177,7 @@ impl From<m3_score::Unmatched> for UnmatchedPredictionReport {
     fn from(unmatched: m3_score::Unmatched) -> Self {
         let best = unmatched.best.map(|(reference, similarity)| BestReference { reference, similarity });
         Self {
-            place: unmatched.place.into(),
+            place: unmatched.place,
             tool: unmatched.tool,
             reason: unmatched.reason.name().to_owned(),
             best,

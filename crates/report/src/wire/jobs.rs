@@ -1,12 +1,10 @@
 //! Whether trajectories did their job, in the JSON of a score: `docs/verdict.md`.
 
-use m3_score::{ExactSums, Job, JobFact, JobVerdict, Metric, Profile, WorstCall};
+use m3_score::{CallPlace, ExactSums, Job, JobFact, JobVerdict, Metric, Profile, WorstCall};
 use m3_stats::agreement::share_interval;
 use m3_support::text::{counted, shortened};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use super::PlaceReport;
 
 /// The longest name of a tool or an argument in a reason, in columns.
 const NAME: usize = 60;
@@ -44,9 +42,9 @@ pub struct JobReason {
     /// In words.
     pub text: String,
     /// The reference call that it is about; null if it is about none.
-    pub reference: Option<PlaceReport>,
+    pub reference: Option<CallPlace>,
     /// The predicted call that it is about; null if it is about none.
-    pub predicted: Option<PlaceReport>,
+    pub predicted: Option<CallPlace>,
 }
 
 /// How many trajectories of a set did their job.
@@ -168,10 +166,6 @@ impl From<&JobFact> for JobReason {
                 )
             }
         };
-        Self {
-            text,
-            reference: reference.map(PlaceReport::from),
-            predicted: predicted.map(PlaceReport::from),
-        }
+        Self { text, reference, predicted }
     }
 }

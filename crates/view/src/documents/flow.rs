@@ -1,10 +1,10 @@
 //! What both trajectories do, for the page of a task: which call made what another one reads, results side by side, what is
 //! left behind.
 
-use m3_report::PlaceReport;
 use m3_report::audit::{
     ArtifactAudit, CallFlow, FlowAudit, FlowLine, LeftAudit, PictureDifference, PicturePair, ResultPair,
 };
+use m3_score::CallPlace;
 use m3_score::results::ResultSide;
 use serde::{Deserialize, Serialize};
 
@@ -53,15 +53,15 @@ struct CallLines {
 #[derive(Debug, Serialize)]
 struct LineDocument {
     before: String,
-    maker: Option<PlaceReport>,
+    maker: Option<CallPlace>,
     after: String,
 }
 
 /// The results of two calls.
 #[derive(Debug, Serialize)]
 struct ResultPairDocument {
-    reference: PlaceReport,
-    predicted: PlaceReport,
+    reference: CallPlace,
+    predicted: CallPlace,
     words: String,
     differs: bool,
     /// What both returned, without pictures.
@@ -118,7 +118,7 @@ impl CallLines {
 }
 
 fn of_pair(pair: &ResultPair, found: &PicturePair, naming: &dyn ResultNaming) -> PicturesDocument {
-    let at = |side, call: PlaceReport, part: Option<usize>| {
+    let at = |side, call: CallPlace, part: Option<usize>| {
         part.map(|part| PictureAt { side, call: call.index, part })
     };
     let places = [
