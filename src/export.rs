@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use m3_executor::run::file_name;
 use m3_images::media::{Kind, Media};
 use m3_images::task_image::locate;
+use m3_support::task_files::task_file_name;
 use m3_support::workspace::Workspace;
 use m3_traces::encode;
 use m3_trajectory::Trajectory;
@@ -124,7 +124,7 @@ fn workspace_of(trajectory: &Trajectory) -> String {
 /// Where a run worked on a task, in the run's folder.
 pub(crate) fn workspace(id: &str, repeat: Option<u64>) -> String {
     let repeat = repeat.and_then(|repeat| u32::try_from(repeat).ok()).unwrap_or(1);
-    format!("workspaces/{}", file_name(id, repeat))
+    format!("workspaces/{}", task_file_name(id, repeat))
 }
 
 /// Writes the data of all parts into files, for formats that have pictures only so.

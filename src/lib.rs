@@ -15,6 +15,7 @@
 //! | [`m3_stats`] | intervals, differences and ranks of models |
 //! | [`m3_figures`] | pictures of results as SVG and PNG |
 //! | [`m3_report`] | reports of scores; leaderboards; the audit |
+//! | [`m3_web`] | HTTP on this machine, and the page of whoever started m3 |
 //! | [`m3_images`] | images of unknown origin, read within limits |
 //! | [`m3_mcp`] | tools of MCP servers: the host, and how our own are served |
 //! | [`m3_servers`] | our own MCP servers |

@@ -12,13 +12,13 @@ const SOURCES: [&str; 11] = [
     "src/fidelity",
     "src/hungarian.rs",
     "src/schema.rs",
-    "../boost/src",
+    "src/boost",
     "../embedding/src/cosine.rs",
     "../trajectory/src/json",
     "../support/src/pointer.rs",
     "../support/src/remembered.rs",
     "../support/src/text.rs",
-    "../wordnet/src",
+    "src/wordnet.rs",
     "../../models/wordnet/wordnet.bin",
 ];
 

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use m3_executor::run::file_name;
 use m3_images::task_image::image_folders;
 use m3_report::json_without_hidden;
+use m3_support::task_files::task_file_name;
 use m3_support::text::counted;
 use m3_traces::{Exporter, TARGETS, Target};
 use m3_trajectory::json::{Json, Keys};
@@ -156,7 +156,7 @@ impl Writer {
         if let Form::Folder(folder) = &self.form {
             let times = self.names.entry(trajectory.id.clone()).or_default();
             *times += 1;
-            let path = folder.join(format!("{}.json", file_name(&trajectory.id, *times)));
+            let path = folder.join(format!("{}.json", task_file_name(&trajectory.id, *times)));
             let inputs: Vec<&Path> = self.inputs.iter().map(PathBuf::as_path).collect();
             let mut output = Output::open(Some(&path), &inputs, self.printer)?;
             put(&mut output, before, &written).map_err(|cause| Failure::written(&cause))?;

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::Args;
 use m3_embedding::Embedder;
-use m3_executor::run::file_name;
 use m3_report::{
     AskedReport, InputReport, InputsReport, RepeatsReport, ResultPictures, ScoreSummary, ToolNamesReport,
 };
 use m3_score::fidelity::DoubtfulPairs;
 use m3_score::{Profile, ScoredTrajectory, Sink, Summary};
+use m3_support::task_files::task_file_name;
 use m3_support::text::shortened;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::tool_names::Vocabulary;
@@ -129,7 +129,7 @@ impl ScoringArgs {
             all.for_each(|file| file.leave_out(ignored.tools.clone()));
         }
         let paths = std::iter::once(files[0]).chain(further_paths.iter().map(PathBuf::as_path));
-        conditions.pictures = ResultPictures::beside(&self.references, paths, |id| file_name(id, 1));
+        conditions.pictures = ResultPictures::beside(&self.references, paths, |id| task_file_name(id, 1));
         let is_called = |tool: &str| predicted.has(tool) || known.references.has(tool);
         conditions.verdicts = self.conditions.matching.options(&is_called, printer);
         let embedder = self.encoder.open(common.assets()?, printer)?;

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::process::{Command, Stdio};
 
-use m3_judge::review::{Desk, PageServer};
+use m3_web::{Handler, PageServer};
 use tempfile::NamedTempFile;
 use tokio::runtime::Builder;
 
@@ -14,7 +14,7 @@ use super::serve::asked_to_end;
 /// Serves a page until the user ends it: at a port (0 takes a free one), opened in a browser or not; `told` is said with
 /// the address.
 pub(super) fn serve_page(
-    desk: impl Desk,
+    desk: impl Handler,
     (port, opens, told): (u16, bool, &str),
     printer: Printer,
 ) -> Result<(), Failure> {

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use m3_llm::{
-    Answered, Arguments, Assistant, Message, Model, ModelError, Part, Picture, Reply, ReplyCall, Request,
-    Retry, Scope, Settings, ToolAnswer, ToolDefinitions, Usage,
+    Answered, Arguments, Assistant, Message, Model, ModelBlocker, ModelError, Part, Picture, Reply,
+    ReplyCall, Request, Retry, Scope, Settings, ToolAnswer, ToolDefinitions, Usage,
 };
 use m3_support::redact::Redactor;
 use m3_support::text::milliseconds;
@@ -22,8 +22,8 @@ use super::pool::Pool;
 use super::prompts::{TaskPrompt, filled, quoted};
 use super::stop::Stop;
 use super::{
-    CallRecord, Event, Events, FinishReason, Offered, Record, RunBlocker, RunOptions, StepRecord, TaskEvent,
-    Tools, TurnRecord,
+    CallRecord, Event, Events, FinishReason, Offered, Record, RunOptions, StepRecord, TaskEvent, Tools,
+    TurnRecord,
 };
 
 /// Everything that is needed to run a task once. The caller starts the servers and prepares the image.
@@ -229,8 +229,8 @@ impl<'a> AttemptState<'a> {
                 });
             }
         };
-        let failed = |error| match RunBlocker::of_model(error, self.turns.is_empty()) {
-            Ok(blocker) => Stop::RunBlocker(blocker),
+        let failed = |error| match ModelBlocker::of_error(error, self.turns.is_empty()) {
+            Ok(blocker) => Stop::RunBlocker(blocker.into()),
             Err(error @ ModelError::ContextOverflow { .. }) => Stop::ContextOverflow(error.to_string()),
             Err(error) => Stop::no_reply(error.to_string()),
         };

@@ -8,7 +8,8 @@
 //! use std::path::Path;
 //! use std::sync::Arc;
 //!
-//! use m3_executor::run::{KeepWorkspaces, OutputFolder, Run, RunTask, TaskImage, ToolSource};
+//! use m3_executor::run::{KeepWorkspaces, OutputFolder, Run, RunTask, ToolSource};
+//! use m3_images::task_image::TaskImage;
 //! use m3_executor::{Instruction, Limits, Mode, Offered, RunOptions, recorded_catalog};
 //! use m3_llm::{Cassette, Model, Pictures, Settings};
 //! use m3_support::redact::Redactor;
@@ -65,7 +66,6 @@ mod attempt;
 mod attempt_state;
 mod dialogue;
 mod event;
-mod fate;
 mod modes;
 pub mod nearest;
 mod observation;
@@ -88,7 +88,6 @@ mod workspace_pictures;
 pub use attempt::{Attempted, attempt};
 pub use attempt_state::Attempt;
 pub use event::{Event, Events, TaskEvent};
-pub use fate::{Fate, Outlook, TASKS};
 pub use modes::TOOLS_UNREAD;
 pub use offered::Offered;
 pub use options::{Instruction, Limits, Mode, RunOptions};

@@ -51,11 +51,12 @@ impl AttemptState<'_> {
                 counted(allowed + further, "call")
             )]);
         }
+        let checked = self.check_calls(&wanted).await;
         let step = self.next_step();
         let first = self.attempt.tools.reserve(wanted.len());
         let limits = self.call_limits();
         let before = self.attempt.tools.workspace_before(self.pool.folder()).await;
-        let calls = wanted.iter().enumerate();
+        let calls = wanted.iter().zip(checked).enumerate();
         let ran = calls
             .map(|(index, wanted)| self.run_call(step, (index, first), wanted, (limits, before.clone())));
         let ran = join_all(ran).await;
@@ -88,16 +89,18 @@ impl AttemptState<'_> {
         &self,
         step: u32,
         (index, first): (usize, u64),
-        wanted: &Wanted,
+        (wanted, checked): (&Wanted, Option<Checked>),
         limits: (CallLimits, Option<Arc<WorkspaceBefore>>),
     ) -> Ran {
         let call = u32::try_from(index).unwrap_or(u32::MAX);
         // Terminals and journals show it, and models may write anything.
         let tool = shortened(&self.attempt.redactor.text(&self.exact_name(&wanted.name)), REASON);
         self.tell(Event::Called { step, call, tool: tool.clone() });
-        let ran = match &wanted.illegal {
-            Some(reason) => illegal(self.exact_name(&wanted.name), wanted, reason),
-            None => self.checked_call(wanted, first + index as u64, limits).await,
+        let ran = if let Some(checked) = checked {
+            self.checked_call((wanted, checked), first + index as u64, limits).await
+        } else {
+            let reason = wanted.illegal.as_deref().unwrap_or_default();
+            illegal(self.exact_name(&wanted.name), wanted, reason)
         };
         let CallRecord { outcome, milliseconds, .. } = &ran.record;
         let (outcome, milliseconds) = (outcome.clone(), *milliseconds);
@@ -105,32 +108,44 @@ impl AttemptState<'_> {
         ran
     }
 
-    /// Checks a call on a thread that can be left behind: schemas and arguments are a stranger's.
-    async fn checked(&self, call: Call) -> Checked {
-        let (offered, same) = (Arc::clone(&self.attempt.offered), call.clone());
-        let checking = tokio::task::spawn_blocking(move || CallChecker::new(offered.known()).check(&same));
+    /// Checks the calls of a step, but for illegal ones, on a thread that can be left behind: schemas and arguments are a
+    /// stranger's. All of them before the first is made, so that calls are sent in the order of the reply.
+    async fn check_calls(&self, wanted: &[Wanted]) -> Vec<Option<Checked>> {
+        let call = |wanted: &Wanted| Call {
+            tool: self.exact_name(&wanted.name),
+            arguments: Some(Json::from(&wanted.arguments)),
+            result: None,
+            extra: Vec::new(),
+        };
+        let calls: Vec<Option<Call>> =
+            wanted.iter().map(|wanted| wanted.illegal.is_none().then(|| call(wanted))).collect();
+        let (offered, same) = (Arc::clone(&self.attempt.offered), calls.clone());
+        let checking = tokio::task::spawn_blocking(move || {
+            let checker = CallChecker::new(offered.known());
+            same.iter().map(|call| Some(checker.check(call.as_ref()?))).collect()
+        });
         let checked = tokio::select! {
             checked = checking => checked.ok(),
             () = self.attempt.stop.cancelled() => None,
             () = tokio::time::sleep(CHECK_TIME) => None,
         };
         checked.unwrap_or_else(|| {
-            let calls = CallChecker::new(self.attempt.offered.known());
-            calls.check_without_arguments(&call, "a check of arguments did not end")
+            let without_schemas = CallChecker::new(self.attempt.offered.known());
+            let unchecked = |call: &Call| {
+                without_schemas.check_without_arguments(call, "a check of arguments did not end")
+            };
+            calls.iter().map(|call| call.as_ref().map(unchecked)).collect()
         })
     }
 
     /// Makes a call, decides its outcome, and keeps its result under a number.
     async fn checked_call(
         &self,
-        wanted: &Wanted,
+        (wanted, checked): (&Wanted, Checked),
         number: u64,
         limits: (CallLimits, Option<Arc<WorkspaceBefore>>),
     ) -> Ran {
         let name = self.exact_name(&wanted.name);
-        let arguments = Some(Json::from(&wanted.arguments));
-        let call = Call { tool: name.clone(), arguments, result: None, extra: Vec::new() };
-        let checked = self.checked(call).await;
         let calls = CallChecker::new(self.attempt.offered.known());
         // Arguments that do not match the schema are sent all the same: many servers accept them.
         let sent = checked.arguments.clone().zip(ToolName::parse(&name));

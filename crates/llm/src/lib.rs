@@ -18,6 +18,7 @@
 
 #![forbid(unsafe_code)]
 
+mod breaker;
 pub mod cassette;
 mod concurrency_limiter;
 mod error;
@@ -32,6 +33,7 @@ mod picture;
 mod tools;
 mod wires;
 
+pub use breaker::{Breaker, FailureScope, MAX_FAILED_TASKS, ModelBlocker};
 pub use cassette::{Cassette, CassetteError, CassetteSummary, Header, Others, RecordedCall, Recorder};
 pub use error::ModelError;
 pub use keys::{Key, KeyError, Keys, key_from};

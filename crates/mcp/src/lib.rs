@@ -40,7 +40,6 @@ mod process;
 mod resource;
 pub mod results;
 pub mod serve;
-pub mod serving;
 mod status;
 mod stdio;
 mod tail;

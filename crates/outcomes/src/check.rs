@@ -105,7 +105,7 @@ impl<'a> CallChecker<'a> {
 
     /// `problems` are those of the arguments; `None` for an unknown tool.
     fn check_by(
-        &self,
+        self,
         call: &Call,
         problems: impl FnOnce(&Map<String, Value>) -> Option<Vec<ArgumentProblem>>,
     ) -> Checked {

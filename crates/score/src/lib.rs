@@ -51,6 +51,7 @@
 
 pub mod answer;
 mod assign;
+mod boost;
 mod bucket;
 mod by_tool;
 mod calls;
@@ -86,6 +87,7 @@ mod transport;
 mod typed;
 mod verdict;
 mod weighted_sums;
+mod wordnet;
 
 pub use assign::{Side, assign};
 pub use bucket::{Bucket, buckets};

@@ -126,7 +126,7 @@ impl<'a> Run<'a> {
         let matchings: Vec<Matching> = matchings.collect();
         let compared = self.compare(&chunk, &matchings, embedder)?;
         let scored = chunk.items.into_iter().zip(matchings).zip(compared);
-        let mut scores = Vec::with_capacity(size);
+        let mut trajectories = Vec::with_capacity(size);
         for ((prepared, matching), mut compared) in scored {
             let role = |tool: &str| self.options.role(tool);
             let (mut reached_without, mut artifact_agreement, mut artifacts) = (Vec::new(), None, None);
@@ -178,7 +178,7 @@ impl<'a> Run<'a> {
             if let Some(task_type) = &task_type {
                 *self.summary.by_type.entry(task_type.clone()).or_default() += sums;
             }
-            scores.push(TrajectoryScore {
+            trajectories.push(TrajectoryScore {
                 id,
                 task_type,
                 failure,
@@ -194,7 +194,7 @@ impl<'a> Run<'a> {
             self.done += 1;
         }
         progress(self.done, total);
-        Ok(scores)
+        Ok(trajectories)
     }
 
     /// Embeds the calls whose alignment needs it.

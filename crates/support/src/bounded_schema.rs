@@ -155,7 +155,9 @@ impl BoundedSchema {
             let (loose, values) = without_demands(counted);
             let loose = prepared(&loose)?;
             within(STEPS_TO_TRY, || {
-                values.iter().for_each(|value| loose.iter_errors(CountedValue(value)).for_each(drop));
+                for value in &values {
+                    loose.iter_errors(CountedValue(value)).for_each(drop);
+                }
             })?;
         }
         Ok(Self { validator, size: parts.size, pattern_states: parts.pattern_states, denied: parts.denied })
@@ -185,6 +187,7 @@ impl BoundedSchema {
 
     /// Where and why a value does not fit: at most so many errors; none if it fits, or if that would take too much to say.
     /// Only the first one is there if all would be too many.
+    #[must_use]
     pub fn errors<'v>(&'v self, value: &'v Value, most: usize) -> Vec<ValidationError<'v>> {
         let Ok(allowed) = self.allowed(value) else { return Vec::new() };
         let allowed = Allowed { steps: allowed.steps / (1 + self.denied / VALUES_OF_COPY), ..allowed };

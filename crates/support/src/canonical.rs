@@ -3,7 +3,17 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use serde::Serialize;
 use serde_json::{Number, Value};
+
+use crate::text::hash_of_bytes;
+
+/// The hash of a value as canonical JSON: keys sorted, no white space.
+pub fn hash_of(value: &impl Serialize) -> String {
+    // Only a map whose keys are no texts can make this fail.
+    let value = serde_json::to_value(value).unwrap_or(Value::Null);
+    hash_of_bytes(canonical(&value).as_bytes())
+}
 
 /// The same text for all equal values: the order of keys does not matter, and numbers are equal if their values are.
 #[must_use]

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use m3_judge::review::{Ask, Desk, Page, Reply};
+use m3_web::{Handler, Page, Request, Response};
 use serde::Serialize;
 
 use crate::documents::{Board, Entries, Of, comparison, home, matrix, run, sent_picture, state, task};
@@ -42,20 +42,20 @@ impl ViewDesk {
     }
 
     /// The answer to a path after `data/`; `None` if there is no such document.
-    pub(crate) fn document(&self, path: &str) -> Option<Reply> {
+    pub(crate) fn document(&self, path: &str) -> Option<Response> {
         let parts: Vec<&str> = path.split('/').collect();
         let number = |text: &str| text.strip_suffix(".json").unwrap_or(text).parse::<usize>().ok();
         match *parts.as_slice() {
             ["state.json"] => {
                 self.library.refresh();
-                Some(Reply::json(&state(&self.library.read())))
+                Some(Response::json(&state(&self.library.read())))
             }
-            ["home.json"] => Some(Reply::json(&home(&self.library.read(), self.is_live))),
-            ["matrix.json"] => Some(Reply::json(&matrix(&self.library.read()))),
+            ["home.json"] => Some(Response::json(&home(&self.library.read(), self.is_live))),
+            ["matrix.json"] => Some(Response::json(&matrix(&self.library.read()))),
             ["board.json"] => Some(self.leaderboards()),
-            ["run", of] => self.library.read().runs.get(number(of)?).map(|found| Reply::json(&run(found))),
+            ["run", of] => self.library.read().runs.get(number(of)?).map(|found| Response::json(&run(found))),
             ["references", of] => {
-                self.library.read().references.get(number(of)?).map(|found| Reply::json(&run(&found.run)))
+                self.library.read().references.get(number(of)?).map(|found| Response::json(&run(&found.run)))
             }
             [kind @ ("task" | "reference"), of, row] => {
                 let shelves = self.library.read();
@@ -64,14 +64,14 @@ impl ViewDesk {
                     "task" => Of::Run(of, shelves.runs.get(of)?),
                     _ => Of::References(&shelves.references.get(of)?.run),
                 };
-                task(&self.library, &shelves, of, number(row)?).map(|made| Reply::json(&made))
+                task(&self.library, &shelves, of, number(row)?).map(|made| Response::json(&made))
             }
             ["compare", pair] => {
                 let (first, second) = pair.strip_suffix(".json")?.split_once('-')?;
                 let entries = Entries::of(&self.library.read());
                 Some(match comparison(&entries, number(first)?, number(second)?) {
-                    Ok(made) => Reply::json(&made),
-                    Err(reason) => Reply::json(&Problem { problem: reason }),
+                    Ok(made) => Response::json(&made),
+                    Err(reason) => Response::json(&Problem { problem: reason }),
                 })
             }
             [kind @ ("picture" | "thumbnail"), file] => {
@@ -81,7 +81,7 @@ impl ViewDesk {
         }
     }
 
-    fn picture(&self, name: &str, is_thumbnail: bool) -> Option<Reply> {
+    fn picture(&self, name: &str, is_thumbnail: bool) -> Option<Response> {
         let place = self.library.pictures.place(name)?;
         let sent = |place: &_| sent_picture(&self.library.read(), place);
         // In place of what cannot be shown there is a single pixel, which the page tells of: an error would be one of the page.
@@ -90,11 +90,11 @@ impl ViewDesk {
             .pictures
             .small(&place, is_thumbnail, sent)
             .unwrap_or_else(|_| ("image/gif", PIXEL.to_vec()));
-        Some(Reply::image(kind, bytes))
+        Some(Response::image(kind, bytes))
     }
 
     /// The leaderboards, or that they are being made: resampling many tasks takes seconds, and nobody waits for it.
-    fn leaderboards(&self) -> Reply {
+    fn leaderboards(&self) -> Response {
         let revision = self.library.read().revision;
         let mut making = self.board.lock().unwrap_or_else(PoisonError::into_inner);
         if making.revision != Some(revision) && !making.is_at_work {
@@ -115,15 +115,15 @@ impl ViewDesk {
             }
         }
         match &making.made {
-            Some(made) => Reply { status: 200, kind: "application/json", body: made.to_vec() },
-            None => Reply::json(&Working { is_working: true }),
+            Some(made) => Response { status: 200, kind: "application/json", body: made.to_vec() },
+            None => Response::json(&Working { is_working: true }),
         }
     }
 }
 
 fn board_of(library: &Library) -> Vec<u8> {
     let entries = Entries::of(&library.read());
-    Reply::json(&Board::new(&entries)).body
+    Response::json(&Board::new(&entries)).body
 }
 
 #[derive(Serialize)]
@@ -136,13 +136,13 @@ struct Working {
     is_working: bool,
 }
 
-impl Desk for ViewDesk {
+impl Handler for ViewDesk {
     fn page(&self) -> Page {
         page()
     }
 
-    fn answer(&self, ask: &Ask<'_>) -> Reply {
-        let path = ask.path.strip_prefix("data/").filter(|_| !ask.is_post);
-        path.and_then(|path| self.document(path)).unwrap_or_else(Reply::not_found)
+    fn answer(&self, request: &Request<'_>) -> Response {
+        let path = request.path.strip_prefix("data/").filter(|_| !request.is_post);
+        path.and_then(|path| self.document(path)).unwrap_or_else(Response::not_found)
     }
 }

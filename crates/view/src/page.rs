@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use m3_judge::review::Page;
 use m3_score::fidelity::constants::{EQUIVALENT, THRESHOLD};
 use m3_support::pages::{BASE_STYLE, MAKE_SCRIPT, OF_FILE, OF_SERVER, Shell, escaped, filled};
+use m3_web::Page;
 
 static STYLE: LazyLock<String> = LazyLock::new(|| [BASE_STYLE, include_str!("page/view.css")].concat());
 

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use m3_executor::run::file_name;
 use m3_images::task_image::image_folders;
 use m3_support::files::folder_of;
+use m3_support::task_files::task_file_name;
 use m3_trajectory::Trajectory;
 
 use crate::grades::Measures;
@@ -260,7 +260,7 @@ impl Run {
     pub(crate) fn picture_folders(&self, id: &str, repeat: u64) -> Arc<[PathBuf]> {
         let repeat = u32::try_from(repeat).unwrap_or(1);
         let workspace =
-            self.folder.as_ref().map(|folder| folder.join("workspaces").join(file_name(id, repeat)));
+            self.folder.as_ref().map(|folder| folder.join("workspaces").join(task_file_name(id, repeat)));
         workspace.into_iter().chain(self.folders.iter().cloned()).collect()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use m3_executor::run::TaskImage;
+use m3_images::task_image::TaskImage;
 use m3_images::task_image::{find, image_folders};
 use m3_judge::grade::{GradedSubject, GradedTasks, Subject, offered};
 use m3_support::text::{counted, shortened};

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use m3_executor::run::TaskImage;
+use m3_images::task_image::TaskImage;
 use m3_images::task_image::{find, image_folders};
 use m3_judge::reference::{JudgeTask, RunSource};
 use m3_support::text::shortened;

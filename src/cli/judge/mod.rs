@@ -13,7 +13,7 @@ use std::time::Instant;
 pub(super) use args::JudgeArgs;
 use args::Targets;
 use inputs::Inputs;
-use m3_executor::run::{RunError, hash_of_bytes};
+use m3_executor::run::RunError;
 use m3_judge::reference::{
     Asker, JudgeEnd, JudgeError, JudgeJournal, JudgeWork, JudgedTask, Status, Verifier, leave_out_results,
     seal,
@@ -22,6 +22,7 @@ use m3_llm::{Model, Pictures, Recorder, Retry, Settings};
 use m3_mcp::config::HostConfig;
 use m3_mcp::{HostOptions, ToolCatalog};
 use m3_outcomes::{KnownTools, Replay, ReplayOptions};
+use m3_support::text::hash_of_bytes;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::Keys;
 use results::Runs;
@@ -303,7 +304,7 @@ impl From<JudgeError> for Failure {
     fn from(error: JudgeError) -> Self {
         match error {
             JudgeError::Journal(error) => error.into(),
-            JudgeError::RunBlocker(blocker) => RunError::RunBlocker(blocker).into(),
+            JudgeError::Blocked(blocker) => RunError::RunBlocker(blocker.into()).into(),
             JudgeError::Source(error) => error.into(),
             JudgeError::Interrupted => interrupted(),
             error @ JudgeError::Replay(_) => Self::new(code::UNAVAILABLE, error.to_string()),

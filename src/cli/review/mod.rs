@@ -12,8 +12,8 @@ use clap::{ArgGroup, Args};
 use m3_images::task_image::image_folders;
 use m3_judge::review::arrangement::Rules;
 use m3_judge::review::{
-    Desk, ImageSize, ImageSource, Images, LabelDesk, LabelFile, Pairs, PairsDesk, ReviewDesk, Reviews,
-    lock_path, preferences_path, reviewed, store_path, write_table,
+    ImageSize, ImageSource, Images, LabelDesk, LabelFile, Pairs, PairsDesk, ReviewDesk, Reviews, lock_path,
+    preferences_path, reviewed, store_path, write_table,
 };
 use m3_mcp::ToolCatalog;
 use m3_report::audit::Pictures;
@@ -23,6 +23,7 @@ use m3_support::text::counted;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::Keys;
 use m3_trajectory::{Trajectory, TrajectoryFile};
+use m3_web::Handler;
 
 use super::failure::{Failure, code};
 use super::input::{self, DuplicatesArg};
@@ -254,7 +255,7 @@ impl ReviewArgs {
     }
 
     /// Serves a page until the user ends it.
-    fn serve(&self, desk: impl Desk, printer: Printer) -> Result<(), Failure> {
+    fn serve(&self, desk: impl Handler, printer: Printer) -> Result<(), Failure> {
         let told = "this address is for you alone: who has it can decide in your name; Ctrl-C ends it";
         serve_page(desk, (self.port, !self.no_open, told), printer)
     }

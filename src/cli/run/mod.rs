@@ -14,7 +14,7 @@ use m3_executor::RunBlocker;
 use m3_executor::run::{
     Begun, OutputError, OutputFolder, Prices, PricesError, Run, RunEnd, RunError, Standing, ToolSource,
 };
-use m3_llm::{Cassette, CassetteError, Model, ModelError, ModelName, Pictures, Recorder};
+use m3_llm::{Cassette, CassetteError, Model, ModelBlocker, ModelError, ModelName, Pictures, Recorder};
 use m3_mcp::ToolCatalog;
 use m3_mcp::config::HostConfig;
 use m3_support::redact::Redactor;
@@ -270,7 +270,7 @@ impl From<OutputError> for Failure {
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         let mut message = error.to_string();
-        if matches!(error, RunError::RunBlocker(RunBlocker::Model(_))) {
+        if matches!(error, RunError::RunBlocker(RunBlocker::Model(ModelBlocker::Model(_)))) {
             message.push_str(
                 "\nhint: nothing is recorded for tasks that it did not answer; when the model can be asked, the same \
                  command continues",

@@ -5,7 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use m3_executor::Instruction;
-use m3_executor::run::{TaskImage, picture_limits};
+use m3_executor::run::picture_limits;
+use m3_images::task_image::TaskImage;
 use m3_images::task_image::{find, image_folders};
 use m3_llm::{Model, Pictures};
 use m3_support::text::{counted, shortened};

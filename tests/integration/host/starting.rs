@@ -170,9 +170,9 @@ async fn hostile_tools_are_contained_and_reported() {
     let hosting = host("hostile_tools").await;
     let catalog = hosting.host.catalog();
     let names: Vec<_> = catalog.servers[0].tools.iter().map(|tool| tool.name.as_str()).collect();
-    assert_eq!(names, ["long", "bell\u{7}\u{1b}[31m\n\u{202e}", "cycle", "loops", "twice", "snake"]);
-    // A second tool of the same name, one without a name, one with an empty name, two that are not objects.
-    assert_eq!(catalog.servers[0].rejected.len(), 5);
+    assert_eq!(names, ["bell\u{7}\u{1b}[31m\n\u{202e}", "cycle", "loops", "twice", "snake"]);
+    // One that is too large, a second tool of the same name, one without a name, one with an empty name, two that are not objects.
+    assert_eq!(catalog.servers[0].rejected.len(), 6);
     for tool in &catalog.servers[0].tools {
         // Checking ends, whatever the schema says.
         if let Ok(schema) = m3_mcp::arguments::ArgumentSchema::new(&tool.input_schema) {

@@ -1,9 +1,7 @@
 //! What a prediction depends on, as one hash: a task is done when there is a record with the key that a run of it
 //! would have now.
 
-use m3_support::canonical::canonical;
-use m3_support::text::hash_of_bytes;
-use serde::Serialize;
+use m3_support::canonical::hash_of;
 use serde_json::{Value, json};
 
 use super::prediction::PREDICTION_SCHEMA;
@@ -48,13 +46,6 @@ impl RunKey<'_> {
         }
         hash_of(&all)
     }
-}
-
-/// The hash of a value as canonical JSON: keys sorted, no white space.
-pub fn hash_of(value: &impl Serialize) -> String {
-    // Only a bug can make this fail.
-    let value = serde_json::to_value(value).unwrap_or(Value::Null);
-    hash_of_bytes(canonical(&value).as_bytes())
 }
 
 #[cfg(test)]

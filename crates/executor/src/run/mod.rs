@@ -25,14 +25,12 @@ use combine::Combiner;
 use journal::Journal;
 pub use journal::{JournalEntry, JournalLine, RunEvent};
 pub use key::RunKey;
-pub use key::hash_of;
-pub use m3_images::task_image::TaskImage;
-use m3_llm::{Cassette, Model, PictureLimits, Pictures, Recorder, Usage};
+use m3_images::task_image::TaskImage;
+use m3_llm::{Breaker, Cassette, Model, PictureLimits, Pictures, Recorder, Usage};
 use m3_mcp::Host;
 use m3_support::redact::Redactor;
-pub use m3_support::text::hash_of_bytes;
 use m3_trajectory::Task;
-pub use output::{OutputError, OutputFolder, file_name};
+pub use output::{OutputError, OutputFolder};
 pub use plan::Standing;
 use plan::{Item, Plan};
 pub use prediction::{ModelReport, PREDICTION_SCHEMA, Prediction, RunReport, RunSummary, Versions};
@@ -42,7 +40,7 @@ use tokio_util::sync::CancellationToken;
 use work::{OpenTask, Work, Worked, blocking};
 pub use workspace::KeepWorkspaces;
 
-use super::{Event, Events, Fate, Offered, RunBlocker, RunOptions, TaskEvent};
+use super::{Event, Events, Offered, RunBlocker, RunOptions, TaskEvent};
 
 /// Everything that a run needs.
 pub struct Run {
@@ -195,15 +193,15 @@ impl Begun {
             done: standing.done,
         }));
         let journal = Arc::clone(&self.journal);
-        let fate = Arc::new(Fate::of_run());
+        let breaker = Arc::new(Breaker::for_run());
         if self.plan.has_replies {
-            fate.replied_before();
+            breaker.replied_before();
         }
         if self.run.model.is_replayed() {
             // A recording is played to its end, however its tasks end.
-            fate.replied();
+            breaker.replied();
         }
-        let fared = Arc::clone(&fate);
+        let fared = Arc::clone(&breaker);
         let unfinished = Arc::new(Unfinished::default());
         let noted = Arc::clone(&unfinished);
         let events: Events = Arc::new(move |told| {
@@ -223,10 +221,10 @@ impl Begun {
             item,
             events: Arc::clone(&events),
             stop: inner.clone(),
-            fate: Arc::clone(&fate),
+            breaker: Arc::clone(&breaker),
         };
         let workers = self.run.workers.max(1);
-        let worked = work_all((items, workers), &work, (&inner, &self.failed), &fate, &mut combiner).await;
+        let worked = work_all((items, workers), &work, (&inner, &self.failed), &breaker, &mut combiner).await;
         let close = async {
             if let ToolSource::Live { host, .. } = &self.run.tools {
                 host.close().await;
@@ -282,7 +280,7 @@ async fn work_all(
     (items, workers): (Vec<Item>, usize),
     work: &(dyn Fn(Item) -> Work + Send + Sync),
     (stop, failed): (&CancellationToken, &CancellationToken),
-    fate: &Fate,
+    breaker: &Breaker,
     combiner: &mut Combiner,
 ) -> Result<bool, RunError> {
     let mut left = items.into_iter().peekable();
@@ -296,7 +294,7 @@ async fn work_all(
         }
         while running.len() < workers
             && !stop.is_cancelled()
-            && !fate.is_in_doubt()
+            && !breaker.is_in_doubt()
             && let Some(item) = left.next()
         {
             let work = work(item.clone());
@@ -323,7 +321,7 @@ async fn work_all(
                 failure.get_or_insert(RunError::BrokeOff(error.to_string()));
             }
         }
-        if fate.has_replied()
+        if breaker.has_replied()
             && failure.is_none()
             && let Err(error) = finish_open(&mut open, work, combiner).await
         {
@@ -334,7 +332,7 @@ async fn work_all(
     is_interrupted |= stop.is_cancelled() && (left.peek().is_some() || !open.is_empty());
     if failure.is_some() || is_interrupted {
         // Tasks that are still open are run again.
-    } else if fate.is_in_doubt() {
+    } else if breaker.is_in_doubt() {
         // Of a model that answers nobody nothing is recorded.
         failure = open.pop().map(|(_, task)| task.blocker.into());
     } else {

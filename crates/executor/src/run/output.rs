@@ -7,8 +7,7 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use m3_support::files::{AtomicFile, write_atomically};
-use m3_support::text::hexadecimal;
-use sha2::{Digest as _, Sha256};
+use m3_support::task_files::task_file_name;
 
 use super::prediction::KeptPrediction;
 
@@ -61,9 +60,6 @@ pub struct OutputFolder {
     _lock: File,
 }
 
-/// Ids up to this length are file names as they are, in bytes.
-const LONGEST_NAME: usize = 100;
-
 impl OutputFolder {
     /// Makes the folder if need be, locks it, and removes what a killed run left half-written.
     ///
@@ -111,19 +107,19 @@ impl OutputFolder {
     /// The file of one prediction.
     #[must_use]
     pub fn prediction(&self, id: &str, repeat: u32) -> PathBuf {
-        self.predictions().join(format!("{}.json", file_name(id, repeat)))
+        self.predictions().join(format!("{}.json", task_file_name(id, repeat)))
     }
 
     /// The folder that a task works in.
     #[must_use]
     pub fn workspace(&self, id: &str, repeat: u32) -> PathBuf {
-        self.workspaces().join(file_name(id, repeat))
+        self.workspaces().join(task_file_name(id, repeat))
     }
 
     /// The file with the record of an interrupted task.
     #[must_use]
     pub fn interrupted(&self, id: &str, repeat: u32) -> PathBuf {
-        self.all_interrupted().join(format!("{}.json", file_name(id, repeat)))
+        self.all_interrupted().join(format!("{}.json", task_file_name(id, repeat)))
     }
 
     pub(super) fn journal(&self) -> PathBuf {
@@ -252,74 +248,9 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// The name of an id's files, the same for the same id and different for different ones: the id itself where it is
-/// a plain name, else what is plain in it and a hash of the whole. Repetitions after the first have `~2`, `~3`.
-#[must_use]
-pub fn file_name(id: &str, repeat: u32) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let is_name = id.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
-        && id.len() <= LONGEST_NAME
-        && id.chars().all(is_plain)
-        && !id.ends_with('.')
-        // On file systems that ignore case, two ids would share one file.
-        && !id.chars().any(|c| c.is_ascii_uppercase());
-    let name = if is_name {
-        id.to_owned()
-    } else {
-        let plain: String = id.chars().filter(|c| is_plain(*c) && *c != '.').take(40).collect();
-        let hash = hexadecimal(&Sha256::digest(id));
-        format!("{}~{}", plain.to_ascii_lowercase().trim_start_matches('-'), &hash[..16])
-    };
-    if repeat == 1 { name } else { format!("{name}~{repeat}") }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use super::*;
-
-    #[test]
-    fn every_id_has_a_file_of_its_own_in_the_folder() {
-        let long = "x".repeat(300);
-        let ids = [
-            "00010000",
-            "a.b",
-            "A.b",
-            "a",
-            "A",
-            "a~2",
-            "..",
-            ".",
-            "",
-            "../../etc/passwd",
-            "a/b",
-            "a\\b",
-            "a\0b",
-            "-rf",
-            "CON ",
-            "é",
-            "e",
-            "\u{202e}a",
-            &long,
-            &long[..100],
-            &long[..101],
-            ".hidden",
-            "a.",
-            "a\n",
-        ];
-        let mut names = HashSet::new();
-        for id in ids {
-            for repeat in [1, 2, 12] {
-                let name = file_name(id, repeat);
-                assert!(names.insert(name.to_lowercase()), "{id:?} {name}");
-                assert!(name.len() <= 120 && !name.starts_with(['.', '-']), "{name}");
-                assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || "._-~".contains(c)), "{name}");
-            }
-        }
-        assert_eq!(file_name("00010000", 1), "00010000");
-        assert_eq!(file_name("00010000", 2), "00010000~2");
-    }
 
     #[test]
     fn a_second_run_is_refused_and_told_who_has_the_folder() {

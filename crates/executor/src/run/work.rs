@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use m3_images::task_image::path_in_workspace;
-use m3_llm::{Picture, Scope};
+use m3_llm::{Breaker, FailureScope, ModelBlocker, Picture, Scope};
 use m3_mcp::results::{Keeps, ResultStore, StoreError};
 use m3_mcp::{Host, ServerState, StartError};
 use m3_support::files::{is_exhausted, is_full};
@@ -19,8 +19,8 @@ use super::workspace::{self, KeepWorkspaces};
 use super::{Run, RunError, RunTask, ToolSource};
 use crate::pool::RESULTS;
 use crate::{
-    Attempt, Attempted, Event, Events, Fate, FinishReason, Outlook, Record, RunBlocker, TaskEvent, Tools,
-    attempt, prompts_hash,
+    Attempt, Attempted, Event, Events, FinishReason, Record, RunBlocker, TaskEvent, Tools, attempt,
+    prompts_hash,
 };
 
 /// How an [`Item`] ended.
@@ -48,7 +48,7 @@ pub(super) struct Work {
     pub(super) events: Events,
     pub(super) stop: CancellationToken,
     /// How the model fares in the run.
-    pub(super) fate: Arc<Fate>,
+    pub(super) breaker: Arc<Breaker>,
 }
 
 /// Something that a task needs was not available.
@@ -219,12 +219,13 @@ impl Work {
         let record = match attempted {
             Ok(Attempted::Done(record)) => record,
             Ok(Attempted::Blocked(blocker, record)) => {
-                match self.fate.failed(&self.asked(&blocker), &blocker) {
-                    Outlook::GiveUp => return Err(blocker.into()),
-                    Outlook::Open => {
+                let RunBlocker::Model(model) = &blocker else { return Err(blocker.into()) };
+                match self.breaker.failed(&self.asked(model), model) {
+                    FailureScope::Model => return Err(blocker.into()),
+                    FailureScope::Unknown => {
                         return Ok(Worked::Open(Box::new(OpenTask { blocker, record: *record, began })));
                     }
-                    Outlook::Alone => *record,
+                    FailureScope::Task => *record,
                 }
             }
             Ok(Attempted::Interrupted(record)) => {
@@ -243,7 +244,7 @@ impl Work {
 
     /// What a blocker is counted for. A request that is refused is refused again in the next repetition; a server that fails
     /// may be another time's.
-    fn asked(&self, blocker: &RunBlocker) -> String {
+    fn asked(&self, blocker: &ModelBlocker) -> String {
         let id = &self.task().task.id;
         if blocker.is_of_server() { format!("{id} {}", self.item.repeat) } else { id.clone() }
     }

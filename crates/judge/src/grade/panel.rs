@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt as _};
-use m3_executor::{Fate, RunBlocker, TASKS};
-use m3_llm::{Model, Pictures, Settings, Usage};
+use m3_llm::{Breaker, MAX_FAILED_TASKS, Model, ModelBlocker, Pictures, Settings, Usage};
 use m3_support::journal::JournalError;
 use tokio_util::sync::CancellationToken;
 
@@ -110,22 +109,22 @@ impl Panel {
         told: &Listeners<'_>,
     ) -> Result<Asked, PanelError> {
         let pictures = Arc::new(Pictures::new());
-        let fate = |grader: &Grader| {
-            let fate = Fate::of_many();
+        let breaker = |grader: &Grader| {
+            let breaker = Breaker::among_others();
             if store.had_answers_of(&grader.name) {
-                fate.replied_before();
+                breaker.replied_before();
             }
-            fate
+            breaker
         };
-        let fates: Vec<Fate> = self.graders.iter().map(fate).collect();
+        let breakers: Vec<Breaker> = self.graders.iter().map(breaker).collect();
         let askings = subjects
             .enumerate()
             .take_while(|_| !cancel.is_cancelled())
             .flat_map(|(index, subject)| self.askings(index, &subject));
-        let (fates, pictures) = (&fates, &pictures);
+        let (breakers, pictures) = (&breakers, &pictures);
         let replies = stream::iter(askings)
             .map(|asking| async move {
-                let work = Work { store, fate: &fates[asking.grader], pictures, told, stop: cancel };
+                let work = Work { store, breaker: &breakers[asking.grader], pictures, told, stop: cancel };
                 let outcome = self.answered(&asking, &work).await;
                 (asking, outcome)
             })
@@ -180,9 +179,10 @@ impl Panel {
             return Ok(Outcome { answer: Some(Ok(answer)), is_reused: true, ..Outcome::default() });
         }
         let model = match &grader.model {
-            Ok(_) if work.fate.is_given_up() => {
-                let reason =
-                    format!("not asked any more: it cannot be asked, or failed at {TASKS} tasks in a row");
+            Ok(_) if work.breaker.is_given_up() => {
+                let reason = format!(
+                    "not asked any more: it cannot be asked, or failed at {MAX_FAILED_TASKS} tasks in a row"
+                );
                 return Ok(Outcome::missing(reason));
             }
             Ok(model) => model,
@@ -205,7 +205,7 @@ impl Panel {
         let mut outcome = Outcome::default();
         let held = conversation.hold(parts, &mut outcome.requests, &mut outcome.usage).await;
         if outcome.requests > 0 {
-            work.fate.replied();
+            work.breaker.replied();
         }
         outcome.answer = match held {
             Held::Answer(answer, reply) => {
@@ -224,8 +224,8 @@ impl Panel {
             Held::Unreadable(problem) => Some(Err(format!("its reply cannot be read: {problem}"))),
             Held::Failed { error, is_first } => {
                 let reason = reason(&error);
-                if let Ok(blocker) = RunBlocker::of_model(error, is_first) {
-                    work.fate.failed(&asking.id, &blocker);
+                if let Ok(blocker) = ModelBlocker::of_error(error, is_first) {
+                    work.breaker.failed(&asking.id, &blocker);
                 }
                 Some(Err(reason))
             }
@@ -238,7 +238,7 @@ impl Panel {
 /// What requests of one grader share.
 struct Work<'a> {
     store: &'a AnswerStore,
-    fate: &'a Fate,
+    breaker: &'a Breaker,
     pictures: &'a Arc<Pictures>,
     told: &'a Listeners<'a>,
     stop: &'a CancellationToken,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use askama::Template;
-use m3_executor::run::TaskImage;
+use m3_images::task_image::TaskImage;
 use m3_llm::Settings;
 use m3_support::text::hexadecimal;
 use sha2::{Digest as _, Sha256};

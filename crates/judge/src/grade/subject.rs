@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use m3_executor::run::TaskImage;
+use m3_images::task_image::TaskImage;
 use m3_trajectory::Trajectory;
 
 /// What is graded: a prediction, what it is compared with, and the image.

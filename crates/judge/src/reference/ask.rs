@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use m3_executor::run::hash_of;
-use m3_executor::{Fate, Outlook, RunBlocker};
-use m3_llm::{Assistant, Message, Model, ModelError, Part, Picture, Request, Retry, Scope, Settings, Usage};
+use m3_llm::{
+    Assistant, Breaker, FailureScope, Message, Model, ModelBlocker, ModelError, Part, Picture, Request,
+    Retry, Scope, Settings, Usage,
+};
+use m3_support::canonical::hash_of;
 use m3_support::journal::JournalError;
 use m3_support::redact::Redactor;
 use serde_json::{Value, json};
@@ -25,7 +27,7 @@ pub struct Asker {
     redactor: Redactor,
     stop: CancellationToken,
     told: ToldRetry,
-    fate: Fate,
+    breaker: Breaker,
 }
 
 /// Why there is no reply.
@@ -34,7 +36,7 @@ pub(super) enum AskError {
     /// The work was stopped.
     Stopped,
     /// No other question would get a reply either.
-    RunBlocker(RunBlocker),
+    Blocked(ModelBlocker),
     /// This question got no reply, for this reason.
     NoReply(String),
     /// The reply cannot be kept.
@@ -70,11 +72,11 @@ impl Asker {
         stop: CancellationToken,
         told: ToldRetry,
     ) -> Self {
-        let fate = Fate::default();
+        let breaker = Breaker::default();
         if journal.has_answers() {
-            fate.replied_before();
+            breaker.replied_before();
         }
-        Self { model, settings, journal, redactor, stop, told, fate }
+        Self { model, settings, journal, redactor, stop, told, breaker }
     }
 
     /// The model that is asked.
@@ -113,7 +115,7 @@ impl Asker {
         let answered = answered.ok_or(AskError::Stopped)?;
         let reply = answered.map_err(|error| self.no_reply(error, !*is_answered, &scope.task))?.reply;
         *is_answered = true;
-        self.fate.replied();
+        self.breaker.replied();
         let text = self.redactor.text(&reply.text).into_owned();
         let answer = KeptAnswer { text, model: reply.model, usage: reply.usage };
         self.journal.keep(&key, &scope.task, Kept::Answer(answer.clone())).map_err(AskError::Journal)?;
@@ -121,9 +123,9 @@ impl Asker {
     }
 
     fn no_reply(&self, error: ModelError, is_first: bool, task: &str) -> AskError {
-        match RunBlocker::of_model(error, is_first) {
-            Ok(blocker) if self.fate.failed(task, &blocker) == Outlook::GiveUp => {
-                AskError::RunBlocker(blocker)
+        match ModelBlocker::of_error(error, is_first) {
+            Ok(blocker) if self.breaker.failed(task, &blocker) == FailureScope::Model => {
+                AskError::Blocked(blocker)
             }
             Ok(blocker) => AskError::NoReply(blocker.to_string()),
             Err(error) => AskError::NoReply(error.to_string()),

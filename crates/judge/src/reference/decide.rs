@@ -232,7 +232,7 @@ async fn next(
             Ok(None)
         }
         Err(AskError::Stopped) => Err(JudgeError::Interrupted),
-        Err(AskError::RunBlocker(blocker)) => Err(blocker.into()),
+        Err(AskError::Blocked(blocker)) => Err(blocker.into()),
         Err(AskError::Journal(error)) => Err(error.into()),
     }
 }

@@ -35,7 +35,7 @@ pub use ask::{Asker, ToldRetry};
 pub use build::leave_out_results;
 pub use decide::NO_RESULTS;
 pub use journal::{JudgeJournal, JudgeJournalLine, Kept, KeptAnswer};
-use m3_executor::RunBlocker;
+use m3_llm::ModelBlocker;
 use m3_outcomes::ReplayError;
 use m3_support::journal::JournalError;
 use m3_trajectory::SourceError;
@@ -57,7 +57,7 @@ pub enum JudgeError {
     Journal(#[from] JournalError),
     /// The judge cannot be asked.
     #[error(transparent)]
-    RunBlocker(#[from] RunBlocker),
+    Blocked(#[from] ModelBlocker),
     /// A run cannot be read any more.
     #[error(transparent)]
     Source(#[from] SourceError),

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use m3_executor::run::hash_of;
 use m3_outcomes::{ClassifiedCall, Outcome, Replay, ReplayedTrajectory, Verdict};
+use m3_support::canonical::hash_of;
 use m3_support::text::shortened;
 use m3_trajectory::json::Keys;
 use m3_trajectory::{Trajectory, file_names};

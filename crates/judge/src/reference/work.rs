@@ -4,9 +4,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt as _};
-pub(super) use m3_executor::run::{TaskImage, hash_of_bytes};
+use m3_images::task_image::TaskImage;
 use m3_llm::{Picture, PictureError, PictureLimits, Pictures, Usage};
 use m3_outcomes::KnownTools;
+pub(super) use m3_support::text::hash_of_bytes;
 use m3_support::text::{on_one_line, shortened};
 use m3_trajectory::json::Keys;
 use m3_trajectory::{Trajectory, TrajectoryFile};

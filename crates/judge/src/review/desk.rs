@@ -21,7 +21,7 @@ use super::findings::{findings, of_file};
 use super::links::{Linked, problems};
 use super::page::{Mode, page};
 use super::reviews::Reviews;
-use super::server::{Ask, Desk, Page, Reply, body};
+use m3_web::{Handler, Page, Request, Response};
 
 /// Gives an image in a size: its media type and content, or why it is not shown. It must open nothing outside of the
 /// folders that the user named.
@@ -131,31 +131,31 @@ impl ReviewDesk {
         self.reviews.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn decide(&self, reviews: &mut Reviews, ask: &Ask<'_>) -> Result<Reply, Reply> {
-        let decide: Decide = serde_json::from_value(body(ask)?)
-            .map_err(|error| Reply::error(400, &shortened(&error.to_string(), 200)))?;
+    fn decide(&self, reviews: &mut Reviews, request: &Request<'_>) -> Result<Response, Response> {
+        let decide: Decide = serde_json::from_value(request.json()?)
+            .map_err(|error| Response::error(400, &shortened(&error.to_string(), 200)))?;
         let action = match decide.action {
             Action::Edit { revision, note, .. } => {
                 match self.edit(reviews, decide.index, revision, note)? {
                     Some(action) => action,
                     // It would only take an acceptance back.
-                    None => return Ok(Reply::json(&self.reference(reviews, decide.index))),
+                    None => return Ok(Response::json(&self.reference(reviews, decide.index))),
                 }
             }
             action => action,
         };
         if decide.index >= reviews.references().len() {
-            return Err(Reply::not_found());
+            return Err(Response::not_found());
         }
         let decided = reviews.decide(decide.index, decide.base, &decide.name, action);
         let reference = self.reference(reviews, decide.index);
         match decided {
-            Ok(()) => Ok(Reply::json(&reference)),
-            Err(error @ (DecideError::Conflict { .. } | DecideError::Unseen { .. })) => {
-                Err(Reply::with_status(409, &json!({ "error": error.to_string(), "reference": reference })))
-            }
-            Err(DecideError::Store(error)) => Err(Reply::error(500, &error.to_string())),
-            Err(error) => Err(Reply::error(422, &error.to_string())),
+            Ok(()) => Ok(Response::json(&reference)),
+            Err(error @ (DecideError::Conflict { .. } | DecideError::Unseen { .. })) => Err(
+                Response::with_status(409, &json!({ "error": error.to_string(), "reference": reference })),
+            ),
+            Err(DecideError::Store(error)) => Err(Response::error(500, &error.to_string())),
+            Err(error) => Err(Response::error(422, &error.to_string())),
         }
     }
 
@@ -167,10 +167,10 @@ impl ReviewDesk {
         index: usize,
         mut revision: Revision,
         note: String,
-    ) -> Result<Option<Action>, Reply> {
-        let reference = reviews.references().get(index).ok_or_else(Reply::not_found)?;
+    ) -> Result<Option<Action>, Response> {
+        let reference = reviews.references().get(index).ok_or_else(Response::not_found)?;
         let refused = |problems: Vec<EditProblem>| {
-            Reply::with_status(422, &json!({ "error": summary(&problems), "problems": problems }))
+            Response::with_status(422, &json!({ "error": summary(&problems), "problems": problems }))
         };
         let before = reviews.standing(index);
         revision.reply = revision.reply.or_else(|| before.reply.clone());
@@ -287,46 +287,46 @@ const MOST_CALLS: usize = 1000;
 const MOST_TOOLS: usize = 10_000;
 
 /// The image of a source.
-pub(super) fn image(source: Option<ImageSource>, images: &Images, size: ImageSize) -> Reply {
+pub(super) fn image(source: Option<ImageSource>, images: &Images, size: ImageSize) -> Response {
     match source.map(|source| images(source, size)) {
-        None => Reply::not_found(),
-        Some(Ok((kind, bytes))) => Reply::image(kind, bytes),
-        Some(Err(reason)) => Reply::error(404, &reason),
+        None => Response::not_found(),
+        Some(Ok((kind, bytes))) => Response::image(kind, bytes),
+        Some(Err(reason)) => Response::error(404, &reason),
     }
 }
 
-impl Desk for ReviewDesk {
+impl Handler for ReviewDesk {
     fn page(&self) -> Page {
         page(Mode::Review, &self.source, &self.name)
     }
 
-    fn answer(&self, ask: &Ask<'_>) -> Reply {
-        if ask.path.starts_with("image/") || ask.path.starts_with("result/") {
-            let size = if ask.query == "small" { ImageSize::Thumbnail } else { ImageSize::Whole };
-            return image(self.picture(ask.path), &self.images, size);
+    fn answer(&self, request: &Request<'_>) -> Response {
+        if request.path.starts_with("image/") || request.path.starts_with("result/") {
+            let size = if request.query == "small" { ImageSize::Thumbnail } else { ImageSize::Whole };
+            return image(self.picture(request.path), &self.images, size);
         }
         if stamp(&self.file.0) != self.file.1 {
-            return Reply::error(410, CHANGED);
+            return Response::error(410, CHANGED);
         }
         let mut reviews = self.reviews();
         if let Err(error) = reviews.refresh() {
-            return Reply::error(500, &error.to_string());
+            return Response::error(500, &error.to_string());
         }
-        match (ask.is_post, ask.path) {
-            (false, "api/tools") => Reply::json(&json!({ "tools": self.tools })),
-            (false, "api/list") => Reply::json(&self.list(&reviews, 0, true)),
+        match (request.is_post, request.path) {
+            (false, "api/tools") => Response::json(&json!({ "tools": self.tools })),
+            (false, "api/list") => Response::json(&self.list(&reviews, 0, true)),
             (false, "api/changes") => {
-                Reply::json(&self.list(&reviews, ask.number("since").unwrap_or(0), false))
+                Response::json(&self.list(&reviews, request.number("since").unwrap_or(0), false))
             }
             (false, "api/findings") => {
-                Reply::json(&self.count(&reviews, ask.number("from").unwrap_or_default()))
+                Response::json(&self.count(&reviews, request.number("from").unwrap_or_default()))
             }
             (false, "api/reference") => {
-                let found = ask.number("index").and_then(|index| self.reference(&reviews, index));
-                found.map_or_else(Reply::not_found, |found| Reply::json(&found))
+                let found = request.number("index").and_then(|index| self.reference(&reviews, index));
+                found.map_or_else(Response::not_found, |found| Response::json(&found))
             }
-            (true, "api/decide") => self.decide(&mut reviews, ask).unwrap_or_else(|refused| refused),
-            _ => Reply::not_found(),
+            (true, "api/decide") => self.decide(&mut reviews, request).unwrap_or_else(|refused| refused),
+            _ => Response::not_found(),
         }
     }
 }

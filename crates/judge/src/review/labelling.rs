@@ -17,9 +17,9 @@ use super::checks::{beside, person};
 use super::desk::{ImageSize, ImageSource, Images, image};
 use super::evidence::passage;
 use super::page::{Mode, page};
-use super::server::{Ask, DeskMut, Page, Reply, body};
 use super::time::now;
 use crate::labels::{Label, LabelledPair, Labels, LabelsError, PersonLabel};
+use m3_web::{HandlerMut, Page, Request, Response};
 
 /// The most bytes of arguments that are shown.
 const LONGEST_ARGUMENTS: usize = 20_000;
@@ -178,8 +178,8 @@ impl LabelDesk {
     }
 
     /// A person's label of each pair.
-    fn said(&self, name: &str) -> Result<Vec<Option<Label>>, Reply> {
-        let labels = self.file.read().map_err(|error| Reply::error(500, &error.to_string()))?;
+    fn said(&self, name: &str) -> Result<Vec<Option<Label>>, Response> {
+        let labels = self.file.read().map_err(|error| Response::error(500, &error.to_string()))?;
         let said = |pair: &Candidate| {
             let known = labels.pairs.iter().find(|known| is_of(known, pair));
             known
@@ -189,19 +189,19 @@ impl LabelDesk {
         Ok(self.candidates.iter().map(said).collect())
     }
 
-    fn list(&self, ask: &Ask<'_>) -> Result<Reply, Reply> {
-        let labels = self.said(&name_of(ask)?)?;
-        Ok(Reply::json(&json!({ "labels": labels })))
+    fn list(&self, request: &Request<'_>) -> Result<Response, Response> {
+        let labels = self.said(&name_of(request)?)?;
+        Ok(Response::json(&json!({ "labels": labels })))
     }
 
-    fn pair(&self, ask: &Ask<'_>) -> Option<Reply> {
-        let pair = self.candidates.get(ask.number("index")?)?;
+    fn pair(&self, request: &Request<'_>) -> Option<Response> {
+        let pair = self.candidates.get(request.number("index")?)?;
         let reference = self.references.get(pair.task)?;
         let text = |value: &Json| {
             let text = value.to_text(Keys::AsRead);
             json_without_hidden(head(&text, LONGEST_ARGUMENTS)).into_owned()
         };
-        Some(Reply::json(&json!({
+        Some(Response::json(&json!({
             "id": shortened(&pair.id, 200),
             "task": pair.task,
             "tool": shortened(&pair.tool, 200),
@@ -212,20 +212,20 @@ impl LabelDesk {
         })))
     }
 
-    fn label(&self, ask: &Ask<'_>) -> Result<Reply, Reply> {
-        let said: Said = serde_json::from_value(body(ask)?)
-            .map_err(|error| Reply::error(400, &shortened(&error.to_string(), 200)))?;
-        let pair = self.candidates.get(said.index).ok_or_else(Reply::not_found)?;
-        let name = person(&said.name).map_err(|error| Reply::error(422, error))?;
+    fn label(&self, request: &Request<'_>) -> Result<Response, Response> {
+        let said: Said = serde_json::from_value(request.json()?)
+            .map_err(|error| Response::error(400, &shortened(&error.to_string(), 200)))?;
+        let pair = self.candidates.get(said.index).ok_or_else(Response::not_found)?;
+        let name = person(&said.name).map_err(|error| Response::error(422, error))?;
         let label = PersonLabel { name, label: said.label, time: Some(now()) };
-        self.file.set(pair, label).map_err(|error| Reply::error(500, &error.to_string()))?;
-        Ok(Reply::json(&json!({})))
+        self.file.set(pair, label).map_err(|error| Response::error(500, &error.to_string()))?;
+        Ok(Response::json(&json!({})))
     }
 }
 
 /// The name of the person who asks.
-pub(super) fn name_of(ask: &Ask<'_>) -> Result<String, Reply> {
-    person(&ask.parameter("name").unwrap_or_default()).map_err(|error| Reply::error(422, error))
+pub(super) fn name_of(request: &Request<'_>) -> Result<String, Response> {
+    person(&request.parameter("name").unwrap_or_default()).map_err(|error| Response::error(422, error))
 }
 
 impl std::fmt::Debug for LabelDesk {
@@ -234,22 +234,22 @@ impl std::fmt::Debug for LabelDesk {
     }
 }
 
-impl DeskMut for LabelDesk {
+impl HandlerMut for LabelDesk {
     fn page(&self) -> Page {
         page(Mode::Labels, &self.source, &self.name)
     }
 
-    fn answer(&mut self, ask: &Ask<'_>) -> Reply {
-        if let Some(index) = ask.path.strip_prefix("image/") {
+    fn answer(&mut self, request: &Request<'_>) -> Response {
+        if let Some(index) = request.path.strip_prefix("image/") {
             let reference = index.parse().ok().and_then(|index: usize| self.references.get(index));
             let path = reference.and_then(|reference| reference.image.clone());
             return image(path.map(ImageSource::File), &self.images, ImageSize::Whole);
         }
-        match (ask.is_post, ask.path) {
-            (false, "api/pairs") => self.list(ask).unwrap_or_else(|refused| refused),
-            (false, "api/pair") => self.pair(ask).unwrap_or_else(Reply::not_found),
-            (true, "api/label") => self.label(ask).unwrap_or_else(|refused| refused),
-            _ => Reply::not_found(),
+        match (request.is_post, request.path) {
+            (false, "api/pairs") => self.list(request).unwrap_or_else(|refused| refused),
+            (false, "api/pair") => self.pair(request).unwrap_or_else(Response::not_found),
+            (true, "api/label") => self.label(request).unwrap_or_else(|refused| refused),
+            _ => Response::not_found(),
         }
     }
 }

@@ -34,7 +34,6 @@ mod pairs;
 mod preferences;
 mod reviewed;
 mod reviews;
-mod server;
 mod table;
 mod time;
 
@@ -48,7 +47,6 @@ pub use preferences::{
 };
 pub use reviewed::{CountedDecision, ReviewRecord, Reviewed, reviewed};
 pub use reviews::{Reviews, store_path};
-pub use server::{Ask, Desk, DeskMut, Page, PageServer, PageServerError, Reply};
 pub use table::{COLUMNS, write_table};
 pub use time::now;
 

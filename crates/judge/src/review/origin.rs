@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use m3_executor::run::file_name;
-pub use m3_executor::run::hash_of_bytes;
 use m3_support::files::folder_of;
+use m3_support::task_files::task_file_name;
+pub use m3_support::text::hash_of_bytes;
 use m3_support::text::shortened;
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, Member as _, Trajectory, TrajectoryFile};
@@ -247,7 +247,7 @@ pub(super) fn find_runs(references: &[Trajectory], origins: &mut [Origin], folde
 /// Where a run of `m3 run` works on a task.
 fn workspace(predictions: &Path, run: &Trajectory) -> PathBuf {
     let repeat = run.repeat().and_then(|repeat| u32::try_from(repeat).ok()).unwrap_or(1);
-    folder_of(predictions).join("workspaces").join(file_name(&run.id, repeat))
+    folder_of(predictions).join("workspaces").join(task_file_name(&run.id, repeat))
 }
 
 /// The files that a name may stand for.

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use m3_support::pages::{BASE_STYLE, MAKE_SCRIPT, Shell, escaped, filled};
 
-use super::server::Page;
+use m3_web::Page;
 
 static STYLE: LazyLock<String> = LazyLock::new(|| [BASE_STYLE, include_str!("page/review.css")].concat());
 const COMMON: &str = include_str!("page/common.js");

@@ -14,7 +14,7 @@ use super::evidence::{passage, shown};
 use super::labelling::name_of;
 use super::page::{Mode, page};
 use super::preferences::{Counts, Pairs, Version, on_the_left};
-use super::server::{Ask, DeskMut, Page, Reply, body};
+use m3_web::{HandlerMut, Page, Request, Response};
 
 /// The most bytes of arguments that are shown.
 const LONGEST_ARGUMENTS: usize = 20_000;
@@ -99,12 +99,12 @@ impl PairsDesk {
         }))
     }
 
-    fn prefer(&mut self, ask: &Ask<'_>) -> Result<Reply, Reply> {
-        let said: Prefer = serde_json::from_value(body(ask)?)
-            .map_err(|error| Reply::error(400, &shortened(&error.to_string(), 200)))?;
-        let name = person(&said.name).map_err(|error| Reply::error(422, error))?;
-        let note = checked_note(&said.note).map_err(|error| Reply::error(422, error))?;
-        let index = *self.pairs.order(&name).get(said.place).ok_or_else(Reply::not_found)?;
+    fn prefer(&mut self, request: &Request<'_>) -> Result<Response, Response> {
+        let said: Prefer = serde_json::from_value(request.json()?)
+            .map_err(|error| Response::error(400, &shortened(&error.to_string(), 200)))?;
+        let name = person(&said.name).map_err(|error| Response::error(422, error))?;
+        let note = checked_note(&said.note).map_err(|error| Response::error(422, error))?;
+        let index = *self.pairs.order(&name).get(said.place).ok_or_else(Response::not_found)?;
         let left = on_the_left(&self.pairs.list[index][0].id, &name);
         let right = if left == Version::Original { Version::Reconstructed } else { Version::Original };
         let preferred = match said.choice {
@@ -114,17 +114,17 @@ impl PairsDesk {
         };
         self.pairs
             .prefer(index, &name, preferred, note)
-            .map_err(|error| Reply::error(500, &error.to_string()))?;
-        Ok(Reply::json(&self.list(&name)))
+            .map_err(|error| Response::error(500, &error.to_string()))?;
+        Ok(Response::json(&self.list(&name)))
     }
 
     /// A person's preferences, shown when all pairs are done and they can no longer influence choices.
-    fn end(&self, name: &str) -> Reply {
+    fn end(&self, name: &str) -> Response {
         let chosen = self.list(name);
         let is_done =
             chosen["chosen"].as_array().is_some_and(|chosen| chosen.iter().all(|one| !one.is_null()));
         if !is_done {
-            return Reply::error(409, "there are pairs left: the summary comes when all are done");
+            return Response::error(409, "there are pairs left: the summary comes when all are done");
         }
         let summary = self.pairs.summary();
         let counts = |counts: Counts| {
@@ -134,7 +134,7 @@ impl PairsDesk {
             })
         };
         let own = summary.people.get(name).copied().unwrap_or_default();
-        Reply::json(&json!({
+        Response::json(&json!({
             "pairs": summary.pairs, "people": summary.people.len(), "own": counts(own), "all": counts(summary.all),
         }))
     }
@@ -156,38 +156,38 @@ fn steps(side: &Trajectory, has_results: bool) -> Vec<Vec<Value>> {
     side.steps.iter().map(|step| step.calls.iter().map(call).collect()).collect()
 }
 
-impl DeskMut for PairsDesk {
+impl HandlerMut for PairsDesk {
     fn page(&self) -> Page {
         page(Mode::Pairs, &self.source, &self.name)
     }
 
-    fn answer(&mut self, ask: &Ask<'_>) -> Reply {
-        if let Some(index) = ask.path.strip_prefix("image/") {
+    fn answer(&mut self, request: &Request<'_>) -> Response {
+        if let Some(index) = request.path.strip_prefix("image/") {
             let pair = index.parse().ok().and_then(|index: usize| self.pairs.list.get(index));
             let path = pair.and_then(|[_, reconstructed]| reconstructed.image.clone());
             return image(path.map(ImageSource::File), &self.images, ImageSize::Whole);
         }
         if let Err(error) = self.pairs.refresh() {
-            return Reply::error(500, &error.to_string());
+            return Response::error(500, &error.to_string());
         }
-        if ask.is_post {
-            return match ask.path {
-                "api/prefer" => self.prefer(ask).unwrap_or_else(|refused| refused),
-                _ => Reply::not_found(),
+        if request.is_post {
+            return match request.path {
+                "api/prefer" => self.prefer(request).unwrap_or_else(|refused| refused),
+                _ => Response::not_found(),
             };
         }
-        let name = match name_of(ask) {
+        let name = match name_of(request) {
             Ok(name) => name,
             Err(refused) => return refused,
         };
-        match ask.path {
-            "api/pairs" => Reply::json(&self.list(&name)),
+        match request.path {
+            "api/pairs" => Response::json(&self.list(&name)),
             "api/pair" => {
-                let pair = ask.number("place").and_then(|place| self.pair(place, &name));
-                pair.map_or_else(Reply::not_found, |pair| Reply::json(&pair))
+                let pair = request.number("place").and_then(|place| self.pair(place, &name));
+                pair.map_or_else(Response::not_found, |pair| Response::json(&pair))
             }
             "api/end" => self.end(&name),
-            _ => Reply::not_found(),
+            _ => Response::not_found(),
         }
     }
 }

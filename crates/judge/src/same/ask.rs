@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt as _};
-use m3_executor::{Fate, RunBlocker, TASKS};
-use m3_llm::{Message, Model, Part, Request, Retry, Scope, Settings, Usage};
+use m3_llm::{
+    Breaker, MAX_FAILED_TASKS, Message, Model, ModelBlocker, Part, Request, Retry, Scope, Settings, Usage,
+};
 use m3_support::redact::Redactor;
 use m3_support::text::{error_with_causes, on_one_line, shortened};
 use tokio_util::sync::CancellationToken;
@@ -70,13 +71,12 @@ impl SameAsker<'_> {
                 return AskedPairs { replies, problems: vec![error.to_string()], ..AskedPairs::default() };
             }
         };
-        let (fate, system, redactor) = (&Fate::of_many(), &instructions(), &redactor);
-        let replies =
-            stream::iter(questions.all.iter().enumerate())
-                .map(|(index, question)| async move {
-                    (index, self.outcome(question, system, fate, redactor).await)
-                })
-                .buffer_unordered(self.workers.max(1));
+        let (breaker, system, redactor) = (&Breaker::among_others(), &instructions(), &redactor);
+        let replies = stream::iter(questions.all.iter().enumerate())
+            .map(|(index, question)| async move {
+                (index, self.outcome(question, system, breaker, redactor).await)
+            })
+            .buffer_unordered(self.workers.max(1));
         let mut replies = std::pin::pin!(replies);
         let mut outcomes: Vec<Option<Outcome>> = (0..total).map(|_| None).collect();
         let mut done = 0;
@@ -108,15 +108,15 @@ impl SameAsker<'_> {
         &self,
         question: &Question,
         system: &str,
-        fate: &Fate,
+        breaker: &Breaker,
         redactor: &Redactor,
     ) -> Option<Outcome> {
         let name = self.model.name();
         let nothing =
             |reason: String| Outcome { said: Said::Nothing, usage: Usage::default(), problem: Some(reason) };
-        if fate.is_given_up() {
+        if breaker.is_given_up() {
             let reason = format!(
-                "`{name}` is not asked any more: it cannot be asked, or failed at {TASKS} questions in a row"
+                "`{name}` is not asked any more: it cannot be asked, or failed at {MAX_FAILED_TASKS} questions in a row"
             );
             return Some(nothing(reason));
         }
@@ -130,7 +130,7 @@ impl SameAsker<'_> {
         let scope = Scope { task: question.mark.clone(), repeat: 1, attempt: 1, workspace: None };
         match ask_until_stopped(self.model, &request, &scope, self.told, self.stop).await? {
             Ok(answered) => {
-                fate.replied();
+                breaker.replied();
                 let usage = answered.reply.usage;
                 Some(match opinion(&redactor.text(&answered.reply.text)) {
                     Ok(opinion) => Outcome { said: Said::Opinion(opinion), usage, problem: None },
@@ -142,8 +142,8 @@ impl SameAsker<'_> {
             }
             Err(error) => {
                 let reason = shortened(&on_one_line(&error_with_causes(&error)), REASON);
-                if let Ok(blocker) = RunBlocker::of_model(error, true) {
-                    fate.failed(&question.mark, &blocker);
+                if let Ok(blocker) = ModelBlocker::of_error(error, true) {
+                    breaker.failed(&question.mark, &blocker);
                 }
                 Some(nothing(reason))
             }

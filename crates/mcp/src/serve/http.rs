@@ -21,7 +21,7 @@ use super::handler::Handler;
 use super::sessions::Sessions;
 use super::{MAX_MESSAGE, ServeError};
 use crate::Toolbox;
-use crate::serving::Serving;
+use m3_web::Serving;
 
 /// How long connections get to end by themselves when the server is stopped.
 const PATIENCE: Duration = Duration::from_secs(3);

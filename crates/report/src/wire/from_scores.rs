@@ -136,7 +136,7 @@ impl MatchReport {
     fn new(pair: m3_score::Match, compared: &ComparedPair) -> Self {
         let is_other = compared.predicted != pair.predicted;
         Self {
-            compared_with: is_other.then(|| compared.predicted),
+            compared_with: is_other.then_some(compared.predicted),
             tool: pair.tool,
             similarity: pair.similarity,
             strength: if pair.is_strong { Self::STRONG } else { Self::WEAK }.to_owned(),

@@ -270,14 +270,14 @@ fn capitals(rest: &[Token], begins: bool) -> Option<usize> {
 /// Whether a word with a capital is a name wherever it stands: `AMC`, `OpenCV`, a weekday, what no dictionary has.
 fn is_name(token: &Token) -> bool {
     let has_more = token.shown.chars().skip(1).any(char::is_uppercase);
-    let senses = || m3_wordnet::meanings(&token.text, |word| word);
+    let senses = || crate::wordnet::meanings(&token.text, |word| word);
     has_more
         || is_in("days", &token.text)
         || !is_in("stop", &token.text) && is_unusual(&token.text, &senses())
 }
 
-fn is_unusual(word: &str, senses: &[m3_wordnet::Sense]) -> bool {
+fn is_unusual(word: &str, senses: &[crate::wordnet::Sense]) -> bool {
     let is_function =
         is_in("yes", word) || is_in("no", word) || is_in("not", word) || is_in("ordinals", word);
-    !is_function && (senses.is_empty() || m3_wordnet::is_name(senses))
+    !is_function && (senses.is_empty() || crate::wordnet::is_name(senses))
 }

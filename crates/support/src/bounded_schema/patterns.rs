@@ -10,8 +10,8 @@ const UNREADABLE: u64 = 1_000_000;
 pub(super) fn states(pattern: &str) -> u64 {
     // In JSON Schemas `\w` and the like mean characters of ASCII. With others written in it an expression has to be of Unicode.
     let parsed =
-        |is_unicode| ParserBuilder::new().utf8(is_unicode).unicode(is_unicode).build().parse(pattern);
-    parsed(false).or_else(|_| parsed(true)).map_or(UNREADABLE, |parsed| states_of(&parsed))
+        |is_unicode| ParserBuilder::new().utf8(is_unicode).unicode(is_unicode).build().parse(pattern).ok();
+    parsed(false).or_else(|| parsed(true)).map_or(UNREADABLE, |parsed| states_of(&parsed))
 }
 
 fn states_of(part: &Hir) -> u64 {

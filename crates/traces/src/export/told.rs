@@ -84,7 +84,7 @@ impl<'t> Told<'t> {
             model: model.and_then(|model| model.as_str().or_else(|| model.text("reported"))).or(name),
             provider: requested.and_then(|name| name.split_once([':', '@'])).map(|(provider, _)| provider),
             usage: trajectory.get("usage").map(Usage::of_own).unwrap_or_default(),
-            milliseconds: trajectory.milliseconds().filter(is_plausible),
+            milliseconds: trajectory.milliseconds().filter(|milliseconds| is_plausible(*milliseconds)),
             started,
         }
     }
@@ -259,11 +259,11 @@ fn member<'j>(members: &'j [(String, Json)], key: &str) -> Option<&'j Json> {
 }
 
 /// A duration in milliseconds that fits into nanoseconds.
-fn is_plausible(milliseconds: &u64) -> bool {
-    *milliseconds < 1_000_000_000_000
+fn is_plausible(milliseconds: u64) -> bool {
+    milliseconds < 1_000_000_000_000
 }
 
 /// A duration, unless it is absurd: it has to fit into nanoseconds.
 fn milliseconds(value: &Json) -> Option<u64> {
-    count(value).filter(is_plausible)
+    count(value).filter(|milliseconds| is_plausible(*milliseconds))
 }

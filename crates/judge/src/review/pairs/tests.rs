@@ -19,11 +19,11 @@ fn desk(folder: &Path, count: usize) -> PairsDesk {
 
 fn send(desk: &mut PairsDesk, place: usize, name: &str, choice: &str) -> u16 {
     let body = json!({"place": place, "name": name, "choice": choice}).to_string();
-    desk.answer(&Ask { is_post: true, path: "api/prefer", query: "", body: body.as_bytes() }).status
+    desk.answer(&Request { is_post: true, path: "api/prefer", query: "", body: body.as_bytes() }).status
 }
 
 fn get(desk: &mut PairsDesk, path: &str, query: &str) -> (u16, String) {
-    let reply = desk.answer(&Ask { is_post: false, path, query, body: b"" });
+    let reply = desk.answer(&Request { is_post: false, path, query, body: b"" });
     (reply.status, String::from_utf8(reply.body).unwrap())
 }
 

@@ -11,7 +11,7 @@ mod tests;
 
 use std::borrow::Cow;
 
-use m3_boost::Sign::{self, Down, Free, Up};
+use crate::boost::Sign::{self, Down, Free, Up};
 use m3_support::pointer::segments;
 use m3_trajectory::json::{Json, Keys};
 

@@ -1,6 +1,6 @@
 //! The file of a model: JSON of one line a tree.
 
-use m3_boost::Tree;
+use crate::boost::Tree;
 use m3_support::text::hexadecimal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};

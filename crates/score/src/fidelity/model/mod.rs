@@ -1,7 +1,7 @@
 //! The learned part of fidelity: how probable it is that an argument asks for the same, by its evidence.
 //!
 //! Boosted regression trees over the numbers of [`Evidence`], each of which may only move the probability the way it must,
-//! then a calibration by isotonic regression (`m3_boost`). `models/fidelity/train.sh` makes the model; [`train()`] is how.
+//! then a calibration by isotonic regression ([`boost`](crate::boost)). `models/fidelity/train.sh` makes the model; [`train()`] is how.
 
 mod file;
 #[cfg(test)]
@@ -11,8 +11,8 @@ mod train;
 
 use std::sync::{Arc, LazyLock};
 
+use crate::boost::{Tree, on_curve, sigmoid};
 pub use file::{ModelError, SourceFigures};
-use m3_boost::{Tree, on_curve, sigmoid};
 pub use threshold::balanced_threshold;
 pub use train::{Example, Source, train};
 

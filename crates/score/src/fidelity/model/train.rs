@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::thread;
 
-use m3_boost::{Growth, Row, Sign, Weighed, boost, isotonic, on_curve, sigmoid};
+use crate::boost::{Growth, Row, Sign, Weighed, boost, isotonic, on_curve, sigmoid};
 
 use super::file::SourceFigures;
 use super::{Model, balanced_threshold};

@@ -9,10 +9,9 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{Request, State};
+use axum::extract::{self, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use axum::response::Response;
-use m3_mcp::serving::Serving;
+use axum::response;
 use m3_support::text::hexadecimal;
 use rustls::crypto::ring::default_provider;
 use serde::Serialize;
@@ -20,6 +19,8 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+
+use super::Serving;
 
 /// The longest body of a request, in bytes: a decision with the arguments of all calls.
 const MAX_BODY: usize = 8 << 20;
@@ -31,30 +32,30 @@ const BODY_WAIT: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a server serves: answers requests, several at a time.
-pub trait Desk: Send + Sync + 'static {
+pub trait Handler: Send + Sync + 'static {
     /// The page itself, and the policy that allows its own style and script.
     fn page(&self) -> Page;
 
     /// Answers a request of the page.
-    fn answer(&self, ask: &Ask<'_>) -> Reply;
+    fn answer(&self, request: &Request<'_>) -> Response;
 }
 
-/// A desk whose answers change something; behind a [`Mutex`] it answers one request at a time.
-pub trait DeskMut: Send + 'static {
-    /// See [`Desk::page`].
+/// A handler whose answers change something; behind a [`Mutex`] it answers one request at a time.
+pub trait HandlerMut: Send + 'static {
+    /// See [`Handler::page`].
     fn page(&self) -> Page;
 
     /// Answers a request of the page.
-    fn answer(&mut self, ask: &Ask<'_>) -> Reply;
+    fn answer(&mut self, request: &Request<'_>) -> Response;
 }
 
-impl<D: DeskMut> Desk for Mutex<D> {
+impl<D: HandlerMut> Handler for Mutex<D> {
     fn page(&self) -> Page {
         self.lock().unwrap_or_else(PoisonError::into_inner).page()
     }
 
-    fn answer(&self, ask: &Ask<'_>) -> Reply {
-        self.lock().unwrap_or_else(PoisonError::into_inner).answer(ask)
+    fn answer(&self, request: &Request<'_>) -> Response {
+        self.lock().unwrap_or_else(PoisonError::into_inner).answer(request)
     }
 }
 
@@ -69,7 +70,7 @@ pub struct Page {
 
 /// A request of the page.
 #[derive(Debug)]
-pub struct Ask<'a> {
+pub struct Request<'a> {
     /// Whether the request is to change something.
     pub is_post: bool,
     /// The path after the token, such as `api/list`.
@@ -82,7 +83,7 @@ pub struct Ask<'a> {
 
 /// An answer to the page.
 #[derive(Debug)]
-pub struct Reply {
+pub struct Response {
     /// The HTTP status.
     pub status: u16,
     /// The media type.
@@ -91,13 +92,21 @@ pub struct Reply {
     pub body: Vec<u8>,
 }
 
-impl Ask<'_> {
+impl Request<'_> {
     /// A parameter of the query.
     #[must_use]
     pub fn parameter(&self, name: &str) -> Option<String> {
         let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
         let (_, value) = pairs.find(|(key, _)| *key == name)?;
         percent_encoding::percent_decode_str(value).decode_utf8().ok().map(std::borrow::Cow::into_owned)
+    }
+
+    /// The body as JSON.
+    ///
+    /// # Errors
+    /// The response to a request whose body is something else.
+    pub fn json(&self) -> Result<Value, Response> {
+        serde_json::from_slice(self.body).map_err(|_| Response::error(400, "the request is no JSON"))
     }
 
     /// A parameter that is a number.
@@ -107,7 +116,7 @@ impl Ask<'_> {
     }
 }
 
-impl Reply {
+impl Response {
     /// An answer in JSON.
     #[must_use]
     pub fn json(value: &impl Serialize) -> Self {
@@ -170,7 +179,7 @@ struct Shared {
     /// SHA-256 of the token: comparing hashes does not reveal the token through the time it takes.
     token: [u8; 32],
     port: u16,
-    desk: Arc<dyn Desk>,
+    handler: Arc<dyn Handler>,
 }
 
 impl PageServer {
@@ -179,13 +188,13 @@ impl PageServer {
     ///
     /// # Errors
     /// [`PageServerError`].
-    pub async fn start(desk: impl Desk, port: u16) -> Result<Self, PageServerError> {
+    pub async fn start(handler: impl Handler, port: u16) -> Result<Self, PageServerError> {
         let token = token()?;
         let bind = |source| PageServerError::Bind { port, source };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(bind)?;
         let address = listener.local_addr().map_err(bind)?;
-        let desk: Arc<dyn Desk> = Arc::new(desk);
-        let shared = Shared { token: Sha256::digest(&token).into(), port: address.port(), desk };
+        let handler: Arc<dyn Handler> = Arc::new(handler);
+        let shared = Shared { token: Sha256::digest(&token).into(), port: address.port(), handler };
         let router = Router::new().fallback(handle).with_state(Arc::new(shared));
         let serving = Serving::start(listener, router, CancellationToken::new());
         Ok(Self { address, token, serving })
@@ -210,7 +219,7 @@ fn token() -> Result<String, PageServerError> {
     Ok(hexadecimal(&bytes))
 }
 
-async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+async fn handle(State(shared): State<Arc<Shared>>, request: extract::Request) -> response::Response {
     let (parts, body) = request.into_parts();
     let (token, path) = parts.uri.path().trim_start_matches('/').split_once('/').unwrap_or_default();
     if !is_for_us(&parts.headers, shared.port)
@@ -234,26 +243,26 @@ async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response
     answered.unwrap_or_else(|_| plain(StatusCode::INTERNAL_SERVER_ERROR, "the request failed\n"))
 }
 
-fn answer(shared: &Shared, is_post: bool, path: &str, query: &str, body: &Bytes) -> Response {
-    let desk = &shared.desk;
+fn answer(shared: &Shared, is_post: bool, path: &str, query: &str, body: &Bytes) -> response::Response {
+    let handler = &shared.handler;
     if path.is_empty() && !is_post {
-        let Page { html, policy } = desk.page();
-        return response(StatusCode::OK, "text/html; charset=utf-8", &policy, html.into_bytes());
+        let Page { html, policy } = handler.page();
+        return responded(StatusCode::OK, "text/html; charset=utf-8", &policy, html.into_bytes());
     }
-    let reply = desk.answer(&Ask { is_post, path, query, body });
+    let reply = handler.answer(&Request { is_post, path, query, body });
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    response(status, reply.kind, CLOSED, reply.body)
+    responded(status, reply.kind, CLOSED, reply.body)
 }
 
 /// The policy of answers that are not pages: nothing in them runs, even if they are opened as a page.
 const CLOSED: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
-fn plain(status: StatusCode, text: &'static str) -> Response {
-    response(status, "text/plain; charset=utf-8", CLOSED, text.as_bytes().to_vec())
+fn plain(status: StatusCode, text: &'static str) -> response::Response {
+    responded(status, "text/plain; charset=utf-8", CLOSED, text.as_bytes().to_vec())
 }
 
-fn response(status: StatusCode, kind: &'static str, policy: &str, body: Vec<u8>) -> Response {
-    let mut response = Response::new(Body::from(body));
+fn responded(status: StatusCode, kind: &'static str, policy: &str, body: Vec<u8>) -> response::Response {
+    let mut response = response::Response::new(Body::from(body));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     let fixed = [
@@ -292,11 +301,6 @@ fn is_for_us(headers: &HeaderMap, port: u16) -> bool {
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     kind.is_some_and(|kind| kind.split(';').next().unwrap_or_default().trim() == "application/json")
-}
-
-/// The body of a request as JSON.
-pub(super) fn body(ask: &Ask<'_>) -> Result<Value, Reply> {
-    serde_json::from_slice(ask.body).map_err(|_| Reply::error(400, "the request is no JSON"))
 }
 
 #[cfg(test)]

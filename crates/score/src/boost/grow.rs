@@ -2,19 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Node, Sign, Tree, sigmoid};
+use super::{Node, Sign, Tree, sigmoid};
 
 /// How trees are grown.
 #[derive(Debug, Clone, Copy)]
-pub struct Growth {
+pub(crate) struct Growth {
     /// How many there are.
-    pub trees: usize,
+    pub(crate) trees: usize,
     /// The most leaves of each.
-    pub leaves: usize,
+    pub(crate) leaves: usize,
     /// The fewest rows of a leaf.
-    pub least_rows: usize,
+    pub(crate) least_rows: usize,
     /// How much of what a leaf wants is taken.
-    pub rate: f64,
+    pub(crate) rate: f64,
 }
 
 /// What pulls leaves to zero: their squares, times this, are a loss.
@@ -29,13 +29,13 @@ const BINS: usize = 127;
 
 /// A row: its numbers, its label, and its weight.
 #[derive(Debug, Clone)]
-pub struct Row<'e> {
+pub(crate) struct Row<'e> {
     /// Its numbers, one for each sign; those that are not a number are missing.
-    pub numbers: &'e [f64],
+    pub(crate) numbers: &'e [f64],
     /// Its label.
-    pub label: bool,
+    pub(crate) label: bool,
     /// How much it counts.
-    pub weight: f64,
+    pub(crate) weight: f64,
 }
 
 /// A generator of pseudo-random numbers (`SplitMix64`), the same on every machine.
@@ -155,7 +155,7 @@ struct Split {
 /// Trees that are added to `base`, the sums that rows have already. `signs` are those of the numbers; `seed` chooses the rows
 /// and numbers that each tree sees.
 #[must_use]
-pub fn boost(rows: &[Row<'_>], base: &[f64], signs: &[Sign], growth: Growth, seed: u64) -> Vec<Tree> {
+pub(crate) fn boost(rows: &[Row<'_>], base: &[f64], signs: &[Sign], growth: Growth, seed: u64) -> Vec<Tree> {
     let binned = Binned::new(rows, signs.len());
     let mut sums = base.to_vec();
     let mut random = Random(seed);

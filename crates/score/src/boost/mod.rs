@@ -10,13 +10,13 @@ mod grow;
 #[cfg(test)]
 mod tests;
 
-pub use calibrate::{Weighed, isotonic, on_curve};
-pub use grow::{Growth, Row, boost};
+pub(crate) use calibrate::{Weighed, isotonic, on_curve};
+pub(crate) use grow::{Growth, Row, boost};
 use serde::{Deserialize, Serialize};
 
 /// How a number may move the result when it grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sign {
+pub(crate) enum Sign {
     /// Up or not at all.
     Up,
     /// Down or not at all.
@@ -28,7 +28,7 @@ pub enum Sign {
 /// A tree: at each node, one number decides on which side to go on. Every way ends at a leaf, also of one that is read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Line", try_from = "Line")]
-pub struct Tree {
+pub(crate) struct Tree {
     nodes: Vec<Node>,
     leaves: Vec<f64>,
 }
@@ -57,7 +57,7 @@ impl Tree {
     /// The tree with each of its values times `share`, to six digits: the mean of two forests is all their trees with half
     /// their values.
     #[must_use]
-    pub fn scaled(mut self, share: f64) -> Self {
+    pub(crate) fn scaled(mut self, share: f64) -> Self {
         for leaf in &mut self.leaves {
             *leaf = (*leaf * share * 1e6).round() / 1e6;
         }
@@ -66,7 +66,7 @@ impl Tree {
 
     /// What it adds for a row; a number that is not a number is missing, as is one that the row does not have.
     #[must_use]
-    pub fn value(&self, numbers: &[f64]) -> f64 {
+    pub(crate) fn value(&self, numbers: &[f64]) -> f64 {
         let mut at = 0_isize;
         // A tree without a question has one leaf.
         while let Some(node) = usize::try_from(at).ok().and_then(|at| self.nodes.get(at)) {
@@ -82,13 +82,13 @@ impl Tree {
 impl Tree {
     /// How many numbers a row has to have for none that it asks for to be missing.
     #[must_use]
-    pub fn numbers(&self) -> usize {
+    pub(crate) fn numbers(&self) -> usize {
         self.nodes.iter().map(|node| node.number.saturating_add(1)).max().unwrap_or_default()
     }
 
     /// The most that it adds or takes away.
     #[must_use]
-    pub fn largest(&self) -> f64 {
+    pub(crate) fn largest(&self) -> f64 {
         self.leaves.iter().map(|leaf| leaf.abs()).fold(0.0, f64::max)
     }
 }
@@ -132,6 +132,6 @@ impl TryFrom<Line> for Tree {
 
 /// The probability that log-odds mean.
 #[must_use]
-pub fn sigmoid(x: f64) -> f64 {
+pub(crate) fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }

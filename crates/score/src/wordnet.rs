@@ -40,16 +40,16 @@ const SAYS: u32 = 4;
 
 /// One meaning of a word: what it means, and how usual that is, from 3 (half of all uses) to 0 (under a twentieth).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sense {
+pub(crate) struct Sense {
     /// The synset, as a number.
-    pub synset: u32,
+    pub(crate) synset: u32,
     /// How usual it is.
-    pub share: u32,
+    pub(crate) share: u32,
 }
 
 /// How what two words may mean is related.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Relation {
+pub(crate) enum Relation {
     /// They have a sense in common, which is that usual for the one for which it is less usual.
     Same(u32),
     /// Adjectives of one cluster: `cheap` and `affordable`.
@@ -136,7 +136,7 @@ fn in_block(mut at: usize, end: usize, wanted: &[u8]) -> Vec<Sense> {
 /// What a word or words may mean, of which the last may be inflected; `irregular` is the word that an irregular form is one
 /// of, or the form itself.
 #[must_use]
-pub fn meanings(words: &str, irregular: impl Fn(&str) -> &str) -> Vec<Sense> {
+pub(crate) fn meanings(words: &str, irregular: impl Fn(&str) -> &str) -> Vec<Sense> {
     let mut found = senses(words);
     let (before, last) = words.rsplit_once(' ').map_or(("", words), |(before, last)| (before, last));
     for base in bases(last, irregular(last)) {
@@ -190,7 +190,7 @@ fn bases(word: &str, irregular: &str) -> Vec<String> {
 
 /// Whether a sense is that of a verb. Synsets of verbs come last, but for the names that `WordNet` does not have.
 #[must_use]
-pub fn is_verb(sense: Sense) -> bool {
+pub(crate) fn is_verb(sense: Sense) -> bool {
     (number::<4>(16)..number::<4>(20)).contains(&sense.synset)
 }
 
@@ -203,14 +203,14 @@ fn hypernym(synset: u32) -> Option<u32> {
 
 /// Whether a synset is one thing, such as a person or a town, and no kind of things.
 #[must_use]
-pub fn is_instance(synset: u32) -> bool {
+pub(crate) fn is_instance(synset: u32) -> bool {
     let at = parts()[1].start + 3 * usize::try_from(synset).unwrap_or(0);
     number::<3>(at) > SYNSETS
 }
 
 /// Whether words are a name first of all, not a word of a language.
 #[must_use]
-pub fn is_name(senses: &[Sense]) -> bool {
+pub(crate) fn is_name(senses: &[Sense]) -> bool {
     senses.first().is_some_and(|sense| is_instance(sense.synset) || sense.synset >= number::<4>(20))
 }
 
@@ -255,7 +255,7 @@ fn links(a: &[Sense], b: &[Sense]) -> [bool; 3] {
 
 /// How what two words may mean is related: the relation that says most.
 #[must_use]
-pub fn relation(a: &[Sense], b: &[Sense]) -> Relation {
+pub(crate) fn relation(a: &[Sense], b: &[Sense]) -> Relation {
     let pairs = || a.iter().flat_map(|x| b.iter().map(move |y| (x, y)));
     let shared = pairs().filter(|(x, y)| x.synset == y.synset).map(|(x, y)| x.share.min(y.share)).max();
     let is_usual = |sense: &Sense| sense.share > 0;
@@ -293,7 +293,7 @@ fn is_above(kind: u32, synset: u32) -> bool {
 
 /// Whether what the first words mean is said by the second already: `fish` by `tuna`, `Illinois` by `Chicago`.
 #[must_use]
-pub fn is_implied(words: &[Sense], by: &[Sense]) -> bool {
+pub(crate) fn is_implied(words: &[Sense], by: &[Sense]) -> bool {
     let to = |synset: u32, wanted: u32| {
         relations(synset).filter(move |&(_, kind)| kind == wanted).map(|(synset, _)| synset)
     };
