@@ -76,7 +76,7 @@ fn enormous_schemas_and_texts_are_bounded() {
     assert_eq!(of_schemas(&json!({"type": "object"}), &all).structured_content, None);
     let branches = |schema: Value| json!({"type": "object", "anyOf": vec![schema; 5_000]});
     of_schemas(&json!({"type": "object"}), &branches(json!({"properties": {"a": {"type": "integer"}}})));
-    let long = "x".repeat(1 << 20);
+    let long = "x".repeat(1 << 18);
     let described =
         json!({"name": long, "description": long, "inputSchema": {"type": "object", "required": [long]}});
     let refused = call_all(&json!({"s": {"tools": [described]}}), &json!({})).remove(0);
