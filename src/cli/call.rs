@@ -198,8 +198,12 @@ impl Call<'_> {
     async fn check(&self, hosted: &Hosted, cancel: &CancellationToken) -> Result<(), Failure> {
         let catalog = hosted.host.catalog();
         let Some(tool) = catalog.get(&self.tool) else {
+            let mut rejected = catalog.servers.iter().flat_map(|server| &server.rejected);
+            let rejected = rejected.find(|rejected| rejected.name == self.tool.tool);
+            let rejected = rejected
+                .map(|it| format!("; it is listed, and cannot be used: {}", shortened(&it.reason, 200)));
             let known: Vec<String> = catalog.tools().map(|(name, _)| name.to_string()).collect();
-            if known.is_empty() {
+            if known.is_empty() && rejected.is_none() {
                 let statuses = hosted.host.statuses().await;
                 let why = statuses.iter().find_map(|status| match &status.state {
                     ServerState::Failed(error) => Some(format!(": {error}")),
@@ -212,14 +216,7 @@ impl Call<'_> {
                 ));
             }
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            let rejected = catalog.servers.iter().flat_map(|server| &server.rejected);
-            let rejected = rejected.into_iter().find(|rejected| rejected.name == self.tool.tool);
-            let why = match rejected {
-                Some(rejected) => {
-                    format!("; it is listed, and cannot be used: {}", shortened(&rejected.reason, 200))
-                }
-                None => nearest(&self.args.tool, &known),
-            };
+            let why = rejected.unwrap_or_else(|| nearest(&self.args.tool, &known));
             let message = format!("there is no tool `{}`{why}", shortened(&self.args.tool, 200));
             return Err(Failure::new(code::INPUT, self.redactor.text(&message)));
         };
