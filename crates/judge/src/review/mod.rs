@@ -16,7 +16,6 @@
 //! | [`reviewed()`] | the references as people left them |
 //! | [`read_table`], [`write_table`] | decisions as CSV |
 //! | [`ReviewDesk`], [`PairsDesk`], [`LabelDesk`] | answer the pages of the three modes |
-//! | [`PageServer`] | serves a page on this machine, to people with its token |
 
 pub mod arrangement;
 mod checks;
