@@ -5,7 +5,7 @@ use std::io::Write as _;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Folder, call, failure, follows_kept_schema, json_of, m3, m3_process, report, run, stdout, text,
+    Folder, call, failure, follows_kept_schema, json_of, m3, m3_bare, m3_process, report, run, stdout, text,
     trajectory,
 };
 
@@ -362,5 +362,21 @@ fn help_is_as_kept() {
         let name = if command.is_empty() { "m3" } else { command };
         let help = stdout(m3.args(command.split_whitespace()).arg("--help"));
         insta::assert_snapshot!(format!("help_{}", name.replace(' ', "_")), help);
+    }
+}
+
+/// Mistaken options are quoted, and what acts on a terminal is shown instead.
+#[test]
+fn what_options_hold_does_not_act_on_the_terminal() {
+    let folder = Folder::new();
+    for arguments in [
+        ["score", "p.json", "r.json", "--profile", "x\u{202e}\u{9b}31m"],
+        ["import", "p.json", "--from", "\u{9b}2J", "--quiet"],
+        ["compare", "a.json", "b.json", "--metric", "\u{202e}recall"],
+    ] {
+        let (code, message) = failure(m3_bare(folder.path()).args(arguments));
+        assert_eq!(code, 2, "{message}");
+        assert!(!message.contains(['\u{202e}', '\u{9b}', '\u{1b}']), "{message:?}");
+        assert!(message.contains("\\u{"), "{message:?}");
     }
 }

@@ -3,6 +3,8 @@
 //! With a guard (see [`super::guard`]) the process that the host starts is the guard, and it ends what it guards.
 //! Without one the host ends the process group itself; a grandchild that leaves the group then escapes.
 
+mod group;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
@@ -13,12 +15,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use m3_support::files::is_exhausted;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::sync::{OnceCell, watch};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
+
+use group::watch_over;
 
 use super::own_program::OwnProgram;
 use super::status::{StartError, telling_line};
@@ -362,31 +365,6 @@ impl Drop for ServerProcess {
     fn drop(&mut self) {
         self.kill();
     }
-}
-
-/// Waits for the process, and then ends the rest of its group.
-async fn watch_over(mut child: Child, pid: Pid, state: watch::Sender<State>) {
-    let Ok(status) = child.wait().await else { return };
-    state.send_replace(State::Left(status));
-    // The group's number stays reserved while any process is in it.
-    let has_group = || test_kill_process_group(pid).is_ok();
-    if has_group() {
-        let _ = kill_process_group(pid, Signal::TERM);
-        let deadline = Instant::now() + TERMINATE;
-        while has_group() && Instant::now() < deadline {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        if has_group() {
-            let _ = kill_process_group(pid, Signal::KILL);
-            // Processes end soon after `KILL`, but not before this returns; another process collects their exit
-            // codes.
-            let deadline = Instant::now() + KILLED;
-            while has_group() && Instant::now() < deadline {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        }
-    }
-    state.send_replace(State::Gone(status));
 }
 
 /// The signal that ended the process.

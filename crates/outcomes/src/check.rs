@@ -292,3 +292,34 @@ fn no_answer(why: NotJudged) -> &'static Rule {
         NotJudged::ImageMissing => &rules::IMAGE_MISSING,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use m3_mcp::ToolCatalog;
+    use m3_trajectory::json::Json;
+    use serde_json::json;
+
+    use super::*;
+
+    /// Where a check of arguments did not end, the call is sent as it is, and the tool is named with the reason.
+    #[test]
+    fn arguments_that_were_not_checked_are_accepted_and_said() {
+        let schema = json!({"type": "object", "properties": {"x": {"type": "integer"}}});
+        let tools = json!({"s": {"tools": [{"name": "t", "inputSchema": schema}]}});
+        let known = KnownTools::new(&ToolCatalog::from_json(&tools));
+        let checker = CallChecker::new(&known);
+        let call = |tool: &str| Call {
+            tool: tool.to_owned(),
+            arguments: Some(Json::from(&json!({"x": "no"}))),
+            result: None,
+            extra: Vec::new(),
+        };
+        assert!(checker.check(&call("s/t")).decided.is_some());
+        assert!(known.unusable_schemas().is_empty());
+        let accepted = checker.check_without_arguments(&call("s/t"), "it did not end");
+        assert!(accepted.decided.is_none() && accepted.arguments.is_some());
+        let [(name, error)] = known.unusable_schemas()[..] else { panic!("one tool") };
+        assert_eq!((name, error.reason.as_str()), ("s/t", "it did not end"));
+        assert!(checker.check_without_arguments(&call("s/other"), "it did not end").decided.is_some());
+    }
+}

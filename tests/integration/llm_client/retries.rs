@@ -164,6 +164,14 @@ async fn a_provider_that_never_answered_is_tried_three_times() {
     // Who asks for a number has it.
     let (_, tries, message) = no_reply(&always(down()), quick(8)).await;
     assert_eq!(tries, 8, "{message}");
+    // What only ever fails is not waited for, whatever it asks for; `Retry-After: 0` asks for nothing.
+    for (status, wait) in [(500, "600"), (503, "0")] {
+        let failing = move || answer(status, ("retry-after", wait), &error("server_error", "boom"));
+        let server = ScriptedModel::start(Spoken::OpenAi, move |_| failing());
+        let options = ModelOptions { total_time: Duration::from_mins(5), ..unasked() };
+        let (_, tries, message) = no_reply(&server, options).await;
+        assert_eq!(tries, 3, "{status}: {message}");
+    }
     // Whoever says that there is too much to do is there.
     let busy = |status| answer(status, ("retry-after-ms", "1"), &error("overloaded", "busy"));
     for status in [503, 529] {
