@@ -9,7 +9,7 @@ use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use m3_embedding::{Embedding, Encoder, EncoderError, Identity, InputKey};
 use ndarray::Array2;
-use ort::session::Session;
+use ort::session::{RunOptions, Session};
 use ort::session::builder::GraphOptimizationLevel;
 use ort::value::Value;
 use sha2::{Digest as _, Sha256};
@@ -30,16 +30,29 @@ const BATCH_TEXTS: usize = 64;
 /// ends.
 static AT_WORK: RwLock<()> = RwLock::new(());
 
+/// The options of every run: with them [`finish`] ends those that go on.
+static RUN_OPTIONS: OnceLock<RunOptions> = OnceLock::new();
+
+fn run_options() -> ort::Result<&'static RunOptions> {
+    if let Some(options) = RUN_OPTIONS.get() {
+        return Ok(options);
+    }
+    let options = RunOptions::new()?;
+    Ok(RUN_OPTIONS.get_or_init(|| options))
+}
+
 /// Marks an encoder as running ONNX Runtime until the guard is dropped. Waits for ever once the process is about to
 /// end.
 fn at_work() -> RwLockReadGuard<'static, ()> {
     AT_WORK.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until no encoder is running, at most for one batch or one loading, and lets none start again. Call it before
+/// Ends the batches that are being embedded, waits for encoders that are being loaded, and lets none start again. Call it before
 /// the process ends while threads may still be running: a process that exits unloads ONNX Runtime's tables, and
 /// threads that still use them would crash. The caller must hold no encoder: dropping one would wait for ever.
 pub fn finish() {
+    // If a batch cannot be ended, it is waited for.
+    let _ = RUN_OPTIONS.get().map(RunOptions::terminate);
     std::mem::forget(AT_WORK.write().unwrap_or_else(PoisonError::into_inner));
 }
 
@@ -153,7 +166,8 @@ fn run(session: &mut Session, pooling: Pooling, batch: &[&[u32]]) -> Result<Vec<
         let value = Value::from_array(tensor).map_err(|cause| failed(&cause))?;
         inputs.push((input.name().to_owned(), value));
     }
-    let outputs = session.run(inputs).map_err(|cause| failed(&cause))?;
+    let options = run_options().map_err(|cause| failed(&cause))?;
+    let outputs = session.run_with_options(inputs, options).map_err(|cause| failed(&cause))?;
     let pooled = pooled(&outputs, pooling)?;
     Ok(pooled.rows().into_iter().map(|row| unit(row.iter().copied())).collect())
 }

@@ -3,15 +3,13 @@
 
 use m3_llm::ModelName;
 use m3_mcp::Tool;
-use m3_mcp::arguments::{properties, referenced, required};
+use m3_mcp::arguments::{properties, required};
 use m3_mcp::results::readable;
+use m3_support::schema_parts::resolved;
 use serde_json::{Map, Value, json};
 
 use super::Mode;
 use super::prompts::{description, schema};
-
-/// The most references that are followed one after another; a longer chain is taken for a circle.
-const MOST_REFERENCES: usize = 8;
 
 /// The most alternatives that are described in words.
 const MOST_TOLD: usize = 8;
@@ -187,15 +185,7 @@ fn combinations(branches: &[Branch]) -> Option<String> {
 /// What an alternative or a part requires of the arguments. References within the schema are followed; combinations
 /// within it are not.
 fn branch(whole: &Value, part: &Value) -> Branch {
-    let mut part = part;
-    for _ in 0..MOST_REFERENCES {
-        let Some(reference) = part.get("$ref").and_then(Value::as_str) else { break };
-        match referenced(whole, reference) {
-            Some(found) => part = found,
-            None => break,
-        }
-    }
-    part.as_object().map(Branch::of).unwrap_or_default()
+    resolved(whole, part).as_object().map(Branch::of).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use m3_support::bounded_schema::{
     self, BoundedSchema, PrepareError, TooMuchWork, is_nothing_else, without_steps,
 };
 use m3_support::text::shortened;
-use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
 /// A tool's input schema, ready to check arguments.
@@ -144,21 +143,6 @@ impl From<PrepareError> for SchemaError {
         };
         Self { reason: shortened(&reason, MAX_MESSAGE) }
     }
-}
-
-/// The target of a `$ref` within a JSON Schema: `#`, `#/pointer`, or the anchor of a definition.
-#[must_use]
-pub fn referenced<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
-    let fragment = reference.strip_prefix('#')?;
-    if fragment.is_empty() || fragment.starts_with('/') {
-        return root.pointer(&percent_decode_str(fragment).decode_utf8_lossy());
-    }
-    let definitions = ["$defs", "definitions"].iter().filter_map(|key| root.get(*key)?.as_object());
-    definitions.flat_map(Map::values).find(|schema| {
-        ["$anchor", "$dynamicAnchor"]
-            .iter()
-            .any(|key| schema.get(*key).and_then(Value::as_str) == Some(fragment))
-    })
 }
 
 /// The arguments that a schema describes, by their names.

@@ -1,10 +1,8 @@
 //! Reads from the JSON Schema of a tool's arguments what their comparison needs.
 
+use m3_support::schema_parts::parts;
 use m3_support::text::head;
 use m3_trajectory::json::{Json, Keys};
-
-/// The most schemas that are combined into one; more mean that references go round in circles.
-const MAX_VARIANTS: usize = 64;
 
 /// How much of a description is read, in bytes.
 const MOST_DESCRIBED: usize = 1000;
@@ -24,24 +22,7 @@ impl<'a> Schema<'a> {
 
     /// This schema and the schemas it is combined from: `$ref`, `anyOf`, `oneOf`, `allOf`.
     pub(super) fn variants(self) -> Vec<&'a Json> {
-        let mut found = vec![self.node];
-        let mut next = 0;
-        while next < found.len() && found.len() < MAX_VARIANTS {
-            let node = found[next];
-            next += 1;
-            found.extend(node.get("$ref").and_then(Json::as_str).and_then(|path| self.resolve(path)));
-            for combination in ["anyOf", "oneOf", "allOf"] {
-                if let Some(Json::Array(schemas)) = node.get(combination) {
-                    found.extend(schemas);
-                }
-            }
-        }
-        found
-    }
-
-    /// The target of a `$ref` within the document, `#/a/b`.
-    fn resolve(self, path: &str) -> Option<&'a Json> {
-        self.root.pointer(path.strip_prefix('#').filter(|pointer| pointer.starts_with('/'))?)
+        parts(self.root, self.node)
     }
 
     /// The schema of the member `key`.

@@ -22,6 +22,7 @@ pub mod pointer;
 #[cfg(feature = "redact")]
 pub mod redact;
 pub mod remembered;
+pub mod schema_parts;
 pub mod task_files;
 pub mod text;
 pub mod unpack;

@@ -1,6 +1,6 @@
 //! Writes the pages as files for any web server: the answers that a server would give, each under its path.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +11,10 @@ use crate::page::page_for_files;
 
 /// Up to so many scored runs, every two of them are compared.
 const COMPARED: usize = 20;
+
+/// How the name of a folder starts while it is being filled, and the file in it that its writer has locked.
+const UNFINISHED: &str = ".m3-view-";
+const LOCK: &str = ".lock";
 
 /// A bundle cannot be written.
 #[derive(Debug)]
@@ -54,12 +58,17 @@ pub fn write_bundle(
     }
     let above = folder.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(above).map_err(failed(above))?;
-    let made = tempfile::Builder::new().prefix(".m3-view-").tempdir_in(above).map_err(failed(above))?;
+    remove_unfinished(above);
+    let made = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(above).map_err(failed(above))?;
+    let lock_path = made.path().join(LOCK);
+    let lock = File::create(&lock_path).map_err(failed(&lock_path))?;
+    lock.lock().map_err(failed(&lock_path))?;
     let desk = ViewDesk::new(library, false);
     let count = write_into(&desk, made.path(), progress)?;
     if folder.exists() {
         fs::remove_dir(folder).map_err(failed(folder))?;
     }
+    fs::remove_file(&lock_path).map_err(failed(&lock_path))?;
     // Until now only its owner may look into it, as into any temporary folder.
     open_to_readers(made.path()).map_err(failed(made.path()))?;
     let kept = made.keep();
@@ -68,6 +77,22 @@ pub fn write_bundle(
         failed(folder)(cause)
     })?;
     Ok(count)
+}
+
+/// Removes the folders of writers that were stopped before they had finished.
+fn remove_unfinished(above: &Path) {
+    let entries = above.read_dir().into_iter().flatten().flatten();
+    let unfinished = entries.filter(|entry| {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(UNFINISHED);
+        is_ours && entry.file_type().is_ok_and(|kind| kind.is_dir())
+    });
+    for entry in unfinished {
+        let lock = File::open(entry.path().join(LOCK));
+        if lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
+            // If it cannot be removed, it is in nobody's way.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 fn write_into(

@@ -124,6 +124,27 @@ fn a_bundle_is_whole_or_not_there() {
 }
 
 #[test]
+fn a_bundle_removes_what_a_stopped_one_has_left() {
+    let folder = Folder::new();
+    let predictions = folder.path().join("p.json");
+    super::write(&predictions, &serde_json::json!([super::one_call("a", "t/u", &serde_json::json!({}))]));
+    let [stopped, busy] = ["stopped", "busy"].map(|name| {
+        let unfinished = folder.path().join(format!(".m3-view-{name}"));
+        std::fs::create_dir(&unfinished).unwrap();
+        std::fs::write(unfinished.join("index.html"), "half").unwrap();
+        (unfinished.clone(), std::fs::File::create(unfinished.join(".lock")).unwrap())
+    });
+    busy.1.lock().unwrap();
+    let Some(mut command) = m3() else { return };
+    let bundle = folder.path().join("site");
+    let output = run(command.args(["view", "--no-score"]).arg(&predictions).arg("--bundle").arg(&bundle));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(!stopped.0.exists());
+    assert!(busy.0.join("index.html").exists());
+    assert!(bundle.join("index.html").exists() && !bundle.join(".lock").exists());
+}
+
+#[test]
 fn what_cannot_be_shown_is_said_at_the_start() {
     let folder = Folder::new();
     std::fs::write(folder.path().join("words.json"), "{\"a\": 1}").unwrap();

@@ -13,8 +13,9 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use m3_mcp::Tool;
-use m3_mcp::arguments::{ArgumentProblem, properties, referenced, required};
+use m3_mcp::arguments::{ArgumentProblem, properties, required};
 use m3_support::pointer::segments;
+use m3_support::schema_parts::resolved;
 use m3_support::text::{shortened, visible};
 use serde_json::{Map, Value, json};
 
@@ -89,9 +90,7 @@ fn findings<'a>(schema: &'a Value, arguments: &'a Value, problem: &'a ArgumentPr
 fn schema_at<'a>(root: &'a Value, path: &[String]) -> Option<&'a Map<String, Value>> {
     let found = path.iter().try_fold(root, |schema, name| {
         let property = schema.get("properties").and_then(|properties| properties.get(name));
-        let next = property.or(schema.get("items"))?;
-        let reference = next.get("$ref").and_then(Value::as_str);
-        Some(reference.and_then(|reference| referenced(root, reference)).unwrap_or(next))
+        Some(resolved(root, property.or(schema.get("items"))?))
     });
     found?.as_object()
 }

@@ -7,6 +7,7 @@
 
 mod equality;
 mod parse;
+mod schema;
 mod text;
 mod value;
 

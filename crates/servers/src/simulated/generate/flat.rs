@@ -1,7 +1,9 @@
 //! A flattened schema: references are followed, `allOf` is joined, and one branch of each `anyOf` and `oneOf` is
 //! chosen.
 
-use m3_mcp::arguments::referenced;
+use std::collections::HashSet;
+
+use m3_support::schema_parts::{MOST_PARTS, referenced};
 use serde_json::{Map, Value};
 
 use super::MAX_DEPTH;
@@ -12,9 +14,6 @@ use crate::seed::Seed;
 pub(super) struct Flat<'a> {
     pub(super) parts: Vec<&'a Map<String, Value>>,
 }
-
-/// The most schemas joined for one value: this stops references that go round in circles.
-const MAX_PARTS: usize = 64;
 
 /// From this depth on, the branch that looks simplest is chosen.
 const SIMPLE_DEPTH: usize = 3;
@@ -35,7 +34,7 @@ impl<'a> Flat<'a> {
         let mut joined = 0;
         while let Some(schema) = pending.pop() {
             joined += 1;
-            if joined > MAX_PARTS {
+            if joined > MOST_PARTS {
                 return None;
             }
             let Value::Object(keywords) = schema else {
@@ -54,7 +53,7 @@ impl<'a> Flat<'a> {
                 }
             }
             if let Some(Value::Array(all)) = keywords.get("allOf") {
-                pending.extend(all.iter().take(MAX_PARTS));
+                pending.extend(all.iter().take(MOST_PARTS));
             }
             for key in ["anyOf", "oneOf"] {
                 if let Some(Value::Array(branches)) = keywords.get(key) {
@@ -103,6 +102,7 @@ impl<'a> Flat<'a> {
         let enums =
             self.all("enum").filter_map(|value| value.as_array().map(|values| values.iter().collect()));
         constants.chain(enums).reduce(|mut left: Vec<&Value>, right: Vec<&Value>| {
+            let right: HashSet<&Value> = right.into_iter().collect();
             left.retain(|value| right.contains(value));
             left
         })
@@ -202,7 +202,7 @@ fn choose<'a>(branches: &'a [Value], attempt: usize, depth: usize, seed: &Seed) 
             (false, false) => usize::from(*branch == Value::Bool(false)),
         }
     };
-    let mut order: Vec<&Value> = branches.iter().take(MAX_PARTS).collect();
+    let mut order: Vec<&Value> = branches.iter().take(MOST_PARTS).collect();
     // Rotated first, then sorted, so that branches of equal weight keep the drawn order.
     let length = order.len();
     order.rotate_left(seed.stream().index(length));
