@@ -9,8 +9,8 @@ use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use m3_embedding::{Embedding, Encoder, EncoderError, Identity, InputKey};
 use ndarray::Array2;
-use ort::session::{RunOptions, Session};
 use ort::session::builder::GraphOptimizationLevel;
+use ort::session::{RunOptions, Session};
 use ort::value::Value;
 use sha2::{Digest as _, Sha256};
 use tokenizers::{Tokenizer, TruncationParams};

@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use super::outcome::Outcome;
 
-/// The tools against which calls are checked.
-#[derive(Debug, Default)]
+/// The tools against which calls are checked. A clone knows what becomes known of their schemas, too.
+#[derive(Debug, Clone, Default)]
 pub struct KnownTools {
     tools: HashMap<String, Arc<KnownTool>>,
     /// Servers with a known list of tools.

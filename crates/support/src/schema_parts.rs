@@ -99,7 +99,8 @@ mod tests {
 
     #[test]
     fn circles_and_combinations_that_explode_have_an_end() {
-        let circle = json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}});
+        let circle =
+            json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}});
         assert!(resolved(&circle, &circle).get("$ref").is_some());
         assert_eq!(parts(&circle, &circle).len(), MOST_PARTS);
         let twice = |next: usize| json!({"anyOf": [{"$ref": format!("#/$defs/d{next}")}, {"$ref": format!("#/$defs/d{next}")}]});

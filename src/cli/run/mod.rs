@@ -154,6 +154,7 @@ async fn run_with(
     let offered = args.asking.top_tools.or(args.asking.candidates.candidates);
     let offered = offered.map_or(usize::MAX, |count| count as usize).min(catalog.len());
     m3_executor::check_tool_count(args.options().mode, model.name(), offered)?;
+    let (checked, named) = (known.clone(), offering::names_of_unusable(&known));
     let tasks =
         offering::offer(args, common.assets()?, (tasks, references), (catalog, known), (stop, printer))
             .await?;
@@ -182,6 +183,7 @@ async fn run_with(
     end::warn_of_missing_price(prices.as_ref(), &name, printer);
     let price = prices.as_ref().and_then(|prices| end::price(prices, &name));
     let end = watch(begun, View::new(standing, args.workers, price, stop, printer), stop).await?;
+    offering::warn_of_unchecked(&checked, &named, printer);
     match recorder.and_then(|recorder| recorder.failure()) {
         Some(error) => Err(error.into()),
         None => Ok((end, name)),

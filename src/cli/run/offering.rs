@@ -1,6 +1,6 @@
 //! Which tools each task is offered: all, the nearest to its text, or candidates with those that it needs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use m3_embedding::Embedder;
@@ -65,6 +65,18 @@ pub(super) async fn checkable(
     drop(unusable);
     let known = known.among(&catalog);
     Ok((catalog, known))
+}
+
+/// The tools whose schemas cannot be used, as far as that is known.
+pub(super) fn names_of_unusable(known: &KnownTools) -> HashSet<String> {
+    known.unusable_schemas().into_iter().map(|(name, _)| name.to_owned()).collect()
+}
+
+/// Warns of calls that were made without being checked, but for those of the tools that were named before.
+pub(super) fn warn_of_unchecked(known: &KnownTools, named: &HashSet<String>, printer: Printer) {
+    let mut unchecked = known.unusable_schemas();
+    unchecked.retain(|(name, _)| !named.contains(*name));
+    warn_of_schemas(&unchecked, "some of its calls were not checked", printer);
 }
 
 /// Decides which tools each task is offered.

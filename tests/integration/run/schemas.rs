@@ -18,11 +18,16 @@ fn bomb(keyword: &str) -> Value {
     json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": definitions})
 }
 
-/// A task and a server with such a tool beside a plain one.
-fn tasks(folder: &Folder, keyword: &str) {
+/// An expression with thousands of states that are all alive in a long text of digits.
+fn exploding_pattern() -> Value {
+    json!({"type": "object", "properties": {"x": {"pattern": "1[01]{3000}[\u{100}-\u{fff}]"}}})
+}
+
+/// A task and a server with a tool of this schema beside a plain one.
+fn tasks(folder: &Folder, odd: Value) {
     let plain = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
     let tool = |name: &str, schema: Value| json!({"name": name, "description": "d", "inputSchema": schema});
-    let tools = json!([tool("odd", bomb(keyword)), tool("plain", plain)]);
+    let tools = json!([tool("odd", odd), tool("plain", plain)]);
     let catalog = folder.json("catalog.json", &json!({"odd_server": {"tools": tools}}));
     let server = json!({"command": "m3", "args": ["serve", "simulated", "--catalog", catalog, "--server", "odd_server"]});
     folder.json("servers.json", &json!({"mcpServers": {"odd_server": server}}));
@@ -31,12 +36,23 @@ fn tasks(folder: &Folder, keyword: &str) {
 
 #[test]
 fn a_schema_that_cannot_be_checked_stops_no_run() {
-    for keyword in ["anyOf", "allOf"] {
+    let digits = "10".repeat(500_000);
+    for (odd, x, reason, meaning) in [
+        (bomb("anyOf"), "no", "it would take more", "its calls are not checked"),
+        (bomb("allOf"), "no", "it would take more", "its calls are not checked"),
+        (
+            exploding_pattern(),
+            digits.as_str(),
+            "its regular expressions are too large",
+            "some of its calls were not checked",
+        ),
+    ] {
         let folder = Folder::new();
-        tasks(&folder, keyword);
-        let model = ScriptedModel::start(Spoken::OpenAi, |seen| match seen.turn {
+        tasks(&folder, odd);
+        let x = x.to_owned();
+        let model = ScriptedModel::start(Spoken::OpenAi, move |seen| match seen.turn {
             1 => Scripted::Call(vec![
-                ("odd_server__odd".to_owned(), json!({"x": "no"})),
+                ("odd_server__odd".to_owned(), json!({"x": x})),
                 ("odd_server__plain".to_owned(), json!({"n": "no"})),
             ]),
             _ => Scripted::Say("done".to_owned()),
@@ -45,10 +61,10 @@ fn a_schema_that_cannot_be_checked_stops_no_run() {
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{said}");
         assert!(
-            said.contains("`odd_server/odd`: this schema cannot be checked: it would take more"),
+            said.contains(&format!("`odd_server/odd`: this schema cannot be checked: {reason}")),
             "{said}"
         );
-        assert!(said.contains("its calls are not checked"), "{said}");
+        assert!(said.contains(meaning), "{said}");
         let made = &json_of(output_of(&folder).join("predictions.json"))[0]["steps"][0]["calls"];
         assert_eq!([&made[0]["outcome"], &made[1]["outcome"]], ["success", "invalid_arguments"], "{made}");
     }
@@ -57,7 +73,7 @@ fn a_schema_that_cannot_be_checked_stops_no_run() {
 #[test]
 fn such_tools_are_not_offered_where_that_is_asked_for() {
     let folder = Folder::new();
-    tasks(&folder, "anyOf");
+    tasks(&folder, bomb("anyOf"));
     let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
     let output = run(small_run(&folder, &model).arg("--only-checkable-tools"));
     let said = text(&output.stderr);
@@ -70,7 +86,7 @@ fn such_tools_are_not_offered_where_that_is_asked_for() {
 #[test]
 fn commands_with_a_catalog_say_which_schema_cannot_be_checked() {
     let folder = Folder::new();
-    tasks(&folder, "allOf");
+    tasks(&folder, bomb("allOf"));
     let mut call = call("odd_server/odd", json!({"x": "no"}));
     call["result"] = json!("fine");
     folder.json("prediction.json", &json!([trajectory("a", &[&[call]])]));
