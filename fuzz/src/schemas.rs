@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use jsonschema::{PatternOptions, Validator};
 use m3_executor::Offered;
-use m3_mcp::arguments::{ArgumentSchema, SchemaError, properties, referenced, required};
+use m3_mcp::arguments::{ArgumentSchema, SchemaError, properties, required};
 use m3_mcp::{ServerTools, Tool, ToolCatalog};
 use m3_outcomes::{CallChecker, KnownTools};
 use m3_score::{Metric, ScoreOptions, score_pairs};
+use m3_support::schema_parts::{MOST_PARTS, parts, referenced};
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::parse;
 use m3_trajectory::{Call, Step, Trajectory};
@@ -102,6 +103,7 @@ fn check_arguments(schema: &ArgumentSchema, unbounded: Option<&Validator>, argum
 
 /// Every reference is followed, wherever it stands.
 fn check_references(root: &Value, part: &Value) {
+    assert!(parts(root, part).len() <= MOST_PARTS, "{part}");
     match part {
         Value::Object(members) => {
             if let Some(reference) = members.get("$ref").and_then(Value::as_str) {

@@ -16,7 +16,6 @@ use super::input;
 use super::leaderboard::draw;
 use super::printer::{Printer, Unit};
 use super::results::TablesArgs;
-use super::scoring_choices::ProfileArg;
 use crate::calibrate::{
     CalibrationReport, MajorityError, MajorityLabels, SensitivityReport, calibrate, similarities,
 };
@@ -29,8 +28,8 @@ pub(super) struct CalibrateArgs {
     /// Pairs of calls that people have labelled, as `m3 review --label` writes them
     labels: PathBuf,
     /// Definitions: how arguments are serialized before they are embedded
-    #[arg(long, value_enum, default_value_t = ProfileArg::Paper)]
-    profile: ProfileArg,
+    #[arg(long, value_enum, default_value_t = Profile::Paper)]
+    profile: Profile,
     /// Catalog of tools: optional arguments that say nothing are then ignored (profile paper)
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
@@ -62,7 +61,7 @@ docs/calibrate.md explains the labels and what is recommended. To score with oth
 pub(super) fn run(args: &CalibrateArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let labels = MajorityLabels::read(&args.labels)?;
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
-    let profile = Profile::from(args.profile);
+    let profile = args.profile;
     let files = match (&args.pred, &args.reference) {
         (Some(pred), Some(reference)) => {
             Some(input::open_all([pred.as_path(), reference.as_path()], Duplicates::Error, printer)?)

@@ -15,17 +15,16 @@ use super::failure::Failure;
 use super::fidelity_model::ModelArg;
 use super::match_args::MatchArgs;
 use super::printer::Printer;
-use super::scoring_choices::{FlowArg, ProfileArg, ResultsArg, SimilarityArg};
 
 /// Options of everything that scores.
 #[derive(Debug, Args)]
 pub(super) struct ConditionsArgs {
     /// How metrics are computed: by the paper's equations, or as its published program does
-    #[arg(long, value_enum, default_value_t = ProfileArg::Paper)]
-    pub(super) profile: ProfileArg,
+    #[arg(long, value_enum, default_value_t = Profile::Paper)]
+    pub(super) profile: Profile,
     /// How calls are compared when they are aligned
-    #[arg(long, value_enum, default_value_t = SimilarityArg::Cosine)]
-    similarity: SimilarityArg,
+    #[arg(long, value_enum, default_value_t = Similarity::Cosine)]
+    similarity: Similarity,
     /// Pairs of calls less similar than this are not matched [default: 0.6 cosine, 0.5 typed]
     #[arg(long, value_name = "S")]
     tau_weak: Option<f64>,
@@ -34,12 +33,12 @@ pub(super) struct ConditionsArgs {
     tau_strong: Option<f64>,
     /// Whether a prediction may name the files that it makes otherwise than the reference, and has to read what the matched
     /// call made; changes fidelity, and the verdict that follows from it
-    #[arg(long, value_enum, default_value_t = FlowArg::On)]
-    flow: FlowArg,
+    #[arg(long, value_enum, default_value_t = Flow::On)]
+    flow: Flow,
     /// Whether recorded results are evidence where both sides have them: the same telling result makes a call right, another
     /// one from the same inputs wrong; changes fidelity, artifact agreement and the verdict that follows from them
-    #[arg(long, value_enum, default_value_t = ResultsArg::Auto)]
-    results: ResultsArg,
+    #[arg(long, value_enum, default_value_t = Results::Auto)]
+    results: Results,
     /// Catalog of tools: its schemas give kinds and defaults of arguments; optional arguments that are null or equal
     /// to the default are ignored (profile paper)
     #[arg(long, value_name = "FILE")]
@@ -76,18 +75,18 @@ impl ConditionsArgs {
     /// Reads the catalog and the model. Trajectories have no verdicts yet: [`Conditions::verdicts`] is set once it is known
     /// which tools are called.
     pub(super) fn open(&self) -> Result<Conditions, Failure> {
-        let similarity = Similarity::from(self.similarity);
+        let similarity = self.similarity;
         let usual = similarity.thresholds();
         let thresholds = Thresholds::new(
             self.tau_weak.unwrap_or(usual.weak()),
             self.tau_strong.unwrap_or(usual.strong()),
         )?;
         Ok(Conditions {
-            profile: self.profile.into(),
+            profile: self.profile,
             forms: self.forms(),
             similarity,
-            flow: self.flow.into(),
-            results: self.results.into(),
+            flow: self.flow,
+            results: self.results,
             pictures: ResultPictures::default(),
             thresholds,
             catalog: self.tools.as_deref().map(Catalog::open).transpose()?.map(Arc::new),
@@ -106,8 +105,8 @@ impl ConditionsArgs {
     /// With the published program's profile, calls are read as that program reads them, so that the numbers agree.
     pub(super) fn forms(&self) -> CallForms {
         match self.profile {
-            ProfileArg::Paper => CallForms::Understood,
-            ProfileArg::OpenM3Bench => CallForms::Literal,
+            Profile::Paper => CallForms::Understood,
+            Profile::OpenM3Bench => CallForms::Literal,
         }
     }
 

@@ -7,7 +7,7 @@ use clap::Args;
 use m3_report::FidelityModelReport;
 use m3_score::fidelity::model::Model;
 use m3_score::fidelity::{Fidelity, constants};
-use m3_score::{Profile, Serializer, Thresholds};
+use m3_score::{Profile, Serializer, Similarity, Thresholds};
 use m3_support::files::write_atomically;
 use m3_support::text::{counted, shortened};
 use m3_trajectory::catalog::Catalog;
@@ -19,7 +19,6 @@ use super::failure::{Failure, code};
 use super::fidelity_model::{MODEL_FILE, ModelArg};
 use super::printer::{Printer, Unit};
 use super::results::FormArgs;
-use super::scoring_choices::{ProfileArg, SimilarityArg};
 use crate::calibrate::{
     DoubtfulPair, FidelityReport, GroupReport, LabelledSource, LabelledSourceError, PairFileError,
     SourcesReport, TestPair, TrainingReport, adapt, adapted_to, cosine_trial, examples, file_labels,
@@ -37,8 +36,8 @@ pub(super) struct FidelityArgs {
     #[arg(required_unless_present = "sources")]
     pairs: Vec<PathBuf>,
     /// How arguments are compared
-    #[arg(long, value_enum, default_value_t = SimilarityArg::Typed)]
-    similarity: SimilarityArg,
+    #[arg(long, value_enum, default_value_t = Similarity::Typed)]
+    similarity: Similarity,
     /// Pairs are accepted from this score on [default: 0.5 typed, 0.8 cosine]
     #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
     threshold: Option<f64>,
@@ -46,8 +45,8 @@ pub(super) struct FidelityArgs {
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
     /// Definitions: how arguments are serialized for cosines
-    #[arg(long, value_enum, default_value_t = ProfileArg::Paper)]
-    profile: ProfileArg,
+    #[arg(long, value_enum, default_value_t = Profile::Paper)]
+    profile: Profile,
     /// Adapt the model to the pairs, and say on pairs that it has not seen whether that is better
     #[arg(long, requires = "model", conflicts_with_all = ["similarity", "threshold", "profile", "ask"])]
     train: bool,
@@ -97,15 +96,15 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
     let of_sources: Vec<(String, usize)> =
         labels.iter().cloned().zip(sources.iter().map(|source| source.pairs.len())).collect();
     let model = args.by.open()?;
-    let is_typed = args.similarity == SimilarityArg::Typed;
+    let is_typed = args.similarity == Similarity::Typed;
     if is_typed {
         note_learned(&model, &sources, &labels, printer);
     }
     let pairs: Vec<TestPair> = sources.into_iter().flat_map(|source| source.pairs).collect();
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
     let threshold = args.threshold.unwrap_or(match args.similarity {
-        SimilarityArg::Typed => constants::THRESHOLD,
-        SimilarityArg::Cosine => Thresholds::default().strong(),
+        Similarity::Typed => constants::THRESHOLD,
+        Similarity::Cosine => Thresholds::default().strong(),
     });
     if !(0.0..=1.0).contains(&threshold) {
         return Err(Failure::new(
@@ -122,12 +121,12 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
     let mut bar = printer.bar(Unit::Progress);
     let mut progress = |done: usize, total: usize| bar.set("embedding", done as u64, total as u64);
     let mut trial = match args.similarity {
-        SimilarityArg::Typed => {
+        Similarity::Typed => {
             let fidelity = Fidelity::new(catalog.as_ref()).by_model(Some(Arc::clone(&model)));
             typed_trial(&pairs, fidelity, &mut embedder, &mut progress)?
         }
-        SimilarityArg::Cosine => {
-            let serializer = Serializer::new(Profile::from(args.profile), catalog.as_ref());
+        Similarity::Cosine => {
+            let serializer = Serializer::new(args.profile, catalog.as_ref());
             cosine_trial(&pairs, &serializer, &mut embedder, &mut progress)?
         }
     };
@@ -153,7 +152,7 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
 
 /// Refuses to ask a model about scores that are no probabilities, and options that do nothing.
 fn check_ask(args: &FidelityArgs) -> Result<(), Failure> {
-    if args.ask.is_wanted() && args.similarity == SimilarityArg::Cosine {
+    if args.ask.is_wanted() && args.similarity == Similarity::Cosine {
         let message = "`--ask` is for pairs that fidelity is not sure of, and cosines are no probabilities\n\
                        hint: leave out `--similarity cosine`";
         return Err(Failure::new(code::INPUT, message));

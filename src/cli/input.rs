@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use clap::ValueEnum;
 use m3_support::text::counted;
 use m3_traces::TRACES;
 use m3_trajectory::Trajectory;
@@ -15,24 +14,6 @@ use m3_trajectory::{CallForms, Duplicates, OpenError, Problem, Problems, Severit
 
 use super::failure::{Failure, code};
 use super::printer::{Printer, Unit};
-
-/// What to do with an id that stands twice.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum DuplicatesArg {
-    /// Stop and name both places
-    Error,
-    /// Use the last
-    Last,
-}
-
-impl From<DuplicatesArg> for Duplicates {
-    fn from(duplicates: DuplicatesArg) -> Self {
-        match duplicates {
-            DuplicatesArg::Error => Duplicates::Error,
-            DuplicatesArg::Last => Duplicates::Last,
-        }
-    }
-}
 
 /// A file of predictions. A folder that contains `predictions.json`, as written by `m3 run`, stands for this file.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use m3_score::{ArgumentMode, ArgumentRule, MatchMode, MatchOptions};
 use m3_support::names::nearest;
 use m3_support::text::shortened;
@@ -15,10 +15,10 @@ pub(super) struct MatchArgs {
     /// Say of each trajectory whether it passes beside its reference, as agentevals does; changes no other number
     /// (docs/metrics.md)
     #[arg(id = "match", long = "match", value_name = "MODE", value_enum)]
-    mode: Option<MatchModeArg>,
+    mode: Option<MatchMode>,
     /// Which arguments calls must share to be the same [default: exact]
     #[arg(id = "match_args", long = "match-args", value_name = "MODE", value_enum, requires = "match")]
-    arguments: Option<ArgumentModeArg>,
+    arguments: Option<ArgumentMode>,
     /// Another mode for the calls of a tool, or the arguments that count, such as image/crop=ignore or
     /// map/find=place.city,limit; repeatable
     #[arg(
@@ -29,52 +29,6 @@ pub(super) struct MatchArgs {
         value_parser = parse_tool
     )]
     tools: Vec<(String, ArgumentRule)>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum MatchModeArg {
-    /// In each step the calls of the reference's step, in any order within it
-    Strict,
-    /// The calls of the reference, in any order and in any steps
-    Unordered,
-    /// No calls but those of the reference
-    Subset,
-    /// The calls of the reference, and perhaps others
-    Superset,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ArgumentModeArg {
-    /// All
-    Exact,
-    /// None
-    Ignore,
-    /// Those that the prediction has; with --match subset and unordered see docs/metrics.md
-    Subset,
-    /// Those that the reference has, likewise
-    Superset,
-}
-
-impl From<MatchModeArg> for MatchMode {
-    fn from(mode: MatchModeArg) -> Self {
-        match mode {
-            MatchModeArg::Strict => Self::Strict,
-            MatchModeArg::Unordered => Self::Unordered,
-            MatchModeArg::Subset => Self::Subset,
-            MatchModeArg::Superset => Self::Superset,
-        }
-    }
-}
-
-impl From<ArgumentModeArg> for ArgumentMode {
-    fn from(mode: ArgumentModeArg) -> Self {
-        match mode {
-            ArgumentModeArg::Exact => Self::Exact,
-            ArgumentModeArg::Ignore => Self::Ignore,
-            ArgumentModeArg::Subset => Self::Subset,
-            ArgumentModeArg::Superset => Self::Superset,
-        }
-    }
 }
 
 /// Reads `TOOL=MODE` or `TOOL=KEY,KEY`. `TOOL=exact,` is the key `exact`.
@@ -115,8 +69,8 @@ impl MatchArgs {
         if let Some(tool) = tools.keys().find(|tool| !is_called(tool)) {
             printer.warn(&format!("`--match-tool`: neither side calls `{}`", shortened(tool, 60)));
         }
-        let arguments = self.arguments.map_or(ArgumentMode::Exact, ArgumentMode::from);
-        Some(MatchOptions { mode: self.mode?.into(), arguments, tools })
+        let arguments = self.arguments.unwrap_or(ArgumentMode::Exact);
+        Some(MatchOptions { mode: self.mode?, arguments, tools })
     }
 }
 

@@ -6,17 +6,18 @@ use std::sync::Arc;
 use clap::{ArgGroup, Args};
 use m3_mcp::ToolCatalog;
 use m3_outcomes::{CallCounts, KnownTools, Rate, classify_trajectory, recorded_reply};
+use m3_report::Format;
 use m3_support::text::counted;
-use m3_trajectory::TrajectoryFile;
 use m3_trajectory::catalog::Catalog;
+use m3_trajectory::{Duplicates, TrajectoryFile};
 
 use super::Common;
 use super::asking::AskArgs;
 use super::failure::{Failure, code};
 use super::hosting::{warn_of_rejected, warn_of_schemas};
-use super::input::{self, DuplicatesArg};
+use super::input;
 use super::outcomes_sink::Sink;
-use super::output::{FormatArg, Output, form};
+use super::output::{Output, form};
 use super::printer::{Printer, Unit};
 use super::replay::{Inputs, ReplayArgs};
 use crate::report::{OutcomesGatherer, outcomes_renderer};
@@ -42,14 +43,14 @@ pub(super) struct OutcomesArgs {
     #[command(flatten)]
     asking: AskArgs,
     /// What to do when an id stands twice with different content [default: error]
-    #[arg(long, value_enum, hide_default_value = true, default_value_t = DuplicatesArg::Error)]
-    duplicates: DuplicatesArg,
+    #[arg(long, value_enum, hide_default_value = true, default_value_t = Duplicates::Error)]
+    duplicates: Duplicates,
     /// Add a table for each type of task
     #[arg(long)]
     by_type: bool,
     /// Form of the report [default: by the ending of --out, else table]
     #[arg(long, value_enum)]
-    format: Option<FormatArg>,
+    format: Option<Format>,
     /// Write the report to a file instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -100,13 +101,13 @@ pub(super) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Res
             "results are recorded by a command of its own\nhint: m3 record FILE --servers CONFIG -o OUT";
         return Err(Failure::new(code::INPUT, message));
     }
-    let format = form(args.format, args.out.as_deref())?.into();
+    let format = form(args.format, args.out.as_deref())?;
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?.map(|it| ToolCatalog::from(&it));
     if let Some(catalog) = &catalog {
         warn_of_rejected(catalog, printer);
     }
     let tools = catalog.map(|catalog| Arc::new(KnownTools::new(&catalog)));
-    let file = input::open_with_malformed(&args.predictions, args.duplicates.into(), printer)?;
+    let file = input::open_with_malformed(&args.predictions, args.duplicates, printer)?;
     let mut inputs: Vec<&Path> = vec![&args.predictions];
     inputs.extend(args.tools.as_deref());
     inputs.extend(args.servers.as_deref());

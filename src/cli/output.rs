@@ -5,38 +5,10 @@ use std::io::{self, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use m3_report::Format;
 use m3_support::files::{AtomicFile, folder_of, real_path};
 
 use super::failure::{Failure, TEMPORARY, code};
 use super::printer::Printer;
-
-/// The form of a report that is written trajectory by trajectory.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum FormatArg {
-    /// For people
-    Table,
-    /// Everything, as one document
-    Json,
-    /// One trajectory a line, the summary last: for files of any size
-    Jsonl,
-    /// A row for each trajectory, each type and the whole
-    Csv,
-    /// For a pull request
-    Markdown,
-}
-
-impl From<FormatArg> for Format {
-    fn from(form: FormatArg) -> Self {
-        match form {
-            FormatArg::Table => Self::Table,
-            FormatArg::Json => Self::Json,
-            FormatArg::Jsonl => Self::JsonLines,
-            FormatArg::Csv => Self::Csv,
-            FormatArg::Markdown => Self::Markdown,
-        }
-    }
-}
 
 /// Endings of files, and the forms they stand for, by their names in `--format`.
 const ENDINGS: [(&str, &str); 10] = [

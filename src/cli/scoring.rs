@@ -22,10 +22,10 @@ use super::conditions::{Conditions, ConditionsArgs};
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
 use super::ignored_tools::IgnoredTools;
-use super::input::{self, Content, DuplicatesArg, PredictionsArg};
+use super::input::{self, Content, PredictionsArg};
 use super::places::{PointsAt, ScoredPlaces};
 use super::printer::{Printer, Unit};
-use super::scoring_choices::{ByArg, ProfileArg};
+use super::scoring_choices::ByArg;
 use super::seen::{Seen, check_order};
 use super::suites::ScoredFiles;
 use super::tool_names::{Known, ToolNamesArg};
@@ -50,7 +50,7 @@ pub(super) struct ScoringArgs {
     tool_names: ToolNamesArg,
     /// What to do when an id stands twice with different content [default: error; last with open-m3-bench]
     #[arg(long, value_enum)]
-    duplicates: Option<DuplicatesArg>,
+    duplicates: Option<Duplicates>,
     /// What tasks are grouped by: their type, or the shape of their reference
     #[arg(long, value_enum, default_value_t = ByArg::Type)]
     by: ByArg,
@@ -184,9 +184,9 @@ impl ScoringArgs {
 
     fn duplicates(&self) -> Duplicates {
         match (self.duplicates, self.conditions.profile) {
-            (Some(duplicates), _) => duplicates.into(),
-            (None, ProfileArg::Paper) => Duplicates::Error,
-            (None, ProfileArg::OpenM3Bench) => Duplicates::Last,
+            (Some(duplicates), _) => duplicates,
+            (None, Profile::Paper) => Duplicates::Error,
+            (None, Profile::OpenM3Bench) => Duplicates::Last,
         }
     }
 }

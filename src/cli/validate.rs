@@ -10,10 +10,9 @@ use m3_report::{
     write_validation_as_sarif,
 };
 use m3_traces::TRACES;
-use m3_trajectory::{Problems, Severity, SourceError, TrajectoryFile};
+use m3_trajectory::{Duplicates, Problems, Severity, SourceError, TrajectoryFile};
 
 use super::failure::{Failure, code};
-use super::input::DuplicatesArg;
 use super::output::Output;
 use super::places::working_folder;
 use super::printer::{Printer, Unit};
@@ -29,8 +28,8 @@ pub(super) struct ValidateArgs {
     #[arg(long, value_enum, default_value_t = FormatArg::Table)]
     format: FormatArg,
     /// What to do when an id stands twice with different content
-    #[arg(long, value_enum, default_value_t = DuplicatesArg::Error)]
-    duplicates: DuplicatesArg,
+    #[arg(long, value_enum, default_value_t = Duplicates::Error)]
+    duplicates: Duplicates,
 }
 
 const EXAMPLES: &str = "\
@@ -59,7 +58,7 @@ pub(super) fn run(args: &ValidateArgs, printer: Printer) -> Result<(), Failure> 
     for path in &args.files {
         let mut bar = printer.bar(Unit::Trajectories);
         let mut progress = |done, total| bar.set("reading", done as u64, total as u64);
-        match TrajectoryFile::scan(path, TRACES, args.duplicates.into(), &mut progress) {
+        match TrajectoryFile::scan(path, TRACES, args.duplicates, &mut progress) {
             Ok(file) => {
                 let mut found = describe(&file)?;
                 if matches!(args.format, FormatArg::Sarif) {

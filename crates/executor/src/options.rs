@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 
 /// How the model and the executor work together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Plan which tools, emit calls as strict JSON, decide whether it is complete, answer (M³-Bench, section 3.1).
@@ -21,6 +22,7 @@ pub enum Mode {
 
 /// Which of a task's texts the model gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Instruction {
     /// The fuzzy `question`, as people ask.

@@ -45,11 +45,11 @@
 
 #![forbid(unsafe_code)]
 
+mod asking;
 mod chain;
 mod fence;
 pub mod grade;
 pub mod labels;
-mod patience;
 pub mod reconstruct;
 pub mod reference;
 pub mod review;

@@ -111,16 +111,18 @@ pub trait ScoreRenderer {
 
 /// The form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Format {
-    /// For people, at a terminal.
+    /// For people
     Table,
-    /// One document of the schema `m3.score/1`.
+    /// Everything, as one document
     Json,
-    /// One trajectory on each line, the summary on the last.
+    /// One trajectory a line, the summary last: for files of any size
+    #[cfg_attr(feature = "clap", value(name = "jsonl"))]
     JsonLines,
-    /// One row for each trajectory, each type and the whole.
+    /// A row for each trajectory, each type and the whole
     Csv,
-    /// Tables for a pull request or a page.
+    /// For a pull request
     Markdown,
 }
 

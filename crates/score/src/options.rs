@@ -11,13 +11,14 @@ use super::results::ComparePictures;
 use super::schema::Schema;
 use super::{MatchOptions, Profile, RoleRules, Similarity, Thresholds};
 
-/// Whether calls are compared by what they do with files.
+/// Whether names of files are compared by what they stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Flow {
-    /// A prediction may name what it makes otherwise than the reference, and reads what the matched call made.
+    /// By which call made them: names that a trajectory chooses are its own
     #[default]
     On,
-    /// Names are texts like others.
+    /// As texts
     Off,
 }
 
@@ -34,11 +35,12 @@ impl Flow {
 
 /// Whether what calls returned is evidence of what they asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Results {
-    /// Where both sides have recorded results.
+    /// Where both sides have recorded them
     #[default]
     Auto,
-    /// Never.
+    /// Never
     Off,
 }
 

@@ -4,11 +4,13 @@ use super::fidelity;
 
 /// The two sets of definitions; `docs/metrics.md` compares them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Profile {
-    /// The equations of M³-Bench.
+    /// The equations of M3-Bench
     #[default]
     Paper,
-    /// The program published with Open-M3-Bench, for comparison with the paper's tables.
+    /// Like the program published with Open-M3-Bench, for comparison with the paper's tables
+    #[cfg_attr(feature = "clap", value(name = "open-m3-bench"))]
     OpenM3Bench,
 }
 

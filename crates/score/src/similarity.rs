@@ -4,11 +4,12 @@ use super::Thresholds;
 
 /// How the similarity of two calls of one tool is computed for their alignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Similarity {
-    /// The paper's similarity: the cosine of the embeddings of the serialized arguments.
+    /// The paper's: the cosine of the embeddings of the serialized arguments
     #[default]
     Cosine,
-    /// The [fidelity](super::fidelity) of their arguments.
+    /// Argument by argument, each as what it is (number, date, path, text ..): the fidelity
     Typed,
 }
 

@@ -12,14 +12,15 @@ use super::CallPlace;
 
 /// Which calls a prediction must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum MatchMode {
-    /// In each step those of the reference's step, in any order within it.
+    /// In each step the calls of the reference's step, in any order within it
     Strict,
-    /// Those of the reference, in any order and in any steps.
+    /// The calls of the reference, in any order and in any steps
     Unordered,
-    /// None but those of the reference.
+    /// No calls but those of the reference
     Subset,
-    /// Those of the reference, and perhaps others.
+    /// The calls of the reference, and perhaps others
     Superset,
 }
 
@@ -36,17 +37,19 @@ impl MatchMode {
     }
 }
 
-/// Which arguments calls of one tool must share to be the same.
+/// Which arguments calls of one tool must share to be the same. `Subset` takes those of the first call, which is the predicted one
+/// in [`MatchMode::Strict`] and [`MatchMode::Superset`]. In [`MatchMode::Subset`] it is the reference's, and
+/// [`MatchMode::Unordered`] asks for both, as `agentevals` does. `Superset` takes those of the second call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum ArgumentMode {
-    /// All.
+    /// All
     Exact,
-    /// None.
+    /// None
     Ignore,
-    /// Those of the first call, which is the predicted one in [`MatchMode::Strict`] and [`MatchMode::Superset`]. In
-    /// [`MatchMode::Subset`] it is the reference's, and [`MatchMode::Unordered`] asks for both, as `agentevals` does.
+    /// Those that the prediction has; with --match subset and unordered see docs/metrics.md
     Subset,
-    /// Those of the second call.
+    /// Those that the reference has, likewise
     Superset,
 }
 

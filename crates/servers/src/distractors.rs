@@ -15,11 +15,12 @@ use crate::seed::Seed;
 
 /// How distractors are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum DistractorKind {
-    /// The tools whose names and descriptions are most similar to those of a needed tool.
+    /// Those whose names and descriptions are nearest to a needed tool's, by the sentence encoder
     #[default]
     Near,
-    /// Any tools.
+    /// Any
     Random,
 }
 

@@ -22,11 +22,11 @@ use m3_support::files::folder_of;
 use m3_support::text::counted;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::Keys;
-use m3_trajectory::{Trajectory, TrajectoryFile};
+use m3_trajectory::{Duplicates, Trajectory, TrajectoryFile};
 use m3_web::Handler;
 
 use super::failure::{Failure, code};
-use super::input::{self, DuplicatesArg};
+use super::input;
 use super::output::{Output, refuse_equal};
 use super::printer::Printer;
 use super::served_page::serve_page;
@@ -47,8 +47,8 @@ pub(super) struct ReviewArgs {
     #[arg(long, value_name = "DIR")]
     images: Option<PathBuf>,
     /// What to do when an id stands twice in REF with different content
-    #[arg(long, value_enum, default_value_t = DuplicatesArg::Error)]
-    duplicates: DuplicatesArg,
+    #[arg(long, value_enum, default_value_t = Duplicates::Error)]
+    duplicates: Duplicates,
     /// Who decides [default: the user's name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -125,7 +125,7 @@ pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result<(), Failure> {
     if let Some(originals) = &args.pairs {
         return args.pairs(originals, &name, printer);
     }
-    let [file] = input::open_all([&args.references], args.duplicates.into(), printer)?;
+    let [file] = input::open_all([&args.references], args.duplicates, printer)?;
     let references = all(&file)?;
     if let Some(predictions) = &args.label {
         return args.label(predictions, references, &name, printer);
@@ -218,7 +218,7 @@ impl ReviewArgs {
     }
 
     fn pairs(&self, originals: &Path, name: &str, printer: Printer) -> Result<(), Failure> {
-        let [file] = input::open_all([&self.references], self.duplicates.into(), printer)?;
+        let [file] = input::open_all([&self.references], self.duplicates, printer)?;
         let pairs = pairs::of(originals, (&self.references, all(&file)?), printer)?;
         let pairs = Pairs::open(pairs, &preferences_path(&self.references))?;
         if self.summary {

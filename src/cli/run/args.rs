@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use m3_executor::run::KeepWorkspaces;
 use m3_executor::{Instruction, Limits, Mode, RunOptions};
 use m3_llm::Settings;
@@ -37,11 +37,11 @@ pub(in crate::cli) struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub(super) images: Option<PathBuf>,
     /// How model and tools work together
-    #[arg(long, value_enum, default_value_t = ModeArg::Staged)]
-    pub(super) mode: ModeArg,
+    #[arg(long, value_enum, default_value_t = Mode::Staged)]
+    pub(super) mode: Mode,
     /// Which text of a task the model gets; a task with only one text uses that one
-    #[arg(long, value_enum, default_value_t = InstructionArg::Question)]
-    pub(super) instruction: InstructionArg,
+    #[arg(long, value_enum, default_value_t = Instruction::Question)]
+    pub(super) instruction: Instruction,
     /// Only the task with this id; repeatable
     #[arg(long, value_name = "ID", help_heading = "Which tasks")]
     pub(super) id: Vec<String>,
@@ -65,8 +65,8 @@ pub(in crate::cli) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) record: Option<PathBuf>,
     /// Which workspaces are left when their tasks are done
-    #[arg(long, value_enum, value_name = "WHICH", default_value_t = KeepArg::Always)]
-    pub(super) keep_workspaces: KeepArg,
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = KeepWorkspaces::Always)]
+    pub(super) keep_workspaces: KeepWorkspaces,
     /// Table of prices, to show what the run costs (docs/run.md)
     #[arg(long, value_name = "FILE")]
     pub(super) prices: Option<PathBuf>,
@@ -149,30 +149,18 @@ pub(super) struct CandidateArgs {
     #[arg(long, value_name = "FILE", requires = "candidates")]
     pub(super) references: Option<PathBuf>,
     /// Which distractors
-    #[arg(long, value_enum, value_name = "KIND", default_value_t = DistractorArg::Random, requires = "candidates")]
-    distractor_kind: DistractorArg,
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = DistractorKind::Random, requires = "candidates")]
+    distractor_kind: DistractorKind,
     /// Decides random distractors and the order of the tools: the same seed gives the same lists on any machine
     #[arg(long, value_name = "N", default_value_t = 0, requires = "candidates")]
     candidates_seed: u64,
 }
 
-/// Which distractors are offered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum DistractorArg {
-    /// Any
-    Random,
-    /// Those whose names and descriptions are nearest to a needed tool's, by the sentence encoder
-    Near,
-}
-
 impl CandidateArgs {
     /// How candidates are chosen; `None` if all tools are offered.
     pub(super) fn choice(&self) -> Option<Candidates> {
-        let kind = match self.distractor_kind {
-            DistractorArg::Random => DistractorKind::Random,
-            DistractorArg::Near => DistractorKind::Near,
-        };
-        Some(Candidates { count: self.candidates? as usize, kind, seed: self.candidates_seed })
+        let (kind, seed) = (self.distractor_kind, self.candidates_seed);
+        Some(Candidates { count: self.candidates? as usize, kind, seed })
     }
 }
 
@@ -197,37 +185,6 @@ names servers to call.
 Exits with 3 if tasks failed, with 4 if the model, a server or disk space is not available, with 130 if it was \
 interrupted: Ctrl-C once finishes running calls and saves, twice stops at once.";
 
-/// How the model is driven.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum ModeArg {
-    /// Plan tools, emit calls as JSON, decide whether it is complete, answer (the paper's way)
-    Staged,
-    /// The provider's own tool calling
-    Native,
-    /// Thought, action, observation, in text
-    React,
-}
-
-/// Which text of a task the model gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum InstructionArg {
-    /// As people ask
-    Question,
-    /// Explicit: names tools and steps
-    Prompt,
-}
-
-/// Which workspaces are left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum KeepArg {
-    /// All
-    Always,
-    /// Those of tasks that failed
-    Failed,
-    /// None
-    Never,
-}
-
 /// A JSON object on the command line.
 #[derive(Debug, Clone)]
 pub(super) struct Extra(Map<String, Value>);
@@ -238,15 +195,8 @@ impl RunArgs {
         let seconds = |seconds: u32| Duration::from_secs(seconds.into());
         let (limits, asking) = (&self.limits, &self.asking);
         RunOptions {
-            mode: match self.mode {
-                ModeArg::Staged => Mode::Staged,
-                ModeArg::Native => Mode::Native,
-                ModeArg::React => Mode::React,
-            },
-            instruction: match self.instruction {
-                InstructionArg::Question => Instruction::Question,
-                InstructionArg::Prompt => Instruction::Prompt,
-            },
+            mode: self.mode,
+            instruction: self.instruction,
             limits: Limits {
                 steps: limits.max_steps,
                 calls_per_step: limits.max_calls_per_step,
@@ -265,14 +215,6 @@ impl RunArgs {
                 extra: asking.llm_extra.as_ref().map_or_else(Map::new, |extra| extra.0.clone()),
                 ..asking.replies.settings()
             },
-        }
-    }
-
-    pub(super) fn keep(&self) -> KeepWorkspaces {
-        match self.keep_workspaces {
-            KeepArg::Always => KeepWorkspaces::Always,
-            KeepArg::Failed => KeepWorkspaces::Failed,
-            KeepArg::Never => KeepWorkspaces::Never,
         }
     }
 }

@@ -173,7 +173,7 @@ async fn run_with(
         options: args.options(),
         repeats: args.repeat,
         workers: args.workers.into(),
-        keep: args.keep(),
+        keep: args.keep_workspaces,
         retry_failed: args.retry_failed,
     }
     .begin()?;

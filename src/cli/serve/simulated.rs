@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use m3_mcp::Toolbox;
 use m3_servers::distractors::{DistractorError, DistractorKind};
 use m3_servers::simulated::{
@@ -60,16 +60,8 @@ struct Offer {
     #[arg(long, value_name = "N", requires = "only", help_heading = "Offered tools")]
     distractors: Option<usize>,
     /// Which tools distract
-    #[arg(long, value_enum, default_value_t = KindArg::Near, help_heading = "Offered tools")]
-    distractor_kind: KindArg,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum KindArg {
-    /// The most similar ones to the tools of --only, by the encoder
-    Near,
-    /// Any
-    Random,
+    #[arg(long, value_enum, default_value_t = DistractorKind::Near, help_heading = "Offered tools")]
+    distractor_kind: DistractorKind,
 }
 
 /// How a server misbehaves.
@@ -208,7 +200,7 @@ fn configuration(args: &SimulatedArgs, servers: &[Arc<SimulatedServer>]) -> Valu
     }
     if let Some(count) = args.offer.distractors {
         add("--distractors", count.to_string());
-        let kind = if matches!(args.offer.distractor_kind, KindArg::Near) { "near" } else { "random" };
+        let kind = if matches!(args.offer.distractor_kind, DistractorKind::Near) { "near" } else { "random" };
         add("--distractor-kind", kind.to_owned());
     }
     add("--seed", args.seed.to_string());
@@ -254,16 +246,15 @@ impl SimulatedArgs {
             crash_rate: self.faults.crash_rate,
             hang_rate: self.faults.hang_rate,
         };
-        let kind = match self.offer.distractor_kind {
-            KindArg::Near => DistractorKind::Near,
-            KindArg::Random => DistractorKind::Random,
-        };
         SimulatedOptions {
             catalog: self.catalog.clone(),
             trajectories: self.trajectories.clone(),
             behaviour: Behaviour { seed: self.seed, is_strict: self.strict, faults },
             only: self.offer.only.clone(),
-            distractors: self.offer.distractors.map(|count| DistractorOptions { count, kind }),
+            distractors: self
+                .offer
+                .distractors
+                .map(|count| DistractorOptions { count, kind: self.offer.distractor_kind }),
         }
     }
 }

@@ -9,12 +9,13 @@ use crate::FinishReason;
 
 /// Which workspaces are kept when their tasks are done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum KeepWorkspaces {
-    /// All.
+    /// All
     Always,
-    /// Those of tasks that failed.
+    /// Those of tasks that failed
     Failed,
-    /// None.
+    /// None
     Never,
 }
 

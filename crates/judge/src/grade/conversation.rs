@@ -3,24 +3,19 @@
 use std::sync::Arc;
 
 use m3_llm::{
-    Assistant, Message, Model, ModelError, Part, PictureLimits, Pictures, Reply, Request, Retry, Scope,
-    Settings, Usage,
+    Assistant, Message, Model, Part, PictureLimits, Pictures, Reply, Request, Retry, Scope, Settings, Usage,
 };
-use m3_support::text::{error_with_causes, head, on_one_line, shortened};
-use tokio_util::sync::CancellationToken;
+use m3_support::text::head;
 
 use super::answer::{Answer, Read};
 use super::question::{Question, again};
-use crate::patience::ask_until_stopped;
+use crate::asking::{AskedModel, NoReply, reason, reason_of_failure};
 
 /// How often a grader is asked again whose reply cannot be read.
 const ASKED_AGAIN: u32 = 2;
 
 /// The longest reply that is kept, in bytes.
 const REPLY_KEPT: usize = 20_000;
-
-/// The longest reason that is reported, in columns.
-const REASON: usize = 300;
 
 /// Who hears of what happens while graders are asked.
 pub struct Listeners<'a> {
@@ -37,12 +32,8 @@ pub(super) struct Conversation<'a> {
     pub(super) id: &'a str,
     /// The number of the pass, from 1.
     pub(super) pass: u32,
-    /// The grader's name.
-    pub(super) grader: &'a str,
-    pub(super) model: &'a Model,
+    pub(super) model: AskedModel<'a>,
     pub(super) settings: &'a Settings,
-    pub(super) told: &'a Listeners<'a>,
-    pub(super) stop: &'a CancellationToken,
 }
 
 /// How a conversation ended.
@@ -51,19 +42,10 @@ pub(super) enum Held {
     Answer(Answer, String),
     /// Replies, none of which can be read: what is wrong with the last one.
     Unreadable(String),
-    /// No reply.
-    Failed {
-        error: ModelError,
-        /// Whether the first request of this conversation already had no reply.
-        is_first: bool,
-    },
+    /// No reply, for this reason.
+    Failed(String),
     /// The work was stopped.
     Stopped,
-}
-
-/// An error in the form in which reports give it.
-pub(super) fn reason(error: &(dyn std::error::Error + 'static)) -> String {
-    shortened(&on_one_line(&error_with_causes(error)), REASON)
 }
 
 /// The evidence and the image, as this grader takes them.
@@ -88,7 +70,7 @@ pub(super) async fn parts(
 impl Conversation<'_> {
     /// Asks, and asks again if the reply cannot be read. Adds what that took to `requests` and `usage`.
     pub(super) async fn hold(self, parts: Vec<Part>, requests: &mut usize, usage: &mut Usage) -> Held {
-        let Self { question, id, pass, grader, model, settings, told, stop } = self;
+        let Self { question, id, pass, model, settings } = self;
         let mut request = Request {
             system: question.system.clone(),
             messages: vec![Arc::new(Message::User(parts))],
@@ -103,11 +85,10 @@ impl Conversation<'_> {
         };
         let mut last = Held::Unreadable("it said nothing".to_owned());
         for round in 0..=ASKED_AGAIN {
-            let told = |retry| (told.retry)(grader, retry);
-            let reply = match ask_until_stopped(model, &request, &scope, &told, stop).await {
-                Some(Ok(answered)) => answered.reply,
-                Some(Err(error)) => return Held::Failed { error, is_first: round == 0 },
-                None => return Held::Stopped,
+            let reply = match model.ask(&request, &scope, (id, round == 0)).await {
+                Ok(reply) => reply,
+                Err(NoReply::Failed { cause, .. }) => return Held::Failed(reason_of_failure(&cause)),
+                Err(NoReply::Stopped) => return Held::Stopped,
             };
             *requests += 1;
             *usage = usage.plus(reply.usage);

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt as _};
-use m3_llm::{Breaker, MAX_FAILED_TASKS, Model, ModelBlocker, Pictures, Settings, Usage};
+use m3_llm::{Breaker, MAX_FAILED_TASKS, Model, Pictures, Retry, Settings, Usage};
 use m3_support::journal::JournalError;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
-use super::conversation::{Conversation, Held, Listeners, parts, reason};
+use super::conversation::{Conversation, Held, Listeners, parts};
 use super::question::{Question, question};
 use super::rubric::{Aspect, Rubric};
 use super::store::{AnswerStore, KeptAnswer};
 use super::subject::Subject;
+use crate::asking::AskedModel;
 
 /// One grader of the panel.
 #[derive(Debug)]
@@ -192,21 +193,16 @@ impl Panel {
             Ok(parts) => parts,
             Err(reason) => return Ok(Outcome::missing(reason)),
         };
+        let on_retry = |retry: Retry| (work.told.retry)(&grader.name, retry);
         let conversation = Conversation {
             question: &asking.question,
             id: &asking.id,
             pass: asking.pass,
-            grader: &grader.name,
-            model,
+            model: AskedModel { model, breaker: work.breaker, on_retry: &on_retry, stop: work.stop },
             settings: &self.settings,
-            told: work.told,
-            stop: work.stop,
         };
         let mut outcome = Outcome::default();
         let held = conversation.hold(parts, &mut outcome.requests, &mut outcome.usage).await;
-        if outcome.requests > 0 {
-            work.breaker.replied();
-        }
         outcome.answer = match held {
             Held::Answer(answer, reply) => {
                 work.store.put(&KeptAnswer {
@@ -222,13 +218,7 @@ impl Panel {
                 Some(Ok(answer))
             }
             Held::Unreadable(problem) => Some(Err(format!("its reply cannot be read: {problem}"))),
-            Held::Failed { error, is_first } => {
-                let reason = reason(&error);
-                if let Ok(blocker) = ModelBlocker::of_error(error, is_first) {
-                    work.breaker.failed(&asking.id, &blocker);
-                }
-                Some(Err(reason))
-            }
+            Held::Failed(reason) => Some(Err(reason)),
             Held::Stopped => None,
         };
         Ok(outcome)

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use m3_llm::{
-    Assistant, Breaker, FailureScope, Message, Model, ModelBlocker, ModelError, Part, Picture, Request,
-    Retry, Scope, Settings, Usage,
+    Assistant, Breaker, FailureScope, Message, Model, ModelBlocker, Part, Picture, Request, Retry, Scope,
+    Settings, Usage,
 };
 use m3_support::canonical::hash_of;
 use m3_support::journal::JournalError;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::journal::{JudgeJournal, Kept, KeptAnswer};
-use crate::patience::ask_until_stopped;
+use crate::asking::{AskedModel, NoReply};
 
 /// Gets each failed try.
 pub type ToldRetry = Arc<dyn Fn(Retry) + Send + Sync>;
@@ -111,25 +111,14 @@ impl Asker {
         if let Some(Kept::Answer(answer)) = self.journal.get(&key) {
             return Ok(answer);
         }
-        let answered = ask_until_stopped(&self.model, request, scope, &*self.told, &self.stop).await;
-        let answered = answered.ok_or(AskError::Stopped)?;
-        let reply = answered.map_err(|error| self.no_reply(error, !*is_answered, &scope.task))?.reply;
+        let Self { model, breaker, stop, .. } = self;
+        let model = AskedModel { model, breaker, on_retry: &*self.told, stop };
+        let reply = model.ask(request, scope, (&scope.task, !*is_answered)).await?;
         *is_answered = true;
-        self.breaker.replied();
         let text = self.redactor.text(&reply.text).into_owned();
         let answer = KeptAnswer { text, model: reply.model, usage: reply.usage };
         self.journal.keep(&key, &scope.task, Kept::Answer(answer.clone())).map_err(AskError::Journal)?;
         Ok(answer)
-    }
-
-    fn no_reply(&self, error: ModelError, is_first: bool, task: &str) -> AskError {
-        match ModelBlocker::of_error(error, is_first) {
-            Ok(blocker) if self.breaker.failed(task, &blocker) == FailureScope::Model => {
-                AskError::Blocked(blocker)
-            }
-            Ok(blocker) => AskError::NoReply(blocker.to_string()),
-            Err(error) => AskError::NoReply(error.to_string()),
-        }
     }
 
     /// The hash of everything that an answer depends on: the model and the whole request, which contains the prompts,
@@ -144,6 +133,17 @@ impl Asker {
             "messages": messages,
             "settings": request.settings,
         }))
+    }
+}
+
+impl From<NoReply> for AskError {
+    fn from(cause: NoReply) -> Self {
+        match cause {
+            NoReply::Stopped => Self::Stopped,
+            NoReply::Failed { cause: Ok(blocker), scope: FailureScope::Model } => Self::Blocked(blocker),
+            NoReply::Failed { cause: Ok(blocker), .. } => Self::NoReply(blocker.to_string()),
+            NoReply::Failed { cause: Err(error), .. } => Self::NoReply(error.to_string()),
+        }
     }
 }
 

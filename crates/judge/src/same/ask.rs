@@ -4,19 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt as _};
-use m3_llm::{
-    Breaker, MAX_FAILED_TASKS, Message, Model, ModelBlocker, Part, Request, Retry, Scope, Settings, Usage,
-};
+use m3_llm::{Breaker, MAX_FAILED_TASKS, Message, Model, Part, Request, Retry, Scope, Settings, Usage};
 use m3_support::redact::Redactor;
-use m3_support::text::{error_with_causes, on_one_line, shortened};
 use tokio_util::sync::CancellationToken;
 
 use super::question::{CallsToCompare, Question, instructions};
 use super::reply::{PairReplies, Said, opinion};
-use crate::patience::ask_until_stopped;
-
-/// The longest reason of a problem, in columns.
-const REASON: usize = 300;
+use crate::asking::{AskedModel, NoReply, reason_of_failure};
 
 /// Asks a model whether calls ask for the same.
 pub struct SameAsker<'a> {
@@ -128,11 +122,12 @@ impl SameAsker<'_> {
         };
         // The mark stands for what is shown, so a recording that is continued with other pairs keeps those of before.
         let scope = Scope { task: question.mark.clone(), repeat: 1, attempt: 1, workspace: None };
-        match ask_until_stopped(self.model, &request, &scope, self.told, self.stop).await? {
-            Ok(answered) => {
-                breaker.replied();
-                let usage = answered.reply.usage;
-                Some(match opinion(&redactor.text(&answered.reply.text)) {
+        let Self { model, stop, told: on_retry, .. } = *self;
+        let model = AskedModel { model, breaker, on_retry, stop };
+        match model.ask(&request, &scope, (&question.mark, true)).await {
+            Ok(reply) => {
+                let usage = reply.usage;
+                Some(match opinion(&redactor.text(&reply.text)) {
                     Ok(opinion) => Outcome { said: Said::Opinion(opinion), usage, problem: None },
                     Err(problem) => {
                         let problem = Some(format!("a reply of `{name}` cannot be read: {problem}"));
@@ -140,13 +135,8 @@ impl SameAsker<'_> {
                     }
                 })
             }
-            Err(error) => {
-                let reason = shortened(&on_one_line(&error_with_causes(&error)), REASON);
-                if let Ok(blocker) = ModelBlocker::of_error(error, true) {
-                    breaker.failed(&question.mark, &blocker);
-                }
-                Some(nothing(reason))
-            }
+            Err(NoReply::Failed { cause, .. }) => Some(nothing(reason_of_failure(&cause))),
+            Err(NoReply::Stopped) => None,
         }
     }
 }

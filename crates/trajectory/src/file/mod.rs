@@ -25,12 +25,14 @@ use crate::tool_names::NameMapping;
 
 /// What to do if an id occurs twice in a file, with different content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Duplicates {
-    /// Report an error that names both places.
+    /// Stop and name both places
     Error,
-    /// Use the last one.
+    /// Use the last
     Last,
-    /// Read each as a separate trajectory.
+    /// Read each as a separate trajectory
+    #[cfg_attr(feature = "clap", value(skip))]
     Keep,
 }
 
