@@ -17,14 +17,14 @@ use m3_trajectory::Trajectory;
 use m3_view::AuditPage;
 
 use super::Common;
-use super::failure::{Failure, code};
-use super::input;
-use super::output::{Output, WidthArgs, form, place_of};
-use super::places::PointsAt;
-use super::printer::Printer;
-use super::results::write_json;
-use super::score_forms::ScoreFormArg;
-use super::scoring::{Scoring, ScoringArgs, check_aligned};
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::input;
+use crate::cli::common::output::{Output, WidthArgs, form, place_of};
+use crate::cli::common::places::PointsAt;
+use crate::cli::common::printer::Printer;
+use crate::cli::common::results::write_json;
+use crate::cli::common::scoring::{Scoring, ScoringArgs, check_aligned};
+use crate::cli::score::forms::ScoreFormArg;
 
 /// Options of `m3 audit`.
 #[derive(Debug, Args)]

@@ -7,9 +7,9 @@ use m3_encoder::{Cache, CacheError, CacheUsage};
 use m3_report::visible;
 
 use super::Common;
-use super::encoder::cache_limit;
-use super::failure::{Failure, code};
-use super::printer::Printer;
+use crate::cli::common::encoder::cache_limit;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::printer::Printer;
 
 /// Options of `m3 cache`.
 #[derive(Debug, Args)]

@@ -10,15 +10,15 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{Duplicates, TrajectoryFile};
 
 use super::Common;
-use super::encoder::EncoderArgs;
-use super::failure::{Failure, code};
-use super::input;
-use super::leaderboard::draw;
-use super::printer::{Printer, Unit};
-use super::results::TablesArgs;
 use crate::calibrate::{
     CalibrationReport, MajorityError, MajorityLabels, SensitivityReport, calibrate, similarities,
 };
+use crate::cli::common::encoder::EncoderArgs;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::input;
+use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::results::TablesArgs;
+use crate::cli::leaderboard::draw;
 use crate::report::{calibration_picture, calibration_sheets};
 
 /// Options of `m3 calibrate`.

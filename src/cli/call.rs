@@ -18,14 +18,14 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::Common;
-use super::encoder::EncoderArgs;
-use super::failure::{Failure, code};
-use super::hosting::{
+use crate::cli::common::encoder::EncoderArgs;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::hosting::{
     Hosted, Servers, Signals, StartNotes, add_simulated, nearest, redactor, runtime, select, shown_lines,
     start,
 };
-use super::output::Output;
-use super::printer::{Printer, Unit};
+use crate::cli::common::output::Output;
+use crate::cli::common::printer::{Printer, Unit};
 
 /// Options of `m3 call`.
 #[derive(Debug, Args)]

@@ -8,12 +8,12 @@ use m3_report::leaderboard::{Comparison, Decision, ModelResult, Numbers};
 use m3_report::{comparison_sheets, write_comparison_as_junit, write_comparison_as_sarif};
 use m3_score::Metric;
 
-use super::failure::{Failure, code};
-use super::leaderboard::parse_metric;
-use super::output::{Output, WidthArgs, form};
-use super::places::working_folder;
-use super::printer::Printer;
-use super::results::{DrawsArgs, FormatArg, NamedFile, SelectArgs, read_all};
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::output::{Output, WidthArgs, form};
+use crate::cli::common::places::working_folder;
+use crate::cli::common::printer::Printer;
+use crate::cli::common::results::{DrawsArgs, FormatArg, NamedFile, SelectArgs, read_all};
+use crate::cli::leaderboard::parse_metric;
 
 /// Options of `m3 compare`.
 #[derive(Debug, Args)]

@@ -4,10 +4,10 @@ use clap::Args;
 use m3_report::TrajectoryReport;
 
 use super::Common;
-use super::failure::{Failure, code};
-use super::printer::Printer;
-use super::results::FormArgs;
-use super::scoring::{ScoringArgs, check_aligned};
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::printer::Printer;
+use crate::cli::common::results::FormArgs;
+use crate::cli::common::scoring::{ScoringArgs, check_aligned};
 use crate::report::{ChangesReport, TaskState, changes_sheets};
 
 /// Options of `m3 compare-traces`.

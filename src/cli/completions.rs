@@ -5,8 +5,8 @@ use std::io::Write as _;
 use clap::{Args, Command};
 use clap_complete::{Shell, generate};
 
-use super::failure::Failure;
-use super::printer::Printer;
+use crate::cli::common::failure::Failure;
+use crate::cli::common::printer::Printer;
 
 /// Options of `m3 completions`.
 #[derive(Debug, Args)]

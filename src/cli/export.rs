@@ -14,11 +14,11 @@ use m3_traces::{Exporter, TARGETS, Target};
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Trajectory, TrajectoryFile};
 
-use super::failure::{Failure, code};
-use super::hosting::nearest;
-use super::input::{self, PredictionsArg};
-use super::output::Output;
-use super::printer::{Printer, Unit};
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::hosting::nearest;
+use crate::cli::common::input::{self, PredictionsArg};
+use crate::cli::common::output::Output;
+use crate::cli::common::printer::{Printer, Unit};
 use crate::export::{MediaFiles, put_out};
 use crate::import::{MediaFolder, images_beside};
 

@@ -13,17 +13,17 @@ use m3_support::text::{counted, shortened};
 use m3_trajectory::catalog::Catalog;
 
 use super::Common;
-use super::ask_same::AskSameArgs;
-use super::encoder::EncoderArgs;
-use super::failure::{Failure, code};
-use super::fidelity_model::{MODEL_FILE, ModelArg};
-use super::printer::{Printer, Unit};
-use super::results::FormArgs;
 use crate::calibrate::{
     DoubtfulPair, FidelityReport, GroupReport, LabelledSource, LabelledSourceError, PairFileError,
     SourcesReport, TestPair, TrainingReport, adapt, adapted_to, cosine_trial, examples, file_labels,
     pair_files, train_anew, typed_trial,
 };
+use crate::cli::common::encoder::EncoderArgs;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::results::FormArgs;
+use crate::cli::common::scoring::ask_same::AskSameArgs;
+use crate::cli::common::scoring::fidelity_model::{MODEL_FILE, ModelArg};
 use crate::report::{fidelity_sheets, sources_sheets, training_sheets};
 
 /// Options of `m3 fidelity`.

@@ -9,9 +9,9 @@ use m3_score::Metric;
 use m3_support::files::write_atomically;
 use m3_support::text::counted;
 
-use super::failure::{Failure, code};
-use super::printer::Printer;
-use super::results::{NamedFile, SelectArgs, TablesArgs, png_of, read_all};
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::printer::Printer;
+use crate::cli::common::results::{NamedFile, SelectArgs, TablesArgs, png_of, read_all};
 
 /// Options of `m3 leaderboard`.
 #[derive(Debug, Args)]

@@ -8,8 +8,8 @@ use clap_mangen::Man;
 use m3_support::files::write_atomically;
 use m3_support::text::counted;
 
-use super::failure::Failure;
-use super::printer::Printer;
+use crate::cli::common::failure::Failure;
+use crate::cli::common::printer::Printer;
 
 /// Options of `m3 man`.
 #[derive(Debug, Args)]

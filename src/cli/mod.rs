@@ -1,60 +1,32 @@
-//! The command line: one file for each subcommand.
+//! The command line: one file or folder for each subcommand; `common` is what several share, `library` is for programs.
 
 mod agree;
-mod ask_same;
-mod asking;
 mod audit;
 mod cache;
 mod calibrate;
 mod call;
-mod called;
+mod common;
 mod compare;
 mod compare_traces;
 mod completions;
-mod conditions;
-mod encoder;
 mod export;
-mod failure;
 mod fidelity;
-mod fidelity_model;
-mod file_size;
-mod floors;
 mod grade;
 mod guard_server;
-mod hosting;
-mod ignored_tools;
 mod import;
-mod input;
 mod judge;
 mod leaderboard;
-mod listener;
-mod llm;
+mod library;
 mod man;
-mod match_args;
 mod outcomes;
-mod outcomes_sink;
-mod output;
-mod pairs;
-mod places;
-mod printer;
 mod record;
-mod repeats;
-mod replay;
-mod results;
 mod review;
 mod run;
 mod schema;
 mod score;
-mod score_forms;
-mod scoring;
-mod scoring_choices;
-mod seen;
 mod serve;
-mod served_page;
 mod setup;
 mod show;
-mod suites;
-mod tool_names;
 mod tools;
 mod validate;
 mod view;
@@ -64,16 +36,15 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-pub use called::call;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
-use failure::{Failure, code};
-pub use listener::{Called, Message, Watch};
+use common::failure::{Failure, code};
+pub use common::listener::{Called, Message, Watch};
+use common::printer::Printer;
+pub use library::{
+    FidelityOfArgument, FidelityOfCalls, Pair, PairError, PairScorer, ScoredPair, add_sums, aggregate, call,
+};
 use m3_encoder::{AssetError, AssetOptions};
 use m3_support::text::visible;
-pub use pairs::{
-    FidelityOfArgument, FidelityOfCalls, Pair, PairError, PairScorer, ScoredPair, add_sums, aggregate,
-};
-use printer::Printer;
 
 /// Evaluates trajectories of vision-language models that use tools, call by call.
 #[derive(Debug, Parser)]
@@ -199,7 +170,7 @@ pub fn main() -> ExitCode {
 /// returns its exit code.
 #[must_use]
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    file_size::outlive_limit();
+    common::file_size::outlive_limit();
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => return ended(said(&error)),

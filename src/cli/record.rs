@@ -12,11 +12,11 @@ use m3_trajectory::Trajectory;
 use m3_trajectory::json::Keys;
 
 use super::Common;
-use super::failure::{Failure, code};
-use super::input::{self, PredictionsArg};
-use super::output::{Output, in_quotes, print_rows};
-use super::printer::Printer;
-use super::replay::{Inputs, ReplayArgs};
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::input::{self, PredictionsArg};
+use crate::cli::common::output::{Output, in_quotes, print_rows};
+use crate::cli::common::printer::Printer;
+use crate::cli::common::replay::{Inputs, ReplayArgs};
 use crate::result_files::ResultFiles;
 
 /// Options of `m3 record`.

@@ -15,9 +15,9 @@ use m3_report::leaderboard::{Comparison, Leaderboard};
 use m3_report::{ScoreReport, ValidationReport};
 use m3_trajectory::TrajectorySchema;
 
-use super::failure::Failure;
-use super::printer::Printer;
 use crate::calibrate::{CalibrationReport, FidelityReport, SourcesReport, TrainingReport};
+use crate::cli::common::failure::Failure;
+use crate::cli::common::printer::Printer;
 use crate::import::ImportReport;
 use crate::report::{CatalogDifferences, ChangesReport, HealthReport, OutcomesReport, SearchReport};
 

@@ -5,9 +5,9 @@ use m3_embedding::Encoder as _;
 use m3_encoder::{Assets, Cache, OnnxEncoder, left_behind, pins};
 
 use super::Common;
-use super::encoder::{InstallProgress, cache_limit};
-use super::failure::{Failure, code};
-use super::printer::Printer;
+use crate::cli::common::encoder::{InstallProgress, cache_limit};
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::printer::Printer;
 
 /// Options of `m3 setup`.
 #[derive(Debug, Args)]

@@ -13,12 +13,12 @@ use m3_support::text::counted;
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{SourceError, Trajectory, TrajectoryFile};
 
-use super::failure::{Failure, code};
-use super::hosting::nearest;
-use super::input;
-use super::output::Output;
-use super::printer::Printer;
-use super::results::write_json;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::hosting::nearest;
+use crate::cli::common::input;
+use crate::cli::common::output::Output;
+use crate::cli::common::printer::Printer;
+use crate::cli::common::results::write_json;
 
 /// Options of `m3 show`.
 #[derive(Debug, Args)]

@@ -16,13 +16,13 @@ use m3_trajectory::catalog::Catalog;
 use tokio_util::sync::CancellationToken;
 
 use super::Common;
-use super::encoder::EncoderArgs;
-use super::failure::{Failure, code};
-use super::hosting::{
+use crate::cli::common::encoder::EncoderArgs;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::hosting::{
     Servers, Signals, StartNotes, add_simulated, interrupted, nearest, redactor, runtime, select, start,
 };
-use super::output::{Output, form};
-use super::printer::{Printer, Unit};
+use crate::cli::common::output::{Output, form};
+use crate::cli::common::printer::{Printer, Unit};
 use crate::report::{
     CatalogDifferences, CatalogFile, FoundTool, HealthReport, SearchReport, one_line, write_tools,
 };

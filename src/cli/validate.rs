@@ -12,10 +12,10 @@ use m3_report::{
 use m3_traces::TRACES;
 use m3_trajectory::{Duplicates, Problems, Severity, SourceError, TrajectoryFile};
 
-use super::failure::{Failure, code};
-use super::output::Output;
-use super::places::working_folder;
-use super::printer::{Printer, Unit};
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::output::Output;
+use crate::cli::common::places::working_folder;
+use crate::cli::common::printer::{Printer, Unit};
 
 /// Options of `m3 validate`.
 #[derive(Debug, Args)]

@@ -16,11 +16,11 @@ use m3_view::{BundleError, Given, Library, Scorer, ViewDesk, write_bundle};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::Common;
-use super::called::call;
-use super::failure::{Failure, TEMPORARY, code};
-use super::input;
-use super::printer::{Printer, Unit};
-use super::served_page::serve_page;
+use crate::cli::common::failure::{Failure, TEMPORARY, code};
+use crate::cli::common::input;
+use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::served_page::serve_page;
+use crate::cli::library::call;
 
 /// Options of `m3 view`.
 #[derive(Debug, Args)]

@@ -7,9 +7,9 @@ use m3_judge::grade::{PeopleLabels, RunLabels};
 use m3_report::agree::{LabelsReport, PASS_MARK, ScoredModel};
 use m3_support::text::{counted, shortened};
 
-use super::super::failure::{Failure, code};
-use super::super::printer::Printer;
-use super::super::results::NamedFile;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::printer::Printer;
+use crate::cli::common::results::NamedFile;
 
 /// The most names that a message lists, and the columns of each.
 const NAMES: usize = 20;

@@ -9,10 +9,10 @@ use m3_report::Picture;
 use m3_report::agree::{AgreeReport, LabelsReport, agree_picture, agree_sheets, read_scored};
 use m3_support::files::write_atomically;
 
-use super::failure::{Failure, code};
-use super::output::refuse_equal;
-use super::printer::Printer;
-use super::results::{NamedFile, TablesArgs, number_names, png_of};
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::output::refuse_equal;
+use crate::cli::common::printer::Printer;
+use crate::cli::common::results::{NamedFile, TablesArgs, number_names, png_of};
 
 /// Options of `m3 agree`.
 #[derive(Debug, Args)]

@@ -7,9 +7,9 @@ use m3_llm::Recorder;
 use m3_support::text::{on_one_line, shortened};
 
 use super::GradeArgs;
-use crate::cli::failure::{Failure, code};
-use crate::cli::llm::{check_record, open_model, record};
-use crate::cli::printer::Printer;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::llm::{check_record, open_model, record};
+use crate::cli::common::printer::Printer;
 
 /// Opens all graders. One that cannot be asked is missing; if none can, there is nothing to do.
 pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, Vec<Arc<Recorder>>), Failure> {

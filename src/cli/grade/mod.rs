@@ -22,14 +22,14 @@ use m3_trajectory::TrajectoryFile;
 use m3_trajectory::json::Keys;
 use sources::Sources;
 
-use super::failure::{Failure, code};
-use super::hosting::{Signals, interrupted, runtime};
-use super::input;
-use super::llm::{ReplyArgs, said_of_retry};
-use super::output::{Output, refuse_equal};
-use super::printer::{Printer, Unit};
-use super::results::TablesArgs;
-use super::scoring_choices::ByArg;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::hosting::{Signals, interrupted, runtime};
+use crate::cli::common::input;
+use crate::cli::common::llm::{ReplyArgs, said_of_retry};
+use crate::cli::common::output::{Output, refuse_equal};
+use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::results::TablesArgs;
+use crate::cli::common::scoring::grouping::ByArg;
 use crate::report::grade_sheets;
 
 /// Options of `m3 grade`.

@@ -12,10 +12,10 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{SourceError, Trajectory, TrajectoryFile};
 
 use super::GradeArgs;
-use crate::cli::failure::{Failure, code};
-use crate::cli::input;
-use crate::cli::printer::Printer;
-use crate::cli::scoring_choices::ByArg;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::input;
+use crate::cli::common::printer::Printer;
+use crate::cli::common::scoring::grouping::ByArg;
 
 /// The most problems that are reported one by one.
 const SHOWN: usize = 20;

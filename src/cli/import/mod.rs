@@ -13,11 +13,11 @@ use m3_support::text::{counted, shortened};
 use m3_traces::{FORMATS, Format};
 use m3_trajectory::SourceError;
 
-use super::failure::{Failure, code};
-use super::hosting::{Signals, interrupted, nearest, runtime};
-use super::output::{Output, commit_all, refuse_equal};
-use super::printer::{Printer, Unit};
-use super::tool_names::ToolNamesArg;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::hosting::{Signals, interrupted, nearest, runtime};
+use crate::cli::common::output::{Output, commit_all, refuse_equal};
+use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::scoring::tool_names::ToolNamesArg;
 use crate::import::{
     FileImport, Found, IdTemplate, ImportAs, ImportOptions, ImportReport, Imported, MediaFolder, Role,
     SubAgents, images_beside, import, walk,

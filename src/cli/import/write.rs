@@ -12,10 +12,10 @@ use m3_trajectory::json::{Json, Keys, parse};
 use m3_trajectory::tool_names::{NameMapping, Vocabulary, read_names, recognize};
 
 use super::{ImportArgs, Written};
-use crate::cli::failure::{Failure, code};
-use crate::cli::output::Output;
-use crate::cli::printer::Printer;
-use crate::cli::tool_names::ToolNamesArg;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::output::Output;
+use crate::cli::common::printer::Printer;
+use crate::cli::common::scoring::tool_names::ToolNamesArg;
 use crate::import::{FileImport, Imported, Role, Spool, SpoolReader, Spooled};
 
 /// The bytes that are written at once.

@@ -8,10 +8,10 @@ use m3_judge::review::{preferences_path, store_path};
 use m3_support::files::is_plain;
 use m3_support::text::visible;
 
-use crate::cli::encoder::EncoderArgs;
-use crate::cli::failure::{Failure, code};
-use crate::cli::llm::ReplyArgs;
-use crate::cli::output::refuse_equal;
+use crate::cli::common::encoder::EncoderArgs;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::llm::ReplyArgs;
+use crate::cli::common::output::refuse_equal;
 
 /// Options of `m3 judge`.
 #[derive(Debug, Args)]

@@ -10,10 +10,10 @@ use m3_judge::reference::{JudgeTask, RunSource};
 use m3_support::text::shortened;
 
 use super::JudgeArgs;
-use crate::cli::failure::{Failure, code};
-use crate::cli::hosting::nearest;
-use crate::cli::input;
-use crate::cli::printer::{Printer, Unit};
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::hosting::nearest;
+use crate::cli::common::input;
+use crate::cli::common::printer::{Printer, Unit};
 use crate::cli::run::say_problems;
 
 /// The input of `m3 judge`.

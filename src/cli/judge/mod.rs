@@ -30,12 +30,12 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::Common;
-use super::failure::{Failure, code};
-use super::hosting::{Signals, interrupted, redactor, runtime, warn_of_schemas};
-use super::llm::{check_record, open_model, record, said_of_retry};
-use super::output::{Output, commit_all};
-use super::printer::{Printer, Unit};
-use super::replay;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::hosting::{Signals, interrupted, redactor, runtime, warn_of_schemas};
+use crate::cli::common::llm::{check_record, open_model, record, said_of_retry};
+use crate::cli::common::output::{Output, commit_all};
+use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::replay;
 
 /// Everything that is prepared before anything is started.
 struct Ready {
@@ -263,7 +263,7 @@ async fn watched(
 
 /// Shows the progress: a bar on a terminal, else a line for each task.
 struct View {
-    bar: super::printer::Bar,
+    bar: crate::cli::common::printer::Bar,
     printer: Printer,
     done: usize,
     all: usize,

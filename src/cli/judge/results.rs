@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use m3_judge::reference::{JudgedTask, RunSource};
 
 use super::inputs::Inputs;
-use crate::cli::failure::{Failure, code};
+use crate::cli::common::failure::{Failure, code};
 use crate::export::{MediaFiles, workspace};
 use crate::result_files::ResultFiles;
 

@@ -25,11 +25,11 @@ use m3_trajectory::json::Keys;
 use m3_trajectory::{Duplicates, Trajectory, TrajectoryFile};
 use m3_web::Handler;
 
-use super::failure::{Failure, code};
-use super::input;
-use super::output::{Output, refuse_equal};
-use super::printer::Printer;
-use super::served_page::serve_page;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::input;
+use crate::cli::common::output::{Output, refuse_equal};
+use crate::cli::common::printer::Printer;
+use crate::cli::common::served_page::serve_page;
 use crate::export::MediaFiles;
 use crate::result_files::ResultFiles;
 

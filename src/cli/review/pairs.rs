@@ -11,10 +11,10 @@ use m3_support::text::counted;
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::{Json, Keys};
 
-use crate::cli::failure::{Failure, code};
-use crate::cli::input;
-use crate::cli::output::place_of;
-use crate::cli::printer::Printer;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::input;
+use crate::cli::common::output::place_of;
+use crate::cli::common::printer::Printer;
 
 const MEANING: [&str; 2] = [
     "share: of the reconstructed trajectory, without ties",

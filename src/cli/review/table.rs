@@ -8,8 +8,8 @@ use m3_judge::review::arrangement::Rules;
 use m3_judge::review::{DecideError, Reviews, read_table};
 use m3_support::text::counted;
 
-use crate::cli::failure::{Failure, code};
-use crate::cli::printer::Printer;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::printer::Printer;
 
 /// The largest table that is read, in bytes: `--export` writes no larger one.
 const MAX_TABLE: u64 = 256 << 20;

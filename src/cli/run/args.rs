@@ -12,8 +12,8 @@ use m3_servers::candidates::Candidates;
 use m3_servers::distractors::DistractorKind;
 use serde_json::{Map, Value};
 
-use crate::cli::encoder::EncoderArgs;
-use crate::cli::llm::ReplyArgs;
+use crate::cli::common::encoder::EncoderArgs;
+use crate::cli::common::llm::ReplyArgs;
 
 /// Options of `m3 run`.
 #[derive(Debug, Args)]

@@ -26,10 +26,10 @@ use tokio_util::sync::CancellationToken;
 use view::View;
 
 use super::Common;
-use super::failure::{Failure, code};
-use super::hosting::{Signals, interrupted, runtime};
-use super::llm::{check_record, open_model_with, record};
-use super::printer::Printer;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::hosting::{Signals, interrupted, runtime};
+use crate::cli::common::llm::{check_record, open_model_with, record};
+use crate::cli::common::printer::Printer;
 
 /// Everything that is prepared before anything is started.
 struct Ready {

@@ -17,11 +17,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::RunArgs;
 use super::tasks::{self, Checked};
-use crate::cli::encoder::EncoderArgs;
-use crate::cli::failure::{Failure, code};
-use crate::cli::hosting::{interrupted, warn_of_schemas};
-use crate::cli::input::open_all;
-use crate::cli::printer::{Printer, Unit};
+use crate::cli::common::encoder::EncoderArgs;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::hosting::{interrupted, warn_of_schemas};
+use crate::cli::common::input::open_all;
+use crate::cli::common::printer::{Printer, Unit};
 
 /// Opens the references that say which tools tasks need, if candidates are asked for.
 pub(super) fn references(args: &RunArgs, printer: Printer) -> Result<Option<TrajectoryFile>, Failure> {

@@ -10,9 +10,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::RunArgs;
 use crate::cli::Common;
-use crate::cli::failure::{Failure, code};
-use crate::cli::hosting::{Servers, StartNotes, add_simulated, select, shown_lines, start as start_all};
-use crate::cli::printer::Printer;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::hosting::{
+    Servers, StartNotes, add_simulated, select, shown_lines, start as start_all,
+};
+use crate::cli::common::printer::Printer;
 
 /// Reads the configuration, if there is one.
 pub(super) fn configuration(

@@ -14,10 +14,10 @@ use m3_trajectory::json::Json;
 use m3_trajectory::{Duplicates, Problems, Severity, Task, TrajectoryFile};
 
 use super::RunArgs;
-use crate::cli::failure::{Failure, code};
-use crate::cli::hosting::nearest;
-use crate::cli::input;
-use crate::cli::printer::{Printer, Unit};
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::hosting::nearest;
+use crate::cli::common::input;
+use crate::cli::common::printer::{Printer, Unit};
 
 /// A task that can be run.
 pub(super) struct Checked {

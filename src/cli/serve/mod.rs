@@ -15,9 +15,9 @@ use serde_json::{Map, Value, json};
 use tokio::runtime::{Builder, Runtime};
 
 use super::Common;
-use super::failure::{Failure, code};
-use super::hosting::{heard_signals, next_signal};
-use super::printer::Printer;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::hosting::{heard_signals, next_signal};
+use crate::cli::common::printer::Printer;
 
 /// Options of `m3 serve`.
 #[derive(Debug, Args)]

@@ -16,9 +16,9 @@ use m3_trajectory::OpenError;
 use serde_json::{Map, Value, json};
 
 use crate::cli::Common;
-use crate::cli::encoder::EncoderArgs;
-use crate::cli::failure::{Failure, code};
-use crate::cli::printer::Printer;
+use crate::cli::common::encoder::EncoderArgs;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::printer::Printer;
 
 /// Options of `m3 serve simulated`.
 #[derive(Debug, Args)]

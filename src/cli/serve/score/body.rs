@@ -5,7 +5,7 @@ use m3_trajectory::Problem;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::cli::pairs::{self, PairError, PairScorer, ScoredPair};
+use crate::cli::library::pairs::{self, PairError, PairScorer, ScoredPair};
 
 /// What a trainer sends.
 #[derive(Debug, Deserialize)]

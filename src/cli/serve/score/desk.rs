@@ -8,7 +8,7 @@ use m3_mcp::serve::HttpServer;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::counts::Counts;
-use crate::cli::pairs::PairScorer;
+use crate::cli::library::pairs::PairScorer;
 
 /// How much is taken on.
 #[derive(Debug, Clone, Copy)]

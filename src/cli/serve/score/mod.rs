@@ -16,9 +16,9 @@ use self::desk::Limits;
 pub(super) use self::service::serve;
 use self::toolbox::ScoreServer;
 use crate::cli::Common;
-use crate::cli::failure::Failure;
-use crate::cli::pairs::PairArgs;
-use crate::cli::printer::Printer;
+use crate::cli::common::failure::Failure;
+use crate::cli::common::printer::Printer;
+use crate::cli::library::pairs::PairArgs;
 
 /// Options of `m3 serve score`.
 #[derive(Debug, Args)]

@@ -90,7 +90,7 @@ async fn answer(desk: &Arc<Desk>, request: Request) -> Result<String, Refusal> {
             let _place = place;
             let answer = batch.score(scorer)?;
             let text = serde_json::to_string(&answer).unwrap_or_default();
-            Ok::<_, crate::cli::pairs::PairError>((text, answer.refused))
+            Ok::<_, crate::cli::library::pairs::PairError>((text, answer.refused))
         })
         .await
         .map_err(|_| crashed())?;

@@ -7,7 +7,7 @@ use m3_trajectory::Trajectory;
 use serde_json::{Map, Value, json};
 
 use super::desk::{Crashed, Desk};
-use crate::cli::pairs::{PairError, PairScorer};
+use crate::cli::library::pairs::{PairError, PairScorer};
 
 /// JSON-RPC's code for an error of the server itself.
 const INTERNAL_ERROR: i32 = -32_603;

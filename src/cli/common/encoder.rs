@@ -1,0 +1,126 @@
+//! Opens the encoder for the commands that need it, fetching it with a progress bar.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use m3_embedding::{Embedder, EmbeddingCache};
+use m3_encoder::{AssetOptions, Assets, Cache, InstallEvent, OnnxEncoder, pins};
+use m3_report::visible;
+
+use crate::cli::common::failure::Failure;
+use crate::cli::common::printer::{Bar, Printer, Unit};
+
+/// Options of commands that embed texts.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct EncoderArgs {
+    /// Another sentence encoder: a folder with `model.onnx` and `tokenizer.json` [env: M3_ENCODER_DIR]
+    #[arg(long, value_name = "DIR", help_heading = "Encoder")]
+    encoder: Option<PathBuf>,
+    /// Threads of the encoder [default: one a core]; the numbers do not depend on it
+    #[arg(long, value_name = "N", help_heading = "Encoder", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Texts in one batch at most [default: 64]; the numbers do not depend on it
+    #[arg(long, value_name = "N", help_heading = "Encoder", value_parser = clap::value_parser!(u16).range(1..))]
+    batch_size: Option<u16>,
+    /// Neither read nor write the embedding cache
+    #[arg(long, help_heading = "Encoder")]
+    no_cache: bool,
+}
+
+impl EncoderArgs {
+    /// Finds or fetches the encoder, and puts the cache in front of it.
+    pub(in crate::cli) fn open(
+        &self,
+        mut options: AssetOptions,
+        printer: Printer,
+    ) -> Result<Embedder, Failure> {
+        options.encoder_dir = self.encoder.clone().or(options.encoder_dir);
+        let assets = locate(&options, printer)?;
+        let mut encoder = OnnxEncoder::open(assets, &options.cache_dir)?;
+        if let Some(threads) = self.threads {
+            encoder = encoder.with_threads(threads.into());
+        }
+        if let Some(texts) = self.batch_size {
+            encoder = encoder.with_batch_size(texts.into());
+        }
+        let cache = if self.no_cache { None } else { open_cache(&options, &encoder, printer) };
+        Ok(Embedder::new(Box::new(encoder), cache))
+    }
+}
+
+fn open_cache(
+    options: &AssetOptions,
+    encoder: &OnnxEncoder,
+    printer: Printer,
+) -> Option<Box<dyn EmbeddingCache>> {
+    use m3_embedding::Encoder as _;
+    let identity = encoder.identity();
+    let limit = cache_limit(printer);
+    match Cache::open(&options.cache_dir, &identity.name, &identity.fingerprint, limit) {
+        Ok(cache) => {
+            if cache.is_read_only() {
+                let path = Cache::path(&options.cache_dir);
+                printer.note(&format!("`{}` is read-only: what is new is not kept", path.display()));
+            }
+            Some(Box::new(cache))
+        }
+        Err(error) => {
+            printer.warn(&format!("{error}; going on without it"));
+            None
+        }
+    }
+}
+
+/// The size of the cache in bytes; if it cannot be read, this is reported and the default is used.
+pub(in crate::cli) fn cache_limit(printer: Printer) -> u64 {
+    Cache::limit().unwrap_or_else(|value| {
+        printer.warn(&format!(
+            "M3_CACHE_LIMIT is `{}`, and should be a number of MiB; 512 is used",
+            visible(&value, false)
+        ));
+        Cache::DEFAULT_LIMIT
+    })
+}
+
+/// Finds the files, fetching what is missing.
+fn locate(options: &AssetOptions, printer: Printer) -> Result<Assets, Failure> {
+    let mut progress = InstallProgress::new(options, printer);
+    Ok(Assets::locate(options, &mut |event| progress.show(event))?)
+}
+
+/// Shows the progress of an installation.
+pub(in crate::cli) struct InstallProgress<'a> {
+    options: &'a AssetOptions,
+    printer: Printer,
+    bar: Option<Bar>,
+    is_waiting_said: bool,
+}
+
+impl<'a> InstallProgress<'a> {
+    pub(in crate::cli) fn new(options: &'a AssetOptions, printer: Printer) -> Self {
+        Self { options, printer, bar: None, is_waiting_said: false }
+    }
+
+    pub(in crate::cli) fn show(&mut self, event: InstallEvent) {
+        match event {
+            InstallEvent::Waiting => {
+                if !std::mem::replace(&mut self.is_waiting_said, true) {
+                    self.printer.note("another m3 is fetching the encoder; waiting for it");
+                }
+            }
+            InstallEvent::Fetching { done, total } => {
+                let bar = self.bar.get_or_insert_with(|| {
+                    let folder = self.options.cache_dir.display();
+                    let megabytes = total / 1_000_000;
+                    self.printer.note(&format!(
+                        "fetching {} and ONNX Runtime {} ({megabytes} MB, once) into {folder}",
+                        pins::ENCODER_NAME,
+                        pins::RUNTIME_VERSION
+                    ));
+                    self.printer.bar(Unit::Bytes)
+                });
+                bar.set("fetching", done, total);
+            }
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! Shared parts of commands that start servers: the configuration with its warnings, reports of each server's start,
+//! Ctrl-C and other signals.
+
+use std::future::poll_fn;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use m3_embedding::Embedder;
+use m3_mcp::arguments::SchemaError;
+use m3_mcp::config::{ConfigError, HostConfig};
+use m3_mcp::{Events, Host, HostEvent, HostOptions, StartError, ToolCatalog, end_servers_soon};
+use m3_servers::simulated::{SimulatedOptions, SimulationError};
+use m3_support::names;
+use m3_support::redact::{Redactor, RedactorError};
+use m3_support::text::{counted, shortened};
+use m3_trajectory::WholeFile;
+use m3_trajectory::catalog::Catalog;
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::printer::{Bar, Printer, Unit};
+
+/// The largest file that is read as a configuration or a catalog, in MiB.
+const MAX_MEBIBYTES: u64 = 256;
+
+/// The longest message of a server that is shown, in columns.
+const MAX_MESSAGE: usize = 300;
+
+/// The most tools that are named because their schemas cannot be used.
+const MOST_SCHEMAS: usize = 5;
+
+/// The meaning of the argument `CONFIG`.
+pub(in crate::cli) enum Servers {
+    /// A configuration of servers to start.
+    Configured(HostConfig),
+    /// A catalog of known tools.
+    Listed(Catalog),
+}
+
+impl Servers {
+    /// Reads a configuration, or a catalog if the file has the form of one.
+    pub(in crate::cli) fn open(path: &Path, printer: Printer) -> Result<Self, Failure> {
+        let file = WholeFile::read_commented(path, MAX_MEBIBYTES)?;
+        if Catalog::is_shape_of(&file.value) {
+            return Ok(Self::Listed(Catalog::from_file(file)?));
+        }
+        let (config, warnings) =
+            HostConfig::from_file(&file, HostConfig::folder_of(path), &|name| std::env::var(name).ok())?;
+        for warning in warnings {
+            printer.warn(&warning.to_string());
+        }
+        Ok(Self::Configured(config))
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        match error {
+            ConfigError::File(error) => error.into(),
+            error @ ConfigError::Invalid { .. } => Self::new(code::INPUT, error.to_string()),
+        }
+    }
+}
+
+impl From<RedactorError> for Failure {
+    fn from(error: RedactorError) -> Self {
+        Self::new(code::INPUT, error.to_string())
+    }
+}
+
+/// Adds the servers that the key `simulated` describes. Choosing near distractors requires the encoder.
+pub(in crate::cli) fn add_simulated(
+    config: &mut HostConfig,
+    open_encoder: impl FnOnce() -> Result<Embedder, Failure>,
+    printer: Printer,
+) -> Result<(), Failure> {
+    let failed = |error: SimulationError| Failure::new(code::INPUT, error.to_string());
+    let Some(options) = SimulatedOptions::of(config).map_err(failed)? else { return Ok(()) };
+    let mut embedder = if options.needs_encoder() { Some(open_encoder()?) } else { None };
+    let simulation = options.add_to(config, embedder.as_mut()).map_err(failed)?;
+    for (server, tool) in &simulation.rejected {
+        let (name, reason) = (shortened(&tool.name, 64), shortened(&tool.reason, 200));
+        printer.warn(&format!("`{}/{name}` cannot be simulated: {reason}", shortened(server, 64)));
+    }
+    Ok(())
+}
+
+/// Keeps only the named servers; all if no name is given.
+pub(in crate::cli) fn select(config: &mut HostConfig, names: &[String]) -> Result<(), Failure> {
+    let known: Vec<&str> = config.servers.iter().map(|server| server.name.as_str()).collect();
+    for name in names {
+        if !known.contains(&name.as_str()) {
+            let what = format!("the configuration has no server `{}`", shortened(name, 100));
+            return Err(Failure::new(code::INPUT, what + &nearest(name, &known)));
+        }
+    }
+    if !names.is_empty() {
+        config.servers.retain(|server| names.contains(&server.name));
+    }
+    Ok(())
+}
+
+/// A hint with the most similar names: ` hint: did you mean ..`, or an empty text.
+pub(in crate::cli) fn nearest(name: &str, known: &[&str]) -> String {
+    let near: Vec<String> = names::nearest(name, known.iter().copied())
+        .iter()
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .map(|(_, known)| format!("`{}`", shortened(known, 100)))
+        .collect();
+    if near.is_empty() { String::new() } else { format!("\nhint: did you mean {}?", near.join(" or ")) }
+}
+
+/// A redactor for all secrets of a configuration.
+pub(in crate::cli) fn redactor(config: &HostConfig) -> Result<Redactor, Failure> {
+    Ok(Redactor::new(config.servers.iter().flat_map(|server| &server.secrets))?)
+}
+
+/// The runtime for asynchronous work.
+pub(in crate::cli) fn runtime() -> Result<Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|cause| Failure::new(code::UNAVAILABLE, format!("failed to start threads: {cause}")))
+}
+
+/// Signals from the user or the system.
+///
+/// A signal takes a moment to reach the tokens, and servers that got it too may be gone before. So after the servers
+/// have ended, [`Signals::settle`] decides whether this was an interruption.
+pub(in crate::cli) struct Signals {
+    /// Set at the moment when a signal arrives.
+    arrived: Arc<AtomicBool>,
+    /// Cancelled at the first signal.
+    pub(in crate::cli) first: CancellationToken,
+    /// Cancelled at the second signal, which means that the user does not want to wait.
+    pub(in crate::cli) second: CancellationToken,
+}
+
+impl Signals {
+    /// Handles Ctrl-C, `SIGTERM` and `SIGHUP` from now on. They no longer end the process at once: servers are closed
+    /// and temporary folders removed first, which takes 2 s at most.
+    pub(in crate::cli) fn listen(runtime: &Runtime) -> Self {
+        // Registered now, not when the task first runs.
+        let _entered = runtime.enter();
+        // Signals that cannot be handled end the process as usual.
+        let heard = |kind: SignalKind| Some((signal(kind).ok()?, kind));
+        let heard: Vec<(Signal, SignalKind)> = ending().into_iter().filter_map(heard).collect();
+        let arrived = Arc::<AtomicBool>::default();
+        for (_, kind) in &heard {
+            // If this fails, the flag is set together with the token, a little later.
+            let _ = signal_hook::flag::register(kind.as_raw_value(), Arc::clone(&arrived));
+        }
+        let mut heard: Vec<Signal> = heard.into_iter().map(|(signal, _)| signal).collect();
+        let signals = Self { arrived, first: CancellationToken::new(), second: CancellationToken::new() };
+        let (first, second) = (signals.first.clone(), signals.second.clone());
+        let arrived = Arc::clone(&signals.arrived);
+        runtime.spawn(async move {
+            next_signal(&mut heard).await;
+            arrived.store(true, Ordering::SeqCst);
+            end_servers_soon();
+            first.cancel();
+            next_signal(&mut heard).await;
+            second.cancel();
+        });
+        signals
+    }
+
+    /// Lets signals end the process at once again, when nothing is left that has to be closed. Whether one has arrived.
+    pub(in crate::cli) fn release(self) -> bool {
+        for kind in ending() {
+            let always = Arc::new(AtomicBool::new(true));
+            // If this fails, the command cannot be interrupted any more, and ends as it would have.
+            let _ = signal_hook::flag::register_conditional_default(kind.as_raw_value(), always);
+        }
+        self.arrived.load(Ordering::SeqCst)
+    }
+
+    /// The result, unless a signal has arrived: then anything it says about servers may be caused by the signal and
+    /// is not used. To be called after the servers have ended.
+    pub(in crate::cli) fn settle<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
+        if self.arrived.load(Ordering::SeqCst) { Err(interrupted()) } else { done }
+    }
+
+    /// For work that itself reports an interruption: a failure after a signal counts as an interruption too, and its
+    /// message is still shown.
+    pub(in crate::cli) fn settle_failure<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
+        let is_interrupted = self.arrived.load(Ordering::SeqCst);
+        done.map_err(
+            |failure| if is_interrupted { Failure { code: code::INTERRUPTED, ..failure } } else { failure },
+        )
+    }
+}
+
+/// The signals that end a command.
+fn ending() -> Vec<SignalKind> {
+    let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
+    // A program started by `nohup` should go on.
+    if !ignores_hangup() {
+        kinds.push(SignalKind::hangup());
+    }
+    kinds
+}
+
+/// Hears the signals that end a command; those that cannot be handled end the process as usual.
+pub(in crate::cli) fn heard_signals() -> Vec<Signal> {
+    ending().into_iter().filter_map(|kind| signal(kind).ok()).collect()
+}
+
+/// Waits for the next signal of any kind.
+pub(in crate::cli) async fn next_signal(heard: &mut [Signal]) {
+    let mut is_there =
+        |context: &mut Context<'_>| heard.iter_mut().any(|kind| kind.poll_recv(context).is_ready());
+    poll_fn(|context| if is_there(context) { Poll::Ready(()) } else { Poll::Pending }).await;
+}
+
+/// Whether this process was started to ignore `SIGHUP`; true also if this cannot be determined (proc(5), `SigIgn`).
+fn ignores_hangup() -> bool {
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return true };
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & 1 != 0)
+}
+
+/// The failure of a run that the user interrupted.
+pub(in crate::cli) fn interrupted() -> Failure {
+    Failure::silent(code::INTERRUPTED)
+}
+
+/// A host and its events.
+pub(in crate::cli) struct Hosted {
+    pub(in crate::cli) host: Host,
+    pub(in crate::cli) events: mpsc::UnboundedReceiver<HostEvent>,
+}
+
+/// Which messages are shown while servers start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) enum StartNotes {
+    /// The result of each server.
+    All,
+    /// Only slow starts: the command shows the rest itself.
+    Slow,
+}
+
+/// Starts the servers, and reports for each when it is ready or why it is not.
+pub(in crate::cli) async fn start(
+    config: &HostConfig,
+    workspace: &Path,
+    redactor: &Redactor,
+    (printer, told): (Printer, StartNotes),
+    cancel: &CancellationToken,
+) -> Result<Hosted, Failure> {
+    let (tell, mut events) = mpsc::unbounded_channel();
+    let tell: Events = Arc::new(move |event| {
+        // The receiver is gone once the command is done.
+        let _ = tell.send(event);
+    });
+    let wanted = config.servers.iter().filter(|server| !server.is_disabled).count();
+    let mut progress = Progress { bar: printer.bar(Unit::Servers), printer, told, redactor, done: 0, wanted };
+    let starting = Host::start(config, HostOptions::new(workspace).guarded(), tell);
+    tokio::pin!(starting);
+    let mut tick = tokio::time::interval(Duration::from_millis(200));
+    loop {
+        tokio::select! {
+            // Events before the end are shown before it.
+            biased;
+            Some(event) = events.recv() => progress.show(&event),
+            () = cancel.cancelled() => return Err(interrupted()),
+            host = &mut starting => {
+                // The last server's event arrives at the moment when all are ready.
+                while let Ok(event) = events.try_recv() {
+                    progress.show(&event);
+                }
+                return Ok(Hosted { host, events });
+            }
+            _ = tick.tick() => progress.tick(),
+        }
+    }
+}
+
+/// Shows the progress of the start.
+struct Progress<'a> {
+    bar: Bar,
+    printer: Printer,
+    told: StartNotes,
+    redactor: &'a Redactor,
+    done: u64,
+    wanted: usize,
+}
+
+impl Progress<'_> {
+    fn tick(&mut self) {
+        self.bar.set("starting servers", self.done, self.wanted as u64);
+    }
+
+    fn show(&mut self, event: &HostEvent) {
+        let (message, is_warning) = match event {
+            HostEvent::Ready { server, ready } => {
+                let seconds = ready.start.as_secs_f64();
+                let tools = counted(ready.tools, "tool");
+                (format!("{server} is ready after {seconds:.2} s with {tools}"), false)
+            }
+            HostEvent::Failed { error: StartError::Disabled, .. } => return,
+            HostEvent::Failed { server, error } => (format!("{server} failed: {error}"), true),
+            HostEvent::Slow { server, waited } => {
+                (format!("{server} is not ready after {} s; still waiting", waited.as_secs()), false)
+            }
+            HostEvent::Noise { server, line } => {
+                (format!("{server} writes to standard output what is no message: {line}"), false)
+            }
+            _ => return,
+        };
+        self.done += u64::from(matches!(event, HostEvent::Ready { .. } | HostEvent::Failed { .. }));
+        if self.told == StartNotes::Slow && !matches!(event, HostEvent::Slow { .. }) {
+            return;
+        }
+        let message = shown_lines(&self.redactor.text(&message));
+        self.bar.aside(|| if is_warning { self.printer.warn(&message) } else { self.printer.note(&message) });
+        self.tick();
+    }
+}
+
+/// Each line of a server's message, shortened and made visible.
+pub(in crate::cli) fn shown_lines(message: &str) -> String {
+    let lines: Vec<String> = message.lines().take(4).map(|line| shortened(line, MAX_MESSAGE)).collect();
+    lines.join("\n")
+}
+
+/// Names tools of a catalog that are no tools, with the reason.
+pub(in crate::cli) fn warn_of_rejected(catalog: &ToolCatalog, printer: Printer) {
+    let rejected = catalog.servers.iter().flat_map(|it| it.rejected.iter().map(|tool| (&it.server, tool)));
+    for (server, tool) in rejected.take(MOST_SCHEMAS) {
+        let (name, reason) = (shortened(&tool.name, 64), shortened(&tool.reason, 200));
+        printer.warn(&format!("`{}/{name}` is listed, and cannot be used: {reason}", shortened(server, 64)));
+    }
+}
+
+/// Names tools whose input schemas cannot be used, with the reason and what that means for them.
+pub(in crate::cli) fn warn_of_schemas(unusable: &[(&str, &SchemaError)], meaning: &str, printer: Printer) {
+    for (name, error) in unusable.iter().take(MOST_SCHEMAS) {
+        printer.warn(&format!("`{}`: {error}; {meaning}", shortened(name, 100)));
+    }
+    if let Some(more @ 1..) = unusable.len().checked_sub(MOST_SCHEMAS) {
+        printer.warn(&format!("the input schemas of {} cannot be used either", counted(more, "more tool")));
+    }
+}

@@ -1,0 +1,127 @@
+//! Shared parts of commands that ask language models: the name of the model, its key, cassettes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use m3_llm::{
+    Cassette, CassetteError, Header, Model, ModelName, ModelOptions, Recorder, Retry, Settings, key_from,
+};
+use m3_support::text::{counted, on_one_line, shortened};
+
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::printer::Printer;
+
+/// How replies are made.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ReplyArgs {
+    /// Sampling temperature [default: the provider's]
+    #[arg(long, value_name = "X", value_parser = parse_temperature)]
+    temperature: Option<f64>,
+    /// Longest reply, in tokens [default: the provider's; 8192 for Anthropic, which asks for a number]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_output_tokens: Option<u32>,
+}
+
+impl ReplyArgs {
+    pub(in crate::cli) fn settings(&self) -> Settings {
+        let Self { temperature, max_output_tokens } = *self;
+        Settings { max_output_tokens, temperature, ..Settings::default() }
+    }
+}
+
+fn parse_temperature(text: &str) -> Result<f64, String> {
+    let temperature: f64 = text.parse().map_err(|_| "it should be a number".to_owned())?;
+    if (0.0..=10.0).contains(&temperature) {
+        Ok(temperature)
+    } else {
+        Err("it should be in [0, 10]".to_owned())
+    }
+}
+
+/// The longest reason of a failed try that is shown, in columns.
+const REASON: usize = 300;
+
+/// What is said before `who` is asked again.
+pub(in crate::cli) fn said_of_retry(who: &str, retry: &Retry) -> String {
+    let reason = shortened(&on_one_line(&retry.reason), REASON);
+    format!("asks {who} again in {:.1} s: {reason}", retry.wait.as_secs_f64())
+}
+
+/// The prefix of a cassette's file in place of a model's name.
+const REPLAY: &str = "replay:";
+
+/// The file of the cassette that is replayed in place of a model.
+pub(in crate::cli) fn played(llm: &str) -> Option<&Path> {
+    llm.strip_prefix(REPLAY).map(Path::new)
+}
+
+/// The model that `--llm` names, and its cassette if it is replayed. Up to `workers` requests may be made at once.
+pub(in crate::cli) fn open_model(
+    llm: &str,
+    key_variable: Option<&str>,
+    workers: usize,
+    printer: Printer,
+) -> Result<(Model, Option<Arc<Cassette>>), Failure> {
+    open_model_with(llm, key_variable, (workers, None), printer)
+}
+
+/// Opens a model and its cassette, with this number of tries for each request, if any.
+pub(in crate::cli) fn open_model_with(
+    llm: &str,
+    key_variable: Option<&str>,
+    (workers, tries): (usize, Option<u32>),
+    printer: Printer,
+) -> Result<(Model, Option<Arc<Cassette>>), Failure> {
+    let (model, cassette) = if let Some(path) = played(llm) {
+        let cassette = Arc::new(Cassette::open(path)?);
+        warn_of_cut_lines(path, &cassette, printer);
+        (Model::replay(Arc::clone(&cassette))?, Some(cassette))
+    } else {
+        let name = ModelName::parse(llm).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+        let key = key_variable.map(key_from).transpose();
+        let key = key.map_err(|error| Failure::new(code::UNAVAILABLE, error.to_string()))?;
+        let mut options = ModelOptions { tries, key, ..ModelOptions::default() };
+        options.concurrency = options.concurrency.max(workers);
+        (Model::open(name, options)?, None)
+    };
+    for note in model.notes() {
+        printer.warn(note);
+    }
+    Ok((model, cassette))
+}
+
+/// Warns if lines of a cassette are cut off, because its recording was killed or it is damaged.
+fn warn_of_cut_lines(path: &Path, cassette: &Cassette, printer: Printer) {
+    let cut = &cassette.summary().cut_lines;
+    let Some(first) = cut.first() else { return };
+    printer.warn(&format!(
+        "`{}` has {} that {} before {} whole, the first is line {first}: the recording was interrupted there, or the \
+         file is damaged; nothing of it is played",
+        shortened(&path.display().to_string(), 200),
+        counted(cut.len(), "line"),
+        if cut.len() == 1 { "ends" } else { "end" },
+        if cut.len() == 1 { "it is" } else { "they are" },
+    ));
+}
+
+/// Refuses to record into the cassette that is replayed, whatever name is used.
+pub(in crate::cli) fn check_record(path: Option<&PathBuf>, played: Option<&Cassette>) -> Result<(), Failure> {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    match (path, played) {
+        (Some(path), Some(played)) if real(path).is_some_and(|path| Some(path) == real(played.path())) => {
+            Err(CassetteError::Played { path: path.clone() }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Records the model, if wanted.
+pub(in crate::cli) fn record(
+    model: Model,
+    path: Option<&PathBuf>,
+) -> Result<(Model, Option<Arc<Recorder>>), Failure> {
+    let Some(path) = path else { return Ok((model, None)) };
+    let recorder = Arc::new(Recorder::create_or_append(path, Header::new(model.name()))?);
+    Ok((model.recorded_by(Arc::clone(&recorder)), Some(recorder)))
+}

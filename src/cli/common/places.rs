@@ -1,0 +1,99 @@
+//! Where scored trajectories stand, in files and among spans, for forms that point there.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use m3_report::{FilePlace, Places, SpanPlace, file_uri};
+use m3_traces::SpanIds;
+use m3_trajectory::{SourceError, TrajectoryFile};
+
+use crate::cli::common::scoring::suites::ScoredFiles;
+
+/// What a form points at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) enum PointsAt {
+    Nothing,
+    /// Lines of files.
+    Lines,
+    /// Spans of traces.
+    Spans,
+}
+
+/// The places of all trajectories of some files.
+pub(in crate::cli) enum ScoredPlaces {
+    Nothing,
+    Lines {
+        references: FileLines,
+        /// Those of each repetition.
+        predictions: Vec<FileLines>,
+    },
+    Spans,
+}
+
+/// A file, and the lines of its trajectories by their indices.
+pub(in crate::cli) struct FileLines {
+    uri: Option<Arc<str>>,
+    lines: Vec<Option<u64>>,
+}
+
+/// The folder that addresses are relative to.
+pub(in crate::cli) fn working_folder() -> PathBuf {
+    std::env::current_dir().unwrap_or_default()
+}
+
+impl ScoredPlaces {
+    /// What a form points at, of these files.
+    pub(in crate::cli) fn of<'a>(
+        points_at: PointsAt,
+        references: &TrajectoryFile,
+        predictions: impl Iterator<Item = &'a TrajectoryFile>,
+    ) -> Self {
+        match points_at {
+            PointsAt::Nothing => Self::Nothing,
+            PointsAt::Lines => Self::Lines {
+                references: FileLines::of(references),
+                predictions: predictions.map(FileLines::of).collect(),
+            },
+            PointsAt::Spans => Self::Spans,
+        }
+    }
+
+    /// The places of a trajectory of repetition `repeat`, from 1; `files` are those of this repetition.
+    pub(in crate::cli) fn find(
+        &self,
+        id: &str,
+        files: ScoredFiles<'_>,
+        repeat: usize,
+    ) -> Result<Places, SourceError> {
+        let prediction = files.predictions.find(id);
+        match self {
+            Self::Nothing => Ok(Places::default()),
+            Self::Lines { references, predictions } => {
+                let predictions = repeat.checked_sub(1).and_then(|index| predictions.get(index));
+                Ok(Places {
+                    prediction: predictions.and_then(|file| file.place(prediction)),
+                    reference: references.place(files.references.find(id)),
+                    span: None,
+                })
+            }
+            Self::Spans => {
+                let Some(index) = prediction else { return Ok(Places::default()) };
+                // `m3 export` of a run's folder writes its repetitions one after the other.
+                let SpanIds { trace, span } = SpanIds::of(&*files.predictions.look_at(index)?, repeat as u64);
+                Ok(Places { span: Some(SpanPlace { trace, span }), ..Places::default() })
+            }
+        }
+    }
+}
+
+impl FileLines {
+    fn of(file: &TrajectoryFile) -> Self {
+        let uri = file.path().map(|path| file_uri(path, &working_folder()).into());
+        Self { uri, lines: file.lines() }
+    }
+
+    fn place(&self, index: Option<usize>) -> Option<FilePlace> {
+        let line = self.lines.get(index?).copied().flatten();
+        Some(FilePlace { uri: Arc::clone(self.uri.as_ref()?), line })
+    }
+}

@@ -1,0 +1,263 @@
+//! Shared parts of `m3 leaderboard` and `m3 compare`: naming and reading results, drawing, JSON.
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+use m3_figures::to_png;
+use m3_report::leaderboard::{ModelResult, PublishedTable, SelectOptions, Selection, read_results, select};
+use m3_report::{Picture, Sheet, SheetForm, json_without_hidden, write_page, write_sheets};
+use m3_stats::Draws;
+use serde::Serialize;
+
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::output::{Output, WidthArgs, form};
+use crate::cli::common::printer::Printer;
+
+/// `FILE` or `NAME=FILE`.
+#[derive(Debug, Clone)]
+pub(in crate::cli) struct NamedFile {
+    pub(in crate::cli) name: Option<String>,
+    pub(in crate::cli) path: PathBuf,
+}
+
+impl FromStr for NamedFile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // If a file whose name contains `=` exists, the text is this name.
+        match text.split_once('=') {
+            Some((name, path)) if !name.is_empty() && !path.is_empty() && !Path::new(text).exists() => {
+                Ok(Self { name: Some(name.to_owned()), path: path.into() })
+            }
+            _ => Ok(Self { name: None, path: text.into() }),
+        }
+    }
+}
+
+/// What users may insist on where results differ in what they were made of.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct SelectArgs {
+    /// Compare only the tasks that all results have, instead of refusing results with different tasks
+    #[arg(long)]
+    intersect: bool,
+    /// Compare results that were scored against different references; the report says so
+    #[arg(long)]
+    allow_different_references: bool,
+}
+
+impl SelectArgs {
+    /// Selects the trajectories to compare.
+    pub(in crate::cli) fn select<'a>(
+        &self,
+        models: &'a [ModelResult],
+    ) -> Result<Option<Selection<'a>>, Failure> {
+        let options = SelectOptions {
+            intersects: self.intersect,
+            allows_different_references: self.allow_different_references,
+        };
+        select(models, options).map_err(|error| Failure::new(code::INPUT, error.to_string()))
+    }
+}
+
+/// How much is drawn for intervals and tests.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct DrawsArgs {
+    /// Resamples for intervals, and permutations for tests
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
+    resamples: u32,
+    /// Seed of the resamples: the same seed gives the same intervals on any machine
+    #[arg(long, value_name = "N", default_value_t = Draws::default().seed)]
+    seed: u64,
+}
+
+/// How much is drawn for intervals and tests, and how tables are written.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct TablesArgs {
+    #[command(flatten)]
+    draws: DrawsArgs,
+    #[command(flatten)]
+    pub(in crate::cli) form: FormArgs,
+}
+
+/// How tables are written.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct FormArgs {
+    /// Form of the tables [default: by the ending of --out, else table]
+    #[arg(long, value_enum)]
+    format: Option<FormatArg>,
+    /// Write to a file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    width: WidthArgs,
+}
+
+/// The form of tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum FormatArg {
+    /// For people
+    Table,
+    /// Everything, with intervals
+    Json,
+    /// For a pull request
+    Markdown,
+    /// The first table, as numbers; notes go to standard error
+    Csv,
+    /// A page
+    Html,
+    /// For a paper
+    Latex,
+}
+
+impl FormatArg {
+    /// The form of tables; `None` for JSON.
+    fn sheets(self, columns: usize, is_styled: bool) -> Option<SheetForm> {
+        match self {
+            Self::Table => Some(SheetForm::Terminal { columns, is_styled }),
+            Self::Json => None,
+            Self::Markdown => Some(SheetForm::Markdown),
+            Self::Csv => Some(SheetForm::Csv),
+            Self::Html => Some(SheetForm::Html),
+            Self::Latex => Some(SheetForm::Latex),
+        }
+    }
+
+    /// Writes a report as JSON, or else as tables.
+    pub(in crate::cli) fn write(
+        self,
+        report: &impl Serialize,
+        sheets: impl FnOnce() -> Vec<Sheet>,
+        (output, width): (&mut Output, &WidthArgs),
+        printer: Printer,
+    ) -> io::Result<()> {
+        let columns = width.columns(output);
+        let Some(form) = self.sheets(columns, output.is_styled()) else { return write_json(report, output) };
+        let sheets = sheets();
+        if form == SheetForm::Csv {
+            // A table of numbers has no place for notes.
+            sheets.iter().flat_map(|sheet| &sheet.notes).for_each(|note| printer.note(note));
+        }
+        write_sheets(form, &sheets, output)
+    }
+}
+
+impl TablesArgs {
+    pub(in crate::cli) fn draws(&self) -> Draws {
+        self.draws.draws()
+    }
+}
+
+impl DrawsArgs {
+    pub(in crate::cli) fn draws(&self) -> Draws {
+        Draws { count: self.resamples as usize, seed: self.seed, ..Draws::default() }
+    }
+}
+
+impl FormArgs {
+    /// Whether the report goes to standard output.
+    pub(in crate::cli) fn is_to_standard_output(&self) -> bool {
+        self.out.as_deref().is_none_or(|path| path == Path::new("-"))
+    }
+
+    /// Opens the target of the tables.
+    pub(in crate::cli) fn open(&self, inputs: &[&Path], printer: Printer) -> Result<Output, Failure> {
+        let output = Output::open(self.out.as_deref(), inputs, printer)?;
+        self.form()?;
+        Ok(output)
+    }
+
+    fn form(&self) -> Result<FormatArg, Failure> {
+        form(self.format, self.out.as_deref())
+    }
+
+    /// Writes a report as JSON, or else as tables.
+    pub(in crate::cli) fn write(
+        &self,
+        report: &impl Serialize,
+        sheets: impl FnOnce() -> Vec<Sheet>,
+        output: &mut Output,
+        printer: Printer,
+    ) -> Result<(), Failure> {
+        self.write_with_pictures(report, sheets, Vec::new, output, printer)
+    }
+
+    /// Writes a report as JSON, or else as tables; in a page, figures stand under them.
+    pub(in crate::cli) fn write_with_pictures(
+        &self,
+        report: &impl Serialize,
+        sheets: impl FnOnce() -> Vec<Sheet>,
+        pictures: impl FnOnce() -> Vec<Picture>,
+        output: &mut Output,
+        printer: Printer,
+    ) -> Result<(), Failure> {
+        let written = match self.form()? {
+            FormatArg::Html => {
+                let pictures = pictures();
+                let figures: Vec<(&str, &str)> =
+                    pictures.iter().map(|picture| (picture.name.as_str(), picture.svg.as_str())).collect();
+                write_page(&sheets(), &figures, output)
+            }
+            form => form.write(report, sheets, (output, &self.width), printer),
+        };
+        written.map_err(|cause| Failure::written(&cause))
+    }
+}
+
+/// Reads all results and the published tables that stand beside them; the errors of all are reported at once. Models with
+/// the same name get a number.
+pub(in crate::cli) fn read_all(
+    files: &[NamedFile],
+    beside: &[&'static PublishedTable],
+) -> Result<Vec<ModelResult>, Failure> {
+    let (mut models, mut errors) = (Vec::new(), Vec::new());
+    for file in files {
+        match read_results(&file.path, file.name.as_deref()) {
+            Ok(found) => models.extend(found),
+            Err(error) => errors.push(error.to_string()),
+        }
+    }
+    for table in beside {
+        match table.models() {
+            Ok(found) => models.extend(found),
+            Err(error) => errors.push(format!("the published table `{}`: {error}", table.name)),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(Failure::new(code::INPUT, errors.join("\n")));
+    }
+    // Those of a published table are marked, and keep their names.
+    number_names(models.iter_mut().filter(|model| model.published.is_none()).map(|model| &mut model.name));
+    Ok(models)
+}
+
+/// Gives a number to names that stood before.
+pub(in crate::cli) fn number_names<'n>(names: impl Iterator<Item = &'n mut String>) {
+    let mut taken: HashSet<String> = HashSet::new();
+    for name in names {
+        let own = name.clone();
+        let mut number = 1;
+        while !taken.insert(name.clone()) {
+            number += 1;
+            *name = format!("{own} ({number})");
+        }
+    }
+}
+
+/// Pixels of a PNG per unit of a figure, which is 800 units wide.
+const SCALE: f32 = 2.0;
+
+/// A figure as PNG.
+pub(in crate::cli) fn png_of(svg: &str) -> Result<Vec<u8>, Failure> {
+    to_png(svg, SCALE)
+        .map_err(|error| Failure::new(code::UNAVAILABLE, format!("failed to draw a figure: {error}")))
+}
+
+/// Writes a report as indented JSON.
+pub(in crate::cli) fn write_json(report: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+    let text = serde_json::to_string_pretty(report)?;
+    writeln!(out, "{}", json_without_hidden(&text))?;
+    out.flush()
+}

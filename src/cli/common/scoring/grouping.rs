@@ -1,0 +1,23 @@
+//! What tasks are grouped by.
+
+use clap::ValueEnum;
+use m3_suites::Shape;
+use m3_trajectory::TrajectoryFile;
+
+/// What tasks are grouped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum ByArg {
+    /// The type that the references name
+    Type,
+    /// How hard a task is by the shape of its reference: single, two calls in parallel, two in series, more
+    Class,
+}
+
+impl ByArg {
+    /// Makes classes the types of references.
+    pub(in crate::cli) fn apply_to(self, references: &mut TrajectoryFile) {
+        if self == Self::Class {
+            references.set_types(|reference| Some(Shape::of(reference).name().to_owned()));
+        }
+    }
+}

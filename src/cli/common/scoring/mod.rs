@@ -1,0 +1,357 @@
+//! Shared options and steps of all commands that score two files.
+
+pub(in crate::cli) mod ask_same;
+pub(in crate::cli) mod conditions;
+pub(in crate::cli) mod fidelity_model;
+pub(in crate::cli) mod grouping;
+pub(in crate::cli) mod ignored_tools;
+pub(in crate::cli) mod match_args;
+pub(in crate::cli) mod seen;
+pub(in crate::cli) mod suites;
+pub(in crate::cli) mod tool_names;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use clap::Args;
+use m3_embedding::Embedder;
+use m3_report::{
+    AskedReport, InputReport, InputsReport, RepeatsReport, ResultPictures, ScoreSummary, ToolNamesReport,
+};
+use m3_score::fidelity::DoubtfulPairs;
+use m3_score::{Profile, ScoredTrajectory, Sink, Summary};
+use m3_support::task_files::task_file_name;
+use m3_support::text::shortened;
+use m3_trajectory::catalog::Catalog;
+use m3_trajectory::tool_names::Vocabulary;
+use m3_trajectory::{Duplicates, SourceError, Trajectory, TrajectoryFile};
+
+use crate::cli::Common;
+use crate::cli::common::encoder::EncoderArgs;
+use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::input::{self, Content, PredictionsArg};
+use crate::cli::common::places::{PointsAt, ScoredPlaces};
+use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::scoring::ask_same::{AskSameArgs, AskedSame, AskingSame};
+use crate::cli::common::scoring::conditions::{Conditions, ConditionsArgs};
+use crate::cli::common::scoring::grouping::ByArg;
+use crate::cli::common::scoring::ignored_tools::IgnoredTools;
+use crate::cli::common::scoring::seen::{Seen, check_order};
+use crate::cli::common::scoring::suites::ScoredFiles;
+use crate::cli::common::scoring::tool_names::{Known, ToolNamesArg};
+
+/// Which files to score, and how.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ScoringArgs {
+    /// Predicted trajectories: JSON, JSON Lines, either with gzip; the folder of a run; a trace of another program
+    /// (docs/import.md); `-` for standard input
+    predictions: PredictionsArg,
+    /// Reference trajectories
+    references: PathBuf,
+    /// Whether both files may be predictions, or references
+    #[arg(skip)]
+    are_of_one_kind: bool,
+    #[command(flatten)]
+    conditions: ConditionsArgs,
+    /// What to do with tools that predictions and references write differently, such as `image__crop` and
+    /// `image/crop`: `off` leaves them, `auto` maps names that differ in writing alone to the references', FILE is a
+    /// JSON object that maps one name to another
+    #[arg(long, value_name = "off|auto|FILE", default_value = "off")]
+    tool_names: ToolNamesArg,
+    /// What to do when an id stands twice with different content [default: error; last with open-m3-bench]
+    #[arg(long, value_enum)]
+    duplicates: Option<Duplicates>,
+    /// What tasks are grouped by: their type, or the shape of their reference
+    #[arg(long, value_enum, default_value_t = ByArg::Type)]
+    by: ByArg,
+    #[command(flatten)]
+    ask: AskSameArgs,
+    #[command(flatten)]
+    encoder: EncoderArgs,
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Everything that scoring needs, opened.
+pub(in crate::cli) struct Scoring {
+    pub(in crate::cli) predictions: TrajectoryFile,
+    /// Further repetitions of the predictions.
+    pub(in crate::cli) further: Vec<TrajectoryFile>,
+    pub(in crate::cli) references: TrajectoryFile,
+    pub(in crate::cli) profile: Profile,
+    conditions: Conditions,
+    /// What a language model was asked, if one was.
+    asked: Option<AskedReport>,
+    tool_names: ToolNamesReport,
+    /// Tools whose calls do not count, in all files.
+    ignored: IgnoredTools,
+    /// Whether the models of all predictions were shown no images.
+    no_images: bool,
+    embedder: Embedder,
+    printer: Printer,
+}
+
+impl ScoringArgs {
+    /// Opens the files, `further` repetitions of the predictions included, and the encoder, which is fetched if
+    /// needed.
+    pub(in crate::cli) fn open(
+        &self,
+        further: &[PathBuf],
+        common: &Common,
+        printer: Printer,
+    ) -> Result<Scoring, Failure> {
+        let mut conditions = self.conditions.open()?;
+        let seen = <[Mutex<Seen>; 2]>::default();
+        let learn = |file: usize, trajectory: &Trajectory| held(&seen[file]).learn(trajectory);
+        let files = [self.predictions.path(printer), &self.references];
+        let contents = [(files[0], Content::Predictions), (files[1], Content::Any)];
+        let reading = (self.duplicates(), self.conditions.forms());
+        let [mut predictions, mut references] = input::open_visiting(contents, reading, printer, &learn)?;
+        self.by.apply_to(&mut references);
+        let further_paths = further;
+        let open = |path: &PathBuf| {
+            let path = (path.as_path(), Content::Predictions);
+            let [file] = input::open_visiting([path], reading, printer, &learn)?;
+            Ok::<_, Failure>(file)
+        };
+        let mut further = further.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let [of_predictions, of_references] =
+            seen.map(|seen| seen.into_inner().unwrap_or_else(PoisonError::into_inner));
+        if !self.are_of_one_kind {
+            check_order([&predictions, &references], [&of_predictions, &of_references], printer)?;
+        }
+        let mut of_catalog = Vocabulary::default();
+        conditions.catalog.iter().flat_map(|catalog| catalog.names()).for_each(|name| of_catalog.add(name));
+        let (predicted, known) =
+            (&of_predictions.tools, Known { references: &of_references.tools, catalog: &of_catalog });
+        let tool_names = self.tool_names.apply(
+            std::iter::once(&mut predictions).chain(&mut further),
+            predicted,
+            known,
+            printer,
+        )?;
+        let mut ignored = IgnoredTools::default();
+        if let Some(roles) = conditions.roles.as_deref() {
+            ignored = IgnoredTools::new(roles, [predicted, known.references], &tool_names, printer);
+            let all = std::iter::once(&mut predictions).chain(&mut further).chain([&mut references]);
+            all.for_each(|file| file.leave_out(ignored.tools.clone()));
+        }
+        let paths = std::iter::once(files[0]).chain(further_paths.iter().map(PathBuf::as_path));
+        conditions.pictures = ResultPictures::beside(&self.references, paths, |id| task_file_name(id, 1));
+        let is_called = |tool: &str| predicted.has(tool) || known.references.has(tool);
+        conditions.verdicts = self.conditions.matching.options(&is_called, printer);
+        let embedder = self.encoder.open(common.assets()?, printer)?;
+        Ok(Scoring {
+            predictions,
+            further,
+            references,
+            profile: conditions.profile,
+            conditions,
+            asked: None,
+            tool_names,
+            ignored,
+            no_images: of_predictions.are_blind(),
+            embedder,
+            printer,
+        })
+    }
+
+    /// With predictions and references exchanged: the second file is scored against the first.
+    pub(in crate::cli) fn exchanged(self) -> Self {
+        let references = self.predictions.as_path().to_owned();
+        Self {
+            predictions: self.references.into_os_string().into(),
+            references,
+            are_of_one_kind: true,
+            ..self
+        }
+    }
+
+    /// The predictions as the user named them.
+    pub(in crate::cli) fn predictions(&self) -> &PredictionsArg {
+        &self.predictions
+    }
+
+    /// Whether and how a language model is asked.
+    pub(in crate::cli) fn ask(&self) -> &AskSameArgs {
+        &self.ask
+    }
+
+    /// The file of references, as the user named it.
+    pub(in crate::cli) fn references(&self) -> &Path {
+        &self.references
+    }
+
+    /// The files that are read.
+    pub(in crate::cli) fn inputs(&self) -> Vec<&Path> {
+        let others = [self.conditions.tools(), self.conditions.roles(), self.tool_names.file()];
+        let files =
+            [Some(self.predictions.as_path()), Some(self.references.as_path())].into_iter().chain(others);
+        files.flatten().collect()
+    }
+
+    fn duplicates(&self) -> Duplicates {
+        match (self.duplicates, self.conditions.profile) {
+            (Some(duplicates), _) => duplicates,
+            (None, Profile::Paper) => Duplicates::Error,
+            (None, Profile::OpenM3Bench) => Duplicates::Last,
+        }
+    }
+}
+
+/// Fails if a trajectory could not be aligned; names it.
+pub(in crate::cli) fn check_aligned(summary: &Summary) -> Result<(), Failure> {
+    let too_large = &summary.ledger.too_large;
+    for id in too_large {
+        Printer::error(&format!(
+            "`{}` has too many different calls of one tool to be aligned, or repeats them so often that too many \
+             pairs are equally good: none of its calls is matched\n\
+             hint: remove the calls that are not part of the answer from the prediction",
+            shortened(id, 100)
+        ));
+    }
+    if too_large.is_empty() { Ok(()) } else { Err(Failure::silent(code::FAILED)) }
+}
+
+/// Receives a score with its similarities, and what opens pictures of results.
+pub(in crate::cli) type ChosenSink<'a> =
+    dyn FnMut(ScoredTrajectory<'_>, Option<&ResultPictures>) -> Result<(), Failure> + 'a;
+
+impl Scoring {
+    /// Puts the matched pairs of all repetitions whose fidelity is uncertain to a language model. What is scored from now on
+    /// has its answers.
+    pub(in crate::cli) fn ask(&mut self, asking: &AskingSame) -> Result<AskedSame, Failure> {
+        let Self { predictions, further, references, conditions, embedder, printer, .. } = self;
+        let mut doubtful = DoubtfulPairs::new(asking.band().scores());
+        for predictions in std::iter::once(&*predictions).chain(&*further) {
+            let options = conditions.options(false);
+            let mut bar = printer.bar(Unit::Trajectories);
+            let mut progress = |done: usize, total: usize| bar.set("comparing", done as u64, total as u64);
+            let found = &mut doubtful;
+            m3_score::find_doubtful(predictions, references, options, embedder, found, &mut progress)?;
+        }
+        let (answers, asked) = asking.answers(&doubtful, conditions.catalog.as_deref(), *printer)?;
+        conditions.answers = answers;
+        self.asked = Some(asked.report.clone());
+        Ok(asked)
+    }
+
+    /// The catalog of `--tools`.
+    pub(in crate::cli) fn catalog(&self) -> Option<Arc<Catalog>> {
+        self.conditions.catalog.clone()
+    }
+
+    /// The files of a repetition, from 1.
+    pub(in crate::cli) fn files(&self, repeat: usize) -> ScoredFiles<'_> {
+        let further = repeat.checked_sub(2).and_then(|index| self.further.get(index));
+        ScoredFiles { references: &self.references, predictions: further.unwrap_or(&self.predictions) }
+    }
+
+    /// Where all trajectories stand.
+    pub(in crate::cli) fn places(&self, points_at: PointsAt) -> ScoredPlaces {
+        let predictions = std::iter::once(&self.predictions).chain(&self.further);
+        ScoredPlaces::of(points_at, &self.references, predictions)
+    }
+
+    /// Scores with a progress bar. `sink` gets each trajectory.
+    pub(in crate::cli) fn run(
+        &mut self,
+        keeps_similarities: bool,
+        sink: &mut Sink<'_, Failure>,
+    ) -> Result<(Summary, ScoreSummary), Failure> {
+        let summary = self.run_repetition(1, keeps_similarities, sink)?;
+        let report = self.summarize(&summary, None)?;
+        Ok((summary, report))
+    }
+
+    /// Scores one repetition: 1 means the predictions themselves, higher numbers the further ones.
+    pub(in crate::cli) fn run_repetition(
+        &mut self,
+        repeat: usize,
+        keeps_similarities: bool,
+        sink: &mut Sink<'_, Failure>,
+    ) -> Result<Summary, Failure> {
+        let Self { predictions, further, references, conditions, embedder, .. } = self;
+        let predictions = repeat.checked_sub(2).and_then(|index| further.get(index)).unwrap_or(predictions);
+        let options = conditions.options(keeps_similarities);
+        let mut bar = self.printer.bar(Unit::Trajectories);
+        let summary =
+            m3_score::score(predictions, references, options, embedder, sink, &mut |done, total| {
+                bar.set("scoring", done as u64, total as u64);
+            });
+        drop(bar);
+        self.embedder.take_warnings().iter().for_each(|warning| self.printer.warn(warning));
+        summary
+    }
+
+    /// The summary of the report; prints the warnings that a user should see.
+    pub(in crate::cli) fn summarize(
+        &self,
+        summary: &Summary,
+        repeats: Option<RepeatsReport>,
+    ) -> Result<ScoreSummary, Failure> {
+        if self.conditions.catalog.as_ref().is_some_and(|catalog| !catalog.is_used()) {
+            self.printer.warn(
+                "the catalog of `--tools` has no schema of any tool that both sides call: it changed nothing",
+            );
+        }
+        for problem in self.conditions.pictures.problems() {
+            self.printer.warn(&problem);
+        }
+        let options = self.conditions.options(false);
+        let (inputs, tool_names) = (self.inputs()?, self.tool_names.clone());
+        let mut report = ScoreSummary::new(summary, self.embedder.identity(), &options, inputs, tool_names);
+        report.ledger.ignored_calls = self.ignored.calls;
+        report.ledger.ignored_tools = self.ignored.names.iter().cloned().collect();
+        let asked = self.asked.clone();
+        Ok(ScoreSummary { no_images: self.no_images, asked, ..report }.with_repeats(repeats))
+    }
+
+    /// The scored files by name and hash.
+    fn inputs(&self) -> Result<InputsReport, SourceError> {
+        let input = |file: &TrajectoryFile| {
+            Ok::<_, SourceError>(InputReport { name: file.name().to_owned(), sha256: file.digest()? })
+        };
+        let tools = self.conditions.catalog.as_ref();
+        let roles = self.conditions.roles.as_ref().map(|roles| roles.file());
+        Ok(InputsReport {
+            predictions: input(&self.predictions)?,
+            repeats: self.further.iter().map(input).collect::<Result<_, _>>()?,
+            references: input(&self.references)?,
+            tools: tools.map(|tools| InputReport {
+                name: tools.name().to_owned(),
+                sha256: tools.digest().to_owned(),
+            }),
+            roles: roles
+                .map(|(name, digest)| InputReport { name: name.to_owned(), sha256: digest.to_owned() }),
+        })
+    }
+
+    /// Scores these references again, in this order, with their similarities. [`Scoring::run`] has printed all
+    /// warnings. There is no progress bar, so `sink` may write to the terminal.
+    pub(in crate::cli) fn run_chosen(
+        &mut self,
+        chosen: &[usize],
+        has_bar: bool,
+        sink: &mut ChosenSink<'_>,
+    ) -> Result<(), Failure> {
+        let Self { ref predictions, ref references, ref conditions, .. } = *self;
+        let options = conditions.options(true);
+        let mut bar = has_bar.then(|| self.printer.bar(Unit::Trajectories));
+        m3_score::score_chosen(
+            predictions,
+            references,
+            chosen,
+            options,
+            &mut self.embedder,
+            &mut |scored| sink(scored, conditions.result_pictures()),
+            &mut |done, total| {
+                if let Some(bar) = &mut bar {
+                    bar.set("aligning", done as u64, total as u64);
+                }
+            },
+        )
+    }
+}

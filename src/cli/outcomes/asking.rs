@@ -1,0 +1,113 @@
+//! The part of `m3 outcomes` that lets a language model decide where no rule is sure.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use m3_llm::{Model, Retry};
+use m3_outcomes::{Asked, ClassifiedTrajectory, ask, is_open};
+use tokio::runtime::Runtime;
+
+use crate::cli::common::failure::Failure;
+use crate::cli::common::hosting::{Signals, interrupted, runtime};
+use crate::cli::common::llm::{check_record, open_model, record, said_of_retry};
+use crate::cli::common::printer::Printer;
+
+/// How many calls are collected before the model is asked about them.
+const GATHERED: usize = 64;
+
+/// The most trajectories that wait for decisions.
+const HELD: usize = 256;
+
+/// Options of asking.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct AskArgs {
+    /// Have a language model decide the answers that no rule is sure of, such as openai:gpt-5 (docs/models.md)
+    #[arg(long, value_name = "MODEL")]
+    llm: Option<String>,
+    /// Variable that holds the model's key [default: the provider's own, such as `OPENAI_API_KEY`]
+    #[arg(long, value_name = "VARIABLE", requires = "llm")]
+    llm_key_from: Option<String>,
+    /// Keep what the model was asked and what it said in a cassette; --llm replay:FILE plays it
+    #[arg(long, value_name = "FILE", requires = "llm")]
+    llm_record: Option<PathBuf>,
+}
+
+/// A model, and the calls that it is to be asked about.
+pub(in crate::cli) struct Asking {
+    model: Model,
+    runtime: Runtime,
+    signals: Signals,
+    held: Vec<ClassifiedTrajectory>,
+    open: usize,
+    asked: Asked,
+    printer: Printer,
+}
+
+impl AskArgs {
+    /// Opens the model, if one is to be asked.
+    pub(in crate::cli) fn open(&self, printer: Printer) -> Result<Option<Asking>, Failure> {
+        let Some(llm) = &self.llm else { return Ok(None) };
+        let (model, played) = open_model(llm, self.llm_key_from.as_deref(), 1, printer)?;
+        check_record(self.llm_record.as_ref(), played.as_deref())?;
+        let (model, _) = record(model, self.llm_record.as_ref())?;
+        let runtime = runtime()?;
+        let signals = Signals::listen(&runtime);
+        Ok(Some(Asking {
+            model,
+            runtime,
+            signals,
+            held: Vec::new(),
+            open: 0,
+            asked: Asked::default(),
+            printer,
+        }))
+    }
+}
+
+impl Asking {
+    /// Adds a trajectory; returns those whose calls are all decided, in order.
+    pub(in crate::cli) fn push(
+        &mut self,
+        judged: ClassifiedTrajectory,
+    ) -> Result<Vec<ClassifiedTrajectory>, Failure> {
+        self.open += judged.calls.iter().filter(|call| is_open(call)).count();
+        self.held.push(judged);
+        if self.open < GATHERED && self.held.len() < HELD { Ok(Vec::new()) } else { self.decide() }
+    }
+
+    /// Lets the model decide about the waiting trajectories, and returns them.
+    pub(in crate::cli) fn decide(&mut self) -> Result<Vec<ClassifiedTrajectory>, Failure> {
+        let mut held = std::mem::take(&mut self.held);
+        self.open = 0;
+        let printer = self.printer;
+        let told = |retry: Retry| printer.note(&said_of_retry("the model", &retry));
+        let asking = async {
+            tokio::select! {
+                () = self.signals.first.cancelled() => Err(interrupted()),
+                asked = ask(&self.model, &mut held, &told) => Ok(asked?),
+            }
+        };
+        // A replay calls this on a thread of its own runtime, whose other threads go on.
+        let asked = if tokio::runtime::Handle::try_current().is_ok() {
+            tokio::task::block_in_place(|| self.runtime.block_on(asking))
+        } else {
+            self.runtime.block_on(asking)
+        };
+        let asked = self.signals.settle(asked)?;
+        self.asked.decided += asked.decided;
+        self.asked.unclear += asked.unclear;
+        Ok(held)
+    }
+
+    /// Reports how many calls the model decided.
+    pub(in crate::cli) fn say(&self, printer: Printer) {
+        let Asked { decided, unclear } = self.asked;
+        printer.note(&format!("{decided} answers were decided by {}", self.model.name()));
+        if unclear > 0 {
+            printer.warn(&format!(
+                "{unclear} replies of {} do not begin with the name of one outcome; what the rules said stays",
+                self.model.name()
+            ));
+        }
+    }
+}
