@@ -10,7 +10,7 @@ use m3_executor::Offered;
 use m3_mcp::arguments::{ArgumentSchema, SchemaError, properties, required};
 use m3_mcp::{ServerTools, Tool, ToolCatalog};
 use m3_outcomes::{CallChecker, KnownTools};
-use m3_score::{Metric, ScoreOptions, score_pairs};
+use m3_score::{Metric, ScoreOptions, Scorer};
 use m3_support::schema_parts::{MOST_PARTS, parts, referenced};
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::parse;
@@ -159,7 +159,7 @@ fn check_scored(schema: &Value, arguments: &[Value]) {
     let all: Vec<Trajectory> = arguments.iter().map(trajectory).collect();
     let pairs = all.iter().zip(&all).chain(all.iter().zip(all.iter().skip(1)));
     let pairs = pairs.map(|(prediction, reference)| (Some(prediction), reference));
-    let scores = in_time("calls are scored", || score_pairs(pairs, options, &mut embedder()));
+    let scores = in_time("calls are scored", || Scorer::new(options, &mut embedder()).score_pairs(pairs));
     for (index, scored) in scores.unwrap_or_default().into_iter().flatten().enumerate() {
         let recall = scored.sums.metrics(options.profile)[Metric::Recall];
         let fidelity = scored.compared.first().map(|pair| pair.fidelity.score);

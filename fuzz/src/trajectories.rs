@@ -10,7 +10,7 @@ use m3_judge::{chain_of_run, reconstruct::by_rules};
 use m3_outcomes::KnownTools;
 use m3_score::{
     ArgumentMode, MatchMode, MatchOptions, Metric, Mismatch, Profile, ScoreError, ScoreOptions,
-    ScoredTrajectory, TrajectoryScore, matches, score, score_pairs,
+    ScoredTrajectory, Scorer, TrajectoryScore, matches, score,
 };
 use m3_traces::TRACES;
 use m3_trajectory::json::Keys;
@@ -140,7 +140,7 @@ fn check_scores(predictions: &TrajectoryFile, references: &TrajectoryFile) {
         }
         let references = all(references);
         let pairs = references.iter().map(|reference| (Some(reference), reference));
-        let pairs = score_pairs(pairs, options, &mut embedder).unwrap_or_default();
+        let pairs = Scorer::new(options, &mut embedder).score_pairs(pairs).unwrap_or_default();
         for (reference, scored) in references.iter().zip(pairs) {
             let Ok(scored) = scored else { continue };
             let metrics = scored.sums.metrics(profile);

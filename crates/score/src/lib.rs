@@ -4,12 +4,12 @@
 //! [`cosine`] (vectors to similarities), [`buckets`] (calls of one tool), [`assign()`] (which calls are matched),
 //! [`Matching`] (and why the others are not), [`fidelity`] (how far matched calls ask for the same, and which
 //! argument does not), [`metrics`] (what is measured), [`ExactSums`] (for a trajectory, a type, a set). [`score`] runs
-//! them over two files.
+//! them over two files, [`Scorer`] over trajectories in memory.
 //!
 //! ```
 //! use m3_embedding::{Embedder, Embedding, Encoder, EncoderError, Identity};
-//! use m3_score::{Metric, ScoreError, ScoreOptions, ScoredTrajectory, score};
-//! use m3_trajectory::{Duplicates, TrajectoryFile};
+//! use m3_score::{Metric, ScoreOptions, Scorer};
+//! use m3_trajectory::{Call, Step, Trajectory};
 //!
 //! /// Takes all texts for the same; `m3-encoder` has one that reads them.
 //! struct Indifferent(Identity);
@@ -26,22 +26,21 @@
 //! }
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let folder = tempfile::tempdir()?;
-//! let file = |name: &str, calls: &str| -> Result<TrajectoryFile, Box<dyn std::error::Error>> {
-//!     let path = folder.path().join(name);
-//!     std::fs::write(&path, format!(r#"{{"id": "a", "steps": [{{"calls": [{calls}]}}]}}"#))?;
-//!     Ok(TrajectoryFile::open(&path, Duplicates::Error)?)
+//! let trajectory = |tools: &[&str]| {
+//!     let calls = tools.iter().map(|tool| Call {
+//!         tool: (*tool).to_owned(), arguments: None, result: None, extra: Vec::new(),
+//!     });
+//!     let steps = vec![Step { calls: calls.collect(), ..Step::default() }];
+//!     Trajectory { steps, ..Trajectory::default() }
 //! };
-//! let crop = r#"{"name": "image/crop", "arguments": {"x": 3}}"#;
-//! let predictions = file("predictions.json", crop)?;
-//! let references = file("references.json", &format!(r#"{crop}, {{"name": "image/blur", "arguments": {{}}}}"#))?;
+//! let prediction = trajectory(&["image/crop"]);
+//! let reference = trajectory(&["image/crop", "image/blur"]);
 //!
 //! let identity = Identity { name: "none".into(), fingerprint: "1".into(), dimensions: 1, max_tokens: 256 };
 //! let mut embedder = Embedder::new(Box::new(Indifferent(identity)), None);
 //! let options = ScoreOptions::default();
-//! let mut sink = |_: ScoredTrajectory<'_>| Ok::<_, ScoreError>(());
-//! let summary = score(&predictions, &references, options, &mut embedder, &mut sink, &mut |_, _| ())?;
-//! let metrics = summary.aggregate.metrics(options.profile);
+//! let score = Scorer::new(options, &mut embedder).score(&prediction, &reference)?;
+//! let metrics = score.expect("it has not failed").sums.metrics(options.profile);
 //! assert_eq!((metrics[Metric::Recall], metrics[Metric::Precision]), (0.5, 1.0));
 //! # Ok(())
 //! # }
@@ -79,6 +78,7 @@ mod role_rules;
 mod run;
 mod schema;
 mod scored;
+mod scorer;
 mod serialize;
 mod similarity;
 mod sum;
@@ -106,10 +106,11 @@ pub use matrix::Matrix;
 pub use metric::{Averaged, MatchedPair, Metric, Metrics, Noted, Sum};
 pub use options::{Flow, Results, ScoreOptions};
 pub use pass::{PassCriterion, PassMetric};
-pub use pipeline::{ScoredTrajectory, Sink, find_doubtful, score, score_chosen, score_pairs};
+pub use pipeline::{ScoredTrajectory, Sink, find_doubtful, score, score_chosen};
 pub use profile::{Profile, ThresholdError, Thresholds, is_strong};
 pub use role_rules::{RoleRule, RoleRules, RoleRulesError};
 pub use scored::{Progress, ScoreError, Summary, TrajectoryScore};
+pub use scorer::{Scorer, TrajectoryPair};
 pub use serialize::Serializer;
 pub use similarity::Similarity;
 pub use sum::{Counted, ExactSum};

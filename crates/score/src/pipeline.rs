@@ -102,46 +102,6 @@ pub fn find_doubtful(
     files.score_all::<ScoreError>(&mut run, 0..references.len(), embedder, &mut |_| Ok(()), progress)
 }
 
-/// Scores pairs of a prediction and its reference, which need no ids, as [`score`] does. What each pair comes to, in
-/// their order; its failure where the profile leaves a failed prediction out. A `None` of a prediction is a missing one.
-///
-/// # Errors
-/// [`ScoreError::Encoder`].
-pub fn score_pairs<'t>(
-    pairs: impl IntoIterator<Item = (Option<&'t Trajectory>, &'t Trajectory)>,
-    options: ScoreOptions<'_>,
-    embedder: &mut Embedder,
-) -> Result<Vec<Result<TrajectoryScore, FailureClass>>, ScoreError> {
-    let mut run = Run::new(options);
-    let pairs: Vec<(Option<&Trajectory>, &Trajectory)> = pairs.into_iter().collect();
-    if options.results == Results::Auto {
-        for (prediction, reference) in &pairs {
-            if let Some(prediction) = prediction {
-                run.survey.add(reference, prediction, options.pictures);
-            }
-        }
-    }
-    let mut chunk = Chunk::default();
-    let mut left_out = Vec::new();
-    let mut scores = Vec::new();
-    let nothing = Trajectory::default();
-    for (prediction, reference) in pairs {
-        let failure = prediction.map_or(Some(FailureClass::Missing), FailureClass::of);
-        let is_in = run.prepare(reference, prediction.unwrap_or(&nothing), failure, &mut chunk);
-        left_out.push(failure.filter(|_| !is_in));
-        if chunk.is_full() {
-            scores.extend(run.score(std::mem::take(&mut chunk), embedder, &mut |_, _| ())?);
-        }
-    }
-    scores.extend(run.score(chunk, embedder, &mut |_, _| ())?);
-    let mut scores = scores.into_iter();
-    // There is a score for each pair that is not left out.
-    Ok(left_out
-        .into_iter()
-        .filter_map(|failure| failure.map_or_else(|| scores.next().map(Ok), |it| Some(Err(it))))
-        .collect())
-}
-
 /// The files that are scored.
 struct Files<'a> {
     predictions: &'a TrajectoryFile,

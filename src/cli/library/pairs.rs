@@ -12,8 +12,8 @@ use m3_encoder::AssetOptions;
 use m3_report::audit::{AuditTerminal, TrajectoryAudit};
 use m3_report::{AggregateReport, LeftOut, TrajectoryReport, pair_json};
 use m3_score::fidelity::constants::THRESHOLD;
-use m3_score::fidelity::{ArgumentComparison, CallFidelity, CallPair, Fidelity};
-use m3_score::{ExactSums, NotSums, Profile, RoleRule, ScoreError, TrajectoryScore};
+use m3_score::fidelity::{ArgumentComparison, CallFidelity, CallPair};
+use m3_score::{ExactSums, NotSums, Profile, RoleRule, ScoreError, Scorer, TrajectoryScore};
 use m3_support::text::visible;
 use m3_traces::TRACES;
 use m3_trajectory::json::Keys;
@@ -312,15 +312,8 @@ impl PairScorer {
     /// # Errors
     /// [`PairError`] if the encoder cannot be used.
     pub fn fidelity(&self, pair: CallPair<'_>) -> Result<CallFidelity, PairError> {
-        let mut fidelity =
-            Fidelity::new(self.conditions.catalog.as_deref()).by_model(self.conditions.model.clone());
-        let mut found = CallFidelity::default();
-        self.with_embedder(|embedder| {
-            fidelity
-                .compare_all(1, &|_| pair, embedder, &mut |_, _| (), &mut |_, compared| found = compared)
-                .map_err(ScoreError::Encoder)
-        })?;
-        Ok(found)
+        let options = self.conditions.options(false);
+        self.with_embedder(|embedder| Scorer::new(options, embedder).fidelity(pair))
     }
 
     fn scores(
@@ -331,7 +324,7 @@ impl PairScorer {
         let options = self.conditions.options(keeps_similarities);
         let counted: Vec<Cow<'_, Pair>> = pairs.iter().map(|pair| self.without_ignored(pair)).collect();
         let pairs = counted.iter().map(|pair| (pair.0.as_ref(), &pair.1));
-        self.with_embedder(|embedder| m3_score::score_pairs(pairs, options, embedder))
+        self.with_embedder(|embedder| Scorer::new(options, embedder).score_pairs(pairs))
     }
 
     /// A pair without the calls of tools that do not count.

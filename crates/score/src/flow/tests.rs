@@ -1,7 +1,7 @@
 use m3_embedding::{Embedder, Embedding, Encoder, EncoderError, Identity};
 use m3_trajectory::{CallForms, TrajectoryFile};
 
-use crate::{ScoreOptions, score_pairs};
+use crate::{ScoreOptions, Scorer};
 
 /// Takes all texts for the same.
 struct Indifferent(Identity);
@@ -28,7 +28,7 @@ fn fidelities(prediction: &str, reference: &str) -> Vec<f64> {
     let identity = Identity { name: "none".into(), fingerprint: "1".into(), dimensions: 1, max_tokens: 256 };
     let mut embedder = Embedder::new(Box::new(Indifferent(identity)), None);
     let pairs = [(Some(&prediction), &reference)];
-    let scores = score_pairs(pairs, ScoreOptions::default(), &mut embedder).unwrap();
+    let scores = Scorer::new(ScoreOptions::default(), &mut embedder).score_pairs(pairs).unwrap();
     scores[0].as_ref().unwrap().compared.iter().map(|pair| pair.fidelity.score).collect()
 }
 
