@@ -77,6 +77,24 @@ fn sound(spoken: Spoken) -> Value {
                 ] },
             ],
         }),
+        Spoken::Bedrock => json!({
+            "system": [{ "text": "Be exact." }],
+            "toolConfig": { "tools": [{ "toolSpec": { "name": "look", "inputSchema": { "json": schema() } } }] },
+            "messages": [
+                { "role": "user", "content": [
+                    { "text": "What?" },
+                    { "image": { "format": "png", "source": { "bytes": png() } } },
+                ] },
+                { "role": "assistant", "content": [
+                    { "toolUse": { "toolUseId": "a", "name": "look", "input": {} } },
+                    { "toolUse": { "toolUseId": "b", "name": "look", "input": {} } },
+                ] },
+                { "role": "user", "content": [
+                    { "toolResult": { "toolUseId": "a", "content": [{ "text": "one" }] } },
+                    { "toolResult": { "toolUseId": "b", "content": [{ "text": "two" }] } },
+                ] },
+            ],
+        }),
     }
 }
 
@@ -85,6 +103,7 @@ fn path(spoken: Spoken) -> &'static str {
         Spoken::OpenAi => "chat/completions",
         Spoken::Anthropic => "v1/messages",
         Spoken::Gemini => "models/m:generateContent",
+        Spoken::Bedrock => "model/m/converse",
     }
 }
 
@@ -99,7 +118,7 @@ fn post(
     let agent: ureq::Agent = config.build().into();
     let post = agent.post(format!("{}/{}", server.base_url(), path(spoken))).content_type("application/json");
     let post = match spoken {
-        Spoken::OpenAi => post.header("authorization", "Bearer k"),
+        Spoken::OpenAi | Spoken::Bedrock => post.header("authorization", "Bearer k"),
         Spoken::Anthropic => post.header("x-api-key", "k").header("anthropic-version", "2023-06-01"),
         Spoken::Gemini => post.header("x-goog-api-key", "k"),
     };
@@ -110,7 +129,7 @@ fn post(
 }
 
 const LONG: Duration = Duration::from_mins(1);
-const WIRES: [Spoken; 3] = [Spoken::OpenAi, Spoken::Anthropic, Spoken::Gemini];
+const WIRES: [Spoken; 4] = [Spoken::OpenAi, Spoken::Anthropic, Spoken::Gemini, Spoken::Bedrock];
 
 #[test]
 fn a_sound_request_is_seen_the_same_on_every_wire() {
@@ -153,6 +172,12 @@ fn places(spoken: Spoken) -> [&'static str; 4] {
             "/contents/2/parts/0",
             "/contents/2/parts/1/functionResponse/id",
             "/contents/0/parts/1/inlineData/data",
+        ],
+        Spoken::Bedrock => [
+            "/messages/2/content",
+            "/messages/2/content/0",
+            "/messages/2/content/1/toolResult/toolUseId",
+            "/messages/0/content/1/image/source/bytes",
         ],
     }
 }

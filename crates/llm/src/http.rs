@@ -10,13 +10,18 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use m3_support::text::{error_with_causes, shortened};
 use reqwest::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue, InvalidHeaderValue};
 use reqwest::{Client, ClientBuilder, Url, redirect};
 use rustls::CertificateError;
 use tokio::time::timeout;
 
+use super::aws::{self, AwsCredentials, SignedPost};
+use super::keys::Credentials;
 use super::wires::Wire;
-use super::{Key, ModelError, ModelName};
+use super::{ModelError, ModelName};
+
+/// The type of what is sent.
+const JSON: &str = "application/json";
 
 /// The longest answer, in bytes.
 const MAX_BODY: usize = 64 << 20;
@@ -49,6 +54,33 @@ pub(super) struct Poster {
     client: Client,
     base_url: String,
     headers: HeaderMap,
+    signer: Option<Signer>,
+}
+
+/// Signs each request with an access key.
+#[derive(Debug)]
+struct Signer {
+    credentials: AwsCredentials,
+    service: &'static str,
+    region: String,
+    /// The host and the path of the base address.
+    host: String,
+    base_path: String,
+}
+
+impl Signer {
+    fn headers(&self, path: &str, body: &[u8]) -> Vec<(&'static str, String)> {
+        let path = format!("{}/{path}", self.base_path);
+        self.credentials.headers(&SignedPost {
+            service: self.service,
+            region: &self.region,
+            host: &self.host,
+            path: &path,
+            body,
+            content_type: JSON,
+            time: SystemTime::now(),
+        })
+    }
 }
 
 /// A server's answer.
@@ -72,17 +104,26 @@ pub(super) struct NoAnswer {
 impl Poster {
     /// # Errors
     /// [`ModelError`] where the address or the key cannot be used.
-    pub(super) fn new(name: &ModelName, wire: &dyn Wire, key: Option<&Key>) -> Result<Self, ModelError> {
-        let base_url = name.address().to_owned();
+    pub(super) fn new(
+        name: &ModelName,
+        wire: &dyn Wire,
+        credentials: Option<&Credentials>,
+    ) -> Result<Self, ModelError> {
+        let base_url = name.address().into_owned();
         let unusable = |reason: String| ModelError::Address { url: shortened(&base_url, 200), reason };
         let url: Url = base_url.parse().map_err(|error| unusable(format!("{error}")))?;
         let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        for (header, value) in wire.headers(key.map(Key::expose)) {
-            let mut value = HeaderValue::from_str(&value)
-                .map_err(|_| ModelError::UnusableKey { model: name.to_string() })?;
-            value.set_sensitive(true);
-            headers.insert(HeaderName::from_static(header), value);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+        let unusable_key = || ModelError::UnusableKey { model: name.to_string() };
+        let key = match credentials {
+            Some(Credentials::Key(key)) => Some(key.expose()),
+            _ => None,
+        };
+        insert_all(&mut headers, wire.headers(key)).map_err(|_| unusable_key())?;
+        let signer = signer(&url, wire, credentials);
+        if let Some(signer) = &signer {
+            // An access key that no header can hold is refused here, not at the first request.
+            insert_all(&mut HeaderMap::new(), signer.headers("", &[])).map_err(|_| unusable_key())?;
         }
         // Fails if another provider was installed before, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -92,13 +133,18 @@ impl Poster {
             built => built,
         };
         let client = client.map_err(|error| unusable(error_with_causes(&error)))?;
-        Ok(Self { client, base_url, headers })
+        Ok(Self { client, base_url, headers, signer })
     }
 
     /// Posts a body and reads the whole answer, whatever its status.
     pub(super) async fn post(&self, path: &str, body: Bytes, limit: Duration) -> Result<Answer, NoAnswer> {
         let url = format!("{}/{path}", self.base_url);
-        let request = self.client.post(url).headers(self.headers.clone()).body(body);
+        let mut headers = self.headers.clone();
+        if let Some(signer) = &self.signer {
+            // A header of this form was tried when the model was opened.
+            let _ = insert_all(&mut headers, signer.headers(path, &body));
+        }
+        let request = self.client.post(url).headers(headers).body(body);
         match timeout(limit, read(request)).await {
             Ok(answer) => answer,
             Err(_) => Err(NoAnswer {
@@ -108,6 +154,28 @@ impl Poster {
             }),
         }
     }
+}
+
+/// Who signs requests to this address, if they are signed.
+fn signer(url: &Url, wire: &dyn Wire, credentials: Option<&Credentials>) -> Option<Signer> {
+    let (Some(service), Some(Credentials::Aws(credentials))) = (wire.signing_name(), credentials) else {
+        return None;
+    };
+    let host = url.host_str()?;
+    let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+    let (credentials, region) = (credentials.clone(), aws::region());
+    let base_path = url.path().trim_end_matches('/').to_owned();
+    Some(Signer { credentials, service, region, host, base_path })
+}
+
+/// Adds headers that are not shown anywhere.
+fn insert_all(headers: &mut HeaderMap, added: Vec<(&'static str, String)>) -> Result<(), InvalidHeaderValue> {
+    for (name, value) in added {
+        let mut value = HeaderValue::from_str(&value)?;
+        value.set_sensitive(true);
+        headers.insert(HeaderName::from_static(name), value);
+    }
+    Ok(())
 }
 
 fn builder(url: &Url) -> ClientBuilder {

@@ -18,6 +18,7 @@
 
 #![forbid(unsafe_code)]
 
+mod aws;
 mod breaker;
 pub mod cassette;
 mod concurrency_limiter;

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use m3_support::redact::{Redactor, RedactorError};
 use m3_support::text::shortened;
 
+use super::aws::{ACCESS_KEY_VARIABLES, AwsCredentials};
 use super::cassette::{Cassette, Recorder, Recording, Then, Try};
+use super::keys::Credentials;
 use super::network::{Failure, Network};
 use super::wires::{self, ImageData, Wire, WireRequest};
-use super::{
-    Key, Keys, ModelError, ModelName, ModelOptions, Refusal, Reply, Request, RequestLimits, Scope, keys,
-};
+use super::{Keys, ModelError, ModelName, ModelOptions, Refusal, Reply, Request, RequestLimits, Scope, keys};
 
 /// Shorter keys are not searched for in texts: they are placeholders such as `EMPTY` for servers that need no key,
 /// and may be ordinary words.
@@ -28,7 +28,7 @@ pub struct Model {
 struct Inner {
     name: ModelName,
     wire: &'static dyn Wire,
-    key: Option<Key>,
+    credentials: Option<Credentials>,
     redactor: Redactor,
     notes: Vec<String>,
     source: Source,
@@ -71,27 +71,20 @@ impl Model {
     /// # Errors
     /// [`ModelError::NoKey`] where the provider's own address is asked without a key, or [`ModelError`] if the
     /// address or the key cannot be used.
-    pub fn open(name: ModelName, mut options: ModelOptions) -> Result<Self, ModelError> {
+    pub fn open(name: ModelName, options: ModelOptions) -> Result<Self, ModelError> {
         let wire = wires::of(name.wire);
         let mut notes = Vec::new();
-        if options.key.is_none() && name.is_at_provider() {
+        let mut credentials = options.key.clone().map(Credentials::Key);
+        if credentials.is_none() && name.is_at_provider() {
             let keys = Keys::load();
             notes.extend(keys.warning().map(str::to_owned));
-            let variables: Vec<&str> =
-                [keys::KEY_VARIABLE].into_iter().chain(wire.key_variables().iter().copied()).collect();
-            options.key = keys.first_of(&variables);
-            if options.key.is_none() {
-                let variables: Vec<String> =
-                    variables.iter().map(|variable| format!("`{variable}`")).collect();
-                let variables = variables.join(" or ");
-                return Err(ModelError::NoKey { model: name.to_string(), variables });
-            }
+            credentials = Some(own_credentials(&name, wire, &keys)?);
         }
-        let key = options.key.clone();
         // This can fail only for hundreds of megabytes of secrets, which no header would hold.
-        let redactor = Redactor::new(secret(key.as_ref())).unwrap_or_default();
-        let network = Network::new(&name, wire, options)?;
-        Ok(Self::new(Inner { name, wire, key, redactor, notes, source: Source::Network(Box::new(network)) }))
+        let redactor = Redactor::new(secrets(credentials.as_ref())).unwrap_or_default();
+        let network = Network::new(&name, wire, credentials.as_ref(), options)?;
+        let source = Source::Network(Box::new(network));
+        Ok(Self::new(Inner { name, wire, credentials, redactor, notes, source }))
     }
 
     /// The model of a cassette, which answers what was recorded.
@@ -104,7 +97,7 @@ impl Model {
         let wire = wires::of(name.wire);
         let (redactor, notes) = (Redactor::default(), Vec::new());
         let source = Source::Cassette(cassette);
-        Ok(Self::new(Inner { name, wire, key: None, redactor, notes, source }))
+        Ok(Self::new(Inner { name, wire, credentials: None, redactor, notes, source }))
     }
 
     /// Whether its replies come from a cassette.
@@ -151,7 +144,7 @@ impl Model {
         &'s self,
         secrets: impl IntoIterator<Item = &'s str>,
     ) -> Result<Redactor, RedactorError> {
-        Redactor::new(secrets.into_iter().chain(secret(self.inner.key.as_ref())))
+        Redactor::new(secrets.into_iter().chain(self::secrets(self.inner.credentials.as_ref())))
     }
 
     /// Notes for the user when the model is opened: problems with `.env`.
@@ -314,7 +307,23 @@ impl Model {
     }
 }
 
-/// The key, if it is to be searched for in texts.
-fn secret(key: Option<&Key>) -> Option<&str> {
-    key.map(Key::expose).filter(|key| key.len() >= LEAST_KEY)
+/// What the environment or `.env` has for the provider's own address.
+fn own_credentials(name: &ModelName, wire: &dyn Wire, keys: &Keys) -> Result<Credentials, ModelError> {
+    let variables: Vec<&str> =
+        [keys::KEY_VARIABLE].into_iter().chain(wire.key_variables().iter().copied()).collect();
+    let key = keys.first_of(&variables).map(Credentials::Key);
+    let is_signed = wire.signing_name().is_some();
+    let access_key = || AwsCredentials::find(keys).filter(|_| is_signed).map(Credentials::Aws);
+    key.or_else(access_key).ok_or_else(|| {
+        let mut alternatives: Vec<String> =
+            variables.iter().map(|variable| format!("`{variable}`")).collect();
+        let [id, secret] = ACCESS_KEY_VARIABLES;
+        alternatives.extend(is_signed.then(|| format!("`{id}` with `{secret}`")));
+        ModelError::NoKey { model: name.to_string(), variables: alternatives.join(" or ") }
+    })
+}
+
+/// What is to be searched for in texts.
+fn secrets(credentials: Option<&Credentials>) -> impl Iterator<Item = &str> {
+    credentials.into_iter().flat_map(Credentials::secrets).filter(|secret| secret.len() >= LEAST_KEY)
 }

@@ -1,6 +1,7 @@
 //! Names of models: `openai:gpt-5`, `anthropic:claude-sonnet-4-5`, `gemini:gemini-2.5-pro`,
-//! `openai@http://127.0.0.1:8000/v1:Qwen/Qwen3-VL-8B`.
+//! `bedrock:eu.anthropic.claude-sonnet-4-5-20250929-v1:0`, `openai@http://127.0.0.1:8000/v1:Qwen/Qwen3-VL-8B`.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use m3_support::text::shortened;
@@ -69,10 +70,10 @@ impl ModelName {
 
     /// The base address that requests go to, without a slash at its end.
     #[must_use]
-    pub fn address(&self) -> &str {
+    pub fn address(&self) -> Cow<'_, str> {
         self.base_url
             .as_deref()
-            .map_or_else(|| wires::of(self.wire).base_url(), |url| url.trim_end_matches('/'))
+            .map_or_else(|| wires::of(self.wire).base_url(), |url| url.trim_end_matches('/').into())
     }
 
     /// What requests are written for.

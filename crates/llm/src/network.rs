@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::cassette::{Then, Try, normalized};
 use super::concurrency_limiter::ConcurrencyLimiter;
 use super::http::{NoAnswer, Poster};
+use super::keys::Credentials;
 use super::wires::{Wire, WireRequest};
 use super::{ModelError, ModelName, ModelOptions, Refusal, Reply};
 
@@ -61,8 +62,13 @@ pub(super) struct Tried {
 impl Network {
     /// # Errors
     /// [`ModelError`] where the address or the key cannot be used.
-    pub(super) fn new(name: &ModelName, wire: &dyn Wire, options: ModelOptions) -> Result<Self, ModelError> {
-        let poster = Poster::new(name, wire, options.key.as_ref())?;
+    pub(super) fn new(
+        name: &ModelName,
+        wire: &dyn Wire,
+        credentials: Option<&Credentials>,
+        options: ModelOptions,
+    ) -> Result<Self, ModelError> {
+        let poster = Poster::new(name, wire, credentials)?;
         let limiter = ConcurrencyLimiter::new(options.concurrency);
         Ok(Self { poster, limiter, options, has_answered: AtomicBool::new(false) })
     }

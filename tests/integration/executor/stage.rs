@@ -124,6 +124,7 @@ impl Stage {
             Spoken::OpenAi => "openai",
             Spoken::Anthropic => "anthropic",
             Spoken::Gemini => "gemini",
+            Spoken::Bedrock => "bedrock",
         };
         let name = ModelName::parse(&format!("{wire}@{}:test-model", server.base_url())).unwrap();
         let record = |path: &PathBuf| Recorder::create_or_append(path, Header::new(&name)).unwrap();

@@ -3,6 +3,8 @@
 //! Sources: Anthropic's API reference, "Create a Message", "Errors", and its guides "Vision", "Tool use" and
 //! "Extended thinking".
 
+use std::borrow::Cow;
+
 use m3_support::text::shortened;
 use serde_json::{Map, Value, json};
 
@@ -21,8 +23,8 @@ pub(super) struct Anthropic;
 const MAX_TOKENS: u32 = 8192;
 
 impl Wire for Anthropic {
-    fn base_url(&self) -> &'static str {
-        "https://api.anthropic.com"
+    fn base_url(&self) -> Cow<'static, str> {
+        "https://api.anthropic.com".into()
     }
 
     fn key_variables(&self) -> &'static [&'static str] {

@@ -15,10 +15,11 @@ use crate::{
     ToolDefinitions, WireKind,
 };
 
-const WIRES: [(WireKind, Spoken); 3] = [
+const WIRES: [(WireKind, Spoken); 4] = [
     (WireKind::OpenAi, Spoken::OpenAi),
     (WireKind::Anthropic, Spoken::Anthropic),
     (WireKind::Gemini, Spoken::Gemini),
+    (WireKind::Bedrock, Spoken::Bedrock),
 ];
 
 fn hash(bytes: &[u8]) -> String {

@@ -3,6 +3,8 @@
 //! Sources: Google's Gemini API reference, "Generating content", "Caching" (`Content`, `Part`, `FunctionCall`,
 //! `FunctionResponse`), and its guides "Function calling" and "Thought signatures".
 
+use std::borrow::Cow;
+
 use m3_support::text::shortened;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
@@ -23,8 +25,8 @@ pub(super) struct Gemini;
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'/').remove(b'@');
 
 impl Wire for Gemini {
-    fn base_url(&self) -> &'static str {
-        "https://generativelanguage.googleapis.com/v1beta"
+    fn base_url(&self) -> Cow<'static, str> {
+        "https://generativelanguage.googleapis.com/v1beta".into()
     }
 
     fn key_variables(&self) -> &'static [&'static str] {

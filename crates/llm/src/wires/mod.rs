@@ -1,6 +1,7 @@
 //! The wires: write requests for a provider and read its answers. They use no network.
 
 mod anthropic;
+mod bedrock;
 mod error;
 mod gemini;
 mod openai;
@@ -8,6 +9,8 @@ mod overflow;
 mod reading;
 mod thoughts;
 mod writing;
+
+use std::borrow::Cow;
 
 pub use error::Refusal;
 pub(crate) use error::ReplyError;
@@ -33,14 +36,24 @@ pub(crate) struct WireRequest {
     pub(crate) path: String,
     /// The JSON body without its tools; never empty.
     body: Map<String, Value>,
-    /// `tools` of the body, if they are serialized once for many requests.
-    tools: Option<WrittenTools>,
+    /// The tools of the body and their key, if they are serialized once for many requests.
+    tools: Option<(&'static str, WrittenTools)>,
 }
 
 impl WireRequest {
-    /// A request. If `body` has its own `tools`, these are sent.
+    /// A request with its tools under the key `tools`. If `body` has its own ones, these are sent.
     fn new(path: String, body: Map<String, Value>, tools: Option<WrittenTools>) -> Self {
-        let tools = tools.filter(|_| !body.is_empty() && !body.contains_key(TOOLS));
+        Self::with_tools(path, body, TOOLS, tools)
+    }
+
+    /// A request with its tools under another key.
+    fn with_tools(
+        path: String,
+        body: Map<String, Value>,
+        key: &'static str,
+        tools: Option<WrittenTools>,
+    ) -> Self {
+        let tools = tools.filter(|_| !body.is_empty() && !body.contains_key(key)).map(|tools| (key, tools));
         Self { path, body, tools }
     }
 
@@ -48,10 +61,10 @@ impl WireRequest {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         // An object of JSON values can always be serialized.
         let mut bytes = serde_json::to_vec(&self.body).unwrap_or_default();
-        if let Some(tools) = &self.tools
+        if let Some((key, tools)) = &self.tools
             && bytes.pop() == Some(b'}')
         {
-            bytes.extend_from_slice(format!(",\"{TOOLS}\":").as_bytes());
+            bytes.extend_from_slice(format!(",\"{key}\":").as_bytes());
             bytes.extend_from_slice(tools.text().as_bytes());
             bytes.push(b'}');
         }
@@ -60,14 +73,14 @@ impl WireRequest {
 
     /// The body as a value.
     pub(crate) fn into_body(mut self) -> Value {
-        if let Some(tools) = self.tools {
-            self.body.insert(TOOLS.to_owned(), tools.value().clone());
+        if let Some((key, tools)) = self.tools {
+            self.body.insert(key.to_owned(), tools.value().clone());
         }
         Value::Object(self.body)
     }
 }
 
-/// The key of the tools in all wires.
+/// The key of the tools in most wires.
 const TOOLS: &str = "tools";
 
 /// What a request is written for.
@@ -81,11 +94,17 @@ pub(crate) struct Target<'a> {
 
 /// One way to speak to models.
 pub(crate) trait Wire: Send + Sync {
-    /// The provider's address, without a slash at the end.
-    fn base_url(&self) -> &'static str;
+    /// The provider's address, without a slash at the end. It may depend on a region that the environment names.
+    fn base_url(&self) -> Cow<'static, str>;
 
     /// The environment variables that may hold the key, in order.
     fn key_variables(&self) -> &'static [&'static str];
+
+    /// The name of the provider's service in signatures, if requests can be signed with an access key of Amazon Web Services in
+    /// place of a key.
+    fn signing_name(&self) -> Option<&'static str> {
+        None
+    }
 
     /// The headers of every request besides `content-type`; without a key, those for a server that needs none.
     fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)>;
@@ -144,6 +163,7 @@ wires! {
     OpenAi("OpenAI chat completions, which most servers of open models speak.", "openai", openai::OpenAi),
     Anthropic("Anthropic messages.", "anthropic", anthropic::Anthropic),
     Gemini("Gemini `generateContent`.", "gemini", gemini::Gemini),
+    Bedrock("Amazon Bedrock's Converse.", "bedrock", bedrock::Bedrock),
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
 
 mod calls;
 
+use std::borrow::Cow;
+
 use m3_support::text::shortened;
 use serde_json::{Map, Value, json};
 
@@ -18,8 +20,8 @@ use crate::{Part, Picture, Reply, Request, RequestLimits, StopReason, ToolDefini
 pub(super) struct OpenAi;
 
 impl Wire for OpenAi {
-    fn base_url(&self) -> &'static str {
-        "https://api.openai.com/v1"
+    fn base_url(&self) -> Cow<'static, str> {
+        "https://api.openai.com/v1".into()
     }
 
     fn key_variables(&self) -> &'static [&'static str] {

@@ -8,10 +8,12 @@ use regex::Regex;
 const CONTEXT_CODES: [&str; 2] = ["context_length_exceeded", "exceed_context_size_error"];
 
 /// Messages about such a prompt, in lower case: the beginning, and a later part.
-const CONTEXT_MESSAGES: [(&str, &str); 14] = [
+const CONTEXT_MESSAGES: [(&str, &str); 15] = [
     // Anthropic.
     ("prompt is too long", ""),
     ("input length and `max_tokens` exceed context limit", ""),
+    // Bedrock.
+    ("input is too long for requested model", ""),
     // Gemini.
     ("the input token count", "exceeds the maximum number of tokens"),
     // OpenAI, vLLM, DeepSeek; OpenRouter; xAI.

@@ -10,7 +10,7 @@ use crate::{
     WireKind,
 };
 
-const ALL: [WireKind; 3] = [WireKind::OpenAi, WireKind::Anthropic, WireKind::Gemini];
+const ALL: [WireKind; 4] = [WireKind::OpenAi, WireKind::Anthropic, WireKind::Gemini, WireKind::Bedrock];
 
 /// A call with an object.
 pub(super) fn call(id: &str, name: &str, arguments: Value) -> ReplyCall {
@@ -32,7 +32,17 @@ fn no_body_makes_a_wire_panic() {
     let nested = format!("{{\"choices\": {deep}");
     let values =
         [json!(null), json!(7), json!("x"), json!([]), json!([[]]), json!({}), json!([{}]), json!(true)];
-    let keys = ["choices", "content", "candidates", "usage", "usageMetadata", "error", "stop_reason"];
+    let keys = [
+        "choices",
+        "content",
+        "candidates",
+        "output",
+        "stopReason",
+        "usage",
+        "usageMetadata",
+        "error",
+        "stop_reason",
+    ];
     let inner = ["message", "content", "parts", "tool_calls", "function_call", "usage", "finish_reason"];
     for kind in ALL {
         let wire = of(kind);
@@ -45,6 +55,7 @@ fn no_body_makes_a_wire_panic() {
                 for inner in inner {
                     let nested = json!({ "choices": [{ "message": { inner: value }, inner: value }],
                         "content": [{ "type": "tool_use", inner: value, "input": value }],
+                        "output": { "message": { "content": [{ "toolUse": value, inner: value }, { "toolUse": { inner: value, "input": value } }] } },
                         "candidates": [{ "content": { inner: value, "parts": [{ "functionCall": value }, value] } }],
                         key: value });
                     let _ = wire.reply(200, nested.to_string().as_bytes());
@@ -86,7 +97,13 @@ fn equal_requests_have_equal_bodies_and_further_keys_come_last() {
                 assert_eq!(write().path, "models/Some/Model%3A1%20x:generateContent");
                 assert_eq!(write().into_body()["generationConfig"], json!({"temperature": 0.5, "topK": 3}));
             }
-            _ => assert_eq!(write().into_body()["model"], "Some/Model:1 x"),
+            WireKind::Bedrock => {
+                assert_eq!(write().path, "model/Some%2FModel%3A1%20x/converse");
+                assert_eq!(write().into_body()["inferenceConfig"], json!({"temperature": 0.5}));
+            }
+            WireKind::OpenAi | WireKind::Anthropic => {
+                assert_eq!(write().into_body()["model"], "Some/Model:1 x");
+            }
         }
     }
 }
@@ -127,6 +144,10 @@ fn a_reply_goes_back_as_it_came_with_signatures_and_without_thoughts_in_text() {
     let gemini = json!({"candidates": [{"finishReason": "STOP", "content": {"role": "model", "parts": [
         {"text": "why", "thought": true}, {"functionCall": {"name": "f", "args": {"b": 1}}, "thoughtSignature": "s"},
     ]}}]});
+    let bedrock = json!({"stopReason": "tool_use", "output": {"message": {"content": [
+        {"reasoningContent": {"reasoningText": {"text": "why", "signature": "s"}}}, {"text": ""},
+        {"toolUse": {"toolUseId": "a", "name": "f", "input": {"b": 1}}},
+    ]}}});
     let expected = [
         json!({"role": "assistant", "content": "So.", "reasoning_content": "more", "tool_calls": [{"id": "a", "type": "function",
             "extra_content": {"google": {"thought_signature": "s"}},
@@ -139,8 +160,12 @@ fn a_reply_goes_back_as_it_came_with_signatures_and_without_thoughts_in_text() {
             {"text": "why", "thought": true},
             {"functionCall": {"id": "call_1", "name": "f", "args": {"b": 1}}, "thoughtSignature": "s"},
         ]}),
+        json!({"role": "assistant", "content": [
+            {"reasoningContent": {"reasoningText": {"text": "why", "signature": "s"}}},
+            {"toolUse": {"toolUseId": "a", "name": "f", "input": {"b": 1}}},
+        ]}),
     ];
-    for ((kind, body), expected) in ALL.into_iter().zip([openai, anthropic, gemini]).zip(expected) {
+    for ((kind, body), expected) in ALL.into_iter().zip([openai, anthropic, gemini, bedrock]).zip(expected) {
         let reply = of(kind).reply(200, body.to_string().as_bytes()).unwrap();
         let hello = Message::User(vec![Part::Text("hello".to_owned())]);
         let messages = vec![hello.into(), Message::Assistant(reply.to_assistant()).into()];
@@ -187,10 +212,11 @@ fn what_is_sent_is_what_is_recorded() {
             let sent: Value = serde_json::from_slice(&written.to_bytes()).unwrap();
             let recorded = written.into_body();
             assert_eq!(sent, recorded, "{kind:?} {tools} {extra}");
-            match (extra.get("tools"), tools) {
-                (Some(own), _) => assert_eq!(&sent["tools"], own),
-                (None, 0) => assert_eq!(sent.get("tools"), None),
-                (None, _) => assert!(sent["tools"].to_string().contains("Tells \\\"the time\\\"")),
+            let key = if kind == WireKind::Bedrock { "toolConfig" } else { "tools" };
+            match (extra.get(key), tools) {
+                (Some(own), _) => assert_eq!(&sent[key], own),
+                (None, 0) => assert_eq!(sent.get(key), None),
+                (None, _) => assert!(sent[key].to_string().contains("Tells \\\"the time\\\"")),
             }
         }
     }
@@ -204,10 +230,12 @@ fn tools_are_written_for_each_wire_that_asks_for_them() {
     let request = Request { tools, ..Request::default() };
     let written = |kind: WireKind| {
         let name = ModelName::parse(&format!("{}:m", kind.as_str())).unwrap();
-        of(kind).request(name.target(), &request, ImageData::Hash).into_body()["tools"].clone()
+        let key = if kind == WireKind::Bedrock { "toolConfig" } else { "tools" };
+        of(kind).request(name.target(), &request, ImageData::Hash).into_body()[key].clone()
     };
     let all = ALL.map(written);
     assert_eq!(all[0][0]["type"], "function");
     assert_eq!(all[1][0]["input_schema"]["type"], "object");
     assert_eq!(all[2][0]["functionDeclarations"][0]["name"], "f");
+    assert_eq!(all[3]["tools"][0]["toolSpec"]["name"], "f");
 }

@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use image::ImageFormat;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{SeenRequest, hash};
 
@@ -209,8 +209,17 @@ pub(super) fn hash_images(value: &mut Value, known: &Images) {
         Value::Object(object) => {
             let text = |key: &str| object.get(key).and_then(Value::as_str);
             let media_type = text("media_type").or(text("mimeType"));
-            if let Some(hash) = media_type.zip(text("data")).and_then(|(kind, data)| known.get(kind, data)) {
+            let hash = media_type.zip(text("data")).and_then(|(kind, data)| known.get(kind, data));
+            // Bedrock has the format beside the source of the bytes.
+            let bytes = object.get("source").and_then(|source| source["bytes"].as_str());
+            let in_source = text("format")
+                .zip(bytes)
+                .and_then(|(format, data)| known.get(&format!("image/{format}"), data));
+            if let Some(hash) = hash {
                 object.insert("data".to_owned(), format!("sha256:{hash}").into());
+            }
+            if let Some(hash) = in_source {
+                object.insert("source".to_owned(), json!({ "bytes": format!("sha256:{hash}") }));
             }
             object.values_mut().for_each(|value| hash_images(value, known));
         }

@@ -4,6 +4,7 @@
 //! It does not depend on the tested program: every request to [`ScriptedModel::base_url`] is checked.
 
 mod anthropic;
+mod bedrock;
 mod checks;
 mod gemini;
 mod openai;
@@ -47,6 +48,8 @@ pub enum Spoken {
     Anthropic,
     /// Gemini `generateContent`.
     Gemini,
+    /// Amazon Bedrock's Converse.
+    Bedrock,
 }
 
 /// A request, in terms that are the same for all wires.
@@ -154,7 +157,7 @@ impl ScriptedModel {
         listener.set_nonblocking(true).unwrap();
         let version = match wire {
             Spoken::OpenAi => "/v1",
-            Spoken::Anthropic => "",
+            Spoken::Anthropic | Spoken::Bedrock => "",
             Spoken::Gemini => "/v1beta",
         };
         let base_url = format!("http://{}{version}", listener.local_addr().unwrap());
@@ -224,6 +227,7 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request<Body>) -> Re
         Spoken::OpenAi => openai::rendered(&seen, text, calls).to_string(),
         Spoken::Anthropic => anthropic::rendered(&seen, text, calls).to_string(),
         Spoken::Gemini => gemini::rendered(&seen, text, calls).to_string(),
+        Spoken::Bedrock => bedrock::rendered(&seen, text, calls).to_string(),
     };
     match scripted {
         Scripted::Say(text) => plain(200, rendered(&text, &[])),
@@ -259,11 +263,12 @@ fn look(
     let authorization = headers.get("authorization").and_then(|value| value.to_str().ok());
     checks.seen.authorization = authorization.map(str::to_owned);
     let key = shared.key.as_deref();
-    // OpenAI, "Images and vision"; Anthropic, "Errors"; Gemini, "Image understanding".
+    // OpenAI, "Images and vision"; Anthropic, "Errors"; Gemini, "Image understanding"; Bedrock, "Converse".
     let most_bytes = match shared.wire {
         Spoken::OpenAi => 50_000_000,
         Spoken::Anthropic => 32_000_000,
         Spoken::Gemini => 20_000_000,
+        Spoken::Bedrock => 25_000_000,
     };
     checks.that(bytes.len() <= most_bytes, "the body", "is larger than the provider takes");
     let mut body: Value = serde_json::from_slice(bytes).unwrap_or_default();
@@ -273,6 +278,7 @@ fn look(
         Spoken::OpenAi => openai::check(path, headers, key, &body, &mut checks),
         Spoken::Anthropic => anthropic::check(path, headers, key, &body, &mut checks),
         Spoken::Gemini => gemini::check(path, headers, key, &body, &mut checks),
+        Spoken::Bedrock => bedrock::check(path, headers, key, &body, &mut checks),
     }
     checks::hash_images(&mut body, &shared.images);
     let mut kept = shared.seen.lock().unwrap();

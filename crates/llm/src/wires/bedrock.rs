@@ -1,0 +1,308 @@
+//! Amazon Bedrock's Converse.
+//!
+//! Sources: the Amazon Bedrock API reference, "Converse", `ContentBlock`, `ToolResultBlock`, `ReasoningContentBlock`,
+//! `InferenceConfiguration` and `TokenUsage`; its user guide, "Use API keys"; botocore's model of the service.
+
+use std::borrow::Cow;
+
+use m3_support::text::shortened;
+use percent_encoding::utf8_percent_encode;
+use serde_json::{Map, Value, json};
+
+use super::reading::{self, Calls, Oddities};
+use super::writing::{self, NOTHING, SentAnswer, SentCall, Turn};
+use super::{ImageData, ReplyError, Target, Wire, WireRequest, thoughts};
+use crate::aws::{self, SEGMENT};
+use crate::{
+    Arguments, Assistant, Part, Picture, Reply, Request, RequestLimits, StopReason, ToolDefinition, Usage,
+    WireKind,
+};
+
+/// The wire.
+#[derive(Debug)]
+pub(super) struct Bedrock;
+
+/// The key of the tools in a body.
+const TOOL_CONFIG: &str = "toolConfig";
+
+impl Wire for Bedrock {
+    fn base_url(&self) -> Cow<'static, str> {
+        format!("https://bedrock-runtime.{}.amazonaws.com", aws::region()).into()
+    }
+
+    fn key_variables(&self) -> &'static [&'static str] {
+        &["AWS_BEARER_TOKEN_BEDROCK"]
+    }
+
+    fn signing_name(&self) -> Option<&'static str> {
+        Some("bedrock")
+    }
+
+    fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
+        key.map(|key| ("authorization", format!("Bearer {key}"))).into_iter().collect()
+    }
+
+    fn request(&self, target: Target<'_>, request: &Request, images: ImageData) -> WireRequest {
+        let settings = &request.settings;
+        let messages = messages(request, images);
+        let mut body = Map::new();
+        if !request.system.is_empty() {
+            body.insert("system".to_owned(), json!([text_block(&request.system)]));
+        }
+        let mut config = Map::new();
+        if let Some(limit) = settings.max_output_tokens {
+            config.insert("maxTokens".to_owned(), json!(limit));
+        }
+        if let Some(temperature) = settings.temperature {
+            config.insert("temperature".to_owned(), json!(temperature));
+        }
+        if !config.is_empty() {
+            body.insert("inferenceConfig".to_owned(), Value::Object(config));
+        }
+        if request.tools.is_empty() {
+            // Calls in a conversation without tools are refused.
+            let called = called(&messages);
+            if !called.is_empty() {
+                let specifications = called.iter().map(|name| specification(name, "", &Map::new()));
+                body.insert(TOOL_CONFIG.to_owned(), json!({ "tools": specifications.collect::<Vec<_>>() }));
+            }
+        }
+        body.insert("messages".to_owned(), Value::Array(messages));
+        writing::merge(&mut body, &settings.extra);
+        let path = format!("model/{}/converse", utf8_percent_encode(target.model, SEGMENT));
+        WireRequest::with_tools(
+            path,
+            body,
+            TOOL_CONFIG,
+            request.tools.written(WireKind::Bedrock.as_str(), tools),
+        )
+    }
+
+    fn reply(&self, status: u16, body: &[u8]) -> Result<Reply, ReplyError> {
+        let mut oddities = Oddities::default();
+        let body = reading::body(status, body, &mut oddities)?;
+        let content = body.get("output").and_then(|output| output["message"]["content"].as_array());
+        let mut content =
+            content.cloned().ok_or_else(|| reading::without_reply("it has no `output`", &body))?;
+        let mut reply = read_blocks(&mut content, &mut oddities);
+        reply.stop = stop(&body, !reply.calls.is_empty(), &mut oddities);
+        reading::note_end(&mut reply, body.get("stopReason"), &mut oddities);
+        if reply.text.is_empty() && reply.calls.is_empty() {
+            oddities.note("the reply had neither text nor calls");
+        }
+        reply.usage = usage(&body, &mut oddities);
+        reply.raw = Some(json!({ "role": "assistant", "content": content }));
+        reply.oddities = oddities.into_list();
+        Ok(reply)
+    }
+
+    fn image_limits(&self) -> (u32, usize) {
+        // `ImageBlock`: 3.75 MB and 8,000 pixels on a side.
+        (8000, 3_750_000)
+    }
+
+    fn request_limits(&self) -> RequestLimits {
+        // "Converse": 20 images for a message; a request of more than 25 MB is too large.
+        RequestLimits { images: 20, image_bytes: 18_000_000 }
+    }
+}
+
+fn tools(tools: &[ToolDefinition]) -> Value {
+    let specifications = tools.iter().map(|tool| specification(&tool.name, &tool.description, &tool.schema));
+    json!({ "tools": specifications.collect::<Vec<_>>() })
+}
+
+fn specification(name: &str, description: &str, schema: &Map<String, Value>) -> Value {
+    let mut schema = schema.clone();
+    schema.entry("type").or_insert_with(|| json!("object"));
+    schema.entry("properties").or_insert_with(|| json!({}));
+    let mut tool = Map::from_iter([("name".to_owned(), json!(name))]);
+    // A description must have at least one character.
+    if !description.is_empty() {
+        tool.insert("description".to_owned(), json!(description));
+    }
+    tool.insert("inputSchema".to_owned(), json!({ "json": schema }));
+    json!({ "toolSpec": tool })
+}
+
+/// The tools that a conversation calls, each once.
+fn called(messages: &[Value]) -> Vec<String> {
+    let mut names = Vec::new();
+    for block in messages.iter().filter_map(|message| message["content"].as_array()).flatten() {
+        if let Some(name) = block["toolUse"]["name"].as_str()
+            && !names.iter().any(|known| known == name)
+        {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+fn messages(request: &Request, images: ImageData) -> Vec<Value> {
+    let mut messages = Vec::new();
+    for turn in writing::turns(&request.messages, call_id) {
+        let (role, mut blocks) = match turn {
+            Turn::User(parts) => ("user", user(parts, images)),
+            Turn::Assistant { message, calls } => ("assistant", assistant(message, &calls)),
+            Turn::Results(answers) => {
+                ("user", answers.iter().map(|answer| tool_result(answer, images)).collect())
+            }
+        };
+        if blocks.is_empty() {
+            blocks.push(text_block(NOTHING));
+        }
+        writing::push_merged(&mut messages, role, "content", blocks);
+    }
+    messages
+}
+
+/// An id with only the characters that Bedrock accepts, `[a-zA-Z0-9_.:-]{1,64}`.
+fn call_id(id: &str) -> String {
+    let fine =
+        |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '-') { c } else { '_' };
+    if id.is_empty() { "call".to_owned() } else { id.chars().take(60).map(fine).collect() }
+}
+
+fn user(parts: &[Part], images: ImageData) -> Vec<Value> {
+    let blocks = parts.iter().filter_map(|part| match part {
+        // Text with only blanks is refused.
+        Part::Text(text) if text.trim().is_empty() => None,
+        Part::Text(text) => Some(text_block(text)),
+        Part::Image(picture) => Some(image_block(picture, images)),
+    });
+    blocks.collect()
+}
+
+/// The model's message, with its thoughts and their signatures, and with the calls that are sent back.
+fn assistant(message: &Assistant, calls: &[SentCall<'_>]) -> Vec<Value> {
+    let raw = message.raw.as_ref().and_then(|raw| raw["content"].as_array());
+    let mut blocks = Vec::new();
+    let mut rest = calls.iter();
+    match raw {
+        Some(raw) => {
+            for block in raw {
+                if block.get("toolUse").is_some() {
+                    blocks.extend(rest.next().map(tool_use));
+                } else if block["text"].as_str().is_none_or(|text| !text.trim().is_empty()) {
+                    blocks.push(block.clone());
+                }
+            }
+        }
+        None if message.text.trim().is_empty() => {}
+        None => blocks.push(text_block(&message.text)),
+    }
+    blocks.extend(rest.map(tool_use));
+    blocks
+}
+
+fn tool_use(call: &SentCall<'_>) -> Value {
+    let input = writing::arguments_object(call.arguments);
+    json!({ "toolUse": { "toolUseId": call.id, "name": call.name, "input": input } })
+}
+
+fn tool_result(answer: &SentAnswer<'_>, images: ImageData) -> Value {
+    let text = answer.text();
+    let mut content = vec![text_block(if text.trim().is_empty() { NOTHING } else { text })];
+    content.extend(answer.images().iter().map(|picture| image_block(picture, images)));
+    let mut result = Map::new();
+    result.insert("toolUseId".to_owned(), json!(answer.call.id));
+    result.insert("content".to_owned(), Value::Array(content));
+    if answer.is_error() {
+        result.insert("status".to_owned(), json!("error"));
+    }
+    json!({ "toolResult": result })
+}
+
+fn text_block(text: &str) -> Value {
+    json!({ "text": text })
+}
+
+fn image_block(picture: &Picture, images: ImageData) -> Value {
+    let format = picture.mime_type.strip_prefix("image/").unwrap_or(picture.mime_type);
+    let data = writing::image_data(picture, images);
+    json!({ "image": { "format": format, "source": { "bytes": data } } })
+}
+
+/// Reads the blocks, and gives an id to calls without one.
+fn read_blocks(blocks: &mut [Value], oddities: &mut Oddities) -> Reply {
+    let mut calls = Calls::default();
+    let (mut texts, mut thinking) = (String::new(), Vec::new());
+    for block in blocks.iter() {
+        if let Some(text) = block["text"].as_str() {
+            texts.push_str(text);
+        } else if let Some(call) = block.get("toolUse") {
+            add_call(call, &mut calls, oddities);
+        } else if let Some(reasoning) = block.get("reasoningContent") {
+            thinking.extend(reasoning["reasoningText"]["text"].as_str().map(str::to_owned));
+        } else {
+            let kind =
+                block.as_object().and_then(|block| block.keys().next()).map_or("nothing", String::as_str);
+            let kind = shortened(kind, 60);
+            oddities.note(format!("the content had a block `{kind}`; it was left out of the text"));
+        }
+    }
+    let calls = calls.into_list();
+    let used = blocks.iter_mut().filter_map(|block| block.get_mut("toolUse")?.as_object_mut());
+    for (block, call) in used.zip(&calls) {
+        block.insert("toolUseId".to_owned(), json!(call.id));
+    }
+    let (text, in_text) = thoughts::split(&texts, oddities);
+    thinking.push(in_text);
+    thinking.retain(|thought| !thought.is_empty());
+    Reply { text, thoughts: thinking.join("\n\n"), calls, ..Reply::default() }
+}
+
+fn add_call(call: &Value, calls: &mut Calls, oddities: &mut Oddities) {
+    let id = call["toolUseId"].as_str();
+    if id.is_none_or(str::is_empty) {
+        oddities.note("a call had no id; it was given one by its place");
+    }
+    let name = call["name"].as_str().unwrap_or_default();
+    let input = call.get("input");
+    let arguments = reading::arguments_of(input, name, oddities);
+    if let (Arguments::Object(_), Some(Value::String(_))) = (&arguments, input) {
+        let name = shortened(name, 60);
+        oddities
+            .note(format!("the arguments of `{name}` were a string instead of an object; they were read"));
+    }
+    calls.add(id, name, arguments, oddities);
+}
+
+/// Reasons as "Converse" documents them.
+fn stop(body: &Map<String, Value>, has_calls: bool, oddities: &mut Oddities) -> StopReason {
+    let reason = body.get("stopReason").and_then(Value::as_str).unwrap_or_default();
+    match reason {
+        "" => {
+            oddities.note("no `stopReason` was given");
+            if has_calls { StopReason::Calls } else { StopReason::Ended }
+        }
+        "end_turn" | "stop_sequence" | "tool_use" if has_calls => StopReason::Calls,
+        "end_turn" | "stop_sequence" => StopReason::Ended,
+        "tool_use" => {
+            oddities.note("the `stopReason` was `tool_use`, but there were no calls");
+            StopReason::Ended
+        }
+        "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
+        "guardrail_intervened" | "content_filtered" => StopReason::Refused,
+        "malformed_model_output" | "malformed_tool_use" => {
+            oddities.note(format!("the `stopReason` was `{reason}`"));
+            StopReason::Other(reason.to_owned())
+        }
+        other => reading::undocumented("stopReason", other, oddities),
+    }
+}
+
+/// `TokenUsage`: `inputTokens` counts only tokens that were neither read from nor written to a cache.
+fn usage(body: &Map<String, Value>, oddities: &mut Oddities) -> Usage {
+    let usage = body.get("usage").filter(|usage| !usage.is_null());
+    let Some(usage) = reading::usage_object(usage, oddities) else { return Usage::default() };
+    let mut tokens = |key: &str| reading::tokens(usage, &[&[key]], oddities);
+    let cached_input_tokens = tokens("cacheReadInputTokens");
+    let written = tokens("cacheWriteInputTokens").unwrap_or(0);
+    let input_tokens = tokens("inputTokens")
+        .map(|input| input.saturating_add(cached_input_tokens.unwrap_or(0)).saturating_add(written));
+    Usage { input_tokens, cached_input_tokens, output_tokens: tokens("outputTokens"), ..Usage::default() }
+}
+
+#[cfg(test)]
+mod tests;
