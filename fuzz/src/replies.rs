@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use futures_util::FutureExt as _;
-use m3_judge::grade::{Aspect, Read};
+use m3_judge::grade::{Aspect, ReadReply};
 use m3_llm::{
     Answered, Arguments, Cassette, Header, Message, Model, ModelError, ModelName, ModelOptions, Part,
     Recorder, Reply, Request, Scope, StopReason, ToolAnswer,
@@ -129,7 +129,7 @@ fn last_line(path: &Path) -> Option<Value> {
 fn check_grades(text: &str) {
     for aspect in Aspect::all() {
         match aspect.read(Some((1, 2)), text) {
-            Ok(Read::Whole(answer) | Read::WithoutMatrix(answer, _)) => {
+            Ok(ReadReply::Whole(answer) | ReadReply::WithoutMatrix(answer, _)) => {
                 let values = answer.scores.values().chain(answer.matrix.iter().flatten().flatten());
                 assert!(values.into_iter().all(|value| (0.0..=1.0).contains(value)), "{answer:?}");
             }

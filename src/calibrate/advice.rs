@@ -5,7 +5,7 @@ use m3_score::Thresholds;
 use m3_stats::{Draws, LEVEL, percentiles, resampled};
 use m3_support::text::counted;
 
-use super::sweep::{Labelled, Pick};
+use super::sweep::{LabelledPair, Pick};
 
 /// With fewer labelled pairs, a share of them is known no more precisely than to a fifth (1 / √20, half the width of
 /// its interval).
@@ -28,7 +28,7 @@ pub(super) struct Advice {
 }
 
 impl Advice {
-    pub(super) fn new(pairs: &[Labelled], best: &Pick, draws: &Draws) -> Self {
+    pub(super) fn new(pairs: &[LabelledPair], best: &Pick, draws: &Draws) -> Self {
         let mut sorted: Vec<usize> = (0..pairs.len()).collect();
         sorted.sort_by(|&a, &b| pairs[a].similarity.total_cmp(&pairs[b].similarity));
         let of = |counts: &[u32]| concordance(pairs, &sorted, counts);
@@ -63,7 +63,7 @@ impl Advice {
 
 /// The share of pairs of pairs with different labels in which label and similarity agree, with each pair counted this
 /// often. `None` if all labels are the same.
-fn concordance(pairs: &[Labelled], sorted: &[usize], counts: &[u32]) -> Option<f64> {
+fn concordance(pairs: &[LabelledPair], sorted: &[usize], counts: &[u32]) -> Option<f64> {
     // For each label, the weight of the pairs that are less similar than the current ones.
     let mut below = [0.0; 3];
     let (mut agreeing, mut all) = (0.0, 0.0);
@@ -81,7 +81,7 @@ fn concordance(pairs: &[Labelled], sorted: &[usize], counts: &[u32]) -> Option<f
     (all > 0.0).then(|| agreeing / all)
 }
 
-fn warnings(pairs: &[Labelled], sorted: &[usize], best: &Pick) -> Vec<String> {
+fn warnings(pairs: &[LabelledPair], sorted: &[usize], best: &Pick) -> Vec<String> {
     let mut warnings = Vec::new();
     for (label, name, what) in [
         (Label::Weak, "weak", "the weak threshold"),
@@ -113,8 +113,8 @@ mod tests {
 
     use super::*;
 
-    fn labelled(pairs: &[(f64, Label)]) -> Vec<Labelled> {
-        pairs.iter().map(|&(similarity, label)| Labelled { similarity, label }).collect()
+    fn labelled(pairs: &[(f64, Label)]) -> Vec<LabelledPair> {
+        pairs.iter().map(|&(similarity, label)| LabelledPair { similarity, label }).collect()
     }
 
     fn advice(pairs: &[(f64, Label)]) -> Advice {

@@ -31,4 +31,4 @@ pub use report::{
     ThresholdReport, calibrate,
 };
 pub use similarity::similarities;
-pub use sweep::{Labelled, Pick, Sweep};
+pub use sweep::{LabelledPair, Pick, Sweep};

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::advice::Advice;
 use super::pairs::{LabelSummary, MajorityLabels};
-use super::sweep::{Labelled, Sweep, called};
+use super::sweep::{LabelledPair, Sweep, called};
 
 /// The schema of the report.
 pub const CALIBRATION_SCHEMA: &str = "m3.calibration/1";
@@ -166,11 +166,11 @@ pub fn calibrate(
     encoder: &Identity,
     draws: &Draws,
 ) -> Option<CalibrationReport> {
-    let pairs: Vec<Labelled> = file
+    let pairs: Vec<LabelledPair> = file
         .pairs
         .iter()
         .zip(similarities)
-        .map(|(pair, &similarity)| Labelled { similarity, label: pair.label })
+        .map(|(pair, &similarity)| LabelledPair { similarity, label: pair.label })
         .collect();
     let sweep = Sweep::new(&pairs);
     let best = sweep.best()?;
@@ -216,7 +216,7 @@ pub fn calibrate(
     })
 }
 
-fn meets(pair: &Labelled, weak: f64, strong: f64) -> bool {
+fn meets(pair: &LabelledPair, weak: f64, strong: f64) -> bool {
     called(pair.similarity, weak, strong) == pair.label
 }
 
@@ -228,7 +228,7 @@ fn place(label: Label) -> usize {
     }
 }
 
-fn thresholds(pairs: &[Labelled], weak: f64, strong: f64) -> ThresholdReport {
+fn thresholds(pairs: &[LabelledPair], weak: f64, strong: f64) -> ThresholdReport {
     let both: Vec<(usize, usize)> =
         pairs.iter().map(|pair| (place(pair.label), place(called(pair.similarity, weak, strong)))).collect();
     let met = both.iter().filter(|(said, called)| said == called).count();
@@ -241,7 +241,7 @@ fn thresholds(pairs: &[Labelled], weak: f64, strong: f64) -> ThresholdReport {
     }
 }
 
-fn counts(file: &MajorityLabels, pairs: &[Labelled], (weak, strong): (f64, f64)) -> LabelCounts {
+fn counts(file: &MajorityLabels, pairs: &[LabelledPair], (weak, strong): (f64, f64)) -> LabelCounts {
     let of = |label: Label| pairs.iter().filter(|pair| pair.label == label).count();
     let LabelSummary { pairs: all, people, unlabelled, ties, disagreements } = file.summary.clone();
     let not_met = file.pairs.iter().zip(pairs).filter(|(_, pair)| !meets(pair, weak, strong));

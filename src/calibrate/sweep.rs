@@ -13,7 +13,7 @@ use m3_score::{Thresholds, is_strong};
 
 /// A pair of calls: its similarity and its majority label.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Labelled {
+pub struct LabelledPair {
     /// The similarity, in [-1, 1].
     pub similarity: f64,
     /// The majority label.
@@ -35,7 +35,7 @@ pub struct Pick {
 #[derive(Debug)]
 pub struct Sweep {
     /// The pairs by similarity, with their index in the caller's list.
-    sorted: Vec<(Labelled, usize)>,
+    sorted: Vec<(LabelledPair, usize)>,
     /// For each threshold of the grid, how many pairs are below it, and the values that represent it.
     gaps: Vec<Gap>,
 }
@@ -64,12 +64,12 @@ pub(super) fn called(similarity: f64, weak: f64, strong: f64) -> Label {
 impl Sweep {
     /// Sorts the pairs. Similarities that are not numbers count as 0.
     #[must_use]
-    pub fn new(pairs: &[Labelled]) -> Self {
-        let clean = |pair: &Labelled| Labelled {
+    pub fn new(pairs: &[LabelledPair]) -> Self {
+        let clean = |pair: &LabelledPair| LabelledPair {
             similarity: if pair.similarity.is_nan() { 0.0 } else { pair.similarity },
             ..*pair
         };
-        let mut sorted: Vec<(Labelled, usize)> =
+        let mut sorted: Vec<(LabelledPair, usize)> =
             pairs.iter().enumerate().map(|(index, pair)| (clean(pair), index)).collect();
         sorted.sort_by(|(a, _), (b, _)| a.similarity.total_cmp(&b.similarity));
         let gaps = gaps(&sorted.iter().map(|(pair, _)| pair.similarity).collect::<Vec<_>>());
@@ -79,7 +79,7 @@ impl Sweep {
     /// The share of pairs whose label these thresholds agree with; `None` without pairs.
     #[must_use]
     pub fn agreement(&self, weak: f64, strong: f64) -> Option<f64> {
-        let met = |(pair, _): &&(Labelled, usize)| called(pair.similarity, weak, strong) == pair.label;
+        let met = |(pair, _): &&(LabelledPair, usize)| called(pair.similarity, weak, strong) == pair.label;
         let met = self.sorted.iter().filter(met).count();
         (!self.sorted.is_empty()).then(|| met as f64 / self.sorted.len() as f64)
     }
@@ -236,8 +236,8 @@ fn shortest(after: f64, up_to: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn labelled(pairs: &[(f64, Label)]) -> Vec<Labelled> {
-        pairs.iter().map(|&(similarity, label)| Labelled { similarity, label }).collect()
+    fn labelled(pairs: &[(f64, Label)]) -> Vec<LabelledPair> {
+        pairs.iter().map(|&(similarity, label)| LabelledPair { similarity, label }).collect()
     }
 
     use Label::{Medium, Strong, Weak};
@@ -283,8 +283,8 @@ mod tests {
         let mut random = ChaCha8Rng::seed_from_u64(7);
         for _ in 0..300 {
             let count = random.random_range(1..12);
-            let pairs: Vec<Labelled> = (0..count)
-                .map(|_| Labelled {
+            let pairs: Vec<LabelledPair> = (0..count)
+                .map(|_| LabelledPair {
                     similarity: f64::from(random.random_range(-2..=20)) / 20.0,
                     label: [Weak, Medium, Strong][random.random_range(0..3)],
                 })

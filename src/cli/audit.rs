@@ -90,7 +90,7 @@ const MOST_IN_PAGE: usize = 2_000;
 const SHOWN_ID: usize = 100;
 
 /// The part of each trajectory that is kept until some are chosen.
-struct Costed {
+struct TrajectoryCost {
     id: String,
     sums: WeightedSums,
     cost: f64,
@@ -130,12 +130,13 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
     let chosen = args.choose(trajectories, printer)?;
     let page = page.map(|output| AuditPage::new(&images, chosen.len(), output)).transpose();
     let mut page = page.map_err(|cause| Failure::written(&cause))?;
-    let mut printed_to =
-        output.map(|output| Printed::new(output, (format, &args.width), &findings.summary)).transpose()?;
+    let mut printed_to = output
+        .map(|output| AuditOutput::new(output, (format, &args.width), &findings.summary))
+        .transpose()?;
     let indices: Vec<usize> = chosen.iter().filter_map(|found| scoring.references.find(&found.id)).collect();
     let mut costs = chosen.iter().map(|found| found.cost);
     let places = scoring.places(if format == FormatArg::Sarif { PointsAt::Lines } else { PointsAt::Nothing });
-    let place = |found: &Costed| places.find(&found.id, scoring.files(1), 1);
+    let place = |found: &TrajectoryCost| places.find(&found.id, scoring.files(1), 1);
     let mut places = chosen.iter().map(place).collect::<Result<Vec<_>, _>>()?.into_iter();
     let profile = scoring.profile;
     scoring.run_chosen(&indices, printed_to.is_none(), &mut |scored, pictures| {
@@ -166,7 +167,7 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
 }
 
 /// Scores the set, and sorts its trajectories by cost.
-fn score(scoring: &mut Scoring) -> Result<(Vec<Costed>, Findings, Summary), Failure> {
+fn score(scoring: &mut Scoring) -> Result<(Vec<TrajectoryCost>, Findings, Summary), Failure> {
     let profile = scoring.profile;
     let (mut ids, mut sums) = (Vec::new(), Vec::new());
     let mut gathering = Gathering::default();
@@ -179,7 +180,8 @@ fn score(scoring: &mut Scoring) -> Result<(Vec<Costed>, Findings, Summary), Fail
     })?;
     let costs = costs(&sums, profile);
     let scored = ids.into_iter().zip(sums).zip(costs);
-    let mut trajectories: Vec<Costed> = scored.map(|((id, sums), cost)| Costed { id, sums, cost }).collect();
+    let mut trajectories: Vec<TrajectoryCost> =
+        scored.map(|((id, sums), cost)| TrajectoryCost { id, sums, cost }).collect();
     // The sort is stable: trajectories of equal cost stay in the order of the references.
     trajectories.sort_by(|a, b| b.cost.total_cmp(&a.cost));
     let findings =
@@ -188,7 +190,7 @@ fn score(scoring: &mut Scoring) -> Result<(Vec<Costed>, Findings, Summary), Fail
 }
 
 /// Intervals of the metrics of the set, by resampling its trajectories.
-fn intervals(trajectories: &[Costed], profile: Profile) -> Result<MetricIntervals, Failure> {
+fn intervals(trajectories: &[TrajectoryCost], profile: Profile) -> Result<MetricIntervals, Failure> {
     let mut sums: Vec<(&str, WeightedSums)> =
         trajectories.iter().map(|found| (found.id.as_str(), found.sums)).collect();
     // Sorted by id, as in leaderboards: the same draws give the same intervals.
@@ -219,14 +221,14 @@ fn check_ids(ids: &[String], scoring: &Scoring) -> Result<(), Failure> {
 }
 
 /// The output besides the page.
-enum Printed {
+enum AuditOutput {
     Table(AuditTerminal<Output>),
     Json(Output, Vec<TrajectoryAudit>),
     /// Forms that list faults.
     Faults(Output, ScoreFormArg, Vec<TrajectoryReport>),
 }
 
-impl Printed {
+impl AuditOutput {
     fn new(
         output: Output,
         (format, width): (FormatArg, &WidthArgs),
@@ -289,7 +291,11 @@ impl AuditArgs {
     }
 
     /// Chooses the trajectories to show from all that were scored.
-    fn choose(&self, trajectories: Vec<Costed>, printer: Printer) -> Result<Vec<Costed>, Failure> {
+    fn choose(
+        &self,
+        trajectories: Vec<TrajectoryCost>,
+        printer: Printer,
+    ) -> Result<Vec<TrajectoryCost>, Failure> {
         let of_references = |id: &&String| !trajectories.iter().any(|found| found.id == **id);
         if let Some(id) = self.id.iter().find(of_references) {
             let id = shortened(id, SHOWN_ID);

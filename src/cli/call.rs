@@ -21,8 +21,8 @@ use super::Common;
 use crate::cli::common::encoder::EncoderArgs;
 use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::hosting::{
-    Hosted, Servers, Signals, StartNotes, add_simulated, nearest, redactor, runtime, select, shown_lines,
-    start,
+    HostWithEvents, Servers, Signals, StartNotes, add_simulated, nearest, redactor, runtime, select,
+    shown_lines, start,
 };
 use crate::cli::common::output::Output;
 use crate::cli::common::printer::{Printer, Unit};
@@ -195,7 +195,7 @@ impl Call<'_> {
     }
 
     /// Checks whether the tool exists and the arguments fit its schema.
-    async fn check(&self, hosted: &Hosted, cancel: &CancellationToken) -> Result<(), Failure> {
+    async fn check(&self, hosted: &HostWithEvents, cancel: &CancellationToken) -> Result<(), Failure> {
         let catalog = hosted.host.catalog();
         let Some(tool) = catalog.get(&self.tool) else {
             let mut rejected = catalog.servers.iter().flat_map(|server| &server.rejected);
@@ -260,7 +260,7 @@ impl Call<'_> {
     }
 
     /// Waits for the result, and shows progress.
-    async fn wait(&self, hosted: &mut Hosted, cancel: &CancellationToken) -> CallOutcome {
+    async fn wait(&self, hosted: &mut HostWithEvents, cancel: &CancellationToken) -> CallOutcome {
         let mut bar = self.printer.bar(Unit::Progress);
         let call = hosted.host.call(&self.tool, self.arguments.clone(), cancel);
         tokio::pin!(call);

@@ -38,7 +38,7 @@ use std::process::ExitCode;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use common::failure::{Failure, code};
-pub use common::listener::{Called, Message, Watch};
+pub use common::listener::{CommandResult, Message, Watch};
 use common::printer::Printer;
 pub use library::{
     FidelityOfArgument, FidelityOfCalls, Pair, PairError, PairScorer, ScoredPair, add_sums, aggregate, call,

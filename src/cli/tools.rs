@@ -86,7 +86,7 @@ enum FormatArg {
 }
 
 /// What is known about the servers.
-struct Found {
+struct ListedServers {
     catalog: ToolCatalog,
     /// `None` if no server was started.
     health: Option<HealthReport>,
@@ -141,7 +141,7 @@ pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result
 }
 
 /// The tools of a catalog file.
-fn listed(args: &ToolsArgs, catalog: &ToolCatalog) -> Result<Found, Failure> {
+fn listed(args: &ToolsArgs, catalog: &ToolCatalog) -> Result<ListedServers, Failure> {
     if args.health {
         let message =
             "a catalog does not tell how servers fare\nhint: give the configuration that starts them";
@@ -155,7 +155,7 @@ fn listed(args: &ToolsArgs, catalog: &ToolCatalog) -> Result<Found, Failure> {
         return Err(Failure::new(code::INPUT, message));
     }
     catalog.servers.retain(|server| args.server.is_empty() || args.server.contains(&server.server));
-    Ok(Found { catalog, health: None, redactor: None })
+    Ok(ListedServers { catalog, health: None, redactor: None })
 }
 
 /// The tools of servers, which are started for this and closed again.
@@ -164,7 +164,7 @@ async fn configured(
     mut config: HostConfig,
     printer: Printer,
     cancel: &CancellationToken,
-) -> Result<Found, Failure> {
+) -> Result<ListedServers, Failure> {
     select(&mut config, &args.server)?;
     if let Some(seconds) = args.timeout {
         for server in &mut config.servers {
@@ -177,11 +177,11 @@ async fn configured(
     let catalog = hosted.host.catalog().without_secrets(&redactor);
     let health = HealthReport::new(&hosted.host.statuses().await, &catalog, &redactor);
     hosted.host.close().await;
-    Ok(Found { catalog, health: Some(health), redactor: Some(redactor) })
+    Ok(ListedServers { catalog, health: Some(health), redactor: Some(redactor) })
 }
 
 /// Compares what was found with a published catalog; only the servers that `--server` names.
-fn differences(args: &ToolsArgs, published: &ToolCatalog, found: &Found) -> CatalogDifferences {
+fn differences(args: &ToolsArgs, published: &ToolCatalog, found: &ListedServers) -> CatalogDifferences {
     let mut published = published.clone();
     published.servers.retain(|server| args.server.is_empty() || args.server.contains(&server.server));
     // What was replaced on one side, because it is the value of a key, has to be replaced on the other.
@@ -206,7 +206,7 @@ fn write_differences(
 fn write_found(
     is_health: bool,
     format: FormatArg,
-    found: &Found,
+    found: &ListedServers,
     output: &mut Output,
 ) -> Result<(), Failure> {
     let form = SheetForm::Terminal { columns: output.columns(), is_styled: output.is_styled() };

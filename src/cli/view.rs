@@ -11,7 +11,7 @@ use m3_score::RoleRules;
 use m3_support::text::{counted, hash_of_bytes};
 use m3_traces::TRACES;
 use m3_trajectory::catalog::Catalog;
-use m3_view::{BundleError, Given, Library, Scorer, ViewDesk, write_bundle};
+use m3_view::{BundleError, Library, Scorer, ViewDesk, ViewSources, write_bundle};
 #[cfg(unix)]
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -83,7 +83,7 @@ pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<
     args.roles.as_deref().map(RoleRules::open).transpose()?;
     let images =
         args.images.as_ref().map(|images| input::image_folders(Some(images), Vec::new)).transpose()?;
-    let given = Given {
+    let given = ViewSources {
         paths: args.paths.clone(),
         references: args.references.clone(),
         images: images.and_then(|folders| folders.into_iter().next()),

@@ -27,8 +27,8 @@ use m3_trajectory::{Source, SourceError, Trajectory};
 pub use media::MediaFolder;
 pub use offered::OfferedTools;
 pub use report::{FileImport, ImportReport, NoteReport};
-pub use spool::{Role, Spool, SpoolReader, Spooled};
-pub use walk::{Found, walk};
+pub use spool::{Role, Spool, SpoolReader, SpooledTrajectory};
+pub use walk::{FileToImport, walk};
 
 /// What to do with the calls of agents that a call has run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,11 +71,11 @@ pub struct ImportOptions<'a> {
 
 /// Everything that was read.
 #[derive(Debug)]
-pub struct Imported {
+pub struct ImportedFiles {
     /// The files, in the order in which they were given.
     pub files: Vec<FileImport>,
     /// The trajectories of each.
-    pub spooled: Vec<Vec<Spooled>>,
+    pub spooled: Vec<Vec<SpooledTrajectory>>,
     /// What the places of the trajectories are in.
     pub spools: Vec<Spool>,
     /// The names of all tools.
@@ -94,15 +94,15 @@ pub type Stop<'s> = &'s (dyn Fn() -> bool + Sync);
 /// # Errors
 /// [`SourceError::Spool`] if the temporary files cannot be written. What is wrong with a file is in its report.
 pub fn import(
-    files: &[Found],
+    files: &[FileToImport],
     options: &ImportOptions<'_>,
     stop: Stop<'_>,
     progress: &(dyn Fn(u64, u64) + Sync),
-) -> Result<Imported, SourceError> {
+) -> Result<ImportedFiles, SourceError> {
     type Slot = Option<FileResult>;
     let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
     // A file of no size, such as a pipe, is a part of the whole, too.
-    let size = |found: &Found| found.path.metadata().map_or(0, |it| it.len()).max(1);
+    let size = |found: &FileToImport| found.path.metadata().map_or(0, |it| it.len()).max(1);
     let total = files.iter().map(size).sum();
     let slots: Mutex<Vec<Slot>> = Mutex::new((0..files.len()).map(|_| None).collect());
     let threads = options.threads.clamp(1, files.len().max(1));
@@ -127,7 +127,7 @@ pub fn import(
         };
         workers.into_iter().map(join).collect::<Result<Vec<_>, SourceError>>()
     })?;
-    let mut imported = Imported {
+    let mut imported = ImportedFiles {
         files: Vec::new(),
         spooled: Vec::new(),
         spools: Vec::new(),
@@ -150,13 +150,13 @@ pub fn import(
 /// What came of a file.
 struct FileResult {
     file: FileImport,
-    spooled: Vec<Spooled>,
+    spooled: Vec<SpooledTrajectory>,
     offered: OfferedTools,
 }
 
 /// Reads one file.
 fn import_file(
-    found: &Found,
+    found: &FileToImport,
     options: &ImportOptions<'_>,
     (spool, tools): (&mut Spool, &mut Vocabulary),
     stop: Stop<'_>,
@@ -184,7 +184,7 @@ fn import_file(
 }
 
 /// Reads what a file holds, if it has one of the formats.
-fn read(found: &Found, receiver: &mut Receiver<'_, '_>) -> Result<(), ReadError> {
+fn read(found: &FileToImport, receiver: &mut Receiver<'_, '_>) -> Result<(), ReadError> {
     let source = Source::open(&found.path)?.unhashed();
     let recognized = match receiver.options.from {
         Some(formats) => recognize_among(&source, formats)?,
@@ -221,7 +221,7 @@ struct Receiver<'r, 'p> {
     stop: Stop<'r>,
     reading: &'r mut Reading<'p>,
     file: FileImport,
-    spooled: Vec<Spooled>,
+    spooled: Vec<SpooledTrajectory>,
     offered: OfferedTools,
     format: &'static str,
 }
@@ -343,7 +343,7 @@ impl Receiver<'_, '_> {
         let spooled = if self.options.media.is_some() {
             self.spool.add(sample, role, record)?
         } else {
-            Spooled::unwritten(sample, role)
+            SpooledTrajectory::unwritten(sample, role)
         };
         self.spooled.push(spooled);
         Ok(())

@@ -39,7 +39,7 @@ pub enum Role {
 
 /// A trajectory that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spooled {
+pub struct SpooledTrajectory {
     /// Its id in the file.
     pub sample: Option<String>,
     /// What it is written as.
@@ -65,13 +65,18 @@ impl Spool {
     ///
     /// # Errors
     /// [`SourceError::Spool`].
-    pub fn add(&mut self, sample: Option<String>, role: Role, record: &Json) -> Result<Spooled, SourceError> {
+    pub fn add(
+        &mut self,
+        sample: Option<String>,
+        role: Role,
+        record: &Json,
+    ) -> Result<SpooledTrajectory, SourceError> {
         let text = record.to_text(Keys::AsRead);
         let rest = text.strip_prefix(BEGINNING).unwrap_or(&text);
         self.file.write_all(rest.as_bytes()).map_err(error)?;
         let place = Some((self.number, self.length, rest.len() as u64));
         self.length += rest.len() as u64;
-        Ok(Spooled { sample, role, place })
+        Ok(SpooledTrajectory { sample, role, place })
     }
 
     /// The spool, to read it again from its beginning.
@@ -93,7 +98,7 @@ impl SpoolReader {
     /// The system's reason.
     pub fn write(
         spools: &mut [Self],
-        spooled: &Spooled,
+        spooled: &SpooledTrajectory,
         id: &str,
         names: &NameMapping,
         out: &mut impl Write,
@@ -129,7 +134,7 @@ fn copy(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<()> {
     }
 }
 
-impl Spooled {
+impl SpooledTrajectory {
     /// A trajectory that is counted only.
     #[must_use]
     pub fn unwritten(sample: Option<String>, role: Role) -> Self {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// A file to import.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FileToImport {
     /// Where it is.
     pub path: PathBuf,
     /// Whether it was found in a folder, and not named.
@@ -22,19 +22,19 @@ const DEEPEST: usize = 32;
 ///
 /// # Errors
 /// The system's reason, with the path.
-pub fn walk(paths: &[PathBuf]) -> Result<Vec<Found>, (PathBuf, io::Error)> {
+pub fn walk(paths: &[PathBuf]) -> Result<Vec<FileToImport>, (PathBuf, io::Error)> {
     let mut found = Vec::new();
     for path in paths {
         if path.is_dir() {
             folder(path, DEEPEST, &mut found).map_err(|cause| (path.clone(), cause))?;
         } else {
-            found.push(Found { path: path.clone(), is_of_folder: false });
+            found.push(FileToImport { path: path.clone(), is_of_folder: false });
         }
     }
     Ok(found)
 }
 
-fn folder(path: &Path, depth: usize, found: &mut Vec<Found>) -> io::Result<()> {
+fn folder(path: &Path, depth: usize, found: &mut Vec<FileToImport>) -> io::Result<()> {
     let mut entries = path.read_dir()?.collect::<io::Result<Vec<_>>>()?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
     let is_session = |name: &str| Path::new(name).extension().is_some_and(|ending| ending == "jsonl");
@@ -53,7 +53,7 @@ fn folder(path: &Path, depth: usize, found: &mut Vec<Found>) -> io::Result<()> {
         if kind.is_dir() && depth > 0 && name != BESIDE {
             folder(&entry.path(), depth - 1, found)?;
         } else if kind.is_file() || kind.is_symlink() && entry.path().is_file() {
-            found.push(Found { path: entry.path(), is_of_folder: true });
+            found.push(FileToImport { path: entry.path(), is_of_folder: true });
         }
     }
     Ok(())

@@ -38,14 +38,14 @@ pub(super) struct Findings {
 pub(super) struct Column {
     pub(super) name: &'static str,
     /// Which end is cut if necessary.
-    cut: Cut,
+    cut: CutAt,
     /// The smallest width.
     least: usize,
     pub(super) is_number: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(super) enum CutAt {
     /// The end is cut: the beginning says most.
     End,
     /// The beginning is cut: the end says most, as in the name of a tool or the path of an argument.
@@ -53,12 +53,12 @@ pub(super) enum Cut {
 }
 
 impl Column {
-    pub(super) fn text(name: &'static str, cut: Cut, least: usize) -> Self {
+    pub(super) fn text(name: &'static str, cut: CutAt, least: usize) -> Self {
         Self { name, cut, least, is_number: false }
     }
 
     pub(super) fn number(name: &'static str) -> Self {
-        Self { name, cut: Cut::End, least: usize::MAX, is_number: true }
+        Self { name, cut: CutAt::End, least: usize::MAX, is_number: true }
     }
 }
 
@@ -87,9 +87,9 @@ fn wrong_arguments(summary: &ScoreSummary) -> Findings {
     let title = format!("arguments most often wrong ({} of {})", rows.len(), summary.wrong_arguments.len());
     let columns = vec![
         Column::number("pairs"),
-        Column::text("tool", Cut::Start, 20),
-        Column::text("argument", Cut::Start, 12),
-        Column::text("for example", Cut::End, 24),
+        Column::text("tool", CutAt::Start, 20),
+        Column::text("argument", CutAt::Start, 12),
+        Column::text("for example", CutAt::End, 24),
     ];
     Findings { title, columns, rows }
 }
@@ -119,10 +119,10 @@ fn rejected_matches(summary: &ScoreSummary, argument_width: usize) -> Findings {
     };
     let columns = vec![
         Column::number(compared),
-        Column::text("id", Cut::End, 8),
-        Column::text("calls", Cut::End, 10),
-        Column::text("tool", Cut::Start, 16),
-        Column::text("what is wrong", Cut::End, 28),
+        Column::text("id", CutAt::End, 8),
+        Column::text("calls", CutAt::End, 10),
+        Column::text("tool", CutAt::Start, 16),
+        Column::text("what is wrong", CutAt::End, 28),
     ];
     Findings {
         title: format!("{title} ({} of {} pairs)", rejected.count, summary.aggregate.matched),
@@ -195,8 +195,8 @@ impl Findings {
 impl Column {
     fn cut(&self, text: &str, width: usize) -> String {
         match self.cut {
-            Cut::End => shortened(text, width),
-            Cut::Start => cut_start(text, width),
+            CutAt::End => shortened(text, width),
+            CutAt::Start => cut_start(text, width),
         }
     }
 }
@@ -234,9 +234,9 @@ mod tests {
             title: String::new(),
             columns: vec![
                 Column::number("pairs"),
-                Column::text("tool", Cut::Start, 20),
-                Column::text("argument", Cut::Start, 12),
-                Column::text("for example", Cut::End, 24),
+                Column::text("tool", CutAt::Start, 20),
+                Column::text("argument", CutAt::Start, 12),
+                Column::text("for example", CutAt::End, 24),
             ],
             rows: vec![row.map(str::to_owned).to_vec()],
         };

@@ -3,7 +3,7 @@
 use m3_score::Metric;
 use m3_support::text::counted;
 
-use super::arguments::{Column, Cut, Findings};
+use super::arguments::{Column, CutAt, Findings};
 use super::{ScoreSummary, ToolReport, shortened};
 
 /// The column for the tool called in its place; it is left out if it is empty.
@@ -31,12 +31,12 @@ pub(super) fn table(summary: &ScoreSummary) -> Findings {
     // Narrower where there is one column more.
     let [tool, replaced_by] = if has_regions { [14, 11] } else { [18, 14] };
     let mut columns = vec![
-        Column::text("tool", Cut::Start, tool),
+        Column::text("tool", CutAt::Start, tool),
         Column::number("needed"),
         Column::number("matched"),
         Column::number("missed"),
         Column::number("extra"),
-        Column::text("replaced by", Cut::Start, replaced_by),
+        Column::text("replaced by", CutAt::Start, replaced_by),
         Column::number(Metric::ArgumentSimilarity.heading()),
         Column::number(Metric::ArgumentFidelity.heading()),
     ];

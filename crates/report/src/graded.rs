@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::metrics::by_name;
-use super::unusable::{Expected, UnusableFile};
+use super::unusable::{ExpectedFile, UnusableFile};
 
 /// What a panel says of a trajectory: the grades that are known, by their metric, each in [0, 1].
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -48,8 +48,8 @@ impl JsonSchema for PanelGrades {
     }
 }
 
-const EXPECTED: Expected =
-    Expected { not_met: "holds no graded predictions", hint: "`m3 grade .. -o FILE` writes them" };
+const EXPECTED: ExpectedFile =
+    ExpectedFile { not_met: "holds no graded predictions", hint: "`m3 grade .. -o FILE` writes them" };
 
 /// Grades by the id of their trajectory.
 #[derive(Debug, Clone, PartialEq)]

@@ -27,14 +27,14 @@ pub struct ResultPictures {
     predictions: Vec<Workspace>,
     /// The name of a trajectory's own folder in `workspaces`, as `m3 run` makes it.
     own_folder: Option<fn(&str) -> String>,
-    decoded: Mutex<Decoded>,
+    decoded: Mutex<DecodedPictures>,
     /// How many pixels are decoded at most; as many as there are without it.
     most_pixels: Option<u64>,
 }
 
 /// Pictures that were decoded, and those that cannot be.
 #[derive(Debug, Default)]
-struct Decoded {
+struct DecodedPictures {
     pictures: HashMap<[u8; 32], Option<Arc<RgbaImage>>>,
     bytes: usize,
     /// Those that cannot be compared, of the references and of the predictions, by the reason.
@@ -43,7 +43,7 @@ struct Decoded {
     pixels: u64,
 }
 
-/// Pictures that cannot be compared for one reason: in words, each with its key in [`Decoded::pictures`].
+/// Pictures that cannot be compared for one reason: in words, each with its key in [`DecodedPictures::pictures`].
 type Problematic = BTreeSet<(String, [u8; 32])>;
 
 impl ResultPictures {

@@ -4,7 +4,7 @@ use m3_score::{Metric, Noted, Profile, Similarity};
 use m3_support::text::counted;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::arguments::{Column, Cut, Findings};
+use super::arguments::{Column, CutAt, Findings};
 use super::metrics::fitting;
 use super::wire::start;
 use super::{AggregateReport, ScoreSummary, shortened};
@@ -88,7 +88,7 @@ pub(super) fn weakest_types(summary: &ScoreSummary) -> Findings {
     let rows: Vec<Vec<String>> = types.into_iter().take(count).map(row).collect();
     Findings {
         title: format!("weakest types ({} of {})", rows.len(), summary.by_type.len()),
-        columns: [Column::text("type", Cut::End, least)].into_iter().chain(numbers).collect(),
+        columns: [Column::text("type", CutAt::End, least)].into_iter().chain(numbers).collect(),
         rows,
     }
 }

@@ -36,7 +36,7 @@ pub enum UnusableFile {
         /// The file.
         path: PathBuf,
         /// What it should be.
-        expected: Expected,
+        expected: ExpectedFile,
         /// What is wrong.
         message: String,
     },
@@ -62,7 +62,7 @@ pub enum UnusableFile {
 
 /// What a file should be.
 #[derive(Debug, Clone, Copy)]
-pub struct Expected {
+pub struct ExpectedFile {
     /// What to say of a file that is something else.
     pub(crate) not_met: &'static str,
     /// What makes such a file.

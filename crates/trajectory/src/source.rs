@@ -104,13 +104,13 @@ pub struct Source {
 }
 
 /// A reader from the start of a source; when it reaches the end, the hash is kept.
-struct Hashed<'a> {
+struct HashingReader<'a> {
     source: &'a Source,
     /// `None` if the hash is known already.
     hasher: Option<Sha256>,
 }
 
-impl Read for Hashed<'_> {
+impl Read for HashingReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = (&self.source.file).read(buffer)?;
         if let Some(hasher) = &mut self.hasher {
@@ -252,7 +252,7 @@ impl Source {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0)).map_err(|cause| self.error(cause))?;
         let hasher = (is_hashed && self.digest.borrow().is_none()).then(Sha256::new);
-        Ok(BufReader::with_capacity(1 << 18, Hashed { source: self, hasher }))
+        Ok(BufReader::with_capacity(1 << 18, HashingReader { source: self, hasher }))
     }
 
     /// A reader that can go anywhere, for archives. It shares its place with every other reader of the source.

@@ -57,12 +57,12 @@ pub struct AuditPage<W> {
     rows: Vec<Row>,
     costs: Vec<f64>,
     scores: Vec<Box<RawValue>>,
-    pictures: Embedded,
+    pictures: EmbeddedPictures,
 }
 
 /// Pictures that stand in the page.
 #[derive(Debug)]
-struct Embedded {
+struct EmbeddedPictures {
     found: RefCell<Pictures>,
     /// The name of each address.
     names: RefCell<HashMap<Arc<str>, String>>,
@@ -72,7 +72,7 @@ struct Embedded {
     written: Cell<usize>,
 }
 
-impl Embedded {
+impl EmbeddedPictures {
     fn name(&self, address: Arc<str>) -> String {
         let mut names = self.names.borrow_mut();
         let next = format!("p{}", names.len());
@@ -93,7 +93,7 @@ impl Embedded {
 
 /// Pictures of the trajectories of one task.
 struct OfTask<'a> {
-    page: &'a Embedded,
+    page: &'a EmbeddedPictures,
     trajectories: [&'a Trajectory; 2],
     results: Option<&'a ResultPictures>,
 }
@@ -166,7 +166,7 @@ impl ResultNaming for OfTask<'_> {
     }
 }
 
-impl Embedded {
+impl EmbeddedPictures {
     /// A picture of a result, as long as there is room for more.
     fn small(
         &self,
@@ -199,7 +199,7 @@ impl<W: Write> AuditPage<W> {
         writer.write_all(page_alone(TITLE).0.as_bytes())?;
         let found = RefCell::new(Pictures::new(images, count));
         let (names, sent, written) = (RefCell::default(), Cell::default(), Cell::default());
-        let pictures = Embedded { found, names, sent, written };
+        let pictures = EmbeddedPictures { found, names, sent, written };
         Ok(Self { writer, rows: Vec::new(), costs: Vec::new(), scores: Vec::new(), pictures })
     }
 

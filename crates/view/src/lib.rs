@@ -31,4 +31,4 @@ mod text;
 pub use audit::AuditPage;
 pub use bundle::{BundleError, write_bundle};
 pub use desk::ViewDesk;
-pub use library::{Given, Library, Scorer, ViewError};
+pub use library::{Library, Scorer, ViewError, ViewSources};

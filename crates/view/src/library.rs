@@ -8,10 +8,10 @@ use std::time::SystemTime;
 
 use m3_trajectory::format::Format;
 
-use crate::opened::{Opened, changed};
+use crate::opened::{OpenedFile, changed};
 use crate::pictures::Pictures;
 use crate::run::Run;
-use crate::scan::{Found, MOST_FILES};
+use crate::scan::{MOST_FILES, ScannedFiles};
 use crate::score::Score;
 use crate::shelves::{New, References, Shelves};
 
@@ -21,7 +21,7 @@ pub type Scorer = Box<dyn Fn(&[PathBuf], &Path) -> Result<PathBuf, String> + Sen
 
 /// What to show.
 #[derive(Default)]
-pub struct Given {
+pub struct ViewSources {
     /// Files and folders.
     pub paths: Vec<PathBuf>,
     /// Files of references besides those that are recognized.
@@ -49,7 +49,7 @@ const BROKEN: &str = "its file cannot be read any more, or is being written: thi
 
 /// All that is shown.
 pub struct Library {
-    given: Given,
+    given: ViewSources,
     shelves: RwLock<Shelves>,
     pub(crate) pictures: Pictures,
     /// What was looked at. Held by who reads changed files, so that nobody does it twice.
@@ -90,7 +90,7 @@ impl Library {
     ///
     /// # Errors
     /// [`ViewError`] if there is nothing to show, or a file that was named cannot be read.
-    pub fn open(given: Given) -> Result<Self, ViewError> {
+    pub fn open(given: ViewSources) -> Result<Self, ViewError> {
         if let Some(path) = given.paths.iter().find(|path| !path.exists()) {
             return Err(ViewError(format!("`{}` does not exist", path.display())));
         }
@@ -103,8 +103,8 @@ impl Library {
         let library = Self { given, shelves, pictures: Pictures::default(), seen: Mutex::default() };
         let mut seen = SeenFiles::default();
         let references = library.given.references.iter();
-        let open = |path: &PathBuf| Opened::open(path, library.given.formats).map_err(ViewError);
-        let references: Vec<Opened> = references.map(open).collect::<Result<_, _>>()?;
+        let open = |path: &PathBuf| OpenedFile::open(path, library.given.formats).map_err(ViewError);
+        let references: Vec<OpenedFile> = references.map(open).collect::<Result<_, _>>()?;
         let mut new = library.look(&mut seen)?;
         // They may lie in a folder that is shown.
         new.files.retain(|files| {
@@ -130,7 +130,7 @@ impl Library {
     /// # Errors
     /// [`ViewError`] if a file that was named cannot be read; in a folder there may be anything.
     fn look(&self, seen: &mut SeenFiles) -> Result<New, ViewError> {
-        let mut found = Found::default();
+        let mut found = ScannedFiles::default();
         self.given.paths.iter().for_each(|path| found.add(path, &|path| seen.is_new(path)));
         let is_named = |path: &Path| self.given.paths.iter().any(|named| named == path);
         let mut new = New::default();
@@ -140,7 +140,7 @@ impl Library {
             );
             new.notes.push(note);
         }
-        let open = |path: &PathBuf| Opened::open(path, self.given.formats);
+        let open = |path: &PathBuf| OpenedFile::open(path, self.given.formats);
         let open_all = |paths: &Vec<PathBuf>| paths.iter().map(open).collect::<Result<Vec<_>, _>>();
         for (paths, opened) in in_parallel(&found.files, open_all) {
             match opened {
@@ -205,7 +205,7 @@ impl Library {
     fn refresh_run(&self, index: usize) {
         let changed = self.read().runs.get(index).and_then(Run::changed_files);
         let files = changed.map(|paths| self.open_again(&paths));
-        let open = |path: &Path| Opened::open(path, self.given.formats).ok();
+        let open = |path: &Path| OpenedFile::open(path, self.given.formats).ok();
         let mut shelves = self.write();
         let Some(run) = shelves.runs.get_mut(index) else { return };
         if let Some(progress) = &mut run.progress {
@@ -251,9 +251,9 @@ impl Library {
     }
 
     /// All of these files, or none if one of them cannot be read or there are none.
-    fn open_again(&self, paths: &[PathBuf]) -> Option<Vec<Opened>> {
+    fn open_again(&self, paths: &[PathBuf]) -> Option<Vec<OpenedFile>> {
         let files: Result<Vec<_>, _> =
-            paths.iter().map(|path| Opened::open(path, self.given.formats)).collect();
+            paths.iter().map(|path| OpenedFile::open(path, self.given.formats)).collect();
         files.ok().filter(|files| !files.is_empty())
     }
 

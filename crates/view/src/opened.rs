@@ -14,24 +14,24 @@ use crate::text::cut;
 
 /// An opened file of trajectories.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct OpenedFile {
     pub path: PathBuf,
     pub digest: String,
     /// What was seen of its trajectories, in their order, while it was opened.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<TrajectoryRow>,
     /// Behind a lock, because reading moves its place.
     file: Mutex<TrajectoryFile>,
     changed: Option<SystemTime>,
     /// Digests of what panels judge of each trajectory, once somebody asks.
-    judged: OnceLock<Vec<Option<Judged>>>,
+    judged: OnceLock<Vec<Option<JudgedDigest>>>,
 }
 
 /// A digest of what panels judge of a trajectory: its calls and its answer.
-type Judged = [u8; 32];
+type JudgedDigest = [u8; 32];
 
 /// What is kept of a trajectory: its row, and what the run makes of it.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct TrajectoryRow {
     pub row: Row,
     pub image: Option<String>,
     pub repeat: Option<u64>,
@@ -39,11 +39,11 @@ pub(crate) struct Seen {
     pub format: Option<String>,
 }
 
-impl Opened {
+impl OpenedFile {
     pub(crate) fn open(path: &Path, formats: &'static [Format]) -> Result<Self, String> {
         let changed = changed(path);
         let mut seen = Vec::new();
-        let mut visit = |trajectory: &Trajectory| seen.push(Seen::of(trajectory));
+        let mut visit = |trajectory: &Trajectory| seen.push(TrajectoryRow::of(trajectory));
         let file =
             TrajectoryFile::open_with_malformed(path, formats, Duplicates::Keep, &mut |_, _| (), &mut visit);
         let file = file.map_err(|error| in_words(path, &error))?;
@@ -52,7 +52,8 @@ impl Opened {
         }
         if seen.len() != file.len() {
             // Tasks among trajectories are read as trajectories without calls, but not seen while opening.
-            let read = (0..file.len()).map(|index| file.look_at(index).map(|found| Seen::of(&found)));
+            let read =
+                (0..file.len()).map(|index| file.look_at(index).map(|found| TrajectoryRow::of(&found)));
             seen = read.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
         }
         let digest = file.digest().map_err(|error| error.to_string())?;
@@ -72,7 +73,7 @@ impl Opened {
     }
 
     /// What panels judge of a trajectory, as a digest. Most files are never asked, so that it is not made while they are opened.
-    pub(crate) fn judged(&self, index: usize) -> Option<Judged> {
+    pub(crate) fn judged(&self, index: usize) -> Option<JudgedDigest> {
         let of = |file: &TrajectoryFile| {
             (0..file.len()).map(|index| file.look_at(index).ok().map(|found| judged(&found))).collect()
         };
@@ -90,7 +91,7 @@ impl Opened {
     }
 }
 
-impl Seen {
+impl TrajectoryRow {
     fn of(trajectory: &Trajectory) -> Self {
         Self {
             row: Row::new(trajectory),
@@ -117,7 +118,7 @@ fn in_words(path: &Path, error: &m3_trajectory::OpenError) -> String {
     }
 }
 
-fn judged(trajectory: &Trajectory) -> Judged {
+fn judged(trajectory: &Trajectory) -> JudgedDigest {
     let mut digest = Sha256::new();
     let mut add = |text: &str| {
         // With its length, so that no two lists of texts are alike.

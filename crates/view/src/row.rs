@@ -5,7 +5,7 @@ use m3_trajectory::json::Json;
 use serde::Serialize;
 
 use crate::grades::{Measures, measures};
-use crate::score::Scored;
+use crate::score::ScoredTrial;
 use crate::text::cut;
 
 /// The most characters of a question in a row.
@@ -100,8 +100,8 @@ impl Row {
     }
 
     /// The row of a trajectory that only its score is known of.
-    pub(crate) fn of_score(scored: &Scored) -> Self {
-        let Scored { id, repeat, task_type, failure, .. } = scored;
+    pub(crate) fn of_score(scored: &ScoredTrial) -> Self {
+        let ScoredTrial { id, repeat, task_type, failure, .. } = scored;
         Self {
             id: id.clone(),
             repeat: *repeat,

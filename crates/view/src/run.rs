@@ -11,7 +11,7 @@ use m3_trajectory::Trajectory;
 
 use crate::grades::Measures;
 use crate::journal::Progress;
-use crate::opened::{Opened, Seen};
+use crate::opened::{OpenedFile, TrajectoryRow};
 use crate::pictures::{Pictures, Place};
 use crate::row::Row;
 use crate::scan::repetitions;
@@ -29,7 +29,7 @@ pub(crate) struct At {
 pub(crate) struct Run {
     pub name: String,
     /// The files, one for each repetition; none where only the score is there.
-    pub files: Vec<Opened>,
+    pub files: Vec<OpenedFile>,
     pub rows: Vec<Row>,
     /// The last row of each id.
     by_id: HashMap<String, usize>,
@@ -41,7 +41,7 @@ pub(crate) struct Run {
     /// The last row of each id and repetition.
     by_repeat: HashMap<(String, u64), usize>,
     /// Its predictions once more, as `m3 grade -o` wrote them.
-    graded: Vec<Opened>,
+    graded: Vec<OpenedFile>,
     /// The folder, of a run of `m3 run`.
     folder: Option<PathBuf>,
     /// The folders in which pictures of its trajectories are.
@@ -56,7 +56,11 @@ pub(crate) struct Run {
 
 impl Run {
     /// Of opened files, one for each repetition; none if there is no file.
-    pub(crate) fn of_files(files: Vec<Opened>, images: Option<&Path>, pictures: &Pictures) -> Option<Self> {
+    pub(crate) fn of_files(
+        files: Vec<OpenedFile>,
+        images: Option<&Path>,
+        pictures: &Pictures,
+    ) -> Option<Self> {
         let path = files.first()?.path.clone();
         let folder = folder_of(&path);
         // Other files may lie in the folder of a run, such as references that were made of it.
@@ -98,7 +102,7 @@ impl Run {
             }
             None => known().collect(),
         };
-        let is_changed = self.files.iter().any(Opened::is_old) || !known().eq(now.iter().cloned());
+        let is_changed = self.files.iter().any(OpenedFile::is_old) || !known().eq(now.iter().cloned());
         is_changed.then_some(now)
     }
 
@@ -119,7 +123,7 @@ impl Run {
     }
 
     /// Takes files in place of those it has.
-    pub(crate) fn take(&mut self, files: Vec<Opened>, pictures: &Pictures) {
+    pub(crate) fn take(&mut self, files: Vec<OpenedFile>, pictures: &Pictures) {
         let (mut rows, mut places) = (Vec::new(), Vec::new());
         let mut model = self.progress.as_ref().and_then(Progress::model).map(str::to_owned);
         for (file, opened) in files.iter().enumerate() {
@@ -144,7 +148,7 @@ impl Run {
 
     /// Takes a graded form of its predictions: a file with grades of the very same calls and answers. A file of other
     /// predictions is given back.
-    pub(crate) fn join_grades(&mut self, graded: Opened) -> Option<Opened> {
+    pub(crate) fn join_grades(&mut self, graded: OpenedFile) -> Option<OpenedFile> {
         let is_other = |index| self.graded_row(&graded, index).is_none();
         if !graded.is_graded() || (0..graded.seen.len()).any(is_other) {
             return Some(graded);
@@ -155,7 +159,7 @@ impl Run {
     }
 
     /// The row whose calls and answer were graded in a trajectory of a graded file.
-    fn graded_row(&self, graded: &Opened, index: usize) -> Option<usize> {
+    fn graded_row(&self, graded: &OpenedFile, index: usize) -> Option<usize> {
         let seen = graded.seen.get(index)?;
         let at = *self.by_repeat.get(&(seen.row.id.clone(), seen.repeat.unwrap_or(1)))?;
         let At { file, index: own } = (*self.places.get(at)?)?;
@@ -166,7 +170,7 @@ impl Run {
     fn take_grades(&mut self) {
         let mut found: Vec<(usize, Measures)> = Vec::new();
         for graded in &self.graded {
-            let row = |(index, seen): (usize, &Seen)| {
+            let row = |(index, seen): (usize, &TrajectoryRow)| {
                 Some((self.graded_row(graded, index)?, seen.row.grades.clone()))
             };
             found.extend(graded.seen.iter().enumerate().filter_map(row));
@@ -179,7 +183,7 @@ impl Run {
     }
 
     /// The graded files that have changed, opened anew; one that cannot be read stays as it was.
-    pub(crate) fn refresh_grades(&mut self, open: impl Fn(&Path) -> Option<Opened>) -> bool {
+    pub(crate) fn refresh_grades(&mut self, open: impl Fn(&Path) -> Option<OpenedFile>) -> bool {
         let mut is_changed = false;
         for file in self.graded.iter_mut().filter(|file| file.is_old()) {
             if let Some(opened) = open(&file.path) {
@@ -199,7 +203,7 @@ impl Run {
 
     /// The trajectories of the graded files that are of a row, with what panels say of it.
     pub(crate) fn graded(&self, number: usize) -> Vec<Trajectory> {
-        let of = |file: &Opened| {
+        let of = |file: &OpenedFile| {
             let index =
                 (0..file.seen.len()).rev().find(|index| self.graded_row(file, *index) == Some(number))?;
             file.with(|file| file.read(index)).ok()

@@ -26,7 +26,7 @@ const ENDINGS: [&str; 8] =
 
 /// What was found.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct ScannedFiles {
     /// Scores of `m3 score`.
     pub scores: Vec<PathBuf>,
     /// Other files, each with its repetitions in their order.
@@ -40,7 +40,7 @@ pub(crate) struct Found {
     met: HashSet<PathBuf>,
 }
 
-impl Found {
+impl ScannedFiles {
     /// Takes a path that the user named: a file as it is, a folder with all that is in it; only what `is_new`.
     pub(crate) fn add(&mut self, path: &Path, is_new: &dyn Fn(&Path) -> bool) {
         if path.is_dir() { self.folder(path, 0, is_new) } else { self.file(path, is_new) }
@@ -99,7 +99,7 @@ impl Found {
     }
 }
 
-impl Found {
+impl ScannedFiles {
     /// Whether this is met for the first time.
     fn meet(&mut self, path: &Path) -> bool {
         self.met.insert(path.canonicalize().unwrap_or_else(|_| path.to_owned()))

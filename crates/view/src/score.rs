@@ -17,9 +17,9 @@ const COLUMNS: usize = 200;
 pub(crate) struct Score {
     pub path: PathBuf,
     pub head: Head,
-    /// The names of the values in [`Scored::values`]: m3's metrics, then those of suites, `suite.name`.
+    /// The names of the values in [`ScoredTrial::values`]: m3's metrics, then those of suites, `suite.name`.
     pub columns: Vec<String>,
-    pub trajectories: Vec<Scored>,
+    pub trajectories: Vec<ScoredTrial>,
     places: HashMap<(String, u64), usize>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Ledger {
 
 /// A scored trajectory.
 #[derive(Debug)]
-pub(crate) struct Scored {
+pub(crate) struct ScoredTrial {
     pub id: String,
     pub repeat: u64,
     pub task_type: Option<String>,
@@ -86,7 +86,7 @@ struct Entry {
 }
 
 #[derive(Deserialize)]
-struct Read {
+struct ScoredMembers {
     id: String,
     repeat: Option<u64>,
     #[serde(rename = "type")]
@@ -133,7 +133,7 @@ impl Score {
         let mut trajectories = Vec::with_capacity(raw.len());
         let mut places = HashMap::with_capacity(raw.len());
         for whole in raw {
-            let read: Read = serde_json::from_str(whole.get())?;
+            let read: ScoredMembers = serde_json::from_str(whole.get())?;
             let mut values: Vec<Option<f64>> =
                 columns.iter().map(|name| read.metrics.get(name).and_then(Value::as_f64)).collect();
             for (suite, of_suite) in &read.suites {
@@ -160,8 +160,18 @@ impl Score {
             // The metrics of one trajectory: its average is its number.
             let (steps, calls) =
                 (count("average_steps") as u32 as usize, count("predicted_calls") as u32 as usize);
-            let Read { id, task_type, failure, .. } = read;
-            trajectories.push(Scored { id, repeat, task_type, failure, passes, steps, calls, values, whole });
+            let ScoredMembers { id, task_type, failure, .. } = read;
+            trajectories.push(ScoredTrial {
+                id,
+                repeat,
+                task_type,
+                failure,
+                passes,
+                steps,
+                calls,
+                values,
+                whole,
+            });
         }
         for scored in &mut trajectories {
             scored.values.resize(columns.len(), None);
@@ -170,7 +180,7 @@ impl Score {
     }
 
     /// What the score says of a trajectory.
-    pub(crate) fn of(&self, id: &str, repeat: u64) -> Option<&Scored> {
+    pub(crate) fn of(&self, id: &str, repeat: u64) -> Option<&ScoredTrial> {
         self.trajectories.get(*self.places.get(&(id.to_owned(), repeat))?)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::opened::Opened;
+use crate::opened::OpenedFile;
 use crate::pictures::Pictures;
 use crate::run::Run;
 use crate::score::Score;
@@ -24,7 +24,7 @@ pub(crate) struct References {
 }
 
 impl References {
-    fn new(opened: Opened, images: Option<&Path>, pictures: &Pictures) -> Option<Self> {
+    fn new(opened: OpenedFile, images: Option<&Path>, pictures: &Pictures) -> Option<Self> {
         let name = opened.path.file_name().map(|name| name.to_string_lossy().into_owned());
         let (digest, name) = (opened.digest.clone(), name.unwrap_or_default());
         let is_rejected = name.contains(".rejected.");
@@ -32,7 +32,7 @@ impl References {
     }
 
     /// The file.
-    pub(crate) fn opened(&self) -> Option<&Opened> {
+    pub(crate) fn opened(&self) -> Option<&OpenedFile> {
         self.run.files.first()
     }
 
@@ -98,7 +98,7 @@ impl Shelves {
                 self.references.extend(made);
             }
         }
-        let is_graded = |files: &Vec<Opened>| files.first().is_some_and(Opened::is_graded);
+        let is_graded = |files: &Vec<OpenedFile>| files.first().is_some_and(OpenedFile::is_graded);
         let (graded, plain): (Vec<_>, Vec<_>) = of_runs.into_iter().partition(is_graded);
         let run = |files| Run::of_files(files, images, pictures);
         self.runs.extend(plain.into_iter().filter_map(run));
@@ -123,9 +123,9 @@ impl Shelves {
 #[derive(Debug, Default)]
 pub(crate) struct New {
     /// Files of trajectories, each with its repetitions.
-    pub files: Vec<Vec<Opened>>,
+    pub files: Vec<Vec<OpenedFile>>,
     /// Files that the user called references.
-    pub references: Vec<Opened>,
+    pub references: Vec<OpenedFile>,
     pub scores: Vec<Score>,
     /// Folders of runs that have no predictions yet.
     pub begun: Vec<PathBuf>,
@@ -141,7 +141,7 @@ impl New {
 }
 
 /// Whether a file holds references: a score says so, it says so itself, or its name does.
-fn is_reference(file: &Opened, scores: &[Score]) -> bool {
+fn is_reference(file: &OpenedFile, scores: &[Score]) -> bool {
     let of_score = |score: &Score| score.head.inputs.references.sha256 == file.digest;
     let is_of_predictions = |score: &Score| score.head.inputs.predictions.sha256 == file.digest;
     if scores.iter().any(is_of_predictions) {
@@ -174,7 +174,7 @@ fn join(runs: &mut Vec<Run>, scores: Vec<Score>) {
 }
 
 /// Gives a graded file to the run of which it is the graded form; the file back if there is none.
-fn join_grades(runs: &mut [Run], files: Vec<Opened>) -> Option<Vec<Opened>> {
+fn join_grades(runs: &mut [Run], files: Vec<OpenedFile>) -> Option<Vec<OpenedFile>> {
     if files.len() != 1 {
         return Some(files);
     }

@@ -175,7 +175,7 @@ pub struct PageServer {
     serving: Serving,
 }
 
-struct Shared {
+struct ServerState {
     /// SHA-256 of the token: comparing hashes does not reveal the token through the time it takes.
     token: [u8; 32],
     port: u16,
@@ -194,7 +194,7 @@ impl PageServer {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(bind)?;
         let address = listener.local_addr().map_err(bind)?;
         let handler: Arc<dyn Handler> = Arc::new(handler);
-        let shared = Shared { token: Sha256::digest(&token).into(), port: address.port(), handler };
+        let shared = ServerState { token: Sha256::digest(&token).into(), port: address.port(), handler };
         let router = Router::new().fallback(handle).with_state(Arc::new(shared));
         let serving = Serving::start(listener, router, CancellationToken::new());
         Ok(Self { address, token, serving })
@@ -219,7 +219,7 @@ fn token() -> Result<String, PageServerError> {
     Ok(hexadecimal(&bytes))
 }
 
-async fn handle(State(shared): State<Arc<Shared>>, request: extract::Request) -> response::Response {
+async fn handle(State(shared): State<Arc<ServerState>>, request: extract::Request) -> response::Response {
     let (parts, body) = request.into_parts();
     let (token, path) = parts.uri.path().trim_start_matches('/').split_once('/').unwrap_or_default();
     if !is_for_us(&parts.headers, shared.port)
@@ -243,7 +243,7 @@ async fn handle(State(shared): State<Arc<Shared>>, request: extract::Request) ->
     answered.unwrap_or_else(|_| plain(StatusCode::INTERNAL_SERVER_ERROR, "the request failed\n"))
 }
 
-fn answer(shared: &Shared, is_post: bool, path: &str, query: &str, body: &Bytes) -> response::Response {
+fn answer(shared: &ServerState, is_post: bool, path: &str, query: &str, body: &Bytes) -> response::Response {
     let handler = &shared.handler;
     if path.is_empty() && !is_post {
         let Page { html, policy } = handler.page();

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use m3::cli::{Called, FidelityOfCalls, Pair, PairError, PairScorer as Scorer, Watch};
+use m3::cli::{CommandResult, FidelityOfCalls, Pair, PairError, PairScorer as Scorer, Watch};
 use m3_score::Profile;
 use m3_score::fidelity::CallPair;
 use m3_trajectory::json::{Json, parse};
@@ -88,7 +88,7 @@ fn call(
         // Nobody waits for the answer of a command that was given up.
         let _ = sender.send(m3::cli::call(arguments, watch));
     })?;
-    let Called { code, output, messages } = loop {
+    let CommandResult { code, output, messages } = loop {
         let waited = py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK));
         match waited {
             Ok(called) => break called,

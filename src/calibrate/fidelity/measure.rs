@@ -1,7 +1,7 @@
 //! Measures of a score against labels.
 
 /// A score, and whether the pair asks for the same.
-pub(super) type Scored = (f64, bool);
+pub(super) type ScoredPair = (f64, bool);
 
 /// Of all combinations of a pair that asks for the same and a pair that does not, the share that the score ranks
 /// correctly, ties counting half: the area under the receiver operating characteristic, by the Mann-Whitney
@@ -44,14 +44,14 @@ pub fn calibration_error(scored: &[(f64, bool)]) -> Option<f64> {
 pub(super) const BINS: usize = 10;
 
 /// The pairs whose score is in a bin; the last bin includes 1.
-pub(super) fn of_bin(scored: &[Scored], bin: usize) -> Vec<Scored> {
+pub(super) fn of_bin(scored: &[ScoredPair], bin: usize) -> Vec<ScoredPair> {
     let (low, high) = (bin as f64 / BINS as f64, (bin + 1) as f64 / BINS as f64);
     let is_in = |score: f64| score >= low && (score < high || bin + 1 == BINS);
     scored.iter().filter(|pair| is_in(pair.0)).copied().collect()
 }
 
 /// The mean score, and the share of pairs that ask for the same.
-pub(super) fn mean_and_share(scored: &[Scored]) -> Option<(f64, f64)> {
+pub(super) fn mean_and_share(scored: &[ScoredPair]) -> Option<(f64, f64)> {
     let count = scored.len() as f64;
     let same = scored.iter().filter(|pair| pair.1).count() as f64;
     (!scored.is_empty()).then(|| (scored.iter().map(|pair| pair.0).sum::<f64>() / count, same / count))

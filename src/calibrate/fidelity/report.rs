@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::asked::AskedPair;
 use super::measure::{
-    BINS, Scored, area_under_curve, brier_score, calibration_error, mean_and_share, of_bin,
+    BINS, ScoredPair, area_under_curve, brier_score, calibration_error, mean_and_share, of_bin,
 };
 use super::pairs::TestPair;
 use crate::calibrate::similarity::cosines;
@@ -193,9 +193,9 @@ impl FidelityReport {
     #[must_use]
     pub fn new(trial: Trial, threshold: f64, encoder: &m3_embedding::Identity) -> Self {
         let pairs = trial.pairs;
-        let scored: Vec<Scored> = pairs.iter().map(|pair| (pair.score, pair.same)).collect();
+        let scored: Vec<ScoredPair> = pairs.iter().map(|pair| (pair.score, pair.same)).collect();
         let by = |name: fn(&PairReport) -> &str| -> Vec<GroupReport> {
-            let mut groups: BTreeMap<&str, Vec<Scored>> = BTreeMap::new();
+            let mut groups: BTreeMap<&str, Vec<ScoredPair>> = BTreeMap::new();
             for pair in &pairs {
                 groups.entry(name(pair)).or_default().push((pair.score, pair.same));
             }
@@ -234,7 +234,7 @@ impl FidelityReport {
         }
         let mut scored = self.pairs.iter().map(|pair| (pair.score, pair.same));
         let group = |(name, count): &(String, usize)| {
-            let of_source: Vec<Scored> = scored.by_ref().take(*count).collect();
+            let of_source: Vec<ScoredPair> = scored.by_ref().take(*count).collect();
             GroupReport::new(name, &of_source, self.threshold)
         };
         let by_source = sources.iter().map(group).collect();
@@ -243,7 +243,7 @@ impl FidelityReport {
 }
 
 impl GroupReport {
-    pub(super) fn new(name: &str, scored: &[Scored], threshold: f64) -> Self {
+    pub(super) fn new(name: &str, scored: &[ScoredPair], threshold: f64) -> Self {
         let count = |same: bool, accepted: bool| {
             scored.iter().filter(|pair| pair.1 == same && (pair.0 >= threshold) == accepted).count()
         };

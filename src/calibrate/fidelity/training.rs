@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use super::measure::Scored;
+use super::measure::ScoredPair;
 use super::pairs::TestPair;
 use super::report::GroupReport;
 
@@ -86,7 +86,7 @@ pub fn train_anew(
         .zip(&all)
         .map(|(source, scores)| {
             let sure = source.pairs.iter().zip(scores).filter(|(pair, _)| !pair.is_doubtful);
-            let labelled: Vec<Scored> = sure.map(|(pair, &score)| (score, pair.is_same)).collect();
+            let labelled: Vec<ScoredPair> = sure.map(|(pair, &score)| (score, pair.is_same)).collect();
             GroupReport::new(&source.name, &labelled, 0.5)
         })
         .collect();
@@ -124,7 +124,7 @@ pub fn adapt(pairs: &[TestPair], examples: &[Example], base: &Model) -> (Model, 
     }
     let report = |name: &str, score: &dyn Fn(usize) -> f64| {
         let sure = (0..pairs.len()).filter(|&index| !pairs[index].is_doubtful);
-        let scored: Vec<Scored> = sure.map(|index| (score(index), pairs[index].is_same)).collect();
+        let scored: Vec<ScoredPair> = sure.map(|index| (score(index), pairs[index].is_same)).collect();
         GroupReport::new(name, &scored, 0.5)
     };
     let figures = [

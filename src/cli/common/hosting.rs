@@ -233,7 +233,7 @@ pub(in crate::cli) fn interrupted() -> Failure {
 }
 
 /// A host and its events.
-pub(in crate::cli) struct Hosted {
+pub(in crate::cli) struct HostWithEvents {
     pub(in crate::cli) host: Host,
     pub(in crate::cli) events: mpsc::UnboundedReceiver<HostEvent>,
 }
@@ -254,7 +254,7 @@ pub(in crate::cli) async fn start(
     redactor: &Redactor,
     (printer, told): (Printer, StartNotes),
     cancel: &CancellationToken,
-) -> Result<Hosted, Failure> {
+) -> Result<HostWithEvents, Failure> {
     let (tell, mut events) = mpsc::unbounded_channel();
     let tell: Events = Arc::new(move |event| {
         // The receiver is gone once the command is done.
@@ -276,7 +276,7 @@ pub(in crate::cli) async fn start(
                 while let Ok(event) = events.try_recv() {
                     progress.show(&event);
                 }
-                return Ok(Hosted { host, events });
+                return Ok(HostWithEvents { host, events });
             }
             _ = tick.tick() => progress.tick(),
         }

@@ -22,7 +22,7 @@ pub struct Message {
 
 /// What became of a command.
 #[derive(Debug, Default)]
-pub struct Called {
+pub struct CommandResult {
     /// The exit code of the command: 0 for success.
     pub code: u8,
     /// What it would have written to standard output.
@@ -36,12 +36,12 @@ pub struct Called {
 pub type Watch = dyn Fn(&str, u64, u64) -> bool + Send + Sync;
 
 /// Ends a command from within, when the caller does not want it any more.
-pub(in crate::cli) struct Stopped;
+pub(in crate::cli) struct StoppedByCaller;
 
 /// Who hears what a command says.
 #[derive(Clone)]
 pub(in crate::cli) struct Listener {
-    heard: Arc<Mutex<Called>>,
+    heard: Arc<Mutex<CommandResult>>,
     watch: Arc<Watch>,
 }
 
@@ -64,7 +64,7 @@ impl Listener {
     }
 
     /// What was heard so far.
-    pub(in crate::cli) fn take(&self) -> Called {
+    pub(in crate::cli) fn take(&self) -> CommandResult {
         std::mem::take(&mut self.heard.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -86,7 +86,7 @@ impl Listener {
     /// Tells the caller how far the work is. Unwinds if the caller wants no more.
     pub(in crate::cli) fn progress(&self, what: &str, done: u64, total: u64) {
         if !(self.watch)(what, done, total) {
-            resume_unwind(Box::new(Stopped));
+            resume_unwind(Box::new(StoppedByCaller));
         }
     }
 }

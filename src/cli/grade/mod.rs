@@ -13,7 +13,8 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use graders::open_panel;
 use m3_judge::grade::{
-    AnswerStore, Asked, Collected, GradeReport, Listeners, Panel, PanelError, PeopleLabels, Rubric,
+    AnswerStore, CollectedGrades, GradeReport, Listeners, Panel, PanelAnswers, PanelError, PeopleLabels,
+    Rubric,
 };
 use m3_llm::Retry;
 use m3_support::files::is_plain;
@@ -184,7 +185,7 @@ pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
         printer.note("what was answered is kept; the same command goes on from there");
         return Err(interrupted());
     }
-    let collected = Collected::new(&panel, &sources.tasks, &asked.given);
+    let collected = CollectedGrades::new(&panel, &sources.tasks, &asked.given);
     if let Some(output) = graded_to {
         write_graded(output, &predictions, &collected)?;
     }
@@ -238,7 +239,7 @@ fn ask(
     sources: &Sources<'_>,
     store: &AnswerStore,
     printer: Printer,
-) -> Result<Asked, Failure> {
+) -> Result<PanelAnswers, Failure> {
     let runtime = runtime()?;
     let signals = Signals::listen(&runtime);
     let total = panel.requests(sources.tasks.subjects.len()) as u64;
@@ -276,7 +277,7 @@ fn ask(
     }
 }
 
-fn say(asked: &Asked, panel: &Panel, printer: Printer) {
+fn say(asked: &PanelAnswers, panel: &Panel, printer: Printer) {
     let tokens = match asked.usage.total() {
         0 => String::new(),
         tokens => format!(", {tokens} tokens{}", asked.usage.partial_mark()),
@@ -294,7 +295,7 @@ fn say(asked: &Asked, panel: &Panel, printer: Printer) {
 fn write_graded(
     mut output: Output,
     predictions: &TrajectoryFile,
-    collected: &Collected<'_>,
+    collected: &CollectedGrades<'_>,
 ) -> Result<(), Failure> {
     let failed = |cause: std::io::Error| Failure::written(&cause);
     for index in 0..predictions.len() {
@@ -310,7 +311,7 @@ fn write_graded(
 }
 
 /// Fails if grades are missing, or if no judge could be asked.
-fn check_complete(asked: &Asked, report: &GradeReport) -> Result<(), Failure> {
+fn check_complete(asked: &PanelAnswers, report: &GradeReport) -> Result<(), Failure> {
     if report.missing.is_empty() {
         return Ok(());
     }

@@ -19,8 +19,8 @@ use crate::cli::common::output::{Output, commit_all, refuse_equal};
 use crate::cli::common::printer::{Printer, Unit};
 use crate::cli::common::scoring::tool_names::ToolNamesArg;
 use crate::import::{
-    FileImport, Found, IdTemplate, ImportAs, ImportOptions, ImportReport, Imported, MediaFolder, Role,
-    SubAgents, images_beside, import, walk,
+    FileImport, FileToImport, IdTemplate, ImportAs, ImportOptions, ImportReport, ImportedFiles, MediaFolder,
+    Role, SubAgents, images_beside, import, walk,
 };
 use write::write;
 
@@ -137,9 +137,9 @@ pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
     let counts = write(args, &written, imported, &mut outputs, printer)?;
     for ((what, _), count) in written.iter().zip(&counts) {
         match what {
-            Written::Records(Role::Reference) => report.references = *count,
-            Written::Records(Role::Task) => report.tasks = *count,
-            Written::Records(Role::Trajectory) | Written::Tools => {}
+            FileContent::Records(Role::Reference) => report.references = *count,
+            FileContent::Records(Role::Task) => report.tasks = *count,
+            FileContent::Records(Role::Trajectory) | FileContent::Tools => {}
         }
     }
     // A file that would hold nothing is not written.
@@ -165,7 +165,7 @@ pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
 
 /// What a file that is written holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Written {
+enum FileContent {
     /// Trajectories, references or tasks.
     Records(Role),
     /// The tools that were offered.
@@ -179,13 +179,13 @@ impl ImportArgs {
     }
 
     /// The files that are written, besides the report.
-    fn written(&self) -> Vec<(Written, &Path)> {
+    fn written(&self) -> Vec<(FileContent, &Path)> {
         let tools = self.tools.as_ref().filter(|_| self.catalog().is_none());
         let all = [
-            (Written::Records(Role::Trajectory), self.out.as_ref()),
-            (Written::Records(Role::Reference), self.references.as_ref()),
-            (Written::Records(Role::Task), self.tasks.as_ref()),
-            (Written::Tools, tools),
+            (FileContent::Records(Role::Trajectory), self.out.as_ref()),
+            (FileContent::Records(Role::Reference), self.references.as_ref()),
+            (FileContent::Records(Role::Task), self.tasks.as_ref()),
+            (FileContent::Tools, tools),
         ];
         all.into_iter().filter_map(|(what, path)| Some((what, path?.as_path()))).collect()
     }
@@ -194,10 +194,10 @@ impl ImportArgs {
 /// Reads all files with a progress bar, until a signal comes.
 fn read_all(
     args: &ImportArgs,
-    found: &[Found],
+    found: &[FileToImport],
     media: Option<&MediaFolder>,
     printer: Printer,
-) -> Result<Imported, Failure> {
+) -> Result<ImportedFiles, Failure> {
     // A pipe may wait for its other end for ever: then a signal has to end the program as it does without us.
     let runtime = if found.iter().all(|found| found.path.is_file()) { Some(runtime()?) } else { None };
     let signals = runtime.as_ref().map(Signals::listen);
@@ -233,7 +233,7 @@ fn read_all(
 }
 
 /// Prints what each file is and holds; the name of the file is last, so that it is never cut.
-fn list(report: &ImportReport, found: &[Found], printer: Printer) -> Result<(), Failure> {
+fn list(report: &ImportReport, found: &[FileToImport], printer: Printer) -> Result<(), Failure> {
     let mut out = Output::open(None, &[], printer)?;
     let rows =
         report.files.iter().zip(found).filter(|(file, found)| !(file.is_unknown && found.is_of_folder));
@@ -256,7 +256,12 @@ fn list(report: &ImportReport, found: &[Found], printer: Printer) -> Result<(), 
 const TOLD: usize = 8;
 
 /// Tells what came of it; fails if a file failed.
-fn conclude(report: &ImportReport, records: u64, found: &[Found], printer: Printer) -> Result<(), Failure> {
+fn conclude(
+    report: &ImportReport,
+    records: u64,
+    found: &[FileToImport],
+    printer: Printer,
+) -> Result<(), Failure> {
     let mut notes: BTreeMap<&str, u64> = BTreeMap::new();
     for note in report.files.iter().flat_map(|file| &file.notes) {
         *notes.entry(&note.note).or_default() += note.count;
@@ -299,7 +304,7 @@ fn conclude(report: &ImportReport, records: u64, found: &[Found], printer: Print
 }
 
 /// Tells what was written into a file.
-fn tell_written(what: Written, path: &Path, count: u64, report: &ImportReport, printer: Printer) {
+fn tell_written(what: FileContent, path: &Path, count: u64, report: &ImportReport, printer: Printer) {
     let number = |count: u64, noun: &str| counted(usize::try_from(count).unwrap_or(usize::MAX), noun);
     let place = if path == Path::new("-") {
         "to standard output".to_owned()
@@ -307,7 +312,7 @@ fn tell_written(what: Written, path: &Path, count: u64, report: &ImportReport, p
         format!("into `{}`", path.display())
     };
     let said = match what {
-        Written::Records(Role::Trajectory) => {
+        FileContent::Records(Role::Trajectory) => {
             let media = if report.media > 0 {
                 format!(" and {}", counted(report.media, "picture"))
             } else {
@@ -317,9 +322,9 @@ fn tell_written(what: Written, path: &Path, count: u64, report: &ImportReport, p
             let calls = number(report.calls, "call");
             format!("{} with {calls}{media}, from {},", number(count, "trajectory"), counted(files, "file"))
         }
-        Written::Records(Role::Reference) => number(count, "reference"),
-        Written::Records(Role::Task) => number(count, "task"),
-        Written::Tools => number(count, "tool"),
+        FileContent::Records(Role::Reference) => number(count, "reference"),
+        FileContent::Records(Role::Task) => number(count, "task"),
+        FileContent::Tools => number(count, "tool"),
     };
     match count {
         0 => printer.warn(&format!("`{}` was not written: there is nothing for it", path.display())),

@@ -11,12 +11,12 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, Keys, parse};
 use m3_trajectory::tool_names::{NameMapping, Vocabulary, read_names, recognize};
 
-use super::{ImportArgs, Written};
+use super::{FileContent, ImportArgs};
 use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::output::Output;
 use crate::cli::common::printer::Printer;
 use crate::cli::common::scoring::tool_names::ToolNamesArg;
-use crate::import::{FileImport, Imported, Role, Spool, SpoolReader, Spooled};
+use crate::import::{FileImport, ImportedFiles, Role, Spool, SpoolReader, SpooledTrajectory};
 
 /// The bytes that are written at once.
 const BUFFER: usize = 1 << 18;
@@ -24,12 +24,12 @@ const BUFFER: usize = 1 << 18;
 /// Writes all files, each with what it is for; how many records each has.
 pub(super) fn write(
     args: &ImportArgs,
-    written: &[(Written, &Path)],
-    imported: Imported,
+    written: &[(FileContent, &Path)],
+    imported: ImportedFiles,
     outputs: &mut [Output],
     printer: Printer,
 ) -> Result<Vec<u64>, Failure> {
-    let Imported { files, spooled, spools, tools, offered, .. } = imported;
+    let ImportedFiles { files, spooled, spools, tools, offered, .. } = imported;
     if offered.differing > 0 {
         let count = counted(usize::try_from(offered.differing).unwrap_or(usize::MAX), "time");
         printer
@@ -45,8 +45,8 @@ pub(super) fn write(
         let is_lines = path.extension().is_some_and(|ending| ending == "jsonl" || ending == "ndjson");
         let out = BufWriter::with_capacity(BUFFER, out);
         let done = match what {
-            Written::Records(role) => records.write(*role, is_lines, out),
-            Written::Tools => {
+            FileContent::Records(role) => records.write(*role, is_lines, out),
+            FileContent::Tools => {
                 let (mut out, catalog) = (out, catalog.take().unwrap_or_default());
                 let count = catalog.len() as u64;
                 let text = catalog.into_json().to_text(Keys::AsRead);
@@ -62,14 +62,14 @@ pub(super) fn write(
 struct Records<'r> {
     args: &'r ImportArgs,
     files: &'r [FileImport],
-    spooled: &'r [Vec<Spooled>],
+    spooled: &'r [Vec<SpooledTrajectory>],
     spools: Vec<SpoolReader>,
     names: NameMapping,
 }
 
 impl Records<'_> {
     /// The tasks by their ids; of several with one id the first.
-    fn tasks(&self) -> HashMap<String, Spooled> {
+    fn tasks(&self) -> HashMap<String, SpooledTrajectory> {
         let mut tasks = HashMap::new();
         for (file, spooled) in self.files.iter().zip(self.spooled) {
             let format = file.format.as_deref().unwrap_or_default();
@@ -82,7 +82,12 @@ impl Records<'_> {
     }
 
     /// A record as it is written: a reference with what its task says besides, which may stand in another file.
-    fn text(&mut self, spooled: &Spooled, id: &str, task: Option<&Spooled>) -> io::Result<Vec<u8>> {
+    fn text(
+        &mut self,
+        spooled: &SpooledTrajectory,
+        id: &str,
+        task: Option<&SpooledTrajectory>,
+    ) -> io::Result<Vec<u8>> {
         let mut text = Vec::new();
         SpoolReader::write(&mut self.spools, spooled, id, &self.names, &mut text)?;
         let Some(task) = task else { return Ok(text) };

@@ -78,14 +78,14 @@ fn repeat_of(name: &str) -> Option<u32> {
 
 /// Opens all files and collects their runs by task.
 pub(super) fn open(args: &JudgeArgs, files: &[PathBuf], printer: Printer) -> Result<Inputs, Failure> {
-    let mut gathered = Gathered::new(args)?;
+    let mut gathered = JudgeInputs::new(args)?;
     for path in files {
         gathered.add(path, printer)?;
     }
     gathered.finish(args)
 }
 
-struct Gathered<'a> {
+struct JudgeInputs<'a> {
     args: &'a JudgeArgs,
     inputs: Inputs,
     /// The index of each id in the tasks.
@@ -97,7 +97,7 @@ struct Gathered<'a> {
     problems: Vec<String>,
 }
 
-impl<'a> Gathered<'a> {
+impl<'a> JudgeInputs<'a> {
     fn new(args: &'a JudgeArgs) -> Result<Self, Failure> {
         let images = input::image_folders(args.images.as_ref(), Vec::new)?;
         let inputs = Inputs { tasks: Vec::new(), servers: BTreeSet::new(), images };

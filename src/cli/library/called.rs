@@ -12,12 +12,12 @@ use m3_trajectory::Severity;
 
 use crate::cli::Cli;
 use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::listener::{Called, Listener, Stopped, Watch};
+use crate::cli::common::listener::{CommandResult, Listener, StoppedByCaller, Watch};
 use crate::cli::common::printer::Printer;
 use crate::cli::run;
 
 /// Runs a command in this process: `arguments` are those after `m3`.
-pub fn call(arguments: impl IntoIterator<Item = OsString>, watch: Arc<Watch>) -> Called {
+pub fn call(arguments: impl IntoIterator<Item = OsString>, watch: Arc<Watch>) -> CommandResult {
     let listener = Listener::new(watch);
     let arguments = std::iter::once(OsString::from("m3")).chain(arguments);
     let done = {
@@ -37,7 +37,7 @@ pub fn call(arguments: impl IntoIterator<Item = OsString>, watch: Arc<Watch>) ->
         }
         Err(panic) => ended_by(&*panic, &listener),
     };
-    Called { code, ..listener.take() }
+    CommandResult { code, ..listener.take() }
 }
 
 /// Help and version are what was asked for; everything else is a mistake in the arguments.
@@ -50,7 +50,7 @@ fn said(error: &clap::Error) -> Result<(), Failure> {
 
 /// The exit code of a command that unwound.
 fn ended_by(panic: &(dyn Any + Send), listener: &Listener) -> u8 {
-    if panic.is::<Stopped>() {
+    if panic.is::<StoppedByCaller>() {
         return code::INTERRUPTED;
     }
     let reason = panic.downcast_ref::<&str>().copied();
@@ -68,7 +68,7 @@ fn ended_by(panic: &(dyn Any + Send), listener: &Listener) -> u8 {
 mod tests {
     use super::*;
 
-    fn called(arguments: &[&str], is_wanted: bool) -> Called {
+    fn called(arguments: &[&str], is_wanted: bool) -> CommandResult {
         call(arguments.iter().map(OsString::from), Arc::new(move |_, _, _| is_wanted))
     }
 

@@ -20,7 +20,7 @@ use m3_mcp::config::HostConfig;
 use m3_support::redact::Redactor;
 use m3_support::text::{counted, shortened};
 use m3_trajectory::TrajectoryFile;
-use servers::Started;
+use servers::StartedServers;
 pub(super) use tasks::say_problems;
 use tokio_util::sync::CancellationToken;
 use view::View;
@@ -33,7 +33,7 @@ use crate::cli::common::printer::Printer;
 
 /// Everything that is prepared before anything is started.
 struct Ready {
-    tasks: Vec<tasks::Checked>,
+    tasks: Vec<tasks::CheckedTask>,
     references: Option<TrajectoryFile>,
     model: Arc<Model>,
     cassette: Option<Arc<Cassette>>,
@@ -118,7 +118,7 @@ async fn run_all(
     let shared = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
     match (config, cassette) {
         (Some(config), _) => {
-            let Started { catalog, host } =
+            let StartedServers { catalog, host } =
                 servers::start(&config, shared.path(), &redactor, stop, printer).await?;
             let host = Arc::new(host);
             let source = ToolSource::Live { host: Arc::clone(&host), recorder: ready.recorder.clone() };

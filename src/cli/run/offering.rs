@@ -16,7 +16,7 @@ use m3_trajectory::{Duplicates, Task, TrajectoryFile};
 use tokio_util::sync::CancellationToken;
 
 use super::RunArgs;
-use super::tasks::{self, Checked};
+use super::tasks::{self, CheckedTask};
 use crate::cli::common::encoder::EncoderArgs;
 use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::hosting::{interrupted, warn_of_schemas};
@@ -83,7 +83,7 @@ pub(super) fn warn_of_unchecked(known: &KnownTools, named: &HashSet<String>, pri
 pub(super) async fn offer(
     args: &RunArgs,
     assets: AssetOptions,
-    (tasks, references): (Vec<Checked>, Option<TrajectoryFile>),
+    (tasks, references): (Vec<CheckedTask>, Option<TrajectoryFile>),
     (catalog, known): (ToolCatalog, KnownTools),
     (stop, printer): (&CancellationToken, Printer),
 ) -> Result<Vec<RunTask>, Failure> {
@@ -168,7 +168,7 @@ impl Choice {
     fn choose(
         &self,
         assets: AssetOptions,
-        tasks: Vec<Checked>,
+        tasks: Vec<CheckedTask>,
         catalog: &ToolCatalog,
         stop: &CancellationToken,
     ) -> Result<Vec<RunTask>, Failure> {
@@ -208,7 +208,7 @@ impl Choice {
     }
 }
 
-fn run_task(checked: Checked, offered: Arc<Offered>) -> RunTask {
-    let Checked { task, image, is_selected } = checked;
+fn run_task(checked: CheckedTask, offered: Arc<Offered>) -> RunTask {
+    let CheckedTask { task, image, is_selected } = checked;
     RunTask { task, image, is_selected, offered }
 }

@@ -37,7 +37,7 @@ pub(super) fn configuration(
 }
 
 /// The servers that tasks share, and the tools of all servers.
-pub(super) struct Started {
+pub(super) struct StartedServers {
     pub(super) catalog: ToolCatalog,
     pub(super) host: Host,
 }
@@ -49,7 +49,7 @@ pub(super) async fn start(
     redactor: &Redactor,
     stop: &CancellationToken,
     printer: Printer,
-) -> Result<Started, Failure> {
+) -> Result<StartedServers, Failure> {
     let hosted = start_all(config, workspace, redactor, (printer, StartNotes::Slow), stop).await?;
     let statuses = hosted.host.statuses().await;
     if let Err(failure) = all_started(&statuses, redactor) {
@@ -71,7 +71,7 @@ pub(super) async fn start(
         }
     }
     let host = hosted.host.into_shared().await;
-    Ok(Started { catalog, host })
+    Ok(StartedServers { catalog, host })
 }
 
 /// Fails if one of the servers is not available; each of them is named.

@@ -20,7 +20,7 @@ use crate::cli::common::input;
 use crate::cli::common::printer::{Printer, Unit};
 
 /// A task that can be run.
-pub(super) struct Checked {
+pub(super) struct CheckedTask {
     pub(super) task: Task,
     pub(super) image: Option<TaskImage>,
     pub(super) is_selected: bool,
@@ -35,7 +35,7 @@ pub(super) fn open(
     model: &Model,
     pictures: &Pictures,
     printer: Printer,
-) -> Result<Vec<Checked>, Failure> {
+) -> Result<Vec<CheckedTask>, Failure> {
     let (tasks, mut problems) = read(args)?;
     let is_selected = match select(args, &tasks) {
         // The selected tasks may be among those that cannot be read.
@@ -65,7 +65,7 @@ pub(super) fn open(
             }
             None
         });
-        checked.push(Checked { task, image, is_selected });
+        checked.push(CheckedTask { task, image, is_selected });
     }
     problems.extend(unusable(&checked, args, model, pictures, printer));
     if problems.is_empty() { Ok(checked) } else { Err(say_problems(&problems)) }
@@ -138,7 +138,7 @@ fn select(args: &RunArgs, tasks: &[Task]) -> Result<Vec<bool>, Failure> {
 
 /// The problems with images of selected tasks: each image is prepared exactly as it will be sent.
 fn unusable(
-    checked: &[Checked],
+    checked: &[CheckedTask],
     args: &RunArgs,
     model: &Model,
     pictures: &Pictures,
@@ -146,7 +146,7 @@ fn unusable(
 ) -> Vec<String> {
     let limits = picture_limits(model, &args.options());
     let mut seen = HashSet::new();
-    let selected: Vec<(&Checked, &TaskImage)> = checked
+    let selected: Vec<(&CheckedTask, &TaskImage)> = checked
         .iter()
         .filter(|task| task.is_selected)
         .filter_map(|task| Some((task, task.image.as_ref()?)))

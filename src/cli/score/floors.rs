@@ -13,13 +13,13 @@ use crate::cli::score::repeats::parse_least;
 /// The least value of a metric.
 #[derive(Debug, Clone)]
 pub(in crate::cli) struct Floor {
-    metric: Floored,
+    metric: FlooredMetric,
     least: f64,
 }
 
 /// What may have a floor.
 #[derive(Debug, Clone)]
-enum Floored {
+enum FlooredMetric {
     /// A metric that every score has.
     Own(Metric),
     /// A value of a suite's aggregate.
@@ -36,20 +36,20 @@ impl FromStr for Floor {
             let number = least.parse().ok().filter(|least: &f64| least.is_finite());
             let least = number.ok_or_else(|| format!("`{least}` should be a number"))?;
             return Ok(Self {
-                metric: Floored::Suite { suite: suite.to_owned(), name: name.to_owned() },
+                metric: FlooredMetric::Suite { suite: suite.to_owned(), name: name.to_owned() },
                 least,
             });
         }
         let metric = |name: &str| Metric::of_scores().find(|metric| metric.name() == name);
         let (metric, least) = parse_least(text, metric, Metric::of_scores().map(Metric::name))?;
-        Ok(Self { metric: Floored::Own(metric), least })
+        Ok(Self { metric: FlooredMetric::Own(metric), least })
     }
 }
 
 impl Floor {
     /// Fails if it is of a suite that is not computed, or of a value that no suite of this name has.
     pub(in crate::cli) fn check(&self, suites: &SuiteArgs) -> Result<(), Failure> {
-        let Floored::Suite { suite, name } = &self.metric else { return Ok(()) };
+        let FlooredMetric::Suite { suite, name } = &self.metric else { return Ok(()) };
         let Some(metrics) = suites.metrics(suite) else {
             let message = format!(
                 "`--fail-under` names the suite `{suite}`, which is not computed\nhint: add `--suite {suite}`"
@@ -65,8 +65,8 @@ impl Floor {
     /// It as reports know it.
     pub(in crate::cli) fn reported(&self) -> m3_report::Floor {
         let name = match &self.metric {
-            Floored::Own(metric) => metric.name().to_owned(),
-            Floored::Suite { suite, name } => format!("{suite}.{name}"),
+            FlooredMetric::Own(metric) => metric.name().to_owned(),
+            FlooredMetric::Suite { suite, name } => format!("{suite}.{name}"),
         };
         m3_report::Floor { name, least: self.least }
     }
@@ -78,8 +78,8 @@ impl Floor {
         suites: &Named<SuiteReport>,
     ) -> Result<(String, Option<f64>), Failure> {
         match &self.metric {
-            Floored::Own(metric) => Ok((metric.name().to_owned(), metrics.get(*metric))),
-            Floored::Suite { suite, name } => {
+            FlooredMetric::Own(metric) => Ok((metric.name().to_owned(), metrics.get(*metric))),
+            FlooredMetric::Suite { suite, name } => {
                 let aggregate = suites.get(suite).map(|report| &report.aggregate);
                 let found = aggregate.and_then(|values| values.get(name).copied());
                 let missing = || {
@@ -117,8 +117,8 @@ pub(in crate::cli) fn check_floors(
             }
             (name, None) => {
                 let why = match &floor.metric {
-                    Floored::Own(metric) => format!("\nhint: {}", metric.meaning()),
-                    Floored::Suite { .. } => String::new(),
+                    FlooredMetric::Own(metric) => format!("\nhint: {}", metric.meaning()),
+                    FlooredMetric::Suite { .. } => String::new(),
                 };
                 Printer::error(&format!(
                     "{name} is not known for this score, and --fail-under asks for {least}{why}"

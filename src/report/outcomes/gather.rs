@@ -19,20 +19,20 @@ const REASON: usize = 300;
 /// The outcomes gathered so far.
 #[derive(Debug, Default)]
 pub struct OutcomesGatherer {
-    all: Set,
-    by_type: BTreeMap<String, Set>,
+    all: OutcomeSums,
+    by_type: BTreeMap<String, OutcomeSums>,
     by_tool: BTreeMap<String, CallCounts>,
     by_rule: BTreeMap<&'static str, u64>,
     servers: BTreeMap<String, UnavailableServerReport>,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-struct Set {
+struct OutcomeSums {
     trajectories: u64,
     tally: CallCounts,
 }
 
-impl Set {
+impl OutcomeSums {
     fn add(&mut self, tally: CallCounts) {
         self.trajectories += 1;
         self.tally += tally;

@@ -46,7 +46,7 @@ pub fn outcomes_renderer<'a>(
         Format::Json => Box::new(Json::new(writer)),
         Format::JsonLines => Box::new(Lines(writer)),
         Format::Csv => Box::new(Csv::new(writer)),
-        Format::Markdown => Box::new(Markdown { writer, failed: tables::Failed::default(), has_types }),
+        Format::Markdown => Box::new(Markdown { writer, failed: tables::FailedCalls::default(), has_types }),
     }
 }
 
@@ -77,7 +77,7 @@ impl<W: Write> OutcomesRenderer for Lines<W> {
 /// Tables for a pull request.
 struct Markdown<W> {
     writer: W,
-    failed: tables::Failed,
+    failed: tables::FailedCalls,
     has_types: bool,
 }
 

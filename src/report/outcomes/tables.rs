@@ -21,7 +21,7 @@ const NOT_EXECUTED: &str = "fits the schema (not executed)";
 
 /// The failed calls, as many as are shown.
 #[derive(Debug, Default)]
-pub(super) struct Failed {
+pub(super) struct FailedCalls {
     pub(super) calls: Vec<FailedCall>,
     /// The number of all failed calls, shown or not.
     pub(super) count: usize,
@@ -34,7 +34,7 @@ pub(super) struct FailedCall {
     pub(super) call: CallOutcomeReport,
 }
 
-impl Failed {
+impl FailedCalls {
     /// Adds the failed calls of a trajectory.
     pub(super) fn add(&mut self, report: &TrajectoryOutcomesReport) {
         // Calls that were not executed have neither an outcome nor a reason why there is none.

@@ -9,7 +9,7 @@ use m3_report::terminal::bar;
 use m3_report::{SheetForm, write_sheets};
 use m3_support::text::shortened;
 
-use super::tables::{self, Failed};
+use super::tables::{self, FailedCalls};
 use super::{OutcomesRenderer, OutcomesSummary, TrajectoryOutcomesReport};
 
 /// The width of a line.
@@ -23,13 +23,13 @@ pub(super) struct Terminal<W> {
     writer: W,
     has_types: bool,
     is_styled: bool,
-    failed: Failed,
+    failed: FailedCalls,
 }
 
 impl<W: Write> Terminal<W> {
     /// Writes to `writer`, with colours and bold type if `is_styled`.
     pub(super) fn new(writer: W, has_types: bool, is_styled: bool) -> Self {
-        Self { writer, has_types, is_styled, failed: Failed::default() }
+        Self { writer, has_types, is_styled, failed: FailedCalls::default() }
     }
 
     fn shares(&mut self, summary: &OutcomesSummary, color: Style) -> io::Result<()> {

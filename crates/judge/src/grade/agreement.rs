@@ -2,7 +2,7 @@
 
 use m3_stats::agreement::{Scale, Weights, cohen_kappa, fleiss_kappa, krippendorff_alpha, percent_agreement};
 
-use super::collected::{Collected, deviation, mean};
+use super::collected::{CollectedGrades, deviation, mean};
 use super::report::{AgreementReport, ConsistencyReport, PairReport, WithoutGrader};
 use super::rubric::Aspect;
 
@@ -22,7 +22,7 @@ fn tenths(score: f64) -> usize {
 }
 
 /// How far graders agree on the main measure of an aspect.
-pub(super) fn agreement(collected: &Collected<'_>, aspect: Aspect, mark: f64) -> AgreementReport {
+pub(super) fn agreement(collected: &CollectedGrades<'_>, aspect: Aspect, mark: f64) -> AgreementReport {
     let graders = collected.panel.graders.len();
     let measure = aspect.main();
     let units: Vec<Vec<Option<f64>>> = (0..collected.subjects().len())
@@ -56,7 +56,7 @@ pub(super) fn agreement(collected: &Collected<'_>, aspect: Aspect, mark: f64) ->
 }
 
 fn pair_report(
-    collected: &Collected<'_>,
+    collected: &CollectedGrades<'_>,
     aspect: Aspect,
     units: &[Vec<Option<f64>>],
     (first, second): (usize, usize),
@@ -79,7 +79,7 @@ fn pair_report(
 }
 
 /// The main measure of an aspect without each grader in turn; nothing where there is only one.
-pub(super) fn without_grader(collected: &Collected<'_>, aspect: Aspect) -> Vec<WithoutGrader> {
+pub(super) fn without_grader(collected: &CollectedGrades<'_>, aspect: Aspect) -> Vec<WithoutGrader> {
     let measure = aspect.main();
     let without = |grader: usize| {
         let both: Vec<(f64, f64)> = (0..collected.subjects().len())
@@ -101,7 +101,7 @@ pub(super) fn without_grader(collected: &Collected<'_>, aspect: Aspect) -> Vec<W
 }
 
 /// How far each grader agrees with itself on the main measure of an aspect.
-pub(super) fn consistency(collected: &Collected<'_>, aspect: Aspect) -> Vec<ConsistencyReport> {
+pub(super) fn consistency(collected: &CollectedGrades<'_>, aspect: Aspect) -> Vec<ConsistencyReport> {
     let measure = aspect.main();
     let of_grader = |grader: usize| {
         let repeated: Vec<&[f64]> = (0..collected.subjects().len())

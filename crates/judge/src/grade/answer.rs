@@ -22,7 +22,7 @@ pub struct Answer {
 
 /// What could be read of a reply.
 #[derive(Debug, PartialEq)]
-pub enum Read {
+pub enum ReadReply {
     /// Everything that was asked for.
     Whole(Answer),
     /// The score, and why the matrix could not be read.
@@ -105,13 +105,13 @@ mod tests {
     use super::super::rubric::Aspect;
     use super::*;
 
-    fn read(aspect: &str, matrix: Option<(usize, usize)>, reply: &str) -> Result<Read, String> {
+    fn read(aspect: &str, matrix: Option<(usize, usize)>, reply: &str) -> Result<ReadReply, String> {
         Aspect::named(aspect).unwrap().read(matrix, reply)
     }
 
     fn completion(reply: &str) -> Option<f64> {
         match read("task_completion", None, reply) {
-            Ok(Read::Whole(answer)) => Some(answer.scores["task_completion"]),
+            Ok(ReadReply::Whole(answer)) => Some(answer.scores["task_completion"]),
             _ => None,
         }
     }
@@ -146,7 +146,8 @@ mod tests {
     #[test]
     fn a_matrix_has_the_size_that_was_asked_for_or_is_left_out() {
         let read = |reply: &str| read("information_grounding", Some((1, 2)), reply);
-        let Ok(Read::Whole(answer)) = read("```json\n{\"matrix\": [[1, 0.5]]}\n```\n\\boxed{0.9}") else {
+        let Ok(ReadReply::Whole(answer)) = read("```json\n{\"matrix\": [[1, 0.5]]}\n```\n\\boxed{0.9}")
+        else {
             panic!("it is whole");
         };
         assert_eq!(
@@ -162,7 +163,7 @@ mod tests {
             r#"{"matrix": [[1, 0]]} {"matrix": [[1, 1]]} \boxed{0.9}"#,
             r#"{"matrix": [[1, 0]] \boxed{0.9}"#,
         ] {
-            let Ok(Read::WithoutMatrix(answer, problem)) = read(reply) else { panic!("{reply}") };
+            let Ok(ReadReply::WithoutMatrix(answer, problem)) = read(reply) else { panic!("{reply}") };
             assert_eq!(answer.scores.get("information_grounding"), Some(&0.9), "{problem}");
         }
         assert!(read(r#"{"matrix": [[1, 0.5]]} \boxed{9}"#).is_err(), "out of range");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use m3_stats::agreement::{TrimmedMean, trimmed_mean};
 
-use super::panel::{Given, Panel};
+use super::panel::{GraderAnswer, Panel};
 use super::report::{GraderGrades, Grades};
 use super::rubric::{Aspect, Rubric};
 
@@ -32,10 +32,10 @@ pub struct GradedTasks {
 
 /// What graders say, by trajectory and grader.
 #[derive(Debug)]
-pub struct Collected<'a> {
+pub struct CollectedGrades<'a> {
     pub(super) panel: &'a Panel,
     pub(super) tasks: &'a GradedTasks,
-    pub(super) given: &'a [Given],
+    pub(super) given: &'a [GraderAnswer],
     /// By subject, then grader, then measure: the scores of all passes that were answered.
     pub(super) scores: Vec<Vec<BTreeMap<&'static str, Vec<f64>>>>,
 }
@@ -60,12 +60,12 @@ pub(super) fn deviation(values: &[f64]) -> Option<f64> {
     Some((squares / (values.len() - 1) as f64).sqrt())
 }
 
-impl<'a> Collected<'a> {
+impl<'a> CollectedGrades<'a> {
     /// Sorts the judges' answers.
     #[must_use]
-    pub fn new(panel: &'a Panel, tasks: &'a GradedTasks, given: &'a [Given]) -> Self {
+    pub fn new(panel: &'a Panel, tasks: &'a GradedTasks, given: &'a [GraderAnswer]) -> Self {
         let mut scores = vec![vec![BTreeMap::new(); panel.graders.len()]; tasks.subjects.len()];
-        for Given { subject, grader, aspect, answer, .. } in given {
+        for GraderAnswer { subject, grader, aspect, answer, .. } in given {
             let Ok(answer) = answer else { continue };
             let Some(scores) = scores.get_mut(*subject).and_then(|of: &mut Vec<_>| of.get_mut(*grader))
             else {

@@ -9,7 +9,7 @@ use m3_stats::agreement::{
 };
 
 use super::agreement::passes;
-use super::collected::{Collected, mean};
+use super::collected::{CollectedGrades, mean};
 use super::people::{PeopleLabels, PersonSays, majority, verdict};
 use super::report::{PeopleRater, PeopleReport, RateReport};
 
@@ -22,7 +22,11 @@ struct Truth {
 
 /// Compares the panel and each grader with people, on each measure that people have labelled. Labels that name no measure
 /// are of the main one of what was asked first.
-pub(super) fn compare(collected: &Collected<'_>, labels: &PeopleLabels, mark: f64) -> Vec<PeopleReport> {
+pub(super) fn compare(
+    collected: &CollectedGrades<'_>,
+    labels: &PeopleLabels,
+    mark: f64,
+) -> Vec<PeopleReport> {
     let first = collected.rubric().aspects().next().map_or("", |aspect| aspect.main());
     let of_measure = |measure: &'static str| {
         let said = labels.of_measure(measure, measure == first);
@@ -32,12 +36,12 @@ pub(super) fn compare(collected: &Collected<'_>, labels: &PeopleLabels, mark: f6
 }
 
 /// The people's labels of one measure, by the trajectory's id.
-type Said<'a> = BTreeMap<&'a str, Vec<&'a PersonSays>>;
+type LabelsByTrajectory<'a> = BTreeMap<&'a str, Vec<&'a PersonSays>>;
 
 fn compare_measure(
-    collected: &Collected<'_>,
+    collected: &CollectedGrades<'_>,
     measure: &'static str,
-    labels: &Said<'_>,
+    labels: &LabelsByTrajectory<'_>,
     mark: f64,
 ) -> PeopleReport {
     let (mut truths, mut ties) = (Vec::new(), Vec::new());
@@ -79,7 +83,7 @@ impl From<Share> for RateReport {
 }
 
 /// How far people agree with one another. A nominal alpha does not depend on who gave which label.
-fn people_alpha(labels: &Said<'_>, mark: f64) -> Option<f64> {
+fn people_alpha(labels: &LabelsByTrajectory<'_>, mark: f64) -> Option<f64> {
     let of = |says: &Vec<&PersonSays>| -> Vec<Option<f64>> {
         says.iter().map(|says| verdict(says, mark).map(|pass| f64::from(u8::from(pass)))).collect()
     };
@@ -88,7 +92,7 @@ fn people_alpha(labels: &Said<'_>, mark: f64) -> Option<f64> {
 
 fn rater(
     name: &str,
-    collected: &Collected<'_>,
+    collected: &CollectedGrades<'_>,
     truths: &[Truth],
     mark: f64,
     score: &dyn Fn(usize) -> Option<f64>,

@@ -7,7 +7,7 @@ use m3_llm::{
 };
 use m3_support::text::head;
 
-use super::answer::{Answer, Read};
+use super::answer::{Answer, ReadReply};
 use super::question::{Question, again};
 use crate::asking::{AskedModel, NoReply, reason, reason_of_failure};
 
@@ -37,7 +37,7 @@ pub(super) struct Conversation<'a> {
 }
 
 /// How a conversation ended.
-pub(super) enum Held {
+pub(super) enum ConversationEnd {
     /// An answer, with the reply that has it.
     Answer(Answer, String),
     /// Replies, none of which can be read: what is wrong with the last one.
@@ -69,7 +69,12 @@ pub(super) async fn parts(
 
 impl Conversation<'_> {
     /// Asks, and asks again if the reply cannot be read. Adds what that took to `requests` and `usage`.
-    pub(super) async fn hold(self, parts: Vec<Part>, requests: &mut usize, usage: &mut Usage) -> Held {
+    pub(super) async fn hold(
+        self,
+        parts: Vec<Part>,
+        requests: &mut usize,
+        usage: &mut Usage,
+    ) -> ConversationEnd {
         let Self { question, id, pass, model, settings } = self;
         let mut request = Request {
             system: question.system.clone(),
@@ -83,26 +88,28 @@ impl Conversation<'_> {
             attempt: 1,
             workspace: None,
         };
-        let mut last = Held::Unreadable("it said nothing".to_owned());
+        let mut last = ConversationEnd::Unreadable("it said nothing".to_owned());
         for round in 0..=ASKED_AGAIN {
             let reply = match model.ask(&request, &scope, (id, round == 0)).await {
                 Ok(reply) => reply,
-                Err(NoReply::Failed { cause, .. }) => return Held::Failed(reason_of_failure(&cause)),
-                Err(NoReply::Stopped) => return Held::Stopped,
+                Err(NoReply::Failed { cause, .. }) => {
+                    return ConversationEnd::Failed(reason_of_failure(&cause));
+                }
+                Err(NoReply::Stopped) => return ConversationEnd::Stopped,
             };
             *requests += 1;
             *usage = usage.plus(reply.usage);
             let text = &reply.text;
             let problem = match question.aspect.read(question.matrix, text) {
-                Ok(Read::Whole(answer)) => return Held::Answer(answer, kept(text)),
-                Ok(Read::WithoutMatrix(answer, problem)) => {
-                    last = Held::Answer(answer, kept(text));
+                Ok(ReadReply::Whole(answer)) => return ConversationEnd::Answer(answer, kept(text)),
+                Ok(ReadReply::WithoutMatrix(answer, problem)) => {
+                    last = ConversationEnd::Answer(answer, kept(text));
                     problem
                 }
                 Err(problem) => {
                     // A score that could be read once is kept.
-                    if !matches!(last, Held::Answer(..)) {
-                        last = Held::Unreadable(problem.clone());
+                    if !matches!(last, ConversationEnd::Answer(..)) {
+                        last = ConversationEnd::Unreadable(problem.clone());
                     }
                     problem
                 }

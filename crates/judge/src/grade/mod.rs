@@ -1,7 +1,7 @@
 //! Grades: a panel of models grades predictions.
 //!
 //! ```text
-//! Subject -> question (prompts, fence) -> Panel (store, models) -> Given -> GradeReport
+//! Subject -> question (prompts, fence) -> Panel (store, models) -> GraderAnswer -> GradeReport
 //! ```
 //!
 //! | part | what it does |
@@ -33,10 +33,10 @@ mod statistics;
 mod store;
 mod subject;
 
-pub use answer::{Answer, Read};
-pub use collected::{Collected, GradedSubject, GradedTasks};
+pub use answer::{Answer, ReadReply};
+pub use collected::{CollectedGrades, GradedSubject, GradedTasks};
 pub use conversation::Listeners;
-pub use panel::{Asked, Given, Grader, Panel, PanelError};
+pub use panel::{Grader, GraderAnswer, Panel, PanelAnswers, PanelError};
 pub use people::{PeopleError, PeopleLabels, PersonSays, RunLabels};
 pub use question::{Question, prompts_hash, question};
 pub use report::{

@@ -8,7 +8,7 @@ use m3_support::journal::JournalError;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
-use super::conversation::{Conversation, Held, Listeners, parts};
+use super::conversation::{Conversation, ConversationEnd, Listeners, parts};
 use super::question::{Question, question};
 use super::rubric::{Aspect, Rubric};
 use super::store::{AnswerStore, KeptAnswer};
@@ -45,7 +45,7 @@ pub struct Panel {
 
 /// The outcome of one request.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Given {
+pub struct GraderAnswer {
     /// The index of the subject.
     pub subject: usize,
     /// Which grader.
@@ -60,9 +60,9 @@ pub struct Given {
 
 /// The outcome of all requests.
 #[derive(Debug, Default)]
-pub struct Asked {
+pub struct PanelAnswers {
     /// In the order of subjects, graders, aspects and passes.
-    pub given: Vec<Given>,
+    pub given: Vec<GraderAnswer>,
     /// The number of replies requested now.
     pub requests: usize,
     /// The number of answers that were kept from before.
@@ -108,7 +108,7 @@ impl Panel {
         store: &AnswerStore,
         cancel: &CancellationToken,
         told: &Listeners<'_>,
-    ) -> Result<Asked, PanelError> {
+    ) -> Result<PanelAnswers, PanelError> {
         let pictures = Arc::new(Pictures::new());
         let breaker = |grader: &Grader| {
             let breaker = Breaker::among_others();
@@ -131,7 +131,7 @@ impl Panel {
             })
             .buffer_unordered(self.workers.max(1));
         let mut replies = std::pin::pin!(replies);
-        let mut asked = Asked::default();
+        let mut asked = PanelAnswers::default();
         while let Some((asking, outcome)) = replies.next().await {
             let outcome = outcome?;
             asked.requests += outcome.requests;
@@ -139,7 +139,7 @@ impl Panel {
             asked.usage = asked.usage.plus(outcome.usage);
             let Some(answer) = outcome.answer else { continue };
             let Asking { subject, grader, pass, question, .. } = asking;
-            asked.given.push(Given { subject, grader, aspect: question.aspect, pass, answer });
+            asked.given.push(GraderAnswer { subject, grader, aspect: question.aspect, pass, answer });
             (told.done)(asked.given.len());
         }
         asked.is_interrupted = cancel.is_cancelled();
@@ -204,7 +204,7 @@ impl Panel {
         let mut outcome = Outcome::default();
         let held = conversation.hold(parts, &mut outcome.requests, &mut outcome.usage).await;
         outcome.answer = match held {
-            Held::Answer(answer, reply) => {
+            ConversationEnd::Answer(answer, reply) => {
                 work.store.put(&KeptAnswer {
                     key,
                     judge: grader.name.clone(),
@@ -217,9 +217,9 @@ impl Panel {
                 })?;
                 Some(Ok(answer))
             }
-            Held::Unreadable(problem) => Some(Err(format!("its reply cannot be read: {problem}"))),
-            Held::Failed(reason) => Some(Err(reason)),
-            Held::Stopped => None,
+            ConversationEnd::Unreadable(problem) => Some(Err(format!("its reply cannot be read: {problem}"))),
+            ConversationEnd::Failed(reason) => Some(Err(reason)),
+            ConversationEnd::Stopped => None,
         };
         Ok(outcome)
     }

@@ -7,7 +7,7 @@ use m3_stats::{Draws, LEVEL, bootstrap};
 use m3_support::text::{counted, shortened};
 
 use super::agreement::{agreement, consistency, without_grader};
-use super::collected::{Collected, PanelScore, deviation, mean};
+use super::collected::{CollectedGrades, PanelScore, deviation, mean};
 use super::compared::compare;
 use super::people::PeopleLabels;
 use super::question::prompts_hash;
@@ -39,7 +39,7 @@ impl Mul<f64> for Sum {
     }
 }
 
-impl Collected<'_> {
+impl CollectedGrades<'_> {
     /// A measure over some of the trajectories, and the number of tasks without one.
     fn measure(&self, subjects: &[usize], absent: usize, measure: &str, draws: &Draws) -> MeasureReport {
         let known: Vec<PanelScore> =

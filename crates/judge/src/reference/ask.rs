@@ -45,7 +45,7 @@ pub(super) enum AskError {
 
 /// What the questions about a run took.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct QuestionCost {
     pub(super) usage: Usage,
     /// The models that answered, according to the provider.
     pub(super) models: Vec<String>,
@@ -165,7 +165,7 @@ fn in_json(message: &Message) -> Value {
 
 impl Conversation<'_> {
     /// The next reply.
-    pub(super) async fn next(&mut self, asked: &mut Asked) -> Result<String, AskError> {
+    pub(super) async fn next(&mut self, asked: &mut QuestionCost) -> Result<String, AskError> {
         let answer = self.asker.ask(&self.request, &self.scope, &mut asked.is_answered).await?;
         asked.usage = asked.usage.plus(answer.usage);
         if let Some(model) = answer.model

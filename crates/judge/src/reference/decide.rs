@@ -8,7 +8,7 @@ use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
 use super::JudgeError;
-use super::ask::{AskError, Asked, Asker, Conversation};
+use super::ask::{AskError, Asker, Conversation, QuestionCost};
 use super::material;
 use super::prompts::{self, Wish};
 use super::provenance::{Refusal, RefusalKind};
@@ -38,7 +38,7 @@ pub(super) struct Decision {
     /// Problems of the judge's replies.
     pub(super) problems: Vec<String>,
     /// What the questions took.
-    pub(super) asked: Asked,
+    pub(super) asked: QuestionCost,
 }
 
 /// A run that is to be decided on, and what is known about it.

@@ -86,7 +86,7 @@ pub struct JudgeEnd {
 }
 
 /// A run that was decided on.
-struct Looked {
+struct DecidedRun {
     judged: JudgedRun,
     trajectory: Trajectory,
     /// The reference that it would give, unless it was refused.
@@ -159,7 +159,7 @@ impl JudgeWork {
         &self,
         status: Status,
         chosen: Option<usize>,
-        looked: Vec<Looked>,
+        looked: Vec<DecidedRun>,
         disagreements: Vec<super::Disagreement>,
     ) -> Provenance {
         let model = self.asker.as_ref().map(|asker| asker.model().name().to_string());
@@ -180,7 +180,7 @@ impl JudgeWork {
     }
 
     /// Decides on one run and builds the reference that it would give.
-    async fn look(&self, source: &RunSource) -> Result<Looked, JudgeError> {
+    async fn look(&self, source: &RunSource) -> Result<DecidedRun, JudgeError> {
         let trajectory = source.file.read(source.index)?;
         let chain = Arc::new(chain_of_run(&trajectory, &self.tools));
         let mut judged = unjudged(source, &trajectory);
@@ -202,7 +202,7 @@ impl JudgeWork {
         judged.problems = decision.problems;
         judged.answered_by = decision.asked.models.iter().map(|name| shortened(name, NAME)).collect();
         judged.usage = decision.asked.usage;
-        Ok(Looked { judged, trajectory, reference: found })
+        Ok(DecidedRun { judged, trajectory, reference: found })
     }
 
     async fn decide(
@@ -235,7 +235,7 @@ impl JudgeWork {
     }
 
     /// Chooses the run that gives the reference: the shortest, or with a replay the shortest that passes it.
-    async fn choose(&self, looked: &mut [Looked]) -> Result<Option<usize>, JudgeError> {
+    async fn choose(&self, looked: &mut [DecidedRun]) -> Result<Option<usize>, JudgeError> {
         let candidates: Vec<(usize, &Trajectory)> = looked
             .iter()
             .enumerate()
@@ -244,7 +244,7 @@ impl JudgeWork {
         let order: Vec<usize> = in_order(&candidates).into_iter().map(|(run, _)| run).collect();
         for run in order {
             let Some(verifier) = &self.verifier else { return Ok(Some(run)) };
-            let Looked { judged, reference, .. } = &mut looked[run];
+            let DecidedRun { judged, reference, .. } = &mut looked[run];
             let Some(reference) = reference else { continue };
             let verification = verifier.verify(reference, judged.image.as_deref()).await?;
             judged.refusal = refusal_by(&verification);

@@ -18,7 +18,7 @@ use super::arrangement::{EditProblem, LONGEST_TOOL, Revision, Rules, change, nor
 use super::decision::{Action, DecideError};
 use super::document;
 use super::findings::{findings, of_file};
-use super::links::{Linked, problems};
+use super::links::{CallLinks, problems};
 use super::page::{Mode, page};
 use super::reviews::Reviews;
 use m3_web::{Handler, Page, Request, Response};
@@ -213,7 +213,7 @@ impl ReviewDesk {
         {
             let count = self.counted(reviews, next).unwrap_or_else(|| {
                 let (subject, revision) = (reviews.subject(next), reviews.standing(next));
-                let linked = Linked::of(subject, &revision.steps);
+                let linked = CallLinks::of(subject, &revision.steps);
                 let found = findings(subject, (&revision, &linked), &self.rules, &self.in_file[next]);
                 let count = found.count();
                 self.counts()[next] = Some((reviews.version(next), count));

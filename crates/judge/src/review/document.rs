@@ -11,7 +11,7 @@ use super::arrangement::{EditProblem, LONGEST_TOOL, PlacedCall, Revision, Rules}
 use super::decision::Decision;
 use super::evidence::{cut, passage, shown, tree};
 use super::findings::findings;
-use super::links::Linked;
+use super::links::CallLinks;
 use super::reviews::Reviews;
 
 /// Longer arguments and answers of the file are shown in part and cannot be edited in the page, in bytes.
@@ -32,7 +32,7 @@ pub(super) fn reference(
     let revision = reviews.standing(index);
     let calls: Vec<(usize, &Call)> = reference.calls().collect();
     let of_file = subject.calls();
-    let linked = Linked::of(subject, &revision.steps);
+    let linked = CallLinks::of(subject, &revision.steps);
     let placed_call = |placed: &PlacedCall| {
         let result = subject.result(&of_file, placed.call).filter(|_| placed.arguments.is_none());
         let was_in = calls.get(placed.call).map(|(step, _)| *step);

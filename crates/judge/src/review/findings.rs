@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::arrangement::{EditProblem, PlacedCall, Revision, Rules, original};
 use super::checks::{SAYS_NOTHING, says_nothing};
-use super::links::{Linked, misplaced_calls};
+use super::links::{CallLinks, misplaced_calls};
 use super::origin::Subject;
 use super::reviews::Reviews;
 use crate::reference::{Disagreement, Opinion, Provenance, Refusal, Verdict, Verification};
@@ -53,7 +53,7 @@ impl Findings {
 /// What is wrong with a reference as it stands, with these dependencies, and then what was found in its file.
 pub(super) fn findings(
     subject: Subject<'_>,
-    (revision, linked): (&Revision, &Linked),
+    (revision, linked): (&Revision, &CallLinks),
     rules: &Rules,
     in_file: &[EditProblem],
 ) -> Findings {

@@ -157,7 +157,7 @@ pub struct LabelDesk {
 
 /// A label as the page sends it.
 #[derive(Deserialize)]
-struct Said {
+struct SentLabel {
     index: usize,
     name: String,
     label: Label,
@@ -213,7 +213,7 @@ impl LabelDesk {
     }
 
     fn label(&self, request: &Request<'_>) -> Result<Response, Response> {
-        let said: Said = serde_json::from_value(request.json()?)
+        let said: SentLabel = serde_json::from_value(request.json()?)
             .map_err(|error| Response::error(400, &shortened(&error.to_string(), 200)))?;
         let pair = self.candidates.get(said.index).ok_or_else(Response::not_found)?;
         let name = person(&said.name).map_err(|error| Response::error(422, error))?;

@@ -18,7 +18,7 @@ use m3_flow::{Dependency, SharedValue, dependencies};
 
 /// Which calls use results of others.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Linked {
+pub struct CallLinks {
     /// In the order of the file, with the arguments of the arrangement. Added calls come after those of the file, to
     /// find what they use; what uses them is found in the order of the arrangement.
     pub links: Vec<Link>,
@@ -26,7 +26,7 @@ pub struct Linked {
     now: Vec<Link>,
 }
 
-impl Linked {
+impl CallLinks {
     /// The dependencies of an arrangement.
     #[must_use]
     pub fn of(subject: Subject<'_>, arrangement: &Arrangement) -> Self {
@@ -155,14 +155,18 @@ pub fn problems(subject: Subject<'_>, arrangement: &Arrangement, rules: &Rules) 
             found.extend(rules.problems(placed.call, tool, arguments));
         }
     }
-    found.extend(misplaced_calls(subject, arrangement, &Linked::of(subject, arrangement)));
+    found.extend(misplaced_calls(subject, arrangement, &CallLinks::of(subject, arrangement)));
     found
 }
 
 /// The objections to the order of an arrangement: calls that do not come after the calls whose results they use, or
 /// use results of removed calls. `linked` are its dependencies.
 #[must_use]
-pub fn misplaced_calls(subject: Subject<'_>, arrangement: &Arrangement, linked: &Linked) -> Vec<EditProblem> {
+pub fn misplaced_calls(
+    subject: Subject<'_>,
+    arrangement: &Arrangement,
+    linked: &CallLinks,
+) -> Vec<EditProblem> {
     let added =
         arrangement.iter().flatten().filter_map(|placed| Some((placed.call, placed.tool.as_deref()?)));
     let of_file = subject.reference.calls().map(|(_, call)| call.tool.as_str()).enumerate();
@@ -175,7 +179,7 @@ pub fn misplaced_calls(subject: Subject<'_>, arrangement: &Arrangement, linked: 
 fn misplaced(
     tools: &HashMap<usize, &str>,
     arrangement: &Arrangement,
-    Linked { links, now }: &Linked,
+    CallLinks { links, now }: &CallLinks,
 ) -> Vec<EditProblem> {
     let steps: HashMap<usize, usize> = arrangement
         .iter()

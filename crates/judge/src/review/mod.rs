@@ -44,7 +44,7 @@ pub use pairs::PairsDesk;
 pub use preferences::{
     Counts, PREFERENCE_SCHEMA, Pairs, Preference, PreferenceSummary, Version, preferences_path,
 };
-pub use reviewed::{CountedDecision, ReviewRecord, Reviewed, reviewed};
+pub use reviewed::{CountedDecision, ReviewRecord, ReviewedReferences, reviewed};
 pub use reviews::{Reviews, store_path};
 pub use table::{COLUMNS, write_table};
 pub use time::now;

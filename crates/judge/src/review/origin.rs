@@ -70,7 +70,7 @@ enum Search {
 
 /// The parts of a run's provenance that are read; the rest may be anything.
 #[derive(Deserialize)]
-struct Recorded {
+struct RecordedOrigin {
     file: String,
     index: usize,
     content: String,
@@ -142,7 +142,7 @@ impl Origin {
     #[must_use]
     pub fn of(reference: &Trajectory) -> Self {
         let Some(recorded) = chosen(reference) else { return Self::default() };
-        let Recorded { file, index, content, reconstruction } = recorded;
+        let RecordedOrigin { file, index, content, reconstruction } = recorded;
         let mut origin = Self { run: Some(Run { file, index, content }), ..Self::default() };
         let Some(Rebuilt { steps, dependencies }) = reconstruction else { return origin };
         let sizes = reference.steps.iter().map(|step| step.calls.len());
@@ -207,7 +207,7 @@ pub fn content(run: &Trajectory) -> String {
 }
 
 /// The run that `m3 judge` chose.
-fn chosen(reference: &Trajectory) -> Option<Recorded> {
+fn chosen(reference: &Trajectory) -> Option<RecordedOrigin> {
     let judge = reference.get(Provenance::KEY)?;
     let Json::Integer(chosen) = judge.get("chosen")? else { return None };
     let Json::Array(runs) = judge.get("runs")? else { return None };

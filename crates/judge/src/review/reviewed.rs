@@ -43,7 +43,7 @@ pub struct CountedDecision {
 
 /// References after their review.
 #[derive(Debug, Default)]
-pub struct Reviewed {
+pub struct ReviewedReferences {
     /// The accepted and edited references in the order of the file, each with its [`ReviewRecord`].
     pub references: Vec<Trajectory>,
     /// The other references: id, state, and the note of a rejection.
@@ -52,8 +52,8 @@ pub struct Reviewed {
 
 /// The references that people accepted or edited; with `with_open` also those without a decision.
 #[must_use]
-pub fn reviewed(reviews: &Reviews, with_open: bool) -> Reviewed {
-    let mut reviewed = Reviewed::default();
+pub fn reviewed(reviews: &Reviews, with_open: bool) -> ReviewedReferences {
+    let mut reviewed = ReviewedReferences::default();
     for (index, reference) in reviews.references().iter().enumerate() {
         let state = reviews.state(index);
         match state {

@@ -18,7 +18,7 @@ const KIND: Kind = Kind { name: "file of decisions", schema: None, elsewhere: EL
 
 /// The decisions on one reference.
 #[derive(Debug, Clone, Default)]
-struct Standing {
+struct DecisionsOnReference {
     /// How many decisions there were, including undone ones.
     version: u64,
     /// The decisions that count, by their places in the file.
@@ -34,7 +34,7 @@ pub struct Reviews {
     digests: Vec<Digests>,
     origins: Vec<Origin>,
     indices: HashMap<String, usize>,
-    standings: Vec<Standing>,
+    standings: Vec<DecisionsOnReference>,
     store: SharedJournal<Decision>,
     /// How many lines of the file are in `standings` already.
     folded: usize,
@@ -57,7 +57,7 @@ impl Reviews {
         let digests = references.iter().map(Digests::of).collect();
         let origins = references.iter().map(Origin::of).collect();
         let indices = references.iter().enumerate().map(|(index, found)| (found.id.clone(), index)).collect();
-        let standings = vec![Standing::default(); references.len()];
+        let standings = vec![DecisionsOnReference::default(); references.len()];
         let store = SharedJournal::open(path, KIND)?;
         let mut reviews =
             Self { references, digests, origins, indices, standings, store, folded: 0, foreign: 0 };
@@ -293,7 +293,7 @@ fn conflict(newest: Option<&Decision>, base: u64) -> DecideError {
     })
 }
 
-impl Standing {
+impl DecisionsOnReference {
     fn take(&mut self, place: usize, decision: &Decision) {
         self.history.push(place);
         if decision.set_aside {

@@ -9,7 +9,7 @@ use m3_support::redact::Redactor;
 use tokio_util::sync::CancellationToken;
 
 use super::question::{CallsToCompare, Question, instructions};
-use super::reply::{PairReplies, Said, opinion};
+use super::reply::{PairReplies, PairReply, opinion};
 use crate::asking::{AskedModel, NoReply, reason_of_failure};
 
 /// Asks a model whether calls ask for the same.
@@ -45,7 +45,7 @@ pub struct AskedPairs {
 
 /// What came of a question.
 struct Outcome {
-    said: Said,
+    said: PairReply,
     usage: Usage,
     problem: Option<String>,
 }
@@ -61,7 +61,8 @@ impl SameAsker<'_> {
         let redactor = match self.model.redactor_with([]) {
             Ok(redactor) => redactor,
             Err(error) => {
-                let replies = pairs.iter().map(|_| PairReplies::of([Said::Nothing, Said::Nothing])).collect();
+                let replies =
+                    pairs.iter().map(|_| PairReplies::of([PairReply::Nothing, PairReply::Nothing])).collect();
                 return AskedPairs { replies, problems: vec![error.to_string()], ..AskedPairs::default() };
             }
         };
@@ -82,13 +83,14 @@ impl SameAsker<'_> {
         let mut asked = AskedPairs { is_interrupted: self.stop.is_cancelled(), ..AskedPairs::default() };
         let mut known = HashSet::new();
         for outcome in outcomes.iter().flatten() {
-            asked.answered += usize::from(outcome.said != Said::Nothing);
+            asked.answered += usize::from(outcome.said != PairReply::Nothing);
             asked.usage = asked.usage.plus(outcome.usage);
             let problem = outcome.problem.as_ref().filter(|problem| known.insert(*problem));
             asked.problems.extend(problem.cloned());
         }
-        let said =
-            |index: usize| outcomes[index].as_ref().map_or(Said::Nothing, |outcome| outcome.said.clone());
+        let said = |index: usize| {
+            outcomes[index].as_ref().map_or(PairReply::Nothing, |outcome| outcome.said.clone())
+        };
         let replies = places.into_iter().map(|places| match places {
             Some(places) => PairReplies::of(places.map(said)),
             None => PairReplies::TOO_LONG,
@@ -106,8 +108,11 @@ impl SameAsker<'_> {
         redactor: &Redactor,
     ) -> Option<Outcome> {
         let name = self.model.name();
-        let nothing =
-            |reason: String| Outcome { said: Said::Nothing, usage: Usage::default(), problem: Some(reason) };
+        let nothing = |reason: String| Outcome {
+            said: PairReply::Nothing,
+            usage: Usage::default(),
+            problem: Some(reason),
+        };
         if breaker.is_given_up() {
             let reason = format!(
                 "`{name}` is not asked any more: it cannot be asked, or failed at {MAX_FAILED_TASKS} questions in a row"
@@ -128,10 +133,10 @@ impl SameAsker<'_> {
             Ok(reply) => {
                 let usage = reply.usage;
                 Some(match opinion(&redactor.text(&reply.text)) {
-                    Ok(opinion) => Outcome { said: Said::Opinion(opinion), usage, problem: None },
+                    Ok(opinion) => Outcome { said: PairReply::Opinion(opinion), usage, problem: None },
                     Err(problem) => {
                         let problem = Some(format!("a reply of `{name}` cannot be read: {problem}"));
-                        Outcome { said: Said::Unreadable, usage, problem }
+                        Outcome { said: PairReply::Unreadable, usage, problem }
                     }
                 })
             }

@@ -59,7 +59,7 @@ pub struct PairReplies {
 
 /// What came of one question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum PairReply {
     /// An opinion.
     Opinion(SameOpinion),
     /// A reply that cannot be read.
@@ -76,17 +76,18 @@ pub(super) fn opinion(reply: &str) -> Result<SameOpinion, String> {
 
 impl PairReplies {
     /// What the replies in both orders come to.
-    pub(super) fn of(said: [Said; 2]) -> Self {
+    pub(super) fn of(said: [PairReply; 2]) -> Self {
         let answer = match &said {
-            [Said::Nothing, _] | [_, Said::Nothing] => PairAnswer::NoReply,
-            [Said::Unreadable, _] | [_, Said::Unreadable] => PairAnswer::Unreadable,
-            [Said::Opinion(first), Said::Opinion(second)] => match (first.same, second.same) {
+            [PairReply::Nothing, _] | [_, PairReply::Nothing] => PairAnswer::NoReply,
+            [PairReply::Unreadable, _] | [_, PairReply::Unreadable] => PairAnswer::Unreadable,
+            [PairReply::Opinion(first), PairReply::Opinion(second)] => match (first.same, second.same) {
                 (true, true) => PairAnswer::Same,
                 (false, false) => PairAnswer::Different,
                 _ => PairAnswer::Disagreement,
             },
         };
-        let opinions = said.map(|said| if let Said::Opinion(opinion) = said { Some(opinion) } else { None });
+        let opinions =
+            said.map(|said| if let PairReply::Opinion(opinion) = said { Some(opinion) } else { None });
         Self { answer, opinions }
     }
 
@@ -126,20 +127,20 @@ mod tests {
 
     #[test]
     fn only_what_is_said_in_both_orders_counts() {
-        let said = |same| Said::Opinion(SameOpinion { same, reason: "x".to_owned() });
+        let said = |same| PairReply::Opinion(SameOpinion { same, reason: "x".to_owned() });
         for (first, second, expected) in [
             (said(true), said(true), PairAnswer::Same),
             (said(false), said(false), PairAnswer::Different),
             (said(true), said(false), PairAnswer::Disagreement),
-            (said(true), Said::Unreadable, PairAnswer::Unreadable),
-            (Said::Unreadable, Said::Nothing, PairAnswer::NoReply),
-            (Said::Nothing, said(false), PairAnswer::NoReply),
+            (said(true), PairReply::Unreadable, PairAnswer::Unreadable),
+            (PairReply::Unreadable, PairReply::Nothing, PairAnswer::NoReply),
+            (PairReply::Nothing, said(false), PairAnswer::NoReply),
         ] {
             for both in [[first.clone(), second.clone()], [second.clone(), first.clone()]] {
                 assert_eq!(PairReplies::of(both).answer, expected);
             }
         }
-        let replies = PairReplies::of([Said::Unreadable, said(true)]);
+        let replies = PairReplies::of([PairReply::Unreadable, said(true)]);
         assert!(replies.opinions[0].is_none() && replies.opinions[1].as_ref().unwrap().same);
     }
 }

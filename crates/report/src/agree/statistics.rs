@@ -19,7 +19,7 @@ use crate::{EstimateReport, Named, OWN_SUITE};
 const LEVEL: f64 = 0.95;
 
 /// What someone else says of a trial, if anything.
-type Said = fn(&Trial) -> Option<bool>;
+type SecondOpinion = fn(&Trial) -> Option<bool>;
 
 impl AgreeReport {
     /// Compares what suites say of some models. `metrics`, as `SUITE.METRIC`, stand for the first of their suite; `labels` tells
@@ -140,10 +140,10 @@ impl Table<'_> {
 
     /// How far each view agrees with those who gave verdicts, graders first.
     fn yardsticks(&self, names: &[String], draws: &Draws) -> Vec<YardstickReport> {
-        let of: [(Yardstick, Said); 2] =
+        let of: [(Yardstick, SecondOpinion); 2] =
             [(Yardstick::Graders, |trial| trial.graded), (Yardstick::People, |trial| trial.labelled)];
         let there = of.into_iter().filter(|(_, said)| self.all().any(|trial| said(trial).is_some()));
-        let rows = |(yardstick, said): (Yardstick, Said)| {
+        let rows = |(yardstick, said): (Yardstick, SecondOpinion)| {
             let row = move |(view, name): (usize, &String)| {
                 let pairs = self.pairs(view, said);
                 let all: Vec<(usize, usize)> = pairs.iter().flatten().copied().collect();
@@ -166,7 +166,7 @@ impl Table<'_> {
     }
 
     /// For each task, what a view and someone else say of each trial that both say something of.
-    fn pairs(&self, view: usize, said: Said) -> Vec<Vec<(usize, usize)>> {
+    fn pairs(&self, view: usize, said: SecondOpinion) -> Vec<Vec<(usize, usize)>> {
         let pair = |trial: &Trial| Some((usize::from(trial.seen[view]?.is_right), usize::from(said(trial)?)));
         let of_task =
             |task: usize| self.trials.iter().flat_map(move |model| &model[task]).filter_map(pair).collect();

@@ -18,7 +18,7 @@ const BINS: u8 = 10;
 
 /// A labelled trial of a task whose reference has a call, with what a metric says of it.
 #[derive(Debug, Clone, Copy)]
-struct Judged {
+struct LabelledTrial {
     model: usize,
     task: usize,
     succeeded: bool,
@@ -59,12 +59,12 @@ impl SuccessReport {
     }
 }
 
-fn judged(table: &Table<'_>, view: usize) -> Vec<Judged> {
+fn judged(table: &Table<'_>, view: usize) -> Vec<LabelledTrial> {
     let of_model = |(model, tasks): (usize, &Vec<Vec<Trial>>)| {
         let of_task = |(task, trials): (usize, &Vec<Trial>)| {
             let judged = |trial: &Trial| {
                 let (succeeded, seen) = (trial.labelled?, trial.seen[view]?);
-                Some(Judged { model, task, succeeded, value: seen.value / seen.weight })
+                Some(LabelledTrial { model, task, succeeded, value: seen.value / seen.weight })
             };
             trials.iter().filter_map(judged).collect::<Vec<_>>()
         };
@@ -74,16 +74,16 @@ fn judged(table: &Table<'_>, view: usize) -> Vec<Judged> {
 }
 
 /// Trials sorted by what a metric says of them: all, those of each task, those of each model.
-struct Sorted<'j> {
-    rows: &'j [Judged],
+struct SortedTrials<'j> {
+    rows: &'j [LabelledTrial],
     all: SortedOutcomes,
     by_task: Vec<(usize, MixedPairs)>,
     by_model: Vec<SortedOutcomes>,
 }
 
-impl<'j> Sorted<'j> {
-    fn new(rows: &'j [Judged]) -> Self {
-        let groups = |key: fn(&Judged) -> usize| {
+impl<'j> SortedTrials<'j> {
+    fn new(rows: &'j [LabelledTrial]) -> Self {
+        let groups = |key: fn(&LabelledTrial) -> usize| {
             let mut groups: BTreeMap<usize, Vec<Outcome>> = BTreeMap::new();
             for row in rows {
                 groups.entry(key(row)).or_default().push(row.outcome());
@@ -92,7 +92,7 @@ impl<'j> Sorted<'j> {
         };
         Self {
             rows,
-            all: SortedOutcomes::new(rows.iter().map(Judged::outcome)),
+            all: SortedOutcomes::new(rows.iter().map(LabelledTrial::outcome)),
             by_task: groups(|row| row.task).map(|(task, it)| (task, it.pairs(|_| 1.0))).collect(),
             by_model: groups(|row| row.model).map(|(_, it)| it).collect(),
         }
@@ -126,13 +126,13 @@ impl<'j> Sorted<'j> {
     }
 }
 
-impl Judged {
+impl LabelledTrial {
     fn outcome(&self) -> Outcome {
         Outcome { value: self.value, succeeded: self.succeeded, unit: self.task }
     }
 }
 
-fn metric(view: &View, rows: &[Judged], draws: &Draws) -> MetricSuccess {
+fn metric(view: &View, rows: &[LabelledTrial], draws: &Draws) -> MetricSuccess {
     let tasks: BTreeMap<usize, usize> = {
         let mut tasks: Vec<usize> = rows.iter().map(|row| row.task).collect();
         tasks.sort_unstable();
@@ -140,8 +140,9 @@ fn metric(view: &View, rows: &[Judged], draws: &Draws) -> MetricSuccess {
         tasks.into_iter().enumerate().map(|(at, task)| (task, at)).collect()
     };
     // Only tasks with labelled trials are drawn.
-    let rows: Vec<Judged> = rows.iter().map(|row| Judged { task: tasks[&row.task], ..*row }).collect();
-    let sorted = Sorted::new(&rows);
+    let rows: Vec<LabelledTrial> =
+        rows.iter().map(|row| LabelledTrial { task: tasks[&row.task], ..*row }).collect();
+    let sorted = SortedTrials::new(&rows);
     let values = sorted.statistics(|_| 1.0);
     let statistic = |counts: &[u32]| {
         sorted.statistics(|task| f64::from(counts[task])).map(|value| value.unwrap_or(f64::NAN))
@@ -162,15 +163,15 @@ fn metric(view: &View, rows: &[Judged], draws: &Draws) -> MetricSuccess {
 }
 
 /// How far the probability of the verdict is the share that did the job; `None` without trials.
-fn reliability(view: &View, rows: &[Judged]) -> Option<ReliabilityReport> {
-    let mean = |rows: &[&Judged], number: fn(&Judged) -> f64| {
+fn reliability(view: &View, rows: &[LabelledTrial]) -> Option<ReliabilityReport> {
+    let mean = |rows: &[&LabelledTrial], number: fn(&LabelledTrial) -> f64| {
         (!rows.is_empty()).then(|| rows.iter().map(|row| number(row)).sum::<f64>() / rows.len() as f64)
     };
-    let did = |row: &Judged| f64::from(u8::from(row.succeeded));
+    let did = |row: &LabelledTrial| f64::from(u8::from(row.succeeded));
     let bin = |bin: u8| {
         let [from, to] = [bin, bin + 1].map(|edge| f64::from(edge) / f64::from(BINS));
-        let is_in = |row: &&Judged| row.value >= from && (row.value < to || bin + 1 == BINS);
-        let inside: Vec<&Judged> = rows.iter().filter(is_in).collect();
+        let is_in = |row: &&LabelledTrial| row.value >= from && (row.value < to || bin + 1 == BINS);
+        let inside: Vec<&LabelledTrial> = rows.iter().filter(is_in).collect();
         let (expected, succeeded) = (mean(&inside, |row| row.value), mean(&inside, did));
         ReliabilityBin { from, to, trials: inside.len(), expected, succeeded }
     };
@@ -178,8 +179,8 @@ fn reliability(view: &View, rows: &[Judged]) -> Option<ReliabilityReport> {
     let off = |bin: &ReliabilityBin| {
         Some(bin.trials as f64 * (bin.expected.zip(bin.succeeded).map(|(a, b)| (a - b).abs())?))
     };
-    let all: Vec<&Judged> = rows.iter().collect();
-    let decided: Vec<&Judged> =
+    let all: Vec<&LabelledTrial> = rows.iter().collect();
+    let decided: Vec<&LabelledTrial> =
         rows.iter().filter(|row| JobVerdict::new(row.value) != JobVerdict::CannotTell).collect();
     Some(ReliabilityReport {
         metric: view.name(),

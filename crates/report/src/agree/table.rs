@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use m3_score::Metric;
 
-use super::view::{Seen, View};
+use super::view::{View, ViewOfTrial};
 use super::{AgreeError, ScoredModel};
 use crate::TrajectoryReport;
 
@@ -14,7 +14,7 @@ pub const PASS_MARK: f64 = 0.5;
 /// A trial of a task.
 pub(super) struct Trial {
     /// What each view says.
-    pub(super) seen: Vec<Option<Seen>>,
+    pub(super) seen: Vec<Option<ViewOfTrial>>,
     /// What graders say.
     pub(super) graded: Option<bool>,
     /// Whether the task's reference has a call.

@@ -23,7 +23,7 @@ const LIKELY: f64 = 0.5;
 
 /// What a view says of a trajectory.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Seen {
+pub(super) struct ViewOfTrial {
     /// The value times the weight.
     pub(super) value: f64,
     /// The weight.
@@ -144,17 +144,17 @@ impl View {
     }
 
     /// What it says of a trajectory; `None` where it says nothing.
-    pub(super) fn of(&self, trajectory: &TrajectoryReport) -> Option<Seen> {
+    pub(super) fn of(&self, trajectory: &TrajectoryReport) -> Option<ViewOfTrial> {
         if self.suite == OWN_SUITE {
             let value = trajectory.metrics.metrics.get(Metric::from_name(&self.metric)?)?;
             let is_right = if self.is_verdict() { value >= LIKELY } else { passes(trajectory) };
-            return Some(Seen { value, weight: 1.0, is_right });
+            return Some(ViewOfTrial { value, weight: 1.0, is_right });
         }
         let values = trajectory.suites.get(&self.suite)?;
         let value = values.get(&self.metric)?.number()?;
         let weight = values.get(WEIGHT).and_then(SuiteValue::number).unwrap_or(1.0);
         // A task without weight, such as one without calls for MCPAgentBench, is neither right nor wrong.
-        (weight > 0.0).then_some(Seen { value, weight, is_right: value >= weight / 2.0 })
+        (weight > 0.0).then_some(ViewOfTrial { value, weight, is_right: value >= weight / 2.0 })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use m3_support::text::{counted, shortened};
 
-use super::scored::{Scored, SelectionError};
+use super::scored::{RankedModel, SelectionError};
 use super::{Origin, Repeats, TrajectoryResult};
 
 use crate::{Band, InputReport, InputsReport, LedgerReport, ToolNamesReport};
@@ -37,7 +37,7 @@ impl Origin {
 /// Checks whether the scores name the same references. Returns notes: on different references where these are
 /// allowed, and on scores that name none.
 pub(super) fn check_references(
-    models: &[Scored<'_>],
+    models: &[RankedModel<'_>],
     allows_different: bool,
 ) -> Result<Vec<String>, SelectionError> {
     let mut notes = Vec::new();
@@ -70,7 +70,7 @@ fn fidelity_source(origin: &Origin) -> Option<(&str, Option<SettledBy<'_>>)> {
 
 /// Checks whether argument fidelity comes from the same models in all scores. Returns a note on scores that do not say
 /// their model, as those of earlier versions.
-pub(super) fn check_fidelity_models(models: &[Scored<'_>]) -> Result<Option<String>, SelectionError> {
+pub(super) fn check_fidelity_models(models: &[RankedModel<'_>]) -> Result<Option<String>, SelectionError> {
     let mut known = models.iter().filter_map(|model| Some((model, fidelity_source(model.origin)?)));
     if let Some((first, expected)) = known.next()
         && let Some((other, _)) = known.find(|(_, found)| *found != expected)
@@ -82,7 +82,7 @@ pub(super) fn check_fidelity_models(models: &[Scored<'_>]) -> Result<Option<Stri
 }
 
 /// The note if recorded results are evidence in some of the scores and in others not.
-pub(super) fn results_note(models: &[Scored<'_>]) -> Option<String> {
+pub(super) fn results_note(models: &[RankedModel<'_>]) -> Option<String> {
     let with = models.iter().filter(|model| model.origin.are_results_evidence).count();
     let is_partial = with > 0 && with < models.len();
     is_partial.then(|| {
@@ -95,7 +95,7 @@ pub(super) fn results_note(models: &[Scored<'_>]) -> Option<String> {
 }
 
 /// The note if some of the results do not say something that others do.
-fn silent_note(models: &[Scored<'_>], is_silent: fn(&Origin) -> bool, what: &str) -> Option<String> {
+fn silent_note(models: &[RankedModel<'_>], is_silent: fn(&Origin) -> bool, what: &str) -> Option<String> {
     let silent = models.iter().filter(|model| is_silent(model.origin)).count();
     let is_partial = silent > 0 && silent < models.len();
     is_partial.then(|| format!("{silent} of {} do not say {what}", counted(models.len(), "result")))
@@ -113,7 +113,7 @@ pub(super) fn start(hash: &str) -> &str {
 /// Whether the references of the tasks are the same, as far as the scores show: how many calls of which tools.
 /// `trajectories` is `[models][ids]`.
 pub(super) fn check_tasks(
-    models: &[Scored<'_>],
+    models: &[RankedModel<'_>],
     ids: &[&str],
     trajectories: &[Vec<&TrajectoryResult>],
     allows_different: bool,

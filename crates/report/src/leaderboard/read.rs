@@ -11,10 +11,10 @@ use super::origin;
 use super::plain_error::plain;
 use super::repeats::by_task;
 use super::{ModelResult, Numbers, Origin, Repeats, table};
-use crate::unusable::{self, Expected, UnusableFile};
+use crate::unusable::{self, ExpectedFile, UnusableFile};
 use crate::{EncoderReport, SCORE_SCHEMA, ScoreSummary, ThresholdsReport, TrajectoryReport};
 
-const EXPECTED: Expected = Expected {
+const EXPECTED: ExpectedFile = ExpectedFile {
     not_met: "is no result",
     hint: "`m3 score .. --format json --out FILE` writes one; a CSV file should have a column `model` and columns named \
         like the metrics",

@@ -63,7 +63,7 @@ fn examples(ids: &[String]) -> String {
 }
 
 /// A model with trajectories.
-pub(super) struct Scored<'a> {
+pub(super) struct RankedModel<'a> {
     pub(super) file: &'a str,
     pub(super) origin: &'a Origin,
     pub(super) profile: Profile,
@@ -72,7 +72,7 @@ pub(super) struct Scored<'a> {
     pub(super) trajectories: &'a BTreeMap<String, TrajectoryResult>,
 }
 
-impl<'a> Scored<'a> {
+impl<'a> RankedModel<'a> {
     pub(super) fn of(model: &'a ModelResult) -> Option<Self> {
         let Numbers::Trajectories { profile, similarity, conditions, trajectories, origin, .. } =
             &model.numbers

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use m3_score::{Profile, Similarity};
 
 use super::origin::{catalogs_note, check_fidelity_models, check_references, check_tasks, results_note};
-use super::scored::{Scored, SelectionError};
+use super::scored::{RankedModel, SelectionError};
 use super::{ModelResult, Origin, TrajectoryResult};
 
 /// The trajectories that several models are compared on.
@@ -52,7 +52,7 @@ pub fn select<'a>(
     models: &'a [ModelResult],
     options: SelectOptions,
 ) -> Result<Option<Selection<'a>>, SelectionError> {
-    let scored: Vec<Scored<'_>> = models.iter().filter_map(Scored::of).collect();
+    let scored: Vec<RankedModel<'_>> = models.iter().filter_map(RankedModel::of).collect();
     let Some(first) = scored.first() else { return Ok(None) };
     let allows = options.allows_different_references;
     for other in &scored[1..] {
@@ -71,7 +71,7 @@ pub fn select<'a>(
         return Err(SelectionError::Empty);
     }
     let ids: Vec<&str> = ids.into_iter().collect();
-    let of_ids = |model: &Scored<'a>| ids.iter().filter_map(|id| model.trajectories.get(*id)).collect();
+    let of_ids = |model: &RankedModel<'a>| ids.iter().filter_map(|id| model.trajectories.get(*id)).collect();
     let trajectories: Vec<Vec<&TrajectoryResult>> = scored.iter().map(of_ids).collect();
     notes.extend(check_tasks(&scored, &ids, &trajectories, allows)?);
     Ok(Some(Selection {

@@ -7,10 +7,12 @@ use m3_support::text::counted;
 use serde::Deserialize;
 
 use super::{OUTCOMES_SCHEMA, OutcomeCounts, TaskOutcomes};
-use crate::unusable::{Expected, UnusableFile, open};
+use crate::unusable::{ExpectedFile, UnusableFile, open};
 
-const EXPECTED: Expected =
-    Expected { not_met: "holds no outcomes", hint: "`m3 outcomes .. --format json --out FILE` writes them" };
+const EXPECTED: ExpectedFile = ExpectedFile {
+    not_met: "holds no outcomes",
+    hint: "`m3 outcomes .. --format json --out FILE` writes them",
+};
 
 /// Outcomes by the id of their trajectory.
 #[derive(Debug, Clone, PartialEq)]

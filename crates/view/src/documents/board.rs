@@ -29,14 +29,14 @@ struct Group {
 }
 
 /// A scored run: its number, its name, the file of its score.
-type Scored = (usize, String, PathBuf);
+type ScoredRun = (usize, String, PathBuf);
 
 /// What a leaderboard needs of the shelves, so that they are free while it is made.
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
     revision: u64,
     /// By references and conditions.
-    groups: BTreeMap<String, (String, Vec<Scored>)>,
+    groups: BTreeMap<String, (String, Vec<ScoredRun>)>,
 }
 
 impl Entries {
@@ -52,12 +52,12 @@ impl Entries {
         entries
     }
 
-    fn scored(&self, run: usize) -> Option<&Scored> {
+    fn scored(&self, run: usize) -> Option<&ScoredRun> {
         self.groups.values().flat_map(|(_, runs)| runs).find(|(index, ..)| *index == run)
     }
 }
 
-fn read((_, name, path): &Scored) -> Result<ModelResult, String> {
+fn read((_, name, path): &ScoredRun) -> Result<ModelResult, String> {
     let mut models =
         read_results(path, Some(name)).map_err(|error| without_folder(path, &error.to_string()))?;
     let model = models.pop().ok_or_else(|| format!("`{name}` has no result"))?;
@@ -81,7 +81,7 @@ impl Board {
     }
 }
 
-fn leaderboard(runs: &[Scored]) -> Result<Leaderboard, String> {
+fn leaderboard(runs: &[ScoredRun]) -> Result<Leaderboard, String> {
     let models: Vec<ModelResult> = runs.iter().map(read).collect::<Result<_, _>>()?;
     let options = SelectOptions { intersects: true, ..SelectOptions::default() };
     let selection = select(&models, options).map_err(|error| error.to_string())?;

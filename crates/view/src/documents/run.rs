@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{Column, columns, name_of};
 use crate::row::Row;
 use crate::run::Run;
-use crate::score::Scored;
+use crate::score::ScoredTrial;
 
 /// The most tools and arguments that are listed.
 const LISTED: usize = 200;
@@ -53,9 +53,9 @@ struct Faults {
     #[serde(default)]
     matches: Vec<Match>,
     #[serde(default)]
-    unmatched_references: Vec<Unmatched>,
+    unmatched_references: Vec<UnmatchedCall>,
     #[serde(default)]
-    unmatched_predictions: Vec<Unmatched>,
+    unmatched_predictions: Vec<UnmatchedCall>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -71,12 +71,12 @@ struct Wrong {
 }
 
 #[derive(Debug, Deserialize)]
-struct Unmatched {
+struct UnmatchedCall {
     reason: String,
 }
 
 impl Faults {
-    fn of(scored: &Scored) -> (BTreeSet<String>, BTreeSet<String>) {
+    fn of(scored: &ScoredTrial) -> (BTreeSet<String>, BTreeSet<String>) {
         // A score by another program may say all of this in another way.
         let Self { matches, unmatched_references, unmatched_predictions } =
             serde_json::from_str(scored.whole.get()).unwrap_or_default();
@@ -111,11 +111,11 @@ struct Summary<'a> {
     costs: &'a [Value],
     by_tool: &'a [Value],
     wrong_arguments: &'a [Value],
-    rejected_matches: Rejected<'a>,
+    rejected_matches: RejectedPair<'a>,
 }
 
 #[derive(Debug, Serialize)]
-struct Rejected<'a> {
+struct RejectedPair<'a> {
     count: u64,
     matches: &'a [Value],
 }
@@ -156,7 +156,7 @@ pub(crate) fn run(run: &Run) -> RunDocument<'_> {
                 costs: first(&head.costs),
                 by_tool: first(&head.by_tool),
                 wrong_arguments: first(&head.wrong_arguments),
-                rejected_matches: Rejected {
+                rejected_matches: RejectedPair {
                     count: rejected.get("count").and_then(Value::as_u64).unwrap_or_default(),
                     matches: first(matches),
                 },

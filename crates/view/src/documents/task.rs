@@ -92,14 +92,14 @@ impl<'a> TaskDocument<'a> {
 }
 
 /// Pictures in the folders of a run, named by the library.
-struct Named<'a> {
+struct NamedPictures<'a> {
     library: &'a Library,
     folders: Arc<[PathBuf]>,
     /// The numbers of the run and of the trajectory.
     at: (usize, usize),
 }
 
-impl Naming for Named<'_> {
+impl Naming for NamedPictures<'_> {
     fn file(&self, path: &str) -> PictureDocument {
         let problem = locate(path, &self.folders).is_none().then_some("it is not in the folders of this run");
         let place = Place::File { folders: Arc::clone(&self.folders), path: path.to_owned() };
@@ -189,7 +189,7 @@ pub(crate) fn task<'a>(
         }
         Of::References(_) => (None, own),
     };
-    let named = |of: &Run| Named {
+    let named = |of: &Run| NamedPictures {
         library,
         folders: of.picture_folders(&row.id, row.repeat),
         at: (run_number, row_number),

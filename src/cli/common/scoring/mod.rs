@@ -36,9 +36,9 @@ use crate::cli::common::scoring::ask_same::{AskSameArgs, AskedSame, AskingSame};
 use crate::cli::common::scoring::conditions::{Conditions, ConditionsArgs};
 use crate::cli::common::scoring::grouping::ByArg;
 use crate::cli::common::scoring::ignored_tools::IgnoredTools;
-use crate::cli::common::scoring::seen::{Seen, check_order};
+use crate::cli::common::scoring::seen::{FileFacts, check_order};
 use crate::cli::common::scoring::suites::ScoredFiles;
-use crate::cli::common::scoring::tool_names::{Known, ToolNamesArg};
+use crate::cli::common::scoring::tool_names::{KnownNames, ToolNamesArg};
 
 /// Which files to score, and how.
 #[derive(Debug, Args)]
@@ -103,7 +103,7 @@ impl ScoringArgs {
         printer: Printer,
     ) -> Result<Scoring, Failure> {
         let mut conditions = self.conditions.open()?;
-        let seen = <[Mutex<Seen>; 2]>::default();
+        let seen = <[Mutex<FileFacts>; 2]>::default();
         let learn = |file: usize, trajectory: &Trajectory| held(&seen[file]).learn(trajectory);
         let files = [self.predictions.path(printer), &self.references];
         let contents = [(files[0], Content::Predictions), (files[1], Content::Any)];
@@ -125,7 +125,7 @@ impl ScoringArgs {
         let mut of_catalog = Vocabulary::default();
         conditions.catalog.iter().flat_map(|catalog| catalog.names()).for_each(|name| of_catalog.add(name));
         let (predicted, known) =
-            (&of_predictions.tools, Known { references: &of_references.tools, catalog: &of_catalog });
+            (&of_predictions.tools, KnownNames { references: &of_references.tools, catalog: &of_catalog });
         let tool_names = self.tool_names.apply(
             std::iter::once(&mut predictions).chain(&mut further),
             predicted,

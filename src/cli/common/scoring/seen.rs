@@ -9,7 +9,7 @@ use crate::cli::common::printer::Printer;
 
 /// Facts about one file.
 #[derive(Debug, Default)]
-pub(in crate::cli) struct Seen {
+pub(in crate::cli) struct FileFacts {
     pub(in crate::cli) tools: Vocabulary,
     trajectories: usize,
     /// How many are predictions of `m3 run`.
@@ -20,7 +20,7 @@ pub(in crate::cli) struct Seen {
     blind: usize,
 }
 
-impl Seen {
+impl FileFacts {
     pub(in crate::cli) fn learn(&mut self, trajectory: &Trajectory) {
         self.tools.learn(trajectory);
         self.trajectories += 1;
@@ -39,7 +39,7 @@ impl Seen {
 /// Fails if files are given in the wrong order, as both records show, and warns if only one of them shows it.
 pub(in crate::cli) fn check_order(
     files: [&TrajectoryFile; 2],
-    [predictions, references]: [&Seen; 2],
+    [predictions, references]: [&FileFacts; 2],
     printer: Printer,
 ) -> Result<(), Failure> {
     const HINT: &str = "hint: predictions come first, references second";

@@ -31,7 +31,7 @@ impl From<OsString> for ToolNamesArg {
 
 /// The names that predictions' names may stand for.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::cli) struct Known<'a> {
+pub(in crate::cli) struct KnownNames<'a> {
     pub(in crate::cli) references: &'a Vocabulary,
     /// The names of `--tools`.
     pub(in crate::cli) catalog: &'a Vocabulary,
@@ -57,7 +57,7 @@ impl ToolNamesArg {
         &self,
         predictions: impl Iterator<Item = &'a mut TrajectoryFile>,
         predicted: &Vocabulary,
-        known: Known<'_>,
+        known: KnownNames<'_>,
         printer: Printer,
     ) -> Result<ToolNamesReport, Failure> {
         let (mode, RecognizedNames { mapping, ambiguous }) = match self {
@@ -127,7 +127,7 @@ fn warn_of_writing(found: &RecognizedNames, predicted: &Vocabulary, printer: Pri
 fn used(
     names: NameMapping,
     predicted: &Vocabulary,
-    known: Known<'_>,
+    known: KnownNames<'_>,
     path: &Path,
     printer: Printer,
 ) -> NameMapping {

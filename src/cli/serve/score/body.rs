@@ -44,7 +44,7 @@ struct Brief<'p> {
 
 /// A pair that cannot be read.
 #[derive(Debug, Serialize)]
-struct Refused {
+struct RefusedPair {
     error: String,
     problems: Vec<Place>,
 }
@@ -72,7 +72,7 @@ impl Batch {
             Ok(pair) => pair_to_json(&pair, self.detail),
             Err(error) => {
                 let problems = error.problems.into_iter().map(Place::from).collect();
-                raw(&Refused { error: error.message, problems })
+                raw(&RefusedPair { error: error.message, problems })
             }
         });
         Ok(Answer { results: results.collect(), refused })

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use super::super::answer::{Answer, Read, boxed, number, read_matrix};
+use super::super::answer::{Answer, ReadReply, boxed, number, read_matrix};
 use super::super::shown::{self, Part};
 use super::super::subject::Subject;
 use super::{AspectRow, MatrixSize, RubricRow, prompt};
@@ -22,7 +22,7 @@ pub(super) static RUBRIC: RubricRow = RubricRow {
             instructions: |_, _| TaskCompletionPrompt.render(),
             read: |reply, _| {
                 let score = number(&boxed(reply)?, 10.0)?;
-                Ok(Read::Whole(Answer::of(TASK_COMPLETION, score / 10.0)))
+                Ok(ReadReply::Whole(Answer::of(TASK_COMPLETION, score / 10.0)))
             },
         },
         AspectRow {
@@ -52,15 +52,15 @@ fn grounding_evidence(subject: &Subject) -> Vec<Part> {
     reference.into_iter().chain([shown::steps_of(subject)]).collect()
 }
 
-fn read_grounding(reply: &str, matrix: MatrixSize) -> Result<Read, String> {
+fn read_grounding(reply: &str, matrix: MatrixSize) -> Result<ReadReply, String> {
     let mut answer = Answer::of(INFORMATION_GROUNDING, number(&boxed(reply)?, 1.0)?);
     match matrix.map(|size| read_matrix(reply, size)) {
-        None => Ok(Read::Whole(answer)),
+        None => Ok(ReadReply::Whole(answer)),
         Some(Ok(matrix)) => {
             answer.matrix = Some(matrix);
-            Ok(Read::Whole(answer))
+            Ok(ReadReply::Whole(answer))
         }
-        Some(Err(problem)) => Ok(Read::WithoutMatrix(answer, problem)),
+        Some(Err(problem)) => Ok(ReadReply::WithoutMatrix(answer, problem)),
     }
 }
 

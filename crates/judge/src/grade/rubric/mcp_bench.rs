@@ -8,7 +8,7 @@ use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom as _;
 use serde_json::Value;
 
-use super::super::answer::{Answer, Read, object_with};
+use super::super::answer::{Answer, ReadReply, object_with};
 use super::super::shown::{self, Part};
 use super::super::subject::Subject;
 use super::{AspectRow, MatrixSize, RubricRow, prompt};
@@ -136,7 +136,7 @@ fn ordered(order: u64) -> Vec<Axis> {
 }
 
 /// The six respects, each divided by ten, their means by axis, and the mean of the axes (MCP-Bench, section 5.2).
-fn read(reply: &str, _: MatrixSize) -> Result<Read, String> {
+fn read(reply: &str, _: MatrixSize) -> Result<ReadReply, String> {
     let object = object_with(reply, AXES[0].respects[0].key)?;
     let mut scores = BTreeMap::new();
     let mut sum = 0.0;
@@ -156,7 +156,7 @@ fn read(reply: &str, _: MatrixSize) -> Result<Read, String> {
         sum += of_axis;
     }
     scores.insert(MEASURES[0].to_owned(), sum / 3.0);
-    Ok(Read::Whole(Answer { scores, matrix: None }))
+    Ok(ReadReply::Whole(Answer { scores, matrix: None }))
 }
 
 #[derive(Template)]
@@ -191,7 +191,7 @@ mod tests {
         // By hand: axes (0.8 + 0.6) / 2, (1.0 + 0.5) / 2, (0.4 + 0.1) / 2; their mean 1.7 / 3.
         let reply = r#"Here: {"task_fulfillment": 8, "information_grounding": 6, "tool_appropriateness": 10,
             "parameter_accuracy": 5, "dependency_awareness": 4, "parallelism_and_efficiency": 1}"#;
-        let Ok(Read::Whole(answer)) = read(reply, None) else { panic!("it is whole") };
+        let Ok(ReadReply::Whole(answer)) = read(reply, None) else { panic!("it is whole") };
         let near = |name: &str, expected: f64| {
             assert!((answer.scores[name] - expected).abs() < 1e-12, "{name}: {}", answer.scores[name]);
         };

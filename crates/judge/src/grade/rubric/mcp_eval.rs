@@ -3,7 +3,7 @@
 use askama::Template;
 use m3_support::text::shortened;
 
-use super::super::answer::{Answer, Read, boxed};
+use super::super::answer::{Answer, ReadReply, boxed};
 use super::super::shown::{self, Part};
 use super::super::subject::Subject;
 use super::{AspectRow, MatrixSize, RubricRow, prompt};
@@ -33,13 +33,13 @@ fn evidence(subject: &Subject) -> Vec<Part> {
     reference.into_iter().chain([shown::answer_of(subject)]).collect()
 }
 
-fn read(reply: &str, _: MatrixSize) -> Result<Read, String> {
+fn read(reply: &str, _: MatrixSize) -> Result<ReadReply, String> {
     let score = match boxed(reply)?.to_ascii_lowercase().as_str() {
         "pass" => 1.0,
         "fail" => 0.0,
         other => return Err(format!("`{}` is neither pass nor fail", shortened(other, 40))),
     };
-    Ok(Read::Whole(Answer::of(MCP_EVAL, score)))
+    Ok(ReadReply::Whole(Answer::of(MCP_EVAL, score)))
 }
 
 #[derive(Template)]
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn verdicts_are_pass_or_fail() {
         let read = |reply: &str| match read(reply, None) {
-            Ok(Read::Whole(answer)) => Some(answer.scores[MCP_EVAL]),
+            Ok(ReadReply::Whole(answer)) => Some(answer.scores[MCP_EVAL]),
             _ => None,
         };
         assert_eq!(read(r"\boxed{pass}"), Some(1.0));

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Value, json};
 
-use super::answer::Read;
+use super::answer::ReadReply;
 use super::shown::Part;
 use super::subject::Subject;
 
@@ -70,7 +70,7 @@ struct AspectRow {
     /// The system prompt. The number chooses an order, where the rubric changes the order of what it asks.
     instructions: fn(MatrixSize, u64) -> askama::Result<String>,
     /// Reads a reply. The error is a part of a sentence that the grader can be told.
-    read: fn(&str, MatrixSize) -> Result<Read, String>,
+    read: fn(&str, MatrixSize) -> Result<ReadReply, String>,
 }
 
 /// A way to grade.
@@ -174,7 +174,7 @@ impl Aspect {
     ///
     /// # Errors
     /// What is wrong, as a part of a sentence that the grader can be told.
-    pub fn read(self, matrix: Option<(usize, usize)>, reply: &str) -> Result<Read, String> {
+    pub fn read(self, matrix: Option<(usize, usize)>, reply: &str) -> Result<ReadReply, String> {
         (self.0.read)(reply, matrix)
     }
 

@@ -17,7 +17,7 @@ fn reviews(reference: Trajectory) -> (tempfile::TempDir, Reviews) {
 
 fn told(reviews: &Reviews, rules: &Rules) -> Vec<(Option<usize>, String)> {
     let (subject, revision) = (reviews.subject(0), reviews.standing(0));
-    let linked = Linked::of(subject, &revision.steps);
+    let linked = CallLinks::of(subject, &revision.steps);
     let found = findings(subject, (&revision, &linked), rules, &[]);
     found.shown.into_iter().map(|found| (found.call, format!("{}{}", found.pointer, found.message))).collect()
 }
@@ -76,7 +76,7 @@ fn warnings_of_the_file_belong_to_their_reference() {
     let in_file = of_file(&reviews, &problems);
     assert_eq!(in_file[0].len(), 1);
     let (subject, revision) = (reviews.subject(0), reviews.standing(0));
-    let linked = Linked::of(subject, &revision.steps);
+    let linked = CallLinks::of(subject, &revision.steps);
     let found = |in_file: &[EditProblem]| findings(subject, (&revision, &linked), &Rules::default(), in_file);
     let Findings { shown, more } = found(&in_file[0]);
     assert_eq!(

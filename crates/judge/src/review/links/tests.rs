@@ -19,7 +19,7 @@ fn link(from: usize, to: usize) -> Link {
 fn a_call_comes_after_what_it_uses() {
     let tools = HashMap::from([(0, "a/find"), (1, "a/list"), (2, "b/get")]);
     let check = |arrangement: &Arrangement, links: &[Link]| -> Vec<String> {
-        misplaced(&tools, arrangement, &Linked { links: links.to_vec(), now: Vec::new() })
+        misplaced(&tools, arrangement, &CallLinks { links: links.to_vec(), now: Vec::new() })
             .into_iter()
             .map(|problem| problem.message)
             .collect()
@@ -81,7 +81,7 @@ fn added_calls_use_what_others_return_and_write() {
     let arrangement = vec![vec![grey()], vec![at(1)]];
     assert_eq!(refused(&pictures, &arrangement), [""; 0]);
     let origin = Origin::of(&pictures);
-    let found = Linked::of(Subject { reference: &pictures, origin: &origin }, &arrangement).links;
+    let found = CallLinks::of(Subject { reference: &pictures, origin: &origin }, &arrangement).links;
     assert!(found.iter().any(|link| (link.from, link.to) == (2, 1)), "{found:?}");
 }
 
@@ -140,7 +140,8 @@ fn what_the_judge_recorded_holds_without_results_until_the_value_is_edited_away(
     assert!(together[0].contains("uses `7731`, which `image/grey` in step 1 returns"), "{together:?}");
     assert_eq!(refused(&reference, &vec![vec![at(0), other_file(3)]]), [""; 0]);
     let origin = Origin::of(&reference);
-    let found = Linked::of(Subject { reference: &reference, origin: &origin }, &original(&reference)).links;
+    let found =
+        CallLinks::of(Subject { reference: &reference, origin: &origin }, &original(&reference)).links;
     let values: Vec<&str> = found[0].values.iter().map(|value| value.value.as_str()).collect();
     assert_eq!((found.len(), values), (1, vec!["7731", "grey.png"]));
     // Recorded steps that are not those of the reference are ignored.
@@ -164,7 +165,7 @@ fn moves_and_removals_keep_what_results_give() {
             .collect()
     };
     assert_eq!(
-        Linked::of(Subject { reference: &reference, origin: &origin }, &original(&reference)).links.len(),
+        CallLinks::of(Subject { reference: &reference, origin: &origin }, &original(&reference)).links.len(),
         1
     );
     let refused = check(vec![vec![at(2)], vec![at(0), at(1)]]);
