@@ -127,7 +127,7 @@ async fn simulated() {
     std::fs::write(&path, json!({ "simulated": options }).to_string()).unwrap();
     let begun = Instant::now();
     let (mut config, _) = HostConfig::open(&path).unwrap();
-    SimulatedOptions::of(&config).unwrap().unwrap().add_to(&mut config, None).unwrap();
+    SimulatedOptions::from_config(&config).unwrap().unwrap().add_to(&mut config, None).unwrap();
     let host = start(&config, folder.path()).await;
     assert_eq!(host.catalog().len(), 232);
     println!(

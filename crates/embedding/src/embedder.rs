@@ -50,7 +50,7 @@ impl Embedder {
         &self.identity
     }
 
-    /// What went wrong without stopping the run, such as a cache that cannot be used.
+    /// Problems that did not stop the run, such as a cache that cannot be used.
     pub fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
     }

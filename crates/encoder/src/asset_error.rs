@@ -18,9 +18,9 @@ pub enum AssetError {
     Named {
         /// The option or variable.
         name: &'static str,
-        /// Its value.
+        /// The value of the variable or option.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
         /// What to do.
         hint: String,
@@ -33,7 +33,7 @@ pub enum AssetError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Its digest.
+        /// The digest of the file that was found.
         found: String,
         /// The pinned digest.
         expected: &'static str,

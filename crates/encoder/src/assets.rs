@@ -26,18 +26,18 @@ pub struct AssetOptions {
     pub runtime_library: Option<PathBuf>,
 }
 
-static INSTALLED: OnceLock<Installed> = OnceLock::new();
+static INSTALLED: OnceLock<InstalledFiles> = OnceLock::new();
 
 /// Files that were installed beside m3, by a manager of packages.
 #[derive(Debug, Clone, Default)]
-pub struct Installed {
+pub struct InstalledFiles {
     /// A folder with the default encoder's files.
     pub encoder_dir: Option<PathBuf>,
     /// The library of ONNX Runtime.
     pub runtime_library: Option<PathBuf>,
 }
 
-impl Installed {
+impl InstalledFiles {
     /// Uses these files in this process wherever the user names none. Only the first call counts.
     pub fn set(self) {
         // The files do not move while a process runs.
@@ -47,7 +47,7 @@ impl Installed {
 
 impl AssetOptions {
     /// What the environment says: `M3_CACHE_DIR` (or the user's cache folder) unless `cache_dir` is given,
-    /// `M3_ENCODER_DIR`, `ORT_DYLIB_PATH`; where it says nothing of the files, those that are [`Installed`].
+    /// `M3_ENCODER_DIR`, `ORT_DYLIB_PATH`; where it says nothing of the files, those that are [`InstalledFiles`].
     ///
     /// # Errors
     /// [`AssetError::NoCacheDir`] without a home folder.
@@ -240,11 +240,11 @@ fn fetch_and_place(
 
 /// Fails unless the file has the expected digest.
 pub(super) fn verify(digests: &mut Digests, path: &Path, expected: &'static str) -> Result<(), AssetError> {
-    let found = digests.sha256(path).map_err(|cause| file_error("read", path, cause))?;
-    if found == expected {
+    let digest = digests.sha256(path).map_err(|cause| file_error("read", path, cause))?;
+    if digest == expected {
         Ok(())
     } else {
-        Err(AssetError::Damaged { path: path.to_owned(), found, expected })
+        Err(AssetError::Damaged { path: path.to_owned(), found: digest, expected })
     }
 }
 

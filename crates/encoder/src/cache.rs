@@ -34,7 +34,7 @@ pub struct Cache {
     encoder: i64,
     limit: u64,
     is_read_only: bool,
-    /// Whether it has results: one of an earlier release that cannot be written to has none.
+    /// Whether the cache can hold results: a cache of an earlier release that cannot be written to cannot.
     has_results: bool,
     /// Embeddings that were read and not used for a day or more, to be marked as used.
     stale: Vec<InputKey>,
@@ -132,7 +132,7 @@ impl Cache {
         self.is_read_only
     }
 
-    /// For each key, what `read` makes of the first column of its row; and the keys of rows that were not used today.
+    /// For each key, the value that `read` makes of the first column of its row; and the keys of rows not used today.
     fn look_up<T>(
         &mut self,
         query: &str,
@@ -141,7 +141,7 @@ impl Cache {
     ) -> Result<(Vec<Option<T>>, Vec<InputKey>), CacheError> {
         let (encoder, today) = (self.encoder, today());
         let mut stale = Vec::new();
-        let found = self.transaction(|transaction| {
+        let entries = self.transaction(|transaction| {
             let mut query = transaction.prepare_cached(query)?;
             let mut find = |key: InputKey| -> rusqlite::Result<Option<T>> {
                 // A damaged row may hold a value of another type: it counts as missing.
@@ -158,13 +158,13 @@ impl Cache {
             // Neighbours in the file follow one another, so that a page is read once.
             let mut order: Vec<usize> = (0..keys.len()).collect();
             order.sort_unstable_by_key(|&index| keys[index]);
-            let mut found: Vec<Option<T>> = keys.iter().map(|_| None).collect();
+            let mut values: Vec<Option<T>> = keys.iter().map(|_| None).collect();
             for index in order {
-                found[index] = find(keys[index])?;
+                values[index] = find(keys[index])?;
             }
-            Ok(found)
+            Ok(values)
         })?;
-        Ok((found, stale))
+        Ok((entries, stale))
     }
 
     fn shrink(&mut self) -> Result<(), CacheError> {

@@ -7,12 +7,12 @@ use rusqlite::Connection;
 use super::cache::{BUSY, Cache, TABLES, files, remove, unchanging};
 use super::cache_error::{CacheError, is_damage, is_read_only};
 
-/// What the cache holds.
+/// The number and the size of the cache's entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CacheUsage {
     /// The cache's file.
     pub path: PathBuf,
-    /// Its size in bytes, with SQLite's files beside it.
+    /// The size in bytes, with SQLite's files beside it.
     pub bytes: u64,
     /// The size it is kept below, in bytes.
     pub limit: u64,
@@ -99,7 +99,7 @@ impl Cache {
     }
 }
 
-/// What the cache takes on the disk, in bytes.
+/// The size of the cache on the disk, in bytes.
 fn bytes(path: &Path) -> u64 {
     files(path).iter().filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum()
 }

@@ -13,7 +13,7 @@ use super::digest::Digests;
 use super::pooling::Pooling;
 use super::{OnnxError, pins};
 
-/// What an encoder's folder says about running it.
+/// The settings in an encoder's folder that say how to run it.
 #[derive(Debug, Clone)]
 pub(super) struct EncoderConfig {
     /// Longer texts are cut to so many tokens.
@@ -25,7 +25,7 @@ pub(super) struct EncoderConfig {
     pub(super) is_batchable: bool,
 }
 
-/// The maximum length of an encoder that does not say its own: BERT's.
+/// The maximum length of an encoder whose files do not name one: BERT's.
 const DEFAULT_MAX_TOKENS: usize = 512;
 
 impl EncoderConfig {
@@ -132,13 +132,13 @@ fn fingerprint(parts: &[String], max_tokens: usize, pooling: Pooling) -> String 
 /// The maximum length, from the files of sentence-transformers, transformers and the model's configuration, in this
 /// order.
 fn max_tokens(folder: &Path, config: &JsonFile) -> Result<usize, OnnxError> {
-    let said = [
+    let lengths = [
         JsonFile::read(folder, "sentence_bert_config.json")?.number("max_seq_length"),
         JsonFile::read(folder, "tokenizer_config.json")?.number("model_max_length"),
         config.number("max_position_embeddings"),
     ];
     // transformers writes 10^30 for "not known".
-    let known = said.into_iter().flatten().find(|&length| (3..1_000_000).contains(&length));
+    let known = lengths.into_iter().flatten().find(|&length| (3..1_000_000).contains(&length));
     Ok(known.and_then(|length| usize::try_from(length).ok()).unwrap_or(DEFAULT_MAX_TOKENS))
 }
 

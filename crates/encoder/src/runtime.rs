@@ -17,8 +17,8 @@ use super::{OnnxError, pins};
 /// not use the collector. Builds without a collector do not know the variable.
 pub const NO_REPORTS: &str = "ORT_DISABLE_TELEMETRY";
 
-/// Where builds with a collector keep an identifier of the device and what they have gathered, below the user's cache
-/// folder.
+/// The folder, below the user's cache folder, in which builds of ONNX Runtime with a collector keep an identifier of
+/// the device and what they have gathered.
 const GATHERED: &str = "Microsoft/DeveloperTools/.onnxruntime";
 
 /// What an earlier m3, which fetched a build of ONNX Runtime with a collector, has left on this machine: the build,
@@ -62,7 +62,7 @@ pub(super) fn environment(library: &Path) -> Result<Environment, OnnxError> {
     Ok(environment)
 }
 
-/// Why a library was not loaded, with what the system's loader said.
+/// The reason why a library was not loaded, with the message of the system's loader.
 fn of_loading(cause: &LoadDynamicError) -> String {
     let system = match cause {
         LoadDynamicError::Dlopen { error, .. } => error.source().map(ToString::to_string),

@@ -58,8 +58,8 @@ impl Axis {
         self.left + share * (self.right - self.left)
     }
 
-    /// Draws lines from `top` to `bottom` with their labels and the name of the axis below. It comes before what
-    /// it measures, so that the lines are behind.
+    /// Draws lines from `top` to `bottom` with their labels and the name of the axis below. Call it before the data are
+    /// drawn, so that the lines are behind.
     pub(super) fn draw(&self, canvas: &mut Canvas, top: f64, bottom: f64, name: &str) {
         let step = self.step();
         for tick in (0..=self.end / step).map(|i| i * step) {

@@ -38,7 +38,7 @@ pub struct TaskValues {
 
 /// A marker in a row: the model, x, and the line of markers above (negative) or below the row's middle.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Placed {
+struct Marker {
     model: usize,
     value: f64,
     x: f64,
@@ -63,7 +63,7 @@ impl MetricByTask {
         let mut rows = Vec::with_capacity(tasks.len());
         let mut bottom = top;
         for (index, task) in tasks.iter().enumerate() {
-            let markers = placed(task, models.len(), &axis);
+            let markers = place_markers(task, models.len(), &axis);
             let highest = markers.iter().map(|marker| marker.lane).fold(0.0, f64::min);
             let lowest = markers.iter().map(|marker| marker.lane).fold(0.0, f64::max);
             let height = ROW.max((lowest - highest + 1.0) * PITCH + 6.0);
@@ -97,9 +97,9 @@ fn finite(task: &TaskValues, models: usize) -> impl Iterator<Item = (usize, f64)
 }
 
 /// Finds a place for each marker: on the middle line if that is free, else on the nearest free line.
-fn placed(task: &TaskValues, models: usize, axis: &Axis) -> Vec<Placed> {
-    let mut markers: Vec<Placed> = finite(task, models)
-        .map(|(model, value)| Placed { model, value, x: axis.x(value), lane: 0.0 })
+fn place_markers(task: &TaskValues, models: usize, axis: &Axis) -> Vec<Marker> {
+    let mut markers: Vec<Marker> = finite(task, models)
+        .map(|(model, value)| Marker { model, value, x: axis.x(value), lane: 0.0 })
         .collect();
     markers.sort_by(|a, b| a.x.total_cmp(&b.x));
     let mut ends = [f64::NEG_INFINITY; MAX_LANES];
@@ -116,7 +116,7 @@ fn placed(task: &TaskValues, models: usize, axis: &Axis) -> Vec<Placed> {
     markers
 }
 
-fn draw_row(canvas: &mut Canvas, models: &[String], task: &TaskValues, markers: &[Placed], line: f64) {
+fn draw_row(canvas: &mut Canvas, models: &[String], task: &TaskValues, markers: &[Marker], line: f64) {
     if let (Some(first), Some(last)) = (markers.first(), markers.last()) {
         canvas.line((first.x, line), (last.x, line), "#999", 1.0);
     }
@@ -140,7 +140,8 @@ mod tests {
         let axis = Axis::whole(0.0, 1_000.0, Unit::Fraction);
         let values = [Some(0.5), None, Some(0.5), Some(f64::NAN), Some(0.505), Some(0.52)].to_vec();
         let task = TaskValues { name: String::new(), values };
-        let lanes: Vec<(usize, f64)> = placed(&task, 6, &axis).iter().map(|m| (m.model, m.lane)).collect();
+        let lanes: Vec<(usize, f64)> =
+            place_markers(&task, 6, &axis).iter().map(|m| (m.model, m.lane)).collect();
         assert_eq!(lanes, [(0, 0.0), (2, -1.0), (4, 1.0), (5, 0.0)]);
     }
 }

@@ -25,7 +25,7 @@ const UNMATCHED: usize = 1;
 pub struct SimilarityHistogram {
     /// The heading.
     pub title: String,
-    /// What the similarities are of, below the axis.
+    /// The name of the axis below: which similarities are counted.
     pub axis: String,
     /// Bins of equal width over [0, 1], the lowest first; of over 100, neighbours are added up.
     pub bins: Vec<SimilarityBin>,

@@ -17,7 +17,7 @@ const CAP: f64 = 4.0;
 pub struct Bar {
     /// The model.
     pub name: String,
-    /// Its length, [0, 1]; what is not finite is a missing value.
+    /// The length of the bar, [0, 1]; a value that is not finite is missing.
     pub value: f64,
     /// The lower and upper end of the value's interval, [0, 1], drawn as a whisker.
     pub interval: Option<(f64, f64)>,
@@ -28,7 +28,7 @@ pub struct Bar {
 pub struct LeaderboardBars {
     /// The heading.
     pub title: String,
-    /// What the bars measure, below the axis.
+    /// The name of the axis below: what the bars measure.
     pub axis: String,
     /// The bars from top to bottom; at most [`MAX_ROWS`] are drawn.
     pub bars: Vec<Bar>,

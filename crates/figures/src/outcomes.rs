@@ -18,7 +18,7 @@ const PADDING: f64 = 3.0;
 pub struct Outcomes {
     /// The heading.
     pub title: String,
-    /// What is shared out, below the axis.
+    /// The name of the axis below: the total whose shares are drawn.
     pub axis: String,
     /// The outcomes from left to right. Eight can be told apart; of more, the eighth and all after it are added
     /// up as "other".
@@ -32,8 +32,8 @@ pub struct Outcomes {
 pub struct ModelOutcomes {
     /// The model.
     pub name: String,
-    /// Counts or shares, one for each category; they are scaled to a sum of 1. What is negative or not finite
-    /// counts as 0.
+    /// Counts or shares, one for each category; they are scaled to a sum of 1. Negative values and values that are not
+    /// finite count as 0.
     pub amounts: Vec<f64>,
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Category {
     pub(super) colour: &'static str,
     /// The colour of text on it.
     pub(super) ink: &'static str,
-    /// What is drawn in a tile of 8 x 8 units over the area.
+    /// The pattern that is drawn over the area, in tiles of 8 x 8 units.
     pub(super) pattern: &'static str,
 }
 

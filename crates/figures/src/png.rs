@@ -25,7 +25,7 @@ pub enum FiguresError {
         width: f32,
         /// Height of the SVG in its own units.
         height: f32,
-        /// What was asked for, in pixels per unit.
+        /// The requested scale, in pixels per unit.
         scale: f32,
     },
     /// The pixels could not be written as PNG.

@@ -31,7 +31,7 @@ pub struct RankLines {
 pub struct RankedLine {
     /// The model.
     pub name: String,
-    /// Places from 1, one for each column; what is not finite is left out.
+    /// Places from 1, one for each column; values that are not finite are left out.
     pub ranks: Vec<f64>,
 }
 

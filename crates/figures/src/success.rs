@@ -39,11 +39,11 @@ pub struct SuccessAreas {
 pub struct AreaBar {
     /// The metric.
     pub name: String,
-    /// The area, [0, 1]; what is not finite is a missing value.
+    /// The area under the curve, [0, 1]; a value that is not finite is missing.
     pub area: f64,
     /// The lower and upper end of its interval, [0, 1], drawn as a whisker.
     pub interval: Option<(f64, f64)>,
-    /// The area within tasks, [0, 1], drawn as a marker; what is not finite is left out.
+    /// The area within tasks, [0, 1], drawn as a marker; a value that is not finite is left out.
     pub within_tasks: f64,
 }
 

@@ -12,11 +12,11 @@ pub(super) const WIDTH: f64 = 800.0;
 /// Where a text lies relative to its x.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
-    /// It begins there.
+    /// The text begins there.
     Start,
-    /// It is centred there.
+    /// The text is centred there.
     Middle,
-    /// It ends there.
+    /// The text ends there.
     End,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Canvas {
 impl Canvas {
     /// A filled rectangle; `fill` is a colour.
     pub(super) fn rectangle(&mut self, r: Rectangle, fill: &str) {
-        self.element(format_args!("<rect {} fill=\"{fill}\"/>", Placed(r)));
+        self.element(format_args!("<rect {} fill=\"{fill}\"/>", RectangleAttributes(r)));
     }
 
     /// A filled rectangle with a thin outline and the pattern of category `index` over it.
@@ -60,12 +60,12 @@ impl Canvas {
         let fill = category.colour;
         self.element(format_args!(
             "<rect {} fill=\"{fill}\" stroke=\"#444\" stroke-width=\"0.5\"/>",
-            Placed(r)
+            RectangleAttributes(r)
         ));
         if !category.pattern.is_empty() {
             self.patterned.insert(index);
             let id = pattern_id(index);
-            self.element(format_args!("<rect {} fill=\"url(#{id})\"/>", Placed(r)));
+            self.element(format_args!("<rect {} fill=\"url(#{id})\"/>", RectangleAttributes(r)));
         }
     }
 
@@ -109,15 +109,15 @@ impl Canvas {
             Anchor::Middle => " text-anchor=\"middle\"",
             Anchor::End => " text-anchor=\"end\"",
         };
-        let (colour, content) = (text.colour, Escaped(text.content));
+        let (colour, content) = (text.colour, EscapedText(text.content));
         self.element(format_args!(
             "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{anchor} fill=\"{colour}\">{content}</text>"
         ));
     }
 
-    /// Adds what `draw` draws, with a description that viewers show under the pointer.
+    /// Draws with `draw`, in a group with a description that viewers show under the pointer.
     pub(super) fn described(&mut self, description: &str, draw: impl FnOnce(&mut Self)) {
-        self.element(format_args!("<g><title>{}</title>", Escaped(description)));
+        self.element(format_args!("<g><title>{}</title>", EscapedText(description)));
         draw(self);
         self.element(format_args!("</g>"));
     }
@@ -125,7 +125,7 @@ impl Canvas {
     /// The whole file, as high as `height`.
     pub(super) fn finish(self, title: &str, height: f64) -> String {
         let [width, height] = [WIDTH, height].map(Number);
-        let title = Escaped(title);
+        let title = EscapedText(title);
         let definitions = pattern_definitions(&self.patterned);
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
@@ -157,9 +157,9 @@ impl Display for Number {
 }
 
 /// The attributes of a rectangle; a negative extent would be an error in SVG.
-struct Placed(Rectangle);
+struct RectangleAttributes(Rectangle);
 
-impl Display for Placed {
+impl Display for RectangleAttributes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Rectangle { x, y, width, height } = self.0;
         let [x, y, width, height] = [x, y, width.max(0.0), height.max(0.0)].map(Number);
@@ -168,9 +168,9 @@ impl Display for Placed {
 }
 
 /// Text as XML: markup escaped, characters that XML forbids replaced.
-struct Escaped<'a>(&'a str);
+struct EscapedText<'a>(&'a str);
 
-impl Display for Escaped<'_> {
+impl Display for EscapedText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for c in self.0.chars() {
             match c {
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn text_cannot_become_markup() {
-        let escaped = Escaped("<a b='\"'>&\u{1}\u{ffff}").to_string();
+        let escaped = EscapedText("<a b='\"'>&\u{1}\u{ffff}").to_string();
         assert_eq!(escaped, "&lt;a b=&#39;&quot;&#39;&gt;&amp;\u{fffd}\u{fffd}");
     }
 

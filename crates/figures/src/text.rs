@@ -75,7 +75,7 @@ fn bytes_within(text: impl Iterator<Item = char>, size: f64, room: f64) -> usize
     .sum()
 }
 
-/// Makes visible what would act on the text instead of being part of it: control characters, marks of direction,
+/// Replaces characters that would act on the text instead of being part of it: control characters, marks of direction,
 /// characters of no width and those that XML cannot express. Of a very long text only the ends are kept.
 pub(super) fn visible(text: &str) -> String {
     let (head, tail) = if text.len() <= LONGEST {

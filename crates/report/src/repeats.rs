@@ -141,7 +141,7 @@ fn by_name(metrics: &Metrics) -> BTreeMap<String, Option<f64>> {
 fn spread(repetitions: &[RepetitionReport]) -> BTreeMap<String, SpreadReport> {
     let of = |metric: Metric| {
         let values = repetitions.iter().filter_map(|found| *found.metrics.get(metric.name())?);
-        let Spread { mean, deviation, min, max } = Spread::of(&values.collect::<Vec<f64>>())?;
+        let Spread { mean, deviation, min, max } = Spread::from_values(&values.collect::<Vec<f64>>())?;
         Some((metric.name().to_owned(), SpreadReport { mean, sd: deviation, min, max }))
     };
     Metric::of_scores().filter_map(of).collect()

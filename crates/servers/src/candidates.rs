@@ -55,7 +55,7 @@ impl Candidates {
     ///
     /// # Errors
     /// [`CandidateError`].
-    pub fn of(
+    pub fn for_task(
         &self,
         reference: &Trajectory,
         catalog: &ToolCatalog,
@@ -85,10 +85,10 @@ fn needed<'c>(
 ) -> Result<Vec<(ToolName, &'c Tool)>, CandidateError> {
     let mut needed: Vec<(ToolName, &Tool)> = Vec::new();
     for (_, call) in reference.calls() {
-        let mut found = catalog.tools().filter(|(name, _)| is_same_tool(&name.to_string(), &call.tool));
-        let found = found.next().ok_or_else(|| CandidateError::NotOffered { tool: call.tool.clone() })?;
-        if needed.iter().all(|(known, _)| *known != found.0) {
-            needed.push(found);
+        let mut matches = catalog.tools().filter(|(name, _)| is_same_tool(&name.to_string(), &call.tool));
+        let tool = matches.next().ok_or_else(|| CandidateError::NotOffered { tool: call.tool.clone() })?;
+        if needed.iter().all(|(known, _)| *known != tool.0) {
+            needed.push(tool);
         }
     }
     Ok(needed)
@@ -149,7 +149,7 @@ mod tests {
     fn lists_are_nested_hold_what_is_needed_and_no_double_of_it() {
         let (task, all) = (reference(&["a/crop", "a/crop", "c/t3"]), catalog());
         for seed in 0..50 {
-            let of = |count| names(&random(count, seed).of(&task, &all, None).unwrap());
+            let of = |count| names(&random(count, seed).for_task(&task, &all, None).unwrap());
             for count in 2..=12 {
                 let (smaller, greater) = (of(count.max(3) - 1), of(count));
                 assert_eq!(greater.len(), count);
@@ -163,14 +163,14 @@ mod tests {
         }
         let another = Trajectory { id: "other".to_owned(), ..task.clone() };
         assert_ne!(
-            names(&random(6, 0).of(&task, &all, None).unwrap()),
-            names(&random(6, 0).of(&another, &all, None).unwrap())
+            names(&random(6, 0).for_task(&task, &all, None).unwrap()),
+            names(&random(6, 0).for_task(&another, &all, None).unwrap())
         );
         let mut turned = all.clone();
         turned.servers.reverse();
         assert_eq!(
-            names(&random(6, 0).of(&task, &all, None).unwrap()),
-            names(&random(6, 0).of(&task, &turned, None).unwrap())
+            names(&random(6, 0).for_task(&task, &all, None).unwrap()),
+            names(&random(6, 0).for_task(&task, &turned, None).unwrap())
         );
     }
 
@@ -180,12 +180,12 @@ mod tests {
         let similar = parse(br#"["c/t0", {"name": "t1", "mcp_server": "c"}, "t2"]"#).unwrap().0;
         task.steps[0].calls[0].extra.push(("similar_tools".to_owned(), similar));
         // Thirteen others, but for the two doubles and the three similar ones.
-        let offered = names(&random(9, 0).of(&task, &catalog(), None).unwrap());
+        let offered = names(&random(9, 0).for_task(&task, &catalog(), None).unwrap());
         assert!(
             ["c/t0", "c/t1", "c/t2"].iter().all(|name| !offered.contains(&(*name).to_owned())),
             "{offered:?}"
         );
-        let error = random(10, 0).of(&task, &catalog(), None).unwrap_err().to_string();
+        let error = random(10, 0).for_task(&task, &catalog(), None).unwrap_err().to_string();
         assert!(
             error.starts_with("9 distractors are asked for, and 8 other tools may be offered"),
             "{error}"
@@ -195,14 +195,14 @@ mod tests {
     #[test]
     fn what_cannot_be_is_said() {
         let of = |tools: &[&str], count| {
-            random(count, 0).of(&reference(tools), &catalog(), None).unwrap_err().to_string()
+            random(count, 0).for_task(&reference(tools), &catalog(), None).unwrap_err().to_string()
         };
         assert!(of(&["a/none"], 5).starts_with("its reference calls `a/none`, which no server offers"));
         assert!(of(&["a/crop", "a/blur"], 1).starts_with("it needs 2 tools, which is more than 1"));
         // A reference without a server, and a task that needs nothing.
-        assert_eq!(random(2, 0).of(&reference(&["blur"]), &catalog(), None).unwrap().len(), 2);
+        assert_eq!(random(2, 0).for_task(&reference(&["blur"]), &catalog(), None).unwrap().len(), 2);
         let near = Candidates { kind: DistractorKind::Near, ..random(3, 0) };
-        assert_eq!(near.of(&reference(&[]), &catalog(), None).unwrap().len(), 3);
+        assert_eq!(near.for_task(&reference(&[]), &catalog(), None).unwrap().len(), 3);
     }
 
     /// All references of the benchmark with its catalog of 232 tools.
@@ -213,7 +213,7 @@ mod tests {
         let references = TrajectoryFile::open(&data.join("references.json"), Duplicates::Last).unwrap();
         for index in 0..references.len() {
             let task = references.read(index).unwrap();
-            let of = |count| names(&random(count, 7).of(&task, &catalog, None).unwrap());
+            let of = |count| names(&random(count, 7).for_task(&task, &catalog, None).unwrap());
             let (twenty, forty) = (of(20), of(40));
             assert!(
                 twenty.len() == 20 && forty.len() == 40 && twenty.iter().all(|name| forty.contains(name))
@@ -227,6 +227,6 @@ mod tests {
     fn a_reference_s_members_of_other_kinds_are_no_similar_tools() {
         let mut task = reference(&["a/crop"]);
         task.steps[0].calls[0].extra.push(("similar_tools".to_owned(), Json::Null));
-        assert!(random(5, 0).of(&task, &catalog(), None).is_ok());
+        assert!(random(5, 0).for_task(&task, &catalog(), None).is_ok());
     }
 }

@@ -82,21 +82,21 @@ pub fn estimates<S: Additive, const M: usize>(
     let trajectories = common_length(models)?;
     let at_once = MOST_AT_ONCE / (M * size_of::<f64>() * draws.count.max(1));
     let unknown = Estimate { value: f64::NAN, standard_error: None, interval: None };
-    let mut found = vec![[unknown; M]; models.len()];
+    let mut rows = vec![[unknown; M]; models.len()];
     let mut all = Resamples {
         points: Vec::with_capacity(models.len()),
         resampled: vec![[0.0]; if trajectories < 2 { 0 } else { draws.count } * models.len()],
         jackknife: vec![[0.0]; trajectories * models.len()],
     };
     let width = models.len();
-    for (models, found) in models.chunks(at_once.max(1)).zip(found.chunks_mut(at_once.max(1))) {
+    for (models, rows) in models.chunks(at_once.max(1)).zip(rows.chunks_mut(at_once.max(1))) {
         let some = bootstrap(models, &statistic, draws)?;
-        draws.fill_rows(found, 1, |model, estimates| {
+        draws.fill_rows(rows, 1, |model, estimates| {
             estimates[0] = std::array::from_fn(|metric| some.estimate(model, metric, level));
         });
         all.append(&some, kept, width);
     }
-    Ok((found, all))
+    Ok((rows, all))
 }
 
 impl Resamples<1> {

@@ -136,8 +136,8 @@ mod tests {
     fn the_standard_error_is_that_of_the_bootstrap() {
         let resamples = resamples(4, 150, 0.1);
         let expected = resamples.difference(0, 1, 0, LEVEL).standard_error.unwrap();
-        let found = resamples.flip_bounds(0).standard_error(0, 1);
-        assert!((found / expected - 1.0).abs() < 0.1, "{found}, {expected}");
+        let error = resamples.flip_bounds(0).standard_error(0, 1);
+        assert!((error / expected - 1.0).abs() < 0.1, "{error}, {expected}");
     }
 
     #[test]

@@ -261,7 +261,7 @@ mod tests {
         near(estimate.standard_error.unwrap(), 0.0, 1e-15);
     }
 
-    fn of(point: f64, resamples: Vec<f64>, jackknife: Vec<f64>) -> Distribution {
+    fn distribution(point: f64, resamples: Vec<f64>, jackknife: Vec<f64>) -> Distribution {
         Distribution { point, resamples, jackknife, rounding: 1e-12 }
     }
 
@@ -269,7 +269,7 @@ mod tests {
     fn percentiles_stand_in_where_bca_is_undefined() {
         let resamples = || (0..100).map(f64::from).collect::<Vec<_>>();
         let method = |point: f64, jackknife: &[f64], level: f64| {
-            of(point, resamples(), jackknife.to_vec()).estimate(level).interval.unwrap().method
+            distribution(point, resamples(), jackknife.to_vec()).estimate(level).interval.unwrap().method
         };
         assert_eq!(method(50.0, &[1.0, 2.0, 4.0], LEVEL), Method::Bca);
         assert_eq!(method(-1.0, &[1.0, 2.0, 4.0], LEVEL), Method::Percentile, "all above");
@@ -283,11 +283,15 @@ mod tests {
 
     #[test]
     fn nothing_and_nonsense_have_no_interval() {
-        assert_eq!(of(1.0, vec![], vec![]).estimate(LEVEL).interval, None);
-        assert_eq!(of(1.0, vec![1.0, f64::NAN], vec![1.0, 2.0]).estimate(LEVEL).interval, None);
-        assert_eq!(of(1.0, vec![1.0, 2.0], vec![1.0, f64::NAN]).estimate(LEVEL).interval, None);
+        assert_eq!(distribution(1.0, vec![], vec![]).estimate(LEVEL).interval, None);
+        assert_eq!(distribution(1.0, vec![1.0, f64::NAN], vec![1.0, 2.0]).estimate(LEVEL).interval, None);
+        assert_eq!(distribution(1.0, vec![1.0, 2.0], vec![1.0, f64::NAN]).estimate(LEVEL).interval, None);
         for level in [0.0, 1.0, -1.0, 2.0, f64::NAN] {
-            assert_eq!(of(1.0, vec![1.0, 2.0], vec![1.0, 2.0]).estimate(level).interval, None, "{level}");
+            assert_eq!(
+                distribution(1.0, vec![1.0, 2.0], vec![1.0, 2.0]).estimate(level).interval,
+                None,
+                "{level}"
+            );
         }
     }
 }

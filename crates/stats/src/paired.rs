@@ -208,11 +208,11 @@ mod tests {
 
     /// How many of 100 simulated sets differ at 0.05.
     fn alarms(sets: u64, trajectories: usize, worse: f64) -> f64 {
-        let found = (0..sets).filter(|&set| {
+        let alarms = (0..sets).filter(|&set| {
             let models = simulate_pair(set, trajectories, Task::chance, |task| task.chance() - worse);
             p_value(&models, &draws(199, set)) <= SIGNIFICANCE
         });
-        100.0 * found.count() as f64 / sets as f64
+        100.0 * alarms.count() as f64 / sets as f64
     }
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
     /// Holds for precision too, whose denominators depend on the model.
     #[test]
     fn a_model_that_makes_many_more_calls_is_not_worse_for_it() {
-        let found = (0..600).filter(|&set| {
+        let flagged = (0..600).filter(|&set| {
             let [first, _] = simulate_pair(2 * set, 40, |_| 0.6, |_| 0.6);
             let many = (0..4).map(|part| simulate_pair(10_000 + 4 * set + part, 40, |_| 0.6, |_| 0.6));
             let second = many.fold(vec![Ratio::default(); 40], |mut sums, [part, _]| {
@@ -241,7 +241,7 @@ mod tests {
             });
             p_value(&[first, second], &draws(199, set)) <= SIGNIFICANCE
         });
-        let alarms = 100.0 * found.count() as f64 / 600.0;
+        let alarms = 100.0 * flagged.count() as f64 / 600.0;
         assert!((2.0..=8.0).contains(&alarms), "{alarms} of 100");
     }
 
@@ -351,11 +351,11 @@ mod tests {
                 (0..4).map(|_| (0..40).map(|_| random.random::<f64>()).collect()).collect();
             let all = pairs(4);
             let resamples = bootstrap(&models, |sum: &f64| [*sum], &draws(2, set)).unwrap();
-            let found: Vec<f64> =
+            let p_values: Vec<f64> =
                 resamples.flip_test(&all, &draws(1000, set)).into_iter().map(|[p]| p).collect();
             let has_alarm = |p_values: &[f64]| usize::from(p_values.iter().any(|p| *p < 0.05));
-            uncorrected += has_alarm(&found);
-            corrected += has_alarm(&holm(&found));
+            uncorrected += has_alarm(&p_values);
+            corrected += has_alarm(&holm(&p_values));
         }
         // Within three standard errors of 5 %: sqrt(0.05 x 0.95 / 200) = 0.015.
         assert!(corrected as f64 / sets as f64 <= 0.10, "{corrected} of {sets}");

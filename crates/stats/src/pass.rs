@@ -175,7 +175,7 @@ pub struct Spread {
 impl Spread {
     /// The spread of these values; `None` if there are none.
     #[must_use]
-    pub fn of(values: &[f64]) -> Option<Self> {
+    pub fn from_values(values: &[f64]) -> Option<Self> {
         let min = values.iter().copied().min_by(f64::total_cmp)?;
         let max = values.iter().copied().max_by(f64::total_cmp)?;
         // Rounding must not move the mean of equal values away from them.
@@ -270,18 +270,18 @@ mod tests {
     fn rates_are_means_over_the_tasks_that_have_them() {
         let tasks = vec![trials(3, 3), trials(3, 1), trials(3, 0)];
         let draws = Draws { count: 200, ..Draws::default() };
-        let found = resampled(std::slice::from_ref(&tasks), 2, &draws);
-        for (value, expected) in found.points()[0].iter().zip([4.0 / 9.0, 5.0 / 9.0, 1.0 / 3.0]) {
+        let sample = resampled(std::slice::from_ref(&tasks), 2, &draws);
+        for (value, expected) in sample.points()[0].iter().zip([4.0 / 9.0, 5.0 / 9.0, 1.0 / 3.0]) {
             near(Some(*value), expected);
         }
         let with_fewer: Vec<Trials> = tasks.iter().copied().chain([trials(2, 2)]).collect();
-        let found = resampled(std::slice::from_ref(&with_fewer), 3, &draws);
-        assert_eq!(found.trajectories(), 3);
-        near(Some(found.points()[0][1]), 2.0 / 3.0);
+        let sample = resampled(std::slice::from_ref(&with_fewer), 3, &draws);
+        assert_eq!(sample.trajectories(), 3);
+        near(Some(sample.points()[0][1]), 2.0 / 3.0);
         // A pair is compared on the tasks that both have.
         let [second, first] = [with_fewer, vec![trials(3, 1); 4]];
-        let found = resampled(&[first, second], 3, &draws);
-        assert_eq!(found.trajectories(), 3);
+        let sample = resampled(&[first, second], 3, &draws);
+        assert_eq!(sample.trajectories(), 3);
         let none = resampled(&[tasks], 9, &draws);
         assert!(none.trajectories() == 0 && none.points()[0][1].is_nan());
         assert_eq!(none.estimate(0, 1, LEVEL).interval, None);
@@ -315,9 +315,9 @@ mod tests {
                 trials(3, (0..3).map(|_| u32::from(random.random_bool(chance))).sum())
             };
             let tasks: Vec<Trials> = (0..40).map(|_| task(&mut random)).collect();
-            let found = resampled(&[tasks], 3, &Draws { count: 800, seed: set, ..Draws::default() });
+            let sample = resampled(&[tasks], 3, &Draws { count: 800, seed: set, ..Draws::default() });
             for (covered, (rate, truth)) in covered.iter_mut().zip([(1, 0.75), (2, 0.25)]) {
-                let interval = found.estimate(0, rate, LEVEL).interval.unwrap();
+                let interval = sample.estimate(0, rate, LEVEL).interval.unwrap();
                 *covered += u32::from(interval.low <= truth && truth <= interval.high);
             }
         }
@@ -327,11 +327,11 @@ mod tests {
     /// For 1, 2 and 6: mean 3; squares 4 + 1 + 9 = 14, divided by 2.
     #[test]
     fn a_spread_has_the_sample_deviation() {
-        let found = Spread::of(&[2.0, 6.0, 1.0]).unwrap();
-        assert_eq!((found.min, found.max), (1.0, 6.0));
-        near(Some(found.mean), 3.0);
-        near(found.deviation, 7_f64.sqrt());
-        assert_eq!(Spread::of(&[0.5]).unwrap().deviation, None);
-        assert_eq!(Spread::of(&[]), None);
+        let spread = Spread::from_values(&[2.0, 6.0, 1.0]).unwrap();
+        assert_eq!((spread.min, spread.max), (1.0, 6.0));
+        near(Some(spread.mean), 3.0);
+        near(spread.deviation, 7_f64.sqrt());
+        assert_eq!(Spread::from_values(&[0.5]).unwrap().deviation, None);
+        assert_eq!(Spread::from_values(&[]), None);
     }
 }

@@ -7,7 +7,7 @@ use super::{Draws, Resamples};
 /// The place of a model among all, 1 for the highest value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RankInterval {
-    /// Its place on the actual set: 1 + the number of models with a higher value, so equal models share the better
+    /// The place on the actual set: 1 + the number of models with a higher value, so equal models share the better
     /// place.
     pub rank: usize,
     /// The best place within the interval.
@@ -209,8 +209,8 @@ mod tests {
     fn a_nan_is_neither_higher_nor_lower() {
         let mut places = [Places { best: 0, worst: 0 }; 4];
         Places::fill(&mut places, [0.5, f64::NAN, 0.7, 0.5].into_iter());
-        let found = places.map(|places| (places.best, places.worst));
-        assert_eq!(found, [(2, 4), (1, 4), (1, 2), (2, 4)]);
+        let ranges = places.map(|places| (places.best, places.worst));
+        assert_eq!(ranges, [(2, 4), (1, 4), (1, 2), (2, 4)]);
     }
 
     #[test]

@@ -49,11 +49,11 @@ mod tests {
     fn each_resample_has_as_many_units_and_is_the_same_every_time() {
         let draws = Draws { count: 50, ..Draws::default() };
         let total = |counts: &[u32]| [f64::from(counts.iter().sum::<u32>()), f64::from(counts[0])];
-        let found = resampled(7, total, &draws);
-        assert_eq!(found.len(), 50);
-        assert!(found.iter().all(|[total, _]| (*total - 7.0).abs() < 1e-12));
-        assert!(found.iter().any(|[_, first]| (*first - found[0][1]).abs() > 0.5));
-        assert_eq!(resampled(7, total, &draws), found);
+        let resamples = resampled(7, total, &draws);
+        assert_eq!(resamples.len(), 50);
+        assert!(resamples.iter().all(|[total, _]| (*total - 7.0).abs() < 1e-12));
+        assert!(resamples.iter().any(|[_, first]| (*first - resamples[0][1]).abs() > 0.5));
+        assert_eq!(resampled(7, total, &draws), resamples);
         assert!(resampled(1, total, &draws).is_empty());
     }
 

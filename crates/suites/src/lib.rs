@@ -1,4 +1,4 @@
-//! Suites: what other benchmarks of tool calling would say of the same trajectories.
+//! Suites: the metrics of other benchmarks of tool calling, computed for the same trajectories.
 //!
 //! A suite is one row of [`SUITES`] and one folder here. It gets each trial of each task, a reference with a prediction, and
 //! gives values for it; at the end it gives those of all. Where the program that was published with a benchmark differs from
@@ -39,5 +39,5 @@ mod values;
 
 pub use registry::{ChosenSuite, SUITES};
 pub use shape::Shape;
-pub use suite::{Group, Matched, Scorer, Setting, Suite, SuiteMetric, SuiteResult, Trial, Unit, Variant};
+pub use suite::{Group, MatchedCall, Scorer, Setting, Suite, SuiteMetric, SuiteResult, Trial, Unit, Variant};
 pub use values::Values;

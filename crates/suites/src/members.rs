@@ -1,4 +1,4 @@
-//! Members of trajectories and calls, and what graders say of them.
+//! Reads members of trajectories and calls, and the grades of graders.
 
 use std::borrow::Cow;
 
@@ -7,8 +7,8 @@ use m3_trajectory::{Call, Trajectory};
 
 use crate::suite::Trial;
 
-/// The arguments of a call as an object; `None` if they are none. A text that holds an object is that object, since
-/// models write arguments as texts.
+/// The arguments of a call as an object; `None` if they are not an object. A text that holds an object is that object,
+/// since models write arguments as texts.
 pub(crate) fn arguments(call: &Call) -> Option<Cow<'_, [(String, Json)]>> {
     match &call.arguments {
         None | Some(Json::Null) => Some(Cow::Borrowed(&[])),
@@ -21,7 +21,7 @@ pub(crate) fn arguments(call: &Call) -> Option<Cow<'_, [(String, Json)]>> {
     }
 }
 
-/// A number; true and false are none.
+/// The value as a number; `None` for booleans.
 pub(crate) fn number(value: &Json) -> Option<f64> {
     match value {
         Json::Integer(number) => Some(*number as f64),
@@ -30,7 +30,7 @@ pub(crate) fn number(value: &Json) -> Option<f64> {
     }
 }
 
-/// What a prediction took, as far as it is recorded.
+/// The cost of a prediction, as far as it is recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Cost {
     pub(crate) input_tokens: Option<f64>,
@@ -39,7 +39,7 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    pub(crate) fn of(prediction: &Trajectory) -> Self {
+    pub(crate) fn from_prediction(prediction: &Trajectory) -> Self {
         let number = |value| number(value).filter(|number| *number >= 0.0);
         let tokens = |key: &str| prediction.get("usage")?.get(key).and_then(number);
         // `m3 run` keeps it below `run`.
@@ -53,7 +53,7 @@ impl Cost {
     }
 }
 
-/// What `m3 grade` wrote of a prediction, by each rubric: of the graded file where there is one.
+/// The grades that `m3 grade` wrote for a prediction, by rubric: of the graded file where there is one.
 pub(crate) fn grades<'a>(trial: &Trial<'a>) -> impl Iterator<Item = &'a Json> {
     let graded = trial.graded.or(trial.prediction);
     graded.into_iter().flat_map(Trajectory::grades)

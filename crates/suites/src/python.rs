@@ -1,4 +1,4 @@
-//! Values as Python's `str` writes them: what MCPAgentBench's program compares.
+//! Values as Python's `str` writes them, which MCPAgentBench's program compares.
 
 use std::fmt::Write as _;
 

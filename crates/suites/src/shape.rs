@@ -20,7 +20,7 @@ pub enum Shape {
 impl Shape {
     /// The class of a task.
     #[must_use]
-    pub fn of(reference: &Trajectory) -> Self {
+    pub fn from_reference(reference: &Trajectory) -> Self {
         let steps: Vec<usize> =
             reference.steps.iter().map(|step| step.calls.len()).filter(|calls| *calls > 0).collect();
         match steps[..] {

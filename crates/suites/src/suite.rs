@@ -1,4 +1,4 @@
-//! What a suite is: its metrics, and how it scores one trial after the other.
+//! A suite: its metrics, and how it scores one trial after the other.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ pub enum Variant {
     /// The paper's.
     #[default]
     Paper,
-    /// That of the program which was published with it.
+    /// The definition of the program that was published with the benchmark.
     Published,
 }
 
-/// What a metric is measured in.
+/// The unit of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// A share in [0, 1].
@@ -35,9 +35,9 @@ pub enum Unit {
 pub struct SuiteMetric {
     /// The name in results.
     pub name: &'static str,
-    /// Its meaning in one sentence.
+    /// The meaning in one sentence.
     pub meaning: &'static str,
-    /// What a set's value is measured in.
+    /// The unit of a set's value.
     pub unit: Unit,
 }
 
@@ -56,7 +56,7 @@ pub struct Suite {
     pub(crate) open: for<'c> fn(&Setting<'c>) -> Box<dyn Scorer + 'c>,
 }
 
-/// What trajectories are scored with.
+/// Inputs of the scoring besides the trajectories.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Setting<'c> {
     /// Which definition is used.
@@ -65,7 +65,7 @@ pub struct Setting<'c> {
     pub catalog: Option<&'c Catalog>,
 }
 
-/// A prediction of a task, and what it should be.
+/// A trial: a prediction of a task, with the reference.
 #[derive(Debug, Clone, Copy)]
 pub struct Trial<'a> {
     /// The task with its reference calls.
@@ -77,12 +77,12 @@ pub struct Trial<'a> {
     /// Which repetition of the task, from 1.
     pub repeat: usize,
     /// Which calls m3 matched; `None` if they were not aligned.
-    pub matches: Option<&'a [Matched]>,
+    pub matches: Option<&'a [MatchedCall]>,
 }
 
 /// A call of a reference that was matched with a predicted one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Matched {
+pub struct MatchedCall {
     /// The place of the reference's call among its calls, from 0.
     pub reference: usize,
     /// The step of the predicted call: later steps have greater numbers.
@@ -106,7 +106,7 @@ pub trait Scorer {
     fn finish(self: Box<Self>) -> SuiteResult;
 }
 
-/// Parts of a whole by the names that they have, in the order of the names; what has none is left out.
+/// Groups items by their names, in the order of the names; items without a name are left out.
 pub(crate) fn by_name<'a, T>(
     all: impl IntoIterator<Item = &'a T>,
     name_of: impl Fn(&T) -> Option<String>,
@@ -120,27 +120,27 @@ pub(crate) fn by_name<'a, T>(
     names
 }
 
-/// What a suite says of all trials.
+/// The result of a suite over all trials.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SuiteResult {
     /// The values of all tasks.
     pub aggregate: Values,
     /// The values of some of them.
     pub groups: Vec<Group>,
-    /// What a reader should know: tasks that were left out, and why.
+    /// Notes for the reader: tasks that were left out, and why.
     pub notes: Vec<String>,
 }
 
 /// The values of a group of tasks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// What tasks are grouped by, such as `class`.
+    /// The property that tasks are grouped by, such as `class`.
     pub by: &'static str,
     /// The group.
     pub name: String,
     /// How many tasks it has.
     pub tasks: usize,
-    /// Their values.
+    /// The values of its tasks.
     pub values: Values,
 }
 

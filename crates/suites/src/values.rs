@@ -26,19 +26,19 @@ impl Values {
         self.numbers.iter().map(|(name, value)| (&**name, *value))
     }
 
-    /// Adds what is said in words, such as why a trial has the value 0; `None` if there is nothing to say. It may quote
-    /// what a model wrote.
+    /// Adds a label: a text beside the values, such as why a trial has the value 0; `None` if there is nothing to add.
+    /// It may quote what a model wrote.
     pub fn push_label(&mut self, name: &'static str, text: Option<String>) {
         self.labels.push((name, text));
     }
 
-    /// What is said in words under this name.
+    /// The label with this name.
     #[must_use]
     pub fn label(&self, name: &str) -> Option<&str> {
         self.labels.iter().find(|(known, _)| *known == name)?.1.as_deref()
     }
 
-    /// All that is said in words.
+    /// All labels.
     pub fn labels(&self) -> impl Iterator<Item = (&'static str, Option<&str>)> {
         self.labels.iter().map(|(name, text)| (*name, text.as_deref()))
     }

@@ -181,6 +181,6 @@ fn driver(temporary: &Path) -> (Child, u16) {
 /// The path of a program, because the driver looks for Chrome under other names.
 fn which(program: &str) -> String {
     let path = std::env::var_os("PATH").unwrap();
-    let found = std::env::split_paths(&path).map(|folder| folder.join(program)).find(|path| path.is_file());
-    found.unwrap().display().to_string()
+    let path = std::env::split_paths(&path).map(|folder| folder.join(program)).find(|path| path.is_file());
+    path.unwrap().display().to_string()
 }

@@ -16,7 +16,7 @@ use m3_trajectory::json::Keys;
 
 /// Counts what is read, after writing it as `m3 import` does.
 #[derive(Default)]
-struct Counted {
+struct CountingSink {
     format: &'static str,
     trajectories: u64,
     calls: usize,
@@ -24,7 +24,7 @@ struct Counted {
     written: usize,
 }
 
-impl Sink for Counted {
+impl Sink for CountingSink {
     fn trace(&mut self, _: Option<u64>, trace: Trace) -> Result<(), ReadError> {
         self.trajectories += 1;
         self.calls += trace.call_count();
@@ -39,7 +39,7 @@ impl Sink for Counted {
 }
 
 fn main() -> ExitCode {
-    let (start, mut counted, mut bytes) = (Instant::now(), Counted::default(), 0);
+    let (start, mut counted, mut bytes) = (Instant::now(), CountingSink::default(), 0);
     for name in std::env::args().skip(1) {
         let path = Path::new(&name);
         bytes += path.metadata().map_or(0, |metadata| metadata.len());
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
-    let Counted { format, trajectories, calls, warnings, written } = counted;
+    let CountingSink { format, trajectories, calls, warnings, written } = counted;
     let seconds = start.elapsed().as_secs_f64();
     #[expect(clippy::cast_precision_loss, reason = "millions of bytes")]
     let speed = bytes as f64 / 1e6 / seconds;

@@ -1,4 +1,5 @@
-//! Zip archives, read an entry at a time. Nothing is written to disk, and what an entry claims of itself is not believed.
+//! Zip archives, read an entry at a time. Nothing is written to disk, and the sizes that an entry claims are not
+//! believed.
 
 use std::fs::File;
 use std::io::{BufReader, Read as _};
@@ -23,7 +24,7 @@ pub(crate) struct Archive<'a> {
 }
 
 impl<'a> Archive<'a> {
-    /// Opens it. The text of an error says what is wrong with it.
+    /// Opens an archive. The text of an error says what is wrong with it.
     pub(crate) fn open(source: &'a Source) -> Result<Self, String> {
         // All entries together: some may share their bytes.
         let compressed = source.seekable().into_inner().metadata().map_or(0, |file| file.len());
@@ -36,7 +37,7 @@ impl<'a> Archive<'a> {
         Ok(Self { zip, longest, left })
     }
 
-    /// The names of its entries, with what cannot be shown replaced.
+    /// The names of the entries, with characters that cannot be shown replaced.
     pub(crate) fn names(&self) -> impl Iterator<Item = String> {
         self.zip.file_names_raw().map(|name| String::from_utf8_lossy(name).into_owned())
     }
@@ -59,19 +60,19 @@ impl<'a> Archive<'a> {
         if entry.enclosed_name().is_none() {
             return Err("its name leads out of the archive".to_owned());
         }
-        let (told, most) = (entry.size(), self.longest.min(self.left));
+        let (size, most) = (entry.size(), self.longest.min(self.left));
         let mut bytes = Vec::new();
-        if told <= most {
+        if size <= most {
             let read = entry.by_ref().take(most + 1).read_to_end(&mut bytes);
             self.left -= most.min(bytes.len() as u64);
             read.map_err(|error| format!("damaged: {error}"))?;
         }
-        if told > most || bytes.len() as u64 > most {
+        if size > most || bytes.len() as u64 > most {
             let hint = "`m3 --max-unpacked MIB` says how much a file may become";
             return Err(format!("more than {most} bytes when decompressed ({hint})"));
         }
-        if bytes.len() as u64 != told {
-            return Err(format!("damaged: {} bytes instead of {told}", bytes.len()));
+        if bytes.len() as u64 != size {
+            return Err(format!("damaged: {} bytes instead of {size}", bytes.len()));
         }
         Ok(bytes)
     }
@@ -89,7 +90,7 @@ impl Entry {
         self.text.as_ref().map_or(0, Vec::len)
     }
 
-    /// Its value. The text of an error begins with the entry's place.
+    /// The entry as JSON. The text of an error begins with the entry's place.
     pub(crate) fn value(self) -> Result<Json, String> {
         let Self { place, text } = self;
         let text = text.map_err(|error| format!("{place}: {error}"))?;

@@ -1,14 +1,14 @@
-//! What a model wrote as the arguments of a call.
+//! The arguments of a call as a model wrote them: an object, its JSON, or a broken text.
 
 use m3_trajectory::json::{Json, parse};
 
 use crate::fields::id;
 
-/// The sign of tracing programs for content that they were told to leave out.
+/// The mark that tracing programs write in place of content that they were configured to leave out.
 pub(crate) const REDACTED: &str = "__REDACTED__";
 
-/// The arguments as a value that a file holds: an object stays, a text is read as JSON if that is an object, and what
-/// cannot be read stays the text as it is. `None` if the file does not have them.
+/// The arguments as a value that a file holds: an object stays, a text is read as JSON if that is an object, and any
+/// other text stays as it is. `None` if the file does not have them.
 pub(crate) fn arguments(value: Option<&Json>) -> Option<Json> {
     match value? {
         Json::Null => None,
@@ -31,10 +31,10 @@ pub(crate) fn read(text: &str) -> Option<Json> {
     }
 }
 
-/// The member in which providers and programs keep what a model wrote where only an object can stand.
+/// The member in which providers and programs keep a broken text where only an object can stand.
 pub(crate) const INVALID: &str = "INVALID_JSON";
 
-/// Arguments without the object that was put around what could not be read as JSON.
+/// Arguments without the object that was put around a text that is not JSON.
 pub(crate) fn unwrapped(arguments: Json) -> Json {
     match arguments {
         Json::Object(mut members) if matches!(&members[..], [(key, Json::String(_))] if key == INVALID) => {
@@ -44,12 +44,12 @@ pub(crate) fn unwrapped(arguments: Json) -> Json {
     }
 }
 
-/// Whether a text that should be arguments is none.
+/// True if a text that should be arguments is not a JSON object.
 pub(crate) fn is_broken(text: &str) -> bool {
     !text.trim().is_empty() && !matches!(parse(text.as_bytes()), Ok((Json::Object(_), _)))
 }
 
-/// `None` where the format leaves arguments out of calls that have none, as an object without members.
+/// The arguments, with an empty object in place of `None`: for formats that leave arguments out of calls without any.
 pub(crate) fn or_empty(value: Option<&Json>) -> Option<Json> {
     value.map_or_else(|| Some(Json::Object(Vec::new())), |value| arguments(Some(value)))
 }
@@ -71,7 +71,7 @@ pub(crate) fn tool(server: Option<&str>, name: &str) -> String {
     }
 }
 
-/// An id as a text; an empty one is none.
+/// An id as a text; `None` if it is empty.
 pub(crate) fn call_id(value: Option<&Json>) -> Option<String> {
     value.and_then(id).filter(|id| !id.is_empty())
 }

@@ -1,4 +1,4 @@
-//! What a message or a result holds: texts, pictures and other media, in the parts of every dialect.
+//! The content of a message or a result: texts, pictures and other media, in the parts of every dialect.
 
 use base64::Engine as _;
 use base64::alphabet::{STANDARD, URL_SAFE};
@@ -29,7 +29,7 @@ pub enum Part {
 pub struct Media {
     /// `image`, `audio` or `file`.
     pub kind: &'static str,
-    /// Such as `image/png`, if it is told.
+    /// The media type, such as `image/png`, if the trace has it.
     pub media_type: Option<String>,
     /// Where it is.
     pub place: MediaPlace,
@@ -54,7 +54,7 @@ impl Content {
     }
 
     /// A text, or a list of parts in any dialect, or a single part.
-    pub(crate) fn of(value: &Json) -> Self {
+    pub(crate) fn from_json(value: &Json) -> Self {
         let mut content = Self::default();
         content.add(value);
         content
@@ -79,7 +79,7 @@ impl Content {
         texts.collect::<Vec<_>>().join("\n")
     }
 
-    /// Its media.
+    /// The media among the parts.
     pub fn media(&self) -> impl Iterator<Item = &Media> {
         self.parts.iter().filter_map(|part| match part {
             Part::Media(media) => Some(media),
@@ -92,7 +92,7 @@ impl Content {
         self.parts.is_empty()
     }
 
-    /// As the result of a call: a text, or a list of parts if there are media.
+    /// The content as the result of a call: a text, or a list of parts if there are media.
     pub(crate) fn to_json(&self) -> Json {
         if self.media().next().is_none() {
             return Json::String(self.text());
@@ -102,7 +102,7 @@ impl Content {
 }
 
 impl Part {
-    /// As a part of a result.
+    /// The part as an item of a result.
     pub(crate) fn to_json(&self) -> Json {
         match self {
             Self::Text(text) => object([("type", string("text")), ("text", string(text))]),
@@ -112,7 +112,8 @@ impl Part {
 }
 
 impl Media {
-    /// As a part of a result: like MCP's, with `data` in base64 of the standard alphabet, with `uri` for what is elsewhere.
+    /// The media as an item of a result: like MCP's, with `data` in base64 of the standard alphabet, or with `uri` for
+    /// media that are elsewhere.
     pub(crate) fn to_json(&self) -> Json {
         let mut members = vec![("type".to_owned(), string(self.kind))];
         match &self.place {
@@ -124,7 +125,7 @@ impl Media {
         Json::Object(members)
     }
 
-    /// What an address stands for: data if it is a data URL.
+    /// The media at an address: their data if it is a data URL.
     pub(crate) fn of_address(kind: &'static str, address: &str, media_type: Option<&str>) -> Self {
         let mut media = Self { kind, media_type: media_type.map(str::to_owned), ..Self::default() };
         if let Some(rest) = address.strip_prefix("data:") {
@@ -162,7 +163,7 @@ impl Media {
     }
 }
 
-/// What kind of media a type such as `image/png` is.
+/// The kind of media of a type such as `image/png`.
 pub(crate) fn kind_of(media_type: Option<&str>) -> &'static str {
     match media_type.and_then(|media_type| media_type.split('/').next()) {
         Some("image") => "image",
@@ -171,7 +172,7 @@ pub(crate) fn kind_of(media_type: Option<&str>) -> &'static str {
     }
 }
 
-/// The part of any dialect, if it is a text or media. Parts of other types hold calls, thoughts or what is no content.
+/// The part of any dialect, if it is a text or media. Parts of other types hold calls or thoughts, and are not content.
 fn part(value: &Json) -> Option<Part> {
     let media = |media| Some(Part::Media(media));
     let mime = ["media_type", "mime_type", "mimeType", "mediaType"];
@@ -243,7 +244,7 @@ fn is_medium_of_pydantic(kind: &str) -> bool {
     kind == "binary" || kind.ends_with("-url")
 }
 
-/// A part that says by its type that it is media.
+/// A part whose type says that it is media.
 fn medium(named: &str, value: &Json, mime: Option<&str>) -> Media {
     let inner = ["source", "file", "resource", "data"].iter().filter_map(|key| value.member(key));
     let source = inner.into_iter().find(|inner| matches!(inner, Json::Object(_))).unwrap_or(value);
@@ -278,8 +279,8 @@ pub(crate) fn of_text_or_parts(text: &str) -> Content {
     Content::of_text(text)
 }
 
-/// A list of content parts with media, or one part of Pydantic AI; `None` if it is any other value. What a tool returns may
-/// look similar: a list of files, say, is none of parts.
+/// A list of content parts with media, or one part of Pydantic AI; `None` if it is any other value. Results of tools
+/// may look similar: a list of files, for example, is not a list of parts.
 pub(crate) fn of_parts(value: &Json) -> Option<Content> {
     let is_alone = value.text("kind").is_some_and(is_medium_of_pydantic) && !value.has("type");
     let count = match value {
@@ -287,7 +288,7 @@ pub(crate) fn of_parts(value: &Json) -> Option<Content> {
         _ if is_alone => 1,
         _ => return None,
     };
-    let content = Content::of(value);
+    let content = Content::from_json(value);
     let is_medium = |media: &Media| media.kind != "file" || matches!(media.place, MediaPlace::Data(_));
     let is_content = content.parts.len() == count && content.media().any(is_medium);
     is_content.then_some(content)
@@ -327,7 +328,7 @@ pub(crate) fn data_url(media_type: Option<&str>, data: &str) -> String {
     format!("data:{};base64,{}", media_type.unwrap_or_default(), standard(data))
 }
 
-/// The same data in the standard alphabet with padding.
+/// Base64 data converted to the standard alphabet with padding.
 pub(crate) fn standard(data: &str) -> String {
     decode(data).map_or_else(|| data.to_owned(), |bytes| encode(&bytes))
 }

@@ -28,7 +28,7 @@ pub(crate) struct Outcome {
     pub(crate) error_type: Option<String>,
     /// The time at which it came, in seconds.
     pub(crate) ended: Option<f64>,
-    /// How long the call took, if the trace says it.
+    /// How long the call took, if the trace has it.
     pub(crate) seconds: Option<f64>,
 }
 
@@ -41,16 +41,16 @@ impl Outcome {
 
 /// A call, with the time at which it was made.
 #[derive(Debug, Clone)]
-struct Made {
+struct TimedCall {
     call: TracedCall,
     started: Option<f64>,
 }
 
-/// What one request brought back.
+/// The model's answer to one request.
 #[derive(Debug, Clone, Default)]
 struct Reply {
     id: Option<String>,
-    calls: Vec<Made>,
+    calls: Vec<TimedCall>,
     text: String,
     /// How much of the text was said before its last call.
     said_before: usize,
@@ -59,19 +59,19 @@ struct Reply {
 /// Where the answer is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// The last reply says it, if it has no calls.
+    /// The last reply is the answer, if it has no calls.
     #[default]
-    OfMessages,
-    /// The format tells it apart from the messages, or that there is none.
-    Told(Option<String>),
+    FromMessages,
+    /// The format has the answer apart from the messages; `None` if it says that there is no answer.
+    Stated(Option<String>),
 }
 
 /// A trajectory that is being read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Conversation {
-    /// Its id.
+    /// The id of the trajectory.
     pub(crate) id: Option<String>,
-    /// The model; the last one that is told counts.
+    /// The model; the last one that the trace names counts.
     pub(crate) model: Option<String>,
     /// Tokens so far.
     pub(crate) usage: Usage,
@@ -81,11 +81,11 @@ pub(crate) struct Conversation {
     pub(crate) origin: Vec<(&'static str, String)>,
     /// The answer, if the format tells it apart from the messages.
     pub(crate) answer: Answer,
-    /// Whether what is said behind the calls of a reply is an answer: where the provider may have run them itself.
+    /// Whether text after the calls of a reply is an answer: where the provider may have run the calls itself.
     pub(crate) answers_after_calls: bool,
     /// Agents that a call has run.
     pub(crate) nested: Vec<(String, Conversation)>,
-    /// How long it took as a whole, if the format tells it apart from the times of what it holds.
+    /// The duration of the whole trajectory, if the format has it apart from the times of its parts.
     pub(crate) seconds: Option<f64>,
     /// Whether its calls are those that should be made.
     pub(crate) is_reference: bool,
@@ -101,7 +101,7 @@ pub(crate) struct Conversation {
     calls_by_id: HashMap<String, (usize, usize)>,
     /// The calls that have no result.
     waiting: Waiting,
-    /// The reply that what follows belongs to.
+    /// The reply that the following calls and texts belong to.
     current: Option<usize>,
     /// Whether the next text begins a message of its own within its reply.
     is_new_message: bool,
@@ -136,7 +136,7 @@ impl Conversation {
         }
     }
 
-    /// What follows is of the reply with this id, or if it has none, of the one before if nothing stands between.
+    /// Starts or continues the reply with this id; without an id, the reply before goes on if nothing stands between.
     pub(crate) fn reply(&mut self, id: Option<&str>) {
         self.is_new_message = true;
         if let Some(id) = id {
@@ -147,7 +147,7 @@ impl Conversation {
         }
     }
 
-    /// What follows is a piece of the reply before, if nothing stands between: streams leave one message in pieces.
+    /// Continues the reply before, if nothing stands between: streams leave one message in pieces.
     pub(crate) fn reply_goes_on(&mut self) {
         self.reply(None);
         self.is_new_message = false;
@@ -160,15 +160,15 @@ impl Conversation {
         place
     }
 
-    /// What follows is of another reply.
+    /// Ends the current reply: the following calls and texts belong to another one.
     pub(crate) fn end_reply(&mut self) {
         self.current = None;
     }
 
-    /// What was done so far was given up, and what follows begins again with the same question.
+    /// Drops all replies so far, because the agent gave up and begins again with the same question.
     pub(crate) fn start_again(&mut self) {
         self.end_reply();
-        // What is gone cannot be found any more.
+        // Results that come later must not be joined to dropped calls.
         (self.known, self.calls_by_id, self.waiting) = Default::default();
         for _ in self.replies.drain(..).flat_map(|reply| reply.calls) {
             self.notes.add("a call of an attempt that was given up is left out");
@@ -194,7 +194,7 @@ impl Conversation {
         let (id, is_waiting) = (call.id.clone(), call.result.is_none());
         let reply = self.open();
         reply.said_before = reply.text.len();
-        reply.calls.push(Made { call, started });
+        reply.calls.push(TimedCall { call, started });
         let place = reply.calls.len() - 1;
         let current = self.current.unwrap_or_default();
         // A call that comes with its result does not wait for another.
@@ -207,8 +207,8 @@ impl Conversation {
     /// A call that no model is known to have made together with others: a step of its own, with its result.
     pub(crate) fn step(&mut self, calls: Vec<TracedCall>) {
         self.end_reply();
-        let made = calls.into_iter().map(|call| Made { call, started: None });
-        self.open().calls.extend(made);
+        let timed = calls.into_iter().map(|call| TimedCall { call, started: None });
+        self.open().calls.extend(timed);
         self.end_reply();
     }
 
@@ -235,14 +235,14 @@ impl Conversation {
             self.notes.add("a result without a call is left out");
             return;
         };
-        let made = &mut self.replies[place.0].calls[place.1];
-        self.waiting.remove(made.call.id.as_deref(), place.0, place.1);
+        let timed = &mut self.replies[place.0].calls[place.1];
+        self.waiting.remove(timed.call.id.as_deref(), place.0, place.1);
         let ended = outcome.ended.or(self.now);
-        let told = outcome.seconds.or(made.call.seconds);
-        made.call.seconds = told.or_else(|| Some(ended? - made.started?));
-        made.call.result = outcome.result;
-        made.call.is_error |= outcome.is_error;
-        made.call.error_type = outcome.error_type;
+        let seconds = outcome.seconds.or(timed.call.seconds);
+        timed.call.seconds = seconds.or_else(|| Some(ended? - timed.started?));
+        timed.call.result = outcome.result;
+        timed.call.is_error |= outcome.is_error;
+        timed.call.error_type = outcome.error_type;
     }
 
     /// The call that a result belongs to: by its id, the latest reply first; without ids by the tool's name, then by
@@ -255,16 +255,16 @@ impl Conversation {
         let calls = &self.replies[number].calls;
         let is_named = |place: &usize| {
             let named = outcome.tool.as_ref().zip(calls.get(*place));
-            named.is_some_and(|(tool, made)| *tool == made.call.tool)
+            named.is_some_and(|(tool, timed)| *tool == timed.call.tool)
         };
         let first = places.next()?;
         let mut others = places.peekable();
         let is_sure = is_named(&first) || others.peek().is_none();
-        let found = if is_sure || outcome.tool.is_none() { None } else { others.find(is_named) };
-        if !is_sure && found.is_none() {
+        let by_name = if is_sure || outcome.tool.is_none() { None } else { others.find(is_named) };
+        if !is_sure && by_name.is_none() {
             self.notes.add("a result without an id is joined to a call by order");
         }
-        Some((number, found.unwrap_or(first)))
+        Some((number, by_name.unwrap_or(first)))
     }
 
     /// A later result of a call takes the place of the one before: for formats in which several follow, the last counts.
@@ -275,7 +275,7 @@ impl Conversation {
         self.waiting.remove(Some(id), reply, place);
     }
 
-    /// Adds to the result of a call what comes after it.
+    /// Adds content to the result of a call.
     pub(crate) fn add_to_result(&mut self, id: &str, content: &Content) {
         let Some(&(reply, place)) = self.calls_by_id.get(id) else { return };
         let result = &mut self.replies[reply].calls[place].call.result;
@@ -290,7 +290,7 @@ impl Conversation {
 
     /// The calls so far, to complete them.
     pub(crate) fn calls_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut TracedCall> {
-        self.replies.iter_mut().flat_map(|reply| reply.calls.iter_mut().map(|made| &mut made.call))
+        self.replies.iter_mut().flat_map(|reply| reply.calls.iter_mut().map(|timed| &mut timed.call))
     }
 
     /// Whether a call with this id has its result.
@@ -311,7 +311,7 @@ impl Conversation {
         &mut self.nested[at].1
     }
 
-    /// A call of an agent or a program that a call has run; its result is told like those of other calls.
+    /// A call of an agent or a program that another call has run; its result comes like those of other calls.
     pub(crate) fn nested_call(&mut self, name: &str, call: TracedCall) {
         let id = call.id.clone();
         self.nested(name).call(call);
@@ -324,15 +324,15 @@ impl Conversation {
         self.replies
             .last_mut()
             .into_iter()
-            .flat_map(|reply| reply.calls.iter_mut().map(|made| &mut made.call))
+            .flat_map(|reply| reply.calls.iter_mut().map(|timed| &mut timed.call))
     }
 
     /// Whether anything was read that a trajectory is made of.
     pub(crate) fn is_empty(&self) -> bool {
-        self.question.is_none() && self.replies.is_empty() && self.answer == Answer::OfMessages
+        self.question.is_none() && self.replies.is_empty() && self.answer == Answer::FromMessages
     }
 
-    /// The time of what follows, in seconds.
+    /// Sets the time of the following calls and results, in seconds.
     pub(crate) fn at(&mut self, time: Option<f64>) {
         self.now = time.or(self.now);
         self.within(time);
@@ -361,14 +361,14 @@ impl Conversation {
             self.notes.add("calls that should be made, not those of a model");
         }
         let last = self.replies.last().filter(|reply| reply.calls.is_empty() || self.answers_after_calls);
-        // A line feed divides what was said after the last call from what was said before.
-        let said = last.map(|reply| match reply.said_before {
+        // A line feed divides the text after the last call from the text before it.
+        let last_text = last.map(|reply| match reply.said_before {
             0 => reply.text.clone(),
             before => reply.text[before..].trim_start_matches('\n').to_owned(),
         });
         let final_reply = match self.answer {
-            Answer::Told(answer) => answer,
-            Answer::OfMessages => said.filter(|said| !said.is_empty()),
+            Answer::Stated(answer) => answer,
+            Answer::FromMessages => last_text.filter(|last_text| !last_text.is_empty()),
         };
         let steps = self.replies.into_iter().filter(|reply| !reply.calls.is_empty());
         let nested: Vec<(String, Trace)> =
@@ -376,7 +376,7 @@ impl Conversation {
         Trace {
             id: self.id,
             question: self.question,
-            steps: steps.map(|reply| reply.calls.into_iter().map(|made| made.call).collect()).collect(),
+            steps: steps.map(|reply| reply.calls.into_iter().map(|timed| timed.call).collect()).collect(),
             final_reply,
             model: self.model,
             usage: self.usage,

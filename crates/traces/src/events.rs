@@ -8,7 +8,7 @@ use crate::input::{Input, LONGEST, ReadError, Sink};
 /// An event.
 #[derive(Debug)]
 pub(crate) struct Event {
-    /// Its data.
+    /// The data of the event.
     pub(crate) data: Json,
 }
 

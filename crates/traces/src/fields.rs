@@ -2,7 +2,7 @@
 
 use m3_trajectory::json::Json;
 
-/// Reads members; what is null is not there.
+/// Reads members of objects; a member that is null counts as missing.
 pub(crate) trait Fields {
     /// The first of these members that is there.
     fn first(&self, keys: &[&str]) -> Option<&Json>;

@@ -21,11 +21,11 @@ const GAP: u64 = 4 << 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) offset: u64,
-    /// Its length; `u32::MAX` for anything longer.
+    /// The length in bytes; `u32::MAX` for anything longer.
     pub(crate) length: u32,
     /// Groups are given in the order of their numbers.
     pub(crate) group: u32,
-    /// What the reader keeps of it.
+    /// A number that the reader of the format attaches to the place.
     pub(crate) mark: u32,
 }
 

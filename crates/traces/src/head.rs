@@ -32,7 +32,7 @@ pub(crate) struct Head {
     pub(crate) values: Vec<Json>,
     /// The first kilobytes as text; of a zip archive the names of its entries, a line each.
     pub(crate) text: String,
-    /// Whether the file ends within what was looked at.
+    /// Whether the file ends within the bytes that were read.
     pub(crate) is_whole: bool,
 }
 
@@ -52,9 +52,11 @@ impl Head {
     /// Reads it.
     pub(crate) fn read(source: &Source) -> Result<Self, SourceError> {
         let bytes = source.start(MOST)?;
-        let mut head =
-            Self::of(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes), (bytes.len() as u64) < MOST);
-        // A line may be longer than what is looked at: those with pictures are.
+        let mut head = Self::from_bytes(
+            bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes),
+            (bytes.len() as u64) < MOST,
+        );
+        // A line may be longer than the bytes that are read: lines with pictures are.
         let is_cut = bytes.len() as u64 == MOST && !bytes.contains(&b'\n');
         if head.shape == Shape::Document && is_cut && has_lines(source)? {
             head.shape = Shape::Lines;
@@ -68,7 +70,7 @@ impl Head {
         Ok(head)
     }
 
-    fn of(bytes: &[u8], is_whole: bool) -> Self {
+    fn from_bytes(bytes: &[u8], is_whole: bool) -> Self {
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(TEXT)]).into_owned();
         let start = bytes.trim_ascii_start();
         let (shape, values) = if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
@@ -127,7 +129,7 @@ impl Head {
 /// Whether a file that begins like this holds m3's own trajectories: objects whose steps have calls.
 pub(crate) fn is_own(start: &[u8]) -> bool {
     let is_trajectory = |value: &Json| value.list("steps").iter().any(|step| step.has("calls"));
-    let head = Head::of(start, false);
+    let head = Head::from_bytes(start, false);
     head.any(|value| is_trajectory(value) || members(value).iter().any(|(_, value)| is_trajectory(value)))
 }
 
@@ -167,7 +169,7 @@ fn lines(start: &[u8]) -> Option<Vec<Json>> {
     }
     let second = lines.next()?;
     let mut values = vec![first];
-    // A line that cannot be read is one that is cut, by the end of what is looked at or by that of the program.
+    // A line that cannot be read was cut, by the end of the bytes that are read or by the end of the program.
     values.extend(
         [second].into_iter().chain(lines).take(LINES - 1).filter_map(|line| Some(parse(line).ok()?.0)),
     );
@@ -181,11 +183,11 @@ fn has_lines(source: &Source) -> Result<bool, SourceError> {
     loop {
         let bytes = reader.fill_buf().map_err(|cause| source.error(cause))?;
         let end = bytes.iter().position(|byte| *byte == b'\n' && !is_after).unwrap_or(bytes.len());
-        let mut said = bytes.iter().take(end).filter(|byte| !byte.is_ascii_whitespace());
-        if is_after && let Some(first) = said.next() {
+        let mut visible = bytes.iter().take(end).filter(|byte| !byte.is_ascii_whitespace());
+        if is_after && let Some(first) = visible.next() {
             return Ok(matches!(last, b'}' | b']') && matches!(first, b'{' | b'['));
         }
-        last = said.next_back().copied().unwrap_or(last);
+        last = visible.next_back().copied().unwrap_or(last);
         is_after |= end < bytes.len();
         let read = bytes.len().min(end + 1);
         if read == 0 {
@@ -270,7 +272,7 @@ mod tests {
     fn brackets_of_any_number_are_closed_in_one_go() {
         let deep = ["[".repeat(1 << 20), ",".repeat(1 << 20)].concat();
         assert_eq!(closed(deep.as_bytes()).len(), (3 << 20) - 1);
-        assert_eq!(Head::of(deep.as_bytes(), false).values, []);
+        assert_eq!(Head::from_bytes(deep.as_bytes(), false).values, []);
     }
 
     #[test]
@@ -289,7 +291,7 @@ mod tests {
 
     #[test]
     fn shapes() {
-        let shape = |text: &str| Head::of(text.as_bytes(), true).shape;
+        let shape = |text: &str| Head::from_bytes(text.as_bytes(), true).shape;
         assert_eq!(shape("{\"a\": 1}\n"), Shape::Document);
         assert_eq!(shape("{\"a\":\n 1}\n"), Shape::Document);
         assert_eq!(shape("{\"a\": 1}\n{\"a\": 2}"), Shape::Lines);

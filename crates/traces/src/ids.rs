@@ -1,4 +1,4 @@
-//! The ids of trajectories: each once, the file's name where a trace has none.
+//! The ids of trajectories: unique within a file, with the file's name where a trace has no id.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

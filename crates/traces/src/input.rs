@@ -22,7 +22,7 @@ pub(crate) struct Input<'a> {
 pub(crate) struct Record {
     /// Which one it is, from 0.
     pub(crate) index: u64,
-    /// Its line, from 1, if every line has a value.
+    /// The line, from 1, if every line has a value.
     pub(crate) line: Option<u64>,
     /// The value.
     pub(crate) value: Json,
@@ -139,15 +139,15 @@ impl Input<'_> {
         each: impl Fn(&mut dyn Sink, At, &Json) -> Result<(), ReadError> + Sync,
     ) -> Result<(), ReadError> {
         let work = |part: Part| {
-            Kept::of(&part, |kept, piece| match value(piece.text) {
-                Ok(value) => each(kept, piece.at, &value),
+            SinkBuffer::collect(&part, |buffer, piece| match value(piece.text) {
+                Ok(value) => each(buffer, piece.at, &value),
                 Err(error) => {
-                    kept.warn(piece.at.line, &format!("not JSON, left out: {}", error.message));
+                    buffer.warn(piece.at.line, &format!("not JSON, left out: {}", error.message));
                     Ok(())
                 }
             })
         };
-        self.lines(sink, work, |sink, kept| kept.give(sink))
+        self.lines(sink, work, |sink, buffer| buffer.give(sink))
     }
 
     /// Each item of a document that is a list.
@@ -157,23 +157,23 @@ impl Input<'_> {
         each: impl Fn(&mut dyn Sink, At, &Json) -> Result<(), ReadError> + Sync,
     ) -> Result<(), ReadError> {
         let work = |part: Part| {
-            Kept::of(&part, |kept, piece| match value(piece.text) {
-                Ok(value) => each(kept, piece.at, &value),
+            SinkBuffer::collect(&part, |buffer, piece| match value(piece.text) {
+                Ok(value) => each(buffer, piece.at, &value),
                 Err(error) => {
-                    kept.not_json = Some((piece.offset + error.offset as u64, error.message));
+                    buffer.not_json = Some((piece.offset + error.offset as u64, error.message));
                     Err(ReadError::Stopped)
                 }
             })
         };
-        self.items(sink, work, |sink, kept| {
-            if let Some((offset, message)) = &kept.not_json {
+        self.items(sink, work, |sink, buffer| {
+            if let Some((offset, message)) = &buffer.not_json {
                 let error = not_json(self.source, *offset, message);
-                match kept.give(sink) {
+                match buffer.give(sink) {
                     Ok(()) | Err(ReadError::Stopped) => Err(error),
                     other => other,
                 }
             } else {
-                kept.give(sink)
+                buffer.give(sink)
             }
         })
     }
@@ -222,51 +222,51 @@ impl Input<'_> {
     }
 }
 
-/// Keeps what comes of a part of a file, until it is given on in the order of the parts.
+/// Buffers the traces of a part of a file, until they are passed on in the order of the parts.
 #[derive(Debug)]
-struct Kept {
-    found: Vec<(Option<u64>, Found)>,
+struct SinkBuffer {
+    entries: Vec<(Option<u64>, SinkEntry)>,
     ended: Result<(), ReadError>,
-    /// The place and the reason of what is no JSON.
+    /// The place and the reason of text that is not JSON.
     not_json: Option<(u64, String)>,
 }
 
 #[derive(Debug)]
-enum Found {
+enum SinkEntry {
     Trace(Box<Trace>),
     Tool(Option<String>, Json),
     Warning(String),
 }
 
-impl Sink for Kept {
+impl Sink for SinkBuffer {
     fn trace(&mut self, line: Option<u64>, trace: Trace) -> Result<(), ReadError> {
-        self.found.push((line, Found::Trace(Box::new(trace))));
+        self.entries.push((line, SinkEntry::Trace(Box::new(trace))));
         Ok(())
     }
 
     fn tool(&mut self, server: Option<&str>, tool: Json) {
-        self.found.push((None, Found::Tool(server.map(str::to_owned), tool)));
+        self.entries.push((None, SinkEntry::Tool(server.map(str::to_owned), tool)));
     }
 
     fn warn(&mut self, line: Option<u64>, message: &str) {
-        self.found.push((line, Found::Warning(message.to_owned())));
+        self.entries.push((line, SinkEntry::Warning(message.to_owned())));
     }
 }
 
-impl Kept {
-    /// What comes of each piece, up to an error.
-    fn of(part: &Part, mut each: impl FnMut(&mut Self, Piece<'_>) -> Result<(), ReadError>) -> Self {
-        let mut kept = Self { found: Vec::new(), ended: Ok(()), not_json: None };
-        kept.ended = part.pieces().try_for_each(|piece| each(&mut kept, piece));
-        kept
+impl SinkBuffer {
+    /// The entries of each piece, up to an error.
+    fn collect(part: &Part, mut each: impl FnMut(&mut Self, Piece<'_>) -> Result<(), ReadError>) -> Self {
+        let mut buffer = Self { entries: Vec::new(), ended: Ok(()), not_json: None };
+        buffer.ended = part.pieces().try_for_each(|piece| each(&mut buffer, piece));
+        buffer
     }
 
     fn give(self, sink: &mut dyn Sink) -> Result<(), ReadError> {
-        for (line, found) in self.found {
-            match found {
-                Found::Trace(trace) => sink.trace(line, *trace)?,
-                Found::Tool(server, tool) => sink.tool(server.as_deref(), tool),
-                Found::Warning(message) => sink.warn(line, &message),
+        for (line, entry) in self.entries {
+            match entry {
+                SinkEntry::Trace(trace) => sink.trace(line, *trace)?,
+                SinkEntry::Tool(server, tool) => sink.tool(server.as_deref(), tool),
+                SinkEntry::Warning(message) => sink.warn(line, &message),
             }
         }
         self.ended
@@ -278,7 +278,7 @@ mod tests {
     use super::*;
     use crate::parallel::PART;
     use crate::recognize;
-    use crate::testing::{Kept, read_text};
+    use crate::testing::{CollectingSink, read_text};
 
     /// A conversation of a few thousand bytes.
     fn conversation(number: usize) -> String {
@@ -289,7 +289,7 @@ mod tests {
         )
     }
 
-    fn ids(kept: &Kept) -> Vec<String> {
+    fn ids(kept: &CollectingSink) -> Vec<String> {
         kept.traces.iter().map(|trace| trace.id.clone().unwrap_or_default()).collect()
     }
 

@@ -53,7 +53,7 @@ use m3_trajectory::{Place, Severity};
 
 /// A file whose format is known.
 #[derive(Debug)]
-pub struct Recognized<'s> {
+pub struct RecognizedFile<'s> {
     /// The format.
     pub format: &'static Format,
     source: &'s Source,
@@ -64,10 +64,10 @@ pub struct Recognized<'s> {
 ///
 /// # Errors
 /// [`ReadError::Source`] if it cannot be read.
-pub fn recognize(source: &Source) -> Result<Option<Recognized<'_>>, ReadError> {
+pub fn recognize(source: &Source) -> Result<Option<RecognizedFile<'_>>, ReadError> {
     let head = Head::read(source)?;
     let format = FORMATS.iter().find(|format| (format.recognizes)(&head));
-    Ok(format.map(|format| Recognized { format, source, head }))
+    Ok(format.map(|format| RecognizedFile { format, source, head }))
 }
 
 /// Takes a file for one of these formats: the first that it has, else the first; `None` if there are none.
@@ -77,13 +77,13 @@ pub fn recognize(source: &Source) -> Result<Option<Recognized<'_>>, ReadError> {
 pub fn recognize_among<'s>(
     source: &'s Source,
     formats: &[&'static Format],
-) -> Result<Option<Recognized<'s>>, ReadError> {
+) -> Result<Option<RecognizedFile<'s>>, ReadError> {
     let head = Head::read(source)?;
     let format = formats.iter().find(|format| (format.recognizes)(&head)).or(formats.first());
-    Ok(format.map(|format| Recognized { format, source, head }))
+    Ok(format.map(|format| RecognizedFile { format, source, head }))
 }
 
-impl Recognized<'_> {
+impl RecognizedFile<'_> {
     /// Reads the file: every trajectory and every problem goes to `sink`, in the order of the file.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ fn convert(source: &Source, output: &mut Output<'_>) -> Result<(), SourceError> 
     }
 }
 
-/// Gives what is read to a file of trajectories.
+/// Passes the traces on to a file of trajectories.
 struct Converter<'c, 'o> {
     output: &'c mut Output<'o>,
     format: &'static Format,

@@ -1,4 +1,4 @@
-//! Logs in which every line is a request with its reply, and each request repeats what was said before.
+//! Logs in which every line is a request with its reply, and each request repeats the messages before it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -37,7 +37,7 @@ pub(crate) fn chains<'j>(
 ) -> Vec<Vec<Exchange<'j>>> {
     let (mut numbers, mut chains) = (Chains::default(), Vec::<Vec<Exchange<'j>>>::new());
     for exchange in exchanges {
-        let number = numbers.of(&beginnings(&messages(exchange.request))) as usize;
+        let number = numbers.number(&beginnings(&messages(exchange.request))) as usize;
         match chains.get_mut(number) {
             Some(chain) => chain.push(exchange),
             None => chains.push(vec![exchange]),
@@ -54,7 +54,7 @@ pub(crate) fn each_chain(
     conversation: impl Fn(&[Exchange<'_>]) -> Conversation + Sync,
 ) -> Result<(), ReadError> {
     let mut numbers = Chains::default();
-    let number = |beginnings: Vec<u64>| numbers.of(&beginnings);
+    let number = |beginnings: Vec<u64>| numbers.number(&beginnings);
     let work = |values: &[Json]| conversation(&exchanges(values).collect::<Vec<_>>()).finish();
     let key =
         |value: &Json| is_exchange(value).then(|| value.member("request").map(&messages).map(beginnings))?;
@@ -70,7 +70,7 @@ pub(crate) struct Chains {
 
 impl Chains {
     /// The number of the conversation that a request is of, by the hashes of its beginnings: the longest one decides.
-    pub(crate) fn of(&mut self, beginnings: &[u64]) -> u32 {
+    pub(crate) fn number(&mut self, beginnings: &[u64]) -> u32 {
         // A request that was sent before is sent again: it does not go on with its reply.
         let known = beginnings.iter().rev().skip(1).find_map(|hash| self.by_end.get_mut(hash)?.pop());
         let number = known.unwrap_or(self.count);
@@ -128,7 +128,8 @@ mod tests {
         let log = "[[1], [1, 2], [1, 3], [2], [1, 2, 4], [1, 3, 5], [], [], [1, 3], [2]]";
         let lists = parse(log.as_bytes()).unwrap().0;
         let mut chains = Chains::default();
-        let found: Vec<u32> = lists.items().iter().map(|list| chains.of(&beginnings(list.items()))).collect();
-        assert_eq!(found, [0, 0, 1, 2, 0, 1, 3, 4, 5, 6]);
+        let numbers: Vec<u32> =
+            lists.items().iter().map(|list| chains.number(&beginnings(list.items()))).collect();
+        assert_eq!(numbers, [0, 0, 1, 2, 0, 1, 3, 4, 5, 6]);
     }
 }

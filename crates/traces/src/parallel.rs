@@ -16,8 +16,8 @@ const BYTES: usize = 8 << 20;
 /// Bytes of a part, unless one record is longer. What comes of them takes some times as much memory.
 pub(crate) const PART: usize = 1 << 20;
 
-/// Does `work` on each of the parts that `next` gives with their sizes, and calls `give` with what came of it, in order. After
-/// an error of `next` what came before is still given.
+/// Does `work` on each of the parts that `next` gives with their sizes, and calls `give` with the results in order.
+/// After an error of `next`, the results of the parts before it are still given.
 pub(crate) fn in_order<P: Send, T: Send>(
     sink: &mut dyn Sink,
     mut next: impl FnMut(&mut dyn Sink) -> Result<Option<(usize, P)>, ReadError>,
@@ -42,7 +42,7 @@ pub(crate) fn in_order<P: Send, T: Send>(
                 loop {
                     let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
                     let Ok((part, answer)) = job else { break };
-                    // After an error nobody waits for it.
+                    // After an error the receiver is gone.
                     let _ = answer.send(work(part));
                 }
             });
@@ -69,7 +69,7 @@ pub(crate) fn in_order<P: Send, T: Send>(
     })
 }
 
-/// Keeps what came next: a part, or how the parts ended.
+/// Stores the next part, or how the parts ended.
 fn step<P>(
     ready: &mut VecDeque<(usize, P)>,
     ended: &mut Option<Result<(), ReadError>>,
@@ -85,12 +85,12 @@ fn step<P>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Kept;
+    use crate::testing::CollectingSink;
 
     fn run(parts: usize, fails_at: Option<usize>) -> (Vec<usize>, bool) {
         let (mut next, mut given) = (0, Vec::new());
         let result = in_order(
-            &mut Kept::default(),
+            &mut CollectingSink::default(),
             |_| {
                 if Some(next) == fails_at {
                     return Err(ReadError::refused("no more"));
@@ -119,7 +119,7 @@ mod tests {
     fn who_receives_can_stop() {
         let mut given = 0;
         let result = in_order(
-            &mut Kept::default(),
+            &mut CollectingSink::default(),
             |_| Ok(Some((1, ()))),
             |()| (),
             |_, ()| {

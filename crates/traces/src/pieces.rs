@@ -23,7 +23,7 @@ pub(crate) struct Piece<'t> {
     pub(crate) at: At,
     /// Where it begins in the file.
     pub(crate) offset: u64,
-    /// Its text.
+    /// The text of the piece.
     pub(crate) text: &'t [u8],
 }
 
@@ -171,7 +171,7 @@ pub(crate) fn after_mark<R: BufRead>(source: &Source, mut reader: R) -> Result<S
 pub(crate) fn stopped(source: &Source, stop: Stop) -> ReadError {
     match stop {
         Stop::Text(offset, message) => not_json(source, offset, message),
-        // What was put there by a reader that asks whether to go on.
+        // A `ReadError` was wrapped by a reader that asks whether to go on.
         Stop::Io(cause) => match cause.downcast::<ReadError>() {
             Ok(error) => error,
             Err(cause) => source.error(cause).into(),

@@ -1,9 +1,9 @@
-//! What the user asks, among what programs put into messages of the user.
+//! The question of the user, among the texts that programs put into messages of the user.
 
 use crate::content::{Content, Part};
 
-/// What the user asks: programs put reminders in angle brackets and files of instructions into messages of the user, alone
-/// or beside the question.
+/// The question of the user. Programs put reminders in angle brackets and files of instructions into messages of the
+/// user, alone or beside the question.
 pub(crate) fn question(mut content: Content) -> Option<Content> {
     content.parts.retain(|part| match part {
         Part::Text(text) => !is_reminder(text),

@@ -1,5 +1,5 @@
-//! Follows the brackets and strings of JSON without parsing it, so that the parts of a document of any size are found in one
-//! pass. What is between the brackets is checked when it is parsed.
+//! Follows the brackets and strings of JSON without parsing it, so that the parts of a document of any size are found
+//! in one pass. Values between the brackets are checked when they are parsed.
 
 use std::io::BufRead;
 
@@ -8,7 +8,7 @@ use std::io::BufRead;
 pub(crate) struct Scanner<R> {
     reader: R,
     offset: u64,
-    /// What was passed since it was asked for, and the most of it that is kept.
+    /// The bytes that were passed since they were requested, and the most of them that is kept.
     taken: Vec<u8>,
     most: usize,
 }
@@ -16,9 +16,9 @@ pub(crate) struct Scanner<R> {
 /// Why a scan stopped.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// What is wrong, and where.
+    /// The place and the reason of a syntax error.
     Text(u64, &'static str),
-    /// It cannot be read.
+    /// The file cannot be read.
     Io(std::io::Error),
 }
 
@@ -69,7 +69,7 @@ impl<R: BufRead> Scanner<R> {
         Ok(!is_empty)
     }
 
-    /// Passes what follows an item or a member; whether there is another.
+    /// Passes the text after an item or a member, and returns whether there is another one.
     pub(crate) fn more(&mut self) -> Result<bool, Stop> {
         let byte = self.expect()?;
         if !matches!(byte, b',' | b']' | b'}') {
@@ -195,10 +195,10 @@ fn plain_length(bytes: &[u8]) -> usize {
     let mut length = 0;
     for word in words {
         let word = u64::from_le_bytes(*word);
-        let found =
+        let matches =
             zero_bytes(word ^ (ONES * u64::from(b'"'))) | zero_bytes(word ^ (ONES * u64::from(b'\\')));
-        if found != 0 {
-            return length + found.trailing_zeros() as usize / 8;
+        if matches != 0 {
+            return length + matches.trailing_zeros() as usize / 8;
         }
         length += 8;
     }

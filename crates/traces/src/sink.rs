@@ -1,4 +1,4 @@
-//! Who receives what is read from a file, and why a file gives no traces.
+//! The receiver of the traces of a file, and the reasons why a file gives none.
 
 use m3_trajectory::SourceError;
 use m3_trajectory::json::Json;
@@ -11,13 +11,13 @@ pub(crate) const LONGEST: u64 = 256 << 20;
 /// Why a file gives no traces.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It cannot be read, or a temporary file cannot be written.
+    /// The file cannot be read, or a temporary file cannot be written.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// It is of a kind that holds no calls, or not what scoring needs: the reason, and what to use instead.
+    /// The file is of a kind without calls, or without values that scoring needs: the reason, and what to use instead.
     #[error("{0}")]
     Refused(String),
-    /// Who receives what is read has had enough.
+    /// The sink asked to stop.
     #[error("interrupted")]
     Stopped,
 }
@@ -29,7 +29,7 @@ impl ReadError {
     }
 }
 
-/// Who receives what is read from a file.
+/// The receiver of the traces of a file.
 pub trait Sink {
     /// A trajectory. `line` is where it begins, from 1, if lines mean anything there.
     ///
@@ -41,10 +41,11 @@ pub trait Sink {
     /// `inputSchema` as in a catalog.
     fn tool(&mut self, _server: Option<&str>, _tool: Json) {}
 
-    /// What could not be read of the file itself.
+    /// A part of the file could not be read.
     fn warn(&mut self, line: Option<u64>, message: &str);
 
-    /// So many bytes of so many are read; a large file tells it now and then, also before its first trajectory.
+    /// Reports that so many bytes of the file are read; for a large file it is called now and then, also before the
+    /// first trajectory.
     ///
     /// # Errors
     /// [`ReadError::Stopped`] ends the reading.
@@ -58,7 +59,7 @@ pub trait Sink {
 pub(crate) struct At {
     /// Which one it is, from 0; `None` if it is the whole file.
     pub(crate) index: Option<u64>,
-    /// Its line, from 1.
+    /// The line, from 1.
     pub(crate) line: Option<u64>,
 }
 

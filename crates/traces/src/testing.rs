@@ -7,15 +7,15 @@ use crate::input::{ReadError, Sink};
 use crate::recognize;
 use crate::trace::{Trace, TracedCall};
 
-/// Keeps what is read.
+/// A sink that keeps all traces, tools and warnings.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct CollectingSink {
     pub(crate) traces: Vec<Trace>,
     pub(crate) tools: Vec<(Option<String>, Json)>,
     pub(crate) warnings: Vec<String>,
 }
 
-impl Sink for Kept {
+impl Sink for CollectingSink {
     fn trace(&mut self, _: Option<u64>, trace: Trace) -> Result<(), ReadError> {
         self.traces.push(trace);
         Ok(())
@@ -31,16 +31,16 @@ impl Sink for Kept {
 }
 
 /// Reads a file, and tells its format; the reason if it is refused.
-pub(crate) fn read_file(path: &std::path::Path) -> Result<(&'static str, Kept), String> {
+pub(crate) fn read_file(path: &std::path::Path) -> Result<(&'static str, CollectingSink), String> {
     let source = Source::open(path).unwrap();
     let file = recognize(&source).unwrap().ok_or("not recognized")?;
-    let mut kept = Kept::default();
-    file.read(&mut kept).map_err(|error| error.to_string())?;
-    Ok((file.format.name, kept))
+    let mut sink = CollectingSink::default();
+    file.read(&mut sink).map_err(|error| error.to_string())?;
+    Ok((file.format.name, sink))
 }
 
 /// Reads a text as a file with this name.
-pub(crate) fn read_text(name: &str, text: &str) -> Result<(&'static str, Kept), String> {
+pub(crate) fn read_text(name: &str, text: &str) -> Result<(&'static str, CollectingSink), String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, text).unwrap();

@@ -16,7 +16,7 @@ pub const IMPORT_SCHEMA: &str = "m3.import/1";
 /// A trajectory of a trace.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
-    /// Its id in the file, if it has one.
+    /// The id in the file, if the trace has one.
     pub id: Option<String>,
     /// Text and pictures of the first message of the user.
     pub question: Option<Content>,
@@ -40,29 +40,29 @@ pub struct Trace {
     pub task_type: Option<String>,
     /// The explicit form of the question, where the file has both.
     pub prompt: Option<String>,
-    /// What the whole run took that it is of, where the file tells that only.
+    /// The cost of the whole run, where the file has only that.
     pub run: Option<RunCost>,
     /// Further members of the trajectory, which suites read.
     pub extra: Vec<(String, Json)>,
-    /// Whose calls these are.
+    /// Whether the calls are a prediction or a reference.
     pub kind: TraceKind,
     /// The calls that should be made instead, where a file has both.
     pub reference: Option<Box<Trace>>,
 }
 
-/// Whose calls a trace has.
+/// The kind of a trace: a prediction, a reference or a task.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TraceKind {
     /// A model's.
     #[default]
     Prediction,
-    /// Nobody's: they should be made.
+    /// Calls that should be made: they are of no model.
     Reference,
-    /// None: it is a task.
+    /// A task without calls.
     Task,
 }
 
-/// What a run of many tasks took.
+/// The cost of a run of many tasks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunCost {
     /// Output tokens of all its tasks.
@@ -74,15 +74,15 @@ pub struct RunCost {
 /// A call of a trace.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TracedCall {
-    /// What results are joined by.
+    /// The id that results are joined by.
     pub(crate) id: Option<String>,
-    /// `server/tool` where the server is told.
+    /// The name, `server/tool` where the trace names the server.
     pub tool: String,
-    /// An object, or what the model wrote instead; `None` if the trace does not have them.
+    /// An object, or the text that the model wrote instead; `None` if the trace does not have them.
     pub arguments: Option<Json>,
     /// A text, a list of parts if there are media, or a value.
     pub result: Option<Json>,
-    /// Whether the trace says that it failed.
+    /// Whether the trace says that the call failed.
     pub is_error: bool,
     /// The kind of failure, in the format's words.
     pub error_type: Option<String>,
@@ -99,10 +99,10 @@ pub struct Notes(BTreeMap<Cow<'static, str>, u64>);
 /// The most different notes of a trajectory: some name a type that the file tells, of which there may be any number.
 const MOST_NOTES: usize = 100;
 
-/// What the notes beyond are counted as.
+/// The note that stands for all notes beyond the limit.
 const OTHER_NOTES: &str = "something else of many kinds is left out";
 
-/// The most characters of what the file tells in a note.
+/// The most characters of the file's own text in a note.
 const MOST_SHOWN: usize = 60;
 
 impl Notes {

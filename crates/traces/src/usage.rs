@@ -5,20 +5,20 @@ use m3_trajectory::json::Json;
 use crate::content::object;
 use crate::fields::{Fields, count};
 
-/// Tokens of one reply or of all. What is not told is `None`, not 0.
+/// Tokens of one reply or of all. A count that the trace does not have is `None`, not 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Tokens read, cached ones included.
     pub input: Option<u64>,
-    /// Of those, from the provider's cache.
+    /// The input tokens that came from the provider's cache.
     pub cached: Option<u64>,
     /// Tokens written, thoughts included.
     pub output: Option<u64>,
-    /// Of those, thoughts.
+    /// The output tokens that were thoughts.
     pub reasoning: Option<u64>,
 }
 
-/// The sum of what is known.
+/// The sum of the counts that are known.
 fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.saturating_add(b)),
@@ -40,7 +40,7 @@ impl Usage {
         self == Self::default()
     }
 
-    /// As m3 writes it.
+    /// The counts in the JSON of m3's own files.
     pub(crate) fn to_json(self) -> Json {
         let number = |number: Option<u64>| number.and_then(|number| i64::try_from(number).ok());
         let members = [
@@ -58,7 +58,7 @@ impl Usage {
         json
     }
 
-    /// As m3 writes it.
+    /// Reads the counts from the JSON of m3's own files.
     pub(crate) fn of_own(usage: &Json) -> Self {
         Self {
             input: usage.count("input_tokens"),
@@ -68,7 +68,8 @@ impl Usage {
         }
     }
 
-    /// OpenAI's, of Chat Completions and of Responses, and what is written like it: input includes cached tokens.
+    /// Reads OpenAI's usage, of Chat Completions and of Responses, and of programs that write it the same way: input
+    /// includes cached tokens.
     pub(crate) fn of_openai(usage: &Json) -> Self {
         let detail =
             |keys: [&str; 2], name: &str| usage.first(&keys).and_then(|it| it.member(name)).and_then(count);
@@ -80,7 +81,7 @@ impl Usage {
         }
     }
 
-    /// Anthropic's: input does not include what was read from the cache or written to it.
+    /// Reads Anthropic's usage: input does not include tokens that were read from the cache or written to it.
     pub(crate) fn of_anthropic(usage: &Json) -> Self {
         let cached = usage.count("cache_read_input_tokens");
         let parts = [usage.count("input_tokens"), cached, usage.count("cache_creation_input_tokens")];
@@ -90,24 +91,24 @@ impl Usage {
 
     /// The AI SDK's, of all versions: input includes cached tokens.
     pub(crate) fn of_ai_sdk(usage: &Json) -> Self {
-        let of =
+        let count_of =
             |key: &str, detail: [&str; 2]| usage.count(key).or_else(|| usage.below(&detail).and_then(count));
         Self {
             input: usage.first(&["inputTokens", "promptTokens"]).and_then(count),
-            cached: of("cachedInputTokens", ["inputTokenDetails", "cacheReadTokens"]),
+            cached: count_of("cachedInputTokens", ["inputTokenDetails", "cacheReadTokens"]),
             output: usage.first(&["outputTokens", "completionTokens"]).and_then(count),
-            reasoning: of("reasoningTokens", ["outputTokenDetails", "reasoningTokens"]),
+            reasoning: count_of("reasoningTokens", ["outputTokenDetails", "reasoningTokens"]),
         }
     }
 
     /// Gemini's, in both writings: input includes cached tokens, output does not include thoughts.
     pub(crate) fn of_gemini(usage: &Json) -> Self {
-        let of = |keys: [&str; 2]| usage.first(&keys).and_then(count);
-        let reasoning = of(["thoughtsTokenCount", "thoughts_token_count"]);
+        let count_of = |keys: [&str; 2]| usage.first(&keys).and_then(count);
+        let reasoning = count_of(["thoughtsTokenCount", "thoughts_token_count"]);
         Self {
-            input: of(["promptTokenCount", "prompt_token_count"]),
-            cached: of(["cachedContentTokenCount", "cached_content_token_count"]),
-            output: sum(of(["candidatesTokenCount", "candidates_token_count"]), reasoning),
+            input: count_of(["promptTokenCount", "prompt_token_count"]),
+            cached: count_of(["cachedContentTokenCount", "cached_content_token_count"]),
+            output: sum(count_of(["candidatesTokenCount", "candidates_token_count"]), reasoning),
             reasoning,
         }
     }

@@ -10,7 +10,7 @@ type Place = (Reverse<usize>, usize);
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Waiting {
     by_id: HashMap<String, BTreeSet<Place>>,
-    /// Those without an id.
+    /// The waiting calls without an id.
     nameless: BTreeSet<Place>,
     all: BTreeSet<Place>,
 }
@@ -46,8 +46,8 @@ impl Waiting {
         self.by_id.get(id)?.first().map(|(reply, call)| (reply.0, *call))
     }
 
-    /// The latest reply with calls that a result could belong to, and those: any for a result without an id, else those
-    /// that have none themselves.
+    /// The latest reply with waiting calls that a result could belong to, and these calls: all of them for a result
+    /// without an id, else only calls that have no id themselves.
     pub(crate) fn latest(&self, has_id: bool) -> Option<(usize, impl Iterator<Item = usize>)> {
         let places = if has_id { &self.nameless } else { &self.all };
         let (reply, _) = places.first()?;

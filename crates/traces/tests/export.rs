@@ -54,9 +54,9 @@ const LOSSES: [(&str, &[Loss]); 4] = [
 ];
 
 #[derive(Default)]
-struct Kept(Vec<Trace>);
+struct CollectingSink(Vec<Trace>);
 
-impl Sink for Kept {
+impl Sink for CollectingSink {
     fn trace(&mut self, _: Option<u64>, trace: Trace) -> Result<(), ReadError> {
         self.0.push(trace);
         Ok(())
@@ -273,7 +273,7 @@ fn there_and_back(target: &'static Target, all: &[Value]) -> Vec<Value> {
     std::fs::write(&path, text).unwrap();
     let source = Source::open(&path).unwrap();
     let recognized = recognize(&source).unwrap().unwrap();
-    let mut kept = Kept::default();
+    let mut kept = CollectingSink::default();
     recognized.read(&mut kept).unwrap();
     let traces = kept.0.into_iter().map(|trace| {
         let id = trace.id.clone().unwrap_or_default();
@@ -487,7 +487,7 @@ fn ids_of_calls_are_stable_and_each_once() {
 
 #[test]
 fn what_is_lost_is_told() {
-    let told = |name: &str| -> Vec<(String, u64)> {
+    let notes = |name: &str| -> Vec<(String, u64)> {
         let target = TARGETS.iter().find(|target| target.name == name).unwrap();
         let mut exporter = Exporter::new(target, 1);
         exporter.write(&trajectory_of(&hand_written()[0]));
@@ -501,11 +501,11 @@ fn what_is_lost_is_told() {
     let pictures = note("pictures of a result follow in a message of the user, named like the call", 1);
     let failures = note("failures of calls have no mark", 1);
     assert_eq!(
-        told("openai"),
+        notes("openai"),
         [failures, kinds.clone(), pictures, times.clone(), time.clone(), tokens.clone()]
     );
-    assert_eq!(told("anthropic"), [kinds, times, time, tokens]);
-    assert_eq!(told("otel"), []);
+    assert_eq!(notes("anthropic"), [kinds, times, time, tokens]);
+    assert_eq!(notes("otel"), []);
 }
 
 #[test]

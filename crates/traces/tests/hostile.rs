@@ -82,7 +82,7 @@ fn read_bytes(bytes: &[u8]) -> (&'static str, Result<Counts, String>) {
     std::fs::create_dir_all(&within).unwrap();
     let path = within.join("log.eval");
     std::fs::write(&path, bytes).unwrap();
-    let found = read_path(&path);
+    let outcome = read_path(&path);
     for (folder, only) in
         [(folder.path().to_owned(), "a"), (folder.path().join("a"), "b"), (within, "log.eval")]
     {
@@ -90,7 +90,7 @@ fn read_bytes(bytes: &[u8]) -> (&'static str, Result<Counts, String>) {
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names, [only]);
     }
-    found
+    outcome
 }
 
 #[track_caller]

@@ -27,7 +27,7 @@ impl Sink for Counts {
 }
 
 /// The format of a file with this text, and the calls of its steps, or why it is refused.
-fn found(text: &[u8]) -> (&'static str, Result<Counts, String>) {
+fn recognize_and_count(text: &[u8]) -> (&'static str, Result<Counts, String>) {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), text).unwrap();
     let source = Source::open(file.path()).unwrap();
@@ -46,7 +46,7 @@ fn check(pairs: &[Pair]) {
     let mut wrong = Vec::new();
     for (why, files) in pairs {
         for (format, steps, text) in files {
-            match found(text.as_bytes()) {
+            match recognize_and_count(text.as_bytes()) {
                 (name, Ok(counts)) if name == *format && counts.steps == *steps => {}
                 (name, Ok(counts)) => wrong
                     .push(format!("{why}: {name} {:?} instead of {format} {steps:?}: {text}", counts.steps)),
@@ -828,7 +828,7 @@ fn what_is_refused_says_why_and_what_to_use_instead() {
     ];
     let mut wrong = Vec::new();
     for (format, text, says) in cases {
-        match found(text.as_bytes()) {
+        match recognize_and_count(text.as_bytes()) {
             (name, Err(error)) if name == format && says.iter().all(|it| error.contains(it)) => {}
             (name, Err(error)) => wrong.push(format!("{name}: {error}: {text}")),
             (name, Ok(counts)) => wrong.push(format!("{name}, {} trajectories: {text}", counts.traces)),
@@ -841,10 +841,10 @@ fn what_is_refused_says_why_and_what_to_use_instead() {
 fn marks_and_compression_are_taken_off_first() {
     let text = br#"[{"role": "assistant", "tool_calls": [{"function": {"name": "f"}}]}]"#;
     let marked = [b"\xef\xbb\xbf \n", &text[..]].concat();
-    assert_eq!(found(&marked).0, "openai-chat-messages");
+    assert_eq!(recognize_and_count(&marked).0, "openai-chat-messages");
     let lines =
         [b"\xef\xbb\xbf", &text[1..text.len() - 1], b"\r\n", &text[1..text.len() - 1], b"\r\n"].concat();
-    let (name, read) = found(&lines);
+    let (name, read) = recognize_and_count(&lines);
     assert_eq!((name, read.unwrap().steps), ("openai-chat-messages", vec![2]));
 }
 
@@ -852,8 +852,8 @@ fn marks_and_compression_are_taken_off_first() {
 fn the_first_lines_may_be_headers_and_a_line_may_be_cut() {
     let header = "{\"a\": 1}\n".repeat(9);
     let call = "{\"type\": \"response_item\", \"payload\": {\"type\": \"function_call\", \"call_id\": \"1\", \"name\": \"f\", \"arguments\": \"{}\"}}\n";
-    assert_eq!(found(format!("{header}{call}").as_bytes()).0, "codex-rollout");
-    assert_eq!(found(format!("{header}{{\"a\": 1}}\n{call}").as_bytes()).0, "none");
-    let (name, read) = found(format!("{call}{}", &call[..60]).as_bytes());
+    assert_eq!(recognize_and_count(format!("{header}{call}").as_bytes()).0, "codex-rollout");
+    assert_eq!(recognize_and_count(format!("{header}{{\"a\": 1}}\n{call}").as_bytes()).0, "none");
+    let (name, read) = recognize_and_count(format!("{call}{}", &call[..60]).as_bytes());
     assert_eq!((name, read.unwrap().steps), ("codex-rollout", vec![1]));
 }

@@ -13,12 +13,12 @@ use serde_json::{Map, Value, json};
 
 /// Keeps everything.
 #[derive(Default)]
-struct Kept {
+struct CollectingSink {
     traces: Vec<Trace>,
     warnings: Vec<String>,
 }
 
-impl Sink for Kept {
+impl Sink for CollectingSink {
     fn trace(&mut self, _: Option<u64>, trace: Trace) -> Result<(), ReadError> {
         self.traces.push(trace);
         Ok(())
@@ -149,7 +149,7 @@ fn compare(
 }
 
 /// A trajectory: its id, itself, and those of its sub-agents.
-type Found = (Option<String>, Value, Vec<(String, Value)>);
+type TrajectoryParts = (Option<String>, Value, Vec<(String, Value)>);
 
 /// What is wrong with a sample.
 fn check(folder: &Path) -> Vec<String> {
@@ -165,7 +165,7 @@ fn check(folder: &Path) -> Vec<String> {
     files.sort();
     // The files of sub-agents belong to the session beside them.
     files.retain(|path| !path.file_name().unwrap().to_string_lossy().starts_with("agent-"));
-    let mut kept = Kept::default();
+    let mut kept = CollectingSink::default();
     let texts: String = files
         .iter()
         .map(|file| String::from_utf8_lossy(&std::fs::read(file).unwrap()).into_owned())
@@ -184,7 +184,7 @@ fn check(folder: &Path) -> Vec<String> {
     if extra["refuse"] == true {
         return vec!["should be refused".to_owned()];
     }
-    let all: Vec<Found> = kept
+    let all: Vec<TrajectoryParts> = kept
         .traces
         .into_iter()
         .map(|trace| {

@@ -20,12 +20,12 @@ const PLANTED: &str = "sk-PLANTED";
 
 /// Everything that a file tells, as text.
 #[derive(Debug, Default)]
-struct Told {
+struct TextCollector {
     calls: usize,
     texts: Vec<String>,
 }
 
-impl Told {
+impl TextCollector {
     fn add(&mut self, name: &str, trace: &Trace) {
         self.calls += trace.call_count();
         self.texts.push(name.to_owned());
@@ -43,7 +43,7 @@ impl Told {
     }
 }
 
-impl Sink for Told {
+impl Sink for TextCollector {
     fn trace(&mut self, _: Option<u64>, trace: Trace) -> Result<(), ReadError> {
         self.add("outer", &trace);
         Ok(())
@@ -58,11 +58,11 @@ impl Sink for Told {
 fn leaks(path: &Path) -> (&'static str, usize, Vec<String>) {
     let source = Source::open(path).unwrap();
     let Some(file) = recognize(&source).unwrap() else { return ("none", 0, Vec::new()) };
-    let mut told = Told::default();
-    if let Err(error) = file.read(&mut told) {
-        told.texts.push(error.to_string());
+    let mut collector = TextCollector::default();
+    if let Err(error) = file.read(&mut collector) {
+        collector.texts.push(error.to_string());
     }
-    let found = told.texts.iter().filter_map(|text| {
+    let leaks = collector.texts.iter().filter_map(|text| {
         let at = text.find(PLANTED)?;
         Some(
             text[..at]
@@ -76,7 +76,7 @@ fn leaks(path: &Path) -> (&'static str, usize, Vec<String>) {
                 .collect(),
         )
     });
-    (file.format.name, told.calls, found.collect())
+    (file.format.name, collector.calls, leaks.collect())
 }
 
 /// Checks files of a format whose texts have `KEY` in places that are not to be copied.

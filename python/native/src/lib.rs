@@ -60,7 +60,7 @@ fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 #[pyfunction]
 #[pyo3(signature = (encoder_dir, runtime_library, program))]
 fn set_installed(encoder_dir: Option<PathBuf>, runtime_library: Option<PathBuf>, program: Vec<OsString>) {
-    m3_encoder::Installed { encoder_dir, runtime_library }.set();
+    m3_encoder::InstalledFiles { encoder_dir, runtime_library }.set();
     m3_mcp::OwnProgram::set(program);
 }
 

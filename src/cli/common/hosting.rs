@@ -81,7 +81,7 @@ pub(in crate::cli) fn add_simulated(
     printer: Printer,
 ) -> Result<(), Failure> {
     let failed = |error: SimulationError| Failure::new(code::INPUT, error.to_string());
-    let Some(options) = SimulatedOptions::of(config).map_err(failed)? else { return Ok(()) };
+    let Some(options) = SimulatedOptions::from_config(config).map_err(failed)? else { return Ok(()) };
     let mut embedder = if options.needs_encoder() { Some(open_encoder()?) } else { None };
     let simulation = options.add_to(config, embedder.as_mut()).map_err(failed)?;
     for (server, tool) in &simulation.rejected {

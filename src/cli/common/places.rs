@@ -79,7 +79,8 @@ impl ScoredPlaces {
             Self::Spans => {
                 let Some(index) = prediction else { return Ok(Places::default()) };
                 // `m3 export` of a run's folder writes its repetitions one after the other.
-                let SpanIds { trace, span } = SpanIds::of(&*files.predictions.look_at(index)?, repeat as u64);
+                let SpanIds { trace, span } =
+                    SpanIds::for_trajectory(&*files.predictions.look_at(index)?, repeat as u64);
                 Ok(Places { span: Some(SpanPlace { trace, span }), ..Places::default() })
             }
         }

@@ -147,7 +147,7 @@ impl Rule {
                          it needs"
                     )));
                 };
-                let found = candidates.of(&references.read(index)?, catalog, embedder);
+                let found = candidates.for_task(&references.read(index)?, catalog, embedder);
                 Ok(found.map_err(|error| error.to_string()))
             }
         }

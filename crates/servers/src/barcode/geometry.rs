@@ -286,12 +286,12 @@ mod tests {
         }
         let line = |row| (Place { x: 24.5, y: row }, Place { x: 57.5, y: row });
         let (start, end) = line(15.5);
-        let found = bars(&image, start, end).unwrap();
-        let rect = found.corners.rect(image.dimensions());
-        assert!(found.is_whole);
+        let shape = bars(&image, start, end).unwrap();
+        let rect = shape.corners.rect(image.dimensions());
+        assert!(shape.is_whole);
         assert!(rect.x.abs_diff(20) <= 1 && (rect.x + rect.width).abs_diff(62) <= 1, "{rect:?}");
         assert!(rect.y.abs_diff(10) <= 1 && (rect.y + rect.height).abs_diff(30) <= 1, "{rect:?}");
-        assert!((found.height - 20.0).abs() <= 1.0, "{found:?}");
+        assert!((shape.height - 20.0).abs() <= 1.0, "{shape:?}");
         // Half of the bars count as part of a longer code.
         assert!(!bars(&image, start, Place { x: 37.5, ..end }).unwrap().is_whole);
         assert_eq!(bars(&image, start, start), None);

@@ -81,18 +81,18 @@ impl Toolbox for BarcodeServer {
 /// Reads the first image, as `pyzbar-mcp` does.
 fn scan_barcode(workspace: &Workspace, paths: &[String]) -> ToolResult {
     let Some((path, others)) = paths.split_first() else {
-        return told(&json!({"error": "no image is named"}), true);
+        return text_result(&json!({"error": "no image is named"}), true);
     };
     let mut answer = match read(workspace, path) {
         Ok(codes) => json!({"message": message(&codes), "metadata": {"results": results(&codes)}}),
-        Err(error) => return told(&json!({ "error": error }), true),
+        Err(error) => return text_result(&json!({ "error": error }), true),
     };
     if !others.is_empty() {
         answer["ignored"] = json!(others);
         let hint = format!("{} Only the first image was read.", message_of(&answer));
         answer["message"] = json!(hint);
     }
-    told(&answer, false)
+    text_result(&answer, false)
 }
 
 /// Reads every image. It is an error if none can be read.
@@ -106,7 +106,7 @@ fn scan_all(workspace: &Workspace, paths: &[String]) -> ToolResult {
         Err(error) => json!({"path": path, "error": error}),
     });
     let images: Vec<Value> = images.collect();
-    told(&json!({ "images": images }), is_error)
+    text_result(&json!({ "images": images }), is_error)
 }
 
 fn read(workspace: &Workspace, path: &str) -> Result<Vec<Code>, String> {
@@ -151,7 +151,7 @@ fn message_of(answer: &Value) -> &str {
 }
 
 /// The answer as text, and as structured content with the same text, as the output schema requires.
-fn told(answer: &Value, is_error: bool) -> ToolResult {
+fn text_result(answer: &Value, is_error: bool) -> ToolResult {
     let text = answer.to_string();
     let structured_content = Some(json!({"result": text}));
     ToolResult { structured_content, is_error, ..ToolResult::text(text) }

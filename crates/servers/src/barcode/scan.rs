@@ -17,9 +17,9 @@ use super::geometry::{Corners, Place, Rect, bars};
 /// A code in an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Code {
-    /// Its kind, by zbar's name.
+    /// The kind of the code, by zbar's name.
     pub(super) kind: &'static str,
-    /// Its content.
+    /// The content of the code.
     pub(super) text: String,
     /// The upright box around it, in pixels of the image.
     pub(super) rect: Rect,
@@ -111,7 +111,7 @@ struct View {
 
 impl View {
     /// The image in this view, and the way back for places.
-    fn of(&self, image: &GrayImage) -> (GrayImage, impl Fn(Place) -> Place + use<>) {
+    fn apply(&self, image: &GrayImage) -> (GrayImage, impl Fn(Place) -> Place + use<>) {
         let (width, height) = image.dimensions();
         #[expect(
             clippy::cast_possible_truncation,
@@ -159,9 +159,9 @@ struct Search {
 }
 
 impl Search {
-    /// Finds what can be found in one view.
+    /// Scans one view.
     fn through(&mut self, view: &View, hints: &DecodeHints) {
-        let (mut seen, back) = view.of(&self.image);
+        let (mut seen, back) = view.apply(&self.image);
         for (result, corners) in squares(&seen, hints) {
             corners.erase(&mut seen);
             self.keep(&result, corners.map(&back));
@@ -219,8 +219,8 @@ fn bitmap(image: &GrayImage) -> Option<BinaryBitmap<HybridBinarizer<Luma8Source<
 /// All QR codes, if `hints` asks for them.
 fn squares(image: &GrayImage, hints: &DecodeHints) -> Vec<(RXingResult, Corners)> {
     let Some(mut bitmap) = bitmap(image) else { return Vec::new() };
-    let found = QrReader.decode_multiple_with_hints(&mut bitmap, hints);
-    let with_corners = found.unwrap_or_default().into_iter().filter_map(|result| {
+    let codes = QrReader.decode_multiple_with_hints(&mut bitmap, hints);
+    let with_corners = codes.unwrap_or_default().into_iter().filter_map(|result| {
         let [a, b, c, d] = result.getPoints() else { return None };
         let corners = Corners::around([a, b, c, d].map(|point| Place { x: point.x, y: point.y }));
         Some((result, corners))

@@ -18,7 +18,7 @@ pub(super) enum Failure {
     Read {
         /// The path in the caller's spelling.
         path: String,
-        /// What is wrong with it.
+        /// The cause.
         #[source]
         source: ImageFileError,
     },
@@ -37,9 +37,9 @@ pub(super) enum Failure {
     /// An argument has the right type but an impossible value.
     #[error("`{argument}` {problem}")]
     Argument {
-        /// Its place in the arguments, such as `circles[2].radius`.
+        /// The argument's place, such as `circles[2].radius`.
         argument: String,
-        /// What is wrong with it, and what is allowed.
+        /// The problem with the argument, and the allowed values.
         problem: &'static str,
     },
     /// The result would be too large.

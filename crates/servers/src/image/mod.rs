@@ -188,8 +188,8 @@ fn make(images: &Images, edit: &dyn Edit) -> Result<ToolResult, Failure> {
     let image = edit.edit(images.read(input)?, images)?;
     let written = target.write(&images.workspace, &image)?;
     let (width, height) = image.dimensions();
-    let told = json!({"result": [written], "width": width, "height": height});
-    let mut result = ToolResult::structured(&told);
+    let output = json!({"result": [written], "width": width, "height": height});
+    let mut result = ToolResult::structured(&output);
     result.content.extend(output::shown(&image)?);
     Ok(result)
 }

@@ -110,7 +110,7 @@ impl Shape {
     }
 }
 
-/// Whole columns or rows of an image of this many.
+/// The whole columns or rows between two places, in an image that has `count` of them.
 fn cut((first, last): (f64, f64), count: u32) -> Range<u32> {
     let first = (first - ROUNDOFF).ceil().max(0.0);
     let last = (last + ROUNDOFF).floor().min(f64::from(count) - 1.0);

@@ -44,10 +44,10 @@ impl Output {
 
     /// A text, or the JSON it contains, as the structured content that the schema requires.
     fn of_text(&self, text: &str) -> Option<Value> {
-        let said: Option<Value> = serde_json::from_str(text).ok();
+        let parsed: Option<Value> = serde_json::from_str(text).ok();
         let wrapped =
-            said.clone().into_iter().chain([Value::from(text)]).map(|value| json!({ "result": value }));
-        said.into_iter().filter(Value::is_object).chain(wrapped).find(|value| self.accepts(value))
+            parsed.clone().into_iter().chain([Value::from(text)]).map(|value| json!({ "result": value }));
+        parsed.into_iter().filter(Value::is_object).chain(wrapped).find(|value| self.accepts(value))
     }
 }
 
@@ -69,16 +69,16 @@ pub(super) fn made(
     output: Option<&Output>,
     seed: &Seed,
 ) -> ToolResult {
-    let told = format!("simulated result of `{}` for {}", shortened(tool, MAX_ARGUMENTS), named(arguments));
-    let Some(output) = output else { return simulated(ToolResult::text(told)) };
-    // If the schema is a single wrapped text, a text about the call says more than a made-up word.
-    let plain = json!({ "result": told.as_str() });
+    let text = format!("simulated result of `{}` for {}", shortened(tool, MAX_ARGUMENTS), named(arguments));
+    let Some(output) = output else { return simulated(ToolResult::text(text)) };
+    // If the schema is a single wrapped text, a text about the call is more useful than a generated word.
+    let plain = json!({ "result": text.as_str() });
     let value = if output.wraps() && output.accepts(&plain) {
         Some(plain)
     } else {
         generate::value(&output.schema, &output.judge, arguments, seed).filter(Value::is_object)
     };
-    let Some(value) = value else { return simulated(ToolResult::text(told)) };
+    let Some(value) = value else { return simulated(ToolResult::text(text)) };
     let mut content = texts(&value, output.wraps());
     content.push(Content::Text(MARK.to_owned()));
     simulated(ToolResult { content, structured_content: Some(value), ..ToolResult::default() })

@@ -42,7 +42,8 @@ impl CallKey {
 }
 
 impl Defaults {
-    /// The defaults in an input schema. A required argument has none, because a call without it is another call.
+    /// The defaults in an input schema, except those of required arguments, because a call without a required argument
+    /// is another call.
     pub(super) fn new(input_schema: &Map<String, Value>) -> Self {
         let described = properties(input_schema).into_iter().flatten();
         let optional = described.filter(|(name, _)| !required(input_schema).any(|one| one == *name));

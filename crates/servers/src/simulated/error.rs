@@ -40,13 +40,13 @@ pub enum SimulationError {
     UnknownName {
         /// The name.
         name: String,
-        /// What it may have meant.
+        /// A suggestion for the intended key.
         hint: String,
     },
     /// `only` names a trajectory that calls no tool of the catalog.
     #[error("trajectory `{}` calls no tool of the catalog, so that nothing is left to offer", shortened(.id, SHOWN))]
     NoTools {
-        /// Its id.
+        /// The id of the trajectory.
         id: String,
     },
     /// There are distractors, but no needed tools.
@@ -62,7 +62,7 @@ pub enum SimulationError {
     ServerName {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// The reason.
         problem: &'static str,
     },
     /// A simulated server has the name of a configured one.

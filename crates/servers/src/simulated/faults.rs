@@ -34,7 +34,7 @@ pub enum Delay {
     Between(f64, f64),
 }
 
-/// What goes wrong with a call.
+/// A fault of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     /// A failure, in one of three forms.
@@ -52,7 +52,7 @@ pub(super) enum FailureForm {
     Signalled,
     /// Only in its text.
     Told,
-    /// Not at all: the content is empty.
+    /// The failure is not reported: the content is empty.
     Silent,
 }
 
@@ -112,7 +112,7 @@ impl Faults {
         })
     }
 
-    /// What goes wrong with a call, if anything, and its delay; `number` is how many equal calls came before.
+    /// The delay of a call, and its fault, if any; `number` is how many equal calls came before.
     pub(super) fn draw(&self, seed: &Seed, call: &CallKey, number: u64) -> (Duration, Option<Fault>) {
         let mut stream = seed.child("fault").child(call.bytes()).child(number.to_le_bytes()).stream();
         // Always drawn in this order, so that one setting does not affect the other.

@@ -21,7 +21,7 @@ impl SimulatedOptions {
     ///
     /// # Errors
     /// [`SimulationError::Config`], with all mistakes.
-    pub fn of(config: &HostConfig) -> Result<Option<Self>, SimulationError> {
+    pub fn from_config(config: &HostConfig) -> Result<Option<Self>, SimulationError> {
         let Some(simulated) = &config.simulated else { return Ok(None) };
         Ok(Some(options(simulated, &config.folder, &config.file)?))
     }
@@ -76,8 +76,8 @@ impl Reader<'_> {
     }
 
     fn wrong<T: Default>(&mut self, key: &str, expected: &str, found: &Value) -> T {
-        let found = shortened(&found.to_string(), 80);
-        self.problem(key, format!("it should be {expected}, and is `{found}`"))
+        let value = shortened(&found.to_string(), 80);
+        self.problem(key, format!("it should be {expected}, and is `{value}`"))
     }
 
     fn check_keys(&mut self, members: &Map<String, Value>, prefix: &str, known: &[&str]) {

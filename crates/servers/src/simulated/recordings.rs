@@ -106,7 +106,7 @@ impl Recordings {
     }
 
     /// The results of a call in the order of the record; empty if it was not recorded.
-    pub(super) fn of(&self, call: &CallKey) -> &[Arc<ToolResult>] {
+    pub(super) fn results(&self, call: &CallKey) -> &[Arc<ToolResult>] {
         self.results.get(call).map_or(&[], Vec::as_slice)
     }
 }

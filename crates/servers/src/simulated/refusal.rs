@@ -88,11 +88,11 @@ fn findings<'a>(schema: &'a Value, arguments: &'a Value, problem: &'a ArgumentPr
 
 /// The schema at a path, through `properties` and `items` and references to definitions.
 fn schema_at<'a>(root: &'a Value, path: &[String]) -> Option<&'a Map<String, Value>> {
-    let found = path.iter().try_fold(root, |schema, name| {
+    let schema = path.iter().try_fold(root, |schema, name| {
         let property = schema.get("properties").and_then(|properties| properties.get(name));
         Some(resolved(root, property.or(schema.get("items"))?))
     });
-    found?.as_object()
+    schema?.as_object()
 }
 
 /// The types that a schema allows, without `null`.
@@ -100,15 +100,15 @@ fn expected(schema: Option<&Map<String, Value>>) -> Vec<&str> {
     let Some(schema) = schema else { return Vec::new() };
     let branches = ["anyOf", "oneOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).flatten();
     let types = branches.filter_map(Value::as_object).chain([schema]).filter_map(|schema| schema.get("type"));
-    let mut found: Vec<&str> = Vec::new();
+    let mut allowed: Vec<&str> = Vec::new();
     for kind in types {
         match kind {
-            Value::Array(kinds) => found.extend(kinds.iter().filter_map(Value::as_str)),
-            kind => found.extend(kind.as_str()),
+            Value::Array(kinds) => allowed.extend(kinds.iter().filter_map(Value::as_str)),
+            kind => allowed.extend(kind.as_str()),
         }
     }
-    found.retain(|kind| *kind != "null");
-    found
+    allowed.retain(|kind| *kind != "null");
+    allowed
 }
 
 /// The limit or the list of values in the schema that the problem's keyword refers to.
@@ -137,28 +137,29 @@ fn pydantic(title: &str, findings: &[Finding<'_>], is_call: bool, arguments: &Va
 
 fn pydantic_words(finding: &Finding<'_>, is_call: bool) -> (String, &'static str) {
     let is_text = finding.value.is_some_and(Value::is_string);
-    let said = |text: &str| text.to_owned();
+    let words = |text: &str| text.to_owned();
     let bound = || limit(finding).map_or_else(String::new, ToString::to_string);
     match finding.problem.keyword.as_str() {
-        "required" if is_call => (said("Missing required argument"), "missing_argument"),
-        "required" => (said("Field required"), "missing"),
+        "required" if is_call => (words("Missing required argument"), "missing_argument"),
+        "required" => (words("Field required"), "missing"),
         "additionalProperties" if is_call => {
-            (said("Unexpected keyword argument"), "unexpected_keyword_argument")
+            (words("Unexpected keyword argument"), "unexpected_keyword_argument")
         }
-        "additionalProperties" => (said("Extra inputs are not permitted"), "extra_forbidden"),
+        "additionalProperties" => (words("Extra inputs are not permitted"), "extra_forbidden"),
         "type" | "anyOf" | "oneOf" => match expected(finding.schema).first().copied() {
-            Some("integer") if is_text => {
-                (said("Input should be a valid integer, unable to parse string as an integer"), "int_parsing")
-            }
-            Some("integer") => (said("Input should be a valid integer"), "int_type"),
+            Some("integer") if is_text => (
+                words("Input should be a valid integer, unable to parse string as an integer"),
+                "int_parsing",
+            ),
+            Some("integer") => (words("Input should be a valid integer"), "int_type"),
             Some("number") if is_text => {
-                (said("Input should be a valid number, unable to parse string as a number"), "float_parsing")
+                (words("Input should be a valid number, unable to parse string as a number"), "float_parsing")
             }
-            Some("number") => (said("Input should be a valid number"), "float_type"),
-            Some("boolean") => (said("Input should be a valid boolean"), "bool_type"),
-            Some("string") => (said("Input should be a valid string"), "string_type"),
-            Some("array") => (said("Input should be a valid list"), "list_type"),
-            Some("object") => (said("Input should be a valid dictionary"), "dict_type"),
+            Some("number") => (words("Input should be a valid number"), "float_type"),
+            Some("boolean") => (words("Input should be a valid boolean"), "bool_type"),
+            Some("string") => (words("Input should be a valid string"), "string_type"),
+            Some("array") => (words("Input should be a valid list"), "list_type"),
+            Some("object") => (words("Input should be a valid dictionary"), "dict_type"),
             _ => (finding.problem.message.clone(), "value_error"),
         },
         "enum" | "const" => {

@@ -31,23 +31,24 @@ pub struct Behaviour {
 /// A simulated server. Its only state is how often it got each call, if this matters for the answer;
 /// [`Toolbox::fresh`] gives another instance without this state.
 pub struct SimulatedServer {
-    shared: Arc<Shared>,
-    seen: Mutex<HashMap<CallKey, Seen>>,
+    shared: Arc<SharedState>,
+    seen: Mutex<HashMap<CallKey, CallCount>>,
 }
 
-/// What all instances of a server have in common.
-struct Shared {
+/// The state that all instances of a server share.
+struct SharedState {
     name: String,
     tools: Vec<Tool>,
-    /// The index of each tool in `tools`, with what its calls need.
-    prepared: HashMap<String, Prepared>,
+    /// The tools by name, with everything that their calls need.
+    prepared: HashMap<String, PreparedTool>,
     recordings: Arc<Recordings>,
     behaviour: Behaviour,
     seed: Seed,
 }
 
-/// What the calls of a tool need; schemas are compiled at the first call, so that a large catalog starts at once.
-struct Prepared {
+/// Everything that the calls of a tool need; schemas are compiled at the first call, so that a large catalog starts at
+/// once.
+struct PreparedTool {
     index: usize,
     defaults: Defaults,
     /// `None` if the schema cannot be compiled: arguments are then not checked.
@@ -57,7 +58,7 @@ struct Prepared {
 
 /// How often an instance got a call.
 #[derive(Debug, Clone, Copy, Default)]
-struct Seen {
+struct CallCount {
     /// All equal calls.
     calls: u64,
     /// Equal calls that were answered from the recordings.
@@ -80,12 +81,12 @@ impl SimulatedServer {
     ) -> Self {
         let prepare = |(index, tool): (usize, &Tool)| {
             let defaults = Defaults::new(&tool.input_schema);
-            let prepared = Prepared { index, defaults, input: OnceLock::new(), output: OnceLock::new() };
+            let prepared = PreparedTool { index, defaults, input: OnceLock::new(), output: OnceLock::new() };
             (tool.name.clone(), prepared)
         };
         let prepared = tools.iter().enumerate().map(prepare).collect();
         let seed = Seed::new(behaviour.seed);
-        let shared = Shared { name, tools, prepared, recordings, behaviour, seed };
+        let shared = SharedState { name, tools, prepared, recordings, behaviour, seed };
         Self { shared: Arc::new(shared), seen: Mutex::default() }
     }
 
@@ -97,10 +98,10 @@ impl SimulatedServer {
 
     /// Counts a call, and also a replay if it will be answered from the recordings. Two simultaneous calls get
     /// different numbers.
-    fn count(&self, call: &CallKey, is_replay: bool) -> Seen {
+    fn count(&self, call: &CallKey, is_replay: bool) -> CallCount {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.len() >= MAX_SEEN && !seen.contains_key(call) {
-            return Seen::default();
+            return CallCount::default();
         }
         let entry = seen.entry(*call).or_default();
         let before = *entry;
@@ -112,7 +113,7 @@ impl SimulatedServer {
         before
     }
 
-    /// What goes wrong with a call, if anything, and its delay.
+    /// The delay of a call, and its fault, if any.
     fn fate(&self, call: &CallKey) -> (Duration, Option<Fault>) {
         let faults = &self.shared.behaviour.faults;
         if *faults == Faults::default() {
@@ -123,19 +124,19 @@ impl SimulatedServer {
 
     /// Which of several recorded results comes next.
     fn turn(&self, call: &CallKey) -> usize {
-        let has_several = self.shared.recordings.of(call).len() > 1;
+        let has_several = self.shared.recordings.results(call).len() > 1;
         if has_several { self.count(call, true).replays } else { 0 }
     }
 }
 
-impl Shared {
+impl SharedState {
     /// The answer to a call with which nothing goes wrong. Schemas and results may be large, so this may take long.
     fn answer(&self, tool: &str, call: &CallKey, turn: usize, arguments: Map<String, Value>) -> Answer {
         let Some(prepared) = self.prepared.get(tool) else { return Answer::UnknownTool };
         let tool = &self.tools[prepared.index];
         let output = prepared.output(tool);
         // Recordings come first: the real server accepted these arguments, whatever its schema says.
-        let recorded = self.recordings.of(call);
+        let recorded = self.recordings.results(call);
         if let Some(last) = recorded.last() {
             return Answer::Result(answer::recorded(recorded.get(turn).unwrap_or(last), output));
         }
@@ -154,7 +155,7 @@ impl Shared {
     }
 }
 
-impl Prepared {
+impl PreparedTool {
     fn input(&self, tool: &Tool) -> Option<&ArgumentSchema> {
         self.input.get_or_init(|| ArgumentSchema::new(&tool.input_schema).ok()).as_ref()
     }

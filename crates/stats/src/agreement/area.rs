@@ -1,4 +1,4 @@
-//! The area under the curve: how well a value tells what succeeded from what did not.
+//! The area under the ROC curve: how well a value separates successes from failures.
 
 use std::ops::{AddAssign, Mul};
 
@@ -42,7 +42,7 @@ pub struct Outcome {
     pub value: f64,
     /// Whether it succeeded.
     pub succeeded: bool,
-    /// What it belongs to, and is drawn with.
+    /// The unit that the value belongs to: it is drawn together with the others of its unit.
     pub unit: usize,
 }
 

@@ -32,6 +32,6 @@ pub use trimmed::{TrimmedMean, trimmed_mean};
 
 #[cfg(test)]
 fn near(found: Option<f64>, expected: f64, tolerance: f64) {
-    let found = found.expect("it is defined");
-    assert!((found - expected).abs() <= tolerance, "{found} is not {expected}");
+    let value = found.expect("it is defined");
+    assert!((value - expected).abs() <= tolerance, "{value} is not {expected}");
 }

@@ -136,8 +136,8 @@ mod tests {
             (0, 20, 0.0, 0.1611),
             (1, 29, 0.0061, 0.1718),
         ] {
-            let found = wilson(successes, trials, 0.95).unwrap();
-            assert!((found.low - low).abs() < 5e-5 && (found.high - high).abs() < 5e-5, "{found:?}");
+            let interval = wilson(successes, trials, 0.95).unwrap();
+            assert!((interval.low - low).abs() < 5e-5 && (interval.high - high).abs() < 5e-5, "{interval:?}");
         }
         assert_eq!(wilson(7, 7, 0.95).map(|share| share.high), Some(1.0));
         assert_eq!([wilson(0, 0, 0.95), wilson(2, 1, 0.95), wilson(1, 2, 1.0)], [None; 3]);
@@ -150,12 +150,12 @@ mod tests {
         // (18 x 24 x 21 x 21); the interval is Wilson's of 1 / ((1 - K) / 40 + K / 100) subjects.
         let known =
             Judgements { true_positives: 15, false_negatives: 2, true_negatives: 18, false_positives: 5 };
-        let found = double_sampled(40, 100, &known, 0.95).unwrap();
-        assert!((found.value - 0.36).abs() < 1e-12, "{found:?}");
-        let told = 273_f64.powi(2) / (18.0 * 24.0 * 21.0 * 21.0);
-        let (n, z) = (1.0 / ((1.0 - told) / 40.0 + told / 100.0), 1.959_963_985_f64);
+        let rate = double_sampled(40, 100, &known, 0.95).unwrap();
+        assert!((rate.value - 0.36).abs() < 1e-12, "{rate:?}");
+        let share = 273_f64.powi(2) / (18.0 * 24.0 * 21.0 * 21.0);
+        let (n, z) = (1.0 / ((1.0 - share) / 40.0 + share / 100.0), 1.959_963_985_f64);
         let half = z * (0.36 * 0.64 / n + z * z / (4.0 * n * n)).sqrt() / (1.0 + z * z / n);
-        assert!((found.high - found.low - 2.0 * half).abs() < 1e-8, "{found:?}");
+        assert!((rate.high - rate.low - 2.0 * half).abs() < 1e-8, "{rate:?}");
     }
 
     #[test]
@@ -168,12 +168,12 @@ mod tests {
                 false_positives: alarm,
             };
             let all = hit + miss + rejected + alarm;
-            let found = double_sampled(hit + alarm, all, &known, 0.95).unwrap();
+            let rate = double_sampled(hit + alarm, all, &known, 0.95).unwrap();
             let labels = wilson(hit + miss, all, 0.95).unwrap();
-            for (found, label) in
-                [(found.value, labels.value), (found.low, labels.low), (found.high, labels.high)]
+            for (rate, label) in
+                [(rate.value, labels.value), (rate.low, labels.low), (rate.high, labels.high)]
             {
-                assert!((found - label).abs() < 1e-12, "{found} is not {label}");
+                assert!((rate - label).abs() < 1e-12, "{rate} is not {label}");
             }
         }
     }
@@ -182,12 +182,12 @@ mod tests {
     fn what_is_not_known_is_not_made_up() {
         let passes_only = Judgements { true_positives: 3, false_positives: 1, ..Judgements::default() };
         // The judge fails some subjects, of which no truth is known: only the labels count.
-        let found = double_sampled(50, 100, &passes_only, 0.95).unwrap();
-        assert!((found.value - 0.75).abs() < 1e-12 && found.high - found.low > 0.5, "{found:?}");
+        let rate = double_sampled(50, 100, &passes_only, 0.95).unwrap();
+        assert!((rate.value - 0.75).abs() < 1e-12 && rate.high - rate.low > 0.5, "{rate:?}");
         // A judge that was always right so far is still not certain.
         let right = Judgements { true_positives: 3, true_negatives: 3, ..Judgements::default() };
-        let found = double_sampled(500, 1000, &right, 0.95).unwrap();
-        assert!((found.value - 0.5).abs() < 1e-12 && found.high - found.low > 0.2, "{found:?}");
+        let rate = double_sampled(500, 1000, &right, 0.95).unwrap();
+        assert!((rate.value - 0.5).abs() < 1e-12 && rate.high - rate.low > 0.2, "{rate:?}");
         let none = Judgements::default();
         assert_eq!(double_sampled(5, 10, &none, 0.95), None);
         // More is known than was judged.
@@ -223,8 +223,8 @@ mod tests {
                             } += 1;
                         }
                     }
-                    let found = double_sampled(passed, 100, &known, 0.95).unwrap();
-                    covered += u32::from(found.low <= truth && truth <= found.high);
+                    let rate = double_sampled(passed, 100, &known, 0.95).unwrap();
+                    covered += u32::from(rate.low <= truth && truth <= rate.high);
                 }
                 let share = f64::from(covered) / f64::from(SETS);
                 // Even if all is labelled, Wilson's interval is not exact at 100 tasks.

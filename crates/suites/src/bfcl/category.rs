@@ -21,13 +21,13 @@ pub(crate) enum Category {
 }
 
 impl Category {
-    /// That of a task. Its type says it in BFCL's names, such as `live_parallel_multiple`; otherwise, and where the type does
-    /// not fit the number of calls, calls and functions do.
-    pub(crate) fn of(reference: &Trajectory, functions: &[Json]) -> Self {
-        let told = reference.task_type.as_deref().and_then(Self::named);
+    /// The category of a task: by its type in BFCL's names, such as `live_parallel_multiple`; otherwise, and where the
+    /// type does not fit the number of calls, by the numbers of calls and functions.
+    pub(crate) fn new(reference: &Trajectory, functions: &[Json]) -> Self {
+        let named = reference.task_type.as_deref().and_then(Self::named);
         let is_one_of_several =
-            matches!(told, Some(Self::Multiple)) || (functions.len() > 1 && told != Some(Self::Simple));
-        match (reference.call_count(), told) {
+            matches!(named, Some(Self::Multiple)) || (functions.len() > 1 && named != Some(Self::Simple));
+        match (reference.call_count(), named) {
             (0, Some(Self::Relevance)) => Self::Relevance,
             (0, _) => Self::Irrelevance,
             (1, Some(Self::Parallel)) => Self::Parallel,
@@ -59,8 +59,8 @@ impl Category {
 
     /// The name of a task's group: its type if that is one of BFCL's.
     pub(crate) fn group(self, reference: &Trajectory) -> String {
-        let told = reference.task_type.as_ref().filter(|name| Self::named(name).is_some());
-        told.map_or_else(|| self.name().to_owned(), Clone::clone)
+        let name = reference.task_type.as_ref().filter(|name| Self::named(name).is_some());
+        name.map_or_else(|| self.name().to_owned(), Clone::clone)
     }
 
     /// The name in reports.

@@ -7,7 +7,7 @@ use m3_trajectory::json::Json;
 use m3_trajectory::tool_names::is_same_tool;
 
 use super::category::Category;
-use super::compare::{Accepted, Form};
+use super::compare::{AcceptedValues, Form};
 use super::failure::{Failure, Kind, Mismatch};
 use super::schema::{Language, Parameter, Parameters, Type};
 use super::source;
@@ -18,18 +18,18 @@ type Arguments = [(String, Json)];
 
 /// A call of a reference.
 #[derive(Debug)]
-struct Expected<'a> {
+struct ExpectedCall<'a> {
     name: &'a str,
     /// The accepted values of each argument.
-    accepted: Vec<(&'a str, Accepted<'a>)>,
-    /// What the function takes, if that is known.
+    accepted: Vec<(&'a str, AcceptedValues<'a>)>,
+    /// The parameters of the function, if they are known.
     parameters: Option<Parameters<'a>>,
     language: Language,
 }
 
 /// A call of a prediction.
 #[derive(Debug)]
-struct Found<'a> {
+struct PredictedCall<'a> {
     name: &'a str,
     arguments: Cow<'a, Arguments>,
 }
@@ -41,12 +41,13 @@ struct Found<'a> {
 /// arguments are not checked.
 pub(crate) fn check<'a>(
     gold: &[&'a Call],
-    found: &[&'a Call],
+    predicted: &[&'a Call],
     schema: &dyn Fn(&str) -> Option<&'a Json>,
     language: Language,
     category: Category,
 ) -> Result<(), Failure> {
-    let calls: Option<Vec<Found<'_>>> = found.iter().map(|call| Found::of(call)).collect();
+    let calls: Option<Vec<PredictedCall<'_>>> =
+        predicted.iter().map(|call| PredictedCall::new(call)).collect();
     let is_called = calls.as_ref().is_some_and(|calls| !calls.is_empty());
     let fail = |kind, message: &str| Err(Failure { kind, message: message.to_owned() });
     match (category, calls) {
@@ -57,7 +58,7 @@ pub(crate) fn check<'a>(
         (Category::Irrelevance | Category::Relevance, _) => Ok(()),
         (_, None) => fail(Kind::WrongOutputFormat, "the arguments of a call are no object"),
         (_, Some(calls)) => {
-            let gold: Vec<_> = gold.iter().map(|call| Expected::of(call, schema, language)).collect();
+            let gold: Vec<_> = gold.iter().map(|call| ExpectedCall::new(call, schema, language)).collect();
             check_calls(&gold, &calls, category)
         }
     }
@@ -65,19 +66,19 @@ pub(crate) fn check<'a>(
 
 /// Whether an argument has the value of the reference, as the only one that is accepted, and the type of the schema.
 pub(crate) fn is_accepted(value: &Json, gold: &Json, schema: Option<&Json>) -> bool {
-    let accepted = Accepted::only(gold);
-    match schema.map(|schema| Parameter::of(schema, Language::Python)) {
+    let accepted = AcceptedValues::only(gold);
+    match schema.map(|schema| Parameter::new(schema, Language::Python)) {
         Some(parameter) => check_typed(value, &accepted, &parameter, Language::Python).is_ok(),
         None => accepted.check_without_type(value).is_ok(),
     }
 }
 
-/// Whether a value has the type of a schema, and its items have theirs. Where a schema says no single type, any value has
-/// it; a whole number is a float.
+/// Whether a value has the type of a schema, and its items have theirs. Where a schema has no single type, any value is
+/// accepted; a whole number is a float.
 pub(crate) fn has_type(value: &Json, schema: &Json) -> bool {
     let is_of = |value: &Json, schema: &Json| {
         let wanted = schema.get("type").and_then(Json::as_str).and_then(|name| Language::Python.types(name));
-        let kind = Type::of(value);
+        let kind = Type::from_value(value);
         wanted.is_none_or(|wanted| kind == wanted || (wanted == Type::Float && kind == Type::Integer))
     };
     let have_type = |list: &[Json], items: &Json| list.iter().all(|item| is_of(item, items));
@@ -90,7 +91,7 @@ pub(crate) fn has_type(value: &Json, schema: &Json) -> bool {
 
 fn check_typed(
     value: &Json,
-    accepted: &Accepted<'_>,
+    accepted: &AcceptedValues<'_>,
     parameter: &Parameter<'_>,
     language: Language,
 ) -> Result<(), Kind> {
@@ -98,26 +99,31 @@ fn check_typed(
     accepted.check(&value, parameter.own.kind, parameter.items.map(|items| items.kind))
 }
 
-fn check_calls(gold: &[Expected<'_>], found: &[Found<'_>], category: Category) -> Result<(), Failure> {
-    if gold.len() != found.len() {
+fn check_calls(
+    gold: &[ExpectedCall<'_>],
+    predicted: &[PredictedCall<'_>],
+    category: Category,
+) -> Result<(), Failure> {
+    if gold.len() != predicted.len() {
         let kind = match category {
             Category::Parallel | Category::ParallelMultiple => Kind::WrongCountParallel,
             Category::Multiple => Kind::WrongCountMultiple,
             _ => Kind::WrongCountSimple,
         };
-        return Err(Failure { kind, message: format!("{} calls, not {}", found.len(), gold.len()) });
+        return Err(Failure { kind, message: format!("{} calls, not {}", predicted.len(), gold.len()) });
     }
-    if let (Category::Simple | Category::Multiple, [gold], [found]) = (category, gold, found) {
-        return gold
-            .check(found)
-            .map_err(|mismatch| Failure { kind: mismatch.kind, message: gold.message(&mismatch, found) });
+    if let (Category::Simple | Category::Multiple, [gold], [predicted]) = (category, gold, predicted) {
+        return gold.check(predicted).map_err(|mismatch| Failure {
+            kind: mismatch.kind,
+            message: gold.message(&mismatch, predicted),
+        });
     }
-    match_in_order(gold, found)
+    match_in_order(gold, predicted)
 }
 
 /// Each call of the reference takes the first call that fits and is not taken.
-fn match_in_order(gold: &[Expected<'_>], found: &[Found<'_>]) -> Result<(), Failure> {
-    let mut rest: Vec<&Found<'_>> = found.iter().collect();
+fn match_in_order(gold: &[ExpectedCall<'_>], predicted: &[PredictedCall<'_>]) -> Result<(), Failure> {
+    let mut rest: Vec<&PredictedCall<'_>> = predicted.iter().collect();
     for (number, gold) in gold.iter().enumerate() {
         let Some(place) = rest.iter().position(|call| gold.check(call).is_ok()) else {
             let message = format!("no call fits call {} of the reference: {}", number + 1, gold.why(&rest));
@@ -128,8 +134,8 @@ fn match_in_order(gold: &[Expected<'_>], found: &[Found<'_>]) -> Result<(), Fail
     Ok(())
 }
 
-impl<'a> Found<'a> {
-    fn of(call: &'a Call) -> Option<Self> {
+impl<'a> PredictedCall<'a> {
+    fn new(call: &'a Call) -> Option<Self> {
         Some(Self { name: &call.tool, arguments: arguments(call)? })
     }
 
@@ -138,8 +144,8 @@ impl<'a> Found<'a> {
     }
 }
 
-impl<'a> Expected<'a> {
-    fn of(call: &'a Call, schema: &dyn Fn(&str) -> Option<&'a Json>, language: Language) -> Self {
+impl<'a> ExpectedCall<'a> {
+    fn new(call: &'a Call, schema: &dyn Fn(&str) -> Option<&'a Json>, language: Language) -> Self {
         let member = call.get("accepted");
         let (members, form) = match (member, &call.arguments) {
             (Some(Json::Object(members)), _) => (members.as_slice(), Form::Listed),
@@ -151,14 +157,14 @@ impl<'a> Expected<'a> {
                 (Json::Array(values), Form::Listed) => values.as_slice(),
                 _ => std::slice::from_ref(value),
             };
-            (argument.as_str(), Accepted { values, form })
+            (argument.as_str(), AcceptedValues { values, form })
         });
-        let parameters = schema(&call.tool).map(|schema| Parameters::of(schema, language));
+        let parameters = schema(&call.tool).map(|schema| Parameters::new(schema, language));
         Self { name: &call.tool, accepted: accepted.collect(), parameters, language }
     }
 
     /// The first thing that is wrong with a call, in the order of the published program.
-    fn check<'f>(&'f self, call: &'f Found<'f>) -> Result<(), Mismatch<'f>> {
+    fn check<'f>(&'f self, call: &'f PredictedCall<'f>) -> Result<(), Mismatch<'f>> {
         if !is_same_tool(self.name, call.name) {
             return Err(Mismatch { kind: Kind::WrongName, argument: None });
         }
@@ -186,18 +192,18 @@ impl<'a> Expected<'a> {
         check_typed(value, accepted, &parameter, self.language)
     }
 
-    fn accepted_of(&self, argument: &str) -> Option<&Accepted<'a>> {
+    fn accepted_of(&self, argument: &str) -> Option<&AcceptedValues<'a>> {
         self.accepted.iter().find(|(name, _)| *name == argument).map(|(_, accepted)| accepted)
     }
 
-    fn message(&self, mismatch: &Mismatch<'_>, call: &Found<'_>) -> String {
+    fn message(&self, mismatch: &Mismatch<'_>, call: &PredictedCall<'_>) -> String {
         let accepted = mismatch.argument.and_then(|name| self.accepted_of(name));
         mismatch.message(self.name, &call.arguments, accepted.map_or(&[], |accepted| accepted.values))
     }
 
-    /// Why none of some calls fits; those of the same function say most.
-    fn why(&self, calls: &[&Found<'_>]) -> String {
-        let is_same = |call: &&Found<'_>| is_same_tool(self.name, call.name);
+    /// The reason why none of the calls fits: of the calls of the same function, if there are any.
+    fn why(&self, calls: &[&PredictedCall<'_>]) -> String {
+        let is_same = |call: &&PredictedCall<'_>| is_same_tool(self.name, call.name);
         let call = calls.iter().copied().find(is_same).or_else(|| calls.first().copied());
         let mismatch = call.and_then(|call| Some((call, self.check(call).err()?)));
         mismatch.map_or_else(String::new, |(call, mismatch)| {

@@ -1,4 +1,4 @@
-//! Whether a value has the type of its parameter, and is one of those that are accepted.
+//! Whether a value has the type of its parameter, and is one of the accepted values.
 //!
 //! `ast_checker.py` of the published program has the rules, its quirks included: they are part of what it measures.
 
@@ -13,15 +13,15 @@ use super::schema::Type;
 /// How accepted values of the members of objects are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// As lists of accepted values, as in BFCL's possible answers.
+    /// The values are a list of accepted values, as in BFCL's possible answers.
     Listed,
-    /// As the only accepted values.
+    /// The value is the only accepted one.
     Only,
 }
 
-/// What a value is compared with.
+/// The accepted values of an argument.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Accepted<'a> {
+pub(super) struct AcceptedValues<'a> {
     pub(super) values: &'a [Json],
     pub(super) form: Form,
 }
@@ -31,7 +31,7 @@ fn is_empty_text(value: &Json) -> bool {
     value.as_str() == Some("")
 }
 
-impl<'a> Accepted<'a> {
+impl<'a> AcceptedValues<'a> {
     /// A value of a reference as the only accepted one.
     pub(super) fn only(value: &'a Json) -> Self {
         Self { values: std::slice::from_ref(value), form: Form::Only }
@@ -52,12 +52,12 @@ impl<'a> Accepted<'a> {
 
     /// Whether `value` is accepted where no type is known: the first accepted value stands for one.
     pub(super) fn check_without_type(&self, value: &Json) -> Result<(), Kind> {
-        if type_of_gold(self.values).is_some_and(|gold| gold != Type::of(value)) {
+        if type_of_gold(self.values).is_some_and(|gold| gold != Type::from_value(value)) {
             return self.check_equal(value);
         }
         let are_objects = |value: &Json| match value {
             Json::Array(items) => {
-                !items.is_empty() && items.iter().all(|item| Type::of(item) == Type::Object)
+                !items.is_empty() && items.iter().all(|item| Type::from_value(item) == Type::Object)
             }
             _ => false,
         };
@@ -94,12 +94,12 @@ impl<'a> Accepted<'a> {
         self.values.iter().any(is_accepted).then_some(()).ok_or(Kind::ValueList)
     }
 
-    /// Of several accepted objects the last says what is wrong.
-    fn check_object(&self, found: &[(String, Json)]) -> Result<(), Kind> {
+    /// Checks an object; if no accepted object fits, the last one decides the error.
+    fn check_object(&self, predicted: &[(String, Json)]) -> Result<(), Kind> {
         let mut kind = Kind::UnclearObject;
         for accepted in self.values.iter().filter(|accepted| !is_empty_text(accepted)) {
             let Json::Object(accepted) = accepted else { continue };
-            match self.check_members(found, accepted) {
+            match self.check_members(predicted, accepted) {
                 Ok(()) => return Ok(()),
                 Err(other) => kind = other,
             }
@@ -107,17 +107,17 @@ impl<'a> Accepted<'a> {
         Err(kind)
     }
 
-    /// Keys that are missing are told before values that are wrong.
-    fn check_members(&self, found: &[(String, Json)], accepted: &[(String, Json)]) -> Result<(), Kind> {
+    /// Checks the members of an object: missing keys are reported before wrong values.
+    fn check_members(&self, predicted: &[(String, Json)], accepted: &[(String, Json)]) -> Result<(), Kind> {
         let has_all = accepted.iter().all(|(key, values)| {
-            found.iter().any(|(known, _)| known == key) || options(values, self.form).iter().any(is_empty_text)
+            predicted.iter().any(|(known, _)| known == key) || options(values, self.form).iter().any(is_empty_text)
                 // A text always has an empty one in it.
                 || (self.form == Form::Listed && values.as_str().is_some())
         });
         if !has_all {
             return Err(Kind::ValueKey);
         }
-        for (key, value) in found {
+        for (key, value) in predicted {
             let (_, values) = accepted.iter().find(|(known, _)| known == key).ok_or(Kind::ValueKey)?;
             if !options(values, self.form).iter().any(|accepted| equals_standard(accepted, value)) {
                 return Err(Kind::ValueMember);
@@ -126,16 +126,17 @@ impl<'a> Accepted<'a> {
         Ok(())
     }
 
-    /// As many objects in the same order. Of several accepted lists the last says what is wrong.
-    fn check_objects(&self, found: &[Json]) -> Result<(), Kind> {
+    /// Checks a list of objects, as many and in the same order. If no accepted list fits, the last one decides the
+    /// error.
+    fn check_objects(&self, predicted: &[Json]) -> Result<(), Kind> {
         let mut kind = Kind::UnclearObjects;
         for accepted in self.values.iter().filter_map(items_of) {
-            if accepted.len() != found.len() {
+            if accepted.len() != predicted.len() {
                 kind = Kind::ValueObjectCount;
                 continue;
             }
-            let mut pairs = accepted.iter().zip(found);
-            match pairs.try_for_each(|(accepted, found)| self.check_one_of_objects(accepted, found)) {
+            let mut pairs = accepted.iter().zip(predicted);
+            match pairs.try_for_each(|(accepted, predicted)| self.check_one_of_objects(accepted, predicted)) {
                 Ok(()) => return Ok(()),
                 Err(other) => kind = other,
             }
@@ -143,9 +144,9 @@ impl<'a> Accepted<'a> {
         Err(kind)
     }
 
-    fn check_one_of_objects(&self, accepted: &Json, found: &Json) -> Result<(), Kind> {
-        let accepted = Accepted { values: std::slice::from_ref(accepted), form: self.form };
-        match found {
+    fn check_one_of_objects(&self, accepted: &Json, predicted: &Json) -> Result<(), Kind> {
+        let accepted = AcceptedValues { values: std::slice::from_ref(accepted), form: self.form };
+        match predicted {
             Json::Object(members) => accepted.check_object(members),
             _ => Err(Kind::UnclearObject),
         }
@@ -171,20 +172,20 @@ fn items_of(value: &Json) -> Option<Cow<'_, [Json]>> {
 }
 
 fn type_of_gold(values: &[Json]) -> Option<Type> {
-    values.iter().find(|value| !is_empty_text(value)).map(Type::of)
+    values.iter().find(|value| !is_empty_text(value)).map(Type::from_value)
 }
 
 /// Whether a value stands for a variable; an error if it has neither the wanted type nor that of the accepted values.
 /// Accepted values of another type than the parameter's are names of variables, so a value of their type is right, too.
 fn is_variable(value: &Json, accepted: &[Json], wanted: Type, items: Option<Type>) -> Result<bool, Kind> {
-    let (found, gold) = (Type::of(value), type_of_gold(accepted));
-    if found != wanted {
-        return if gold == Some(found) { Ok(true) } else { Err(Kind::TypeSimple) };
+    let (predicted, gold) = (Type::from_value(value), type_of_gold(accepted));
+    if predicted != wanted {
+        return if gold == Some(predicted) { Ok(true) } else { Err(Kind::TypeSimple) };
     }
     if have_types(value, accepted, items) {
         return Ok(gold.is_some_and(|gold| gold != wanted));
     }
-    Err(if gold == Some(found) { Kind::TypeNested } else { Kind::TypeSimple })
+    Err(if gold == Some(predicted) { Kind::TypeNested } else { Kind::TypeSimple })
 }
 
 /// Whether the items of a list have their type, or that of the first item of any accepted list.

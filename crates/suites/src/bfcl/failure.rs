@@ -64,7 +64,7 @@ impl Kind {
         }
     }
 
-    /// What is wrong with an argument.
+    /// The error of an argument, in words.
     fn of_argument(self) -> &'static str {
         match self {
             Self::MissingRequired => "is required, and missing",
@@ -87,11 +87,12 @@ impl Kind {
 pub(crate) struct Failure {
     /// The published program's name for it.
     pub(crate) kind: Kind,
-    /// A sentence for people. It quotes what models wrote.
+    /// A sentence for people. It quotes texts of models.
     pub(crate) message: String,
 }
 
-/// Why one call is not what another should be. It is told apart for each pair of parallel calls, so it costs nothing.
+/// The reason why one call does not fit another. It is computed for each pair of parallel calls, so it allocates
+/// nothing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Mismatch<'a> {
     pub(super) kind: Kind,
@@ -100,7 +101,7 @@ pub(super) struct Mismatch<'a> {
 }
 
 impl Mismatch<'_> {
-    /// In a sentence, of a call with these arguments and of what they should be.
+    /// The reason as a sentence, for a call with these arguments and accepted values.
     pub(super) fn message(&self, name: &str, found: &[(String, Json)], accepted: &[Json]) -> String {
         let Some(argument) = self.argument else {
             return format!("the function should be `{}`", shown(name));
@@ -110,13 +111,13 @@ impl Mismatch<'_> {
             return wrong;
         }
         let text = |value: &Json| shown(&value.to_text(Keys::AsRead));
-        let found = found.iter().find(|(key, _)| key == argument).map(|(_, value)| text(value));
+        let argument_value = found.iter().find(|(key, _)| key == argument).map(|(_, value)| text(value));
         let accepted: Vec<String> = accepted.iter().take(3).map(text).collect();
-        format!("{wrong}: {}; accepted: {}", found.unwrap_or_default(), accepted.join(", "))
+        format!("{wrong}: {}; accepted: {}", argument_value.unwrap_or_default(), accepted.join(", "))
     }
 }
 
-/// What a model wrote, as far as a sentence has room.
+/// A text of a model, as far as a sentence has room.
 fn shown(text: &str) -> String {
     shortened(text, 80)
 }

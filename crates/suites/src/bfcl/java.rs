@@ -1,4 +1,4 @@
-//! Values of Java's source: what `java_type_converter.py` of the published program makes of them.
+//! Converts Java source text to values, like `java_type_converter.py` of the published program.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use m3_trajectory::json::Json;
 use super::pattern::{all, find, first, firsts};
 use super::python::{float, inner, int, is_scientific, is_whole, line, number, strip};
 
-/// The value that a text stands for; `None` if it is none of that type, and stays a text.
+/// The value of a source text; `None` if it is not a value of that type, and stays a text.
 ///
 /// The program breaks off with the types `Set`, `Hashtable`, `Queue` and `Stack`; here they stay texts.
 pub(super) fn convert(text: &str, kind: &str, items: Option<&str>) -> Option<Json> {
@@ -42,7 +42,7 @@ pub(super) fn boolean(text: &str) -> Option<Json> {
     }
 }
 
-/// An item of a list whose items have a type, or none that is said.
+/// An item of a list whose items may have a type.
 fn item(text: &str, kind: Option<&str>) -> Json {
     let text = strip(text);
     match kind {
@@ -53,8 +53,8 @@ fn item(text: &str, kind: Option<&str>) -> Json {
 
 /// An array. Its texts keep their quotes.
 fn array(text: &str, items: Option<&str>) -> Option<Json> {
-    let found = find("java_array", text)?;
-    let written = first(&found)?.split(',').filter(|text| !strip(text).is_empty());
+    let captures = find("java_array", text)?;
+    let written = first(&captures)?.split(',').filter(|text| !strip(text).is_empty());
     Some(Json::Array(written.map(|text| item(text, items)).collect()))
 }
 
@@ -64,21 +64,21 @@ fn list(text: &str, items: Option<&str>) -> Option<Json> {
         Some("char" | "String") => Json::String(inner(strip(text)).to_owned()),
         items => item(text, items),
     };
-    if let Some(found) = find("java_list_of", text) {
-        return Some(Json::Array(first(&found)?.split(',').map(one).collect()));
+    if let Some(captures) = find("java_list_of", text) {
+        return Some(Json::Array(first(&captures)?.split(',').map(one).collect()));
     }
-    if let Some(found) = find("java_list_add", text) {
-        return Some(Json::Array(firsts("java_add", first(&found)?).into_iter().map(one).collect()));
+    if let Some(captures) = find("java_list_add", text) {
+        return Some(Json::Array(firsts("java_add", first(&captures)?).into_iter().map(one).collect()));
     }
     find("java_list_empty", text).map(|_| Json::Array(Vec::new()))
 }
 
 /// A map with keys in quotes.
 fn map(text: &str) -> Option<Json> {
-    let Some(found) = find("java_map_put", text) else {
+    let Some(captures) = find("java_map_put", text) else {
         return find("java_map_empty", text).map(|_| Json::Object(Vec::new()));
     };
-    let puts = all("java_put", first(&found)?);
+    let puts = all("java_put", first(&captures)?);
     let members = puts.iter().map(|put| {
         let [key, written] = [1, 2].map(|group| put.get(group).map_or("", |group| group.as_str()));
         (key, value(strip(written)))

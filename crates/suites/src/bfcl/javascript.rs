@@ -1,4 +1,4 @@
-//! Values of JavaScript's source: what `js_type_converter.py` of the published program makes of them.
+//! Converts JavaScript source text to values, like `js_type_converter.py` of the published program.
 
 use m3_trajectory::json::Json;
 
@@ -6,7 +6,7 @@ use super::java::{boolean, object as last_of_each};
 use super::pattern::{find, first, firsts};
 use super::python::{float, inner, int, is_decimal, is_whole, line, number, strip, strip_start};
 
-/// The value that a text stands for; `None` if it is none of that type, and stays a text.
+/// The value of a source text; `None` if it is not a value of that type, and stays a text.
 pub(super) fn convert(text: &str, kind: &str, items: Option<&str>) -> Option<Json> {
     match kind {
         "String" => quoted(text),
@@ -26,10 +26,11 @@ fn quoted(text: &str) -> Option<Json> {
     (is_in('"') || is_in('\'')).then(|| Json::String(inner(text).to_owned()))
 }
 
-/// A list, or a list of lists, whose items have no types then. What is no list stays a text, without blanks around it.
+/// A list, or a list of lists, whose items have no types then. A text that is not a list stays a text, without blanks
+/// around it.
 fn list(text: &str, items: Option<&str>) -> Json {
-    if let Some(found) = find("js_rows", text) {
-        let rows = found.get(0).map_or("", |found| found.as_str());
+    if let Some(captures) = find("js_rows", text) {
+        let rows = captures.get(0).map_or("", |captures| captures.as_str());
         let rows = firsts("js_row", rows).into_iter().enumerate().map(|(at, row)| {
             let row = strip(row);
             // The bracket around all rows is found with the first.
@@ -38,8 +39,8 @@ fn list(text: &str, items: Option<&str>) -> Json {
         });
         return Json::Array(rows.collect());
     }
-    let Some(found) = find("js_list", text) else { return Json::String(text.to_owned()) };
-    let written = strip(found.get(1).or_else(|| found.get(2)).map_or("", |group| group.as_str()));
+    let Some(captures) = find("js_list", text) else { return Json::String(text.to_owned()) };
+    let written = strip(captures.get(1).or_else(|| captures.get(2)).map_or("", |group| group.as_str()));
     if written.is_empty() {
         return Json::Array(Vec::new());
     }
@@ -53,14 +54,14 @@ fn item(text: &str, kind: Option<&str>) -> Json {
     }
 }
 
-/// An object up to its first closing brace, so an object in it is a text. What is no object stays a text.
+/// An object up to its first closing brace, so an object in it is a text. A text that is not an object stays a text.
 fn object(text: &str) -> Json {
     if text == "{}" {
         return Json::Object(Vec::new());
     }
-    let Some(found) = find("js_object", text) else { return Json::String(text.to_owned()) };
+    let Some(captures) = find("js_object", text) else { return Json::String(text.to_owned()) };
     let quotes = ['\'', '"'];
-    let members = pairs(first(&found).unwrap_or_default()).into_iter().map(|(key, written)| {
+    let members = pairs(first(&captures).unwrap_or_default()).into_iter().map(|(key, written)| {
         let written = strip(written);
         let is_list = written.starts_with('[') && written.ends_with(']');
         let value = if is_list { list(written, None) } else { value(written.trim_matches(quotes)) };

@@ -62,7 +62,7 @@ impl Scorer for Bfcl<'_> {
             }
             return values;
         }
-        let task = Task::of(reference, self.catalog);
+        let task = Task::new(reference, self.catalog);
         let verdict = match prediction {
             Some(prediction) => task.check(prediction),
             None => Err(Failure { kind: Kind::NoPrediction, message: "there is no prediction".to_owned() }),
@@ -97,7 +97,7 @@ struct Task<'a> {
     category: Category,
     /// The name if it is not known.
     language: Result<Language, String>,
-    /// What the reference says in another form than BFCL's.
+    /// Members of the reference that are not in BFCL's form.
     unreadable: Vec<&'static str>,
     /// The functions that were offered.
     functions: &'a [Json],
@@ -105,7 +105,7 @@ struct Task<'a> {
 }
 
 impl<'a> Task<'a> {
-    fn of(reference: &'a Trajectory, catalog: Option<&'a Catalog>) -> Self {
+    fn new(reference: &'a Trajectory, catalog: Option<&'a Catalog>) -> Self {
         let functions = reference.get("functions");
         let language = match reference.get("language") {
             Some(name) => name.as_str().and_then(Language::named).ok_or_else(|| name.to_text(Keys::AsRead)),
@@ -123,7 +123,7 @@ impl<'a> Task<'a> {
         Self {
             reference,
             calls,
-            category: Category::of(reference, functions),
+            category: Category::new(reference, functions),
             language,
             unreadable,
             functions,
@@ -131,25 +131,26 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// What a function takes: as the task says, or as the catalog does.
+    /// The schema of a function: from the task, else from the catalog.
     fn schema(&self, name: &str) -> Option<&'a Json> {
         let is_of = |function: &&Json| function.get("name").and_then(Json::as_str) == Some(name);
         let own = self.functions.iter().find(is_of).and_then(|function| function.get("parameters"));
-        let told = own.or_else(|| self.catalog?.input_schema(name));
-        // What is no object says nothing: `true`, null.
-        told.filter(|schema| matches!(schema, Json::Object(_)))
+        let schema = own.or_else(|| self.catalog?.input_schema(name));
+        // A schema that is not an object, such as `true` or null, says nothing.
+        schema.filter(|schema| matches!(schema, Json::Object(_)))
     }
 
     fn check(&self, prediction: &Trajectory) -> Result<(), Failure> {
         let steps = || prediction.steps.iter();
         let nameless: Vec<Call> = steps().flat_map(|step| &step.malformed).map(nameless).collect();
-        let found: Vec<&Call> = steps().flat_map(|step| &step.calls).chain(&nameless).collect();
+        let calls: Vec<&Call> = steps().flat_map(|step| &step.calls).chain(&nameless).collect();
         let language = self.language.as_ref().copied().unwrap_or_default();
-        check(&self.calls, &found, &|name| self.schema(name), language, self.category)
+        check(&self.calls, &calls, &|name| self.schema(name), language, self.category)
     }
 }
 
-/// An item that names no function, as a call of none. What is no object has no arguments that can be read.
+/// An item without a function's name, as a call with an empty name. An item that is not an object has no arguments that
+/// can be read.
 fn nameless(item: &MalformedCall) -> Call {
     let arguments = match &item.value {
         Json::Object(_) => item.value.get("arguments").cloned(),

@@ -21,7 +21,7 @@ pub(super) fn find<'t>(name: &str, text: &'t str) -> Option<Captures<'t>> {
     PATTERNS.get(name)?.captures(text)
 }
 
-/// What the first group of an expression fits at each place.
+/// The matches of the first group of an expression.
 pub(super) fn firsts<'t>(name: &str, text: &'t str) -> Vec<&'t str> {
     all(name, text).iter().filter_map(first).collect()
 }
@@ -31,7 +31,7 @@ pub(super) fn all<'t>(name: &str, text: &'t str) -> Vec<Captures<'t>> {
     PATTERNS.get(name).map(|pattern| pattern.captures_iter(text).collect()).unwrap_or_default()
 }
 
-/// What the first group fits.
+/// The match of the first group.
 pub(super) fn first<'t>(found: &Captures<'t>) -> Option<&'t str> {
     found.get(1).map(|group| group.as_str())
 }

@@ -1,4 +1,4 @@
-//! What a function takes, in BFCL's own description of it or in JSON Schema.
+//! The parameters of a function, in BFCL's own description or in JSON Schema.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -74,7 +74,7 @@ impl Language {
 }
 
 impl Type {
-    pub(super) fn of(value: &Json) -> Self {
+    pub(super) fn from_value(value: &Json) -> Self {
         match value {
             Json::Null => Self::Null,
             Json::Bool(_) => Self::Boolean,
@@ -89,21 +89,21 @@ impl Type {
 
 /// The type of an argument or of the items of one.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Named<'s> {
-    /// As the description says it.
+pub(super) struct NamedType<'s> {
+    /// The type's name in the description.
     pub(super) name: &'s str,
     pub(super) kind: Type,
 }
 
-/// What an argument has to be.
+/// A parameter of a function.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parameter<'s> {
-    pub(super) own: Named<'s>,
-    /// What its items have to be; only lists have it, and only where it is said.
-    pub(super) items: Option<Named<'s>>,
+    pub(super) own: NamedType<'s>,
+    /// The type of the items; only lists have it, and only where the schema names it.
+    pub(super) items: Option<NamedType<'s>>,
 }
 
-/// What a function takes.
+/// The parameters of a function.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parameters<'s> {
     schema: &'s Json,
@@ -111,7 +111,7 @@ pub(super) struct Parameters<'s> {
 }
 
 impl<'s> Parameters<'s> {
-    pub(super) fn of(schema: &'s Json, language: Language) -> Self {
+    pub(super) fn new(schema: &'s Json, language: Language) -> Self {
         Self { schema, language }
     }
 
@@ -126,25 +126,25 @@ impl<'s> Parameters<'s> {
 
     /// The argument with this name, if the function knows it.
     pub(super) fn get(&self, name: &str) -> Option<Parameter<'s>> {
-        Some(Parameter::of(self.schema.get("properties")?.get(name)?, self.language))
+        Some(Parameter::new(self.schema.get("properties")?.get(name)?, self.language))
     }
 }
 
 impl<'s> Parameter<'s> {
-    /// What a schema says of an argument; where it says no type that is known, any.
-    pub(super) fn of(schema: &'s Json, language: Language) -> Self {
-        let any = Named { name: "any", kind: Type::Text };
-        let own = Named::of(schema, language).unwrap_or(any);
+    /// A parameter from its schema; `any` where the schema names no known type.
+    pub(super) fn new(schema: &'s Json, language: Language) -> Self {
+        let any = NamedType { name: "any", kind: Type::Text };
+        let own = NamedType::new(schema, language).unwrap_or(any);
         // The program looks at the items of these types only.
         let has_items = matches!(own.name, "array" | "tuple" | "Array" | "ArrayList");
         let items = schema.get("items").filter(|_| has_items);
-        Self { own, items: items.map(|items| Named::of(items, language).unwrap_or(any)) }
+        Self { own, items: items.map(|items| NamedType::new(items, language).unwrap_or(any)) }
     }
 }
 
-impl<'s> Named<'s> {
+impl<'s> NamedType<'s> {
     /// The first type of a schema that is known.
-    fn of(schema: &'s Json, language: Language) -> Option<Self> {
+    fn new(schema: &'s Json, language: Language) -> Option<Self> {
         let types = match schema.get("type")? {
             Json::Array(types) => types.as_slice(),
             one => std::slice::from_ref(one),

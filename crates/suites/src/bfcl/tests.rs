@@ -71,8 +71,8 @@ fn one_call() {
         (r#""city""#.to_owned(), Some("ast_decoder:decoder_wrong_output_format")),
     ] {
         // Of two arguments with one name the last counts, as in a file.
-        let found = error(&reference, &task(vec![call(&arguments, None)]));
-        assert_eq!(found.as_deref(), wanted, "{arguments}");
+        let actual = error(&reference, &task(vec![call(&arguments, None)]));
+        assert_eq!(actual.as_deref(), wanted, "{arguments}");
     }
     let two = task(vec![call("{}", None), call("{}", None)]);
     assert_eq!(error(&reference, &two).as_deref(), Some("simple_function_checker:wrong_count"));
@@ -88,14 +88,14 @@ fn one_call() {
 #[test]
 fn several_calls() {
     let reference = task(vec![call(r#"{"x": 1}"#, Some(r#"{"x": [1, 2]}"#)), call(r#"{"x": 1}"#, None)]);
-    let of = |numbers: &[i64]| {
+    let calls_with = |numbers: &[i64]| {
         let steps = numbers
             .iter()
             .map(|x| Step { calls: vec![call(&format!("{{\"x\": {x}}}"), None)], ..Step::default() });
         Trajectory { steps: steps.collect(), ..task(vec![]) }
     };
-    assert_eq!(error(&reference, &of(&[2, 1])), None);
-    let greedy = score(&reference, Some(&of(&[1, 2])));
+    assert_eq!(error(&reference, &calls_with(&[2, 1])), None);
+    let greedy = score(&reference, Some(&calls_with(&[1, 2])));
     assert_eq!(greedy.label("error_type"), Some("parallel_function_checker_no_order:cannot_find_match"));
     assert_eq!(
         greedy.label("error"),
@@ -104,7 +104,7 @@ fn several_calls() {
         )
     );
     assert_eq!(
-        error(&reference, &of(&[1])).as_deref(),
+        error(&reference, &calls_with(&[1])).as_deref(),
         Some("parallel_function_checker_no_order:wrong_count")
     );
 }
@@ -194,7 +194,7 @@ fn schemas_and_totals() {
     std::fs::write(file.path(), schema).unwrap();
     let catalog = Catalog::open(file.path()).unwrap();
     let mut scorer = (SUITE.open)(&Setting { catalog: Some(&catalog), ..Setting::default() });
-    let of = |name: &str, arguments: &str| {
+    let calling = |name: &str, arguments: &str| {
         let mut task = task(vec![call(arguments, None)]);
         task.steps[0].calls[0].tool = name.to_owned();
         task
@@ -203,17 +203,17 @@ fn schemas_and_totals() {
         let values = scorer.trial(&Trial::new(reference, Some(prediction), 1));
         values.label("error_type").map(str::to_owned)
     };
-    let reference = of("s/f", r#"{"x": 1, "y": 2}"#);
-    assert_eq!(error(&reference, &of("s/f", r#"{"x": 1.0, "y": 2}"#)), None);
-    assert_eq!(error(&reference, &of("s/f", r#"{"x": "1"}"#)).as_deref(), Some("type_error:simple"));
+    let reference = calling("s/f", r#"{"x": 1, "y": 2}"#);
+    assert_eq!(error(&reference, &calling("s/f", r#"{"x": 1.0, "y": 2}"#)), None);
+    assert_eq!(error(&reference, &calling("s/f", r#"{"x": "1"}"#)).as_deref(), Some("type_error:simple"));
     assert_eq!(
-        error(&reference, &of("s/f", r#"{"y": 2}"#)).as_deref(),
+        error(&reference, &calling("s/f", r#"{"y": 2}"#)).as_deref(),
         Some("simple_function_checker:missing_required")
     );
-    let unknown = with(of("s/g", "{}"), "language", "\"cobol\"");
-    assert_eq!(error(&unknown, &of("s/g", "{}")), None);
+    let unknown = with(calling("s/g", "{}"), "language", "\"cobol\"");
+    assert_eq!(error(&unknown, &calling("s/g", "{}")), None);
     // An item without a name is a call of no function.
-    let mut nameless = of("s/f", "{}");
+    let mut nameless = calling("s/f", "{}");
     nameless.steps[0].calls.clear();
     nameless.steps[0].malformed = vec![MalformedCall { index: 0, value: json("{}"), reason: String::new() }];
     assert_eq!(error(&reference, &nameless).as_deref(), Some("simple_function_checker:wrong_func_name"));
@@ -248,10 +248,10 @@ fn schemas_and_totals() {
 
 #[test]
 fn categories() {
-    let of = |kind: &str, names: &[&str], functions: usize| {
+    let category_of = |kind: &str, names: &[&str], functions: usize| {
         let calls = names.iter().map(|name| Call { tool: (*name).to_owned(), ..call("{}", None) });
         let task = Trajectory { task_type: Some(kind.to_owned()), ..task(calls.collect()) };
-        let category = Category::of(&task, &vec![Json::Null; functions]);
+        let category = Category::new(&task, &vec![Json::Null; functions]);
         (category.name(), category.group(&task))
     };
     for (kind, names, functions, wanted, group) in [
@@ -268,6 +268,6 @@ fn categories() {
         ("live_relevance", &[], 4, "relevance", "live_relevance"),
         ("multiple", &[], 4, "irrelevance", "multiple"),
     ] {
-        assert_eq!(of(kind, names, functions), (wanted, group.to_owned()), "{kind} {names:?}");
+        assert_eq!(category_of(kind, names, functions), (wanted, group.to_owned()), "{kind} {names:?}");
     }
 }

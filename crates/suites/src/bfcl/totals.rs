@@ -27,12 +27,12 @@ struct Trials {
 pub(super) struct Totals {
     /// By the ids of tasks.
     tasks: BTreeMap<String, Trials>,
-    errors: BTreeMap<&'static str, Failed>,
+    errors: BTreeMap<&'static str, FailedTrials>,
     /// The first trials that are wrong, with why.
     wrong: Vec<String>,
-    /// Trials of tasks with a function of which nothing tells what it takes.
+    /// The number of trials of tasks with a function whose schema is not known.
     without_schema: usize,
-    /// What references say in another form than BFCL's, such as a language that is not known, with the number of trials.
+    /// Members of references that are not in BFCL's form, such as an unknown language, with the number of trials.
     unreadable: BTreeMap<String, usize>,
     /// Trials of tasks of several turns.
     of_turns: usize,
@@ -40,7 +40,7 @@ pub(super) struct Totals {
 
 /// The trials that an error makes wrong.
 #[derive(Debug, Default)]
-struct Failed {
+struct FailedTrials {
     /// The tasks that they are of.
     tasks: BTreeSet<String>,
     trials: usize,

@@ -6,7 +6,7 @@ use super::people;
 use crate::suite::Trial;
 use crate::values::Values;
 
-/// What people say of an answer.
+/// The votes of people on an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Votes {
     passes: u32,
@@ -14,8 +14,8 @@ pub(super) struct Votes {
 }
 
 impl Votes {
-    /// Those of a prediction, or of its graded form; else of its reference.
-    pub(super) fn of(trial: &Trial<'_>) -> Self {
+    /// The votes on a prediction, or on its graded form; else those of its reference.
+    pub(super) fn from_trial(trial: &Trial<'_>) -> Self {
         let sources = [trial.graded, trial.prediction, Some(trial.reference)];
         let votes = sources.into_iter().flatten().map(people).find(|votes| !votes.is_empty());
         let (passes, fails): (Vec<bool>, Vec<bool>) =
@@ -28,7 +28,7 @@ impl Votes {
         self.passes.saturating_add(self.fails)
     }
 
-    /// What most people say; nothing in a tie.
+    /// The majority's verdict; `None` in a tie.
     fn majority(self) -> Option<bool> {
         (self.passes != self.fails).then_some(self.passes > self.fails)
     }

@@ -1,4 +1,4 @@
-//! `MCP-AgentBench` (arXiv 2509.09734): does the final answer do what was asked, and does the judge agree with people?
+//! `MCP-AgentBench` (arXiv 2509.09734): does the final answer solve the task, and does the judge agree with people?
 
 mod agreement;
 mod category;
@@ -59,7 +59,7 @@ pub(crate) static SUITE: Suite = Suite {
     open: |_| Box::new(McpAgentBench::default()),
 };
 
-/// What is known of a trial.
+/// The facts of a trial.
 struct Record {
     category: &'static str,
     repeat: usize,
@@ -91,7 +91,7 @@ impl Scorer for McpAgentBench {
             is_unjudgeable: verdict.is_none() && !has_answer(trial.reference),
             is_refusal: trial.reference.call_count() > 0 && prediction.is_some_and(|it| it.call_count() == 0),
             tokens: prediction.and_then(tokens),
-            votes: Votes::of(trial),
+            votes: Votes::from_trial(trial),
         };
         let passes = record.verdict.map(|passes| f64::from(u8::from(passes)));
         let values = Values::from([
@@ -177,17 +177,17 @@ fn judged(trial: &Trial<'_>) -> Option<bool> {
     grade(trial, "mcp_eval").map(|grade| grade >= 0.5)
 }
 
-/// What the judge says of the answer; without one, and without a prediction, it fails unasked. `None` if it was not judged,
-/// or cannot be.
+/// The judge's verdict on the answer; a trial without an answer or a prediction fails without it. `None` if it was not
+/// judged, or cannot be.
 fn verdict(trial: &Trial<'_>) -> Option<bool> {
-    let said = judged(trial);
+    let verdict = judged(trial);
     let has_failed = !trial.prediction.is_some_and(has_answer);
-    if has_failed && (said.is_some() || has_answer(trial.reference)) { Some(false) } else { said }
+    if has_failed && (verdict.is_some() || has_answer(trial.reference)) { Some(false) } else { verdict }
 }
 
 /// All tokens of a prediction.
 fn tokens(prediction: &Trajectory) -> Option<f64> {
-    let Cost { input_tokens, output_tokens, .. } = Cost::of(prediction);
+    let Cost { input_tokens, output_tokens, .. } = Cost::from_prediction(prediction);
     Some(input_tokens? + output_tokens?)
 }
 

@@ -31,8 +31,9 @@ impl Dimensions {
         DIMENSIONS[5].0,
     ];
 
-    /// Those of a prediction: the mean of the member `judge_replies`, else grades; `None` if no judge was asked, or all failed.
-    pub(super) fn of(trial: &Trial<'_>) -> Option<Self> {
+    /// The grades of a prediction: the mean of the member `judge_replies`, else the grades of `m3 grade`; `None` if no
+    /// judge was asked, or all failed.
+    pub(super) fn from_trial(trial: &Trial<'_>) -> Option<Self> {
         let prediction = trial.graded.or(trial.prediction)?;
         if let Some(replies) = prediction.get("judge_replies") {
             return Self::mean(replies.items());

@@ -116,7 +116,7 @@ struct McpBench<'c> {
 impl Scorer for McpBench<'_> {
     fn trial(&mut self, trial: &Trial<'_>) -> Values {
         let rates = trial.prediction.map(|prediction| self.rates(prediction));
-        let dimensions = Dimensions::of(trial);
+        let dimensions = Dimensions::from_trial(trial);
         let record = Record {
             repeat: trial.repeat,
             servers: servers(trial.reference),
@@ -124,8 +124,8 @@ impl Scorer for McpBench<'_> {
             dependency_order: trial
                 .matches
                 .filter(|_| trial.prediction.is_some())
-                .map(|matches| order::of(trial.reference, matches)),
-            cost: trial.prediction.map(Cost::of).unwrap_or_default(),
+                .map(|matches| order::share(trial.reference, matches)),
+            cost: trial.prediction.map(Cost::from_prediction).unwrap_or_default(),
             rates: rates.unwrap_or_default(),
             dimensions,
             cv: judge::variation(trial),
@@ -148,7 +148,7 @@ impl McpBench<'_> {
             listed.map(|names| names.items().iter().filter_map(Json::as_str).collect());
         let Self { catalog, schemas, variant, .. } = self;
         let is_known = offered.is_some() || catalog.is_some();
-        Rates::of(prediction, is_known, *variant, |tool, arguments| {
+        Rates::count(prediction, is_known, *variant, |tool, arguments| {
             let is_offered = match &offered {
                 Some(names) => names.contains(tool),
                 None => catalog.is_some_and(|catalog| catalog.tool(tool).is_some()),
@@ -163,8 +163,8 @@ impl McpBench<'_> {
     }
 }
 
-/// Why there is nothing to judge: no prediction, or a run that ended in an error. Rounds that are used up are none: the
-/// program judges what was done till then.
+/// The reason why there is nothing to judge: no prediction, or a run that ended in an error. Using up the rounds is not
+/// a reason: the program judges the work until then.
 fn failure(prediction: Option<&Trajectory>) -> Option<FailureClass> {
     let Some(prediction) = prediction else { return Some(FailureClass::Missing) };
     FailureClass::of(prediction).filter(|class| *class != FailureClass::Limit)

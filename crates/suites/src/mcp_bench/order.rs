@@ -5,11 +5,11 @@ use std::collections::HashMap;
 
 use m3_trajectory::Trajectory;
 
-use crate::suite::Matched;
+use crate::suite::MatchedCall;
 
 /// The share of pairs of a reference's calls, one in the step after that of the other, that were both matched and whose first
 /// was made in an earlier step. 1 without such pairs.
-pub(super) fn of(reference: &Trajectory, matches: &[Matched]) -> f64 {
+pub(super) fn share(reference: &Trajectory, matches: &[MatchedCall]) -> f64 {
     let steps: HashMap<usize, usize> =
         matches.iter().map(|matched| (matched.reference, matched.predicted_step)).collect();
     let mut places = 0_usize..;
@@ -41,10 +41,10 @@ mod tests {
         Trajectory { steps: vec![step(2), step(1), step(0), step(1)], ..Trajectory::default() }
     }
 
-    fn matched(pairs: &[(usize, usize)]) -> Vec<Matched> {
+    fn matched(pairs: &[(usize, usize)]) -> Vec<MatchedCall> {
         pairs
             .iter()
-            .map(|(reference, predicted_step)| Matched {
+            .map(|(reference, predicted_step)| MatchedCall {
                 reference: *reference,
                 predicted_step: *predicted_step,
             })
@@ -53,12 +53,12 @@ mod tests {
 
     #[test]
     fn pairs_of_calls_in_following_steps_are_counted() {
-        let order = |pairs: &[(usize, usize)]| Some(of(&reference(), &matched(pairs)));
+        let order = |pairs: &[(usize, usize)]| Some(share(&reference(), &matched(pairs)));
         // Three pairs: 0 -> 2, 1 -> 2, 2 -> 3.
         assert_eq!(order(&[(0, 1), (1, 1), (2, 2), (3, 3)]), Some(1.0));
         assert_eq!(order(&[(0, 1), (1, 2), (2, 2), (3, 3)]), Some(2.0 / 3.0));
         assert_eq!(order(&[(0, 1), (2, 2), (3, 1)]), Some(1.0 / 3.0));
         assert_eq!(order(&[]), Some(0.0));
-        assert_eq!(Some(of(&Trajectory::default(), &[])), Some(1.0));
+        assert_eq!(Some(share(&Trajectory::default(), &[])), Some(1.0));
     }
 }

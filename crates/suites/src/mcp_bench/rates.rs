@@ -8,7 +8,7 @@ use m3_trajectory::{Call, Step, Trajectory};
 use crate::members::number;
 use crate::suite::Variant;
 
-/// What is counted of a prediction.
+/// Counts of a prediction's calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Rates {
     /// Entries among its calls, also those that name no tool.
@@ -29,9 +29,9 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    /// Counts calls. `fits` says of an offered tool whether its schema accepts the arguments; nothing of any other. For the
-    /// published program a call has failed of which nothing is recorded.
-    pub(super) fn of(
+    /// Counts calls. `fits` tells of an offered tool whether its schema accepts the arguments; `None` for any other
+    /// tool. The published program counts a call without a recorded result as failed.
+    pub(super) fn count(
         prediction: &Trajectory,
         is_known: bool,
         variant: Variant,
@@ -75,13 +75,13 @@ impl Rates {
         (self.calls > 0 && self.is_known).then(|| share(self.compliant, self.valid).unwrap_or_default())
     }
 
-    /// The share of calls that succeeded, of those of which it is recorded.
+    /// The share of calls that succeeded, among those with a recorded result.
     pub(super) fn execution_success(&self) -> Option<f64> {
         share(self.successes, self.recorded)
     }
 
-    /// The share of calls of offered tools that failed, of those of which it is recorded; 0 if there are calls, but none of
-    /// an offered tool.
+    /// The share of calls of offered tools that failed, among those with a recorded result; 0 if there are calls, but
+    /// none of an offered tool.
     pub(super) fn valid_call_failure_rate(&self) -> Option<f64> {
         match self.valid {
             0 => (self.calls > 0 && self.is_known).then_some(0.0),
@@ -89,7 +89,7 @@ impl Rates {
         }
     }
 
-    /// Calls of which nothing is recorded that tells whether they succeeded.
+    /// The number of calls whose success is not recorded.
     pub(super) fn unrecorded(&self) -> usize {
         self.calls - self.recorded
     }

@@ -15,13 +15,13 @@ use m3_trajectory::json::Json;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
-/// What a tool accepts.
+/// The arguments that a tool accepts.
 pub(super) enum ArgumentCheck {
-    /// Anything: the tool has no schema, or one that says nothing.
+    /// All arguments: the tool has no schema, or an empty one.
     Anything,
     /// Nothing: its schema is broken.
     Nothing,
-    /// What fits its schema.
+    /// Arguments that fit the schema.
     Schema {
         schema: Box<BoundedSchema>,
         /// Set while a value is checked that needs a reference to nowhere.
@@ -53,7 +53,7 @@ impl ArgumentCheck {
         if matches!(is_prepared, Err(PrepareError::TooMuchWork(_))) {
             return None;
         }
-        let parts = Parts::of(&schema);
+        let parts = Parts::new(&schema);
         if parts.has_bad_pattern() {
             return None;
         }
@@ -66,7 +66,7 @@ impl ArgumentCheck {
         };
         if needs_repair {
             let root = schema.clone();
-            let parts = Parts::of(&root);
+            let parts = Parts::new(&root);
             let loops = parts.loops();
             replace(&mut schema, &|reference| !parts.has(reference) || loops.contains(reference));
         }
@@ -93,8 +93,8 @@ fn prepared(schema: &Value, is_lost: &Arc<AtomicBool>) -> Result<BoundedSchema, 
     BoundedSchema::new(schema, |_| options(schema, is_lost))
 }
 
-/// Formats and encoded contents are not checked, nothing is fetched, a `$schema` that nobody knows means the newest draft, and
-/// `dependencies` mean nothing in drafts that have them no more.
+/// Formats and encoded contents are not checked, nothing is fetched, an unknown `$schema` means the newest draft, and
+/// `dependencies` are ignored in drafts that no longer have them.
 fn options(schema: &Value, is_lost: &Arc<AtomicBool>) -> SchemaOptions {
     let is_lost = Arc::clone(is_lost);
     let options = bounded_schema::options()
@@ -103,7 +103,7 @@ fn options(schema: &Value, is_lost: &Arc<AtomicBool>) -> SchemaOptions {
         .without_content_media_type_support("application/json")
         .without_content_encoding_support("base64")
         .with_keyword("multipleOf", |_, value, _| Ok(Box::new(MultipleOf::new(value))))
-        .with_keyword(LOST, move |_, _, _| Ok(Box::new(Lost(Arc::clone(&is_lost)))));
+        .with_keyword(LOST, move |_, _, _| Ok(Box::new(DanglingReference(Arc::clone(&is_lost)))));
     let draft = match Draft::default().detect(schema) {
         Draft::Unknown => Draft::default(),
         known => known,
@@ -128,10 +128,11 @@ impl<'i, F: Representation> Keyword<'i, F> for Silent {
     }
 }
 
-/// A reference to nowhere: no value fits, and whatever else is said of it, the check has failed.
-struct Lost(Arc<AtomicBool>);
+/// A reference to a schema that does not exist: no value fits, and the whole check fails, whatever the rest of the
+/// schema says.
+struct DanglingReference(Arc<AtomicBool>);
 
-impl<'i, F: Representation> Keyword<'i, F> for Lost {
+impl<'i, F: Representation> Keyword<'i, F> for DanglingReference {
     fn validate(&self, instance: F::Node<'i>) -> Result<(), ValidationError<'i>> {
         Keyword::<F>::is_valid(self, instance);
         Err(ValidationError::custom("a reference to nowhere"))
@@ -183,7 +184,7 @@ struct Parts<'s> {
 const LONGEST_CHAIN: usize = 100;
 
 impl<'s> Parts<'s> {
-    fn of(root: &'s Value) -> Self {
+    fn new(root: &'s Value) -> Self {
         let mut objects = Vec::new();
         collect_objects(root, &mut objects);
         Self { root, objects }
@@ -218,7 +219,7 @@ impl<'s> Parts<'s> {
             || is_old_name()
     }
 
-    /// What `#` and `#/pointer` lead to.
+    /// The target of `#` or `#/pointer`.
     fn target(&self, reference: &str) -> Option<&'s Value> {
         let pointer = percent_decode_str(reference.strip_prefix('#')?).decode_utf8_lossy();
         self.root.pointer(&pointer)

@@ -10,7 +10,7 @@ use crate::members::Cost;
 use crate::suite::{Group, SuiteResult, Variant, by_name};
 use crate::values::Values;
 
-/// What is known of a trial.
+/// The facts of a trial.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Record {
     pub(super) repeat: usize,
@@ -58,7 +58,7 @@ impl Record {
         }
     }
 
-    /// A task of which nothing is known.
+    /// A task without a prediction.
     fn missing() -> Self {
         Self { failure: Some(FailureClass::Missing), ..Self::default() }
     }

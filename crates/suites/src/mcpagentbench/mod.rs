@@ -57,7 +57,8 @@ struct McpAgentBench {
 impl Scorer for McpAgentBench {
     fn trial(&mut self, trial: &Trial<'_>) -> Values {
         let Trial { reference, prediction, repeat, .. } = *trial;
-        let verdict = prediction.map_or_else(Verdict::default, |it| Verdict::of(reference, it, self.variant));
+        let verdict =
+            prediction.map_or_else(Verdict::default, |it| Verdict::new(reference, it, self.variant));
         let weight = reference.call_count();
         self.totals.add(
             reference,
@@ -66,7 +67,7 @@ impl Scorer for McpAgentBench {
                 weight,
                 verdict,
                 is_missing: prediction.is_none(),
-                cost: prediction.map(Cost::of).unwrap_or_default(),
+                cost: prediction.map(Cost::from_prediction).unwrap_or_default(),
             },
         );
         let earned = |is_earned: bool| Some(if is_earned { weight as f64 } else { 0.0 });
@@ -82,7 +83,7 @@ impl Scorer for McpAgentBench {
     }
 }
 
-/// What a prediction took, as far as it is known: of itself, and of the run that it is of.
+/// The cost of a prediction, as far as it is known: its own, and that of its run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Cost {
     tokens: Option<f64>,
@@ -92,8 +93,8 @@ struct Cost {
 }
 
 impl Cost {
-    fn of(prediction: &Trajectory) -> Self {
-        let own = crate::members::Cost::of(prediction);
+    fn from_prediction(prediction: &Trajectory) -> Self {
+        let own = crate::members::Cost::from_prediction(prediction);
         let run = prediction.get("import").and_then(|import| import.get("run"));
         let number = |value| number(value).filter(|number| *number >= 0.0);
         let of_run = |key: &str| run.and_then(|run| run.get(key)).and_then(number);

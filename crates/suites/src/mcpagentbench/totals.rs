@@ -10,7 +10,7 @@ use crate::shape::Shape;
 use crate::suite::{Group, SuiteResult, Variant, by_name};
 use crate::values::Values;
 
-/// What is kept of a trial.
+/// The stored facts of a trial.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Record {
     pub(super) repeat: usize,
@@ -40,9 +40,9 @@ pub(super) struct Totals {
 }
 
 /// A verdict of which the weighted share is taken.
-type Earned = fn(&Verdict) -> bool;
+type VerdictPredicate = fn(&Verdict) -> bool;
 
-/// Names of classes in ids, as the published program looks for them, and the shapes that they say.
+/// Names of classes in ids, which the published program searches for, with their shapes.
 const CLASSES: [(&str, &str, Shape); 4] = [
     ("_1_tool_", "1_tool", Shape::Single),
     ("_2_parallel", "2_parallel", Shape::DualParallel),
@@ -55,7 +55,7 @@ impl Totals {
         let next = self.tasks.len();
         let place = *self.places.entry(reference.id.clone()).or_insert(next);
         if place == next {
-            self.tasks.push(Task::of(reference));
+            self.tasks.push(Task::from_reference(reference));
         }
         self.tasks[place].trials.push(record);
     }
@@ -65,7 +65,8 @@ impl Totals {
         let mut aggregate = scores(&all, variant);
         let weight: usize = all.iter().map(|task| task.weight()).sum();
         aggregate.push("weight", Some(weight as f64));
-        let count = |earned: Earned| Some(self.records().filter(|it| earned(&it.verdict)).count() as f64);
+        let count =
+            |earned: VerdictPredicate| Some(self.records().filter(|it| earned(&it.verdict)).count() as f64);
         aggregate.push("tasks_finished", count(|it| it.is_finished));
         aggregate.push("tasks_efficient", count(|it| it.is_efficient));
         let repeats = self.by_repeat();
@@ -140,10 +141,10 @@ fn groups(all: &[&Task], repeats: &BTreeMap<usize, Vec<Record>>, variant: Varian
 }
 
 /// The two scores.
-const SCORES: [(&str, Earned); 2] = [("tfs", |it| it.is_finished), ("tefs", |it| it.is_efficient)];
+const SCORES: [(&str, VerdictPredicate); 2] = [("tfs", |it| it.is_finished), ("tefs", |it| it.is_efficient)];
 
 impl Task {
-    fn of(reference: &Trajectory) -> Self {
+    fn from_reference(reference: &Trajectory) -> Self {
         let id = reference.id.as_str();
         let is_of = |name: &str, prefix: &str| {
             reference.task_type.as_deref().is_some_and(|kind| kind.starts_with(name))
@@ -152,7 +153,7 @@ impl Task {
         let domain = [("daily", "daytask"), ("professional", "protask")];
         Self {
             domain: domain.into_iter().find(|(name, prefix)| is_of(name, prefix)).map(|(name, _)| name),
-            shape: Shape::of(reference),
+            shape: Shape::from_reference(reference),
             class: CLASSES.iter().find(|(mark, ..)| id.contains(mark)).map(|(_, name, _)| *name),
             trials: Vec::new(),
         }
@@ -179,7 +180,7 @@ impl Task {
     }
 
     /// The weight times the share of trials that have earned it. The published program leaves missing trials out.
-    fn earned(&self, earned: Earned, variant: Variant) -> Option<f64> {
+    fn earned(&self, earned: VerdictPredicate, variant: Variant) -> Option<f64> {
         let counted = self.trials.iter().filter(|trial| variant == Variant::Paper || !trial.is_missing);
         let (count, successes) = counted.fold((0_u32, 0_u32), |(count, successes), trial| {
             (count + 1, successes + u32::from(earned(&trial.verdict)))
@@ -198,20 +199,20 @@ fn scores(tasks: &[&Task], variant: Variant) -> Values {
 
 /// The weighted share of tasks, in percent, a task being the mean over its trials (section 4.1; avg@k where there are
 /// several). Without any weight it is not defined; the published program then says 0.
-fn score(tasks: &[&Task], earned: Earned, variant: Variant) -> Option<f64> {
-    let found = tasks.iter().filter_map(|task| Some((task.earned(earned, variant)?, task.weight() as f64)));
+fn score(tasks: &[&Task], earned: VerdictPredicate, variant: Variant) -> Option<f64> {
+    let scores = tasks.iter().filter_map(|task| Some((task.earned(earned, variant)?, task.weight() as f64)));
     let (sum, weight) =
-        found.fold((0.0, 0.0), |(sum, weights), (earned, weight)| (sum + earned, weights + weight));
+        scores.fold((0.0, 0.0), |(sum, weights), (earned, weight)| (sum + earned, weights + weight));
     if weight > 0.0 { Some(100.0 * sum / weight) } else { (variant == Variant::Published).then_some(0.0) }
 }
 
 /// The weighted share of trials, in percent.
-fn share(records: &[Record], earned: Earned) -> Option<f64> {
+fn share(records: &[Record], earned: VerdictPredicate) -> Option<f64> {
     let weight: usize = records.iter().map(|record| record.weight).sum();
     (weight > 0).then(|| 100.0 * weight_of(records, earned) as f64 / weight as f64)
 }
 
-fn weight_of(records: &[Record], earned: Earned) -> usize {
+fn weight_of(records: &[Record], earned: VerdictPredicate) -> usize {
     records.iter().filter(|record| earned(&record.verdict)).map(|record| record.weight).sum()
 }
 
@@ -223,7 +224,7 @@ fn efficiency(
     cost: fn(&[Record]) -> Option<f64>,
     variant: Variant,
 ) -> Option<f64> {
-    let is_efficient: Earned = |it| it.is_efficient;
+    let is_efficient: VerdictPredicate = |it| it.is_efficient;
     let runs: Vec<(&[Record], f64)> =
         repeats.values().map(|run| Some((run.as_slice(), cost(run)?))).collect::<Option<_>>()?;
     let (mut sum, mut spent) = (0.0, 0.0);

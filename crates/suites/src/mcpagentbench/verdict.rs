@@ -10,10 +10,10 @@ use m3_trajectory::{Call, Step, Trajectory};
 use crate::python::str_of;
 use crate::suite::Variant;
 
-/// What is said of a trial.
+/// The verdict on a trial.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Verdict {
-    /// Its calls are the reference's, as sets (section 4.1, TFS).
+    /// The calls equal the reference's, as sets (section 4.1, TFS).
     pub(super) is_finished: bool,
     /// Also in steps like the reference's (TEFS).
     pub(super) is_efficient: bool,
@@ -34,9 +34,9 @@ type Key = (String, Option<BTreeMap<String, String>>);
 struct NoObject;
 
 impl Verdict {
-    /// What is said of a prediction. One whose arguments are JSON but no object, with which the published program breaks
-    /// off, is not finished.
-    pub(super) fn of(reference: &Trajectory, prediction: &Trajectory, variant: Variant) -> Self {
+    /// The verdict on a prediction. A prediction whose arguments are JSON but not an object, with which the published
+    /// program breaks off, is not finished.
+    pub(super) fn new(reference: &Trajectory, prediction: &Trajectory, variant: Variant) -> Self {
         Self::of_steps(&reference.steps, &prediction.steps, variant).unwrap_or_default()
     }
 
@@ -44,15 +44,15 @@ impl Verdict {
         // The published program pairs names and arguments off: a reference's call without arguments is forgotten.
         let is_compared = |call: &&Call| variant == Variant::Paper || call.arguments.is_some();
         let wanted = keys(references.iter().flat_map(|step| &step.calls).filter(is_compared))?;
-        let found = keys(predictions.iter().flat_map(|step| &step.calls))?;
-        let is_finished = BTreeSet::from_iter(wanted) == BTreeSet::from_iter(found);
+        let predicted = keys(predictions.iter().flat_map(|step| &step.calls))?;
+        let is_finished = BTreeSet::from_iter(wanted) == BTreeSet::from_iter(predicted);
         let mut is_efficient = is_finished && references.len() == predictions.len();
-        for (wanted, found) in references.iter().zip(predictions) {
-            let (wanted, found) = (keys(&wanted.calls)?, keys(&found.calls)?);
+        for (wanted, predicted) in references.iter().zip(predictions) {
+            let (wanted, predicted) = (keys(&wanted.calls)?, keys(&predicted.calls)?);
             is_efficient &= match variant {
-                Variant::Paper => sorted(wanted) == sorted(found),
-                // Of several calls with one name the last.
-                Variant::Published => BTreeMap::from_iter(wanted) == BTreeMap::from_iter(found),
+                Variant::Paper => sorted(wanted) == sorted(predicted),
+                // The last of several calls with one name counts.
+                Variant::Published => BTreeMap::from_iter(wanted) == BTreeMap::from_iter(predicted),
             };
         }
         Ok(Self { is_finished, is_efficient })
@@ -78,7 +78,7 @@ fn key(call: &Call) -> Result<Key, NoObject> {
     let arguments = match &call.arguments {
         None | Some(Json::Null) => BTreeMap::new(),
         Some(Json::Object(members)) => text(members),
-        // What the model wrote: a text that is no JSON counts as no arguments.
+        // The text of a model: one that is not JSON counts as no arguments.
         Some(Json::String(written)) => match parse(written.as_bytes()) {
             Ok((Json::Object(members), _)) => text(&members),
             Ok(_) => return Err(NoObject),

@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
-use super::outcome::{Ended, Outcome};
+use super::outcome::{CallOutcome, Outcome};
 
 /// The cause of a call that no rule knows.
 const OTHER: &str = "other";
@@ -16,7 +16,7 @@ struct Rule {
     evidence: Evidence,
 }
 
-/// What a rule looks for.
+/// The pattern of a rule.
 #[derive(Debug, PartialEq)]
 enum Evidence {
     UnknownTool,
@@ -31,10 +31,10 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     lines.filter(|line| !line.is_empty() && !line.starts_with('#')).filter_map(Rule::read).collect()
 });
 
-/// What is known of a call that failed or was empty.
+/// The facts of a call that failed or was empty.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Failure<'a> {
-    pub(super) ended: &'a Ended,
+    pub(super) ended: &'a CallOutcome,
     /// Whether there is no such tool, by the catalog or by the recorded outcome.
     pub(super) is_unknown: bool,
     /// Whether the tool's schema, if there is one, refuses the arguments.
@@ -42,7 +42,7 @@ pub(super) struct Failure<'a> {
 }
 
 impl Failure<'_> {
-    /// Its cause.
+    /// The cause of the failure.
     pub(super) fn cause(&self) -> &'static str {
         let message = self.ended.message.to_lowercase();
         RULES.iter().find(|rule| self.has(&rule.evidence, &message)).map_or(OTHER, |rule| rule.cause)
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     fn cause(call: &Call) -> &'static str {
-        let ended = Ended::of(call);
+        let ended = CallOutcome::from_call(call);
         Failure { ended: &ended, is_unknown: false, is_refused: false }.cause()
     }
 
@@ -181,7 +181,7 @@ mod tests {
         let empty = Call { result: Some(Json::Array(Vec::new())), extra: Vec::new(), ..failed("") };
         assert_eq!(cause(&empty), "empty_result");
         let call = failed("no such file");
-        let ended = Ended::of(&call);
+        let ended = CallOutcome::from_call(&call);
         let failure = Failure { ended: &ended, is_unknown: false, is_refused: true };
         assert_eq!(failure.cause(), "parameters_missing_or_type");
         assert_eq!(Failure { is_unknown: true, ..failure }.cause(), "unknown_tool");

@@ -47,27 +47,27 @@ impl<'c> Comparer<'c> {
     fn schema(&self, tool: &str) -> Option<Schema<'c>> {
         let catalog = self.catalog?;
         let full = || self.by_bare_name.get(tool).copied().flatten();
-        let told = catalog.input_schema(tool).or_else(|| catalog.input_schema(full()?));
-        // What is no object says nothing: `true`, null.
-        told.filter(|schema| matches!(schema, Json::Object(_))).map(Schema)
+        let schema = catalog.input_schema(tool).or_else(|| catalog.input_schema(full()?));
+        // A schema that is not an object, such as `true` or null, says nothing.
+        schema.filter(|schema| matches!(schema, Json::Object(_))).map(Schema)
     }
 
     /// How a call fits a reference's call; `None` if its tool or its arguments are others. An argument of the reference
     /// that holds a mark of a result agrees with anything.
     pub(super) fn fit(&self, call: &Call, gold: &Call, marks: &Marks) -> Option<Fit> {
-        let fit = Fit::of(call, gold)?;
-        let (found, wanted) = (arguments(call)?, arguments(gold)?);
+        let fit = Fit::new(call, gold)?;
+        let (predicted, wanted) = (arguments(call)?, arguments(gold)?);
         let schema = self.schema(&call.tool);
         let agree = match (fit, schema) {
-            (Fit::Similar, Some(schema)) => similar(&found, &wanted, schema, marks),
-            (Fit::Same | Fit::Similar, schema) => same(&found, &wanted, schema, marks),
+            (Fit::Similar, Some(schema)) => similar(&predicted, &wanted, schema, marks),
+            (Fit::Same | Fit::Similar, schema) => same(&predicted, &wanted, schema, marks),
         };
         agree.then_some(fit)
     }
 }
 
 /// Whether the arguments are the reference's: none is missing, none is more.
-fn same(found: &Members, wanted: &Members, schema: Option<Schema<'_>>, marks: &Marks) -> bool {
+fn same(predicted: &Members, wanted: &Members, schema: Option<Schema<'_>>, marks: &Marks) -> bool {
     let is_right = |(name, value): &(String, Json)| {
         let parameter = schema.map(|schema| schema.parameter(name));
         let gold = find(wanted, name);
@@ -76,18 +76,18 @@ fn same(found: &Members, wanted: &Members, schema: Option<Schema<'_>>, marks: &M
     };
     // BFCL lets an argument be missing for which the empty text is accepted.
     let is_free = |gold: &Json| gold.as_str() == Some("");
-    schema.is_none_or(|schema| schema.has_required(found))
-        && found.iter().all(is_right)
-        && wanted.iter().all(|(name, gold)| is_free(gold) || find(found, name).is_some())
+    schema.is_none_or(|schema| schema.has_required(predicted))
+        && predicted.iter().all(is_right)
+        && wanted.iter().all(|(name, gold)| is_free(gold) || find(predicted, name).is_some())
 }
 
 /// Whether the arguments of a similar tool are as good as the reference's: those that both tools have are compared, and
 /// the similar tool's schema decides about the others.
-fn similar(found: &Members, wanted: &Members, schema: Schema<'_>, marks: &Marks) -> bool {
-    let is_right = |(name, gold): &(String, Json)| match (schema.parameter(name), find(found, name)) {
+fn similar(predicted: &Members, wanted: &Members, schema: Schema<'_>, marks: &Marks) -> bool {
+    let is_right = |(name, gold): &(String, Json)| match (schema.parameter(name), find(predicted, name)) {
         (None, _) => true,
         (Some(parameter), Some(value)) => marks.are_in(gold) || is_accepted(value, gold, Some(parameter)),
         (Some(_), None) => gold.as_str() == Some(""),
     };
-    schema.has_all(found) && wanted.iter().all(is_right)
+    schema.has_all(predicted) && wanted.iter().all(is_right)
 }

@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use m3_trajectory::json::Json;
 use m3_trajectory::{Call, Trajectory};
 
-/// What a model wrote as a call: `None` if it names no tool.
+/// A call of a model; `None` if it names no tool.
 pub(super) type Entry<'t> = Option<&'t Call>;
 
 /// All that stands among the calls of a trajectory, in order.
@@ -14,7 +14,7 @@ pub(super) fn entries(trajectory: &Trajectory) -> impl Iterator<Item = Entry<'_>
     trajectory.steps.iter().flat_map(|step| step.entries().map(Result::ok))
 }
 
-/// What a mark ends with.
+/// The end of a mark.
 const END: &str = "_result>";
 
 /// Marks `<id_result>`, which stand for the results of a trajectory's calls.
@@ -26,7 +26,7 @@ pub(super) struct Marks {
 
 impl Marks {
     /// The marks for the calls of a trajectory: by the member `id` of each, or else by its place, from 1.
-    pub(super) fn of(trajectory: &Trajectory) -> Self {
+    pub(super) fn new(trajectory: &Trajectory) -> Self {
         let id = |at: usize, entry: Entry<'_>| match entry.and_then(|call| call.get("id")) {
             Some(Json::String(id)) => id.clone(),
             Some(Json::Integer(id)) => id.to_string(),
@@ -140,7 +140,7 @@ mod tests {
 
     fn last(steps: &[&[&str]]) -> Vec<String> {
         let trajectory = trajectory(steps);
-        let leaves = leaves(&trajectory, &Marks::of(&trajectory));
+        let leaves = leaves(&trajectory, &Marks::new(&trajectory));
         leaves.into_iter().map(|call| call.unwrap().tool.clone()).collect()
     }
 
@@ -163,7 +163,7 @@ mod tests {
         let mut it = trajectory(&[&["{}"], &["{}"], &[r#"{"a": "<first_result>"}"#]]);
         it.steps[0].calls[0].extra.push(("id".to_owned(), Json::String("first".to_owned())));
         let tools: Vec<_> =
-            leaves(&it, &Marks::of(&it)).into_iter().map(|call| call.unwrap().tool.clone()).collect();
+            leaves(&it, &Marks::new(&it)).into_iter().map(|call| call.unwrap().tool.clone()).collect();
         assert_eq!(tools, ["2", "3"]);
     }
 
@@ -180,12 +180,12 @@ mod tests {
         for count in 1..=4 {
             for graph in 0..1_usize << (count * count) {
                 let fits = |row: usize, at: usize| graph & (1 << (row * count + at)) != 0;
-                let found = assignment(count, fits);
-                assert_eq!(found.is_some(), exists(count, 0, 0, &fits), "{count} {graph:b}");
-                if let Some(mut found) = found {
-                    assert!(found.iter().enumerate().all(|(row, at)| fits(row, *at)));
-                    found.sort_unstable();
-                    assert_eq!(found, (0..count).collect::<Vec<_>>());
+                let pairs = assignment(count, fits);
+                assert_eq!(pairs.is_some(), exists(count, 0, 0, &fits), "{count} {graph:b}");
+                if let Some(mut pairs) = pairs {
+                    assert!(pairs.iter().enumerate().all(|(row, at)| fits(row, *at)));
+                    pairs.sort_unstable();
+                    assert_eq!(pairs, (0..count).collect::<Vec<_>>());
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! What a judge said of a trial's arguments. m3 asks nobody here: the verdict is a member of the prediction.
+//! A judge's verdict on a trial's arguments. m3 asks no judge here: the verdict is a member of the prediction.
 
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::{Json, parse};
@@ -25,7 +25,8 @@ fn equals_one(value: &Json) -> bool {
     }
 }
 
-/// What the program reads from a reply. One that is no JSON object, or has no verdict, counts as wrong.
+/// The verdict that the program reads from a reply. A reply that is not a JSON object, or has no verdict, counts as
+/// wrong.
 fn is_right_in_reply(reply: &Json) -> bool {
     let Json::String(text) = reply else { return reply.get(VERDICT).is_some_and(equals_one) };
     let text = text.replace("```json", "").replace("```", "");
@@ -38,21 +39,21 @@ mod tests {
 
     #[test]
     fn verdicts_are_one_or_true() {
-        let said = |key: &str, value: &str| {
+        let verdict = |key: &str, value: &str| {
             let extra = vec![(key.to_owned(), parse(value.as_bytes()).unwrap().0)];
             is_right(&Trajectory { extra, ..Trajectory::default() })
         };
         for (value, is_right) in
             [("1", true), ("1.0", true), ("true", true), ("0.5", false), ("\"1\"", false), ("null", false)]
         {
-            assert_eq!(said("parameter_correctness", value), Some(is_right), "{value}");
+            assert_eq!(verdict("parameter_correctness", value), Some(is_right), "{value}");
             let reply = Json::String(format!("{{\"parameter_correctness\": {value}}}")).to_plain_text();
-            assert_eq!(said("judge_reply", &reply), Some(is_right), "{reply}");
+            assert_eq!(verdict("judge_reply", &reply), Some(is_right), "{reply}");
         }
         for reply in ["\"\"", "\"[1]\"", "\"1\"", "null", "{}", "\"Yes: {\\\"parameter_correctness\\\": 1}\""]
         {
-            assert_eq!(said("judge_reply", reply), Some(false), "{reply}");
+            assert_eq!(verdict("judge_reply", reply), Some(false), "{reply}");
         }
-        assert_eq!(said("other", "1"), None);
+        assert_eq!(verdict("other", "1"), None);
     }
 }

@@ -21,9 +21,9 @@ use crate::values::Values;
 use causes::Failure;
 use compare::Comparer;
 use graph::{Entry, entries};
-use outcome::{Ended, Outcome};
+use outcome::{CallOutcome, Outcome};
 use reply::Label;
-use tally::{Counted, Tally};
+use tally::{CountedCall, Tally};
 use totals::Totals;
 use verdict::{Pair, Verdict};
 
@@ -105,8 +105,8 @@ impl McpToolBench<'_> {
     fn count(&mut self, task: usize, entry: Entry<'_>, calls: &mut Tally) {
         let nameless = Call { tool: String::new(), arguments: None, result: None, extra: Vec::new() };
         let call = entry.unwrap_or(&nameless);
-        let label = (self.variant == Variant::Published).then(|| Label::of(call));
-        let mut ended = Ended::of(call);
+        let label = (self.variant == Variant::Published).then(|| Label::from_call(call));
+        let mut ended = CallOutcome::from_call(call);
         ended.outcome = match &label {
             Some(Label::Success) => Outcome::Success,
             Some(Label::EmptyResult) => Outcome::Empty,
@@ -121,7 +121,7 @@ impl McpToolBench<'_> {
             let is_refused = self.comparer.is_refused(call);
             Failure { ended: &ended, is_unknown, is_refused }.cause()
         });
-        let counted = Counted {
+        let counted = CountedCall {
             task,
             outcome: ended.outcome,
             cause,

@@ -6,15 +6,15 @@ use m3_trajectory::tool_names::{is_same_tool, similar_tools};
 /// How the tool of a call fits the tool of a reference's call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// It is this tool.
+    /// The same tool.
     Same,
-    /// It is one of the `similar_tools` of the reference's call.
+    /// One of the `similar_tools` of the reference's call.
     Similar,
 }
 
 impl Fit {
     /// How a call's tool fits; `None` if it is another tool.
-    pub(super) fn of(call: &Call, gold: &Call) -> Option<Self> {
+    pub(super) fn new(call: &Call, gold: &Call) -> Option<Self> {
         if is_same_tool(&call.tool, &gold.tool) {
             return Some(Self::Same);
         }
@@ -49,7 +49,7 @@ mod tests {
             ("c/open", None),
             ("", None),
         ] {
-            assert_eq!(Fit::of(&call(tool, "null"), &gold), fit, "{tool}");
+            assert_eq!(Fit::new(&call(tool, "null"), &gold), fit, "{tool}");
         }
     }
 }

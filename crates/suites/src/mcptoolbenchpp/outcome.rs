@@ -1,4 +1,4 @@
-//! Whether a call succeeded, by what is recorded of it: the paper's tool call success (section 4.1.2) with m3's outcomes.
+//! Whether a call succeeded, by its recorded result: the paper's tool call success (section 4.1.2) with m3's outcomes.
 
 use std::sync::LazyLock;
 
@@ -8,24 +8,24 @@ use m3_trajectory::json::{Json, parse};
 
 use super::reply::Answer;
 
-/// What became of a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// It succeeded with content.
+    /// The call succeeded with content.
     Success,
-    /// It succeeded without content.
+    /// The call succeeded without content.
     Empty,
-    /// It failed.
+    /// The call failed.
     Failed,
-    /// Nothing is recorded that tells.
+    /// No recorded fact shows the outcome.
     Unjudged,
 }
 
-/// A call's outcome with what it was decided by.
+/// A call's outcome with the facts that decided it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Ended {
+pub(super) struct CallOutcome {
     pub(super) outcome: Outcome,
-    /// The beginning of what it answered: the text of an error where there is one.
+    /// The beginning of the answer: the text of an error where there is one.
     pub(super) message: String,
     /// The status code of an answer.
     pub(super) status: Option<i64>,
@@ -43,17 +43,17 @@ static STARTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     lines.filter(|line| !line.is_empty() && !line.starts_with('#')).collect()
 });
 
-impl Ended {
-    /// What became of a call. The first that applies decides: the recorded outcome, a status code outside 200 to 299,
-    /// the mark of an error, a reply that says so, no result at all, no content.
-    pub(super) fn of(call: &Call) -> Self {
-        let Answer { status, reply } = Answer::of(call);
+impl CallOutcome {
+    /// The outcome of a call. The first fact that applies decides: the recorded outcome, a status code outside 200 to
+    /// 299, the mark of an error, a reply that reports one, no result at all, no content.
+    pub(super) fn from_call(call: &Call) -> Self {
+        let Answer { status, reply } = Answer::from_call(call);
         let status = match status {
             Some(Json::Integer(status)) => Some(*status),
             Some(Json::String(status)) => status.trim().parse().ok(),
             _ => None,
         };
-        let read = reply.map(Reply::of);
+        let read = reply.map(Reply::from_json);
         let outcome = match call.recorded_outcome() {
             Some("success") => content(read.as_ref()).unwrap_or(Outcome::Success),
             Some(recorded) if FAILURES.contains(&recorded) => Outcome::Failed,
@@ -80,12 +80,12 @@ fn content(reply: Option<&Reply>) -> Option<Outcome> {
     reply.map(|reply| if reply.is_empty { Outcome::Empty } else { Outcome::Success })
 }
 
-/// What a reply says.
+/// The parts of a reply that decide the outcome.
 #[derive(Debug, Default)]
 struct Reply {
-    /// The text of its error, if it says that it failed.
+    /// The text of the error, if the reply reports a failure.
     error: Option<String>,
-    /// Its text.
+    /// The text of the reply.
     text: String,
     /// Whether it has no content.
     is_empty: bool,
@@ -93,7 +93,7 @@ struct Reply {
 
 impl Reply {
     /// Reads a reply: {success, data, error}, MCP's content, any other JSON, or a text, which may hold JSON itself.
-    fn of(reply: &Json) -> Self {
+    fn from_json(reply: &Json) -> Self {
         match reply {
             Json::String(text) => Self::of_text(text),
             Json::Object(_) if reply.get("success").is_some() => Self::of_wrapper(reply),
@@ -135,11 +135,12 @@ impl Reply {
             other => other == Some(&Json::Null),
         };
         let error = reply.get("error").map(Json::to_plain_text).filter(|text| text != "null");
-        let data = reply.get("data").map_or_else(|| Self { is_empty: true, ..Self::default() }, Self::of);
+        let data =
+            reply.get("data").map_or_else(|| Self { is_empty: true, ..Self::default() }, Self::from_json);
         if is_failed { Self { error: Some(error.unwrap_or_default()), ..data } } else { data }
     }
 
-    /// MCP's content. What is no text, such as an image, is content.
+    /// MCP's content. A part that is not text, such as an image, is content.
     fn of_parts(parts: &[Json], is_marked: bool) -> Self {
         let texts = parts.iter().filter_map(|part| part.get("text").and_then(Json::as_str));
         let mut read = Self::of_text(&texts.collect::<Vec<_>>().join("\n"));
@@ -150,7 +151,7 @@ impl Reply {
         read
     }
 
-    /// Any other object: it fails if it is marked, or says an error.
+    /// Any other object: it is a failure if it is marked, or has an error.
     fn of_members(reply: &Json) -> Self {
         let error = match reply.get("error") {
             None | Some(Json::Null | Json::Bool(_) | Json::Integer(_) | Json::Float(_)) => None,
@@ -191,12 +192,12 @@ fn is_empty_text(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn ended(call: &str) -> Ended {
+    fn ended(call: &str) -> CallOutcome {
         let Json::Object(mut members) = parse(call.as_bytes()).unwrap().0 else {
             panic!("no object: {call}")
         };
         let result = members.iter().position(|(key, _)| key == "result").map(|at| members.remove(at).1);
-        Ended::of(&Call { tool: "t".to_owned(), arguments: None, result, extra: members })
+        CallOutcome::from_call(&Call { tool: "t".to_owned(), arguments: None, result, extra: members })
     }
 
     #[test]
@@ -235,8 +236,8 @@ mod tests {
             (r#"{"result": 0}"#, Success, "0"),
             (r#"{"result": null}"#, Empty, "null"),
         ] {
-            let found = ended(call);
-            assert_eq!((found.outcome, found.message.as_str()), (outcome, message), "{call}");
+            let actual = ended(call);
+            assert_eq!((actual.outcome, actual.message.as_str()), (outcome, message), "{call}");
         }
     }
 }

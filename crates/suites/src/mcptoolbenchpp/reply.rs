@@ -1,5 +1,4 @@
-//! What a call's result says of its success, by the table of the published program (`evaluation_utils.py`,
-//! `base_error_analysis`).
+//! The published program's verdict on a call's result, by the table of `evaluation_utils.py`, `base_error_analysis`.
 
 use m3_trajectory::Call;
 use m3_trajectory::json::Json;
@@ -16,7 +15,7 @@ pub(super) struct Answer<'c> {
 impl<'c> Answer<'c> {
     /// The result of a call. It is the program's wrapper {`status_code`, result}, or the reply alone; the call's
     /// `status_code` is then beside it.
-    pub(super) fn of(call: &'c Call) -> Self {
+    pub(super) fn from_call(call: &'c Call) -> Self {
         let is_wrapper = |it: &&Json| {
             it.get("status_code").is_some() || (it.get("result").is_some() && it.get("success").is_none())
         };
@@ -27,10 +26,10 @@ impl<'c> Answer<'c> {
     }
 }
 
-/// What the program says of a call.
+/// The program's label of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Label {
-    /// It succeeded.
+    /// The call succeeded.
     Success,
     /// The status is not the integer 200.
     RequestFailed,
@@ -38,7 +37,7 @@ pub(super) enum Label {
     NoMessage,
     /// There is no success: the text of the error, as Python writes it.
     Message(String),
-    /// It succeeded and has no data.
+    /// The call succeeded and has no data.
     EmptyResult,
     /// The program breaks off with an exception. m3 counts the call as failed.
     BreaksOff,
@@ -46,8 +45,8 @@ pub(super) enum Label {
 
 impl Label {
     /// The label of a call.
-    pub(super) fn of(call: &Call) -> Self {
-        let Answer { status, reply } = Answer::of(call);
+    pub(super) fn from_call(call: &Call) -> Self {
+        let Answer { status, reply } = Answer::from_call(call);
         if status != Some(&Json::Integer(200)) {
             return Self::RequestFailed;
         }
@@ -80,7 +79,7 @@ impl Label {
     }
 }
 
-/// A value of which the program takes the length, and which has none.
+/// A value without a length, of which the program takes the length.
 #[derive(Debug, PartialEq)]
 struct NoLength;
 
@@ -126,7 +125,12 @@ mod tests {
     fn label(result: &str, status: Option<i64>) -> Label {
         let extra = status.map(|status| ("status_code".to_owned(), Json::Integer(status)));
         let result = Some(parse(result.as_bytes()).unwrap().0);
-        Label::of(&Call { tool: "t".to_owned(), arguments: None, result, extra: extra.into_iter().collect() })
+        Label::from_call(&Call {
+            tool: "t".to_owned(),
+            arguments: None,
+            result,
+            extra: extra.into_iter().collect(),
+        })
     }
 
     /// The table of `base_error_analysis`, line by line.

@@ -1,4 +1,4 @@
-//! What a tool's schema says of the arguments of a call.
+//! Whether the arguments of a call fit a tool's schema.
 
 use m3_trajectory::json::Json;
 
@@ -7,7 +7,7 @@ use crate::bfcl::has_type;
 /// The members of an object.
 pub(super) type Members = [(String, Json)];
 
-/// What a tool's schema says of its parameters.
+/// A tool's schema of its parameters.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Schema<'s>(pub(super) &'s Json);
 
@@ -17,7 +17,8 @@ impl<'s> Schema<'s> {
         self.0.get("properties")?.get(name)
     }
 
-    /// Whether no required argument is missing, and each is one of its parameters and of their type: what AST accuracy asks.
+    /// Whether no required argument is missing, and each argument is a parameter and of its type: the test of AST
+    /// accuracy.
     pub(super) fn has_all(self, arguments: &Members) -> bool {
         let is_known = |(name, value): &(String, Json)| {
             self.parameter(name).is_some_and(|schema| has_type(value, schema))
@@ -25,8 +26,8 @@ impl<'s> Schema<'s> {
         self.has_required(arguments) && arguments.iter().all(is_known)
     }
 
-    /// Whether a server that checks would refuse the arguments: the same, but JSON Schema allows unknown ones unless it
-    /// says otherwise.
+    /// Whether a server that checks would refuse the arguments: as `has_all`, but JSON Schema allows unknown arguments
+    /// unless it says otherwise.
     pub(super) fn refuses(self, arguments: &Members) -> bool {
         let is_closed = self.0.get("additionalProperties") == Some(&Json::Bool(false));
         let is_wrong = |(name, value): &(String, Json)| match self.parameter(name) {

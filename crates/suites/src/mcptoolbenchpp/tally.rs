@@ -1,4 +1,4 @@
-//! What became of calls, counted: of all, of a tool, of a category.
+//! Counts of the outcomes of calls: of all, of a tool, of a category.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,17 +11,17 @@ use crate::values::Values;
 /// The longest name of a group, in columns: a name may be a message.
 const MAX_NAME: usize = 200;
 
-/// A call as it is counted.
+/// A call that is counted.
 #[derive(Debug)]
-pub(super) struct Counted<'a> {
+pub(super) struct CountedCall<'a> {
     /// The place of its task.
     pub(super) task: usize,
     pub(super) outcome: Outcome,
-    /// What its failure is counted under; `None` if it succeeded or was not judged.
+    /// The cause of the failure; `None` if the call succeeded or was not judged.
     pub(super) cause: Option<&'static str>,
-    /// What the published program keeps as its message; empty in the paper's variant.
+    /// The message that the published program keeps; empty in the paper's variant.
     pub(super) reason: &'a str,
-    /// What it answered.
+    /// The answer of the tool.
     pub(super) message: &'a str,
 }
 
@@ -47,7 +47,7 @@ struct Kind {
 }
 
 impl Tally {
-    pub(super) fn add(&mut self, call: &Counted<'_>) {
+    pub(super) fn add(&mut self, call: &CountedCall<'_>) {
         self.tasks.insert(call.task);
         self.calls += 1;
         self.successes += usize::from(call.outcome == Outcome::Success);

@@ -128,10 +128,10 @@ fn of_several_calls_the_last_ones_are_assigned() {
 #[test]
 fn what_is_no_call_fits_nothing() {
     let gold = trajectory("t", &[&[("a/plot", "{}")]]);
-    let mut found = gold.clone();
+    let mut prediction = gold.clone();
     let malformed = MalformedCall { index: 1, value: Json::Null, reason: "null".to_owned() };
-    found.steps[0].malformed.push(malformed);
-    let (values, result) = scored(&[(&gold, Some(&found))]);
+    prediction.steps[0].malformed.push(malformed);
+    let (values, result) = scored(&[(&gold, Some(&prediction))]);
     assert_eq!(values[0].get("ast"), Some(0.0));
     assert_eq!(values[0].get("calls"), Some(2.0));
     assert_eq!(values[0].get("calls_failed"), Some(1.0));
@@ -142,8 +142,8 @@ fn what_is_no_call_fits_nothing() {
 fn a_pass_needs_results() {
     let gold = trajectory("t", &[&[("a/find", r#"{"query": "x"}"#)]]);
     let pass = |members: &str| {
-        let found = trajectory("t", &[&[("a/find", &format!(r#"{{"query": "x"}}|{members}"#))]]);
-        let (values, result) = scored(&[(&gold, Some(&found))]);
+        let prediction = trajectory("t", &[&[("a/find", &format!(r#"{{"query": "x"}}|{members}"#))]]);
+        let (values, result) = scored(&[(&gold, Some(&prediction))]);
         assert_eq!(values[0].get("pass_at_1"), result.aggregate.get("pass_at_1"));
         assert_eq!(values[0].get("parameter_pass_at_1"), Some(1.0));
         values[0].get("pass_at_1")
@@ -187,7 +187,7 @@ fn tasks_with_too_few_trials_are_left_out() {
 #[test]
 fn calls_are_counted_by_tool_and_category_with_their_causes() {
     let gold = trajectory("t", &[&[("a/plot", "{}")]]);
-    let found = trajectory(
+    let prediction = trajectory(
         "t",
         &[
             &[("a/plot", r#"{}|{"result": "ok"}"#), ("a/plot", r#"{}|{"result": "Error: ENOENT"}"#)],
@@ -197,7 +197,7 @@ fn calls_are_counted_by_tool_and_category_with_their_causes() {
     );
     // Recorded as unknown, although the catalog has it.
     let late = trajectory("u", &[&[("b/look", r#"{"query": ""}|{"outcome": "unknown_tool"}"#)]]);
-    let (values, result) = scored(&[(&gold, Some(&found))]);
+    let (values, result) = scored(&[(&gold, Some(&prediction))]);
     let (_, with_late) = scored(&[(&gold, Some(&late))]);
     assert!(with_late.groups.iter().all(|group| group.by != "tool"), "{:?}", with_late.groups);
     assert!(with_late.groups.iter().any(|group| group.by == "root_cause" && group.name == "unknown_tool"));

@@ -6,7 +6,7 @@ use m3_stats::{Trials, pass_at};
 use m3_support::text::shortened;
 use m3_trajectory::Trajectory;
 
-use super::tally::{Counted, Tally};
+use super::tally::{CountedCall, Tally};
 use super::verdict::Verdict;
 use crate::suite::{Group, SuiteResult, Variant, by_name};
 use crate::values::Values;
@@ -17,7 +17,7 @@ struct Task {
     category: Option<String>,
     /// The reference's calls.
     calls: usize,
-    /// What is said of each; `None` for a trial without a prediction.
+    /// The verdict on each trial; `None` for a trial without a prediction.
     trials: Vec<Option<Verdict>>,
 }
 
@@ -71,7 +71,7 @@ impl Totals {
     }
 
     /// Adds a call. Those of a tool that does not exist count for no tool, since no server had them.
-    pub(super) fn add_call(&mut self, call: &Counted<'_>, tool: Option<&str>) {
+    pub(super) fn add_call(&mut self, call: &CountedCall<'_>, tool: Option<&str>) {
         self.all.add(call);
         if let Some(tool) = tool {
             self.by_tool.entry(tool.to_owned()).or_default().add(call);
@@ -103,7 +103,7 @@ impl Totals {
         ]);
         // Where no result is recorded at all, nothing is known of success.
         let is_known = self.all.is_empty() || self.all.has_judged();
-        let rates = |k: u32| FAMILIES.map(|(name, part)| (name, Rate::of(tasks, part, k, variant)));
+        let rates = |k: u32| FAMILIES.map(|(name, part)| (name, Rate::new(tasks, part, k, variant)));
         for k in ks(tasks) {
             for (name, rate) in rates(k) {
                 values.push(format!("{name}_at_{k}"), rate.value.filter(|_| is_known || name != "pass"));
@@ -223,7 +223,7 @@ fn verdicts<'t>(tasks: &'t [&'t Task]) -> impl Iterator<Item = &'t Verdict> {
 
 /// The mean over tasks of the mean over their trials.
 fn mean(tasks: &[&Task], part: Part, variant: Variant) -> Option<f64> {
-    Rate::of(tasks, part, 1, variant).value
+    Rate::new(tasks, part, 1, variant).value
 }
 
 /// The numbers of trials for which pass@k is given: 1, 3 and 5 as far as a task has as many, and the most that one has.
@@ -241,7 +241,7 @@ struct Rate {
 }
 
 impl Rate {
-    fn of(tasks: &[&Task], part: Part, k: u32, variant: Variant) -> Self {
+    fn new(tasks: &[&Task], part: Part, k: u32, variant: Variant) -> Self {
         let trials = tasks.iter().map(|task| {
             let mut trials = Trials::default();
             for is_passed in task.parts(part, variant) {
@@ -289,8 +289,8 @@ mod tests {
         for case in cases {
             let trials = Trials { count: number(case, "n"), passed: number(case, "c") };
             let Some(Json::Float(wanted)) = case.get("value") else { panic!("no value: {case:?}") };
-            let found = published(trials, number(case, "k"));
-            assert!((found - wanted).abs() < 1e-12, "{case:?}: {found}");
+            let estimate = published(trials, number(case, "k"));
+            assert!((estimate - wanted).abs() < 1e-12, "{case:?}: {estimate}");
         }
         assert!(cases.len() >= 165, "{}", cases.len());
     }

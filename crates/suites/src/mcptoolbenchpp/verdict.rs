@@ -1,4 +1,4 @@
-//! What is said of one trial.
+//! The verdict on one trial.
 
 use m3_trajectory::Trajectory;
 
@@ -6,11 +6,11 @@ use super::compare::Comparer;
 use super::graph::{Entry, Marks, assignment, entries, leaves};
 use super::judge;
 use super::names::Fit;
-use super::outcome::{Ended, Outcome};
+use super::outcome::{CallOutcome, Outcome};
 use super::reply::Label;
 use crate::suite::Variant;
 
-/// What is said of a trial; `None` where it is not defined.
+/// The verdict on a trial; `None` where it is not defined.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Verdict {
     /// The calls are the reference's.
@@ -21,7 +21,7 @@ pub(super) struct Verdict {
     pub(super) tool: Option<bool>,
     /// The tools and the arguments are right.
     pub(super) parameter: Option<bool>,
-    /// They are, and the calls succeeded.
+    /// The tools and the arguments are right, and the calls succeeded.
     pub(super) pass: Option<bool>,
     /// How many calls were accepted for a similar tool of the reference.
     pub(super) similar: usize,
@@ -34,7 +34,7 @@ pub(super) struct Pair<'t> {
     reference: &'t Trajectory,
     prediction: &'t Trajectory,
     gold: Vec<Entry<'t>>,
-    found: Vec<Entry<'t>>,
+    predicted: Vec<Entry<'t>>,
     marks: Marks,
 }
 
@@ -44,12 +44,12 @@ impl<'t> Pair<'t> {
             reference,
             prediction,
             gold: entries(reference).collect(),
-            found: entries(prediction).collect(),
-            marks: Marks::of(reference),
+            predicted: entries(prediction).collect(),
+            marks: Marks::new(reference),
         }
     }
 
-    /// The verdict. `graded` is the prediction with what judges said of it.
+    /// The verdict. `graded` is the prediction with the judges' grades.
     pub(super) fn verdict(&self, comparer: &Comparer<'_>, graded: &Trajectory, variant: Variant) -> Verdict {
         match variant {
             Variant::Paper => self.by_paper(comparer),
@@ -61,16 +61,16 @@ impl<'t> Pair<'t> {
         if self.gold.is_empty() {
             return Verdict::default();
         }
-        let arguments = |found: Entry<'_>, gold: Entry<'_>| {
-            found.zip(gold).and_then(|(found, gold)| comparer.fit(found, gold, &self.marks))
+        let arguments = |predicted: Entry<'_>, gold: Entry<'_>| {
+            predicted.zip(gold).and_then(|(predicted, gold)| comparer.fit(predicted, gold, &self.marks))
         };
-        let ast = in_order(&self.gold, &self.found, arguments);
+        let ast = in_order(&self.gold, &self.predicted, arguments);
         let (last_gold, last) =
-            (leaves(self.reference, &self.marks), leaves(self.prediction, &Marks::of(self.prediction)));
+            (leaves(self.reference, &self.marks), leaves(self.prediction, &Marks::new(self.prediction)));
         let dag = one_to_one(&last_gold, &last, arguments);
         // One call is compared by AST accuracy, several by AST-DAG accuracy (section 4.1.1).
         let (right, tool) = if self.gold.len() == 1 {
-            (&ast, in_order(&self.gold, &self.found, fit).is_some())
+            (&ast, in_order(&self.gold, &self.predicted, fit).is_some())
         } else {
             (&dag, one_to_one(&last_gold, &last, fit).is_some())
         };
@@ -85,23 +85,25 @@ impl<'t> Pair<'t> {
         }
     }
 
-    /// Whether arguments are right and the last calls succeeded with content; `None` if what became of a call is not
+    /// Whether arguments are right and the last calls succeeded with content; `None` if the result of a call is not
     /// recorded.
     fn passes(&self, is_right: bool, last: &[Entry<'_>]) -> Option<bool> {
-        let outcome = |entry: &Entry<'_>| entry.map_or(Outcome::Failed, |call| Ended::of(call).outcome);
-        let is_judged = self.found.iter().all(|entry| outcome(entry) != Outcome::Unjudged);
+        let outcome =
+            |entry: &Entry<'_>| entry.map_or(Outcome::Failed, |call| CallOutcome::from_call(call).outcome);
+        let is_judged = self.predicted.iter().all(|entry| outcome(entry) != Outcome::Unjudged);
         is_judged.then(|| is_right && last.iter().all(|entry| outcome(entry) == Outcome::Success))
     }
 
     /// `check_correctness` of `run_tool_call.py`: the last call of both lists.
     fn by_program(&self, comparer: &Comparer<'_>, graded: &Trajectory) -> Verdict {
-        let last = self.found.last().copied().flatten().zip(self.gold.last().copied().flatten());
-        let by_name = last.and_then(|(found, gold)| Fit::of(found, gold));
-        let said = judge::is_right(graded);
-        let by_rules = || last.is_some_and(|(found, gold)| comparer.fit(found, gold, &self.marks).is_some());
+        let last = self.predicted.last().copied().flatten().zip(self.gold.last().copied().flatten());
+        let by_name = last.and_then(|(predicted, gold)| Fit::new(predicted, gold));
+        let verdict = judge::is_right(graded);
+        let by_rules =
+            || last.is_some_and(|(predicted, gold)| comparer.fit(predicted, gold, &self.marks).is_some());
         let tool = by_name.is_some();
-        let parameter = tool && said.unwrap_or_else(by_rules);
-        let has_output = last.is_some_and(|(found, _)| Label::of(found) == Label::Success);
+        let parameter = tool && verdict.unwrap_or_else(by_rules);
+        let has_output = last.is_some_and(|(predicted, _)| Label::from_call(predicted) == Label::Success);
         Verdict {
             ast: Some(parameter),
             ast_dag: Some(tool),
@@ -109,29 +111,30 @@ impl<'t> Pair<'t> {
             parameter: Some(parameter),
             pass: Some(parameter && has_output),
             similar: usize::from(by_name == Some(Fit::Similar)),
-            is_without_judge: said.is_none() && tool,
+            is_without_judge: verdict.is_none() && tool,
         }
     }
 }
 
 /// Whether a predicted entry has the tool of a reference's.
-fn fit(found: Entry<'_>, gold: Entry<'_>) -> Option<Fit> {
-    found.zip(gold).and_then(|(found, gold)| Fit::of(found, gold))
+fn fit(predicted: Entry<'_>, gold: Entry<'_>) -> Option<Fit> {
+    predicted.zip(gold).and_then(|(predicted, gold)| Fit::new(predicted, gold))
 }
 
-/// Each reference's call in order takes the first predicted one that fits and is free, and none is left over: what BFCL
-/// does with parallel calls (`parallel_function_checker_no_order`).
+/// Each reference's call in order takes the first predicted call that fits and is free, and no predicted call is left
+/// over: BFCL's rule for parallel calls (`parallel_function_checker_no_order`).
 fn in_order<'t>(
     gold: &[Entry<'t>],
-    found: &[Entry<'t>],
+    predicted: &[Entry<'t>],
     fit: impl Fn(Entry<'t>, Entry<'t>) -> Option<Fit>,
 ) -> Option<Vec<Fit>> {
-    if gold.len() != found.len() {
+    if gold.len() != predicted.len() {
         return None;
     }
-    let mut free = found.to_vec();
+    let mut free = predicted.to_vec();
     let take = |gold: &Entry<'t>| {
-        let (at, taken) = free.iter().enumerate().find_map(|(at, found)| Some((at, fit(*found, *gold)?)))?;
+        let (at, taken) =
+            free.iter().enumerate().find_map(|(at, predicted)| Some((at, fit(*predicted, *gold)?)))?;
         free.remove(at);
         Some(taken)
     };
@@ -141,13 +144,13 @@ fn in_order<'t>(
 /// How the predicted calls fit that are assigned to the reference's, each to one; `None` if not all can be.
 fn one_to_one<'t>(
     gold: &[Entry<'t>],
-    found: &[Entry<'t>],
+    predicted: &[Entry<'t>],
     fit: impl Fn(Entry<'t>, Entry<'t>) -> Option<Fit>,
 ) -> Option<Vec<Fit>> {
-    if gold.is_empty() || gold.len() != found.len() {
+    if gold.is_empty() || gold.len() != predicted.len() {
         return None;
     }
-    let fit = |reference: usize, prediction: usize| fit(*found.get(prediction)?, *gold.get(reference)?);
+    let fit = |reference: usize, prediction: usize| fit(*predicted.get(prediction)?, *gold.get(reference)?);
     let assigned = assignment(gold.len(), |reference, prediction| fit(reference, prediction).is_some())?;
     assigned.into_iter().enumerate().map(|(reference, prediction)| fit(reference, prediction)).collect()
 }

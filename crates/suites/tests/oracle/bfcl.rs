@@ -63,10 +63,10 @@ fn made_up_cases() {
         let mut reference = one_step(case.get("label").unwrap());
         reference.task_type = Some(text(verdict, "category"));
         reference.extra.push(("functions".to_owned(), functions.clone()));
-        let found = error_type(&reference, &one_step(case.get("prediction").unwrap()));
+        let actual = error_type(&reference, &one_step(case.get("prediction").unwrap()));
         let wanted = verdict.get("error_type").and_then(Json::as_str);
-        if found.as_deref() != wanted {
-            wrong.push(format!("{} {}: {found:?}, not {wanted:?}", text(case, "id"), text(case, "kind")));
+        if actual.as_deref() != wanted {
+            wrong.push(format!("{} {}: {actual:?}, not {wanted:?}", text(case, "id"), text(case, "kind")));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -89,15 +89,15 @@ fn sample_of_the_comparison() {
     let mut wrong = Vec::new();
     for (index, case) in cases.iter().enumerate() {
         let (reference, prediction) = (references.read(index).unwrap(), predictions.read(index).unwrap());
-        let found = error_type(&reference, &prediction);
+        let actual = error_type(&reference, &prediction);
         let wanted = case.get("verdict").unwrap().as_str();
         // Where the program breaks off, the calls are not accepted.
         let agrees = match wanted {
-            Some(error) if error.starts_with("raises ") => found.is_some(),
-            wanted => found.as_deref() == wanted,
+            Some(error) if error.starts_with("raises ") => actual.is_some(),
+            wanted => actual.as_deref() == wanted,
         };
         if !agrees {
-            wrong.push(format!("{} {}: {found:?}, not {wanted:?}", prediction.id, text(case, "kind")));
+            wrong.push(format!("{} {}: {actual:?}, not {wanted:?}", prediction.id, text(case, "kind")));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

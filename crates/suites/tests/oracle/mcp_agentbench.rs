@@ -77,7 +77,7 @@ fn what_cannot_be_judged_is_left_out() {
 #[test]
 fn kappas_are_undefined_where_everything_is_in_one_class() {
     let votes = Json::Array(vec![Json::String("pass".to_owned()); 3]);
-    let found = score(&vec![judged(votes, "pass"); 4]);
-    assert_eq!((found.get("cohen_kappa"), found.get("fleiss_kappa")), (None, None));
-    assert_eq!((found.get("percent_agreement"), found.get("pass_rate")), (Some(100.0), Some(100.0)));
+    let scores = score(&vec![judged(votes, "pass"); 4]);
+    assert_eq!((scores.get("cohen_kappa"), scores.get("fleiss_kappa")), (None, None));
+    assert_eq!((scores.get("percent_agreement"), scores.get("pass_rate")), (Some(100.0), Some(100.0)));
 }

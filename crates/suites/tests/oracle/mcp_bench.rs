@@ -50,11 +50,11 @@ fn executed(case: &Json) -> Trajectory {
             None => step.malformed.push(MalformedCall { index, value: entry.clone(), reason: String::new() }),
         }
     }
-    let mut found = trajectory("t", Vec::new());
-    found.steps.push(step);
+    let mut prediction = trajectory("t", Vec::new());
+    prediction.steps.push(step);
     let planning = case.get("planning_json_compliance").cloned().filter(|value| *value != Json::Null);
-    found.extra.extend(planning.map(|value| ("planning_json_compliance".to_owned(), value)));
-    found
+    prediction.extra.extend(planning.map(|value| ("planning_json_compliance".to_owned(), value)));
+    prediction
 }
 
 fn values(catalog: Option<&Catalog>, prediction: &Trajectory) -> Values {
@@ -75,12 +75,14 @@ fn rates_by_rules() {
     let Some(oracle) = read("mcp-bench/oracle/rule_based.json") else { return };
     let mut wrong = Vec::new();
     for case in items(oracle.get("cases").unwrap()) {
-        let found = values(catalog(case.get("available_tools").unwrap()).as_ref(), &executed(case));
+        let actual = values(catalog(case.get("available_tools").unwrap()).as_ref(), &executed(case));
         let published = case.get("published").unwrap();
         let rates = published.get("tool_accuracy").unwrap();
         // The program breaks off where the planning compliance is not told; the rates do not need it.
         if rates.get("raises").is_some() {
-            assert!(found.get("name_validity").is_some() && found.get("planning_json_compliance").is_none());
+            assert!(
+                actual.get("name_validity").is_some() && actual.get("planning_json_compliance").is_none()
+            );
             continue;
         }
         for (name, key) in [
@@ -90,12 +92,12 @@ fn rates_by_rules() {
             ("valid_call_failure_rate", "valid_call_failure_rate"),
             ("planning_json_compliance", "planning_json_compliance"),
         ] {
-            if differs(found.get(name), rates.get(key).unwrap()) {
+            if differs(actual.get(name), rates.get(key).unwrap()) {
                 wrong.push(format!(
                     "{} {}: {name} {:?}",
                     text(case, "id"),
                     text(case, "kind"),
-                    found.get(name)
+                    actual.get(name)
                 ));
             }
         }
@@ -150,12 +152,12 @@ const RATES: [(&str, &str); 3] = [
 /// A task of four rounds without calls, with the dimensions told.
 fn task(result: &Json) -> Option<Trajectory> {
     let evaluation = result.get("evaluation")?;
-    let mut found = trajectory("t", vec![Vec::new(); 4]);
+    let mut prediction = trajectory("t", vec![Vec::new(); 4]);
     let reply = Json::Object(
         DIMENSIONS.into_iter().map(|name| (name.to_owned(), evaluation.get(name).unwrap().clone())).collect(),
     );
-    found.extra.push(("judge_replies".to_owned(), Json::Array(vec![reply])));
-    Some(found)
+    prediction.extra.push(("judge_replies".to_owned(), Json::Array(vec![reply])));
+    Some(prediction)
 }
 
 #[test]
@@ -212,8 +214,8 @@ fn the_papers_tables() {
         let reply = columns.map(|(name, column)| (name.to_owned(), Json::Float(10.0 * of(column))));
         let replies = Json::Array(vec![Json::Object(reply.to_vec())]);
         prediction.extra.push(("judge_replies".to_owned(), replies));
-        let found = values(tools_of_rates().as_ref(), &prediction);
-        let overall = found.get("overall").unwrap();
+        let actual = values(tools_of_rates().as_ref(), &prediction);
+        let overall = actual.get("overall").unwrap();
         assert!((overall - of("overall")).abs() < 0.001, "{}: {overall}", text(row, "model"));
     }
     assert!(rows.len() >= 30);

@@ -123,12 +123,12 @@ fn made_up_predictions() {
             check(function, &found, &[is_true("tool_consistency"), is_true("output_consistency")]);
         }
         let wanted = published.get("base_error_analysis_per_prediction").unwrap();
-        let found: Vec<(bool, String)> = calls.iter().map(|call| label(&gold, call)).collect();
+        let actual: Vec<(bool, String)> = calls.iter().map(|call| label(&gold, call)).collect();
         if wanted.get("raises").is_some() {
             broken.push((kind.clone(), "base_error_analysis_per_prediction"));
             assert!(
-                found.iter().any(|(_, message)| message == "the program breaks off"),
-                "{id} {kind}: {found:?}"
+                actual.iter().any(|(_, message)| message == "the program breaks off"),
+                "{id} {kind}: {actual:?}"
             );
             continue;
         }
@@ -140,8 +140,8 @@ fn made_up_predictions() {
                 (*label == Json::Integer(1), in_our_words(message.as_str().unwrap()).to_owned())
             })
             .collect();
-        if found != wanted {
-            wrong.push(format!("{id} {kind}: {found:?}, not {wanted:?}"));
+        if actual != wanted {
+            wrong.push(format!("{id} {kind}: {actual:?}, not {wanted:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -208,15 +208,15 @@ fn variants_differ() {
     let (catalog, cases) = (catalog(), items(oracle.get("cases").unwrap()));
     let (mut counts, mut successes) = ([[0; 4]; 2], [Vec::new(), Vec::new()]);
     for case in cases {
-        let found = [("mcptoolbenchpp", Some(&catalog)), (PUBLISHED, None)].map(|(variant, catalog)| {
+        let outcomes = [("mcptoolbenchpp", Some(&catalog)), (PUBLISHED, None)].map(|(variant, catalog)| {
             let calls = items(case.get("prediction").unwrap()).iter().map(predicted).collect();
             let (values, _) = score(variant, catalog, &reference(case.get("label").unwrap()), calls);
             ["ast", "ast_dag", "pass_at_1", "success_rate"].map(|name| values.get(name) == Some(1.0))
         });
-        for (counts, found) in counts.iter_mut().zip(found) {
-            counts.iter_mut().zip(found).for_each(|(count, is_right)| *count += usize::from(is_right));
+        for (counts, outcomes) in counts.iter_mut().zip(outcomes) {
+            counts.iter_mut().zip(outcomes).for_each(|(count, is_right)| *count += usize::from(is_right));
         }
-        let [[.., paper], [.., published]] = found;
+        let [[.., paper], [.., published]] = outcomes;
         if paper != published {
             successes[usize::from(published)].push(text(case, "kind"));
         }
@@ -275,8 +275,8 @@ fn replies_of_the_judge() {
         let mut scorer = PUBLISHED.parse::<ChosenSuite>().unwrap().open(None);
         let values = scorer.trial(&Trial::new(&gold, Some(&prediction), 1));
         let wanted = case.get("published").unwrap().get("counted_as_parameter_correct");
-        let found = Json::Bool(values.get("parameter_pass_at_1") == Some(1.0));
-        assert_eq!(Some(&found), wanted, "{case:?}");
+        let verdict = Json::Bool(values.get("parameter_pass_at_1") == Some(1.0));
+        assert_eq!(Some(&verdict), wanted, "{case:?}");
     }
 }
 

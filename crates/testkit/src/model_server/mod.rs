@@ -77,16 +77,16 @@ pub struct SeenRequest {
     pub turn: usize,
 }
 
-/// What the scripted model does.
+/// One action of the scripted model.
 #[derive(Debug, Clone)]
 pub enum Scripted {
-    /// It replies with a text.
+    /// Replies with a text.
     Say(String),
-    /// It makes calls, all at once. A string instead of an object is written unchanged, as malformed arguments.
+    /// Makes calls, all at once. A string instead of an object is written unchanged, as malformed arguments.
     Call(Vec<(String, Value)>),
-    /// It replies with a text and makes calls.
+    /// Replies with a text and makes calls.
     SayAndCall(String, Vec<(String, Value)>),
-    /// It answers with exactly this.
+    /// Answers with exactly this response.
     Raw {
         /// The HTTP status.
         status: u16,
@@ -95,11 +95,11 @@ pub enum Scripted {
         /// The body.
         body: String,
     },
-    /// It never answers; this ends when the client leaves.
+    /// Never answers, until the client leaves.
     Stall,
-    /// It sends half of a reply and closes the connection.
+    /// Sends half of a reply and closes the connection.
     Cut,
-    /// It waits, then does something else.
+    /// Waits, then does something else.
     After(Duration, Box<Scripted>),
 }
 
@@ -108,22 +108,22 @@ type Script = dyn Fn(&SeenRequest) -> Scripted + Send + Sync;
 
 /// The server; it ends when this is dropped.
 pub struct ScriptedModel {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     base_url: String,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-struct Shared {
+struct SharedState {
     wire: Spoken,
     key: Option<String>,
     script: Box<Script>,
-    seen: Mutex<Seen>,
+    seen: Mutex<SeenRequests>,
     images: Arc<Images>,
 }
 
 #[derive(Default)]
-struct Seen {
+struct SeenRequests {
     requests: Vec<Value>,
     problems: Vec<String>,
 }
@@ -161,7 +161,8 @@ impl ScriptedModel {
             Spoken::Gemini => "/v1beta",
         };
         let base_url = format!("http://{}{version}", listener.local_addr().unwrap());
-        let shared = Arc::new(Shared { wire, key, script, seen: Mutex::default(), images: Arc::default() });
+        let shared =
+            Arc::new(SharedState { wire, key, script, seen: Mutex::default(), images: Arc::default() });
         let (stop, stopped) = oneshot::channel();
         let router =
             Router::new().fallback(answer).layer(DefaultBodyLimit::disable()).with_state(shared.clone());
@@ -208,7 +209,7 @@ impl Drop for ScriptedModel {
     }
 }
 
-async fn answer(State(shared): State<Arc<Shared>>, request: Request<Body>) -> Response<Body> {
+async fn answer(State(shared): State<Arc<SharedState>>, request: Request<Body>) -> Response<Body> {
     let (parts, body) = request.into_parts();
     // A client that leaves in the middle of its request gets no answer.
     let Ok(bytes) = axum::body::to_bytes(body, usize::MAX).await else { return plain(400, String::new()) };
@@ -248,7 +249,7 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request<Body>) -> Re
 
 /// Checks a request and keeps it.
 fn look(
-    shared: &Shared,
+    shared: &SharedState,
     method: &Method,
     uri: &Uri,
     headers: &HeaderMap,

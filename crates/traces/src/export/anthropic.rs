@@ -5,7 +5,7 @@ use m3_trajectory::json::{Json, Keys};
 use super::Target;
 use super::exact::{Exact, as_object};
 use super::openai::divide;
-use super::told::{Given, Lack, Told, ToldCall};
+use super::trajectory::{ExportCall, ExportResult, ExportTrajectory, Lack};
 use crate::arguments::unwrapped;
 use crate::content::{Content, Media, MediaPlace, Part, object, standard, string};
 use crate::trace::Notes;
@@ -19,32 +19,32 @@ pub(super) const TARGET: Target = Target {
     write,
 };
 
-/// What messages have no place for.
+/// The facts that Anthropic's messages cannot carry.
 const LACKS: &[Lack] = &[Lack::Kinds, Lack::CallTimes, Lack::Time, Lack::Usage];
 
-fn write(told: &Told<'_>, notes: &mut Notes) -> Json {
-    told.cannot(LACKS, notes);
+fn write(trajectory: &ExportTrajectory<'_>, notes: &mut Notes) -> Json {
+    trajectory.cannot(LACKS, notes);
     let mut exact = Exact::default();
     let mut messages = Vec::new();
-    if let Some(question) = &told.question {
+    if let Some(question) = &trajectory.question {
         messages.push(message("user", blocks(question)));
     }
-    for step in &told.steps {
+    for step in &trajectory.steps {
         divide(&mut messages);
         let calls = step.iter().map(|call| self::call(call, &mut exact)).collect();
         messages.push(message("assistant", Json::Array(calls)));
-        let is_told = |call: &&ToldCall<'_>| call.result.is_some() || call.is_error;
+        let is_told = |call: &&ExportCall<'_>| call.result.is_some() || call.is_error;
         let results: Vec<Json> = step.iter().filter(is_told).map(|call| result(call, &mut exact)).collect();
         if !results.is_empty() {
             messages.push(message("user", Json::Array(results)));
         }
     }
-    if let Some(answer) = told.answer {
+    if let Some(answer) = trajectory.answer {
         divide(&mut messages);
         messages.push(message("assistant", string(answer)));
     }
-    let mut record = vec![("id".to_owned(), string(told.id))];
-    record.extend(told.model.map(|model| ("model".to_owned(), string(model))));
+    let mut record = vec![("id".to_owned(), string(trajectory.id))];
+    record.extend(trajectory.model.map(|model| ("model".to_owned(), string(model))));
     record.push(("messages".to_owned(), Json::Array(messages)));
     record.extend(exact.into_member());
     Json::Object(record)
@@ -54,7 +54,7 @@ fn message(role: &str, content: Json) -> Json {
     object([("role", string(role)), ("content", content)])
 }
 
-fn call(call: &ToldCall<'_>, exact: &mut Exact) -> Json {
+fn call(call: &ExportCall<'_>, exact: &mut Exact) -> Json {
     let input = as_object(call.arguments);
     exact.arguments(call, Some(&unwrapped(input.clone())));
     object([
@@ -65,12 +65,12 @@ fn call(call: &ToldCall<'_>, exact: &mut Exact) -> Json {
     ])
 }
 
-fn result(call: &ToldCall<'_>, exact: &mut Exact) -> Json {
+fn result(call: &ExportCall<'_>, exact: &mut Exact) -> Json {
     exact.result(call);
-    let content = call.result.as_ref().map(|given| match given {
-        Given::Text(text) => string(text),
-        Given::Value(value) => string(&value.to_text(Keys::AsRead)),
-        Given::Parts(content) => blocks(content),
+    let content = call.result.as_ref().map(|result| match result {
+        ExportResult::Text(text) => string(text),
+        ExportResult::Value(value) => string(&value.to_text(Keys::AsRead)),
+        ExportResult::Parts(content) => blocks(content),
     });
     let mut members =
         vec![("type".to_owned(), string("tool_result")), ("tool_use_id".to_owned(), string(&call.id))];

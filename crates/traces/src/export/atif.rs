@@ -4,7 +4,7 @@ use m3_trajectory::json::{Json, Keys};
 
 use super::Target;
 use super::exact::Exact;
-use super::told::{Given, Lack, Told, ToldCall};
+use super::trajectory::{ExportCall, ExportResult, ExportTrajectory, Lack};
 use crate::arguments::tool;
 use crate::content::{Content, Media, MediaPlace, Part, object, string};
 use crate::trace::Notes;
@@ -19,11 +19,11 @@ pub(super) const TARGET: Target = Target {
     write,
 };
 
-/// What documents have no place for.
+/// The facts that ATIF documents cannot carry.
 const LACKS: &[Lack] = &[Lack::Kinds, Lack::CallTimes, Lack::Time, Lack::Thoughts];
 
-fn write(told: &Told<'_>, notes: &mut Notes) -> Json {
-    told.cannot(LACKS, notes);
+fn write(trajectory: &ExportTrajectory<'_>, notes: &mut Notes) -> Json {
+    trajectory.cannot(LACKS, notes);
     let mut exact = Exact::default();
     let mut steps = Vec::new();
     let mut add = |source: &str, members: Vec<(&str, Json)>| {
@@ -32,10 +32,10 @@ fn write(told: &Told<'_>, notes: &mut Notes) -> Json {
         step.extend(members);
         steps.push(Json::Object(step.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()));
     };
-    if let Some(question) = &told.question {
+    if let Some(question) = &trajectory.question {
         add("user", vec![("message", content(question, notes))]);
     }
-    for step in &told.steps {
+    for step in &trajectory.steps {
         let calls = step.iter().map(|call| self::call(call, &mut exact, notes)).collect();
         let results: Vec<Json> = step.iter().filter_map(|call| result(call, &mut exact, notes)).collect();
         let mut members = vec![("message", string("")), ("tool_calls", Json::Array(calls))];
@@ -44,46 +44,46 @@ fn write(told: &Told<'_>, notes: &mut Notes) -> Json {
         }
         add("agent", members);
     }
-    if let Some(answer) = told.answer {
+    if let Some(answer) = trajectory.answer {
         add("agent", vec![("message", string(answer))]);
     }
-    document(told, steps, exact)
+    document(trajectory, steps, exact)
 }
 
-fn document(told: &Told<'_>, steps: Vec<Json>, exact: Exact) -> Json {
+fn document(trajectory: &ExportTrajectory<'_>, steps: Vec<Json>, exact: Exact) -> Json {
     let mut agent = vec![("name", string("m3")), ("version", string(env!("CARGO_PKG_VERSION")))];
-    agent.extend(told.model.map(|model| ("model_name", string(model))));
+    agent.extend(trajectory.model.map(|model| ("model_name", string(model))));
     let agent = Json::Object(agent.into_iter().map(|(key, value)| (key.to_owned(), value)).collect());
     let mut members = vec![
         ("schema_version", string("ATIF-v1.8")),
-        ("session_id", string(told.id)),
-        ("trajectory_id", string(told.id)),
+        ("session_id", string(trajectory.id)),
+        ("trajectory_id", string(trajectory.id)),
         ("agent", agent),
     ];
     let count = steps.len();
     members.push(("steps", Json::Array(steps)));
-    members.push(("final_metrics", metrics(told.usage, count)));
+    members.push(("final_metrics", metrics(trajectory.usage, count)));
     members.extend(exact.into_member().map(|(key, kept)| ("extra", object([(key.as_str(), kept)]))));
     Json::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
 fn metrics(usage: Usage, steps: usize) -> Json {
-    let told = [
+    let counts = [
         ("total_prompt_tokens", usage.input),
         ("total_completion_tokens", usage.output),
         ("total_cached_tokens", usage.cached),
         ("total_steps", u64::try_from(steps).ok()),
     ];
     let number = |number: Option<u64>| Some(Json::Integer(i64::try_from(number?).ok()?));
-    let told = told.into_iter().filter_map(|(key, count)| Some((key.to_owned(), number(count)?)));
-    Json::Object(told.collect())
+    let members = counts.into_iter().filter_map(|(key, count)| Some((key.to_owned(), number(count)?)));
+    Json::Object(members.collect())
 }
 
-fn call(call: &ToldCall<'_>, exact: &mut Exact, notes: &mut Notes) -> Json {
+fn call(call: &ExportCall<'_>, exact: &mut Exact, notes: &mut Notes) -> Json {
     if tool(None, call.tool) != call.tool {
         notes.add("a tool's name is read as that of a server's tool");
     }
-    // As Harbor's own converters keep what is no object.
+    // Harbor's own converters keep arguments that are not an object in this way.
     let raw = match call.arguments {
         Some(Json::String(text)) => Some(text.as_str()),
         _ => None,
@@ -101,19 +101,19 @@ fn call(call: &ToldCall<'_>, exact: &mut Exact, notes: &mut Notes) -> Json {
     Json::Object(members)
 }
 
-fn result(call: &ToldCall<'_>, exact: &mut Exact, notes: &mut Notes) -> Option<Json> {
+fn result(call: &ExportCall<'_>, exact: &mut Exact, notes: &mut Notes) -> Option<Json> {
     if call.result.is_none() && !call.is_error {
         return None;
     }
     let mut members = vec![("source_call_id".to_owned(), string(&call.id))];
-    if let Some(given) = &call.result {
+    if let Some(result) = &call.result {
         exact.result(call);
         members.push((
             "content".to_owned(),
-            match given {
-                Given::Text(text) => string(text),
-                Given::Value(value) => string(&value.to_text(Keys::AsRead)),
-                Given::Parts(parts) => content(parts, notes),
+            match result {
+                ExportResult::Text(text) => string(text),
+                ExportResult::Value(value) => string(&value.to_text(Keys::AsRead)),
+                ExportResult::Parts(parts) => content(parts, notes),
             },
         ));
     }

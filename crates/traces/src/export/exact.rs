@@ -1,4 +1,5 @@
-//! What messages cannot hold as it was, in a member beside them, `m3`: other programs ignore it, the importers read it.
+//! A member `m3` beside the messages, for facts that messages cannot hold exactly: other programs ignore it, the
+//! importers read it.
 //!
 //! Names of tools are limited to letters, digits, `_` and `-`; arguments have to be objects; results have to be texts.
 
@@ -6,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use m3_trajectory::json::{Json, parse};
 
-use super::told::{Given, ToldCall};
+use super::trajectory::{ExportCall, ExportResult};
 use crate::arguments::{arguments, call_id, tool};
 use crate::content::{object, string};
 use crate::conversation::Conversation;
@@ -18,7 +19,7 @@ pub(super) const MEMBER: &str = "m3";
 /// The longest name of a tool that all providers take.
 const LONGEST: usize = 64;
 
-/// What is kept beside the messages of a trajectory.
+/// The content of the member `m3` beside the messages of a trajectory.
 #[derive(Debug, Default)]
 pub(super) struct Exact {
     written: HashMap<String, String>,
@@ -60,17 +61,17 @@ impl Exact {
         written
     }
 
-    /// Keeps arguments that would be read as something else: `read` is what is read of what is written.
-    pub(super) fn arguments(&mut self, call: &ToldCall<'_>, read: Option<&Json>) {
+    /// Keeps arguments that an importer would read as another value: `read` is the value that it would read.
+    pub(super) fn arguments(&mut self, call: &ExportCall<'_>, read: Option<&Json>) {
         if read != call.arguments {
             self.arguments.push((call.id.clone(), call.arguments.cloned().unwrap_or(Json::Null)));
         }
     }
 
-    /// Keeps that a result is a value, or that there is none though one is written.
-    pub(super) fn result(&mut self, call: &ToldCall<'_>) {
+    /// Keeps that a result is a JSON value, or that there is no result although one is written.
+    pub(super) fn result(&mut self, call: &ExportCall<'_>) {
         match call.result {
-            Some(Given::Value(_)) => self.values.push(string(&call.id)),
+            Some(ExportResult::Value(_)) => self.values.push(string(&call.id)),
             None => self.without_result.push(string(&call.id)),
             _ => {}
         }
@@ -99,7 +100,7 @@ fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '-'
 }
 
-/// Gives calls what is kept beside their messages; `kept` is the member.
+/// Restores the exact values of calls from the member `m3` of a record.
 pub(crate) fn restore(conversation: &mut Conversation, record: &Json) {
     let Some(kept) = record.member(MEMBER) else { return };
     let object_of = |key: &str| kept.member(key).map(members).unwrap_or_default();
@@ -131,7 +132,7 @@ pub(crate) fn restore(conversation: &mut Conversation, record: &Json) {
     }
 }
 
-/// Arguments as an object: what the model wrote instead stands in one that providers know for that.
+/// Arguments as an object: any other value is put into the object that providers use for invalid JSON.
 pub(super) fn as_object(written: Option<&Json>) -> Json {
     match written {
         Some(Json::Object(_)) => written.cloned().unwrap_or(Json::Null),
@@ -141,7 +142,7 @@ pub(super) fn as_object(written: Option<&Json>) -> Json {
     }
 }
 
-/// What is read of arguments in a text.
+/// The arguments that an importer reads from a text.
 pub(super) fn read_of_text(text: &str) -> Option<Json> {
     arguments(Some(&string(text)))
 }

@@ -1,4 +1,4 @@
-//! Trajectories as other programs read them: a target is one file and one row. What [`Recognized::read`](crate::Recognized::read)
+//! Trajectories as other programs read them: a target is one file and one row. What [`RecognizedFile::read`](crate::RecognizedFile::read)
 //! makes of what is written here is the trajectory again, except for what a target has no place for, which is told.
 
 mod anthropic;
@@ -7,7 +7,7 @@ mod exact;
 mod openai;
 pub(crate) mod otel;
 mod span_ids;
-mod told;
+mod trajectory;
 
 use std::collections::HashMap;
 
@@ -17,21 +17,21 @@ use m3_trajectory::json::Json;
 use crate::trace::Notes;
 pub(crate) use exact::restore;
 pub use span_ids::SpanIds;
-use told::Told;
+use trajectory::ExportTrajectory;
 
 /// A format that trajectories are written in.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// Its name for users.
+    /// The name of the target for users.
     pub name: &'static str,
-    /// What is written.
+    /// A title for users: the format, and its unit.
     pub title: &'static str,
     /// Whether each trajectory is a line; else each is a document.
     pub is_lines: bool,
-    /// Whether pictures can only be files beside what is written.
+    /// Whether pictures can only be files beside the output.
     pub needs_files: bool,
     /// Writes a trajectory.
-    write: fn(&Told<'_>, &mut Notes) -> Json,
+    write: fn(&ExportTrajectory<'_>, &mut Notes) -> Json,
 }
 
 /// All targets.
@@ -50,8 +50,8 @@ pub struct Exporter {
 }
 
 impl Exporter {
-    /// For a target. `started` is a time, in seconds since 1970, for targets in which everything has one: trajectories do
-    /// not say when they were made.
+    /// An exporter for a target. `started` is a time, in seconds since 1970, for targets in which every event has a
+    /// time: trajectories do not say when they were made.
     #[must_use]
     pub fn new(target: &'static Target, started: u64) -> Self {
         Self { target, started, ids: HashMap::new(), notes: Notes::default() }
@@ -61,11 +61,11 @@ impl Exporter {
     pub fn write(&mut self, trajectory: &Trajectory) -> Json {
         let times = self.ids.entry(trajectory.id.clone()).or_default();
         *times += 1;
-        let told = Told::of(trajectory, *times, self.started, &mut self.notes);
-        (self.target.write)(&told, &mut self.notes)
+        let trajectory = ExportTrajectory::new(trajectory, *times, self.started, &mut self.notes);
+        (self.target.write)(&trajectory, &mut self.notes)
     }
 
-    /// What the target could not say.
+    /// Notes on the facts that the target cannot carry.
     #[must_use]
     pub fn notes(&self) -> &Notes {
         &self.notes

@@ -4,7 +4,7 @@ use m3_trajectory::json::{Json, Keys};
 
 use super::Target;
 use super::exact::{Exact, read_of_text};
-use super::told::{Given, Lack, Told, ToldCall};
+use super::trajectory::{ExportCall, ExportResult, ExportTrajectory, Lack};
 use crate::content::{Content, Media, MediaPlace, Part, data_url, object, standard, string};
 use crate::fields::Fields;
 use crate::trace::Notes;
@@ -18,17 +18,17 @@ pub(super) const TARGET: Target = Target {
     write,
 };
 
-/// What messages have no place for.
+/// The facts that Chat Completions messages cannot carry.
 const LACKS: &[Lack] = &[Lack::Failures, Lack::Kinds, Lack::CallTimes, Lack::Time, Lack::Usage];
 
-fn write(told: &Told<'_>, notes: &mut Notes) -> Json {
-    told.cannot(LACKS, notes);
+fn write(trajectory: &ExportTrajectory<'_>, notes: &mut Notes) -> Json {
+    trajectory.cannot(LACKS, notes);
     let mut exact = Exact::default();
     let mut messages = Vec::new();
-    if let Some(question) = &told.question {
+    if let Some(question) = &trajectory.question {
         messages.push(object([("role", string("user")), ("content", content(question))]));
     }
-    for step in &told.steps {
+    for step in &trajectory.steps {
         divide(&mut messages);
         let calls = step.iter().map(|call| self::call(call, &mut exact)).collect();
         messages.push(object([
@@ -37,37 +37,37 @@ fn write(told: &Told<'_>, notes: &mut Notes) -> Json {
             ("tool_calls", Json::Array(calls)),
         ]));
         for call in step {
-            if let Some(given) = &call.result {
+            if let Some(result) = &call.result {
                 exact.result(call);
                 messages.push(object([
                     ("role", string("tool")),
                     ("tool_call_id", string(&call.id)),
-                    ("content", text_of(given)),
+                    ("content", text_of(result)),
                 ]));
             }
         }
         messages.extend(step.iter().filter_map(|call| media_of(call, notes)));
     }
-    if let Some(answer) = told.answer {
+    if let Some(answer) = trajectory.answer {
         divide(&mut messages);
         messages.push(object([("role", string("assistant")), ("content", string(answer))]));
     }
-    let mut record = vec![("id".to_owned(), string(told.id))];
-    record.extend(told.model.map(|model| ("model".to_owned(), string(model))));
+    let mut record = vec![("id".to_owned(), string(trajectory.id))];
+    record.extend(trajectory.model.map(|model| ("model".to_owned(), string(model))));
     record.push(("messages".to_owned(), Json::Array(messages)));
     record.extend(exact.into_member());
     Json::Object(record)
 }
 
-/// Two replies with nothing between them would be read as one: calls of the first have no results. An empty message of the
-/// user says nothing, and divides them.
+/// Divides two replies that would be read as one, because calls of the first have no results: an empty message of the
+/// user, which holds no question, stands between them.
 pub(super) fn divide(messages: &mut Vec<Json>) {
     if messages.last().is_some_and(|message| message.says("role", "assistant")) {
         messages.push(object([("role", string("user")), ("content", string(""))]));
     }
 }
 
-fn call(call: &ToldCall<'_>, exact: &mut Exact) -> Json {
+fn call(call: &ExportCall<'_>, exact: &mut Exact) -> Json {
     let text = match call.arguments {
         Some(Json::String(text)) => text.clone(),
         Some(other) => other.to_text(Keys::AsRead),
@@ -78,18 +78,18 @@ fn call(call: &ToldCall<'_>, exact: &mut Exact) -> Json {
     object([("id", string(&call.id)), ("type", string("function")), ("function", function)])
 }
 
-/// What a message of a tool can hold: texts.
-fn text_of(given: &Given<'_>) -> Json {
-    match given {
-        Given::Text(text) => string(text),
-        Given::Value(value) => string(&value.to_text(Keys::AsRead)),
-        Given::Parts(content) => string(&content.text()),
+/// The result as a text, because a tool's message can hold only texts.
+fn text_of(result: &ExportResult<'_>) -> Json {
+    match result {
+        ExportResult::Text(text) => string(text),
+        ExportResult::Value(value) => string(&value.to_text(Keys::AsRead)),
+        ExportResult::Parts(content) => string(&content.text()),
     }
 }
 
 /// The media of a result, in a message of the user that names the call.
-fn media_of(call: &ToldCall<'_>, notes: &mut Notes) -> Option<Json> {
-    let Some(Given::Parts(content)) = &call.result else { return None };
+fn media_of(call: &ExportCall<'_>, notes: &mut Notes) -> Option<Json> {
+    let Some(ExportResult::Parts(content)) = &call.result else { return None };
     let media: Vec<Json> = content.media().map(media).collect();
     notes.add("pictures of a result follow in a message of the user, named like the call");
     Some(object([("role", string("user")), ("name", string(&call.id)), ("content", Json::Array(media))]))
@@ -125,7 +125,7 @@ fn media(media: &Media) -> Json {
     }
 }
 
-/// A data URL, or the address of what is elsewhere; empty if it is nowhere.
+/// A data URL, or the address of media that are elsewhere; empty if there is neither.
 fn address(media: &Media, place: &MediaPlace) -> String {
     match place {
         MediaPlace::Data(data) => data_url(media.media_type.as_deref(), data),

@@ -3,14 +3,14 @@
 //!
 //! Below a span `invoke_agent` stand a span `chat` for each reply and a span `execute_tool` for each call. A reply's input
 //! has what is new since the reply before, as repeating everything would take quadratic space. Trajectories do not say when
-//! things happened, so times begin at a given one, and spans whose duration is not known say so.
+//! things happened, so times begin at a result one, and spans whose duration is not known say so.
 
 use m3_trajectory::json::{Json, Keys};
 
 use super::Target;
 use super::exact::{as_object, read_of_text};
 use super::span_ids::{span_id, trace_id};
-use super::told::{Given, Told, ToldCall};
+use super::trajectory::{ExportCall, ExportResult, ExportTrajectory};
 use crate::arguments::tool;
 use crate::content::{Content, Media, MediaPlace, Part, object, standard, string};
 use crate::conversation::Conversation;
@@ -64,30 +64,30 @@ pub(crate) fn restore(conversation: &mut Conversation, spans: &[Span]) -> bool {
     true
 }
 
-/// A result as it was given: a list of parts with media, or any value.
-pub(crate) fn result_of(given: &Json) -> Json {
+/// A result as it was result: a list of parts with media, or any value.
+pub(crate) fn result_of(result: &Json) -> Json {
     let is_part = |part: &Json| match part.text("type") {
         Some("text") => part.text("content").is_some(),
         Some("blob" | "uri") => part.has("modality"),
         _ => false,
     };
-    let parts = given.items();
+    let parts = result.items();
     if !parts.is_empty() && parts.iter().all(is_part) && parts.iter().any(|part| part.has("modality")) {
-        return Content::of(given).to_json();
+        return Content::from_json(result).to_json();
     }
-    given.clone()
+    result.clone()
 }
 
 /// The spans of a trajectory, with the time that they have reached.
 struct Writer<'t> {
-    told: &'t Told<'t>,
+    trajectory: &'t ExportTrajectory<'t>,
     spans: Vec<Json>,
     now: u64,
     /// How long each reply takes.
     thought: u64,
 }
 
-/// What a span has besides its name, its times and its place.
+/// The attributes of a span besides its name, its times and its place.
 struct Facts {
     name: String,
     /// 1 within the program, 3 a request of it.
@@ -96,13 +96,15 @@ struct Facts {
     is_error: bool,
 }
 
-fn write(told: &Told<'_>, notes: &mut Notes) -> Json {
-    let start = told.started.saturating_mul(1_000_000_000);
-    let mut it = Writer { told, spans: Vec::new(), now: start, thought: thought(told) };
-    let mut input: Vec<Json> = told.question.iter().map(|asked| message("user", content(asked))).collect();
-    for step in &told.steps {
+fn write(trajectory: &ExportTrajectory<'_>, notes: &mut Notes) -> Json {
+    let start = trajectory.started.saturating_mul(1_000_000_000);
+    let mut it = Writer { trajectory, spans: Vec::new(), now: start, thought: thought(trajectory) };
+    let mut input: Vec<Json> =
+        trajectory.question.iter().map(|asked| message("user", content(asked))).collect();
+    for step in &trajectory.steps {
         let calls = step.iter().map(called).collect();
-        let is_last = std::ptr::eq(step, told.steps.last().unwrap_or(step)) && told.answer.is_none();
+        let is_last =
+            std::ptr::eq(step, trajectory.steps.last().unwrap_or(step)) && trajectory.answer.is_none();
         it.chat(std::mem::take(&mut input), Some((Json::Array(calls), "tool_call")), is_last);
         it.tools(step, notes);
         let responses: Vec<Json> = step.iter().filter_map(response).collect();
@@ -110,52 +112,53 @@ fn write(told: &Told<'_>, notes: &mut Notes) -> Json {
             input.push(message("tool", Json::Array(responses)));
         }
     }
-    if let Some(answer) = told.answer {
+    if let Some(answer) = trajectory.answer {
         it.chat(input, Some((content(&Content::of_text(answer)), "stop")), true);
-    } else if told.steps.is_empty() {
+    } else if trajectory.steps.is_empty() {
         it.chat(input, None, true);
     }
     it.into_document(start)
 }
 
 /// How long each reply takes, if it is known how long the whole took.
-fn thought(told: &Told<'_>) -> u64 {
-    let longest =
-        |step: &Vec<ToldCall<'_>>| step.iter().filter_map(|call| call.milliseconds).max().unwrap_or_default();
-    let calls: u64 = told.steps.iter().map(longest).sum();
-    let left = told.milliseconds.unwrap_or_default().saturating_sub(calls);
-    let replies = u64::try_from(told.steps.len() + 1).unwrap_or(u64::MAX);
+fn thought(trajectory: &ExportTrajectory<'_>) -> u64 {
+    let longest = |step: &Vec<ExportCall<'_>>| {
+        step.iter().filter_map(|call| call.milliseconds).max().unwrap_or_default()
+    };
+    let calls: u64 = trajectory.steps.iter().map(longest).sum();
+    let left = trajectory.milliseconds.unwrap_or_default().saturating_sub(calls);
+    let replies = u64::try_from(trajectory.steps.len() + 1).unwrap_or(u64::MAX);
     (left.saturating_mul(1_000_000) / replies).max(MOMENT)
 }
 
 impl Writer<'_> {
-    /// A reply, with what is new in its request.
+    /// Adds the span of a reply, with the messages that are new in its request.
     fn chat(&mut self, input: Vec<Json>, output: Option<(Json, &str)>, has_usage: bool) {
         let mut attributes = vec![("gen_ai.operation.name", string("chat"))];
-        attributes.extend(self.told.provider.map(|it| ("gen_ai.provider.name", string(provider(it)))));
-        attributes.extend(self.told.model.map(|it| ("gen_ai.request.model", string(it))));
+        attributes.extend(self.trajectory.provider.map(|it| ("gen_ai.provider.name", string(provider(it)))));
+        attributes.extend(self.trajectory.model.map(|it| ("gen_ai.request.model", string(it))));
         if !input.is_empty() {
             attributes.push(("gen_ai.input.messages", json_text(&Json::Array(input))));
         }
         if let Some((parts, reason)) = output {
-            let said =
+            let output =
                 object([("role", string("assistant")), ("parts", parts), ("finish_reason", string(reason))]);
-            attributes.push(("gen_ai.output.messages", json_text(&Json::Array(vec![said]))));
+            attributes.push(("gen_ai.output.messages", json_text(&Json::Array(vec![output]))));
             attributes.push(("gen_ai.response.finish_reasons", Json::Array(vec![string(reason)])));
         }
         // How many tokens each reply took is not known: the last has all.
         if has_usage {
-            attributes.extend(usage(self.told));
+            attributes.extend(usage(self.trajectory));
         }
         attributes.push((WITHOUT_DURATION, Json::Bool(true)));
-        let name = self.told.model.map_or_else(|| "chat".to_owned(), |model| format!("chat {model}"));
+        let name = self.trajectory.model.map_or_else(|| "chat".to_owned(), |model| format!("chat {model}"));
         let end = self.now.saturating_add(self.thought);
         self.add((self.now, end), Facts { name, kind: 3, attributes, is_error: false });
         self.now = end;
     }
 
     /// The calls of a step, at the same time.
-    fn tools(&mut self, step: &[ToldCall<'_>], notes: &mut Notes) {
+    fn tools(&mut self, step: &[ExportCall<'_>], notes: &mut Notes) {
         let start = self.now;
         for call in step {
             if tool(None, call.tool) != call.tool {
@@ -183,11 +186,11 @@ impl Writer<'_> {
     }
 
     fn span_id(&self, number: usize) -> String {
-        span_id(&self.told.key, number)
+        span_id(&self.trajectory.key, number)
     }
 
     fn span(&self, id: &str, parent: Option<&str>, (start, end): (u64, u64), facts: Facts) -> Json {
-        let mut members = vec![("traceId", string(trace_id(&self.told.key))), ("spanId", string(id))];
+        let mut members = vec![("traceId", string(trace_id(&self.trajectory.key))), ("spanId", string(id))];
         members.extend(parent.map(|parent| ("parentSpanId", string(parent))));
         members.extend([
             ("name", string(&facts.name)),
@@ -201,18 +204,18 @@ impl Writer<'_> {
     }
 
     fn into_document(mut self, start: u64) -> Json {
-        let told = self.told;
+        let trajectory = self.trajectory;
         let mut facts = vec![
             ("gen_ai.operation.name", string("invoke_agent")),
-            ("gen_ai.conversation.id", string(told.id)),
-            (ID, string(told.id)),
+            ("gen_ai.conversation.id", string(trajectory.id)),
+            (ID, string(trajectory.id)),
         ];
-        facts.extend(told.provider.map(|it| ("gen_ai.provider.name", string(provider(it)))));
-        facts.extend(told.model.map(|it| ("gen_ai.request.model", string(it))));
-        if told.milliseconds.is_none() {
+        facts.extend(trajectory.provider.map(|it| ("gen_ai.provider.name", string(provider(it)))));
+        facts.extend(trajectory.model.map(|it| ("gen_ai.request.model", string(it))));
+        if trajectory.milliseconds.is_none() {
             facts.push((WITHOUT_DURATION, Json::Bool(true)));
         }
-        let end = told.milliseconds.map(|it| start.saturating_add(it.saturating_mul(1_000_000)));
+        let end = trajectory.milliseconds.map(|it| start.saturating_add(it.saturating_mul(1_000_000)));
         let times = (start, end.unwrap_or(self.now));
         let facts = Facts { name: "invoke_agent".to_owned(), kind: 1, attributes: facts, is_error: false };
         let root = self.span(&self.span_id(0), None, times, facts);
@@ -231,19 +234,19 @@ fn provider(name: &str) -> &str {
     if name == "gemini" { "gcp.gemini" } else { name }
 }
 
-fn usage(told: &Told<'_>) -> Vec<(&'static str, Json)> {
+fn usage(trajectory: &ExportTrajectory<'_>) -> Vec<(&'static str, Json)> {
     let counts = [
-        ("gen_ai.usage.input_tokens", told.usage.input),
-        ("gen_ai.usage.output_tokens", told.usage.output),
-        ("gen_ai.usage.cache_read.input_tokens", told.usage.cached),
-        ("gen_ai.usage.reasoning.output_tokens", told.usage.reasoning),
+        ("gen_ai.usage.input_tokens", trajectory.usage.input),
+        ("gen_ai.usage.output_tokens", trajectory.usage.output),
+        ("gen_ai.usage.cache_read.input_tokens", trajectory.usage.cached),
+        ("gen_ai.usage.reasoning.output_tokens", trajectory.usage.reasoning),
     ];
     let number = |count: Option<u64>| Some(Json::Integer(i64::try_from(count?).ok()?));
     counts.into_iter().filter_map(|(key, count)| Some((key, number(count)?))).collect()
 }
 
 /// A call as a tool executes it.
-fn executed(call: &ToldCall<'_>, notes: &mut Notes) -> Vec<(&'static str, Json)> {
+fn executed(call: &ExportCall<'_>, notes: &mut Notes) -> Vec<(&'static str, Json)> {
     let mut attributes = vec![
         ("gen_ai.operation.name", string("execute_tool")),
         ("gen_ai.tool.name", string(call.tool)),
@@ -253,8 +256,8 @@ fn executed(call: &ToldCall<'_>, notes: &mut Notes) -> Vec<(&'static str, Json)>
     if call.arguments.is_some() {
         attributes.push(("gen_ai.tool.call.arguments", json_text(&as_object(call.arguments))));
     }
-    if let Some(given) = &call.result {
-        attributes.push(("gen_ai.tool.call.result", result(given, notes)));
+    if let Some(result) = &call.result {
+        attributes.push(("gen_ai.tool.call.result", result_value(result, notes)));
     }
     if call.is_error {
         attributes.push(("error.type", string(call.error_type.unwrap_or("_OTHER"))));
@@ -265,15 +268,15 @@ fn executed(call: &ToldCall<'_>, notes: &mut Notes) -> Vec<(&'static str, Json)>
     attributes
 }
 
-fn result(given: &Given<'_>, notes: &mut Notes) -> Json {
-    match given {
-        Given::Text(text) => string(text),
-        Given::Parts(parts) => content(parts),
-        Given::Value(value) if depth_exceeds(value, DEEPEST) => {
+fn result_value(result: &ExportResult<'_>, notes: &mut Notes) -> Json {
+    match result {
+        ExportResult::Text(text) => string(text),
+        ExportResult::Parts(parts) => content(parts),
+        ExportResult::Value(value) if depth_exceeds(value, DEEPEST) => {
             notes.add("a result that is too deep for OTLP becomes a text of JSON");
             json_text(value)
         }
-        Given::Value(value) => (*value).clone(),
+        ExportResult::Value(value) => (*value).clone(),
     }
 }
 
@@ -295,11 +298,11 @@ fn message(role: &str, parts: Json) -> Json {
 }
 
 /// A call as a model writes it.
-fn called(call: &ToldCall<'_>) -> Json {
+fn called(call: &ExportCall<'_>) -> Json {
     let mut members =
         vec![("type", string("tool_call")), ("id", string(&call.id)), ("name", string(call.tool))];
     let arguments = call.arguments.map(|arguments| match arguments {
-        // Texts that are read as something else need the object around them that says so.
+        // Texts that would be read as another value need the object around them that marks them.
         Json::String(text) if read_of_text(text).as_ref() != Some(arguments) => as_object(Some(arguments)),
         _ => arguments.clone(),
     });
@@ -308,11 +311,11 @@ fn called(call: &ToldCall<'_>) -> Json {
 }
 
 /// A result as a model reads it.
-fn response(call: &ToldCall<'_>) -> Option<Json> {
+fn response(call: &ExportCall<'_>) -> Option<Json> {
     let response = match call.result.as_ref()? {
-        Given::Text(text) => string(text),
-        Given::Parts(parts) => content(parts),
-        Given::Value(value) => (*value).clone(),
+        ExportResult::Text(text) => string(text),
+        ExportResult::Parts(parts) => content(parts),
+        ExportResult::Value(value) => (*value).clone(),
     };
     Some(object([("type", string("tool_call_response")), ("id", string(&call.id)), ("response", response)]))
 }

@@ -3,7 +3,7 @@
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
-use super::told;
+use super::trajectory;
 use crate::fields::Fields as _;
 
 /// The id of a trajectory's trace.
@@ -11,7 +11,7 @@ pub(super) fn trace_id(key: &str) -> &str {
     key.get(..32).unwrap_or_default()
 }
 
-/// An id of 16 digits: the number in the trajectory, and what tells trajectories apart.
+/// A span id of 16 digits: the number in the trajectory, and a hash that differs between trajectories.
 pub(super) fn span_id(key: &str, number: usize) -> String {
     format!("{}{:06x}", key.get(32..42).unwrap_or_default(), (number + 1) & 0xff_ffff)
 }
@@ -21,16 +21,16 @@ pub(super) fn span_id(key: &str, number: usize) -> String {
 pub struct SpanIds {
     /// The trace's, 32 digits in hexadecimal.
     pub trace: String,
-    /// That of the span of the whole trajectory, 16 digits; `None` if a trajectory does not say it.
+    /// The id of the span of the whole trajectory, 16 digits; `None` if the trajectory does not have it.
     pub span: Option<String>,
 }
 
 impl SpanIds {
-    /// Those of the trace that a trajectory was read from, if it was read from spans; else those that its spans have where it is
-    /// exported, its id standing for the `times`th time.
+    /// The ids of the trace that a trajectory was read from, if it was read from spans; else the ids that its spans get
+    /// when it is exported, as the `times`th trajectory with its id.
     #[must_use]
-    pub fn of(trajectory: &Trajectory, times: u64) -> Self {
-        let exported = told::key(&trajectory.id, times);
+    pub fn for_trajectory(trajectory: &Trajectory, times: u64) -> Self {
+        let exported = trajectory::key(&trajectory.id, times);
         let exported = Self { trace: trace_id(&exported).to_owned(), span: Some(span_id(&exported, 0)) };
         let import = trajectory.get("import");
         let recorded =

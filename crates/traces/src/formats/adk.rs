@@ -42,11 +42,11 @@ fn session(session: &Json) -> Conversation {
     for event in session.list("events").iter().filter(|event| !event.is("partial")) {
         conversation.at(event.member("timestamp").and_then(time));
         // Agents that run at once, or one that has taken over, do not go on with a reply of another.
-        let of = (event.text("author"), event.text("branch"));
-        if before.is_some_and(|before| before != of) {
+        let source = (event.text("author"), event.text("branch"));
+        if before.is_some_and(|before| before != source) {
             conversation.end_reply();
         }
-        before = Some(of);
+        before = Some(source);
         if let Some(usage) = event.first(&["usageMetadata", "usage_metadata"]) {
             conversation.usage.add(Usage::of_gemini(usage));
         }
@@ -78,7 +78,7 @@ fn read_cases(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
 /// A turn of the user with all that came of it.
 fn invocation(conversation: &mut Conversation, invocation: &Json) {
     if let Some(user) = invocation.first(&["userContent", "user_content"]) {
-        conversation.user(Content::of(user.member("parts").unwrap_or(&Json::Null)));
+        conversation.user(Content::from_json(user.member("parts").unwrap_or(&Json::Null)));
     }
     if let Some(data) = invocation.first(&["intermediateData", "intermediate_data"]) {
         if let Some(events) = data.first(&["invocationEvents", "invocation_events"]) {
@@ -90,10 +90,10 @@ fn invocation(conversation: &mut Conversation, invocation: &Json) {
     }
     conversation.end_reply();
     let answer = invocation.first(&["finalResponse", "final_response"]).map(gemini::text_of);
-    conversation.answer = Answer::Told(answer.filter(|answer| !answer.is_empty()));
+    conversation.answer = Answer::Stated(answer.filter(|answer| !answer.is_empty()));
 }
 
-/// Calls and results in two lists: nothing tells what was called at once.
+/// Calls and results in two lists: nothing shows which calls were made at once.
 fn flat(conversation: &mut Conversation, data: &Json) {
     let list = |keys: [&str; 2]| data.first(&keys).map(Json::items).unwrap_or_default();
     let mut responses = Responses::new(list(["toolResponses", "tool_responses"]));
@@ -121,7 +121,7 @@ struct Responses<'j> {
     all: Vec<Option<&'j Json>>,
     by_id: HashMap<String, VecDeque<usize>>,
     by_name: HashMap<&'j str, VecDeque<usize>>,
-    /// Those that have no id.
+    /// The calls that have no id.
     nameless: HashMap<&'j str, VecDeque<usize>>,
 }
 

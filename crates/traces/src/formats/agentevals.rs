@@ -1,4 +1,4 @@
-//! Cases of `agentevals`: what an agent did beside what it should have done. Its graph trajectories name nodes, not calls.
+//! Cases of `agentevals`: an agent's trajectory beside the reference. Its graph trajectories name nodes, not calls.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -33,7 +33,7 @@ fn is_list(value: &Json, key: &str) -> bool {
     value
         .member(key)
         .and_then(messages)
-        .is_some_and(|list| list.iter().all(|it| it.has("role") || Message::of(it).is_some()))
+        .is_some_and(|list| list.iter().all(|it| it.has("role") || Message::parse(it).is_some()))
 }
 
 /// The graph trajectory of a value or of its outputs.
@@ -80,7 +80,7 @@ fn ask(it: &mut Conversation, inputs: Option<&Json>) {
         Some(Json::String(text)) => it.user(crate::content::Content::of_text(text)),
         Some(inputs) => {
             let users = |message: &&Json| {
-                message.says("role", "user") || Message::of(message).is_some_and(|it| it.is_human())
+                message.says("role", "user") || Message::parse(message).is_some_and(|it| it.is_human())
             };
             add_all(it, messages(inputs).unwrap_or_default().iter().filter(users));
             if let Some(text) =

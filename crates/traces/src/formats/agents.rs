@@ -27,7 +27,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     // In the order in which the traces come first.
     let mut names = Names::default();
     let work = |values: &[Json]| {
-        let mut spans: Vec<Span<'_>> = values.iter().filter_map(Span::of).collect();
+        let mut spans: Vec<Span<'_>> = values.iter().filter_map(Span::parse).collect();
         spans.sort_by(|a, b| a.started.total_cmp(&b.started));
         let mut conversation = Tree::new(&spans).conversation(None, 0);
         conversation.id = values.first().and_then(trace).map(str::to_owned);
@@ -55,7 +55,7 @@ struct Span<'j> {
 }
 
 impl<'j> Span<'j> {
-    fn of(value: &'j Json) -> Option<Self> {
+    fn parse(value: &'j Json) -> Option<Self> {
         let data = value.member("span_data")?;
         let started = value.member("started_at").and_then(time).unwrap_or_default();
         Some(Self {
@@ -87,7 +87,7 @@ impl<'j> Span<'j> {
 struct Tree<'s, 'j> {
     spans: &'s [Span<'j>],
     by_id: HashMap<&'j str, usize>,
-    of: HashMap<Option<usize>, Vec<usize>>,
+    by_owner: HashMap<Option<usize>, Vec<usize>>,
 }
 
 /// The most spans around a span: parents of hostile files lead in circles.
@@ -96,17 +96,17 @@ const DEEPEST: usize = 100;
 impl<'s, 'j> Tree<'s, 'j> {
     fn new(spans: &'s [Span<'j>]) -> Self {
         let by_id = spans.iter().enumerate().map(|(at, span)| (span.id, at)).collect();
-        let mut tree = Self { spans, by_id, of: HashMap::new() };
+        let mut tree = Self { spans, by_id, by_owner: HashMap::new() };
         for at in 0..spans.len() {
             let owner = tree.around(at).find(|around| spans[*around].kind == "function");
-            tree.of.entry(owner).or_default().push(at);
+            tree.by_owner.entry(owner).or_default().push(at);
         }
         tree
     }
 
     /// The spans of an agent, in their order.
-    fn of(&self, owner: Option<usize>) -> &[usize] {
-        self.of.get(&owner).map(Vec::as_slice).unwrap_or_default()
+    fn spans_of(&self, owner: Option<usize>) -> &[usize] {
+        self.by_owner.get(&owner).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The spans around one, the nearest first.
@@ -123,7 +123,7 @@ impl<'s, 'j> Tree<'s, 'j> {
     /// The trajectory of the agent that a call has run, or of the outer one.
     fn conversation(&self, owner: Option<usize>, depth: usize) -> Conversation {
         let mut conversation = Conversation::default();
-        let own = self.of(owner);
+        let own = self.spans_of(owner);
         let has_messages = own.iter().any(|at| self.spans[*at].kind == "generation");
         if has_messages {
             self.read_messages(&mut conversation, own);
@@ -137,7 +137,7 @@ impl<'s, 'j> Tree<'s, 'j> {
         for &at in own {
             conversation.at(Some(self.spans[at].started).filter(|time| *time > 0.0));
             conversation.at(Some(self.spans[at].ended).filter(|time| *time > 0.0));
-            let inner = self.of(Some(at));
+            let inner = self.spans_of(Some(at));
             if depth < DEEPEST && !inner.is_empty() {
                 let agent = inner.iter().map(|inner| &self.spans[*inner]).find(|span| span.kind == "agent");
                 let name = agent.and_then(|agent| agent.data.text("name"));
@@ -163,7 +163,8 @@ impl<'s, 'j> Tree<'s, 'j> {
             conversation.reply(Some(span.id));
             let mut waiting: Vec<TracedCall> = Vec::new();
             for message in span.data.list("output") {
-                conversation.say(&message.member("content").map(Content::of).unwrap_or_default().text());
+                conversation
+                    .say(&message.member("content").map(Content::from_json).unwrap_or_default().text());
                 for call in message.list("tool_calls").iter().map(chat::call) {
                     waiting.push(call.clone());
                     conversation.call(call);
@@ -250,9 +251,9 @@ impl<'s, 'j> Tree<'s, 'j> {
     }
 }
 
-/// What a tool gave back: a text, parts, or a value.
+/// The result of a tool: a text, parts, or a value.
 fn result(output: &Json) -> Json {
-    let content = Content::of(output);
+    let content = Content::from_json(output);
     let is_parts = !content.is_empty() && output.items().iter().all(|part| part.has("type"));
     if is_parts { content.to_json() } else { output.clone() }
 }

@@ -17,7 +17,7 @@ use crate::logs::{Exchange, each_chain, is_exchange};
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 
-/// Replies, logs and streams, by what only they have.
+/// Replies, logs and streams, recognized by members that only they have.
 pub(super) const REPLIES: Format = Format {
     name: "anthropic",
     title: "Anthropic Messages: replies, logs and streams",
@@ -51,7 +51,7 @@ pub(super) const MESSAGES: Format = Format {
 };
 
 fn is_reply(value: &Json) -> bool {
-    // Items of the Responses API are messages, too, but no replies.
+    // Items of the Responses API are messages, too, but not replies.
     value.says("type", "message") && (value.get("stop_reason").is_some() || value.has("usage"))
 }
 
@@ -87,7 +87,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     })
 }
 
-/// The whole of a log's conversation: what the last request repeats, and the last reply.
+/// The whole conversation of a log: the messages of the last request, and the last reply.
 fn logged(chain: &[Exchange<'_>]) -> Conversation {
     let mut conversation = Conversation::default();
     let Some(last) = chain.last() else { return conversation };
@@ -123,13 +123,13 @@ pub(super) fn message(conversation: &mut Conversation, message: &Json) {
             for block in blocks.iter().filter(is_result) {
                 conversation.result(result(block));
             }
-            let mut said = Content::default();
+            let mut own = Content::default();
             match content {
-                Json::String(text) => said = Content::of_text(text),
-                _ => blocks.iter().filter(|block| !is_result(block)).for_each(|block| said.add(block)),
+                Json::String(text) => own = Content::of_text(text),
+                _ => blocks.iter().filter(|block| !is_result(block)).for_each(|block| own.add(block)),
             }
-            if !said.is_empty() {
-                conversation.user(said);
+            if !own.is_empty() {
+                conversation.user(own);
             }
         }
         Some("assistant") => {
@@ -194,7 +194,7 @@ pub(super) fn result(block: &Json) -> Outcome {
         id: call_id(block.member("tool_use_id")),
         result: Some(match content {
             Some(content) if !block.says("type", "tool_result") && is_value(content) => content.clone(),
-            Some(content) => Content::of(content).to_json(),
+            Some(content) => Content::from_json(content).to_json(),
             None => string(""),
         }),
         is_error: failed || block.is("is_error"),
@@ -232,10 +232,10 @@ fn stream(events: &[Json]) -> Conversation {
                     text.push_str(piece);
                 }
             }
-            // The running total of what was written: the last one counts.
+            // The usage of a delta is a running total: the last one counts.
             Some("message_delta") => {
-                let told = event.member("usage").map(Usage::of_anthropic).unwrap_or_default();
-                usage.output = told.output.or(usage.output);
+                let update = event.member("usage").map(Usage::of_anthropic).unwrap_or_default();
+                usage.output = update.output.or(usage.output);
             }
             _ => {}
         }

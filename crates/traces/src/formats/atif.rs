@@ -49,7 +49,7 @@ fn document(value: &Json, at: At) -> Conversation {
     for step in value.list("steps") {
         if step.is("is_copied_context") {
             it.note("a step of an earlier file is left out");
-        } else if let Some(side) = sides.of(step) {
+        } else if let Some(side) = sides.of_step(step) {
             self::step(side, step, &mut true);
         } else {
             self::step(&mut it, step, &mut has_begun);
@@ -85,7 +85,7 @@ struct Sides {
 
 impl Sides {
     /// The sub-agent that a step belongs to.
-    fn of(&mut self, step: &Json) -> Option<&mut Conversation> {
+    fn of_step(&mut self, step: &Json) -> Option<&mut Conversation> {
         let extra = step.member("extra").filter(|extra| extra.is("is_sidechain"))?;
         let name = extra.id("agent_id").unwrap_or_else(|| "agent".to_owned());
         let place = *self.places.entry(name).or_insert_with_key(|name| {
@@ -99,7 +99,7 @@ impl Sides {
 /// One step. `has_begun` is whether the agent has answered before.
 fn step(it: &mut Conversation, step: &Json, has_begun: &mut bool) {
     it.at(step.member("timestamp").and_then(time));
-    let message = step.member("message").map(Content::of).unwrap_or_default();
+    let message = step.member("message").map(Content::from_json).unwrap_or_default();
     match step.text("source") {
         Some("agent") => {
             *has_begun = true;
@@ -132,7 +132,7 @@ fn agent(it: &mut Conversation, step: &Json, message: &Content) {
     it.end_reply();
 }
 
-/// A call, with what the model wrote where it was no object.
+/// A call, with the text of the model where its arguments were not an object.
 fn call(call: &Json, step: &Json) -> TracedCall {
     let id = call_id(call.member("tool_call_id"));
     let detail = id.as_deref().and_then(|id| step.below(&["extra", "tool_call_details", id]));
@@ -161,7 +161,7 @@ fn results(it: &mut Conversation, calls: &mut [TracedCall], results: &[Json]) {
         let place = by_id.or_else(|| is_by_order.then_some(order));
         match place.and_then(|place| calls.get_mut(place)) {
             Some(call) => {
-                call.result = result.member("content").map(|content| Content::of(content).to_json());
+                call.result = result.member("content").map(|content| Content::from_json(content).to_json());
                 call.is_error = result.below(&["extra", "tool_result_is_error"]) == Some(&Json::Bool(true));
             }
             None => it.note("a result without a call is left out"),

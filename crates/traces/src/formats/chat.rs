@@ -18,7 +18,7 @@ use crate::logs::{Exchange, each_chain, is_exchange};
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 
-/// Replies, logs of requests and replies, and streams, by what only they have.
+/// Replies, logs of requests and replies, and streams, recognized by members that only they have.
 pub(super) const REPLIES: Format = Format {
     name: "openai-chat",
     title: "OpenAI Chat Completions: replies, logs and streams",
@@ -104,7 +104,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     })
 }
 
-/// The whole of a log's conversation: what the last request repeats, and the last reply.
+/// The whole conversation of a log: the messages of the last request, and the last reply.
 fn logged(chain: &[Exchange<'_>]) -> Conversation {
     let mut conversation = Conversation::default();
     let Some(last) = chain.last() else { return conversation };
@@ -140,7 +140,7 @@ fn reply(conversation: &mut Conversation, response: &Json) {
 
 /// One message.
 pub(super) fn message(conversation: &mut Conversation, message: &Json) {
-    let content = message.first(&["content", "parts"]).map(Content::of).unwrap_or_default();
+    let content = message.first(&["content", "parts"]).map(Content::from_json).unwrap_or_default();
     match message.text("role") {
         // Messages of tools hold texts alone: a message of the user that has a call's name brings its pictures.
         Some("user") if message.text("name").is_some_and(|name| conversation.has_result(name)) => {
@@ -173,7 +173,7 @@ pub(super) fn message(conversation: &mut Conversation, message: &Json) {
 /// The message of a reply, which may have an id of its own.
 pub(super) fn reply_message(conversation: &mut Conversation, message: &Json, id: Option<&str>) {
     conversation.reply(id);
-    let text = message.first(&["content", "parts"]).map(Content::of).unwrap_or_default().text();
+    let text = message.first(&["content", "parts"]).map(Content::from_json).unwrap_or_default().text();
     conversation.say(if text.is_empty() { message.text("refusal").unwrap_or_default() } else { &text });
     let legacy = message.member("function_call").into_iter();
     let calls = message.list("tool_calls").iter().map(call);

@@ -13,7 +13,7 @@ use crate::logs::{Exchange, each_chain, is_exchange};
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 
-/// Replies and logs, by what only they have.
+/// Replies and logs, recognized by members that only they have.
 pub(super) const REPLIES: Format = Format {
     name: "gemini",
     title: "Gemini: replies and logs",
@@ -51,18 +51,18 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     if input.head.any(|value| value.has("candidates")) {
         // Several are the pieces of streamed replies, which their ids tell apart.
         let mut conversation = Conversation::default();
-        let (mut told, mut before) = (Usage::default(), None);
+        let (mut latest, mut before) = (Usage::default(), None);
         for response in &input.list(sink)? {
             let id = response.first(&["responseId", "response_id"]).and_then(crate::fields::id);
             if before.is_some() && id.is_some() && id != before {
-                conversation.usage.add(std::mem::take(&mut told));
+                conversation.usage.add(std::mem::take(&mut latest));
                 conversation.end_reply();
             }
             before = id.or(before);
             reply(&mut conversation, response);
-            told = usage(response).unwrap_or(told);
+            latest = usage(response).unwrap_or(latest);
         }
-        conversation.usage.add(told);
+        conversation.usage.add(latest);
         return sink.trace(None, conversation.finish());
     }
     input.conversations(sink, |sink, at, value| {
@@ -79,7 +79,7 @@ fn usage(response: &Json) -> Option<Usage> {
     response.first(&["usageMetadata", "usage_metadata"]).map(Usage::of_gemini)
 }
 
-/// The whole of a log's conversation: what the last request repeats, and the last reply.
+/// The whole conversation of a log: the contents of the last request, and the last reply.
 fn logged(chain: &[Exchange<'_>]) -> Conversation {
     let mut conversation = Conversation::default();
     let Some(last) = chain.last() else { return conversation };
@@ -112,7 +112,7 @@ pub(super) fn reply(conversation: &mut Conversation, response: &Json) {
     }
 }
 
-/// A reply may end with a call that could not be read: it has no name, and what was written is gone.
+/// A reply may end with a call that Gemini could not parse: it has no name, and its text is lost.
 pub(super) fn finished(conversation: &mut Conversation, candidate: &Json) {
     let reason = candidate.first(&["finishReason", "finish_reason"]).and_then(Json::as_str);
     if reason.is_some_and(|reason| reason.ends_with("MALFORMED_FUNCTION_CALL")) {
@@ -132,20 +132,20 @@ pub(super) fn content(conversation: &mut Conversation, content: &Json) {
         }
         return;
     }
-    let mut said = Content::default();
+    let mut own = Content::default();
     for part in parts {
         match part.first(&RESPONSE).or_else(|| part.first(&["toolResponse", "tool_response"])) {
             Some(response) => result(conversation, response),
-            None => said.add(part),
+            None => own.add(part),
         }
     }
     // Prompts of the system have a place of their own in requests, but older programs put them here.
-    if !said.is_empty() && !content.says("role", "system") {
-        conversation.user(said);
+    if !own.is_empty() && !content.says("role", "system") {
+        conversation.user(own);
     }
 }
 
-/// One part of what the model said.
+/// One part of the model's reply.
 fn part(conversation: &mut Conversation, part: &Json) {
     if let Some(call) = part.first(&CALL) {
         conversation.call(TracedCall {

@@ -39,12 +39,12 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     })
 }
 
-/// What a task file holds.
+/// The content of a task file.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct FileTasks {
-    /// Its tasks, in its order.
+    /// The tasks, in the file's order.
     tasks: Vec<Task>,
-    /// What is not in them, each with its place.
+    /// Entries that are not read as tasks, each with its place.
     left_out: Vec<String>,
 }
 
@@ -64,28 +64,30 @@ const TAKEN: [&str; 5] = ["id", "image", "type", "prompt", "question"];
 /// Everything else stays a further member, such as `servers`, `dependency_analysis` and `distraction_servers`.
 fn mcp_bench_tasks(file: &Json) -> Option<FileTasks> {
     let Some(Json::Array(groups)) = file.member("server_tasks") else { return None };
-    let mut found = FileTasks::default();
+    let mut file_tasks = FileTasks::default();
     for (index, group) in groups.iter().enumerate() {
         let place = format!("/server_tasks/{index}");
         if !matches!(group.member("tasks"), Some(Json::Array(_))) {
-            found.left_out.push(format!("{place}: a group without a list of tasks"));
+            file_tasks.left_out.push(format!("{place}: a group without a list of tasks"));
             continue;
         }
         for (index, item) in group.list("tasks").iter().enumerate() {
             match task(group, item) {
-                Ok(task) => found.tasks.push(task),
-                Err(why) => found.left_out.push(format!("{place}/tasks/{index}: {why}")),
+                Ok(task) => file_tasks.tasks.push(task),
+                Err(why) => file_tasks.left_out.push(format!("{place}/tasks/{index}: {why}")),
             }
         }
     }
     // The published files say 0.
-    if file.count("total_tasks").is_some_and(|total| total != found.tasks.len() as u64) {
-        let said = file.count("total_tasks").unwrap_or_default();
-        found.left_out.push(format!("/total_tasks: says {said}, and there are {} tasks", found.tasks.len()));
+    if file.count("total_tasks").is_some_and(|total| total != file_tasks.tasks.len() as u64) {
+        let count = file.count("total_tasks").unwrap_or_default();
+        file_tasks
+            .left_out
+            .push(format!("/total_tasks: says {count}, and there are {} tasks", file_tasks.tasks.len()));
     }
     let others = members(file).iter().filter(|(key, _)| key != "server_tasks" && key != "total_tasks");
-    found.left_out.extend(others.map(|(key, _)| format!("/{key}: is about the file, and in no task")));
-    Some(found)
+    file_tasks.left_out.extend(others.map(|(key, _)| format!("/{key}: is about the file, and in no task")));
+    Some(file_tasks)
 }
 
 fn task(group: &Json, item: &Json) -> Result<Task, &'static str> {
@@ -135,13 +137,13 @@ mod tests {
             let path = format!("benchmarks/mcp-bench/tasks/mcpbench_tasks_{name}_runner_format.json.gz");
             let Some(path) = shared(&path) else { return };
             let file = WholeFile::read(&path, 16).unwrap().value;
-            let found = mcp_bench_tasks(&file).unwrap();
-            assert_eq!(found.tasks.len(), count);
-            let mut ids: Vec<&str> = found.tasks.iter().map(|task| task.id.as_str()).collect();
+            let file_tasks = mcp_bench_tasks(&file).unwrap();
+            assert_eq!(file_tasks.tasks.len(), count);
+            let mut ids: Vec<&str> = file_tasks.tasks.iter().map(|task| task.id.as_str()).collect();
             ids.sort_unstable();
             ids.dedup();
             assert_eq!(ids.len(), count);
-            for task in &found.tasks {
+            for task in &file_tasks.tasks {
                 let member = |key: &str| task.get(key);
                 assert_eq!(task.task_type.as_deref(), Some(kind));
                 assert!(task.prompt.is_some() && task.question.is_some(), "{}", task.id);
@@ -150,7 +152,7 @@ mod tests {
                 assert!(!member("distraction_servers").map(Json::items).unwrap_or_default().is_empty());
             }
             // `total_tasks` and `generation_info`.
-            assert_eq!(found.left_out.len(), 2, "{:?}", found.left_out);
+            assert_eq!(file_tasks.left_out.len(), 2, "{:?}", file_tasks.left_out);
         }
     }
 
@@ -165,8 +167,9 @@ mod tests {
                 {"task_id": "t", "fuzzy_description": "Why?", "task_description": " ", "type": "x", "note": null, "servers": 7},
                 {"task_id": "u"}, {"fuzzy_description": "Why?"}, []]}]}"#,
         );
-        let found = mcp_bench_tasks(&file).unwrap();
-        let places: Vec<&str> = found.left_out.iter().filter_map(|it| Some(it.split_once(':')?.0)).collect();
+        let file_tasks = mcp_bench_tasks(&file).unwrap();
+        let places: Vec<&str> =
+            file_tasks.left_out.iter().filter_map(|it| Some(it.split_once(':')?.0)).collect();
         assert_eq!(
             places,
             [
@@ -177,6 +180,6 @@ mod tests {
             ]
         );
         let wanted = json(r#"{"id": "t", "question": "Why?", "servers": ["A", "B"], "task_type": "x"}"#);
-        assert_eq!(found.tasks[0].to_json(), wanted);
+        assert_eq!(file_tasks.tasks[0].to_json(), wanted);
     }
 }

@@ -55,13 +55,13 @@ fn read_results(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError>
             let question = result.text("task_content");
             let steps = steps(result, "expected_tools", "expected_inputs");
             let reference = Trace { kind: TraceKind::Reference, ..trace(id.as_deref(), question, steps) };
-            let mut found = trace(id.as_deref(), question, self::steps(result, "tools_used", "inputs_used"));
+            let mut trace = trace(id.as_deref(), question, self::steps(result, "tools_used", "inputs_used"));
             if question.is_some_and(|question| question.ends_with("...")) {
-                found.notes.add("the question was cut by the program that wrote it");
+                trace.notes.add("the question was cut by the program that wrote it");
             }
-            found.run = run;
-            found.reference = Some(Box::new(reference));
-            sink.trace(record.line, found)?;
+            trace.run = run;
+            trace.reference = Some(Box::new(reference));
+            sink.trace(record.line, trace)?;
         }
         Ok(())
     })
@@ -94,7 +94,7 @@ fn trace(id: Option<&str>, question: Option<&str>, steps: Vec<Vec<TracedCall>>) 
     }
 }
 
-/// Steps, also those without a call: a tool without arguments has none.
+/// The steps, also without calls; a call of a tool without parameters has no arguments.
 fn steps(value: &Json, tools: &str, inputs: &str) -> Vec<Vec<TracedCall>> {
     let inputs = value.list(inputs);
     let step = |(at, names): (usize, &Json)| {

@@ -28,9 +28,9 @@ use crate::input::{Input, ReadError, Sink};
 /// A format of files that hold traces.
 #[derive(Debug, Clone, Copy)]
 pub struct Format {
-    /// Its name for users.
+    /// The name of the format for users.
     pub name: &'static str,
-    /// What its files hold.
+    /// A title for users: the content of the files.
     pub title: &'static str,
     /// Whether a file that begins like this has it.
     pub(crate) recognizes: fn(&Head) -> bool,

@@ -64,14 +64,14 @@ fn result(value: &Json) -> Conversation {
     conversation
 }
 
-/// What the test is called outside of promptfoo.
+/// The id of the test in other programs.
 fn task(value: &Json) -> Option<String> {
     let test = value.member("testCase")?;
     let named = ["taskId", "task_id", "task", "id"].iter().find_map(|key| test.member("metadata")?.id(key));
     named.or_else(|| test.id("description"))
 }
 
-/// What was sent: a text, or a list of messages in JSON. Without it the variables that it was made of.
+/// The prompt: a text, or a list of messages in JSON; without it, the variables that it was made of.
 fn question(value: &Json) -> Content {
     let prompt = value.member("prompt");
     let Some(raw) = prompt.and_then(|prompt| prompt.text("raw").or_else(|| prompt.as_str())) else {
@@ -81,14 +81,14 @@ fn question(value: &Json) -> Content {
         } else {
             None
         });
-        return asked.map(|(_, text)| Content::of(text)).unwrap_or_default();
+        return asked.map(|(_, text)| Content::from_json(text)).unwrap_or_default();
     };
     if raw.trim_start().starts_with(['[', '{'])
         && let Ok((value, _)) = parse(raw.as_bytes())
         && let Some(list) = messages(&value)
         && let Some(first) = list.iter().find(|message| message.says("role", "user"))
     {
-        return first.first(&["content", "parts"]).map(Content::of).unwrap_or_default();
+        return first.first(&["content", "parts"]).map(Content::from_json).unwrap_or_default();
     }
     Content::of_text(raw)
 }
@@ -142,7 +142,7 @@ fn agent(conversation: &mut Conversation, calls: &[Json]) -> bool {
     !calls.is_empty()
 }
 
-/// The provider's own reply, an object or its JSON; false if it is none that is known.
+/// Reads the provider's own reply, an object or its JSON; returns false if its kind is not known.
 fn raw(conversation: &mut Conversation, raw: &Json) -> bool {
     let parsed = raw.as_str().and_then(|text| parse(text.as_bytes()).ok());
     let raw = parsed.as_ref().map_or(raw, |(value, _)| value);
@@ -182,13 +182,13 @@ fn output(conversation: &mut Conversation, output: &Json) {
     }
 }
 
-/// The same message with its role, which is sometimes left out.
+/// The message with the role `assistant`, which is sometimes left out.
 fn assistant(message: &Json) -> Json {
     let members = crate::fields::members(message).iter().filter(|(key, _)| key != "role").cloned();
     Json::Object(members.chain([("role".to_owned(), string("assistant"))]).collect())
 }
 
-/// A part of a reply of Chat Completions, Anthropic or Responses; false if it is none of them.
+/// Reads a part of a reply of Chat Completions, Anthropic or Responses; returns false if it is of another kind.
 fn part(conversation: &mut Conversation, part: &Json) -> bool {
     let kind = part.text("type").unwrap_or_default();
     let name = part.text("name").unwrap_or_default();
@@ -225,16 +225,16 @@ fn part(conversation: &mut Conversation, part: &Json) -> bool {
 /// A text in which calls stand as JSON, each on a line of its own. The model's own text may hold JSON, too, so only
 /// objects with the members of a call are calls.
 fn text(conversation: &mut Conversation, text: &str) {
-    let (mut said, mut calls) = (Vec::new(), Vec::new());
+    let (mut other_lines, mut calls) = (Vec::new(), Vec::new());
     for line in text.lines() {
         let value = if line.starts_with('{') { parse(line.as_bytes()).ok() } else { None };
         match value {
             Some((value, _)) if is_written_call(&value) => calls.push(value),
             _ if line.starts_with("Reasoning: ") => {}
-            _ => said.push(line),
+            _ => other_lines.push(line),
         }
     }
-    conversation.say(said.join("\n").trim());
+    conversation.say(other_lines.join("\n").trim());
     for call in &calls {
         part(conversation, call);
     }
@@ -267,10 +267,10 @@ mod tests {
 
     #[test]
     fn json_in_a_text_is_a_call_only_with_the_members_of_one() {
-        let found = trace(
+        let parsed = trace(
             r#"{"output": "So:\n\n{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"x\",\"input\":{}}\n\n{\"type\":\"tool_use\"}"}"#,
         );
-        assert_eq!((tools(&found), &found.final_reply), (vec!["x"], &None));
+        assert_eq!((tools(&parsed), &parsed.final_reply), (vec!["x"], &None));
         let own = trace(r#"{"output": "{\"type\": \"tool_use\", \"name\": \"x\"}\n {\"a\": 1}"}"#);
         assert_eq!((own.call_count(), own.final_reply.unwrap().lines().count()), (0, 2));
         let thought = trace(r#"{"output": "Reasoning: hm\nIt is 5."}"#);

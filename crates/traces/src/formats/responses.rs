@@ -17,7 +17,7 @@ use crate::logs::is_exchange;
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 
-/// Replies, logs and streams, by what only they have.
+/// Replies, logs and streams, recognized by members that only they have.
 pub(super) const REPLIES: Format = Format {
     name: "openai-responses",
     title: "OpenAI Responses: replies, logs and streams",
@@ -86,7 +86,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     })
 }
 
-/// What a request says.
+/// Adds the messages of a request.
 fn ask(conversation: &mut Conversation, request: &Json) {
     conversation.model = request.text("model").map(str::to_owned).or(conversation.model.take());
     match request.member("input") {
@@ -97,7 +97,7 @@ fn ask(conversation: &mut Conversation, request: &Json) {
     conversation.end_reply();
 }
 
-/// What is known of a reply besides its items.
+/// Adds the id, the model and the usage of a reply, besides its items.
 fn replied(conversation: &mut Conversation, response: &Json) {
     conversation.at(response.number("created_at"));
     conversation.usage.add(response.member("usage").map(Usage::of_openai).unwrap_or_default());
@@ -169,7 +169,7 @@ pub(super) fn item(conversation: &mut Conversation, item: &Json) {
 }
 
 fn message(conversation: &mut Conversation, item: &Json) {
-    let content = item.member("content").map(Content::of).unwrap_or_default();
+    let content = item.member("content").map(Content::from_json).unwrap_or_default();
     match item.text("role") {
         Some("user") => conversation.user(content),
         Some("assistant") => {
@@ -209,7 +209,7 @@ fn output(conversation: &mut Conversation, item: &Json) {
     let id = call_id(item.first(&["call_id", "id"]));
     let result = item.member("output").map(|output| match output {
         Json::Object(_) | Json::Array(_) => {
-            let content = Content::of(output);
+            let content = Content::from_json(output);
             if content.is_empty() { output.clone() } else { content.to_json() }
         }
         other => other.clone(),
@@ -227,7 +227,7 @@ fn hosted(kind: &str, item: &Json) -> TracedCall {
     let list = |key: &str| item.member(key).filter(|it| !it.items().is_empty()).cloned();
     match kind {
         "mcp_call" => {
-            let error = item.member("error").map(said);
+            let error = item.member("error").map(error_text);
             TracedCall {
                 tool: tool(item.text("server_label"), item.text("name").unwrap_or_default()),
                 arguments: arguments(item.member("arguments")),
@@ -251,17 +251,17 @@ fn hosted(kind: &str, item: &Json) -> TracedCall {
         "image_generation_call" => {
             let image =
                 item.text("result").map(|data| object([("type", string("image")), ("data", string(data))]));
-            TracedCall { result: image.map(|image| Content::of(&image).to_json()), ..call }
+            TracedCall { result: image.map(|image| Content::from_json(&image).to_json()), ..call }
         }
         _ => TracedCall { arguments: arguments(item.first(&["arguments", "action", "input"])), ..call },
     }
 }
 
 /// The text of an error: its own, or that of the content that it holds.
-fn said(error: &Json) -> Json {
+fn error_text(error: &Json) -> Json {
     match error {
         Json::Object(_) => {
-            let content = error.member("content").map(Content::of).unwrap_or_default();
+            let content = error.member("content").map(Content::from_json).unwrap_or_default();
             let text = if content.is_empty() {
                 error.text("message").unwrap_or_default().to_owned()
             } else {

@@ -6,11 +6,11 @@ use m3_trajectory::json::Json;
 
 use crate::fields::{Fields, count, id};
 
-/// Attributes by their names. What is null is not there.
+/// Attributes by their names. An attribute that is null counts as missing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Attributes(BTreeMap<String, Json>);
 
-/// How deep flat names lead; what is deeper is left out.
+/// How deep flat names lead; deeper ones are left out.
 const DEEPEST: usize = 16;
 
 impl Attributes {
@@ -75,7 +75,7 @@ impl Attributes {
         range.filter_map(move |(name, value)| Some((name.get(length..)?, value)))
     }
 
-    /// The value of this name, put together from flat names below it (`a.0.b`) if there is none as such.
+    /// The value of this name, put together from flat names below it (`a.0.b`) if the name itself has no value.
     pub(crate) fn tree(&self, key: &str) -> Option<Json> {
         if let Some(value) = self.get(key) {
             return Some(value.clone());

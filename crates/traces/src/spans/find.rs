@@ -16,21 +16,21 @@ use crate::scan::{Scanner, Stop};
 
 /// The spans and records of a file.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct SpanIndex {
     pub(super) traces: Names,
     pub(super) scopes: Names,
     /// The group is the trace; the mark tells the kind, and the scope.
     pub(super) places: Vec<Place>,
 }
 
-/// What stands at a place.
+/// The kind of object at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A span of OTLP.
     Span,
     /// A log record.
     Record,
-    /// What may be a span without OTLP around it.
+    /// An object that may be a span without OTLP around it.
     Bare,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn marked(place: &Place) -> (Kind, u32) {
     (kind, place.mark >> 2)
 }
 
-/// The most bytes of an id, and of what tells the library that wrote spans.
+/// The most bytes of an id, and of the scope: the name of the library that wrote the spans.
 const ID: usize = 1 << 10;
 const SCOPE: usize = 64 << 10;
 
@@ -57,23 +57,23 @@ const SCOPE: usize = 64 << 10;
 const DEEPEST: usize = 8;
 
 /// Finds them. Lines that are no JSON are reported, and so is where a document breaks off.
-pub(crate) fn find(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Found, ReadError> {
-    let mut found = Found::default();
+pub(crate) fn find(input: &Input<'_>, sink: &mut dyn Sink) -> Result<SpanIndex, ReadError> {
+    let mut index = SpanIndex::default();
     if input.head.shape == Shape::Lines {
         let work = |part: Part| {
-            let (mut found, mut wrong) = (Found::default(), Vec::new());
+            let (mut index, mut wrong) = (SpanIndex::default(), Vec::new());
             for piece in part.pieces() {
-                let before = found.places.len();
-                let mut finder = Finder::of(Scanner::at(piece.text, piece.offset), &mut found);
+                let before = index.places.len();
+                let mut finder = Finder::new(Scanner::at(piece.text, piece.offset), &mut index);
                 if finder.all().is_err() {
-                    found.places.truncate(before);
+                    index.places.truncate(before);
                     wrong.push((piece.at.line, parse(piece.text).err()));
                 }
             }
-            (found, wrong)
+            (index, wrong)
         };
         input.lines(sink, work, |sink, (part, wrong)| {
-            found.add(&part);
+            index.add(&part);
             for (line, error) in wrong {
                 let message = error.map_or_else(|| "of another layout".to_owned(), |error| error.message);
                 sink.warn(line, &format!("not JSON, left out: {message}"));
@@ -82,10 +82,11 @@ pub(crate) fn find(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Found, Read
         })?;
     } else {
         let total = input.source.length();
-        let reader = Watched { reader: input.source.reader()?, sink: &mut *sink, done: 0, told: 0, total };
-        let ended = Finder::of(after_mark(input.source, reader)?, &mut found).all();
+        let reader =
+            ProgressReader { reader: input.source.reader()?, sink: &mut *sink, done: 0, reported: 0, total };
+        let ended = Finder::new(after_mark(input.source, reader)?, &mut index).all();
         match ended {
-            Err(Stop::Text(offset, message)) if !found.places.is_empty() => {
+            Err(Stop::Text(offset, message)) if !index.places.is_empty() => {
                 let (line, column) = input.source.position(offset);
                 let message = format!(
                     "column {column}: the document breaks off or is no JSON ({message}); what comes after is left out"
@@ -95,13 +96,13 @@ pub(crate) fn find(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Found, Read
             ended => ended.map_err(|stop| stopped(input.source, stop))?,
         }
     }
-    found.traces.close();
-    found.scopes.close();
-    Ok(found)
+    index.traces.close();
+    index.scopes.close();
+    Ok(index)
 }
 
-impl Found {
-    /// Adds what was found in a later part.
+impl SpanIndex {
+    /// Adds the places of a later part.
     fn add(&mut self, part: &Self) {
         let traces: Vec<u32> = part.traces.all().map(|name| self.traces.number(name)).collect();
         let scopes: Vec<u32> = part.scopes.all().map(|name| self.scopes.number(name)).collect();
@@ -118,7 +119,7 @@ impl Found {
 /// Follows a document or a line.
 struct Finder<'f, R> {
     scanner: Scanner<R>,
-    found: &'f mut Found,
+    index: &'f mut SpanIndex,
     depth: usize,
 }
 
@@ -155,8 +156,8 @@ fn key(name: &[u8]) -> Key {
 }
 
 impl<'f, R: BufRead> Finder<'f, R> {
-    fn of(scanner: Scanner<R>, found: &'f mut Found) -> Self {
-        Self { scanner, found, depth: 0 }
+    fn new(scanner: Scanner<R>, index: &'f mut SpanIndex) -> Self {
+        Self { scanner, index, depth: 0 }
     }
 
     /// The values of a document or a line; mostly one.
@@ -200,7 +201,7 @@ impl<'f, R: BufRead> Finder<'f, R> {
 
     /// A document, a page of spans, or a span without OTLP around it.
     fn holder(&mut self) -> Result<(), Stop> {
-        let (start, before) = (self.scanner.offset(), self.found.places.len());
+        let (start, before) = (self.scanner.offset(), self.index.places.len());
         let (mut own, mut of_context) = (None, None);
         self.members(|it, key| match key {
             Key::Resources => it.list(Self::resource),
@@ -218,7 +219,7 @@ impl<'f, R: BufRead> Finder<'f, R> {
             _ => it.scanner.value(),
         })?;
         if let Some(trace) = of_context.or(own)
-            && self.found.places.len() == before
+            && self.index.places.len() == before
         {
             self.add(&trace, Kind::Bare, start);
         }
@@ -233,7 +234,7 @@ impl<'f, R: BufRead> Finder<'f, R> {
     }
 
     fn scope(&mut self) -> Result<(), Stop> {
-        let before = self.found.places.len();
+        let before = self.index.places.len();
         let mut library = String::new();
         self.members(|it, key| match key {
             Key::Spans => it.list(|it| it.one(Kind::Span)),
@@ -246,9 +247,9 @@ impl<'f, R: BufRead> Finder<'f, R> {
             }
             _ => it.scanner.value(),
         })?;
-        // It may be told after the spans.
-        let scope = self.found.scopes.number(&library);
-        for place in self.found.places.iter_mut().skip(before) {
+        // The scope may come after the spans.
+        let scope = self.index.scopes.number(&library);
+        for place in self.index.places.iter_mut().skip(before) {
             place.mark = mark(marked(place).0, scope);
         }
         Ok(())
@@ -277,30 +278,30 @@ impl<'f, R: BufRead> Finder<'f, R> {
 
     fn add(&mut self, trace: &str, kind: Kind, start: u64) {
         let length = u32::try_from(self.scanner.offset() - start).unwrap_or(u32::MAX);
-        let group = self.found.traces.number(trace);
-        self.found.places.push(Place { offset: start, length, group, mark: mark(kind, 0) });
+        let group = self.index.traces.number(trace);
+        self.index.places.push(Place { offset: start, length, group, mark: mark(kind, 0) });
     }
 }
 
 /// Tells how much was read, and ends where reading is to stop.
-struct Watched<'s, R> {
+struct ProgressReader<'s, R> {
     reader: R,
     sink: &'s mut dyn Sink,
     done: u64,
-    told: u64,
+    reported: u64,
     total: u64,
 }
 
-impl<R: BufRead> Read for Watched<'_, R> {
+impl<R: BufRead> Read for ProgressReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.reader.read(buffer)
     }
 }
 
-impl<R: BufRead> BufRead for Watched<'_, R> {
+impl<R: BufRead> BufRead for ProgressReader<'_, R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.done - self.told >= PART as u64 {
-            self.told = self.done;
+        if self.done - self.reported >= PART as u64 {
+            self.reported = self.done;
             // Spans are read again when all are found.
             self.sink.progress(self.done, self.total.saturating_mul(2)).map_err(io::Error::other)?;
         }

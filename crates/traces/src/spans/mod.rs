@@ -1,6 +1,6 @@
 //! Spans and log records of OpenTelemetry, whatever program wrote them: found, read by trace, put into a tree.
 //!
-//! A first pass finds where they are ([`find()`]); then those of one trace are parsed at a time ([`Found::each`]), so that a
+//! A first pass finds where they are ([`find()`]); then those of one trace are parsed at a time ([`SpanIndex::each`]), so that a
 //! large file need not be held to be read.
 
 mod attributes;
@@ -16,8 +16,8 @@ use crate::groups::{Group, Place, each_group};
 use crate::input::{Input, ReadError, Sink};
 use crate::values::value;
 pub(crate) use attributes::Attributes;
-pub(crate) use find::{Found, find};
 use find::{Kind, marked};
+pub(crate) use find::{SpanIndex, find};
 pub(crate) use read::{WITHOUT_DURATION, is_otlp, is_phoenix, read};
 pub(crate) use tree::parents_first;
 
@@ -26,11 +26,11 @@ pub(crate) use tree::parents_first;
 pub(crate) struct Span {
     /// The trace that it is of, in lower-case hex.
     pub(crate) trace: String,
-    /// Its own id, in lower-case hex; empty if it has none.
+    /// The id of the span, in lower-case hex; empty if it has none.
     pub(crate) id: String,
     /// The span that it is below.
     pub(crate) parent: Option<String>,
-    /// Its name.
+    /// The name of the span.
     pub(crate) name: String,
     /// The library that wrote it.
     pub(crate) scope: String,
@@ -38,38 +38,38 @@ pub(crate) struct Span {
     pub(crate) start: Option<u64>,
     /// Nanoseconds since 1970.
     pub(crate) end: Option<u64>,
-    /// What its status says.
+    /// The status of the span.
     pub(crate) status: Status,
     /// The text beside the status.
     pub(crate) message: Option<String>,
-    /// Its attributes.
+    /// The attributes of the span.
     pub(crate) attributes: Attributes,
-    /// What happened within it; also the log records that belong to it.
+    /// The events within the span; also the log records that belong to it.
     pub(crate) events: Vec<Event>,
 }
 
-/// What the status of a span says.
+/// The status of a span.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Status {
     /// Nothing.
     #[default]
     Unset,
-    /// It went well, whatever happened within.
+    /// The span succeeded, whatever happened within.
     Fine,
-    /// It failed.
+    /// The span failed.
     Failed,
 }
 
 /// An event of a span, or a log record.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Event {
-    /// Its name.
+    /// The name of the event.
     pub(crate) name: String,
     /// Nanoseconds since 1970.
     pub(crate) time: Option<u64>,
-    /// Its attributes.
+    /// The attributes of the event.
     pub(crate) attributes: Attributes,
-    /// What a log record holds.
+    /// The body of a log record.
     pub(crate) body: Option<Json>,
 }
 
@@ -94,7 +94,7 @@ impl Span {
         self.attributes.text("error.type").or_else(of_exception).map(str::to_owned)
     }
 
-    /// What the failure says.
+    /// The message of the failure.
     pub(crate) fn error_message(&self) -> Option<&str> {
         let of_exception = || self.exception()?.text("exception.message");
         self.message.as_deref().or_else(of_exception)
@@ -108,37 +108,37 @@ pub(crate) fn seconds(nanoseconds: u64) -> f64 {
     seconds
 }
 
-/// What belongs to a trace.
+/// The spans and log records of a trace.
 #[derive(Debug, Default)]
-struct Gathered {
+struct TraceContent {
     spans: Vec<Span>,
     records: Vec<(String, Event)>,
-    /// Where what is no JSON stands, and why it is none.
+    /// The places of text that is not JSON, with the reasons.
     wrong: Vec<(u64, String)>,
 }
 
-/// A span that is put below one of another trace.
+/// The parent of a span, in another trace.
 #[derive(Debug, Clone)]
-pub(crate) struct Adopted {
-    /// The place of the other.
+pub(crate) struct NewParent {
+    /// The place of the parent.
     pub(crate) place: Place,
-    /// Its trace.
+    /// The trace of the parent.
     pub(crate) trace: String,
-    /// Its id.
+    /// The id of the parent.
     pub(crate) id: String,
 }
 
-/// How many places of what is no JSON are told.
-const TOLD: usize = 10;
+/// The most places of text that is not JSON that are reported.
+const MAX_REPORTED: usize = 10;
 
-impl Found {
+impl SpanIndex {
     /// Calls `work` with the spans of each trace, by time, on any core, and `give` with what came of them in the order in which
     /// the traces begin in the file. Spans at these offsets are put below others.
     pub(crate) fn each<T: Send>(
         mut self,
         input: &Input<'_>,
         sink: &mut dyn Sink,
-        adopted: &HashMap<u64, Adopted>,
+        adopted: &HashMap<u64, NewParent>,
         work: impl Fn(Vec<Span>) -> T + Sync,
         mut give: impl FnMut(&mut dyn Sink, T) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
@@ -158,17 +158,17 @@ impl Found {
             done.map_or(Ok(()), |done| give(sink, done))
         })?;
         wrong.sort_unstable();
-        for (offset, message) in wrong.iter().take(TOLD) {
+        for (offset, message) in wrong.iter().take(MAX_REPORTED) {
             let (line, column) = input.source.position(*offset);
             sink.warn(Some(line), &format!("column {column}: not JSON, left out: {message}"));
         }
-        if wrong.len() > TOLD {
+        if wrong.len() > MAX_REPORTED {
             sink.warn(None, &format!("spans or records that are no JSON, left out: {}", wrong.len()));
         }
         Ok(())
     }
 
-    /// Calls `work` with the spans that are alone in their traces and whose texts have this sign.
+    /// Calls `work` with the spans that are alone in their traces and whose texts contain this mark.
     pub(crate) fn each_alone<T: Send>(
         &self,
         input: &Input<'_>,
@@ -195,9 +195,9 @@ impl Found {
         each_group(input, sink, alone, work, |sink, found| found.map_or(Ok(()), |found| give(sink, found)))
     }
 
-    /// Parses what is of a trace.
-    fn gathered(&self, group: &Group<'_>, adopted: &HashMap<u64, Adopted>) -> Gathered {
-        let mut gathered = Gathered::default();
+    /// Parses the spans and log records of a trace.
+    fn gathered(&self, group: &Group<'_>, adopted: &HashMap<u64, NewParent>) -> TraceContent {
+        let mut gathered = TraceContent::default();
         for (place, text) in group.members() {
             let value = match value(text) {
                 Ok(value) => value,
@@ -221,7 +221,7 @@ impl Found {
     }
 }
 
-impl Gathered {
+impl TraceContent {
     /// The spans by time, each once, with the records that belong to them. A record whose span is elsewhere gets one that
     /// has nothing else; one that names no span belongs with those before it, up to the reply's own record.
     fn into_spans(self, trace: &str) -> Vec<Span> {

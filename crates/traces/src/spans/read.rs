@@ -1,4 +1,4 @@
-//! Reads spans and log records: OTLP/JSON in both spellings, and what Phoenix exports.
+//! Reads spans and log records: OTLP/JSON in both spellings, and Phoenix's exports.
 
 use m3_trajectory::json::Json;
 
@@ -171,7 +171,7 @@ fn integer(value: &Json) -> Json {
     }
 }
 
-/// A number with a point; what JSON has no numbers for is written as a text.
+/// A number with a point; numbers that JSON does not have, such as NaN, are written as texts.
 fn double(value: &Json) -> Json {
     match value.as_str() {
         Some(text @ ("NaN" | "Infinity" | "-Infinity")) => Json::Float(text.parse().unwrap_or(f64::NAN)),
@@ -179,7 +179,7 @@ fn double(value: &Json) -> Json {
     }
 }
 
-/// An id in lower-case hex: it may be in upper case, or in base64. One of zeros is none.
+/// An id in lower-case hex: it may be in upper case, or in base64. Empty if all its digits are zero.
 pub(super) fn hex(value: Option<&Json>, bytes: usize) -> String {
     let text = value.and_then(Json::as_str).unwrap_or_default();
     if text.len() == 2 * bytes && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {

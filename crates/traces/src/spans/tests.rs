@@ -8,10 +8,10 @@ fn json(text: &str) -> Json {
 /// The spans of each trace of a file with these lines, also where its lines are pages of one list.
 fn traces(lines: &[&str]) -> Vec<Vec<Span>> {
     let one_each: Vec<String> = lines.iter().map(|line| line.replace('\n', " ")).collect();
-    let found = of_file(&one_each.join("\n"));
+    let traces = of_file(&one_each.join("\n"));
     let of_list = of_file(&format!("\n[{}]", lines.join(",\n")));
-    assert_eq!(format!("{found:?}"), format!("{of_list:?}"));
-    found
+    assert_eq!(format!("{traces:?}"), format!("{of_list:?}"));
+    traces
 }
 
 fn of_file(text: &str) -> Vec<Vec<Span>> {
@@ -19,7 +19,8 @@ fn of_file(text: &str) -> Vec<Vec<Span>> {
     std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
     let source = m3_trajectory::Source::open(file.path()).unwrap();
     let head = crate::head::Head::read(&source).unwrap();
-    let (input, mut sink) = (Input { source: &source, head: &head }, crate::testing::Kept::default());
+    let (input, mut sink) =
+        (Input { source: &source, head: &head }, crate::testing::CollectingSink::default());
     let (found, mut all) = (find(&input, &mut sink).unwrap(), Vec::new());
     let give = |_: &mut dyn Sink, spans| {
         all.push(spans);
@@ -88,18 +89,18 @@ fn records_are_events_of_their_spans_or_of_a_span_of_their_own() {
     let spans = r#"{"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "t", "spanId": "s", "name": "chat"}]}]}]}"#;
     let all = traces(&[records, spans]);
     let events = |span: &Span| span.events.iter().map(|event| event.name.clone()).collect::<Vec<_>>();
-    let found: Vec<(String, Vec<String>)> =
+    let spans: Vec<(String, Vec<String>)> =
         all[0].iter().map(|span| (span.id.clone(), events(span))).collect();
-    let of = |id: &str, names: &[&str]| {
+    let with_events = |id: &str, names: &[&str]| {
         (id.to_owned(), names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
     };
     assert_eq!(
-        found,
+        spans,
         [
-            of("record-0", &["gen_ai.user.message", "gen_ai.choice"]),
-            of("record-1", &["gen_ai.user.message"]),
-            of("s", &["gen_ai.choice"]),
-            of("gone", &["e"]),
+            with_events("record-0", &["gen_ai.user.message", "gen_ai.choice"]),
+            with_events("record-1", &["gen_ai.user.message"]),
+            with_events("s", &["gen_ai.choice"]),
+            with_events("gone", &["e"]),
         ]
     );
     assert_eq!(all[0][2].name, "chat");

@@ -24,7 +24,7 @@ pub(crate) fn parents_first(spans: &[Span]) -> Vec<(usize, Option<usize>)> {
     let mut order = Vec::with_capacity(spans.len());
     let mut is_placed = vec![false; spans.len()];
     let roots = (0..spans.len()).filter(|span| parents[*span].is_none());
-    // Roots first; what they do not lead to is in a circle.
+    // Roots first; spans that no root leads to are in a circle.
     for root in roots.chain(0..spans.len()) {
         if std::mem::replace(&mut is_placed[root], true) {
             continue;

@@ -17,7 +17,7 @@ impl ByArg {
     /// Makes classes the types of references.
     pub(in crate::cli) fn apply_to(self, references: &mut TrajectoryFile) {
         if self == Self::Class {
-            references.set_types(|reference| Some(Shape::of(reference).name().to_owned()));
+            references.set_types(|reference| Some(Shape::from_reference(reference).name().to_owned()));
         }
     }
 }

@@ -10,7 +10,7 @@ use m3_report::{
     SuiteTrial, SuiteValue, SuiteValues,
 };
 use m3_score::Metric;
-use m3_suites::{ChosenSuite, Group, Matched, Scorer, SuiteMetric, Trial, Unit, Values};
+use m3_suites::{ChosenSuite, Group, MatchedCall, Scorer, SuiteMetric, Trial, Unit, Values};
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{OpenError, Trajectory, TrajectoryFile};
 
@@ -119,11 +119,11 @@ impl Suites<'_> {
         self.seen.insert(id.to_owned());
         let graded = self.graded.get(repeat - 1);
         let graded = graded.and_then(|file| Some(file.look_at(file.find(id)?))).transpose()?;
-        let pair = |found: &MatchReport| Matched {
+        let pair = |found: &MatchReport| MatchedCall {
             reference: found.reference.index,
             predicted_step: found.predicted.step,
         };
-        let matches: Vec<Matched> = matches.iter().map(pair).collect();
+        let matches: Vec<MatchedCall> = matches.iter().map(pair).collect();
         let trial = Trial {
             graded: graded.as_deref(),
             matches: Some(&matches),

@@ -9,7 +9,7 @@ fn picture(name: &str) -> DynamicImage {
     image::open(m3_testkit::root().join("images").join(name)).unwrap()
 }
 
-fn found(image: &DynamicImage) -> Vec<(&'static str, String)> {
+fn codes(image: &DynamicImage) -> Vec<(&'static str, String)> {
     scan(image).into_iter().map(|code| (code.kind, code.text)).collect()
 }
 
@@ -63,7 +63,7 @@ const SAMPLES: [(BarcodeFormat, &str, &str); 6] = [
 fn the_pictures_of_the_small_benchmark_are_read() {
     // The codes that images/make.py draws.
     let texts = |name: &str| {
-        let mut texts: Vec<String> = found(&picture(name)).into_iter().map(|(_, text)| text).collect();
+        let mut texts: Vec<String> = codes(&picture(name)).into_iter().map(|(_, text)| text).collect();
         texts.sort();
         texts
     };
@@ -101,7 +101,7 @@ fn codes_are_read_at_every_angle_and_nothing_else_is() {
     for (format, kind, text) in SAMPLES {
         for degrees in [7.0, 15.5, 30.5, 45.0, 60.0, 90.0, 135.0, 180.0, 270.0, 285.5] {
             let image = turned(&drawn(text, format, 2), degrees);
-            assert_eq!(found(&image), only(kind, text), "turned by {degrees} degrees");
+            assert_eq!(codes(&image), only(kind, text), "turned by {degrees} degrees");
         }
     }
 }
@@ -111,16 +111,16 @@ fn noise_transparency_and_white_on_black_are_read() {
     for (format, kind, text) in SAMPLES {
         let mut noisy = drawn(text, format, 4);
         gaussian_noise_mut(&mut noisy, 0.0, 20.0, 7);
-        assert_eq!(found(&noisy.into()), only(kind, text), "with noise");
+        assert_eq!(codes(&noisy.into()), only(kind, text), "with noise");
         let mut inverted = drawn(text, format, 3);
         imageops::invert(&mut inverted);
-        assert_eq!(found(&inverted.into()), only(kind, text), "white on black");
+        assert_eq!(codes(&inverted.into()), only(kind, text), "white on black");
     }
     let code = drawn("5901234123457", BarcodeFormat::EAN_13, 3);
     let clear = image::RgbaImage::from_fn(code.width(), code.height(), |x, y| {
         image::Rgba([0, 0, 0, 255 - code.get_pixel(x, y).0[0]])
     });
-    assert_eq!(found(&clear.into()), only("EAN13", "5901234123457"), "on nothing");
+    assert_eq!(codes(&clear.into()), only("EAN13", "5901234123457"), "on nothing");
 }
 
 #[test]
@@ -133,8 +133,8 @@ fn several_codes_are_found_even_alike_ones() {
     imageops::replace(&mut sheet, &square, 20, 300);
     imageops::replace(&mut sheet, &square, 300, 300);
     imageops::replace(&mut sheet, &drawn("A-1", BarcodeFormat::CODE_128, 2), 560, 400);
-    let mut found = found(&sheet.into());
-    found.sort();
+    let mut codes = codes(&sheet.into());
+    codes.sort();
     let expected = [
         ("CODE128", "A-1"),
         ("EAN13", "5901234123457"),
@@ -142,7 +142,7 @@ fn several_codes_are_found_even_alike_ones() {
         ("QRCODE", "one"),
         ("QRCODE", "one"),
     ];
-    assert_eq!(found, expected.map(|(kind, text)| (kind, text.to_owned())));
+    assert_eq!(codes, expected.map(|(kind, text)| (kind, text.to_owned())));
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_wrong_check_digit_is_no_code() {
             image.put_pixel(x, y, Luma([0]));
         }
     }
-    assert!(found(&image.into()).is_empty());
+    assert!(codes(&image.into()).is_empty());
 }
 
 #[test]
@@ -163,9 +163,9 @@ fn tiny_and_odd_images_hold_nothing() {
     for (width, height) in [(1, 1), (1, 500), (500, 1), (39, 39), (3000, 2)] {
         for value in [0, 128, 255] {
             let image = GrayImage::from_pixel(width, height, Luma([value]));
-            assert!(found(&image.into()).is_empty(), "{width} x {height} of {value}");
+            assert!(codes(&image.into()).is_empty(), "{width} x {height} of {value}");
         }
     }
     let stripes = GrayImage::from_fn(600, 400, |x, _| Luma([if x % 6 < 3 { 0 } else { 255 }]));
-    assert!(found(&stripes.into()).is_empty());
+    assert!(codes(&stripes.into()).is_empty());
 }

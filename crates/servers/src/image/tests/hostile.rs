@@ -99,8 +99,8 @@ fn images_that_are_too_large_are_not_decoded() {
     std::fs::write(path, bytes).unwrap();
     let failure = desk.failure("rotate", json!({"angle": 1}));
     assert!(failure.contains("16000 x 16000 pixels"), "{failure}");
-    let told = desk.result("get_metainfo", &json!({"input_path": "a.png"})).structured_content.unwrap();
-    assert_eq!(told["dimensions"]["width"], 16_000, "its size may be asked for");
+    let metainfo = desk.result("get_metainfo", &json!({"input_path": "a.png"})).structured_content.unwrap();
+    assert_eq!(metainfo["dimensions"]["width"], 16_000, "its size may be asked for");
 }
 
 /// Without limits, each of these calls would take minutes.
@@ -183,9 +183,9 @@ fn calls_at_the_same_time_do_not_replace_each_other() {
     let mut sides = Vec::new();
     for answer in answers {
         let Answer::Result(result) = answer else { panic!("{answer:?}") };
-        let told = result.structured_content.unwrap();
-        let image = desk.read(told["result"][0].as_str().unwrap());
-        assert_eq!(told["width"], image.width());
+        let output = result.structured_content.unwrap();
+        let image = desk.read(output["result"][0].as_str().unwrap());
+        assert_eq!(output["width"], image.width());
         sides.push(image.width());
     }
     sides.sort_unstable();
@@ -296,8 +296,8 @@ proptest! {
         no_panic(&answer)?;
         if let Answer::Result(result) = answer && !result.is_error {
             let (made_width, made_height) = desk.read("b.png").dimensions();
-            let told = result.structured_content.unwrap();
-            prop_assert_eq!((&told["width"], &told["height"]), (&json!(made_width), &json!(made_height)));
+            let output = result.structured_content.unwrap();
+            prop_assert_eq!((&output["width"], &output["height"]), (&json!(made_width), &json!(made_height)));
             match tool {
                 "overlay" => prop_assert_eq!((made_width, made_height), (width, height)),
                 "crop" => prop_assert!(made_width <= width && made_height <= height),

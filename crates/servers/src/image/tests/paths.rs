@@ -101,9 +101,10 @@ fn images_are_turned_as_their_exif_data_say() {
     segment.extend_from_slice(exif);
     bytes.splice(2..2, segment);
     std::fs::write(desk.folder.path().join("photo.jpg"), bytes).unwrap();
-    let told = desk.result("get_metainfo", &json!({"input_path": "photo.jpg"})).structured_content.unwrap();
-    assert_eq!(told["dimensions"]["width"], 8);
-    assert_eq!(told["exif_orientation"], 6);
+    let metainfo =
+        desk.result("get_metainfo", &json!({"input_path": "photo.jpg"})).structured_content.unwrap();
+    assert_eq!(metainfo["dimensions"]["width"], 8);
+    assert_eq!(metainfo["exif_orientation"], 6);
     let image = desk
         .read(&desk.path("rotate", &json!({"input_path": "photo.jpg", "angle": 0, "output_path": "b.png"})));
     assert_eq!(image.dimensions(), (8, 16));
@@ -154,8 +155,8 @@ fn large_pictures_are_shown_smaller_and_said_to_be() {
     let desk = Desk::white(3136, 1000);
     let result = desk.result("rotate", &json!({"input_path": "a.png", "angle": 180}));
     assert_eq!(shown(&result).dimensions(), (1568, 500));
-    let said = result.all_text();
-    assert!(said.contains("1568 x 500 pixels") && said.contains("3136 x 1000"), "{said}");
+    let text = result.all_text();
+    assert!(text.contains("1568 x 500 pixels") && text.contains("3136 x 1000"), "{text}");
     assert_eq!(result.structured_content.unwrap()["width"], 3136);
     let small = desk.result("crop", &crop("a.png", None));
     assert_eq!(shown(&small).dimensions(), (2, 1));

@@ -284,9 +284,9 @@ fn blur_hides_what_was_there() {
 fn metainfo_tells_the_size() {
     let desk = Desk::white(30, 20);
     let result = desk.result("get_metainfo", &json!({"input_path": "./a.png"}));
-    let told = result.structured_content.unwrap();
-    assert_eq!(told["dimensions"], json!({"width": 30, "height": 20, "aspect_ratio": 1.5}));
-    assert_eq!((&told["format"], &told["color_mode"]), (&json!("PNG"), &json!("RGBA")));
-    assert_eq!(told["size_bytes"], std::fs::metadata(desk.folder.path().join("a.png")).unwrap().len());
-    assert_eq!((&told["filename"], &told["path"]), (&json!("a.png"), &json!("./a.png")));
+    let metainfo = result.structured_content.unwrap();
+    assert_eq!(metainfo["dimensions"], json!({"width": 30, "height": 20, "aspect_ratio": 1.5}));
+    assert_eq!((&metainfo["format"], &metainfo["color_mode"]), (&json!("PNG"), &json!("RGBA")));
+    assert_eq!(metainfo["size_bytes"], std::fs::metadata(desk.folder.path().join("a.png")).unwrap().len());
+    assert_eq!((&metainfo["filename"], &metainfo["path"]), (&json!("a.png"), &json!("./a.png")));
 }

@@ -6,7 +6,7 @@ use super::flat::Flat;
 use super::{Maker, Place};
 use crate::seed::Seed;
 
-/// The most items of a list; schemas that require more are not met.
+/// The most items of a list; schemas that require more are not satisfied.
 const MAX_ITEMS: usize = 1_000;
 
 /// The most items of a list if the schema sets no limit.

@@ -22,7 +22,7 @@ const KINDS: [&str; 7] = ["object", "array", "string", "integer", "number", "boo
 
 impl<'a> Flat<'a> {
     /// Joins schemas. `None` if no value fits them: `false`, a reference without a target, a circle.
-    pub(super) fn of(
+    pub(super) fn join(
         schemas: &[&'a Value],
         root: &'a Value,
         attempt: usize,

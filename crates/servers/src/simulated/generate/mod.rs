@@ -25,7 +25,7 @@ const ATTEMPTS: usize = 10;
 /// From this attempt on, arguments are not repeated in the result.
 const WITHOUT_ECHO: usize = 6;
 
-/// From this attempt on, only what is required is made.
+/// From this attempt on, only required values are generated.
 const MINIMAL: usize = 8;
 
 /// The most values within one result.
@@ -34,7 +34,7 @@ const MAX_VALUES: usize = 4_096;
 /// The most text within one result, in bytes.
 const MAX_TEXT: usize = 1 << 20;
 
-/// The deepest nesting of one result; a schema that needs more cannot be met.
+/// The deepest nesting of one result; a schema that needs more cannot be satisfied.
 const MAX_DEPTH: usize = 24;
 
 /// Below this depth only required values are made, so that recursive schemas end.
@@ -103,7 +103,7 @@ impl<'a> Maker<'a> {
         if place.depth > MAX_DEPTH {
             return None;
         }
-        let flat = Flat::of(schemas, self.root, self.attempt, place.depth, seed)?;
+        let flat = Flat::join(schemas, self.root, self.attempt, place.depth, seed)?;
         if let Some(values) = flat.listed() {
             let fitting: Vec<&Value> = values.into_iter().filter(|value| flat.has_type_of(value)).collect();
             return fitting.get(seed.child("enum").stream().index(fitting.len())).map(|&value| value.clone());

@@ -8,7 +8,7 @@ use super::flat::Flat;
 use super::{Maker, Place};
 use crate::seed::Seed;
 
-/// The most properties of an object; schemas that require more are not met.
+/// The most properties of an object; schemas that require more are not satisfied.
 const MAX_PROPERTIES: usize = 1_000;
 
 /// One of this many optional properties is left out.

@@ -6,7 +6,7 @@ use super::flat::Flat;
 use super::{Maker, Place, format, pattern};
 use crate::seed::Seed;
 
-/// The most characters of a string; schemas that require more are not met.
+/// The most characters of a string; schemas that require more are not satisfied.
 const MAX_LENGTH: usize = 100_000;
 
 impl<'a> Maker<'a> {

@@ -110,12 +110,12 @@ fn a_result_is_made_from_the_schema_and_the_arguments_and_says_so() {
     assert_eq!(counted.content, [Content::Text(structured.to_string()), Content::Text(MARK.to_owned())]);
     assert_eq!(marks(&counted), ["m3/simulated"]);
     // A list item by item, as Python's servers write it.
-    let found = result(&*server, "search", json!({"query": "apples"}));
-    let items = found.structured_content.as_ref().unwrap()["result"].as_array().unwrap();
-    assert_eq!(found.content.len(), items.len() + 1);
-    let told = "simulated result of `summary` for {\"title\":\"Apple\"}";
+    let search = result(&*server, "search", json!({"query": "apples"}));
+    let items = search.structured_content.as_ref().unwrap()["result"].as_array().unwrap();
+    assert_eq!(search.content.len(), items.len() + 1);
+    let text = "simulated result of `summary` for {\"title\":\"Apple\"}";
     let summary = result(&*server, "summary", json!({"title": "Apple"}));
-    assert_eq!(summary.structured_content, Some(json!({"result": told})));
+    assert_eq!(summary.structured_content, Some(json!({"result": text})));
     let plain = result(&*server, "plain", json!({"x": 1}));
     assert_eq!(plain.all_text(), "simulated result of `plain` for {\"x\":1}");
 }
@@ -203,8 +203,8 @@ fn a_failure_that_only_its_text_tells_of_keeps_to_the_output_schema() {
             assert!(validator.is_valid(value), "{value}");
         }
         // `count` cannot hold a text.
-        let told = |result: &ToolResult| !result.is_error && !result.content.is_empty();
-        assert_eq!(results.iter().any(told), tool != "count");
+        let succeeds = |result: &ToolResult| !result.is_error && !result.content.is_empty();
+        assert_eq!(results.iter().any(succeeds), tool != "count");
     }
 }
 

@@ -168,7 +168,7 @@ fn simulated_servers_stand_beside_configured_ones() {
     let simulated = object(json!({"catalog": "tools.json", "trajectories": "references.json"}));
     let mut config =
         HostConfig { simulated: Some(simulated), folder: folder.path().to_owned(), ..HostConfig::default() };
-    let options = SimulatedOptions::of(&config).unwrap().unwrap();
+    let options = SimulatedOptions::from_config(&config).unwrap().unwrap();
     let simulation = options.add_to(&mut config, None).unwrap();
     assert_eq!(simulation.recordings.recorded, 2);
     let names: Vec<&str> = config.servers.iter().map(|server| server.name.as_str()).collect();
@@ -180,5 +180,5 @@ fn simulated_servers_stand_beside_configured_ones() {
     let message = options.add_to(&mut config, None).unwrap_err().to_string();
     assert!(message.starts_with("server `a` is configured and also simulated"), "{message}");
     assert_eq!(config.servers.len(), 2);
-    assert_eq!(SimulatedOptions::of(&HostConfig::default()).unwrap(), None);
+    assert_eq!(SimulatedOptions::from_config(&HostConfig::default()).unwrap(), None);
 }

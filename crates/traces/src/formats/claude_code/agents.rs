@@ -1,4 +1,4 @@
-//! Sub-agents of a session: side chains in the file itself, or files beside it, which say whose call began them.
+//! Sub-agents of a session: side chains in the file itself, or files beside it, which name the call that began them.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use crate::head::Head;
 use crate::input::{Input, ReadError, Sink};
 use crate::trace::Trace;
 
-/// The longest file that says whose call began an agent, in bytes.
+/// The longest file that names the call that began an agent, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// The agents whose lines are among these, by their ids; where lines have none, what hangs together is one.
+/// The agents whose lines are among these, by their ids; lines without ids are one agent if they are linked.
 pub(super) fn within(lines: &[Line]) -> Vec<(String, Branch)> {
     let mut groups: Vec<(String, Vec<&Line>)> = Vec::new();
     let mut of_ids: HashMap<&str, usize> = HashMap::new();
@@ -123,7 +123,7 @@ fn files(session: &Path, ran: &HashSet<String>) -> Vec<(String, PathBuf)> {
     files
 }
 
-/// Reads the file of an agent and what is said about it; `None` if it holds no messages.
+/// Reads the file of an agent and its metadata; `None` if it holds no messages.
 fn agent(name: &str, path: &Path) -> Result<Option<Agent>, ReadError> {
     let source = Source::open(path)?;
     let head = Head::read(&source)?;

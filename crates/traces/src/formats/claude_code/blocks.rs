@@ -8,7 +8,7 @@ use crate::conversation::{Conversation, Outcome};
 use crate::fields::Fields;
 use crate::trace::TracedCall;
 
-/// Puts what a line of the model holds into its reply.
+/// Adds the blocks of a line of the model to its reply.
 pub(super) fn assistant(it: &mut Conversation, message: &Json) {
     it.reply(message.text("id"));
     let content = message.member("content");
@@ -28,32 +28,32 @@ pub(super) fn assistant(it: &mut Conversation, message: &Json) {
     }
 }
 
-/// Puts what a line of the user holds: results of calls, and what the user wrote unless the program wrote it.
+/// Adds a line of the user: results of calls, and the user's text unless the program wrote it.
 pub(super) fn user(it: &mut Conversation, message: &Json, is_own: bool) {
     let Some(content) = message.member("content") else { return };
-    let mut said = Content::default();
+    let mut own = Content::default();
     match content {
         Json::Array(blocks) => {
             for block in blocks {
                 if is_result(block) {
                     result(it, block);
                 } else {
-                    said.add(block);
+                    own.add(block);
                 }
             }
         }
-        other => said.add(other),
+        other => own.add(other),
     }
     if is_own {
         it.end_reply();
-    } else if !said.is_empty() {
-        it.user(said);
+    } else if !own.is_empty() {
+        it.user(own);
     }
 }
 
 /// The result of a call.
 pub(super) fn result(it: &mut Conversation, block: &Json) {
-    let content = block.member("content").map(Content::of).unwrap_or_default();
+    let content = block.member("content").map(Content::from_json).unwrap_or_default();
     let outcome = Outcome::new(call_id(block.member("tool_use_id")), &content);
     it.result(Outcome { is_error: block.is("is_error"), ..outcome });
 }

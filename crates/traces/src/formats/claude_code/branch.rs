@@ -19,9 +19,9 @@ struct Choice<'l> {
     path: HashSet<usize>,
     /// The replies on the path.
     replies: HashSet<&'l str>,
-    /// Their calls.
+    /// The calls on the path.
     calls: HashSet<&'l str>,
-    /// Those whose results are on the path, too.
+    /// The calls whose results are on the path, too.
     done: HashSet<&'l str>,
 }
 
@@ -95,13 +95,13 @@ fn assistant<'l>(it: &mut Conversation, line: &'l Line, usage: &mut HashMap<&'l 
     if let Some(model) = line.message.text("model") {
         it.model = Some(model.to_owned());
     }
-    let told = line.message.member("usage").map(Usage::of_anthropic);
+    let reported = line.message.member("usage").map(Usage::of_anthropic);
     // All lines of a reply have its tokens.
-    match (line.reply(), told) {
-        (Some(id), Some(told)) => {
-            usage.insert(id, told);
+    match (line.reply(), reported) {
+        (Some(id), Some(reported)) => {
+            usage.insert(id, reported);
         }
-        (None, Some(told)) => it.usage.add(told),
+        (None, Some(reported)) => it.usage.add(reported),
         _ => {}
     }
     blocks::assistant(it, &line.message);
@@ -121,7 +121,7 @@ fn path(lines: &[&Line]) -> HashSet<usize> {
         && path.insert(place)
     {
         let parent = lines.get(place).and_then(|line| line.parent.as_deref());
-        // A parent that is not in the file was no message: what stands before goes on.
+        // A parent that is not in the file was not a message: the path goes on with the line before.
         next = parent.and_then(|parent| places.get(parent).copied().or_else(|| place.checked_sub(1)));
     }
     path

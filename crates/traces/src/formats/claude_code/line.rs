@@ -6,7 +6,7 @@ use crate::fields::Fields;
 use crate::input::{Input, ReadError, Sink};
 use crate::time::time;
 
-/// Who wrote a line.
+/// The author of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Assistant,
@@ -75,7 +75,7 @@ impl Line {
     }
 }
 
-/// All lines of a file, each uuid once: a resumed session begins with copies of what was before.
+/// All lines of a file, each uuid once: a resumed session begins with copies of earlier lines.
 pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Vec<Line>, ReadError> {
     let mut lines: Vec<Line> = Vec::new();
     let mut seen = std::collections::HashSet::new();

@@ -1,5 +1,5 @@
-//! Claude Code: the file of a session, whose lines are a tree, with the files of its sub-agents beside it, and what its
-//! `stream-json` prints.
+//! Claude Code: the file of a session, whose lines are a tree, with the files of its sub-agents beside it, and the
+//! output of `stream-json`.
 
 mod agents;
 mod blocks;
@@ -15,7 +15,7 @@ use m3_trajectory::json::Json;
 use super::Format;
 use crate::fields::Fields;
 
-/// Session files, by what only their lines have; the first lines may be headers of other kinds.
+/// Session files, recognized by members that only their lines have; the first lines may be headers of other kinds.
 pub(super) const SESSION: Format = Format {
     name: "claude-code",
     title: "Claude Code: the file of a session",

@@ -37,7 +37,7 @@ pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadErr
     ))
 }
 
-/// The lines of each session: files can be joined, but what hangs together is one, under however many ids it went on.
+/// The lines of each session. Files can be joined; linked lines are one session, under however many ids it went on.
 fn sessions(lines: Vec<Line>) -> Vec<Vec<Line>> {
     let mut ids: HashMap<&str, usize> = HashMap::new();
     let mut of_lines: HashMap<&str, usize> = HashMap::new();

@@ -1,4 +1,4 @@
-//! What `stream-json` and the Agent SDK print: lines of messages, and a last one with the answer and the tokens.
+//! The output of `stream-json` and the Agent SDK: lines of messages, and a last one with the answer and the tokens.
 
 use std::collections::HashMap;
 
@@ -114,10 +114,10 @@ impl Run {
         }
         it.seconds = line.number("duration_ms").map(|milliseconds| milliseconds / 1000.0).or(it.seconds);
         if line.is("is_error") || !line.says("subtype", "success") {
-            it.answer = Answer::OfMessages;
+            it.answer = Answer::FromMessages;
             it.note("the program says that the run failed");
         } else if let Some(text) = line.text("result").filter(|text| !text.is_empty()) {
-            it.answer = Answer::Told(Some(text.to_owned()));
+            it.answer = Answer::Stated(Some(text.to_owned()));
         }
     }
 

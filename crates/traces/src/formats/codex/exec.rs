@@ -23,7 +23,7 @@ struct Thread {
     /// The items that have begun.
     open: HashMap<String, usize>,
     /// The last text after the last call.
-    said: Option<String>,
+    last_text: Option<String>,
     moment: u64,
 }
 
@@ -67,10 +67,10 @@ impl Thread {
             // Items are counted from 0 again by each run.
             ("thread.started", _) => self.open.clear(),
             ("item.started" | "item.completed", Some(item)) => self.item(item, kind == "item.completed"),
-            // A resumed session tells what all of it took.
+            // The usage of a resumed session is the total of all its turns.
             ("turn.completed", _) => {
-                let told = event.member("usage").map(usage).filter(|usage: &Usage| !usage.is_empty());
-                self.conversation.usage = told.unwrap_or(self.conversation.usage);
+                let reported = event.member("usage").map(usage).filter(|usage: &Usage| !usage.is_empty());
+                self.conversation.usage = reported.unwrap_or(self.conversation.usage);
             }
             ("turn.failed", _) => self.conversation.note("the program says that a turn failed"),
             _ => {}
@@ -81,14 +81,14 @@ impl Thread {
         let kind = item.text("type").unwrap_or_default();
         let Some(call) = call(kind, item) else {
             match kind {
-                "agent_message" if is_done => self.said = item.text("text").map(str::to_owned),
+                "agent_message" if is_done => self.last_text = item.text("text").map(str::to_owned),
                 "agent_message" | "reasoning" | "error" | "todo_list" => {}
                 _ if is_done => self.conversation.note("an item of an unknown type is left out"),
                 _ => {}
             }
             return;
         };
-        self.said = None;
+        self.last_text = None;
         let id = item.id("id").unwrap_or_default();
         let begun = self.open.remove(&id);
         if !is_done {
@@ -106,7 +106,7 @@ impl Thread {
         if !self.calls.is_empty() {
             self.conversation.note("which calls a model made together is told by their times alone");
         }
-        self.conversation.answer = Answer::Told(self.said);
+        self.conversation.answer = Answer::Stated(self.last_text);
         self.calls.steps(&mut self.conversation);
         self.conversation
     }
@@ -124,7 +124,8 @@ fn call(kind: &str, item: &Json) -> Option<TracedCall> {
         "mcp_tool_call" => {
             let error =
                 item.member("error").and_then(|error| error.as_str().or_else(|| error.text("message")));
-            let content = item.below(&["result", "content"]).map(|content| Content::of(content).to_json());
+            let content =
+                item.below(&["result", "content"]).map(|content| Content::from_json(content).to_json());
             let name = tool(item.text("server"), item.text("tool").unwrap_or_default());
             (name, arguments(item.member("arguments")), content.or_else(|| error.map(text)))
         }

@@ -8,7 +8,7 @@ use crate::conversation::Outcome;
 use crate::fields::Fields;
 use crate::trace::TracedCall;
 
-/// What an item is.
+/// The meaning of an item.
 pub(super) enum Item {
     /// A call that the program runs; its result is an item of its own.
     Call(TracedCall),
@@ -16,9 +16,9 @@ pub(super) enum Item {
     Hosted(TracedCall),
     /// The result of a call.
     Result(Outcome),
-    /// Neither, as is known.
+    /// An item of a known type that is neither a call nor a result.
     Nothing,
-    /// Of a type that is not known.
+    /// An item of an unknown type.
     Unknown,
 }
 
@@ -73,7 +73,7 @@ fn output(item: &Json) -> Outcome {
     let content = output.and_then(|output| output.first(&["content", "content_items"])).or(output);
     let content = match content {
         Some(Json::String(text)) => of_text_or_parts(text),
-        other => other.map(Content::of).unwrap_or_default(),
+        other => other.map(Content::from_json).unwrap_or_default(),
     };
     let has_failed = output.is_some_and(|output| output.get("success") == Some(&Json::Bool(false)));
     let is_error = has_failed || output.and_then(Json::as_str).is_some_and(says_failed);

@@ -1,4 +1,4 @@
-//! Codex: the rollout file of a session, and what `codex exec --json` prints.
+//! Codex: the rollout file of a session, and the output of `codex exec --json`.
 
 mod exec;
 mod items;

@@ -104,9 +104,9 @@ impl Rollout {
     }
 
     fn message(&mut self, payload: &Json) {
-        let content = payload.member("content").map(Content::of).unwrap_or_default();
+        let content = payload.member("content").map(Content::from_json).unwrap_or_default();
         match payload.text("role") {
-            Some("user") => self.conversation.user(asked(payload).unwrap_or(content)),
+            Some("user") => self.conversation.user(user_content(payload).unwrap_or(content)),
             Some("assistant") => {
                 self.conversation.reply(None);
                 self.conversation.say(&content.text());
@@ -115,7 +115,7 @@ impl Rollout {
         }
     }
 
-    /// An event: what it says of a call counts, what it repeats does not.
+    /// Reads an event: only its facts about calls count, because it repeats messages.
     fn event(&mut self, payload: &Json) {
         match payload.text("type").unwrap_or_default() {
             "token_count" => {
@@ -123,13 +123,13 @@ impl Rollout {
                 self.total = total.or(self.total);
             }
             "task_started" | "turn_started" => {
-                self.conversation.answer = Answer::OfMessages;
+                self.conversation.answer = Answer::FromMessages;
                 self.conversation.end_reply();
             }
             "task_complete" | "turn_complete" => {
                 let last = payload.text("last_agent_message").filter(|text| !text.is_empty());
                 self.conversation.answer =
-                    last.map_or(Answer::OfMessages, |text| Answer::Told(Some(text.to_owned())));
+                    last.map_or(Answer::FromMessages, |text| Answer::Stated(Some(text.to_owned())));
             }
             "thread_rolled_back" => self.conversation.note("turns that the user took back are kept"),
             "item_completed" => {
@@ -154,7 +154,7 @@ impl Rollout {
 
     fn finish(mut self) -> Conversation {
         let it = &mut self.conversation;
-        // Of calls whose result came before the event, or never.
+        // Complete calls whose result came before the event, or never.
         for call in it.calls_mut().rev() {
             if let Some(mark) = call.id.as_ref().and_then(|id| self.marks.remove(id)) {
                 call.is_error |= mark.is_error;
@@ -166,8 +166,8 @@ impl Rollout {
     }
 }
 
-/// What the user wrote of a message, where the file says who wrote which part; `None` if it does not.
-fn asked(payload: &Json) -> Option<Content> {
+/// The user's own part of a message, where the file says who wrote which part; `None` if it does not.
+fn user_content(payload: &Json) -> Option<Content> {
     let kinds = payload.below(&["internal_chat_message_metadata_passthrough", "content_item_kinds"])?;
     let kinds: Vec<&str> = kinds.items().iter().filter_map(Json::as_str).collect();
     let parts = payload.list("content");

@@ -22,8 +22,8 @@ pub(super) struct Attachments<'j> {
 }
 
 impl<'j> Attachments<'j> {
-    /// Those of a sample.
-    pub(super) fn of(sample: &'j Json) -> Self {
+    /// The attachments of a sample.
+    pub(super) fn new(sample: &'j Json) -> Self {
         let texts = sample.member("attachments").map_or(&[][..], members);
         let texts = texts.iter().filter_map(|(hash, text)| Some((hash.as_str(), text.as_str()?)));
         Self { texts: texts.collect(), left: Cell::new(MOST), is_missing: Cell::default() }
@@ -34,7 +34,7 @@ impl<'j> Attachments<'j> {
         self.is_missing.get()
     }
 
-    /// A value in which references are replaced by what they name.
+    /// A value in which references are replaced by their attachments.
     pub(super) fn resolved(&self, value: &Json) -> Json {
         match value {
             Json::String(text) => Json::String(self.text(text)),
@@ -46,15 +46,15 @@ impl<'j> Attachments<'j> {
         }
     }
 
-    /// A text, or what it refers to.
+    /// A text, or the attachment that it refers to.
     pub(super) fn text(&self, text: &str) -> String {
         let Some(hash) = text.strip_prefix(SCHEME) else { return text.to_owned() };
-        let found = self.texts.get(hash).filter(|text| text.len() <= self.left.get());
-        let Some(found) = found else {
+        let attachment = self.texts.get(hash).filter(|text| text.len() <= self.left.get());
+        let Some(attachment) = attachment else {
             self.is_missing.set(true);
             return text.to_owned();
         };
-        self.left.set(self.left.get() - found.len());
-        (*found).to_owned()
+        self.left.set(self.left.get() - attachment.len());
+        (*attachment).to_owned()
     }
 }

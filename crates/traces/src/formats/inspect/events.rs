@@ -17,7 +17,7 @@ use crate::trace::TracedCall;
 /// The deepest agents of agents that are read.
 const DEPTH: usize = 32;
 
-/// Who caused an event.
+/// The cause of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Place<'j> {
     /// The span of the call below which it is.
@@ -41,9 +41,10 @@ struct Span<'j> {
 pub(super) struct Events<'j> {
     attachments: &'j Attachments<'j>,
     spans: HashMap<&'j str, Span<'j>>,
-    /// Replies and runs of tools with who caused them.
+    /// Replies and runs of tools, each with its cause.
     all: Vec<(Place<'j>, &'j Json)>,
-    /// The numbers of those that the span of a call has below it, but for what further calls have; those of no call.
+    /// The numbers of the replies and runs below the span of each call, except those below further calls; with `None`,
+    /// those below no call.
     below: HashMap<Option<&'j str>, Vec<usize>>,
     /// The spans of calls with something below them, by the span of the call around them.
     children: HashMap<Option<&'j str>, Vec<&'j str>>,
@@ -63,8 +64,8 @@ pub(super) fn is_submit(call: &Json) -> bool {
 }
 
 impl<'j> Events<'j> {
-    /// Those of a sample.
-    pub(super) fn of(sample: &'j Json, attachments: &'j Attachments<'j>) -> Self {
+    /// The events of a sample.
+    pub(super) fn new(sample: &'j Json, attachments: &'j Attachments<'j>) -> Self {
         let events = sample.list("events");
         let mut it = Self {
             attachments,
@@ -94,7 +95,7 @@ impl<'j> Events<'j> {
         it
     }
 
-    /// Puts replies and runs of tools to who caused them.
+    /// Finds the cause of each reply and run of a tool.
     fn place_all(&mut self, events: &'j [Json]) {
         let (mut known, mut linked) = (HashMap::new(), HashSet::new());
         for event in events.iter().filter(|event| event.says("event", "model") || event.says("event", "tool"))
@@ -126,7 +127,7 @@ impl<'j> Events<'j> {
         self.seconds.get(message).copied()
     }
 
-    /// Who caused what is in a span.
+    /// The cause of the events in a span.
     fn place(&self, span: Option<&'j str>, known: &mut HashMap<&'j str, Place<'j>>) -> Place<'j> {
         let mut path = Vec::new();
         let mut place = Place { call: None, agent: None, is_scorer: false };
@@ -224,7 +225,7 @@ impl<'j> Events<'j> {
         }
     }
 
-    /// Adds what ran below the calls of a trajectory.
+    /// Adds the trajectories that ran below the calls of a trajectory.
     fn below_of(&self, it: &mut Conversation, call: Option<&'j str>, depth: usize) {
         for &child in self.children.get(&call).into_iter().flatten() {
             let numbers = self.below.get(&Some(child)).map_or(&[][..], Vec::as_slice);
@@ -266,7 +267,7 @@ impl<'j> Events<'j> {
         }
     }
 
-    /// What an agent was asked: the first message of the user in its first request.
+    /// The question of an agent: the first message of the user in its first request.
     fn ask(&self, it: &mut Conversation, numbers: &[usize]) {
         /// More messages of a first request are not looked at.
         const MOST: usize = 1000;
@@ -287,12 +288,12 @@ impl<'j> Events<'j> {
             .take(MOST)
             .filter(|message| message.says("role", "user"));
         if let Some(content) = asked.find_map(|message| message.member("content")) {
-            it.user(Content::of(&self.attachments.resolved(content)));
+            it.user(Content::from_json(&self.attachments.resolved(content)));
         }
     }
 
-    /// Replies and runs of tools in their order. What `messages` say of a reply counts more than its event: agents take
-    /// the call by which they end out of them.
+    /// Replies and runs of tools in their order. `messages` count more than the event of a reply: agents remove from
+    /// them the call by which they end.
     fn replay(&self, it: &mut Conversation, numbers: &[usize], messages: Option<&[Json]>) {
         let known = messages.unwrap_or_default();
         let known: HashMap<&str, &Json> = known.iter().filter_map(|it| Some((it.text("id")?, it))).collect();
@@ -307,15 +308,15 @@ impl<'j> Events<'j> {
                     continue;
                 }
                 let id = message.text("id").or_else(|| event.text("uuid"));
-                // A branch runs what was before it again.
+                // A branch repeats the replies before it.
                 if !id.is_none_or(|id| seen.insert(id)) {
                     continue;
                 }
-                let told = id.and_then(|id| known.get(id)).map_or(message, |told| *told);
-                let told = self.attachments.resolved(told);
-                let calls = told.list("tool_calls").iter().filter(|call| has_submit || !is_submit(call));
+                let whole = id.and_then(|id| known.get(id)).map_or(message, |whole| *whole);
+                let whole = self.attachments.resolved(whole);
+                let calls = whole.list("tool_calls").iter().filter(|call| has_submit || !is_submit(call));
                 made.extend(message.list("tool_calls").iter().filter_map(|call| call_id(call.member("id"))));
-                reply(it, &told, id, calls);
+                reply(it, &whole, id, calls);
                 it.usage.add(event.below(&["output", "usage"]).map(of_model).unwrap_or_default());
             } else if event.says("event", "tool") {
                 let is_made = call_id(event.member("id")).is_some_and(|id| made.contains(&id));
@@ -330,8 +331,8 @@ impl<'j> Events<'j> {
     fn run(&self, it: &mut Conversation, event: &Json, is_made: bool) {
         let event = self.attachments.resolved(event);
         let content = match event.member("result") {
-            Some(value @ (Json::String(_) | Json::Array(_) | Json::Object(_))) => Content::of(value),
-            // What the model saw of other values is in the message.
+            Some(value @ (Json::String(_) | Json::Array(_) | Json::Object(_))) => Content::from_json(value),
+            // For other values, the message has the text that the model saw.
             Some(value) => {
                 let message = event.text("message_id").and_then(|id| self.pool.get(id));
                 let text = message
@@ -358,7 +359,7 @@ impl<'j> Events<'j> {
     }
 }
 
-/// The message that a model replied with; of several choices the first. Requests that failed have none.
+/// The message that a model replied with, the first of several choices. Requests that failed have none.
 fn output(event: &Json) -> Option<&Json> {
     event
         .member("output")

@@ -9,7 +9,7 @@ use crate::fields::{Fields, members};
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 
-/// A reply of a model. Which calls count may be told apart from its message.
+/// Adds a reply of a model. The calls that count may come from elsewhere than its message.
 pub(super) fn reply<'c>(
     it: &mut Conversation,
     message: &Json,
@@ -23,7 +23,7 @@ pub(super) fn reply<'c>(
         it.step(vec![hosted(part)]);
     }
     it.reply(id);
-    for part in message.member("content").map(Content::of).unwrap_or_default().parts {
+    for part in message.member("content").map(Content::from_json).unwrap_or_default().parts {
         if let Part::Text(text) = part {
             it.say(&text);
         }
@@ -66,7 +66,7 @@ pub(super) fn call(call: &Json) -> TracedCall {
     }
 }
 
-/// What a model wrote as arguments: it stands between the first and the last paragraph of the error.
+/// The text that a model wrote as arguments: it stands between the first and the last paragraph of the error.
 fn written(error: &str) -> Option<&str> {
     let (_, rest) = error.split_once("\n\n")?;
     let end = rest.rfind("\n\nError details:").or_else(|| rest.rfind("\n\n"))?;

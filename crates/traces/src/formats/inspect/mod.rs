@@ -27,7 +27,7 @@ pub(super) const ARCHIVE: Format = Format {
     read: read_archive,
 };
 
-/// Documents, by what every log says of itself.
+/// Documents, recognized by members that every log has.
 pub(super) const DOCUMENT: Format = Format {
     name: "inspect-json",
     title: "inspect_ai: logs in JSON",
@@ -97,7 +97,7 @@ fn read_archive(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError>
     Ok(())
 }
 
-/// What the log says of the run; nothing if it cannot be read.
+/// The header of the log; null if it cannot be read.
 fn header(archive: &mut Archive<'_>, names: &[String], sink: &mut dyn Sink) -> Json {
     for wanted in [HEADER, START] {
         let Some(number) = names.iter().position(|name| name == wanted) else {

@@ -1,4 +1,4 @@
-//! A sample of a log of `inspect_ai`: its messages, and from its events what messages do not tell.
+//! A sample of a log of `inspect_ai`: its messages, and from its events the facts that messages do not hold.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use crate::time::time;
 use crate::trace::Trace;
 use crate::usage::Usage;
 
-/// What a log says of all its samples.
+/// The facts that a log has once for all its samples.
 #[derive(Debug)]
 pub(super) struct Log {
     model: Option<String>,
@@ -40,8 +40,8 @@ impl Log {
 
     /// A sample of an epoch.
     pub(super) fn sample(&self, sample: &Json) -> Trace {
-        let attachments = Attachments::of(sample);
-        let events = Events::of(sample, &attachments);
+        let attachments = Attachments::new(sample);
+        let events = Events::new(sample, &attachments);
         let mut it = Conversation::default();
         it.origin.clone_from(&self.origin);
         it.id = sample.id("id").map(|id| match sample.count("epoch") {
@@ -75,7 +75,7 @@ impl Log {
 
 /// One message, with its attachments.
 fn message(it: &mut Conversation, message: &Json, events: &Events<'_>, pictures: &mut Pictures) {
-    let content = message.member("content").map(Content::of).unwrap_or_default();
+    let content = message.member("content").map(Content::from_json).unwrap_or_default();
     match message.text("role") {
         Some("user") => match message.member("tool_call_id") {
             Some(ids) => pictures.add(ids, &content),
@@ -144,10 +144,10 @@ fn ask(it: &mut Conversation, input: Option<&Json>, attachments: &Attachments<'_
     match &input {
         Json::Array(messages) => {
             for message in messages.iter().filter(|message| message.says("role", "user")) {
-                it.user(message.member("content").map(Content::of).unwrap_or_default());
+                it.user(message.member("content").map(Content::from_json).unwrap_or_default());
             }
         }
-        text => it.user(Content::of(text)),
+        text => it.user(Content::from_json(text)),
     }
 }
 
@@ -157,7 +157,7 @@ fn answer(it: &mut Conversation, sample: &Json, attachments: &Attachments<'_>) {
     let last = sample.list("messages").iter().rev().find(assistant);
     let is_call = |message: &Json| message.list("tool_calls").iter().any(|call| !is_submit(call));
     if last.is_some_and(is_call) {
-        it.answer = Answer::Told(None);
+        it.answer = Answer::Stated(None);
         return;
     }
     let Some(output) = sample.member("output") else { return };
@@ -165,9 +165,9 @@ fn answer(it: &mut Conversation, sample: &Json, attachments: &Attachments<'_>) {
     let content = message.and_then(|message| message.member("content"));
     let completion =
         output.text("completion").filter(|text| !text.is_empty()).map(|text| attachments.text(text));
-    let text = completion.or_else(|| Some(Content::of(&attachments.resolved(content?)).text()));
+    let text = completion.or_else(|| Some(Content::from_json(&attachments.resolved(content?)).text()));
     if let Some(text) = text.filter(|text| !text.is_empty()) {
-        it.answer = Answer::Told(Some(text));
+        it.answer = Answer::Stated(Some(text));
     }
 }
 
@@ -189,7 +189,7 @@ fn times(it: &mut Conversation, sample: &Json) {
     it.at(ended);
 }
 
-/// How the sample ended, and what its scorers say.
+/// Adds how the sample ended, and the values of its scorers.
 fn end(it: &mut Conversation, sample: &Json) {
     if sample.has("error") {
         it.note("the sample ended with an error");

@@ -5,11 +5,11 @@ use zip::CompressionMethod;
 use zip::write::SimpleFileOptions;
 
 use crate::content::string;
-use crate::testing::{Kept, read_file, read_text, shown};
+use crate::testing::{CollectingSink, read_file, read_text, shown};
 use crate::trace::Trace;
 
 /// A log of samples.
-fn log(samples: &[&str]) -> Kept {
+fn log(samples: &[&str]) -> CollectingSink {
     let samples = samples.join(",");
     let text = format!(
         r#"{{"version": 2, "status": "success", "eval": {{"task": "t", "model": "m"}}, "samples": [{samples}]}}"#
@@ -254,7 +254,7 @@ fn archive(entries: &[(&str, &[u8])], method: CompressionMethod) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-fn read_bytes(bytes: &[u8]) -> Result<(&'static str, Kept), String> {
+fn read_bytes(bytes: &[u8]) -> Result<(&'static str, CollectingSink), String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.eval");
     std::fs::write(&path, bytes).unwrap();
@@ -342,6 +342,6 @@ fn damaged_entries_are_reported_with_their_places_and_the_others_read() {
     }
 }
 
-fn read_bytes_if_known(bytes: &[u8]) -> Option<Kept> {
+fn read_bytes_if_known(bytes: &[u8]) -> Option<CollectingSink> {
     read_bytes(bytes).ok().map(|(_, kept)| kept)
 }

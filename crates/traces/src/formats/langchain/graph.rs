@@ -12,7 +12,7 @@ use crate::formats::Format;
 use crate::head::Head;
 use crate::input::{Input, ReadError, Sink};
 
-/// States, by what a checkpoint tells beside its values.
+/// States, recognized by the members of a checkpoint beside its values.
 pub(in crate::formats) const STATES: Format = Format {
     name: "langgraph-states",
     title: "LangGraph: states and their history",
@@ -48,7 +48,7 @@ fn is_update(value: &Json) -> bool {
         && members(value).iter().flat_map(|(_, update)| one_or_more(update)).any(has_messages)
 }
 
-/// What a node writes at once may be several updates.
+/// The updates of a node: one, or several that it writes at once.
 fn one_or_more(update: &Json) -> &[Json] {
     match update {
         Json::Array(updates) => updates,
@@ -131,7 +131,7 @@ fn newest<'j>(states: &[&'j Json]) -> Option<&'j Json> {
     )
 }
 
-/// The states from which the newest came, itself first; all if they do not say where they came from.
+/// The states that led to the newest one, itself first; all states if they do not say where they came from.
 fn path<'j>(states: &[&'j Json], newest: &'j Json) -> Vec<&'j Json> {
     let own = |state: &'j Json| {
         place(state, ["config", "checkpoint"], "checkpoint_id").or_else(|| state.text("checkpoint_id"))
@@ -163,7 +163,7 @@ fn read_updates(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError>
             continue;
         }
         for message in one_or_more(update).iter().flat_map(messages) {
-            let known = Message::of(message);
+            let known = Message::parse(message);
             if known.as_ref().is_some_and(|known| known.kind == Kind::Remove) {
                 continue;
             }

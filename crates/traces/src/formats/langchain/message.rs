@@ -13,17 +13,17 @@ use crate::fields::{Fields, members};
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 
-/// Whose message it is.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Human,
     Ai,
     Tool,
-    /// Of the program: system, developer.
+    /// A message of the program: system, developer.
     Program,
     /// A mark that messages are taken out of a state.
     Remove,
-    /// Of a role that is told apart.
+    /// A generic message, whose member `role` has the author.
     Role,
 }
 
@@ -31,7 +31,7 @@ pub(crate) enum Kind {
 #[derive(Debug, Clone)]
 pub(crate) struct Message<'j> {
     pub(crate) kind: Kind,
-    /// Its members; a piece is merged with those of the same id.
+    /// The members of the message; a piece is merged with pieces of the same id.
     pub(crate) data: Cow<'j, Json>,
     /// Whether it is a piece of a stream.
     is_piece: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Message<'j> {
 
 impl<'j> Message<'j> {
     /// A message in any shape but OpenAI's.
-    pub(crate) fn of(value: &'j Json) -> Option<Self> {
+    pub(crate) fn parse(value: &'j Json) -> Option<Self> {
         if value.member("lc").is_some() {
             let class = value.list("id").last()?.as_str()?;
             let kwargs = value.member("kwargs").filter(|_| value.says("type", "constructor"))?;
@@ -94,7 +94,7 @@ pub(crate) fn add_all<'j>(it: &mut Conversation, messages: impl Iterator<Item = 
         pending.drain(..).for_each(|message| add(it, &message));
     };
     for value in messages {
-        let Some(message) = Message::of(value).or_else(|| Message::of_blocks(value)) else {
+        let Some(message) = Message::parse(value).or_else(|| Message::of_blocks(value)) else {
             flush(it, &mut pending);
             places.clear();
             chat::message(it, value);
@@ -145,7 +145,7 @@ fn merge(whole: &mut Json, piece: &Json) {
 /// One message.
 pub(crate) fn add(it: &mut Conversation, message: &Message<'_>) {
     let data: &Json = &message.data;
-    let content = || data.member("content").map(Content::of).unwrap_or_default();
+    let content = || data.member("content").map(Content::from_json).unwrap_or_default();
     match message.kind {
         Kind::Human => it.user(content()),
         Kind::Ai => reply(it, data, data.text("id")),
@@ -171,7 +171,7 @@ pub(crate) fn outcome(id: Option<String>, data: &Json) -> Outcome {
 
 /// A text, parts, or if it is neither the value that it is.
 pub(crate) fn result(content: &Json) -> Json {
-    let parts = Content::of(content);
+    let parts = Content::from_json(content);
     let is_content = match content {
         Json::String(_) => true,
         Json::Array(items) => items.len() == parts.parts.len(),
@@ -193,7 +193,7 @@ pub(crate) fn reply(it: &mut Conversation, data: &Json, id: Option<&str>) {
         it.step(vec![call]);
     }
     it.reply(id);
-    for part in data.member("content").map(Content::of).unwrap_or_default().parts {
+    for part in data.member("content").map(Content::from_json).unwrap_or_default().parts {
         if let Part::Text(text) = part {
             it.say(&text);
         }
@@ -209,22 +209,22 @@ pub(crate) fn reply(it: &mut Conversation, data: &Json, id: Option<&str>) {
 
 /// The calls of a reply, each once: programs repeat them in the shape of their provider.
 fn calls(it: &mut Conversation, data: &Json, blocks: &[Json]) -> Vec<TracedCall> {
-    let given = data.member("additional_kwargs");
-    let given_calls = given.map_or(&[][..], |given| given.list("tool_calls"));
+    let extra = data.member("additional_kwargs");
+    let extra_calls = extra.map_or(&[][..], |extra| extra.list("tool_calls"));
     if !data.has("tool_calls") && !data.has("invalid_tool_calls") {
-        let legacy = given.and_then(|given| given.member("function_call")).map(chat::call);
+        let legacy = extra.and_then(|extra| extra.member("function_call")).map(chat::call);
         let blocks =
             blocks.iter().filter(|it| it.says("type", "tool_use") || it.says("type", "tool_call")).map(call);
-        return match given_calls {
+        return match extra_calls {
             [] => legacy.map_or_else(|| blocks.collect(), |legacy| vec![legacy]),
-            given => given.iter().map(chat::call).collect(),
+            calls => calls.iter().map(chat::call).collect(),
         };
     }
     let valid = data.list("tool_calls").iter().map(call);
     let broken = data.list("invalid_tool_calls").iter().map(call);
     let (count, mut all) = (valid.len(), valid.chain(broken).collect::<Vec<_>>());
     if count > 0 && count < all.len() {
-        let order: HashMap<String, usize> = given_calls
+        let order: HashMap<String, usize> = extra_calls
             .iter()
             .chain(blocks)
             .filter_map(|call| call_id(call.member("id")))

@@ -26,7 +26,7 @@ pub(super) const MESSAGES: Format = Format {
 
 /// Whether it is a message in one of the shapes of `LangChain` itself. Lines of the type `system` are of other programs, too.
 pub(super) fn is_message(value: &Json) -> bool {
-    Message::of(value)
+    Message::parse(value)
         .is_some_and(|message| message.kind != Kind::Program || value.has("lc") || value.has("data"))
 }
 
@@ -35,7 +35,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     if is_lines
         && input.head.values.first().is_some_and(|first| is_streamed(first) || !is_conversation(first))
     {
-        // Each line is a message, or a piece of one with what its stream says of it.
+        // Each line is a message, or a piece of one with the stream's metadata.
         let values = input.all(sink)?;
         let values =
             values.iter().map(|value| value.items().first().filter(|_| is_streamed(value)).unwrap_or(value));
@@ -54,7 +54,7 @@ fn id(message: &Json) -> Option<&str> {
     message.first(&["data", "kwargs"]).unwrap_or(message).text("id")
 }
 
-/// Whether it is a message of a stream: the message and what is known of it.
+/// Whether a value is a streamed message: the message and its metadata.
 fn is_streamed(value: &Json) -> bool {
     matches!(value.items(), [message, about] if is_message(message) && about.has("langgraph_node"))
 }
@@ -91,7 +91,7 @@ fn growing(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
 /// Whether these messages are of the same conversation: they begin with those before, or have replies or results of them.
 /// Questions are asked again in others.
 fn goes_on(old: &[Json], new: &[Json]) -> bool {
-    let id = |message| id(message).filter(|_| Message::of(message).is_some_and(|it| !it.is_human()));
+    let id = |message| id(message).filter(|_| Message::parse(message).is_some_and(|it| !it.is_human()));
     let known: HashSet<&str> = old.iter().filter_map(id).collect();
     new.starts_with(old) && new.len() > old.len() || new.iter().filter_map(id).any(|id| known.contains(id))
 }

@@ -1,7 +1,7 @@
-use crate::testing::{Kept, read_text, shown};
+use crate::testing::{CollectingSink, read_text, shown};
 use crate::trace::Trace;
 
-fn read(text: &str) -> (&'static str, Kept) {
+fn read(text: &str) -> (&'static str, CollectingSink) {
     read_text("file.json", text).unwrap()
 }
 

@@ -70,7 +70,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     Err(ReadError::refused("runs of LangSmith of which each is below another; export whole traces"))
 }
 
-/// Hears no warnings: those of a first pass are told already.
+/// A sink without warnings: those of the second pass would repeat those of the first.
 struct Quiet<'s>(&'s mut dyn Sink);
 
 impl Sink for Quiet<'_> {
@@ -95,7 +95,7 @@ fn trajectories(values: &[Json]) -> Vec<Trace> {
             other => other.list("runs").iter().for_each(|item| flatten(item, None, &mut runs)),
         }
     }
-    let tree = Tree::of(runs);
+    let tree = Tree::new(runs);
     tree.roots().iter().map(|root| tree.trajectory(root).finish()).collect()
 }
 
@@ -104,7 +104,7 @@ fn flatten<'j>(value: &'j Json, parent: Option<&'j str>, runs: &mut Vec<Run<'j>>
     if !value.has("run_type") {
         return;
     }
-    let run = Run::of(value, parent);
+    let run = Run::new(value, parent);
     let id = run.id;
     runs.push(run);
     value.list("child_runs").iter().for_each(|child| flatten(child, id, runs));
@@ -120,7 +120,7 @@ struct Tree<'j> {
 
 impl<'j> Tree<'j> {
     /// Orders them by time, and joins them to their parents. A run that comes twice counts once.
-    fn of(mut runs: Vec<Run<'j>>) -> Self {
+    fn new(mut runs: Vec<Run<'j>>) -> Self {
         runs.sort_by(Run::order);
         let mut numbers: HashMap<&str, usize> = HashMap::new();
         let mut kept: Vec<Run<'j>> = Vec::new();
@@ -200,15 +200,15 @@ impl<'j> Tree<'j> {
         it
     }
 
-    /// Reads what happened: the messages that a run gave back have everything; else the replies of models, and the runs
-    /// of tools.
+    /// Adds the messages of a trajectory: those in the output of a run, which are complete; else the replies of models
+    /// and the runs of tools.
     fn fill(&self, it: &mut Conversation, roots: &[usize], scope: &[usize], depth: usize) {
         let runs = || scope.iter().map(|number| &self.runs[*number]);
         let whole = match roots {
             [root] => self.runs[*root].messages(),
             _ => None,
         };
-        // What a chain gave back may be its last message alone.
+        // The output of a chain may be its last message alone.
         let whole = whole.filter(|messages| {
             messages.iter().any(run::has_calls)
                 || !runs().any(|run| run.is("tool"))
@@ -261,7 +261,7 @@ fn replies(it: &mut Conversation, runs: &[&Run<'_>]) {
     }
     for run in runs {
         if run.is("llm") {
-            // What a model saw counts more than what a run of a tool without an id gave back.
+            // The result that a model saw counts more than the output of a tool's run without an id.
             for (id, data) in run.request().into_iter().filter_map(run::tool_message) {
                 if waiting.remove(&id) {
                     seen.insert((id.clone(), calls.count(&id)), outcome(None, data));
@@ -280,8 +280,8 @@ fn replies(it: &mut Conversation, runs: &[&Run<'_>]) {
     }
     let mut calls = Occurrences::default();
     for call in it.calls_mut() {
-        let found = call.id.clone().and_then(|id| seen.remove(&(id.clone(), calls.next(&id))));
-        if let Some(outcome) = found {
+        let result = call.id.clone().and_then(|id| seen.remove(&(id.clone(), calls.next(&id))));
+        if let Some(outcome) = result {
             call.result = outcome.result;
             call.is_error |= outcome.is_error;
         }

@@ -1,4 +1,4 @@
-//! A run of `LangSmith`: what went in and what came out, in the shapes of the libraries that were traced.
+//! A run of `LangSmith`: its inputs and outputs, in the shapes of the libraries that were traced.
 
 use std::cmp::Ordering;
 
@@ -26,7 +26,7 @@ pub(super) struct Run<'j> {
 
 impl<'j> Run<'j> {
     /// A run; one that is nested has its parent around it.
-    pub(super) fn of(value: &'j Json, parent: Option<&'j str>) -> Self {
+    pub(super) fn new(value: &'j Json, parent: Option<&'j str>) -> Self {
         Self {
             value,
             id: value.text("id"),
@@ -41,7 +41,7 @@ impl<'j> Run<'j> {
 
     /// By the order that is written for it, or by time.
     pub(super) fn order(&self, other: &Self) -> Ordering {
-        // Runs of both kinds in one file are told apart first, so that the order is one.
+        // Runs with and without an order are separated first, so that the sort is consistent.
         let by_order = self.order.is_none().cmp(&other.order.is_none()).then(self.order.cmp(&other.order));
         by_order.then(self.start.unwrap_or_default().total_cmp(&other.start.unwrap_or_default()))
     }
@@ -65,11 +65,11 @@ impl<'j> Run<'j> {
         Some(messages).filter(|messages| messages.iter().any(is_reply))
     }
 
-    /// What it was asked.
+    /// The question to the run.
     pub(super) fn question(&self) -> Option<Content> {
         let inputs = self.value.member("inputs")?;
         if let Some(message) = inputs.list("messages").iter().find(|message| is_human(message)) {
-            return data(message).map_or(message, |(_, data)| data).member("content").map(Content::of);
+            return data(message).map_or(message, |(_, data)| data).member("content").map(Content::from_json);
         }
         let keys = ["question", "query", "input", "text"];
         inputs.first(&keys).and_then(Json::as_str).map(Content::of_text)
@@ -102,17 +102,17 @@ impl<'j> Run<'j> {
             .or_else(|| Some(outputs).filter(|it| it.says("role", "assistant") || ai(it).is_some()))
     }
 
-    /// The model of a reply, in the order of how exactly it is told.
+    /// The model of a reply, from the most exact of the members that may name it.
     pub(super) fn model(&self, message: &Json) -> Option<String> {
         let about = ai(message).and_then(|data| data.member("response_metadata"));
-        let told = about.and_then(|about| about.first(&["model_name", "model"]));
-        let told = told.or_else(|| self.value.below(&["outputs", "model"]));
-        let told = told.or_else(|| self.value.below(&["extra", "metadata", "ls_model_name"]));
-        let told = told.or_else(|| self.value.below(&["extra", "invocation_params", "model"]));
-        told.and_then(Json::as_str).map(str::to_owned)
+        let name = about.and_then(|about| about.first(&["model_name", "model"]));
+        let name = name.or_else(|| self.value.below(&["outputs", "model"]));
+        let name = name.or_else(|| self.value.below(&["extra", "metadata", "ls_model_name"]));
+        let name = name.or_else(|| self.value.below(&["extra", "invocation_params", "model"]));
+        name.and_then(Json::as_str).map(str::to_owned)
     }
 
-    /// What a tool was called with; a text of Python stays as it is.
+    /// The arguments of a tool; a text of Python stays as it is.
     pub(super) fn arguments(&self) -> Option<Json> {
         let inputs = self.value.member("inputs")?;
         match members(inputs) {
@@ -163,7 +163,7 @@ pub(super) fn tool_message(value: &Json) -> Option<(String, &Json)> {
 }
 
 fn data(value: &Json) -> Option<(Kind, &Json)> {
-    let message = Message::of(value)?;
+    let message = Message::parse(value)?;
     match message.data {
         std::borrow::Cow::Borrowed(data) => Some((message.kind, data)),
         std::borrow::Cow::Owned(_) => None,
@@ -180,7 +180,7 @@ pub(super) fn tool_result(run: &Run<'_>) -> Outcome {
     let message = output.and_then(data).filter(|(kind, _)| *kind == Kind::Tool).map(|(_, data)| data);
     let id = call_id(run.value.below(&["extra", "tool_call_id"]));
     let id = id.or_else(|| call_id(message.and_then(|message| message.member("tool_call_id"))));
-    let mut found = match (message, output) {
+    let mut outcome = match (message, output) {
         (Some(message), _) => outcome(id, message),
         (None, Some(value)) => Outcome {
             id,
@@ -189,13 +189,13 @@ pub(super) fn tool_result(run: &Run<'_>) -> Outcome {
         },
         (None, None) => Outcome { id, ..Outcome::default() },
     };
-    found.tool = Some(tool(None, run.name));
-    found.seconds = run.seconds();
+    outcome.tool = Some(tool(None, run.name));
+    outcome.seconds = run.seconds();
     if let Some(error) = run.value.text("error") {
-        found.is_error = true;
-        // What stands before the stack is the error itself.
+        outcome.is_error = true;
+        // The text before the stack trace is the error itself.
         let text = error.split("Traceback (most recent call last)").next().unwrap_or_default().trim();
-        found.result = found.result.or_else(|| Some(string(text)));
+        outcome.result = outcome.result.or_else(|| Some(string(text)));
     }
-    found
+    outcome
 }

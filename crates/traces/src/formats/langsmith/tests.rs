@@ -1,7 +1,7 @@
-use crate::testing::{Kept, read_text, shown};
+use crate::testing::{CollectingSink, read_text, shown};
 use crate::trace::Trace;
 
-fn read(text: &str) -> Kept {
+fn read(text: &str) -> CollectingSink {
     let (format, kept) = read_text("runs.jsonl", text).unwrap();
     assert_eq!(format, "langsmith");
     kept

@@ -9,7 +9,7 @@ use crate::head::each_line;
 use crate::input::{Input, LONGEST, ReadError, Sink};
 use crate::time::rfc3339;
 
-/// The marks before a message, with who sent it.
+/// The marks before a message, with its sender.
 const MARKS: [(&str, &str); 2] = [("Message from client:", "client"), ("Message from server:", "server")];
 
 /// A line that is about a message.
@@ -22,7 +22,7 @@ pub(super) struct Line<'a> {
     text: &'a str,
 }
 
-/// What a line says about a message, if it does.
+/// The message in a line, if it has one.
 pub(super) fn message(line: &str) -> Option<Line<'_>> {
     let line = line.trim_start();
     let (time, rest) = line.split_once(' ')?;
@@ -43,7 +43,7 @@ fn value(text: &str) -> Option<Json> {
     value.map(|(value, _)| value).filter(|value| matches!(value, Json::Object(_) | Json::Array(_)))
 }
 
-/// Whether a value is a line of Claude Code's own logs of its servers, which say what happened in words.
+/// Whether a value is a line of Claude Code's own logs of its servers, which describe events in words.
 pub(super) fn is_debug_line(value: &Json) -> bool {
     ["debug", "error"].iter().any(|key| value.text(key).is_some())
         && ["timestamp", "sessionId", "cwd"].iter().all(|key| value.text(key).is_some())
@@ -103,19 +103,19 @@ mod tests {
 
     #[test]
     fn lines_of_all_years_are_understood() {
-        let of = |line| message(line).map(|line| (line.server, line.from, line.text.starts_with('{')));
+        let parts = |line| message(line).map(|line| (line.server, line.from, line.text.starts_with('{')));
         let json = r#"{"jsonrpc":"2.0"}"#;
         let text = format!(
             "2025-03-01T10:00:00.000Z [shop] [info] Message from client: {json} {{ metadata: undefined }}"
         );
-        assert_eq!(of(&text), Some((Some("shop"), "client", true)));
+        assert_eq!(parts(&text), Some((Some("shop"), "client", true)));
         assert!(message(&text).and_then(|line| value(line.text)).is_some());
         let text = format!("2025-10-01T10:00:00.000Z [info] [shop] Message from server: {json}");
-        assert_eq!(of(&text), Some((Some("shop"), "server", true)));
+        assert_eq!(parts(&text), Some((Some("shop"), "server", true)));
         let text =
             "2026-02-01T10:00:00.000Z [info] [shop] Message from client: method=\"tools/call\" id=3 params";
-        assert_eq!(of(text), Some((Some("shop"), "client", false)));
-        assert_eq!(of("He said: Message from client: {}"), None);
+        assert_eq!(parts(text), Some((Some("shop"), "client", false)));
+        assert_eq!(parts("He said: Message from client: {}"), None);
         assert_eq!(value(r#"{"a": "x { y"} { metadata: undefined }"#).unwrap().text("a"), Some("x { y"));
         assert_eq!(server_of_file("logs/mcp-server-my shop.log").as_deref(), Some("my shop"));
     }

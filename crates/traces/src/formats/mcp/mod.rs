@@ -13,7 +13,7 @@ use crate::input::{Input, ReadError, Sink};
 use crate::time::time;
 use session::{Message, Sessions};
 
-/// Logs of desktop clients, by what their lines say; also those that hold no calls, to say so.
+/// Logs of desktop clients, recognized by their lines; also those without calls, to refuse them with a reason.
 pub(super) const LOGS: Format = Format {
     name: "mcp-log",
     title: "MCP: the log of a desktop client",

@@ -1,4 +1,4 @@
-//! What went between clients and servers: requests for tools and their answers become calls.
+//! The messages between clients and servers: requests for tools and their answers become calls.
 
 use std::collections::HashMap;
 
@@ -12,14 +12,14 @@ use crate::input::{ReadError, Sink};
 use crate::overlap::Overlap;
 use crate::trace::TracedCall;
 
-/// What is known about a message beside itself.
+/// Facts about a message that stand beside it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Message<'a> {
-    /// Its line.
+    /// The line of the message.
     pub(super) line: Option<u64>,
-    /// Its time in seconds.
+    /// The time in seconds.
     pub(super) time: Option<f64>,
-    /// Who sent it, in any words.
+    /// The sender, in any words.
     pub(super) from: Option<&'a str>,
     /// The server, as the log calls it.
     pub(super) server: Option<&'a str>,
@@ -31,7 +31,7 @@ const MOST: usize = 4;
 /// A request that waits for its answer.
 #[derive(Debug)]
 struct Waiting {
-    /// Its call if it asks for one.
+    /// The call, if the request asks for one.
     call: Option<usize>,
     /// Whether it is the request for a connection.
     is_initialize: bool,
@@ -71,7 +71,7 @@ impl Sessions {
     /// A message, or a batch of them.
     pub(super) fn messages(&mut self, value: &Json, about: &Message<'_>) {
         if let Json::Array(batch) = value {
-            // What is sent together has one moment each: all of a batch is sent before any of it is answered.
+            // The messages of a batch have one moment: all are sent before any of them is answered.
             return batch.iter().for_each(|message| self.message(message, about));
         }
         self.message(value, about);
@@ -96,7 +96,7 @@ impl Sessions {
         session.message(message, about, self.moment);
     }
 
-    /// Gives the trajectories of those in which tools were called.
+    /// Gives the trajectories of the sessions in which tools were called.
     pub(super) fn finish(self, sink: &mut dyn Sink) -> Result<(), ReadError> {
         if self.skipped > 0 {
             sink.warn(None, &format!("lines without a JSON-RPC message, left out: {}", self.skipped));
@@ -126,7 +126,7 @@ impl Session {
             (Some(method), Some(id)) => self.request(method, id, message, about, moment),
             (Some("notifications/cancelled"), None) => self.cancelled(message, about, moment),
             (None, Some(id)) => self.answer(&id, message, about, moment),
-            // Other notifications are about no call.
+            // Other notifications do not concern calls.
             _ => {}
         }
     }
@@ -145,7 +145,7 @@ impl Session {
         let from = about.from.map(str::to_owned);
         let asked = Waiting { call, is_initialize: method == "initialize", from, time: about.time };
         let list = self.waiting.entry(id).or_default();
-        // A side that uses an id again waits no longer for the answer to what it asked under it before.
+        // A side that uses an id again no longer waits for the answer to its earlier request with this id.
         list.retain(|it| it.from != asked.from || it.call.is_some() != asked.call.is_some());
         if list.len() >= MOST {
             list.remove(0);
@@ -153,7 +153,7 @@ impl Session {
         list.push(asked);
     }
 
-    /// The trace that a call says it belongs to, in the words of W3C: version, trace, span, flags.
+    /// The trace of a call, in the form of W3C: version, trace, span, flags.
     fn trace_id(&mut self, params: &Json) {
         let parent = params.below(&["_meta", "traceparent"]).and_then(Json::as_str);
         if let Some(trace) = parent.and_then(|parent| parent.split('-').nth(1))
@@ -186,7 +186,7 @@ impl Session {
             call.result = error.text("message").map(|text| Json::String(text.to_owned()));
         } else if let Some(result) = result {
             call.is_error = result.is("isError");
-            let content = result.member("content").map(Content::of);
+            let content = result.member("content").map(Content::from_json);
             let value =
                 result.member("structuredContent").filter(|_| content.as_ref().is_none_or(Content::is_empty));
             call.result = value.cloned().or_else(|| content.map(|content| content.to_json()));
@@ -217,7 +217,8 @@ impl Session {
             _ => true,
         };
         let fits = |it: &Waiting| result.is_none_or(|result| it.call.is_some() == is_result_of_call(result));
-        // Both sides number their requests by themselves; what was asked last is answered first.
+        // Both sides number their requests by themselves, so an id can be ambiguous: the latest request is answered
+        // first.
         let place =
             list.iter().rposition(|it| can_be(it) && fits(it)).or_else(|| list.iter().rposition(can_be))?;
         let waiting = list.remove(place);

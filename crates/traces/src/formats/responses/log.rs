@@ -1,5 +1,5 @@
-//! Logs of requests with their replies. A request repeats what was said before, or names the reply that it goes on from, or its
-//! conversation.
+//! Logs of requests with their replies. A request repeats the items before it, or names the reply or the conversation
+//! that it continues.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -21,10 +21,10 @@ pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadErr
     let mut groups = Groups::default();
     let work = |values: &[Json]| traces(&exchanges(values).collect::<Vec<_>>());
     let give = |sink: &mut dyn Sink, all: Vec<Trace>| all.into_iter().try_for_each(|it| sink.trace(None, it));
-    grouped(input, sink, Key::of, |key| groups.of(&key), work, give)
+    grouped(input, sink, Key::parse, |key| groups.number(&key), work, give)
 }
 
-/// What tells which exchanges belong together: hashes of ids, and of what a request repeats.
+/// The key that groups exchanges: hashes of ids, and of the items that a request repeats.
 struct Key {
     reply: Option<u64>,
     goes_on_from: Option<u64>,
@@ -33,7 +33,7 @@ struct Key {
 }
 
 impl Key {
-    fn of(value: &Json) -> Option<Self> {
+    fn parse(value: &Json) -> Option<Self> {
         if !is_exchange(value) {
             return None;
         }
@@ -62,13 +62,13 @@ struct Groups {
 }
 
 impl Groups {
-    fn of(&mut self, key: &Key) -> u32 {
+    fn number(&mut self, key: &Key) -> u32 {
         let named = |id: Option<u64>, groups: &HashMap<u64, u32>| groups.get(&id?).copied();
         // A reply may have been named before it comes.
         let number = named(key.reply, &self.by_reply)
             .or_else(|| named(key.goes_on_from, &self.by_reply))
             .or_else(|| named(key.conversation, &self.by_conversation))
-            .unwrap_or_else(|| self.chains.of(&key.beginnings));
+            .unwrap_or_else(|| self.chains.number(&key.beginnings));
         self.by_reply.extend(key.reply.map(|id| (id, number)));
         self.by_reply.extend(key.goes_on_from.map(|id| (id, number)));
         self.by_conversation.extend(key.conversation.map(|id| (id, number)));
@@ -93,7 +93,7 @@ fn traces(all: &[Exchange<'_>]) -> Vec<Trace> {
         .collect()
 }
 
-/// Whether a request holds only what is new.
+/// Whether a request holds only new items.
 fn is_linked(request: &Json) -> bool {
     request.has("previous_response_id") || request.has("conversation")
 }
@@ -104,7 +104,7 @@ fn conversation_id(request: &Json) -> Option<String> {
     conversation.as_str().map(str::to_owned).or_else(|| conversation.id("id"))
 }
 
-/// What a request says. A question that is a text becomes the message as which later requests repeat it.
+/// The items of a request. A question that is a text becomes the message as which later requests repeat it.
 fn messages(request: &Json) -> Cow<'_, [Json]> {
     match request.member("input") {
         Some(Json::String(text)) => {
@@ -127,7 +127,7 @@ fn last(chain: &[Exchange<'_>]) -> Conversation {
     conversation
 }
 
-/// The conversations of a log whose requests hold only what is new: each goes on from the reply that it names.
+/// The conversations of a log whose requests hold only new items: each continues the reply that it names.
 fn linked_chains<'j>(exchanges: &[Exchange<'j>]) -> Vec<Vec<Exchange<'j>>> {
     let by_id: HashMap<&str, usize> =
         exchanges.iter().enumerate().filter_map(|(at, it)| Some((it.response.text("id")?, at))).collect();
@@ -138,7 +138,7 @@ fn linked_chains<'j>(exchanges: &[Exchange<'j>]) -> Vec<Vec<Exchange<'j>>> {
         let of_same = conversation_id(exchange.request).and_then(|id| last_of.insert(id, at));
         before.push(named.or(of_same).filter(|other| *other != at));
     }
-    // Of several that go on from one reply, the last one counts.
+    // Where several requests continue one reply, the last one counts.
     let mut next: HashMap<usize, usize> = HashMap::new();
     for (at, before) in before.iter().enumerate() {
         next.extend(before.map(|before| (before, at)));
@@ -156,7 +156,7 @@ fn linked_chains<'j>(exchanges: &[Exchange<'j>]) -> Vec<Vec<Exchange<'j>>> {
     chains
 }
 
-/// A conversation whose requests hold only what is new.
+/// A conversation whose requests hold only new items.
 fn chained(chain: &[Exchange<'_>]) -> Conversation {
     let mut conversation = Conversation::default();
     for exchange in chain {

@@ -5,9 +5,9 @@ use crate::testing::{read_text, shown};
 /// A log of two requests: the second repeats the first, or names its reply.
 fn log(first: &str, second: &str) -> Vec<String> {
     let call = r#"{"type": "function_call", "call_id": "c", "name": "t", "arguments": "{}"}"#;
-    let said =
+    let reply =
         r#"{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "done"}]}"#;
-    let lines = [(first, "r1", call), (second, "r2", said)].map(|(request, id, item)| {
+    let lines = [(first, "r1", call), (second, "r2", reply)].map(|(request, id, item)| {
         format!(r#"{{"request": {request}, "response": {{"object": "response", "id": "{id}", "output": [{item}]}}}}"#)
     });
     let (name, kept) = read_text("log.jsonl", &lines.join("\n")).unwrap();
@@ -52,7 +52,7 @@ fn conversations_that_are_mixed_in_a_log_are_told_apart() {
     let call = |name: &str| {
         format!(r#"{{"type": "function_call", "call_id": "c", "name": "{name}", "arguments": "{{}}"}}"#)
     };
-    let said = |text: &str| {
+    let text_item = |text: &str| {
         let part = format!(r#"{{"type": "output_text", "text": "{text}"}}"#);
         format!(r#"{{"type": "message", "role": "assistant", "content": [{part}]}}"#)
     };
@@ -60,21 +60,25 @@ fn conversations_that_are_mixed_in_a_log_are_told_apart() {
     let user = r#"{"role": "user", "content": "q"}"#;
     let lines = [
         // It names a reply that comes later.
-        line(&format!(r#"{{"input": [{result}], "previous_response_id": "early"}}"#), "late", &said("four")),
+        line(
+            &format!(r#"{{"input": [{result}], "previous_response_id": "early"}}"#),
+            "late",
+            &text_item("four"),
+        ),
         line(r#"{"input": "q"}"#, "r1", &call("one")),
         line(r#"{"input": "q"}"#, "r2", &call("two")),
         line(r#"{"input": "q", "conversation": {"id": "k"}}"#, "r3", &call("three")),
-        line(&format!(r#"{{"input": [{user}, {}, {result}]}}"#, call("two")), "r4", &said("two")),
-        line(&format!(r#"{{"input": [{result}], "conversation": "k"}}"#), "r5", &said("three")),
+        line(&format!(r#"{{"input": [{user}, {}, {result}]}}"#, call("two")), "r4", &text_item("two")),
+        line(&format!(r#"{{"input": [{result}], "conversation": "k"}}"#), "r5", &text_item("three")),
         line(r#"{"input": "q"}"#, "early", &call("four")),
-        line(&format!(r#"{{"input": [{result}], "previous_response_id": "r1"}}"#), "r6", &said("one")),
+        line(&format!(r#"{{"input": [{result}], "previous_response_id": "r1"}}"#), "r6", &text_item("one")),
     ];
     let (_, kept) = read_text("log.jsonl", &lines.join("\n")).unwrap();
-    let mut found: Vec<String> = kept.traces.iter().map(|trace| shown(trace).join(" ")).collect();
+    let mut steps: Vec<String> = kept.traces.iter().map(|trace| shown(trace).join(" ")).collect();
     let replies: Vec<_> = kept.traces.iter().map(|trace| trace.final_reply.clone().unwrap()).collect();
-    assert_eq!(found, replies.iter().map(|reply| format!("{reply}({{}})=1")).collect::<Vec<_>>());
-    found.sort_unstable();
-    assert_eq!(found, ["four({})=1", "one({})=1", "three({})=1", "two({})=1"]);
+    assert_eq!(steps, replies.iter().map(|reply| format!("{reply}({{}})=1")).collect::<Vec<_>>());
+    steps.sort_unstable();
+    assert_eq!(steps, ["four({})=1", "one({})=1", "three({})=1", "two({})=1"]);
 }
 
 #[test]

@@ -1,22 +1,22 @@
 //! Makes a trajectory of replies and calls whose places in the trace are known.
 
-use super::join::{Joined, join};
-use super::placed::{Placed, PlacedCall};
-use super::roles::{Agent, Reply, Role, Said, Spoken, Turn};
+use super::join::{JoinedReplies, join};
+use super::reply_span::{ReplySpan, ToolSpan};
+use super::roles::{Agent, AssistantMessage, MessagePart, Reply, Role, Turn};
 use super::scopes::Scopes;
 use crate::conversation::{Answer, Conversation};
 use crate::spans::Span;
 
-/// How deep agents may be in one another; what is deeper is left out.
+/// How deep agents may be nested; deeper ones are left out.
 const DEEPEST: usize = 16;
 
 /// The outer trajectory of a trace, with those of agents inside its calls.
 pub(super) fn conversation(spans: &[Span], mut roles: Vec<Role>) -> Conversation {
-    let mut scopes = Scopes::of(spans, &mut roles);
+    let mut scopes = Scopes::new(spans, &mut roles);
     scope(spans, &mut roles, &mut scopes, None, 0).1
 }
 
-/// The trajectory of what is directly in the trace, or in a call, with the agent's name.
+/// The trajectory of the spans directly in the trace, or in a call, with the agent's name.
 fn scope(
     spans: &[Span],
     roles: &mut [Role],
@@ -31,9 +31,15 @@ fn scope(
         let caller = scopes.caller(member);
         match std::mem::replace(&mut roles[member], Role::Other) {
             Role::Reply(reply) => {
-                replies.push(Placed { id: format!("reply-{member}"), start, caller, reply, said: None });
+                replies.push(ReplySpan {
+                    id: format!("reply-{member}"),
+                    start,
+                    caller,
+                    reply,
+                    assistant: None,
+                });
             }
-            Role::Call(call) => ran.push(PlacedCall { span: member, start, end, caller, ran: call }),
+            Role::Call(call) => ran.push(ToolSpan { span: member, start, end, caller, ran: call }),
             Role::Agent(agent) => agents.push(agent),
             Role::Aside | Role::Other => {}
         }
@@ -52,12 +58,15 @@ fn scope(
         }
     }
     let name = agents.iter().find_map(|agent| agent.name.clone());
-    if replies.iter().all(|placed| placed.reply.input.is_none() && placed.reply.outputs.is_empty()) {
-        let told =
+    if replies
+        .iter()
+        .all(|reply_span| reply_span.reply.input.is_none() && reply_span.reply.outputs.is_empty())
+    {
+        let turns =
             agents.iter_mut().map(|agent| std::mem::take(&mut agent.turns)).find(|turns| !turns.is_empty());
         replies.extend(of_turns(
-            told.unwrap_or_default(),
-            replies.iter().map(|placed| placed.start).min().flatten(),
+            turns.unwrap_or_default(),
+            replies.iter().map(|reply_span| reply_span.start).min().flatten(),
         ));
     }
     let joined = join(&mut conversation, replies, ran);
@@ -65,22 +74,22 @@ fn scope(
     (name, conversation)
 }
 
-/// The replies of an agent whose messages are told as a whole.
-fn of_turns(turns: Vec<Turn>, start: Option<u64>) -> Vec<Placed> {
+/// The replies of an agent that has all its messages in one attribute.
+fn of_turns(turns: Vec<Turn>, start: Option<u64>) -> Vec<ReplySpan> {
     let mut replies = Vec::new();
     let mut before = Vec::new();
-    let mut push = |before: &mut Vec<Turn>, said: Option<Said>| {
+    let mut push = |before: &mut Vec<Turn>, assistant: Option<AssistantMessage>| {
         let reply = Reply {
             input: Some(std::mem::take(before)),
-            outputs: said.into_iter().collect(),
+            outputs: assistant.into_iter().collect(),
             ..Reply::default()
         };
         let id = format!("message-{}", replies.len());
-        replies.push(Placed { id, start, caller: None, reply, said: None });
+        replies.push(ReplySpan { id, start, caller: None, reply, assistant: None });
     };
     for turn in turns {
         match turn {
-            Turn::Said(said) => push(&mut before, Some(said)),
+            Turn::Assistant(assistant) => push(&mut before, Some(assistant)),
             other => before.push(other),
         }
     }
@@ -90,16 +99,16 @@ fn of_turns(turns: Vec<Turn>, start: Option<u64>) -> Vec<Placed> {
     replies
 }
 
-/// Tells the core what was joined, in the order of time.
-fn emit(conversation: &mut Conversation, joined: Joined, agents: &[Agent]) {
-    let Joined { replies, steps } = joined;
+/// Adds the joined replies to the conversation, in the order of time.
+fn emit(conversation: &mut Conversation, joined: JoinedReplies, agents: &[Agent]) {
+    let JoinedReplies { replies, steps } = joined;
     let mut steps = steps.into_iter().peekable();
     let mut has_answer = false;
-    for (number, (placed, waiting)) in replies.into_iter().enumerate() {
-        while let Some((_, calls)) = steps.next_if(|(start, _)| *start < placed.start) {
+    for (number, (reply_span, waiting)) in replies.into_iter().enumerate() {
+        while let Some((_, calls)) = steps.next_if(|(start, _)| *start < reply_span.start) {
             conversation.step(calls);
         }
-        let mut input = placed.reply.input.unwrap_or_default();
+        let mut input = reply_span.reply.input.unwrap_or_default();
         if number == 0 {
             leave_out_before(conversation, &mut input);
         }
@@ -108,10 +117,10 @@ fn emit(conversation: &mut Conversation, joined: Joined, agents: &[Agent]) {
                 conversation.user(content);
             }
         }
-        conversation.usage.add(placed.reply.usage);
-        conversation.model = placed.reply.model.or(conversation.model.take());
-        if let Some(said) = placed.said {
-            has_answer = say(conversation, &placed.id, said);
+        conversation.usage.add(reply_span.reply.usage);
+        conversation.model = reply_span.reply.model.or(conversation.model.take());
+        if let Some(assistant) = reply_span.assistant {
+            has_answer = say(conversation, &reply_span.id, assistant);
             for outcome in waiting {
                 conversation.result(outcome);
             }
@@ -130,13 +139,13 @@ fn emit(conversation: &mut Conversation, joined: Joined, agents: &[Agent]) {
     }
     let answer = agents.iter().find_map(|agent| agent.answer.clone());
     if !has_answer && let Some(answer) = answer {
-        conversation.answer = Answer::Told(Some(answer));
+        conversation.answer = Answer::Stated(Some(answer));
     }
 }
 
-/// Leaves out what was said before the trace began: its calls are of another trace, and so is its question.
+/// Leaves out the messages before the trace began: their calls are in another trace, and so is their question.
 fn leave_out_before(conversation: &mut Conversation, input: &mut Vec<Turn>) {
-    let Some(last) = input.iter().rposition(|turn| matches!(turn, Turn::Said(_))) else { return };
+    let Some(last) = input.iter().rposition(|turn| matches!(turn, Turn::Assistant(_))) else { return };
     if input[last..].iter().any(|turn| matches!(turn, Turn::User(_))) {
         conversation.note("turns of the conversation before this trace are left out");
         input.drain(..last);
@@ -144,27 +153,27 @@ fn leave_out_before(conversation: &mut Conversation, input: &mut Vec<Turn>) {
 }
 
 /// One reply; whether it ends with an answer. What follows the result of a call that the provider ran is a step of its own.
-fn say(conversation: &mut Conversation, id: &str, said: Said) -> bool {
+fn say(conversation: &mut Conversation, id: &str, assistant: AssistantMessage) -> bool {
     let (mut parts, mut is_closed) = (0, false);
     let (mut has_text, mut has_calls) = (false, false);
     conversation.reply(Some(id));
-    for spoken in said {
-        if is_closed && !matches!(spoken, Spoken::Result(_)) {
+    for spoken in assistant {
+        if is_closed && !matches!(spoken, MessagePart::Result(_)) {
             parts += 1;
             conversation.reply(Some(&format!("{id}/{parts}")));
             (is_closed, has_text, has_calls) = (false, false, false);
         }
         match spoken {
-            Spoken::Text(text) => {
+            MessagePart::Text(text) => {
                 has_text |= !text.is_empty();
                 conversation.reply(Some(&if parts == 0 { id.to_owned() } else { format!("{id}/{parts}") }));
                 conversation.say(&text);
             }
-            Spoken::Call(call) => {
+            MessagePart::Call(call) => {
                 has_calls = true;
                 conversation.call(call);
             }
-            Spoken::Result(outcome) => {
+            MessagePart::Result(outcome) => {
                 is_closed = true;
                 conversation.result(outcome);
             }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use m3_trajectory::json::is_same;
 
-use super::placed::{Placed, PlacedCall, calls_mut};
-use super::roles::{Said, Spoken, Turn, calls};
+use super::reply_span::{ReplySpan, ToolSpan, calls_mut};
+use super::roles::{AssistantMessage, MessagePart, Turn, calls};
 use super::scopes::bare;
 use crate::arguments::tool;
 use crate::content::string;
@@ -14,9 +14,9 @@ use crate::trace::TracedCall;
 
 /// Replies with their calls, and calls that no reply is known to have made.
 #[derive(Debug)]
-pub(super) struct Joined {
+pub(super) struct JoinedReplies {
     /// Each reply with results whose calls only the order tells.
-    pub(super) replies: Vec<(Placed, Vec<Outcome>)>,
+    pub(super) replies: Vec<(ReplySpan, Vec<Outcome>)>,
     /// Steps of calls of other spans, with their times, by time.
     pub(super) steps: Vec<(Option<u64>, Vec<TracedCall>)>,
 }
@@ -24,54 +24,58 @@ pub(super) struct Joined {
 /// Joins them. Replies and calls are by time.
 pub(super) fn join(
     conversation: &mut Conversation,
-    mut replies: Vec<Placed>,
-    ran: Vec<PlacedCall>,
-) -> Joined {
+    mut replies: Vec<ReplySpan>,
+    ran: Vec<ToolSpan>,
+) -> JoinedReplies {
     choose(conversation, &mut replies, &ran);
     fill(conversation, &mut replies);
-    let mut said: Vec<Option<Said>> = replies.iter_mut().map(|placed| placed.said.take()).collect();
-    let results = Results::of(&replies, &said);
-    let mut tools = Tools::of(ran);
+    let mut assistant: Vec<Option<AssistantMessage>> =
+        replies.iter_mut().map(|reply_span| reply_span.assistant.take()).collect();
+    let results = Results::new(&replies, &assistant);
+    let mut tools = Tools::new(ran);
     let ends = ends(&replies);
     let mut all_waiting = Vec::new();
-    for (number, said) in said.iter_mut().enumerate() {
-        for call in calls_mut(said) {
+    for (number, assistant) in assistant.iter_mut().enumerate() {
+        for call in calls_mut(assistant) {
             let ran = tools.take(call, replies[number].start, ends[number]);
-            let told = call.id.as_deref().and_then(|id| results.after(id, number));
-            complete(call, ran, told);
+            let outcome = call.id.as_deref().and_then(|id| results.after(id, number));
+            complete(call, ran, outcome);
         }
-        all_waiting.push(results.waiting(number, said.as_ref()));
+        all_waiting.push(results.waiting(number, assistant.as_ref()));
     }
-    for (placed, said) in replies.iter_mut().zip(said) {
-        placed.said = said;
+    for (reply_span, assistant) in replies.iter_mut().zip(assistant) {
+        reply_span.assistant = assistant;
     }
     let steps = loose(conversation, tools.rest(), &replies);
-    Joined { replies: replies.into_iter().zip(all_waiting).collect(), steps }
+    JoinedReplies { replies: replies.into_iter().zip(all_waiting).collect(), steps }
 }
 
-/// Of several alternatives takes the one that the later messages or spans go on with, else the first.
-fn choose(conversation: &mut Conversation, replies: &mut [Placed], ran: &[PlacedCall]) {
+/// Chooses among alternative outputs the one that later messages or spans continue, else the first.
+fn choose(conversation: &mut Conversation, replies: &mut [ReplySpan], ran: &[ToolSpan]) {
     let mut known: HashSet<&str> = ran.iter().filter_map(|ran| ran.ran.call.id.as_deref()).collect();
-    for turn in replies.iter().filter_map(|placed| placed.reply.input.as_ref()).flatten() {
+    for turn in replies.iter().filter_map(|reply_span| reply_span.reply.input.as_ref()).flatten() {
         match turn {
             Turn::Result(outcome) => known.extend(outcome.id.as_deref()),
-            Turn::Said(said) => known.extend(calls(said).filter_map(|call| call.id.as_deref())),
+            Turn::Assistant(assistant) => {
+                known.extend(calls(assistant).filter_map(|call| call.id.as_deref()));
+            }
             Turn::User(_) => {}
         }
     }
-    let known = Known(known);
-    let chosen: Vec<Chosen> = replies.iter().map(|placed| known.chosen(&placed.reply.outputs)).collect();
+    let known = KnownIds(known);
+    let chosen: Vec<OutputChoice> =
+        replies.iter().map(|reply_span| known.chosen(&reply_span.reply.outputs)).collect();
     let dropped = abandoned(replies, &known);
-    for ((placed, chosen), is_dropped) in replies.iter_mut().zip(chosen).zip(dropped) {
-        let outputs = std::mem::take(&mut placed.reply.outputs);
+    for ((reply_span, chosen), is_dropped) in replies.iter_mut().zip(chosen).zip(dropped) {
+        let outputs = std::mem::take(&mut reply_span.reply.outputs);
         if is_dropped {
             conversation.note("a reply that was not gone on with is left out");
-            placed.said = Some(Said::new());
+            reply_span.assistant = Some(AssistantMessage::new());
             continue;
         }
-        placed.said = match chosen {
-            Chosen::All => Some(outputs.into_iter().flatten().collect()),
-            Chosen::One(number) => {
+        reply_span.assistant = match chosen {
+            OutputChoice::All => Some(outputs.into_iter().flatten().collect()),
+            OutputChoice::One(number) => {
                 for _ in 1..outputs.len() {
                     conversation.note("another choice of the same reply is left out");
                 }
@@ -81,43 +85,44 @@ fn choose(conversation: &mut Conversation, replies: &mut [Placed], ran: &[Placed
     }
 }
 
-/// What of several messages of a reply counts.
-enum Chosen {
-    /// They are one message, written as several.
+/// Which of several messages of a reply count.
+enum OutputChoice {
+    /// All: they are one message, written as several.
     All,
-    /// They are alternatives.
+    /// One: they are alternatives.
     One(usize),
 }
 
 /// The ids of calls that later messages or spans know.
-struct Known<'k>(HashSet<&'k str>);
+struct KnownIds<'k>(HashSet<&'k str>);
 
-impl Known<'_> {
-    fn has(&self, said: &Said) -> bool {
-        calls(said).any(|call| call.id.as_deref().is_some_and(|id| self.0.contains(id)))
+impl KnownIds<'_> {
+    fn has(&self, assistant: &AssistantMessage) -> bool {
+        calls(assistant).any(|call| call.id.as_deref().is_some_and(|id| self.0.contains(id)))
     }
 
-    /// Of alternatives no more than one is gone on with; so if several are, they are none.
-    fn chosen(&self, outputs: &[Said]) -> Chosen {
-        let mut known = outputs.iter().enumerate().filter(|(_, said)| self.has(said));
+    /// The messages that count. Only one of several alternatives can be continued, so messages of which several are
+    /// continued are not alternatives.
+    fn chosen(&self, outputs: &[AssistantMessage]) -> OutputChoice {
+        let mut known = outputs.iter().enumerate().filter(|(_, assistant)| self.has(assistant));
         let first = known.next().map(|(number, _)| number);
         let mut ids = outputs.iter().flat_map(calls).filter_map(|call| call.id.as_deref());
         let mut seen = HashSet::new();
         if known.next().is_some() && ids.all(|id| seen.insert(id)) {
-            return Chosen::All;
+            return OutputChoice::All;
         }
-        Chosen::One(first.unwrap_or_default())
+        OutputChoice::One(first.unwrap_or_default())
     }
 }
 
 /// Which replies were tried again: nothing knows their calls, and the next request of the same caller is the same.
-fn abandoned(replies: &[Placed], known: &Known<'_>) -> Vec<bool> {
+fn abandoned(replies: &[ReplySpan], known: &KnownIds<'_>) -> Vec<bool> {
     let mut next: HashMap<Option<usize>, &[Turn]> = HashMap::new();
     let mut dropped = vec![false; replies.len()];
-    for (number, placed) in replies.iter().enumerate().rev() {
-        let input = placed.reply.input.as_deref().unwrap_or_default();
-        let later = next.insert(placed.caller, input).unwrap_or_default();
-        let outputs = &placed.reply.outputs;
+    for (number, reply_span) in replies.iter().enumerate().rev() {
+        let input = reply_span.reply.input.as_deref().unwrap_or_default();
+        let later = next.insert(reply_span.caller, input).unwrap_or_default();
+        let outputs = &reply_span.reply.outputs;
         let mut ids = outputs.iter().flat_map(calls).map(|call| call.id.as_deref()).peekable();
         dropped[number] = ids.peek().is_some()
             && ids.all(|id| id.is_some_and(|id| !known.0.contains(id)))
@@ -130,77 +135,87 @@ fn abandoned(replies: &[Placed], known: &Known<'_>) -> Vec<bool> {
 fn is_same_request(one: &[Turn], other: &[Turn]) -> bool {
     let is_same = |(one, other): (&Turn, &Turn)| match (one, other) {
         (Turn::User(one), Turn::User(other)) => one == other,
-        (Turn::Said(one), Turn::Said(other)) => one.len() == other.len(),
+        (Turn::Assistant(one), Turn::Assistant(other)) => one.len() == other.len(),
         (Turn::Result(one), Turn::Result(other)) => one.id == other.id && one.result == other.result,
         _ => false,
     };
     !one.is_empty() && one.len() == other.len() && one.iter().zip(other).all(is_same)
 }
 
-/// What a reply said, if it is not recorded, from the messages of the next request of the same caller.
-fn fill(conversation: &mut Conversation, replies: &mut [Placed]) {
+/// Fills in the message of a reply that is not recorded, from the messages of the next request of the same caller.
+fn fill(conversation: &mut Conversation, replies: &mut [ReplySpan]) {
     let mut next: HashMap<Option<usize>, usize> = HashMap::new();
     for number in (0..replies.len()).rev() {
-        let placed = &replies[number];
-        let later = next.get(&placed.caller).and_then(|later| replies.get(*later)?.reply.input.as_deref());
-        let known = placed.reply.input.as_ref().map_or(0, Vec::len);
+        let reply_span = &replies[number];
+        let later =
+            next.get(&reply_span.caller).and_then(|later| replies.get(*later)?.reply.input.as_deref());
+        let known = reply_span.reply.input.as_ref().map_or(0, Vec::len);
         let filled = match later {
-            Some(later) if placed.said.is_none() && !placed.reply.is_failed => last_said(later, known),
+            Some(later) if reply_span.assistant.is_none() && !reply_span.reply.is_failed => {
+                last_said(later, known)
+            }
             _ => None,
         };
-        if placed.said.is_none() && placed.reply.is_failed {
+        if reply_span.assistant.is_none() && reply_span.reply.is_failed {
             conversation.note("a request to the model that failed is left out");
-        } else if placed.said.is_none() && filled.is_none() && placed.reply.input.is_some() && later.is_some()
+        } else if reply_span.assistant.is_none()
+            && filled.is_none()
+            && reply_span.reply.input.is_some()
+            && later.is_some()
         {
             conversation.note("what a reply said is not recorded");
         }
-        next.insert(placed.caller, number);
+        next.insert(reply_span.caller, number);
         if filled.is_some() {
-            replies[number].said = filled;
+            replies[number].assistant = filled;
         }
     }
 }
 
-/// The last neighbouring messages of the model, as one, if they come after what was known.
-fn last_said(turns: &[Turn], known: usize) -> Option<Said> {
-    let last = turns.iter().rposition(|turn| matches!(turn, Turn::Said(_)))?;
-    let first =
-        turns[..last].iter().rposition(|turn| !matches!(turn, Turn::Said(_))).map_or(0, |before| before + 1);
-    let said = turns.get(first.max(known)..=last)?.iter().filter_map(|turn| match turn {
-        Turn::Said(said) => Some(said.clone()),
+/// The last neighbouring messages of the model, as one, if they come after the `known` ones.
+fn last_said(turns: &[Turn], known: usize) -> Option<AssistantMessage> {
+    let last = turns.iter().rposition(|turn| matches!(turn, Turn::Assistant(_)))?;
+    let first = turns[..last]
+        .iter()
+        .rposition(|turn| !matches!(turn, Turn::Assistant(_)))
+        .map_or(0, |before| before + 1);
+    let assistant = turns.get(first.max(known)..=last)?.iter().filter_map(|turn| match turn {
+        Turn::Assistant(assistant) => Some(assistant.clone()),
         _ => None,
     });
-    let said: Said = said.flatten().collect();
-    (!said.is_empty()).then_some(said)
+    let assistant: AssistantMessage = assistant.flatten().collect();
+    (!assistant.is_empty()).then_some(assistant)
 }
 
 /// When the next reply of the same caller begins.
-fn ends(replies: &[Placed]) -> Vec<Option<u64>> {
+fn ends(replies: &[ReplySpan]) -> Vec<Option<u64>> {
     let mut next: HashMap<Option<usize>, Option<u64>> = HashMap::new();
     let mut ends = vec![None; replies.len()];
-    for (number, placed) in replies.iter().enumerate().rev() {
-        ends[number] =
-            next.insert(placed.caller, placed.start).flatten().filter(|end| Some(*end) > placed.start);
+    for (number, reply_span) in replies.iter().enumerate().rev() {
+        ends[number] = next
+            .insert(reply_span.caller, reply_span.start)
+            .flatten()
+            .filter(|end| Some(*end) > reply_span.start);
     }
     ends
 }
 
-/// Adds to a call what its span and the messages know of it.
-fn complete(call: &mut TracedCall, ran: Option<PlacedCall>, told: Option<&Outcome>) {
+/// Completes a call with the facts of its span and of the messages.
+fn complete(call: &mut TracedCall, ran: Option<ToolSpan>, outcome: Option<&Outcome>) {
     let (ran, seconds) = match ran {
-        Some(placed) => {
-            let seconds = placed.end.zip(placed.start).and_then(|(end, start)| end.checked_sub(start));
-            (placed.ran, seconds.map(crate::spans::seconds))
+        Some(tool_span) => {
+            let seconds = tool_span.end.zip(tool_span.start).and_then(|(end, start)| end.checked_sub(start));
+            (tool_span.ran, seconds.map(crate::spans::seconds))
         }
         None => Default::default(),
     };
-    let (own, told_result) = (ran.call.result, told.and_then(|told| told.result.clone()));
+    let (own, told_result) = (ran.call.result, outcome.and_then(|outcome| outcome.result.clone()));
     let result = if ran.is_second { told_result.or(own) } else { own.or(told_result) };
     // A call that the provider ran has its result beside it.
     call.result =
         result.or(call.result.take()).or(ran.message.filter(|_| ran.call.is_error).map(|text| string(&text)));
     call.arguments = call.arguments.take().or(ran.call.arguments);
-    call.is_error |= ran.call.is_error || told.is_some_and(|told| told.is_error);
+    call.is_error |= ran.call.is_error || outcome.is_some_and(|outcome| outcome.is_error);
     call.error_type = call.error_type.take().or(ran.call.error_type);
     call.seconds = call.seconds.or(seconds);
     if call.tool.is_empty() {
@@ -219,24 +234,26 @@ fn with_server(call: &mut TracedCall, server: Option<&str>) {
 struct Results<'r> {
     /// By the ids of their calls: in which request, the last one of each.
     by_id: HashMap<&'r str, BTreeMap<usize, &'r Outcome>>,
-    /// Those at the end of a request that have no id, or one that no call has.
+    /// The results at the end of a request that have no id, or one that no call has.
     last: Vec<Vec<Outcome>>,
 }
 
 impl<'r> Results<'r> {
-    fn of(replies: &'r [Placed], said: &[Option<Said>]) -> Self {
+    fn new(replies: &'r [ReplySpan], assistant: &[Option<AssistantMessage>]) -> Self {
         let mut by_id: HashMap<&str, BTreeMap<usize, &Outcome>> = HashMap::new();
         let mut ids: HashSet<&str> =
-            said.iter().flatten().flat_map(calls).filter_map(|call| call.id.as_deref()).collect();
-        for (number, placed) in replies.iter().enumerate() {
-            for turn in placed.reply.input.iter().flatten() {
+            assistant.iter().flatten().flat_map(calls).filter_map(|call| call.id.as_deref()).collect();
+        for (number, reply_span) in replies.iter().enumerate() {
+            for turn in reply_span.reply.input.iter().flatten() {
                 match turn {
                     Turn::Result(outcome) => {
                         if let Some(id) = outcome.id.as_deref() {
                             by_id.entry(id).or_default().insert(number, outcome);
                         }
                     }
-                    Turn::Said(said) => ids.extend(calls(said).filter_map(|call| call.id.as_deref())),
+                    Turn::Assistant(assistant) => {
+                        ids.extend(calls(assistant).filter_map(|call| call.id.as_deref()));
+                    }
                     Turn::User(_) => {}
                 }
             }
@@ -244,9 +261,9 @@ impl<'r> Results<'r> {
         // Each for the request before it, of the same caller.
         let mut last = vec![Vec::new(); replies.len()];
         let mut before: HashMap<Option<usize>, usize> = HashMap::new();
-        for (number, placed) in replies.iter().enumerate() {
-            let input = placed.reply.input.as_deref().unwrap_or_default();
-            let new = input.iter().rev().take_while(|turn| !matches!(turn, Turn::Said(_)));
+        for (number, reply_span) in replies.iter().enumerate() {
+            let input = reply_span.reply.input.as_deref().unwrap_or_default();
+            let new = input.iter().rev().take_while(|turn| !matches!(turn, Turn::Assistant(_)));
             let new = new.filter_map(|turn| match turn {
                 Turn::Result(outcome) if outcome.id.as_ref().is_none_or(|id| !ids.contains(id.as_str())) => {
                     Some(outcome)
@@ -255,7 +272,7 @@ impl<'r> Results<'r> {
             });
             let mut new: Vec<Outcome> = new.cloned().collect();
             new.reverse();
-            if let Some(before) = before.insert(placed.caller, number) {
+            if let Some(before) = before.insert(reply_span.caller, number) {
                 last[before] = new;
             }
         }
@@ -268,39 +285,39 @@ impl<'r> Results<'r> {
     }
 
     /// The results that only their order joins to the calls of this reply; none if all of these have one.
-    fn waiting(&self, number: usize, said: Option<&Said>) -> Vec<Outcome> {
-        let mut spoken = said.into_iter().flatten();
-        let waits = spoken.any(|spoken| matches!(spoken, Spoken::Call(call) if call.result.is_none()));
+    fn waiting(&self, number: usize, assistant: Option<&AssistantMessage>) -> Vec<Outcome> {
+        let mut spoken = assistant.into_iter().flatten();
+        let waits = spoken.any(|spoken| matches!(spoken, MessagePart::Call(call) if call.result.is_none()));
         if waits { self.last[number].clone() } else { Vec::new() }
     }
 }
 
 /// The spans of tools that no reply's call has taken yet.
 struct Tools {
-    all: Vec<Option<PlacedCall>>,
+    all: Vec<Option<ToolSpan>>,
     starts: Vec<Option<u64>>,
     by_id: HashMap<String, VecDeque<usize>>,
     by_name: HashMap<String, VecDeque<usize>>,
 }
 
 impl Tools {
-    fn of(ran: Vec<PlacedCall>) -> Self {
+    fn new(ran: Vec<ToolSpan>) -> Self {
         let mut tools =
             Self { all: Vec::new(), starts: Vec::new(), by_id: HashMap::new(), by_name: HashMap::new() };
-        for (number, placed) in ran.into_iter().enumerate() {
-            if let Some(id) = &placed.ran.call.id {
+        for (number, tool_span) in ran.into_iter().enumerate() {
+            if let Some(id) = &tool_span.ran.call.id {
                 tools.by_id.entry(id.clone()).or_default().push_back(number);
             }
-            tools.by_name.entry(bare(&placed.ran.call.tool).to_owned()).or_default().push_back(number);
-            tools.starts.push(placed.start);
-            tools.all.push(Some(placed));
+            tools.by_name.entry(bare(&tool_span.ran.call.tool).to_owned()).or_default().push_back(number);
+            tools.starts.push(tool_span.start);
+            tools.all.push(Some(tool_span));
         }
         tools
     }
 
-    /// The span that ran a call: by its id; else of those of its name between its reply and the next one, the first with
-    /// the same arguments, then the first.
-    fn take(&mut self, call: &TracedCall, start: Option<u64>, end: Option<u64>) -> Option<PlacedCall> {
+    /// The span that ran a call: by its id; else among the spans with its name between its reply and the next one, the
+    /// first with the same arguments, or the first of all.
+    fn take(&mut self, call: &TracedCall, start: Option<u64>, end: Option<u64>) -> Option<ToolSpan> {
         if let Some(waiting) = call.id.as_ref().and_then(|id| self.by_id.get_mut(id)) {
             while let Some(number) = waiting.pop_front() {
                 let is_later = self.starts[number].is_none() || self.starts[number] >= start;
@@ -317,19 +334,19 @@ impl Tools {
         }
         let window = named.range(first..).copied().enumerate();
         let window = window.take_while(|(_, number)| end.is_none() || starts[*number] < end).take(WINDOW);
-        let can_be = |placed: &PlacedCall| placed.ran.call.id.is_none() || call.id.is_none();
+        let can_be = |tool_span: &ToolSpan| tool_span.ran.call.id.is_none() || call.id.is_none();
         let window: Vec<(usize, usize)> =
             window.filter(|(_, number)| all[*number].as_ref().is_some_and(can_be)).collect();
         let is_alike = |(_, number): &&(usize, usize)| {
-            let own = all[*number].as_ref().and_then(|placed| placed.ran.call.arguments.as_ref());
-            own.zip(call.arguments.as_ref()).is_some_and(|(own, said)| is_same(own, said))
+            let own = all[*number].as_ref().and_then(|tool_span| tool_span.ran.call.arguments.as_ref());
+            own.zip(call.arguments.as_ref()).is_some_and(|(own, assistant)| is_same(own, assistant))
         };
         let (place, number) = *window.iter().find(is_alike).or(window.first())?;
         named.remove(first + place);
         all[number].take()
     }
 
-    fn rest(self) -> impl Iterator<Item = PlacedCall> {
+    fn rest(self) -> impl Iterator<Item = ToolSpan> {
         self.all.into_iter().flatten()
     }
 }
@@ -341,23 +358,25 @@ const WINDOW: usize = 256;
 /// step.
 fn loose(
     conversation: &mut Conversation,
-    rest: impl Iterator<Item = PlacedCall>,
-    replies: &[Placed],
+    rest: impl Iterator<Item = ToolSpan>,
+    replies: &[ReplySpan],
 ) -> Vec<(Option<u64>, Vec<TracedCall>)> {
     let mut starts: HashMap<Option<usize>, Vec<Option<u64>>> = HashMap::new();
-    for placed in replies {
-        starts.entry(placed.caller).or_default().push(placed.start);
+    for reply_span in replies {
+        starts.entry(reply_span.caller).or_default().push(reply_span.start);
     }
-    let has_calls = replies.iter().any(|placed| placed.said.iter().flat_map(calls).next().is_some());
+    let has_calls =
+        replies.iter().any(|reply_span| reply_span.assistant.iter().flat_map(calls).next().is_some());
     let mut steps: Vec<(Option<u64>, Vec<TracedCall>)> = Vec::new();
     let mut open: HashMap<(Option<usize>, usize), (usize, u64)> = HashMap::new();
-    for placed in rest {
-        let gap =
-            starts.get(&placed.caller).map_or(0, |starts| starts.partition_point(|at| *at <= placed.start));
-        let key = (placed.caller, gap);
-        let (start, end) = (placed.start, placed.end.or(placed.start));
-        let mut call = TracedCall { tool: placed.ran.call.tool.clone(), ..TracedCall::default() };
-        complete(&mut call, Some(placed), None);
+    for tool_span in rest {
+        let gap = starts
+            .get(&tool_span.caller)
+            .map_or(0, |starts| starts.partition_point(|at| *at <= tool_span.start));
+        let key = (tool_span.caller, gap);
+        let (start, end) = (tool_span.start, tool_span.end.or(tool_span.start));
+        let mut call = TracedCall { tool: tool_span.ran.call.tool.clone(), ..TracedCall::default() };
+        complete(&mut call, Some(tool_span), None);
         conversation.note(match (has_calls, start) {
             (true, _) => "a call that no reply is known to have made",
             (false, Some(_)) => "a call whose step is judged by its time",

@@ -10,7 +10,7 @@ mod join;
 mod openinference;
 mod otel;
 mod otel_messages;
-mod placed;
+mod reply_span;
 mod roles;
 mod scopes;
 mod vercel;
@@ -60,27 +60,27 @@ fn has(head: &Head, is: fn(&Span) -> bool) -> bool {
     if !is_spans(head) {
         return false;
     }
-    let mut found = false;
+    let mut has = false;
     for value in head.records() {
-        crate::spans::read(value, &mut |span| found |= is(&span));
+        crate::spans::read(value, &mut |span| has |= is(&span));
     }
-    found
+    has
 }
 
-/// What came of a trace.
+/// The result of reading a trace.
 enum Outcome {
     /// A trajectory.
     Made(Box<Trace>),
     /// Spans of a model or a tool whose content was not recorded.
     Without,
-    /// Other spans.
+    /// Spans that are not of a model or a tool.
     Other,
 }
 
 /// Reads spans and log records: each trace is a trajectory.
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    let found = find(input, sink)?;
-    let adopted = vercel_orphans::join(input, sink, &found)?;
+    let index = find(input, sink)?;
+    let adopted = vercel_orphans::join(input, sink, &index)?;
     let is_guessed = adopted.is_some();
     let (mut made, mut without, mut others) = (0_u64, 0_u64, 0_u64);
     let work = |spans: Vec<Span>| match conversation(&spans) {
@@ -93,7 +93,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         Some(_) => Outcome::Without,
         None => Outcome::Other,
     };
-    found.each(input, sink, &adopted.unwrap_or_default(), work, |sink, outcome| {
+    index.each(input, sink, &adopted.unwrap_or_default(), work, |sink, outcome| {
         match outcome {
             Outcome::Made(trace) => {
                 made += 1;

@@ -3,7 +3,7 @@
 use m3_trajectory::json::{Json, parse};
 
 use super::cut;
-use super::roles::{Agent, Ran, Reply, Role, Said, Spoken, Turn};
+use super::roles::{Agent, AssistantMessage, MessagePart, Reply, Role, ToolRun, Turn};
 use crate::arguments::{call_id, tool};
 use crate::content::{Content, Media, Part, of_text_or_parts};
 use crate::conversation::Outcome;
@@ -12,7 +12,7 @@ use crate::spans::{Attributes, Span};
 use crate::trace::{Notes, TracedCall};
 use crate::usage::Usage;
 
-/// The attribute that tells what a span is.
+/// The attribute with the kind of a span.
 const KIND: &str = "openinference.span.kind";
 
 /// Whether a span is one of OpenInference's.
@@ -20,7 +20,7 @@ pub(super) fn is_own(span: &Span) -> bool {
     span.attributes.get(KIND).is_some()
 }
 
-/// What a span is.
+/// The role of a span.
 pub(super) fn role(span: &Span, notes: &mut Notes) -> Role {
     let kind = span.attributes.text(KIND).map(str::to_ascii_uppercase);
     match kind.as_deref() {
@@ -28,7 +28,7 @@ pub(super) fn role(span: &Span, notes: &mut Notes) -> Role {
         // The Agents SDK's spans of hand-overs are of this kind, too, but hold nothing: the reply has the call.
         Some("TOOL") if is_run(span) => Role::Call(ran(span, notes)),
         Some("AGENT") => Role::Agent(agent(span, notes)),
-        // What judges or guards an agent asks models of its own.
+        // Judges and guards of an agent ask models of their own.
         Some("EVALUATOR" | "GUARDRAIL") => Role::Aside,
         // Libraries of MCP know nothing of OpenInference.
         None if span.attributes.text("mcp.method.name").is_some() => super::otel::role(span, notes),
@@ -44,10 +44,10 @@ fn is_run(span: &Span) -> bool {
 
 fn reply(span: &Span, notes: &mut Notes) -> Reply {
     let attributes = &span.attributes;
-    let mut outputs: Vec<Said> = messages(attributes, "llm.output_messages", "assistant", notes)
+    let mut outputs: Vec<AssistantMessage> = messages(attributes, "llm.output_messages", "assistant", notes)
         .into_iter()
         .filter_map(|turn| match turn {
-            Turn::Said(said) => Some(said),
+            Turn::Assistant(assistant) => Some(assistant),
             _ => None,
         })
         .collect();
@@ -70,7 +70,7 @@ fn reply(span: &Span, notes: &mut Notes) -> Reply {
     }
 }
 
-/// Whether what the model's server sent has several choices.
+/// Whether the raw reply of the model's server has several choices.
 fn has_choices(attributes: &Attributes) -> bool {
     let value = attributes.text("output.value").and_then(|text| parse(text.as_bytes()).ok());
     value.is_some_and(|(value, _)| value.list("choices").len() > 1)
@@ -95,8 +95,8 @@ fn message(message: &Json, role: &str, notes: &mut Notes) -> Option<Turn> {
     match message.text("role").unwrap_or(role) {
         "user" | "human" => Some(Turn::User(content(message, notes).unwrap_or_default())),
         "assistant" | "model" | "ai" => {
-            let said = said(message, notes);
-            (!said.is_empty()).then_some(Turn::Said(said))
+            let assistant = assistant_message(message, notes);
+            (!assistant.is_empty()).then_some(Turn::Assistant(assistant))
         }
         "tool" | "function" => Some(Turn::Result(Outcome {
             id: call_id(message.member("tool_call_id")),
@@ -114,11 +114,11 @@ fn undotted(message: &Json) -> Json {
     Json::Object(members(message).iter().map(|(key, value)| (name(key), value.clone())).collect())
 }
 
-fn said(message: &Json, notes: &mut Notes) -> Said {
-    let mut said = Said::new();
+fn assistant_message(message: &Json, notes: &mut Notes) -> AssistantMessage {
+    let mut assistant = AssistantMessage::new();
     let text = content(message, notes).unwrap_or_default().text();
     if !text.is_empty() {
-        said.push(Spoken::Text(text));
+        assistant.push(MessagePart::Text(text));
     }
     for one in message.list("tool_calls") {
         let call = one.member("tool_call").unwrap_or(one);
@@ -126,21 +126,26 @@ fn said(message: &Json, notes: &mut Notes) -> Said {
         let arguments =
             member(call, "function.arguments").or_else(|| member(one, "tool_call.function.arguments"));
         let id = call.member("id").or_else(|| member(one, "tool_call.id"));
-        said.push(Spoken::Call(made(id, name, arguments, notes)));
+        assistant.push(MessagePart::Call(traced_call(id, name, arguments, notes)));
     }
     if let Some(name) = message.member("function_call_name") {
-        said.push(Spoken::Call(made(
+        assistant.push(MessagePart::Call(traced_call(
             None,
             Some(name),
             message.member("function_call_arguments_json"),
             notes,
         )));
     }
-    said
+    assistant
 }
 
 /// A call: one without arguments has no attribute for them.
-fn made(id: Option<&Json>, name: Option<&Json>, arguments: Option<&Json>, notes: &mut Notes) -> TracedCall {
+fn traced_call(
+    id: Option<&Json>,
+    name: Option<&Json>,
+    arguments: Option<&Json>,
+    notes: &mut Notes,
+) -> TracedCall {
     let none = Json::Object(Vec::new());
     TracedCall {
         id: call_id(id),
@@ -150,7 +155,7 @@ fn made(id: Option<&Json>, name: Option<&Json>, arguments: Option<&Json>, notes:
     }
 }
 
-/// What a message holds; `None` if that is hidden.
+/// The content of a message; `None` if it is hidden.
 fn content(message: &Json, notes: &mut Notes) -> Option<Content> {
     let mut content = Content::default();
     for one in message.list("contents") {
@@ -171,16 +176,16 @@ fn content(message: &Json, notes: &mut Notes) -> Option<Content> {
     }
     match message.member("content") {
         Some(Json::String(text)) => cut::shown(text, notes).map(of_text_or_parts),
-        Some(other) => Some(Content::of(other)),
+        Some(other) => Some(Content::from_json(other)),
         None => Some(content),
     }
 }
 
 /// A tool that was run.
-fn ran(span: &Span, notes: &mut Notes) -> Ran {
+fn ran(span: &Span, notes: &mut Notes) -> ToolRun {
     let attributes = &span.attributes;
     let name = attributes.text("tool.name").filter(|name| !name.is_empty()).unwrap_or(&span.name);
-    let mut ran = Ran {
+    let mut ran = ToolRun {
         call: TracedCall {
             id: attributes.first(&["tool.id", "tool_call.id"]).and_then(|id| call_id(Some(id))),
             tool: tool(None, name),
@@ -191,7 +196,7 @@ fn ran(span: &Span, notes: &mut Notes) -> Ran {
         },
         is_second: true,
         message: span.error_message().map(str::to_owned),
-        ..Ran::default()
+        ..ToolRun::default()
     };
     output(&mut ran.call, attributes, notes);
     ran
@@ -223,7 +228,7 @@ fn output(call: &mut TracedCall, attributes: &Attributes, notes: &mut Notes) {
         call.is_error |= message.says("status", "error");
         call.result = match message.member("content") {
             Some(Json::String(text)) => cut::shown(text, notes).map(|text| of_text_or_parts(text).to_json()),
-            Some(parts) => Some(Content::of(parts).to_json()),
+            Some(parts) => Some(Content::from_json(parts).to_json()),
             None => Some(Content::of_text("").to_json()),
         };
         return;

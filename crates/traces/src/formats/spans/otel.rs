@@ -4,7 +4,7 @@ use m3_trajectory::json::{Json, parse};
 
 use super::cut;
 use super::otel_messages::{choices, event_turn, message, turns};
-use super::roles::{Agent, Ran, Reply, Role, Said, Turn};
+use super::roles::{Agent, AssistantMessage, Reply, Role, ToolRun, Turn};
 use crate::arguments::{tool, unwrapped};
 use crate::content::{Content, result_of};
 use crate::fields::Fields;
@@ -15,7 +15,7 @@ use crate::usage::Usage;
 /// The event with the messages of a request and its reply.
 const DETAILS: &str = "gen_ai.client.inference.operation.details";
 
-/// What a span is.
+/// The role of a span.
 pub(super) fn role(span: &Span, notes: &mut Notes) -> Role {
     let attributes = &span.attributes;
     if let Some(method) = attributes.text("mcp.method.name") {
@@ -54,7 +54,7 @@ fn is_reply(span: &Span) -> bool {
 fn reply(span: &Span, notes: &mut Notes) -> Reply {
     let details = span.events.iter().rev().find(|event| event.name == DETAILS).map(|event| &event.attributes);
     let sources = || std::iter::once(&span.attributes).chain(details);
-    let mut outputs: Vec<Said> = Vec::new();
+    let mut outputs: Vec<AssistantMessage> = Vec::new();
     let mut input = None;
     for source in sources() {
         if outputs.is_empty()
@@ -69,14 +69,14 @@ fn reply(span: &Span, notes: &mut Notes) -> Reply {
         }
     }
     if outputs.is_empty() || input.is_none() {
-        let (asked, said) = of_events(&span.events, notes);
-        input = input.or(Some(asked).filter(|asked| !asked.is_empty()));
+        let (user_content, assistant) = of_events(&span.events, notes);
+        input = input.or(Some(user_content).filter(|user_content| !user_content.is_empty()));
         if outputs.is_empty() {
-            outputs = said;
+            outputs = assistant;
         }
     }
     flat(&span.attributes, &mut input, &mut outputs, notes);
-    outputs.retain(|said| !said.is_empty());
+    outputs.retain(|assistant| !assistant.is_empty());
     let text = |key| sources().find_map(|source| source.text(key));
     Reply {
         input,
@@ -91,7 +91,12 @@ fn reply(span: &Span, notes: &mut Notes) -> Reply {
 }
 
 /// Messages in attributes of their own, `gen_ai.prompt.N.role`, as OpenLLMetry wrote them before 2026.
-fn flat(attributes: &Attributes, input: &mut Option<Vec<Turn>>, outputs: &mut Vec<Said>, notes: &mut Notes) {
+fn flat(
+    attributes: &Attributes,
+    input: &mut Option<Vec<Turn>>,
+    outputs: &mut Vec<AssistantMessage>,
+    notes: &mut Notes,
+) {
     if input.is_none()
         && let Some(prompt) = attributes.tree("gen_ai.prompt")
         && !prompt.items().is_empty()
@@ -101,28 +106,28 @@ fn flat(attributes: &Attributes, input: &mut Option<Vec<Turn>>, outputs: &mut Ve
     if outputs.is_empty()
         && let Some(completion) = attributes.tree("gen_ai.completion")
     {
-        let said = |one: &Json| {
+        let as_assistant = |one: &Json| {
             message(one, Some("assistant"), notes).into_iter().find_map(|turn| match turn {
-                Turn::Said(said) => Some(said),
+                Turn::Assistant(assistant) => Some(assistant),
                 _ => None,
             })
         };
-        *outputs = completion.items().iter().filter_map(said).collect();
+        *outputs = completion.items().iter().filter_map(as_assistant).collect();
     }
 }
 
 /// Messages in events or records of their own, as in the conventions up to 1.36.
-fn of_events(events: &[Event], notes: &mut Notes) -> (Vec<Turn>, Vec<Said>) {
+fn of_events(events: &[Event], notes: &mut Notes) -> (Vec<Turn>, Vec<AssistantMessage>) {
     let (mut input, mut outputs) = (Vec::new(), Vec::new());
     for event in events {
         let Some(kind) = event.name.strip_prefix("gen_ai.") else { continue };
         match (kind, kind.strip_suffix(".message")) {
             ("choice", _) => {
                 let choice = body(event);
-                let said = choice.member("message").map_or_else(|| choice.clone(), parsed);
-                outputs.extend(event_turn(&said, "assistant", notes).into_iter().find_map(
+                let body = choice.member("message").map_or_else(|| choice.clone(), parsed);
+                outputs.extend(event_turn(&body, "assistant", notes).into_iter().find_map(
                     |turn| match turn {
-                        Turn::Said(said) => Some(said),
+                        Turn::Assistant(body) => Some(body),
                         _ => None,
                     },
                 ));
@@ -134,7 +139,7 @@ fn of_events(events: &[Event], notes: &mut Notes) -> (Vec<Turn>, Vec<Said>) {
     (input, outputs)
 }
 
-/// What an event holds: the body of a record, else the attributes of an event.
+/// The content of an event: the body of a record, else the attributes of an event.
 fn body(event: &Event) -> Json {
     if let Some(body) = &event.body {
         return parsed(body);
@@ -143,7 +148,7 @@ fn body(event: &Event) -> Json {
         return parsed(content);
     }
     let members = event.attributes.iter().map(|(key, value)| {
-        // Attributes of events are texts; of what they hold only the content is meant as one.
+        // Attributes of events are texts of JSON, except for `content`, which is a text as such.
         (key.to_owned(), if key == "content" { value.clone() } else { parsed(value) })
     });
     Json::Object(members.collect())
@@ -187,7 +192,7 @@ fn usage(attributes: &Attributes, notes: &mut Notes) -> Usage {
 }
 
 /// A tool that was run: by a host, or by a client or a server of MCP.
-fn ran(span: &Span, notes: &mut Notes) -> Ran {
+fn ran(span: &Span, notes: &mut Notes) -> ToolRun {
     let attributes = &span.attributes;
     let method = attributes.text("mcp.method.name");
     let named = span.name.split_once(method.unwrap_or("execute_tool")).map(|(_, name)| name.trim());
@@ -205,14 +210,14 @@ fn ran(span: &Span, notes: &mut Notes) -> Ran {
     }
     let is_error = span.is_failed() || attributes.text("error.type").is_some_and(|kind| !kind.is_empty());
     let server = ["mcp.server.name", "fastmcp.server.name"].iter().find_map(|key| attributes.id(key));
-    Ran {
+    ToolRun {
         call: TracedCall {
             id: attributes.id("gen_ai.tool.call.id"),
             tool: tool(None, name),
             arguments: arguments(attributes.get("gen_ai.tool.call.arguments"), notes),
             result,
             is_error,
-            // The conventions' word for a kind that nobody knows.
+            // `_OTHER` is the conventions' word for an unknown kind.
             error_type: is_error.then(|| span.error_type()).flatten().filter(|kind| kind != "_OTHER"),
             ..TracedCall::default()
         },
@@ -229,7 +234,7 @@ fn is_ai_sdk(span: &Span) -> bool {
     span.scope == "ai" || span.scope.starts_with("@ai-sdk/")
 }
 
-/// Arguments; what Pydantic AI could not read as JSON is taken out of the object that it puts around it.
+/// Arguments. Text that Pydantic AI could not read as JSON is taken out of the object that it puts around it.
 fn arguments(value: Option<&Json>, notes: &mut Notes) -> Option<Json> {
     cut::arguments(value, notes).map(unwrapped)
 }
@@ -239,15 +244,16 @@ fn agent(span: &Span, notes: &mut Notes) -> Agent {
     let mut all = cut::value(attributes.get("pydantic_ai.all_messages"), notes)
         .map(|value| turns(&value, notes))
         .unwrap_or_default();
-    let asked = cut::value(attributes.get("gen_ai.input.messages"), notes).map(|value| turns(&value, notes));
-    let question = asked.iter().flatten().chain(&all).find_map(|turn| match turn {
+    let user_content =
+        cut::value(attributes.get("gen_ai.input.messages"), notes).map(|value| turns(&value, notes));
+    let question = user_content.iter().flatten().chain(&all).find_map(|turn| match turn {
         Turn::User(content) => Some(content.clone()),
         _ => None,
     });
     if all.is_empty() {
-        let said =
+        let outputs =
             cut::value(attributes.get("gen_ai.output.messages"), notes).map(|value| turns(&value, notes));
-        all = asked.into_iter().chain(said).flatten().collect();
+        all = user_content.into_iter().chain(outputs).flatten().collect();
     }
     let answer = attributes.get("final_result").map(|answer| match answer {
         Json::String(text) => text.clone(),
@@ -264,9 +270,9 @@ fn agent(span: &Span, notes: &mut Notes) -> Agent {
 
 /// The text of the last message, if it is the model's and has no calls.
 fn last_text(turns: &[Turn]) -> Option<String> {
-    let Turn::Said(said) = turns.last()? else { return None };
-    if super::roles::calls(said).next().is_some() {
+    let Turn::Assistant(assistant) = turns.last()? else { return None };
+    if super::roles::calls(assistant).next().is_some() {
         return None;
     }
-    super::roles::text(said)
+    super::roles::text(assistant)
 }

@@ -3,7 +3,7 @@
 use m3_trajectory::json::{Json, parse};
 
 use super::cut;
-use super::roles::{Said, Spoken, Turn};
+use super::roles::{AssistantMessage, MessagePart, Turn};
 use crate::arguments::{call_id, tool, unwrapped};
 use crate::content::{Content, of_text_or_parts, result_of};
 use crate::conversation::{Conversation, Outcome};
@@ -25,13 +25,13 @@ pub(in crate::formats) const MESSAGES: Format = Format {
                 match turn {
                     Turn::User(content) => conversation.user(content),
                     Turn::Result(outcome) => conversation.result(outcome),
-                    Turn::Said(said) => {
+                    Turn::Assistant(assistant) => {
                         conversation.reply(None);
-                        for spoken in said {
+                        for spoken in assistant {
                             match spoken {
-                                Spoken::Text(text) => conversation.say(&text),
-                                Spoken::Call(call) => conversation.call(call),
-                                Spoken::Result(outcome) => conversation.result(outcome),
+                                MessagePart::Text(text) => conversation.say(&text),
+                                MessagePart::Call(call) => conversation.call(call),
+                                MessagePart::Result(outcome) => conversation.result(outcome),
                             }
                         }
                     }
@@ -61,21 +61,21 @@ pub(super) fn turns(value: &Json, notes: &mut Notes) -> Vec<Turn> {
     list.iter().flat_map(|one| message(one, None, notes)).collect()
 }
 
-/// What a model said; several messages are alternatives.
-pub(super) fn choices(value: &Json, notes: &mut Notes) -> Vec<Said> {
+/// The model's message; several messages are alternatives.
+pub(super) fn choices(value: &Json, notes: &mut Notes) -> Vec<AssistantMessage> {
     let list = crate::head::messages(value).unwrap_or(std::slice::from_ref(value));
     let mut choices = Vec::new();
     for one in list {
-        let said = message(one, Some("assistant"), notes).into_iter().filter_map(|turn| match turn {
-            Turn::Said(said) => Some(said),
+        let parts = message(one, Some("assistant"), notes).into_iter().filter_map(|turn| match turn {
+            Turn::Assistant(assistant) => Some(assistant),
             _ => None,
         });
-        choices.push(said.flatten().collect());
+        choices.push(parts.flatten().collect());
     }
     choices
 }
 
-/// A message; `role` is what it has to be if it does not tell.
+/// A message; `role` is used where it does not name one.
 pub(super) fn message(message: &Json, role: Option<&str>, notes: &mut Notes) -> Vec<Turn> {
     let role = message.text("role").or(role).unwrap_or_default();
     match message.member("parts") {
@@ -84,7 +84,7 @@ pub(super) fn message(message: &Json, role: Option<&str>, notes: &mut Notes) -> 
             // A result in parts of texts alone: the message tells the call.
             if turns.is_empty() && role == "tool" && message.has("tool_call_id") {
                 let id = call_id(message.member("tool_call_id"));
-                turns.push(Turn::Result(Outcome::new(id, &Content::of(parts))));
+                turns.push(Turn::Result(Outcome::new(id, &Content::from_json(parts))));
             }
             turns
         }
@@ -96,31 +96,35 @@ pub(super) fn message(message: &Json, role: Option<&str>, notes: &mut Notes) -> 
 fn of_parts(parts: &[Json], role: &str, notes: &mut Notes) -> Vec<Turn> {
     let is_said = matches!(role, "assistant" | "model" | "ai");
     let mut turns = Vec::new();
-    let (mut said, mut content) = (Said::new(), Content::default());
+    let (mut assistant, mut content) = (AssistantMessage::new(), Content::default());
     for part in parts {
         match part.text("type") {
-            Some("tool_call") => said.push(Spoken::Call(call(part, notes))),
-            Some("server_tool_call") => said.push(Spoken::Call(server_call(part, notes))),
+            Some("tool_call") => assistant.push(MessagePart::Call(call(part, notes))),
+            Some("server_tool_call") => assistant.push(MessagePart::Call(server_call(part, notes))),
             Some("tool_call_response") => {
                 let outcome = response(part, notes);
-                if is_said { said.push(Spoken::Result(outcome)) } else { turns.push(Turn::Result(outcome)) }
+                if is_said {
+                    assistant.push(MessagePart::Result(outcome));
+                } else {
+                    turns.push(Turn::Result(outcome));
+                }
             }
-            Some("server_tool_call_response") => said.push(Spoken::Result(server_response(part))),
+            Some("server_tool_call_response") => assistant.push(MessagePart::Result(server_response(part))),
             Some("reasoning" | "thinking" | "compaction") => {}
             _ => {
-                let piece = Content::of(part);
+                let piece = Content::from_json(part);
                 if piece.is_empty() && !matches!(part, Json::String(_)) {
                     notes.add("a part of an unknown type is left out");
                 } else if is_said {
-                    said.push(Spoken::Text(piece.text()));
+                    assistant.push(MessagePart::Text(piece.text()));
                 } else {
                     content.parts.extend(piece.parts);
                 }
             }
         }
     }
-    if !said.is_empty() {
-        turns.push(Turn::Said(said));
+    if !assistant.is_empty() {
+        turns.push(Turn::Assistant(assistant));
     }
     if !content.is_empty() && matches!(role, "user" | "human") {
         turns.push(Turn::User(content));
@@ -146,7 +150,7 @@ fn response(part: &Json, notes: &mut Notes) -> Outcome {
     }
 }
 
-/// A call that the provider ran: what it holds depends on its type.
+/// A call that the provider ran; its members depend on its type.
 fn server_call(part: &Json, notes: &mut Notes) -> TracedCall {
     let held = part.member("server_tool_call");
     let inner = held.and_then(|held| held.first(&["arguments", "input"]));
@@ -187,11 +191,11 @@ fn without_type(value: &Json) -> Json {
 pub(super) fn event_turn(body: &Json, role: &str, notes: &mut Notes) -> Vec<Turn> {
     let role = body.text("role").unwrap_or(role);
     match role {
-        "user" | "human" => vec![Turn::User(body.member("content").map(asked).unwrap_or_default())],
+        "user" | "human" => vec![Turn::User(body.member("content").map(user_content).unwrap_or_default())],
         "tool" | "function" => {
             let result = cut::result(body.member("content"), notes);
             let result = match body.member("content") {
-                Some(content @ Json::Array(_)) => Some(Content::of(content).to_json()),
+                Some(content @ Json::Array(_)) => Some(Content::from_json(content).to_json()),
                 _ => result,
             };
             let outcome = Outcome {
@@ -203,15 +207,15 @@ pub(super) fn event_turn(body: &Json, role: &str, notes: &mut Notes) -> Vec<Turn
             vec![Turn::Result(outcome)]
         }
         "assistant" | "model" | "ai" => {
-            let text = body.member("content").map(asked).unwrap_or_default().text();
-            let mut said: Said = Vec::new();
+            let text = body.member("content").map(user_content).unwrap_or_default().text();
+            let mut assistant: AssistantMessage = Vec::new();
             if !text.is_empty() {
-                said.push(Spoken::Text(text));
+                assistant.push(MessagePart::Text(text));
             }
             for one in body.list("tool_calls").iter().chain(body.member("function_call")) {
-                said.push(Spoken::Call(chat_call(one, notes)));
+                assistant.push(MessagePart::Call(chat_call(one, notes)));
             }
-            if said.is_empty() { Vec::new() } else { vec![Turn::Said(said)] }
+            if assistant.is_empty() { Vec::new() } else { vec![Turn::Assistant(assistant)] }
         }
         _ => Vec::new(),
     }
@@ -229,14 +233,14 @@ fn chat_call(value: &Json, notes: &mut Notes) -> TracedCall {
 }
 
 /// The content of a message of the user or the model: a list of parts may be written as a text.
-fn asked(value: &Json) -> Content {
-    let Some(text) = value.as_str() else { return Content::of(value) };
+fn user_content(value: &Json) -> Content {
+    let Some(text) = value.as_str() else { return Content::from_json(value) };
     if text.starts_with('[')
         && let Ok((list, _)) = parse(text.as_bytes())
         && !list.items().is_empty()
         && list.items().iter().all(|part| part.text("type").is_some())
     {
-        return Content::of(&list);
+        return Content::from_json(&list);
     }
     of_text_or_parts(text)
 }

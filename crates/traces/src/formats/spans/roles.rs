@@ -1,32 +1,32 @@
-//! What a span is, in the same words for all dialects.
+//! The role of a span, in one form for all dialects.
 
 use crate::content::Content;
 use crate::conversation::Outcome;
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 
-/// What a span is.
+/// The role of a span.
 #[derive(Debug)]
 pub(super) enum Role {
-    /// What a request to a model brought back.
+    /// A request to a model, with its reply.
     Reply(Reply),
     /// A tool that was run.
-    Call(Ran),
-    /// An agent, or what runs agents.
+    Call(ToolRun),
+    /// An agent, or a span that runs agents.
     Agent(Agent),
-    /// What is below it has no part in the trajectory.
+    /// A span outside the trajectory, with all spans below it.
     Aside,
-    /// Anything else; what is below it belongs to what is above it.
+    /// Any other span; the spans below it belong to the span above it.
     Other,
 }
 
-/// What a request to a model brought back.
+/// A model's reply to one request.
 #[derive(Debug, Default)]
 pub(super) struct Reply {
     /// The messages of the request, if they are recorded.
     pub(super) input: Option<Vec<Turn>>,
-    /// What the model said, with its alternatives; empty if it is not recorded.
-    pub(super) outputs: Vec<Said>,
+    /// The model's message, with its alternatives; empty if it is not recorded.
+    pub(super) outputs: Vec<AssistantMessage>,
     /// Tokens.
     pub(super) usage: Usage,
     /// The model.
@@ -38,20 +38,20 @@ pub(super) struct Reply {
 /// A message of a request.
 #[derive(Debug, Clone)]
 pub(super) enum Turn {
-    /// Of the user.
+    /// A message of the user.
     User(Content),
-    /// Of the model.
-    Said(Said),
+    /// A message of the model.
+    Assistant(AssistantMessage),
     /// The result of a call.
     Result(Outcome),
 }
 
-/// What a model said, in its order.
-pub(super) type Said = Vec<Spoken>;
+/// A message of the model: its parts in their order.
+pub(super) type AssistantMessage = Vec<MessagePart>;
 
-/// A piece of what a model said.
+/// A part of a model's message.
 #[derive(Debug, Clone)]
-pub(super) enum Spoken {
+pub(super) enum MessagePart {
     /// A text.
     Text(String),
     /// A call.
@@ -62,48 +62,48 @@ pub(super) enum Spoken {
 
 /// A tool that was run.
 #[derive(Debug, Default)]
-pub(super) struct Ran {
-    /// The call, with what the span knows of it.
+pub(super) struct ToolRun {
+    /// The call, with the facts of the span.
     pub(super) call: TracedCall,
-    /// The server that the tool is of.
+    /// The server of the tool.
     pub(super) server: Option<String>,
-    /// Whether it is what a client or a server of MCP did for a call.
+    /// Whether the span is of an MCP client or server that worked for a call.
     pub(super) is_mcp: bool,
-    /// Whether control is passed on: what is below it is not inside the call.
+    /// Whether control is passed on: the spans below it are not inside the call.
     pub(super) passes_control: bool,
-    /// Whether messages tell results better than this span.
+    /// Whether results in messages are better than the result in this span.
     pub(super) is_second: bool,
-    /// What a failure says.
+    /// The message of a failure.
     pub(super) message: Option<String>,
 }
 
 /// An agent.
 #[derive(Debug, Default)]
 pub(super) struct Agent {
-    /// Its name.
+    /// The name of the agent.
     pub(super) name: Option<String>,
     /// All its messages, for traces whose replies are not recorded.
     pub(super) turns: Vec<Turn>,
-    /// What it was asked, if no message tells it.
+    /// The question to the agent, if no message has it.
     pub(super) question: Option<Content>,
-    /// What it answered, if no reply tells it.
+    /// The answer of the agent, if no reply has it.
     pub(super) answer: Option<String>,
-    /// Whether its caller waits for it, so that what it does is inside a call.
+    /// Whether the caller waits for the agent, so that its work is inside a call.
     pub(super) returns: bool,
 }
 
-/// The calls of what a model said.
-pub(super) fn calls(said: &Said) -> impl Iterator<Item = &TracedCall> {
-    said.iter().filter_map(|spoken| match spoken {
-        Spoken::Call(call) => Some(call),
+/// The calls of a model's message.
+pub(super) fn calls(assistant: &AssistantMessage) -> impl Iterator<Item = &TracedCall> {
+    assistant.iter().filter_map(|spoken| match spoken {
+        MessagePart::Call(call) => Some(call),
         _ => None,
     })
 }
 
-/// The texts of what a model said; `None` if there are none.
-pub(super) fn text(said: &Said) -> Option<String> {
-    let texts = said.iter().filter_map(|spoken| match spoken {
-        Spoken::Text(text) if !text.is_empty() => Some(text.as_str()),
+/// The texts of a model's message; `None` if there are none.
+pub(super) fn text(assistant: &AssistantMessage) -> Option<String> {
+    let texts = assistant.iter().filter_map(|spoken| match spoken {
+        MessagePart::Text(text) if !text.is_empty() => Some(text.as_str()),
         _ => None,
     });
     let texts: Vec<&str> = texts.collect();

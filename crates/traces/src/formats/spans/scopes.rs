@@ -1,8 +1,9 @@
-//! Which spans are of which trajectory: what is below a call is inside it, and several layers of spans may tell of one call.
+//! Which spans belong to which trajectory: spans below a call are inside it, and several layers of spans may describe
+//! one call.
 
 use std::collections::HashMap;
 
-use super::roles::{Ran, Reply, Role};
+use super::roles::{Reply, Role, ToolRun};
 use crate::spans::{Span, parents_first};
 
 /// The spans of a trace by the trajectories that they are of.
@@ -18,7 +19,7 @@ pub(super) struct Scopes {
 
 impl Scopes {
     /// Finds them, and merges layers of one call or one reply into the outermost.
-    pub(super) fn of(spans: &[Span], roles: &mut [Role]) -> Self {
+    pub(super) fn new(spans: &[Span], roles: &mut [Role]) -> Self {
         let mut scopes = Self { callers: vec![None; spans.len()], ..Self::default() };
         let mut holders: Vec<Option<usize>> = vec![None; spans.len()];
         let mut returns = vec![false; spans.len()];
@@ -45,7 +46,7 @@ impl Scopes {
                 && scopes.callers[span].is_some()
                 && !is_in_call;
             if absorb(roles, span, holders[span], scopes.callers[span]) {
-                // What is below a layer is below the call itself.
+                // Spans below a layer are below the call itself.
                 roles[span] = Role::Other;
             } else if !matches!(roles[span], Role::Other) {
                 members.push(span);
@@ -72,7 +73,7 @@ impl Scopes {
         self.members.remove(&holder).unwrap_or_default()
     }
 
-    /// What is inside a trajectory and has members of its own: of its calls those that have, and agents.
+    /// The inner trajectories of a trajectory: its calls that have spans of their own inside, and its agents.
     pub(super) fn insides(
         &mut self,
         holder: Option<usize>,
@@ -99,7 +100,7 @@ fn is_same_agent(roles: &[Role], outer: Option<usize>, inner: usize) -> bool {
     }
 }
 
-/// Adds a span to what holds it if both are layers of one call or of one reply.
+/// Merges a span into its holder if both are layers of one call or of one reply.
 fn absorb(roles: &mut [Role], span: usize, holder: Option<usize>, caller: Option<usize>) -> bool {
     let Some(holder) = holder else { return false };
     let is_layer = match (&roles[holder], &roles[span]) {
@@ -120,7 +121,7 @@ fn absorb(roles: &mut [Role], span: usize, holder: Option<usize>, caller: Option
 }
 
 /// Whether a call directly below another is the same one.
-fn is_layer(outer: &Ran, inner: &Ran) -> bool {
+fn is_layer(outer: &ToolRun, inner: &ToolRun) -> bool {
     let (name, within) = (bare(&outer.call.tool), bare(&inner.call.tool));
     if inner.is_mcp {
         // A host may put the server's name before that of the tool.
@@ -146,14 +147,14 @@ fn merge_replies(outer: &mut Reply, inner: Reply) {
     }
 }
 
-fn merge_calls(outer: &mut Ran, inner: Ran) {
+fn merge_calls(outer: &mut ToolRun, inner: ToolRun) {
     outer.server = outer.server.take().or(inner.server);
     outer.message = outer.message.take().or(inner.message);
     let (call, other) = (&mut outer.call, inner.call);
     call.arguments = call.arguments.take().or(other.arguments);
     call.result = call.result.take().or(other.result);
     call.is_error |= other.is_error;
-    // What MCP calls the failure says more than the class of an exception.
+    // The error type of MCP is more telling than the class of an exception.
     let (first, second) = (call.error_type.take(), other.error_type);
     call.error_type = if inner.is_mcp { second.or(first) } else { first.or(second) };
 }

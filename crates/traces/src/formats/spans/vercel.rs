@@ -3,7 +3,7 @@
 use m3_trajectory::json::Json;
 
 use super::cut;
-use super::roles::{Agent, Ran, Reply, Role, Said, Spoken, Turn};
+use super::roles::{Agent, AssistantMessage, MessagePart, Reply, Role, ToolRun, Turn};
 use crate::arguments::{call_id, tool};
 use crate::content::{Content, result_of, string};
 use crate::conversation::Outcome;
@@ -12,7 +12,7 @@ use crate::spans::{Attributes, Span};
 use crate::trace::{Notes, TracedCall};
 use crate::usage::Usage;
 
-/// What a span does.
+/// The attribute with the operation of a span.
 pub(super) const OPERATION: &str = "ai.operationId";
 
 /// Whether a span is one of the AI SDK.
@@ -31,7 +31,7 @@ pub(super) fn task(span: &Span) -> Option<String> {
     span.attributes.id(named?)
 }
 
-/// What a span is.
+/// The role of a span.
 pub(super) fn role(span: &Span, notes: &mut Notes) -> Role {
     let Some(operation) = span.attributes.text(OPERATION) else { return super::otel::role(span, notes) };
     match operation {
@@ -47,13 +47,14 @@ pub(super) fn role(span: &Span, notes: &mut Notes) -> Role {
 }
 
 fn reply(attributes: &Attributes, span: &Span, notes: &mut Notes) -> Reply {
-    let mut said = Said::new();
+    let mut assistant = AssistantMessage::new();
     let text = ["ai.response.text", "ai.response.object"].iter().find_map(|key| attributes.text(key));
-    said.extend(text.filter(|text| !text.is_empty()).map(|text| Spoken::Text(text.to_owned())));
+    assistant.extend(text.filter(|text| !text.is_empty()).map(|text| MessagePart::Text(text.to_owned())));
     let calls = cut::value(attributes.get("ai.response.toolCalls"), notes);
-    said.extend(calls.iter().flat_map(Json::items).map(|call| Spoken::Call(made(call, notes))));
+    assistant
+        .extend(calls.iter().flat_map(Json::items).map(|call| MessagePart::Call(traced_call(call, notes))));
     let input = cut::value(attributes.get("ai.prompt.messages"), notes).map(|list| turns(&list, notes));
-    let outputs: Vec<Said> = if said.is_empty() { Vec::new() } else { vec![said] };
+    let outputs: Vec<AssistantMessage> = if assistant.is_empty() { Vec::new() } else { vec![assistant] };
     let model = ["ai.response.model", "gen_ai.response.model", "ai.model.id"];
     Reply {
         input,
@@ -84,7 +85,7 @@ fn usage(attributes: &Attributes) -> Usage {
 }
 
 /// A call of a reply or of a message.
-fn made(call: &Json, notes: &mut Notes) -> TracedCall {
+fn traced_call(call: &Json, notes: &mut Notes) -> TracedCall {
     TracedCall {
         id: call_id(call.member("toolCallId")),
         tool: tool(None, call.text("toolName").unwrap_or_default()),
@@ -94,9 +95,9 @@ fn made(call: &Json, notes: &mut Notes) -> TracedCall {
 }
 
 /// A tool that was run. Its arguments and its result are JSON; a text is in quotes.
-fn ran(attributes: &Attributes, span: &Span, notes: &mut Notes) -> Ran {
+fn ran(attributes: &Attributes, span: &Span, notes: &mut Notes) -> ToolRun {
     let result = cut::value(attributes.get("ai.toolCall.result"), notes).map(|value| result_of(&value));
-    Ran {
+    ToolRun {
         call: TracedCall {
             id: attributes.id("ai.toolCall.id"),
             tool: tool(None, attributes.text("ai.toolCall.name").unwrap_or_default()),
@@ -107,7 +108,7 @@ fn ran(attributes: &Attributes, span: &Span, notes: &mut Notes) -> Ran {
             ..TracedCall::default()
         },
         message: span.error_message().map(str::to_owned),
-        ..Ran::default()
+        ..ToolRun::default()
     }
 }
 
@@ -138,19 +139,19 @@ fn turns(list: &Json, notes: &mut Notes) -> Vec<Turn> {
         let content = message.member("content");
         let parts = content.map(Json::items).unwrap_or_default();
         match message.text("role") {
-            Some("user") => turns.push(Turn::User(content.map(Content::of).unwrap_or_default())),
+            Some("user") => turns.push(Turn::User(content.map(Content::from_json).unwrap_or_default())),
             Some("assistant") => {
-                let text = content.map(Content::of).unwrap_or_default().text();
-                let mut said: Said = Vec::new();
+                let text = content.map(Content::from_json).unwrap_or_default().text();
+                let mut assistant: AssistantMessage = Vec::new();
                 if !text.is_empty() {
-                    said.push(Spoken::Text(text));
+                    assistant.push(MessagePart::Text(text));
                 }
-                said.extend(parts.iter().filter_map(|part| match part.text("type") {
-                    Some("tool-call") => Some(Spoken::Call(made(part, notes))),
-                    Some("tool-result") => Some(Spoken::Result(outcome(part))),
+                assistant.extend(parts.iter().filter_map(|part| match part.text("type") {
+                    Some("tool-call") => Some(MessagePart::Call(traced_call(part, notes))),
+                    Some("tool-result") => Some(MessagePart::Result(outcome(part))),
                     _ => None,
                 }));
-                turns.push(Turn::Said(said));
+                turns.push(Turn::Assistant(assistant));
             }
             Some("tool") => {
                 let results = parts.iter().filter(|part| part.says("type", "tool-result"));
@@ -169,7 +170,7 @@ fn outcome(part: &Json) -> Outcome {
     let value = output.and_then(|output| output.member("value"));
     let result = match kind {
         "execution-denied" => output.and_then(|output| output.text("reason")).map(string),
-        "content" => value.map(|value| Content::of(value).to_json()),
+        "content" => value.map(|value| Content::from_json(value).to_json()),
         _ => value.or(output).or_else(|| part.member("result")).map(result_of),
     };
     Outcome {

@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use super::vercel::{OPERATION, is_own};
 use crate::groups::Place;
 use crate::input::{Input, ReadError, Sink};
-use crate::spans::{Adopted, Found, Span};
+use crate::spans::{NewParent, Span, SpanIndex};
 
-/// What matters of a span that is alone in its trace.
+/// The facts about a span that is alone in its trace.
 struct Alone {
     place: Place,
     start: Option<u64>,
     end: Option<u64>,
-    /// What the program called its call of the SDK.
+    /// The program's name for its call of the SDK.
     name: Option<String>,
     /// Whether it is a request or a tool, and not a whole call of the SDK.
     is_request: bool,
@@ -21,7 +21,7 @@ struct Alone {
     trace: String,
 }
 
-/// The most spans that are put together: what matters of all of them is in memory.
+/// The most spans that are put together: the facts about all of them are in memory.
 const MOST: usize = 500_000;
 
 /// Finds spans that are alone in their traces and were made while a call of the SDK was running, by their offsets in the
@@ -29,8 +29,8 @@ const MOST: usize = 500_000;
 pub(super) fn join(
     input: &Input<'_>,
     sink: &mut dyn Sink,
-    found: &Found,
-) -> Result<Option<HashMap<u64, Adopted>>, ReadError> {
+    found: &SpanIndex,
+) -> Result<Option<HashMap<u64, NewParent>>, ReadError> {
     let (mut alone, mut others) = (Vec::new(), 0_u64);
     found.each_alone(input, sink, OPERATION, of_span, |_, span| {
         if alone.len() < MOST {
@@ -56,14 +56,14 @@ pub(super) fn join(
         let before = roots.partition_point(|root| root.start <= span.start);
         let holds = |root: &&Alone| root.end >= span.end && root.name == span.name;
         if let Some(root) = roots[..before].iter().rev().take(NEAREST).find(holds) {
-            let by = Adopted { place: root.place, id: root.id.clone(), trace: root.trace.clone() };
+            let by = NewParent { place: root.place, id: root.id.clone(), trace: root.trace.clone() };
             adopted.insert(span.place.offset, by);
         }
     }
     Ok(Some(adopted))
 }
 
-/// What matters of a span of the SDK that has no parent.
+/// The facts about a span of the SDK that has no parent.
 fn of_span(place: Place, span: Span) -> Option<Alone> {
     (is_own(&span) && span.parent.is_none()).then(|| Alone {
         place,

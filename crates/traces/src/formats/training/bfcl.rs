@@ -1,4 +1,4 @@
-//! Berkeley Function-Calling Leaderboard: its tasks, what models called, and what they may call.
+//! Berkeley Function-Calling Leaderboard: its tasks, the calls of models, and the accepted calls.
 
 use m3_trajectory::json::Json;
 
@@ -28,7 +28,8 @@ fn is_answer(value: &Json) -> bool {
     value.has("id") && matches!(value.member("ground_truth"), Some(Json::Array(_)))
 }
 
-/// Other programs write an id with a result as well, so the result has to hold calls or stand beside its tokens.
+/// Whether a record is a model's result. Other programs write an id with a result as well, so the result has to hold
+/// calls or stand beside its tokens.
 fn is_result(value: &Json) -> bool {
     if !value.has("id") || value.has("jsonrpc") {
         return false;
@@ -53,7 +54,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     input.records(sink, |sink, at, value| {
         // A record has an id also where it is alone.
         let at = At { index: at.index.or(Some(0)), ..at };
-        let facts = TaskFacts::of(value);
+        let facts = TaskFacts::from_json(value);
         let (question, has_more) = question(value);
         let Some(mut trace) = calls_of(value, at.id(value.id("id")), &facts) else {
             sink.warn(at.line, "a record of another layout is left out");
@@ -87,8 +88,8 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     })
 }
 
-/// The calls of a record: those that may be made or those of a model. A question alone has none; where nothing that is
-/// offered fits, that is what should be called.
+/// The calls of a record: the accepted ones or those of a model. A question alone has no calls; where no offered
+/// function fits, an empty list is the right answer.
 fn calls_of(value: &Json, id: Option<String>, facts: &TaskFacts) -> Option<Trace> {
     let mut conversation = Conversation::with_id(id);
     if let Some(truth) = value.member("ground_truth") {
@@ -108,7 +109,7 @@ fn calls_of(value: &Json, id: Option<String>, facts: &TaskFacts) -> Option<Trace
     Some(conversation.finish())
 }
 
-/// A number, or the sum of those of all turns and steps.
+/// A number, or the sum of the numbers of all turns and steps.
 fn sum(value: &Json) -> Option<u64> {
     match value {
         Json::Array(list) => list.iter().filter_map(sum).reduce(u64::saturating_add),
@@ -116,7 +117,7 @@ fn sum(value: &Json) -> Option<u64> {
     }
 }
 
-/// What a model called: the calls of one reply, or a list of replies for each turn of the user.
+/// The calls of a model: those of one reply, or a list of replies for each turn of the user.
 fn result(conversation: &mut Conversation, result: &Json) {
     let list = result.items();
     if !list.iter().any(|turn| matches!(turn, Json::Array(_))) {
@@ -177,8 +178,8 @@ fn add(conversation: &mut Conversation, call: TracedCall) {
     conversation.call(call);
 }
 
-/// What may be called: {NAME: {ARGUMENT: allowed values}} of one reply, or for each turn calls in Python, of which nothing
-/// tells which belong to one reply.
+/// The accepted calls: {NAME: {ARGUMENT: allowed values}} of one reply, or for each turn calls in Python, without a
+/// mark of which belong to one reply.
 fn answer(conversation: &mut Conversation, truth: &[Json]) {
     for item in truth {
         match item {
@@ -217,7 +218,7 @@ fn first_of_each(conversation: &mut Conversation, allowed: &Json) -> Vec<(String
                 "of several allowed values of an argument the first is taken; all are in the member `accepted`",
             );
         }
-        // An empty text says that the argument may be left out.
+        // An empty text means that the argument may be left out.
         if let Some(first) = values.first().filter(|first| first.as_str() != Some("")) {
             chosen.push((key.clone(), inner(conversation, first)));
         }

@@ -1,11 +1,11 @@
-//! What a record of BFCL says of its task: the kind, the language and the functions that are offered.
+//! The facts of a BFCL record about its task: the category, the language and the offered functions.
 
 use m3_trajectory::json::Json;
 
 use crate::content::{object, string};
 use crate::fields::{Fields, members};
 
-/// What a record says of its task.
+/// The facts of a record about its task.
 #[derive(Debug, PartialEq)]
 pub(super) struct TaskFacts {
     /// The category, such as `live_multiple` or `multi_turn_base`.
@@ -19,7 +19,7 @@ pub(super) struct TaskFacts {
 impl TaskFacts {
     /// The category and the language are in the id, such as `simple_java_12` or `live_multiple_3-1-0`; the functions stand
     /// beside the question.
-    pub(super) fn of(value: &Json) -> Self {
+    pub(super) fn from_json(value: &Json) -> Self {
         let id = value.text("id").unwrap_or_default();
         let category = id.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-').strip_suffix('_');
         let mut words = category.into_iter().flat_map(|category| category.split('_'));
@@ -35,24 +35,24 @@ impl TaskFacts {
         Self { category: category.map(str::to_owned), extra, tools: tools.collect() }
     }
 
-    /// Whether the right calls are none, or any: then there is no list of possible answers.
+    /// Whether the task has no list of accepted calls: the right answer is no call, or any call.
     pub(super) fn has_no_gold(&self) -> bool {
         self.category.as_ref().is_some_and(|category| category.ends_with("relevance"))
     }
 }
 
-/// The name of a function and the types of what it takes: nothing else decides whether a call is right.
+/// The name of a function and the types of its parameters: nothing else decides whether a call is right.
 fn function(value: &Json) -> Json {
     let schema = value.member("parameters");
     let properties = properties(value).iter().map(|(name, schema)| {
-        let items = schema.member("items").map(|items| Json::Object(kept(items, &["type"])));
-        let mut members = kept(schema, &["type"]);
+        let items = schema.member("items").map(|items| Json::Object(members_named(items, &["type"])));
+        let mut members = members_named(schema, &["type"]);
         members.extend(items.map(|items| ("items".to_owned(), items)));
         (name.clone(), Json::Object(members))
     });
     let mut parameters = vec![("properties".to_owned(), Json::Object(properties.collect()))];
-    parameters.extend(schema.map(|schema| kept(schema, &["type", "required"])).unwrap_or_default());
-    let mut members = kept(value, &["name"]);
+    parameters.extend(schema.map(|schema| members_named(schema, &["type", "required"])).unwrap_or_default());
+    let mut members = members_named(value, &["name"]);
     members.push(("parameters".to_owned(), Json::Object(parameters)));
     Json::Object(members)
 }
@@ -62,7 +62,7 @@ fn properties(function: &Json) -> &[(String, Json)] {
 }
 
 /// The members with these names.
-fn kept(value: &Json, names: &[&str]) -> Vec<(String, Json)> {
+fn members_named(value: &Json, names: &[&str]) -> Vec<(String, Json)> {
     members(value).iter().filter(|(name, _)| names.contains(&name.as_str())).cloned().collect()
 }
 
@@ -75,7 +75,9 @@ fn tool(function: &Json, is_source: bool) -> Option<Json> {
     let own = own.map(|(name, it)| (name.clone(), if is_source { source(it) } else { schema(it) }));
     let mut parameters =
         vec![("type".to_owned(), string("object")), ("properties".to_owned(), Json::Object(own.collect()))];
-    parameters.extend(function.member("parameters").map(|all| kept(all, &["required"])).unwrap_or_default());
+    parameters.extend(
+        function.member("parameters").map(|all| members_named(all, &["required"])).unwrap_or_default(),
+    );
     members.push(("inputSchema".to_owned(), Json::Object(parameters)));
     Some(Json::Object(members))
 }
@@ -111,7 +113,7 @@ fn schema(value: &Json) -> Json {
     }
 }
 
-/// What the user says, and whether there is more in the conversation.
+/// The user's first message, and whether the conversation has more.
 pub(super) fn question(value: &Json) -> (Option<String>, bool) {
     let messages: Vec<&Json> = value.list("question").iter().flat_map(Json::items).collect();
     let own: Vec<&str> = messages
@@ -134,7 +136,7 @@ mod tests {
 
     #[test]
     fn functions_are_kept_for_the_checker_and_for_a_catalog() {
-        let facts = TaskFacts::of(&json(
+        let facts = TaskFacts::from_json(&json(
             r#"{"id": "live_simple_3-1-0", "function": [{"name": "f", "description": "d", "parameters": {"type": "dict", "required": ["x"],
             "properties": {"x": {"type": "tuple", "description": "e", "items": {"type": "float"}}, "y": {"type": "any", "default": 1}}}}]}"#,
         ));
@@ -147,7 +149,7 @@ mod tests {
 
     #[test]
     fn values_of_other_languages_are_texts() {
-        let facts = TaskFacts::of(&json(
+        let facts = TaskFacts::from_json(&json(
             r#"{"id": "simple_java_12", "function": [{"name": "f", "parameters": {"properties": {"x": {"type": "long", "description": "How long."}}}}]}"#,
         ));
         assert_eq!(facts.extra[0], ("language".to_owned(), string("java")));
@@ -157,19 +159,19 @@ mod tests {
 
     #[test]
     fn categories_are_in_ids() {
-        let of = |id: &str| TaskFacts::of(&json(&format!("{{\"id\": \"{id}\"}}")));
-        assert_eq!(of("live_parallel_multiple_3-1-0").category.as_deref(), Some("live_parallel_multiple"));
-        assert!(of("live_irrelevance_1-0-0").has_no_gold() && !of("multiple_1").has_no_gold());
-        assert_eq!(of("multi_turn_base_3").category.as_deref(), Some("multi_turn_base"));
-        assert_eq!(of("simple").category, None);
+        let facts = |id: &str| TaskFacts::from_json(&json(&format!("{{\"id\": \"{id}\"}}")));
+        assert_eq!(facts("live_parallel_multiple_3-1-0").category.as_deref(), Some("live_parallel_multiple"));
+        assert!(facts("live_irrelevance_1-0-0").has_no_gold() && !facts("multiple_1").has_no_gold());
+        assert_eq!(facts("multi_turn_base_3").category.as_deref(), Some("multi_turn_base"));
+        assert_eq!(facts("simple").category, None);
     }
 
     #[test]
     fn a_question_is_what_the_user_says() {
-        let of = |turns: &str| question(&json(&format!("{{\"question\": {turns}}}")));
-        assert_eq!(of(r#"[[{"role": "user", "content": "q"}]]"#), (Some("q".to_owned()), false));
+        let question_of = |turns: &str| question(&json(&format!("{{\"question\": {turns}}}")));
+        assert_eq!(question_of(r#"[[{"role": "user", "content": "q"}]]"#), (Some("q".to_owned()), false));
         let several = r#"[[{"role": "system", "content": "s"}, {"role": "user", "content": "a"}], [{"role": "user", "content": "b"}]]"#;
-        assert_eq!(of(several), (Some("a\n\nb".to_owned()), true));
-        assert_eq!(of("[]"), (None, false));
+        assert_eq!(question_of(several), (Some("a\n\nb".to_owned()), true));
+        assert_eq!(question_of("[]"), (None, false));
     }
 }

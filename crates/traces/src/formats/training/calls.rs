@@ -1,4 +1,4 @@
-//! Calls as Python writes them: `f(a=1, b='x')`. Nothing is run; what is no literal stays a text.
+//! Calls in the syntax of Python: `f(a=1, b='x')`. Nothing is run; an argument that is not a literal stays a text.
 
 use m3_trajectory::json::Json;
 

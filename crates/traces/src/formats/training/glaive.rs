@@ -1,4 +1,4 @@
-//! Glaive: a conversation in one text, with `<functioncall>` and the names of who speaks in capitals.
+//! Glaive: a conversation in one text, with `<functioncall>` and the names of the speakers in capitals.
 
 use m3_trajectory::json::{Json, parse};
 
@@ -20,7 +20,7 @@ pub(in super::super) const GLAIVE: Format = Format {
     read,
 };
 
-/// Who speaks.
+/// The names of the speakers.
 const SPEAKERS: [&str; 4] = ["USER:", "ASSISTANT:", "FUNCTION RESPONSE:", "SYSTEM:"];
 
 fn chat(value: &Json) -> Option<&str> {
@@ -39,8 +39,8 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     })
 }
 
-/// Who says what. A name begins a turn at the beginning of a line or after the end of a text; in a text of one line
-/// everywhere.
+/// The turns with their speakers. A name begins a turn at the beginning of a line or after the end of a text; in a text
+/// of one line everywhere.
 fn turns(text: &str) -> Vec<(&'static str, &str)> {
     let is_one_line = !text.trim().contains('\n');
     let mut starts = Vec::new();
@@ -135,15 +135,18 @@ mod tests {
 
     #[test]
     fn arguments_in_any_quotes() {
-        let of = |text: &str| {
+        let parsed = |text: &str| {
             let call = call(text);
             (call.tool, call.arguments.unwrap().to_text(Keys::AsRead))
         };
         let expected = |tool: &str, arguments: &str| (tool.to_owned(), arguments.to_owned());
-        assert_eq!(of(r#"{"name": "a", "arguments": '{"t": "x\ny"}'}"#), expected("a", r#"{"t":"x\ny"}"#));
-        assert_eq!(of(r#"{"name": "a", "arguments": {"t": 1}}"#), expected("a", r#"{"t":1}"#));
-        assert_eq!(of(r#"{"name": "a", "arguments": '{}'}"#), expected("a", "{}"));
-        assert_eq!(of(r#"{"name": "a", "arguments": '{"t": 1'}"#), expected("a", r#""{\"t\": 1""#));
-        assert_eq!(of(r#"{"name": "a", "argu"#), expected("", r#""{\"name\": \"a\", \"argu""#));
+        assert_eq!(
+            parsed(r#"{"name": "a", "arguments": '{"t": "x\ny"}'}"#),
+            expected("a", r#"{"t":"x\ny"}"#)
+        );
+        assert_eq!(parsed(r#"{"name": "a", "arguments": {"t": 1}}"#), expected("a", r#"{"t":1}"#));
+        assert_eq!(parsed(r#"{"name": "a", "arguments": '{}'}"#), expected("a", "{}"));
+        assert_eq!(parsed(r#"{"name": "a", "arguments": '{"t": 1'}"#), expected("a", r#""{\"t\": 1""#));
+        assert_eq!(parsed(r#"{"name": "a", "argu"#), expected("", r#""{\"name\": \"a\", \"argu""#));
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn literal(text: &str) -> Option<Json> {
     reader.rest.is_empty().then_some(value)
 }
 
-/// What of a text has not been read yet.
+/// A reader of a text, with the rest that has not been read.
 pub(super) struct Reader<'t> {
     pub(super) rest: &'t str,
 }
@@ -134,7 +134,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What stands after a backslash.
+    /// Reads the characters after a backslash.
     fn escape(&mut self, out: &mut String) -> Option<()> {
         let mut letters = self.rest.chars();
         let letter = letters.next()?;

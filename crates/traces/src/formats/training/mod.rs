@@ -51,9 +51,9 @@ mod tests {
     use crate::trace::Trace;
 
     #[derive(Default)]
-    struct Kept(Vec<Trace>, Vec<String>);
+    struct CollectingSink(Vec<Trace>, Vec<String>);
 
-    impl Sink for Kept {
+    impl Sink for CollectingSink {
         fn trace(&mut self, _: Option<u64>, trace: Trace) -> Result<(), ReadError> {
             self.0.push(trace);
             Ok(())
@@ -65,15 +65,15 @@ mod tests {
     }
 
     /// The format of a file and what is read from it.
-    fn found(text: &str) -> (Option<&'static str>, Result<Kept, String>) {
+    fn recognize_and_read(text: &str) -> (Option<&'static str>, Result<CollectingSink, String>) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         std::fs::write(&path, text).unwrap();
         let source = Source::open(&path).unwrap();
         let file = recognize(&source).unwrap();
-        let mut kept = Kept::default();
-        let read = file.as_ref().map_or(Ok(()), |file| file.read(&mut kept));
-        (file.map(|file| file.format.name), read.map(|()| kept).map_err(|error| error.to_string()))
+        let mut sink = CollectingSink::default();
+        let read = file.as_ref().map_or(Ok(()), |file| file.read(&mut sink));
+        (file.map(|file| file.format.name), read.map(|()| sink).map_err(|error| error.to_string()))
     }
 
     #[test]
@@ -98,19 +98,19 @@ mod tests {
             (r#"{"text": "just words"}"#, None),
         ] {
             let ours = [SHAREGPT.name, XLAM.name, BFCL.name, GLAIVE.name, RENDERED.name];
-            assert_eq!(found(text).0.filter(|name| ours.contains(name)), name, "{text}");
+            assert_eq!(recognize_and_read(text).0.filter(|name| ours.contains(name)), name, "{text}");
         }
     }
 
     #[test]
     fn records_have_their_own_ids_or_their_places() {
         let lines = "{\"query\": \"q\", \"answers\": \"[]\"}\n{\"id\": 7, \"query\": \"q\", \"answers\": []}\n{\"x\": 1}\n";
-        let kept = found(lines).1.unwrap();
+        let sink = recognize_and_read(lines).1.unwrap();
         assert_eq!(
-            kept.0.iter().map(|trace| trace.id.as_deref()).collect::<Vec<_>>(),
+            sink.0.iter().map(|trace| trace.id.as_deref()).collect::<Vec<_>>(),
             [Some("0"), Some("7")]
         );
-        assert_eq!(kept.1, ["a record of another layout is left out"]);
+        assert_eq!(sink.1, ["a record of another layout is left out"]);
     }
 
     #[test]
@@ -119,7 +119,7 @@ mod tests {
             let text = format!(
                 r#"{{"id": "{id}", "question": [[{{"role": "user", "content": "q"}}]], "function": [{{"name": "f"}}]}}"#
             );
-            found(&text).1.unwrap().0.remove(0)
+            recognize_and_read(&text).1.unwrap().0.remove(0)
         };
         let task = question("simple_python_1");
         assert_eq!((task.kind, task.task_type.as_deref()), (crate::TraceKind::Task, Some("simple_python")));
@@ -127,12 +127,15 @@ mod tests {
         let none = question("irrelevance_1");
         assert!(none.kind == crate::TraceKind::Reference && none.call_count() == 0);
         let both = r#"{"id": "x", "question": [[{"role": "user", "content": "q"}]], "ground_truth": [{"f": {"a": [1, 2]}}]}"#;
-        let trace = found(both).1.unwrap().0.remove(0);
+        let trace = recognize_and_read(both).1.unwrap().0.remove(0);
         assert!(
             trace.kind == crate::TraceKind::Reference && trace.question.is_some() && trace.call_count() == 1
         );
-        let made =
-            found(r#"{"id": "x", "result": [{"f": "{}"}], "input_token_count": 3}"#).1.unwrap().0.remove(0);
+        let made = recognize_and_read(r#"{"id": "x", "result": [{"f": "{}"}], "input_token_count": 3}"#)
+            .1
+            .unwrap()
+            .0
+            .remove(0);
         assert!(made.kind == crate::TraceKind::Prediction && made.usage.input == Some(3));
     }
 }

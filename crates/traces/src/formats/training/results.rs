@@ -27,11 +27,11 @@ pub(super) fn results(conversation: &mut Conversation, text: &str) {
     conversation.result(outcome(text));
 }
 
-/// What stands between the tags. A text that has only tags between results has no outermost ones.
+/// The texts between the tags. A text that has only tags between results has no outermost ones.
 fn blocks(text: &str) -> Vec<&str> {
     let mut blocks: Vec<&str> = text.split("</tool_response>").collect();
     let last = blocks.pop().unwrap_or_default();
-    // What follows the last end is no result, unless it has a beginning.
+    // The text after the last end tag is not a result, unless it has a beginning.
     if last.contains("<tool_response>") {
         blocks.push(last);
     }
@@ -77,9 +77,9 @@ mod tests {
 
     #[test]
     fn named_results_are_objects_and_others_are_texts() {
-        let of = |text: &str| outcome(text).result.unwrap();
-        assert!(matches!(of("{\"name\": \"t\", \"content\": null}"), Json::Object(_)));
-        assert!(matches!(of("{'name': 't', 'content': {'a': None}}"), Json::Object(_)));
-        assert_eq!(of("\n{\"city\": \"Oslo\"}\n"), string("{\"city\": \"Oslo\"}"));
+        let result_of = |text: &str| outcome(text).result.unwrap();
+        assert!(matches!(result_of("{\"name\": \"t\", \"content\": null}"), Json::Object(_)));
+        assert!(matches!(result_of("{'name': 't', 'content': {'a': None}}"), Json::Object(_)));
+        assert_eq!(result_of("\n{\"city\": \"Oslo\"}\n"), string("{\"city\": \"Oslo\"}"));
     }
 }

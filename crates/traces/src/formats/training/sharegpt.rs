@@ -24,17 +24,17 @@ fn is_record(value: &Json) -> bool {
     value.list("conversations").iter().any(|turn| turn.first(&ROLE).is_some() && turn.first(&TEXT).is_some())
 }
 
-/// Who speaks; the names can be chosen.
+/// The members with the speaker, whose names can be chosen.
 const ROLE: [&str; 2] = ["from", "role"];
 
-/// What is said.
+/// The members with the text.
 const TEXT: [&str; 2] = ["value", "content"];
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     records(input, sink, |conversation, value| {
         if value.has("conversations") {
             let mut reader = Reader {
-                types: value.member("tools").map(Types::of).unwrap_or_default(),
+                types: value.member("tools").map(Types::from_tools).unwrap_or_default(),
                 ..Reader::default()
             };
             for turn in value.list("conversations") {
@@ -50,7 +50,7 @@ struct Reader {
     types: Types,
     /// Whether calls are written as `Action: ..`.
     is_react: bool,
-    /// Whether the model has given up and what follows begins again.
+    /// Whether the model has given up, so that the next message begins again.
     has_given_up: bool,
     /// Whether the next result is that of giving the answer.
     has_finished: bool,
@@ -60,11 +60,11 @@ impl Reader {
     fn turn(&mut self, conversation: &mut Conversation, turn: &Json) {
         let text = turn
             .first(&TEXT)
-            .map(|value| value.as_str().map_or_else(|| Content::of(value).text(), str::to_owned));
+            .map(|value| value.as_str().map_or_else(|| Content::from_json(value).text(), str::to_owned));
         let text = text.unwrap_or_default();
         match turn.first(&ROLE).and_then(Json::as_str) {
             Some("system") => self.types.add_prompt(&text),
-            Some("human" | "user") => conversation.user(Content::of_text(asked(&text))),
+            Some("human" | "user") => conversation.user(Content::of_text(question_of(&text))),
             Some("gpt" | "assistant" | "chatgpt" | "model" | "bot") => {
                 self.begin(conversation);
                 self.reply(conversation, &text);
@@ -89,7 +89,7 @@ impl Reader {
     fn begin(&mut self, conversation: &mut Conversation) {
         if std::mem::take(&mut self.has_given_up) {
             conversation.start_again();
-            conversation.answer = Answer::OfMessages;
+            conversation.answer = Answer::FromMessages;
         }
         self.has_finished = false;
     }
@@ -113,7 +113,7 @@ impl Reader {
         }
     }
 
-    /// A call of `ToolBench`. `Finish` is none: it gives the answer or gives up.
+    /// A call of `ToolBench`. `Finish` is not a call: it gives the answer or gives up.
     fn act(&mut self, conversation: &mut Conversation, name: &str, input: &str) {
         self.is_react = true;
         let arguments = written::object(input);
@@ -127,7 +127,7 @@ impl Reader {
         let kind = arguments.text("return_type").or_else(|| arguments.as_str()).unwrap_or_default();
         self.has_given_up = kind.contains("give_up_and_restart");
         let answer = arguments.text("final_answer").filter(|_| !self.has_given_up);
-        conversation.answer = Answer::Told(answer.map(str::to_owned));
+        conversation.answer = Answer::Stated(answer.map(str::to_owned));
         conversation.end_reply();
     }
 
@@ -147,7 +147,7 @@ impl Reader {
 }
 
 /// A question without the word that `ToolBench` ends it with.
-fn asked(text: &str) -> &str {
+fn question_of(text: &str) -> &str {
     text.trim_end().strip_suffix("\nBegin!").unwrap_or(text).trim_end()
 }
 

@@ -1,4 +1,4 @@
-//! What types the arguments of tools have, for texts that do not tell numbers from texts.
+//! The types of tools' parameters, for formats that do not mark which texts are numbers.
 
 use std::collections::HashMap;
 
@@ -13,8 +13,8 @@ use crate::fields::{Fields, members};
 pub(super) struct Types(HashMap<String, HashMap<String, Json>>);
 
 impl Types {
-    /// Those of a list of tools, or of its JSON.
-    pub(super) fn of(tools: &Json) -> Self {
+    /// The types of a list of tools, or of its JSON.
+    pub(super) fn from_tools(tools: &Json) -> Self {
         let mut types = Self::default();
         types.add(tools);
         types
@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(value("s", "19"), (string("19"), true));
         assert_eq!(value("b", "True"), (Json::Bool(true), true));
         assert_eq!(value("x", "19"), (string("19"), false));
-        let flat = Types::of(&string(r#"[{"name": "t", "parameters": {"n": {"type": "int"}}}]"#));
+        let flat = Types::from_tools(&string(r#"[{"name": "t", "parameters": {"n": {"type": "int"}}}]"#));
         assert_eq!(flat.value("t", "n", "1"), (Json::Integer(1), true));
     }
 }

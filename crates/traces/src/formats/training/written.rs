@@ -10,7 +10,7 @@ use crate::conversation::Conversation;
 use crate::fields::Fields;
 use crate::trace::TracedCall;
 
-/// What stands outside of all pairs of these tags, and what stands in each. Without its end a block goes to the next
+/// The text outside of all pairs of these tags, and the text in each pair. A block without an end goes to the next
 /// beginning.
 pub(super) fn tagged<'t>(text: &'t str, open: &str, close: &str) -> (String, Vec<&'t str>) {
     let mut pieces = text.split(open);
@@ -31,16 +31,16 @@ pub(super) fn without_thoughts(text: &str) -> &str {
 
 /// The calls of a reply whose text has each in `<tool_call>`, and its text.
 pub(super) fn reply(conversation: &mut Conversation, text: &str, types: &Types) {
-    let (said, blocks) = tagged(without_thoughts(text), "<tool_call>", "</tool_call>");
+    let (plain, blocks) = tagged(without_thoughts(text), "<tool_call>", "</tool_call>");
     conversation.reply(None);
-    conversation.say(said.trim());
+    conversation.say(plain.trim());
     for block in &blocks {
         calls(conversation, block, types);
     }
 }
 
-/// The calls of a text that has nothing else: JSON of one or of a list, a Python-like dict or list, or XML. Of what cannot
-/// be read a call without a name, whose arguments are the text.
+/// The calls of a text that has nothing else: JSON of one or of a list, a Python-like dict or list, or XML. A text that
+/// cannot be read becomes a call without a name, whose arguments are the text.
 pub(super) fn calls(conversation: &mut Conversation, text: &str, types: &Types) {
     let text = text.trim();
     if text.starts_with("<function=") {
@@ -61,7 +61,7 @@ pub(super) fn object(text: &str) -> Json {
     }
 }
 
-/// A call of which only what stood there is known.
+/// A call of which only the text is known.
 pub(super) fn unreadable(text: &str) -> TracedCall {
     TracedCall { arguments: Some(string(text)), ..TracedCall::default() }
 }

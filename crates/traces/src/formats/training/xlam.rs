@@ -1,4 +1,4 @@
-//! xLAM and `APIGen` of one turn: a query with the calls that answer it, which are what should be called.
+//! xLAM and `APIGen` of one turn: a query with its reference calls.
 
 use m3_trajectory::json::Json;
 
@@ -29,11 +29,15 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
 
 fn record(conversation: &mut Conversation, value: &Json) -> bool {
     conversation.is_reference = true;
-    conversation.user(value.member("query").map(Content::of).unwrap_or_default());
+    conversation.user(value.member("query").map(Content::from_json).unwrap_or_default());
     conversation.reply(None);
     match value.member("answers") {
         Some(Json::String(text)) => {
-            written::calls(conversation, text, &value.member("tools").map(Types::of).unwrap_or_default());
+            written::calls(
+                conversation,
+                text,
+                &value.member("tools").map(Types::from_tools).unwrap_or_default(),
+            );
         }
         Some(list) => match written::of_value(list) {
             Some(calls) => calls.into_iter().for_each(|call| conversation.call(call)),

@@ -17,10 +17,10 @@ use crate::conversation::Conversation;
 use crate::fields::Fields;
 use crate::trace::TracedCall;
 
-/// How the errors begin that quote what the model wrote instead of an object.
+/// The beginnings of errors that quote the model's text in place of an object.
 const QUOTES: [&str; 2] = ["JSON parsing failed: Text: ", "Type validation failed: Value: "];
 
-/// A call in any version: what is given is `input`, `args` up to version 4.
+/// A call in any version: the arguments are `input`, `args` up to version 4.
 fn call(part: &Json) -> TracedCall {
     TracedCall {
         id: call_id(part.member("toolCallId")),
@@ -30,7 +30,7 @@ fn call(part: &Json) -> TracedCall {
     }
 }
 
-/// Puts what the model wrote in the place of `{}`, which messages hold instead of a broken input: only the error quotes it.
+/// Restores the model's text in place of `{}`, which messages hold instead of a broken input: only the error quotes it.
 fn restore_inputs(conversation: &mut Conversation) {
     for call in conversation.calls_mut().filter(|call| call.is_error) {
         let is_empty = matches!(&call.arguments, Some(Json::Object(members)) if members.is_empty());
@@ -77,8 +77,8 @@ mod tests {
             let path = folder.path().join("file");
             std::fs::write(&path, text).unwrap();
             let source = Source::open(&path).unwrap();
-            let found = recognize(&source).unwrap();
-            let name_found = found.map(|file| file.format.name).filter(|name| name.starts_with("vercel-ai"));
+            let file = recognize(&source).unwrap();
+            let name_found = file.map(|file| file.format.name).filter(|name| name.starts_with("vercel-ai"));
             assert_eq!(name_found, name, "{text}");
         }
     }

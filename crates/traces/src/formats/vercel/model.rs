@@ -1,4 +1,4 @@
-//! `ModelMessage`s: what a model gets and gives, with the results as it saw them.
+//! `ModelMessage`s: the messages to and from a model, with the results as it saw them.
 
 use m3_trajectory::json::Json;
 
@@ -45,7 +45,7 @@ pub(super) fn all(conversation: &mut Conversation, messages: &[Json]) {
 fn message(conversation: &mut Conversation, message: &Json) {
     let content = message.member("content");
     match message.text("role") {
-        Some("user") => conversation.user(content.map(Content::of).unwrap_or_default()),
+        Some("user") => conversation.user(content.map(Content::from_json).unwrap_or_default()),
         Some("assistant") => {
             conversation.reply(None);
             match content {
@@ -73,7 +73,7 @@ fn part(conversation: &mut Conversation, part: &Json) {
     match part.text("type") {
         Some("text") => conversation.say(part.text("text").unwrap_or_default()),
         Some("tool-call") => conversation.call(call(part)),
-        // Those within a reply are of tools that the provider ran.
+        // Results within a reply are of tools that the provider ran.
         Some("tool-result") => conversation.result(outcome(part)),
         Some(
             "reasoning" | "redacted-reasoning" | "file" | "tool-approval-request" | "tool-approval-response",
@@ -91,7 +91,7 @@ pub(super) fn outcome(part: &Json) -> Outcome {
     };
     let Some(output) = part.member("output") else {
         // Up to version 4; a list of parts stands beside the value.
-        let parts = part.member("experimental_content").map(|parts| Content::of(parts).to_json());
+        let parts = part.member("experimental_content").map(|parts| Content::from_json(parts).to_json());
         return Outcome {
             result: parts.or_else(|| part.get("result").cloned()),
             is_error: part.is("isError"),
@@ -100,7 +100,7 @@ pub(super) fn outcome(part: &Json) -> Outcome {
     };
     let kind = output.text("type").unwrap_or_default();
     let result = match kind {
-        "content" => output.member("value").map(|value| Content::of(value).to_json()),
+        "content" => output.member("value").map(|value| Content::from_json(value).to_json()),
         "execution-denied" => output.member("reason").cloned(),
         _ => output.get("value").cloned(),
     };

@@ -64,12 +64,12 @@ fn result(value: &Json, at: At) -> Conversation {
     conversation
 }
 
-/// The first message of the user in what was sent to the provider.
+/// The first message of the user in the body that was sent to the provider.
 fn question(body: &Json) -> Option<Content> {
     let parsed = body.as_str().and_then(|text| parse(text.as_bytes()).ok());
     let body = parsed.as_ref().map_or(body, |(value, _)| value);
     let first = messages(body)?.iter().find(|message| message.says("role", "user"))?;
-    first.first(&["content", "parts"]).map(Content::of)
+    first.first(&["content", "parts"]).map(Content::from_json)
 }
 
 fn step(conversation: &mut Conversation, step: &Json) {
@@ -83,7 +83,7 @@ fn step(conversation: &mut Conversation, step: &Json) {
         conversation.model = Some(model.to_owned());
     }
     conversation.usage.add(step.member("usage").map(Usage::of_ai_sdk).unwrap_or_default());
-    let seen = seen(response);
+    let model_results = model_results(response);
     let mut outcomes = Vec::new();
     if step.list("content").is_empty() {
         // Up to version 4 there are only these lists.
@@ -91,17 +91,18 @@ fn step(conversation: &mut Conversation, step: &Json) {
         for part in step.list("toolCalls") {
             conversation.call(call(part));
         }
-        outcomes.extend(step.list("toolResults").iter().map(|part| outcome(part, &seen)));
+        outcomes.extend(step.list("toolResults").iter().map(|part| outcome(part, &model_results)));
     }
     for part in step.list("content") {
         match part.text("type") {
             Some("text") => conversation.say(part.text("text").unwrap_or_default()),
             Some("tool-call") => conversation.call(call(part)),
-            // What the provider ran is done before the reply goes on; other tools may end while it is still written.
+            // A call that the provider ran is done before the reply goes on; other tools may end while it is still
+            // written.
             Some("tool-result" | "tool-error") if part.is("providerExecuted") => {
-                conversation.result(outcome(part, &seen));
+                conversation.result(outcome(part, &model_results));
             }
-            Some("tool-result" | "tool-error") => outcomes.push(outcome(part, &seen)),
+            Some("tool-result" | "tool-error") => outcomes.push(outcome(part, &model_results)),
             Some("reasoning" | "source" | "file" | "tool-approval-request" | "tool-approval-response") => {}
             _ => conversation.note("a part of an unknown type is left out"),
         }
@@ -114,7 +115,7 @@ fn step(conversation: &mut Conversation, step: &Json) {
 
 /// Results as the model saw them, by the ids of their calls. Of several with the same id the last is of this step, since
 /// in version 6 those of the steps before stand before it.
-fn seen(response: Option<&Json>) -> HashMap<&str, &Json> {
+fn model_results(response: Option<&Json>) -> HashMap<&str, &Json> {
     let messages = response.map(|response| response.list("messages")).unwrap_or_default();
     let parts = messages.iter().flat_map(|message| message.list("content"));
     let results = parts.filter(|part| part.says("type", "tool-result"));
@@ -122,9 +123,9 @@ fn seen(response: Option<&Json>) -> HashMap<&str, &Json> {
 }
 
 /// A result: as the model saw it, else the tool's own value.
-fn outcome(part: &Json, seen: &HashMap<&str, &Json>) -> Outcome {
-    if let Some(seen) = part.text("toolCallId").and_then(|id| seen.get(id)) {
-        return model::outcome(seen);
+fn outcome(part: &Json, model_results: &HashMap<&str, &Json>) -> Outcome {
+    if let Some(model_results) = part.text("toolCallId").and_then(|id| model_results.get(id)) {
+        return model::outcome(model_results);
     }
     let is_error = part.says("type", "tool-error");
     // An error becomes an object without its message, if it is written as JSON.

@@ -122,7 +122,7 @@ impl Stream {
     fn outcome(&mut self, chunk: &Json, result: Option<Json>, is_error: bool) {
         let id = call_id(chunk.member("toolCallId"));
         let outcome = Outcome { id: id.clone(), result, is_error, ..Outcome::default() };
-        // What the provider ran is done before the reply goes on.
+        // A call that the provider ran is done before the reply goes on.
         if chunk.is("providerExecuted") {
             if !chunk.is("preliminary") {
                 self.conversation.result(outcome);

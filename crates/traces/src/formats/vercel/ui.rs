@@ -49,9 +49,10 @@ fn message(conversation: &mut Conversation, message: &Json) {
     conversation.within(message.member("createdAt").and_then(time));
     match message.text("role") {
         Some("user") => {
-            let parts = message.member("parts").map(Content::of).filter(|content| !content.is_empty());
-            conversation
-                .user(parts.or_else(|| message.member("content").map(Content::of)).unwrap_or_default());
+            let parts = message.member("parts").map(Content::from_json).filter(|content| !content.is_empty());
+            conversation.user(
+                parts.or_else(|| message.member("content").map(Content::from_json)).unwrap_or_default(),
+            );
         }
         Some("assistant") => {
             conversation.end_reply();
@@ -69,12 +70,12 @@ fn message(conversation: &mut Conversation, message: &Json) {
     }
 }
 
-/// A call with what came of it.
-fn made(part: &Json) -> (TracedCall, Option<Outcome>) {
+/// A call with its outcome.
+fn call_and_outcome(part: &Json) -> (TracedCall, Option<Outcome>) {
     let part = part.member("toolInvocation").unwrap_or(part);
     let name = part.text("toolName").or_else(|| part.text("type")?.strip_prefix("tool-")).unwrap_or_default();
     let state = part.text("state").unwrap_or_default();
-    // What is still being written is a part of an object, which the model did not write so.
+    // An input that is still being written is a part of an object, which the model did not write so.
     let is_whole = !matches!(state, "input-streaming" | "partial-call");
     let written = part.first(&["input", "rawInput", "args"]).filter(|_| is_whole);
     let call = TracedCall { tool: tool(None, name), arguments: arguments(written), ..call(part) };
@@ -107,9 +108,9 @@ fn parts(conversation: &mut Conversation, parts: &[Json]) {
             }
             _ if is_tool(part) || part.has("toolInvocation") => {
                 conversation.reply(None);
-                let (call, outcome) = made(part);
+                let (call, outcome) = call_and_outcome(part);
                 conversation.call(call);
-                // What the provider ran is done before the reply goes on.
+                // A call that the provider ran is done before the reply goes on.
                 if part.is("providerExecuted") {
                     if let Some(outcome) = outcome {
                         conversation.result(outcome);
@@ -136,7 +137,8 @@ fn parts(conversation: &mut Conversation, parts: &[Json]) {
     conversation.end_reply();
 }
 
-/// The calls of version 3 and 4 beside the text, which is what was said last; some have the number of their reply.
+/// The calls of version 3 and 4 beside the text, which is the last part of the message; some have the number of their
+/// reply.
 fn invocations(conversation: &mut Conversation, message: &Json) {
     let (mut outcomes, mut last) = (Vec::new(), None);
     for invocation in message.list("toolInvocations") {
@@ -151,7 +153,7 @@ fn invocations(conversation: &mut Conversation, message: &Json) {
             conversation.end_reply();
         }
         last = step;
-        let (call, outcome) = made(invocation);
+        let (call, outcome) = call_and_outcome(invocation);
         conversation.call(call);
         outcomes.extend(outcome);
     }
@@ -160,7 +162,7 @@ fn invocations(conversation: &mut Conversation, message: &Json) {
     }
     conversation.end_reply();
     conversation.reply(None);
-    conversation.say(message.member("content").map(Content::of).unwrap_or_default().text().as_str());
+    conversation.say(message.member("content").map(Content::from_json).unwrap_or_default().text().as_str());
     conversation.end_reply();
 }
 

@@ -32,12 +32,12 @@ fn results_are_of_the_spans_first_and_arguments_of_the_reply() {
 
 #[test]
 fn ids_that_come_again_are_of_the_reply_before() {
-    let said = |name: &str| json!([assistant(json!([call("call_0", name, json!({}))]))]);
+    let output = |name: &str| json!([assistant(json!([call("call_0", name, json!({}))]))]);
     let history = json!([user("Go"), response("call_0", "1"), response("call_0", "2")]);
     let trace = one(&[
-        chat("r", "", (1, 2), json!([user("Go")]), said("a")),
-        chat("s", "", (3, 4), json!([user("Go"), response("call_0", "1")]), said("b")),
-        chat("u", "", (5, 6), history, said("c")),
+        chat("r", "", (1, 2), json!([user("Go")]), output("a")),
+        chat("s", "", (3, 4), json!([user("Go"), response("call_0", "1")]), output("b")),
+        chat("u", "", (5, 6), history, output("c")),
     ]);
     assert_eq!(shown(&trace), ["a({})=1", "b({})=2", "c({})=-"]);
     assert_eq!(trace.final_reply, None);
@@ -45,13 +45,13 @@ fn ids_that_come_again_are_of_the_reply_before() {
 
 #[test]
 fn without_ids_a_span_is_found_by_name_and_arguments_then_by_order() {
-    let said = json!([assistant(json!([
+    let output = json!([assistant(json!([
         {"type": "tool_call", "name": "a", "arguments": {"n": 1}},
         {"type": "tool_call", "name": "a", "arguments": {"n": 2}},
         {"type": "tool_call", "name": "a", "arguments": "{"}
     ]))]);
     let trace = one(&[
-        chat("r", "", (1, 2), json!([]), said),
+        chat("r", "", (1, 2), json!([]), output),
         tool("y", "", (3, 9), "a", json!({"arguments": "{\"n\": 2}", "result": "two"})),
         tool("z", "", (4, 5), "a", json!({"arguments": "{\"repaired\": 1}", "result": "three"})),
         tool("x", "", (6, 7), "a", json!({"arguments": "{\"n\": 1.0}", "result": "one"})),
@@ -187,14 +187,14 @@ fn failed_requests_and_other_choices_are_left_out() {
 
 #[test]
 fn a_reply_that_is_not_recorded_is_in_the_next_request() {
-    let said = assistant(json!([call("1", "a", json!({}))]));
+    let reply = assistant(json!([call("1", "a", json!({}))]));
     let trace = one(&[
         chat("r", "", (1, 2), json!([user("Go")]), Value::Null),
         chat(
             "s",
             "",
             (3, 4),
-            json!([user("Go"), said, response("1", "fine")]),
+            json!([user("Go"), reply, response("1", "fine")]),
             json!([assistant(json!([{"type": "text", "content": "Yes"}]))]),
         ),
     ]);
@@ -327,18 +327,18 @@ fn a_call_passes_control_and_two_spans_of_an_agent_are_one() {
 
 #[test]
 fn a_reply_that_was_tried_again_is_left_out() {
-    let said = |id: &str| json!([assistant(json!([call(id, "a", json!({"id": id}))]))]);
+    let output = |id: &str| json!([assistant(json!([call(id, "a", json!({"id": id}))]))]);
     let trace = one(&[
-        chat("r", "", (1, 2), json!([user("Go")]), said("1")),
-        chat("s", "", (3, 4), json!([user("Go")]), said("2")),
-        chat("u", "", (5, 6), json!([user("Go"), said("2")[0], response("2", "fine")]), said("3")),
+        chat("r", "", (1, 2), json!([user("Go")]), output("1")),
+        chat("s", "", (3, 4), json!([user("Go")]), output("2")),
+        chat("u", "", (5, 6), json!([user("Go"), output("2")[0], response("2", "fine")]), output("3")),
     ]);
     assert_eq!(shown(&trace), [r#"a({"id":"2"})=fine"#, r#"a({"id":"3"})=-"#]);
     assert_eq!(notes(&trace), ["a reply that was not gone on with is left out"]);
     // Two questions are no second try.
     let trace = one(&[
-        chat("r", "", (1, 2), json!([user("Go")]), said("1")),
-        chat("s", "", (3, 4), json!([user("And now?")]), said("2")),
+        chat("r", "", (1, 2), json!([user("Go")]), output("1")),
+        chat("s", "", (3, 4), json!([user("And now?")]), output("2")),
     ]);
     assert_eq!(trace.call_count(), 2);
 }

@@ -28,7 +28,7 @@ pub(super) fn read(conversation: &mut Conversation, text: &str) {
     for (token, body) in sections(text, &TOKENS) {
         match token {
             "<｜User｜>" => conversation.user(Content::of_text(body.trim())),
-            // The answer follows the results without a token for who speaks.
+            // The answer follows the results without a token for the speaker.
             "<｜Assistant｜>" | "<｜tool▁outputs▁end｜>" | "<｜tool▁output▁end｜>" => {
                 say(conversation, written::without_thoughts(body));
             }

@@ -1,5 +1,5 @@
-//! Gemma 4: `<|tool_call>call:NAME{..}`, with a writing of its own for values. Results stand in the turn of the model or in
-//! turns of their own, and some versions leave out who speaks next.
+//! Gemma 4: `<|tool_call>call:NAME{..}`, with a syntax of its own for values. Results stand in the turn of the model or
+//! in turns of their own, and some versions leave out the next speaker.
 
 use m3_trajectory::json::Json;
 
@@ -23,7 +23,7 @@ const TOKENS: [&str; 10] = [
     "<tool|>",
 ];
 
-/// What stands before and after a text.
+/// The token before and after a text.
 const QUOTE: &str = "<|\"|>";
 
 /// How deep values may be nested.
@@ -57,7 +57,7 @@ pub(super) fn read(conversation: &mut Conversation, text: &str) {
     }
 }
 
-/// The name and what stands between the outermost braces.
+/// The name, and the text between the outermost braces.
 fn named<'t>(body: &'t str, kind: &str) -> Option<(&'t str, &'t str)> {
     let (name, rest) = body.trim().strip_prefix(kind)?.split_once('{')?;
     Some((name.trim(), rest.strip_suffix('}').unwrap_or(rest)))
@@ -88,7 +88,7 @@ fn response(conversation: &mut Conversation, body: &str) {
     conversation.result(Outcome { tool: Some(tool(None, name)), result: value, ..Outcome::default() });
 }
 
-/// An object from what stands between its braces, if all of it can be read.
+/// An object from the text between its braces, if all of it can be read.
 fn object(inside: &str) -> Option<Json> {
     let mut reader = Reader { rest: inside };
     let members = reader.members(0)?;
@@ -170,15 +170,15 @@ mod tests {
 
     #[test]
     fn values() {
-        let of = |text: &str| object(text).map(|value| value.to_text(m3_trajectory::json::Keys::AsRead));
+        let json = |text: &str| object(text).map(|value| value.to_text(m3_trajectory::json::Keys::AsRead));
         let text = "a:<|\"|>x, }<|\"|>,b:[1,-2.5,{c:true}],<|\"|>d<|\"|>:{},e:None";
-        assert_eq!(of(text).as_deref(), Some(r#"{"a":"x, }","b":[1,-2.5,{"c":true}],"d":{},"e":null}"#));
-        assert_eq!(of("").as_deref(), Some("{}"));
+        assert_eq!(json(text).as_deref(), Some(r#"{"a":"x, }","b":[1,-2.5,{"c":true}],"d":{},"e":null}"#));
+        assert_eq!(json("").as_deref(), Some("{}"));
         for wrong in ["{\"city\": \"Oslo\"", "a", "a:", "a:[1", "a:{b:1", "a:<|\"|>x", "a:1}"] {
-            assert_eq!(of(wrong), None, "{wrong}");
+            assert_eq!(json(wrong), None, "{wrong}");
         }
-        assert_eq!(of(&"a:{".repeat(100_000)), None);
-        assert_eq!(of(&format!("a:{}", "[".repeat(100_000))), None);
+        assert_eq!(json(&"a:{".repeat(100_000)), None);
+        assert_eq!(json(&format!("a:{}", "[".repeat(100_000))), None);
     }
 
     #[test]

@@ -24,9 +24,9 @@ pub(super) fn read(conversation: &mut Conversation, text: &str) {
 }
 
 fn reply(conversation: &mut Conversation, body: &str, types: &Types) {
-    let (said, blocks) = written::tagged(written::without_thoughts(body), "<tool_call>", "</tool_call>");
+    let (plain, blocks) = written::tagged(written::without_thoughts(body), "<tool_call>", "</tool_call>");
     conversation.reply(None);
-    conversation.say(said.trim());
+    conversation.say(plain.trim());
     for block in blocks {
         let mut pieces = block.split("<arg_key>");
         let name = pieces.next().unwrap_or_default().trim();

@@ -14,7 +14,7 @@ pub(super) fn read(conversation: &mut Conversation, text: &str) {
     }
 }
 
-/// A message. Its head names who speaks, to whom and in which channel, in different orders.
+/// A message. Its head names the speaker, the recipient and the channel, in different orders.
 fn message(conversation: &mut Conversation, head: &str, body: &str) {
     let until_space = |text: &'_ str| text.find([' ', '<']).unwrap_or(text.len());
     let word = |text: &str| text.get(..until_space(text)).unwrap_or_default().to_owned();

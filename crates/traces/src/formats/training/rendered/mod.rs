@@ -1,5 +1,5 @@
-//! Texts that chat templates rendered, a conversation each. Templates lose calls and delimiters, so what is missing
-//! here was lost there.
+//! Texts that chat templates rendered, a conversation each. Templates lose calls and delimiters, so values that are
+//! missing here were lost there.
 
 mod chatml;
 mod deepseek;
@@ -27,12 +27,12 @@ pub(in super::super) const RENDERED: Format = Format {
 };
 
 /// How the texts of one family of templates are read.
-type Read = fn(&mut Conversation, &str);
+type TemplateReader = fn(&mut Conversation, &str);
 
 /// The family of templates that a text is from, by the tokens that begin a turn.
-fn template(text: &str) -> Option<Read> {
+fn template(text: &str) -> Option<TemplateReader> {
     let has = |token: &str| text.contains(token);
-    let families: [(bool, Read); 7] = [
+    let families: [(bool, TemplateReader); 7] = [
         (has("<|start|>") && has("<|message|>"), harmony::read),
         (has("<|turn>"), gemma::read),
         (has("<|start_header_id|>"), llama::read),
@@ -55,19 +55,19 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     })
 }
 
-/// What follows each of these tokens, up to the next of them.
+/// The text after each of these tokens, up to the next of them.
 fn sections<'t>(text: &'t str, tokens: &[&'static str]) -> Vec<(&'static str, &'t str)> {
     let begins = |letter: char| tokens.iter().any(|token| token.starts_with(letter));
-    let mut found = Vec::new();
+    let mut marks = Vec::new();
     for (place, _) in text.match_indices(begins) {
         let rest = text.get(place..).unwrap_or_default();
-        found.extend(tokens.iter().find(|token| rest.starts_with(**token)).map(|token| (*token, place)));
+        marks.extend(tokens.iter().find(|token| rest.starts_with(**token)).map(|token| (*token, place)));
     }
-    let ends = found.iter().skip(1).map(|(_, place)| *place).chain([text.len()]);
+    let ends = marks.iter().skip(1).map(|(_, place)| *place).chain([text.len()]);
     let body = |(token, place): &(&'static str, usize), end| {
         (*token, text.get(place + token.len()..end).unwrap_or_default())
     };
-    found.iter().zip(ends).map(|(start, end)| body(start, end)).collect()
+    marks.iter().zip(ends).map(|(start, end)| body(start, end)).collect()
 }
 
 /// Some text of the current reply.

@@ -1,4 +1,4 @@
-//! A trajectory in the words that all targets share: calls with ids, results as texts, parts or values.
+//! A trajectory in the form that all export targets share: calls with ids, results as texts, parts or values.
 
 use std::borrow::Cow;
 
@@ -11,22 +11,22 @@ use crate::fields::{Fields, count, members};
 use crate::trace::Notes;
 use crate::usage::Usage;
 
-/// What is told of a trajectory.
+/// A trajectory that is exported.
 #[derive(Debug)]
-pub(super) struct Told<'t> {
+pub(super) struct ExportTrajectory<'t> {
     pub(super) id: &'t str,
     /// Lower-case hex of 64 digits, other for every trajectory of a file and the same whenever it is written.
     pub(super) key: String,
     pub(super) question: Option<Content>,
     /// Steps that have calls.
-    pub(super) steps: Vec<Vec<ToldCall<'t>>>,
+    pub(super) steps: Vec<Vec<ExportCall<'t>>>,
     pub(super) answer: Option<&'t str>,
     pub(super) model: Option<&'t str>,
     /// The model's provider, as m3 calls it.
     pub(super) provider: Option<&'t str>,
     pub(super) usage: Usage,
     pub(super) milliseconds: Option<u64>,
-    /// A time for what has none, in seconds since 1970.
+    /// The time of events without a time, in seconds since 1970.
     pub(super) started: u64,
 }
 
@@ -36,21 +36,21 @@ pub(super) fn key(id: &str, times: u64) -> String {
     hash.strip_prefix("sha256:").unwrap_or(&hash).to_owned()
 }
 
-/// What is told of a call.
+/// A call that is exported.
 #[derive(Debug)]
-pub(super) struct ToldCall<'t> {
+pub(super) struct ExportCall<'t> {
     pub(super) id: String,
     pub(super) tool: &'t str,
     pub(super) arguments: Option<&'t Json>,
-    pub(super) result: Option<Given<'t>>,
+    pub(super) result: Option<ExportResult<'t>>,
     pub(super) is_error: bool,
     pub(super) error_type: Option<&'t str>,
     pub(super) milliseconds: Option<u64>,
 }
 
-/// What a call gave.
+/// The result of a call.
 #[derive(Debug)]
-pub(super) enum Given<'t> {
+pub(super) enum ExportResult<'t> {
     /// A text.
     Text(Cow<'t, str>),
     /// Texts and media.
@@ -59,9 +59,9 @@ pub(super) enum Given<'t> {
     Value(&'t Json),
 }
 
-impl<'t> Told<'t> {
-    /// Of a trajectory whose id stands for the `times`th time.
-    pub(super) fn of(trajectory: &'t Trajectory, times: u64, started: u64, notes: &mut Notes) -> Self {
+impl<'t> ExportTrajectory<'t> {
+    /// Converts a trajectory; its id stands for the `times`th time in the file.
+    pub(super) fn new(trajectory: &'t Trajectory, times: u64, started: u64, notes: &mut Notes) -> Self {
         let key = key(&trajectory.id, times);
         let model = trajectory.get("model");
         let requested = model.and_then(|model| model.text("requested"));
@@ -70,8 +70,8 @@ impl<'t> Told<'t> {
             let id = |place: usize| format!("call_{}_{number}_{place}", key.get(..8).unwrap_or_default());
             let entries = step.entries().zip(1..);
             let call = |(entry, place): (Result<&'t Call, &'t MalformedCall>, usize)| match entry {
-                Ok(call) => ToldCall::of(call, id(place), notes),
-                Err(other) => ToldCall::of_item(&other.value, id(place), notes),
+                Ok(call) => ExportCall::new(call, id(place), notes),
+                Err(other) => ExportCall::from_item(&other.value, id(place), notes),
             };
             entries.map(call).collect::<Vec<_>>()
         });
@@ -89,15 +89,15 @@ impl<'t> Told<'t> {
         }
     }
 
-    /// Tells what a target has no place for: of the trajectory, and of each of its calls.
+    /// Adds a note for each fact, of the trajectory and of its calls, that the target cannot carry.
     pub(super) fn cannot(&self, what: &[Lack], notes: &mut Notes) {
         let mut tell = |lack: Lack, count: usize| {
             if what.contains(&lack) {
-                (0..count).for_each(|_| notes.add(lack.told()));
+                (0..count).for_each(|_| notes.add(lack.note()));
             }
         };
         let count =
-            |is: fn(&ToldCall<'_>) -> bool| self.steps.iter().flatten().filter(|call| is(call)).count();
+            |is: fn(&ExportCall<'_>) -> bool| self.steps.iter().flatten().filter(|call| is(call)).count();
         tell(Lack::Failures, count(|call| call.is_error));
         tell(Lack::Kinds, count(|call| call.error_type.is_some()));
         tell(Lack::CallTimes, count(|call| call.milliseconds.is_some()));
@@ -107,7 +107,7 @@ impl<'t> Told<'t> {
     }
 }
 
-/// What a target may have no place for.
+/// A fact that a target may be unable to carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lack {
     Failures,
@@ -119,7 +119,7 @@ pub(super) enum Lack {
 }
 
 impl Lack {
-    fn told(self) -> &'static str {
+    fn note(self) -> &'static str {
         match self {
             Self::Failures => "failures of calls have no mark",
             Self::Kinds => "kinds of failures have no place",
@@ -131,30 +131,30 @@ impl Lack {
     }
 }
 
-impl<'t> ToldCall<'t> {
-    fn of(call: &'t Call, id: String, notes: &mut Notes) -> Self {
-        let told = Self::with(&call.extra, id);
+impl<'t> ExportCall<'t> {
+    fn new(call: &'t Call, id: String, notes: &mut Notes) -> Self {
+        let base = Self::with(&call.extra, id);
         Self {
             tool: &call.tool,
             arguments: call.arguments.as_ref(),
-            result: call.result.as_ref().map(|result| Given::of(result, notes)),
-            ..told
+            result: call.result.as_ref().map(|result| ExportResult::from_json(result, notes)),
+            ..base
         }
     }
 
     /// An item that a model wrote in place of a call: one without a name.
-    fn of_item(item: &'t Json, id: String, notes: &mut Notes) -> Self {
+    fn from_item(item: &'t Json, id: String, notes: &mut Notes) -> Self {
         notes.add("an item that names no tool becomes a call without a name");
-        let told = Self::with(members(item), id);
+        let base = Self::with(members(item), id);
         Self {
             tool: item.text("name").unwrap_or_default(),
             arguments: if matches!(item, Json::Object(_)) { item.get("arguments") } else { Some(item) },
-            result: item.get("result").map(|result| Given::of(result, notes)),
-            ..told
+            result: item.get("result").map(|result| ExportResult::from_json(result, notes)),
+            ..base
         }
     }
 
-    /// What stands beside a call.
+    /// A call with the members that stand beside its tool, arguments and result.
     fn with(extra: &'t [(String, Json)], id: String) -> Self {
         let is_error =
             ["is_error", "isError"].iter().any(|key| member(extra, key) == Some(&Json::Bool(true)));
@@ -171,9 +171,9 @@ impl<'t> ToldCall<'t> {
     }
 }
 
-impl<'t> Given<'t> {
-    /// A text, a list of parts, what MCP calls a result, or any other value.
-    fn of(result: &'t Json, notes: &mut Notes) -> Self {
+impl<'t> ExportResult<'t> {
+    /// A result as a text, a list of parts, or any other value; MCP results become their parts.
+    fn from_json(result: &'t Json, notes: &mut Notes) -> Self {
         if let Json::String(text) = result {
             return Self::Text(Cow::Borrowed(text));
         }
@@ -223,7 +223,7 @@ fn is_own_part(part: &Json) -> bool {
         }
 }
 
-/// Whether a value is a result as MCP has it: a list of parts, and what belongs to it.
+/// Whether a value is an MCP result: a list of parts, and only members that belong to it.
 fn is_of_mcp(result: &Json) -> bool {
     const KEYS: [&str; 5] = ["content", "structuredContent", "isError", "is_error", "_meta"];
     matches!(result.get("content"), Some(Json::Array(_)))
@@ -236,12 +236,12 @@ fn is_of_mcp(result: &Json) -> bool {
             .all(|part| part.text("type").is_some())
 }
 
-/// What was asked, with the pictures beside it.
+/// The question, with the pictures beside it.
 fn question(trajectory: &Trajectory) -> Option<Content> {
     let mut content = Content::default();
     let text = trajectory.question.as_ref().filter(|text| !text.is_empty());
     content.parts.extend(text.map(|text| Part::Text(text.clone())));
-    // `images` of m3's own runs say what was done to pictures; those are no parts.
+    // `images` of m3's own runs describe how pictures were changed; they are not parts.
     let images = trajectory.list("images");
     let images: Vec<&Json> = images.iter().filter(|image| is_own_part(image)).collect();
     for image in &images {
