@@ -21,6 +21,7 @@ mod file_size;
 mod floors;
 mod grade;
 mod guard_server;
+mod hints;
 mod hosting;
 mod ignored_tools;
 mod import;

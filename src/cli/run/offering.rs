@@ -19,6 +19,7 @@ use super::RunArgs;
 use super::tasks::{self, Checked};
 use crate::cli::encoder::EncoderArgs;
 use crate::cli::failure::{Failure, code};
+use crate::cli::hints::candidates_message;
 use crate::cli::hosting::{interrupted, warn_of_schemas};
 use crate::cli::input::open_all;
 use crate::cli::printer::{Printer, Unit};
@@ -148,7 +149,7 @@ impl Rule {
                     )));
                 };
                 let found = candidates.of(&references.read(index)?, catalog, embedder);
-                Ok(found.map_err(|error| error.to_string()))
+                Ok(found.map_err(|error| candidates_message(&error)))
             }
         }
     }
