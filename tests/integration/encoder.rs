@@ -95,7 +95,7 @@ fn exported(folder: &Folder) -> Option<()> {
     for name in ["model.safetensors", "tokenizer.json", "config.json"] {
         link(&assets.encoder_dir.join(name), &folder.path().join(name));
     }
-    let graph = root().join("models/all-MiniLM-L6-v2/model.onnx");
+    let graph = root().join("crates/encoder/models/all-MiniLM-L6-v2/model.onnx");
     std::fs::copy(graph, folder.path().join("model.onnx")).unwrap();
     Some(())
 }
@@ -276,15 +276,19 @@ fn a_runtime_that_is_cut_short_is_named() {
 #[test]
 fn the_graph_is_what_its_script_makes() {
     let Some(assets) = encoder() else { return };
-    let Some(python) = crate::support::python_with("models/all-MiniLM-L6-v2/requirements.txt") else {
+    let Some(python) = crate::support::python_with("crates/encoder/models/all-MiniLM-L6-v2/requirements.txt")
+    else {
         return;
     };
     let folder = Folder::new();
     let made = folder.path().join("model.onnx");
-    let script = root().join("models/all-MiniLM-L6-v2/make.py");
+    let script = root().join("crates/encoder/models/all-MiniLM-L6-v2/make.py");
     let status =
         python.command().arg(script).arg(assets.encoder_dir.join("model.safetensors")).arg(&made).status();
     assert!(status.unwrap().success());
-    let committed = std::fs::read(root().join("models/all-MiniLM-L6-v2/model.onnx")).unwrap();
-    assert!(std::fs::read(made).unwrap() == committed, "models/all-MiniLM-L6-v2/make.py makes another graph");
+    let committed = std::fs::read(root().join("crates/encoder/models/all-MiniLM-L6-v2/model.onnx")).unwrap();
+    assert!(
+        std::fs::read(made).unwrap() == committed,
+        "crates/encoder/models/all-MiniLM-L6-v2/make.py makes another graph"
+    );
 }

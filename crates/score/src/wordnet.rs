@@ -16,7 +16,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-static TABLE: &[u8] = include_bytes!("../../../models/wordnet/wordnet.bin");
+static TABLE: &[u8] = include_bytes!("../models/wordnet/wordnet.bin");
 
 const HEADER: usize = 24;
 const BLOCK: usize = 16;

@@ -27,7 +27,7 @@ pub struct Candidates {
 #[derive(Debug, thiserror::Error)]
 pub enum CandidateError {
     /// A tool that the task needs is not there.
-    #[error("its reference calls `{}`, which no server offers\nhint: `m3 tools CONFIG` lists what is offered", shortened(.tool, 100))]
+    #[error("its reference calls `{}`, which no server offers", shortened(.tool, 100))]
     NotOffered {
         /// The tool.
         tool: String,

@@ -41,9 +41,7 @@ pub enum DistractorError {
         there: usize,
     },
     /// Near distractors need an encoder, and there is none.
-    #[error(
-        "near distractors are chosen with the encoder, and there is none\nhint: `m3 setup` fetches it; random ones do without"
-    )]
+    #[error("near distractors are chosen with the encoder, and there is none\nhint: random ones do without")]
     NoEncoder,
     /// The encoder failed.
     #[error(transparent)]

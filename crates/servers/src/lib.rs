@@ -21,6 +21,7 @@ pub mod math;
 mod seed;
 pub mod simulated;
 mod tools;
+mod turn;
 mod work;
 
 pub use builtin::{BUILTIN, BuiltinError, builtin};

@@ -6,7 +6,7 @@ use std::io::{self, Seek as _, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tempfile::NamedTempFile;
+use crate::temporary::{NamedFile, unnamed};
 
 /// Writes `content` to `path`. An existing file stays until the new content is complete and on disk.
 ///
@@ -23,11 +23,10 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
 /// # Errors
 /// [`io::ErrorKind::AlreadyExists`] if something exists, or the system's reason.
 pub fn write_new_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = new_file().prefix(".m3-").suffix(".tmp").tempfile_in(folder_of(path))?;
-    file.write_all(content)?;
-    file.as_file().sync_all()?;
-    file.persist_noclobber(path).map_err(|error| error.error)?;
-    Ok(())
+    let file = NamedFile::new_in(folder_of(path))?;
+    file.file().write_all(content)?;
+    file.file().sync_all()?;
+    file.persist_new(path)
 }
 
 /// Whether writing failed for want of space: the disk is full, a quota is used up, or a file's size limit is reached.
@@ -156,7 +155,7 @@ pub struct AtomicFile {
 enum Target {
     /// A new file beside it, which takes its name.
     Beside {
-        file: NamedTempFile,
+        file: NamedFile,
         path: PathBuf,
     },
     /// A new file without a name, whose content is written over it: nothing can be made in its folder.
@@ -170,7 +169,7 @@ enum Target {
 impl Target {
     fn file(&self) -> &File {
         match self {
-            Self::Beside { file, .. } => file.as_file(),
+            Self::Beside { file, .. } => file.file(),
             Self::Over { file, .. } | Self::Direct(file) => file,
         }
     }
@@ -201,12 +200,12 @@ impl AtomicFile {
                 return Ok(Self { target: Target::Direct(file) });
             }
         }
-        let target = match new_file().prefix(".m3-").suffix(".tmp").tempfile_in(folder_of(&path)) {
+        let target = match NamedFile::new_in(folder_of(&path)) {
             Ok(file) => Target::Beside { file, path },
             // The folder may not be written to, but perhaps the file.
             Err(cause) if is_forbidden(&cause) => {
                 File::options().write(true).open(&path).map_err(|_| cause)?;
-                Target::Over { file: tempfile::tempfile()?, path }
+                Target::Over { file: unnamed()?, path }
             }
             Err(cause) => return Err(cause),
         };
@@ -229,7 +228,7 @@ impl AtomicFile {
     /// The system's reason.
     pub fn finish(&mut self) -> io::Result<()> {
         match &mut self.target {
-            Target::Beside { file, .. } => file.as_file().sync_all(),
+            Target::Beside { file, .. } => file.file().sync_all(),
             Target::Over { .. } => Ok(()),
             Target::Direct(file) => file.flush(),
         }
@@ -243,9 +242,8 @@ impl AtomicFile {
         self.finish()?;
         match self.target {
             Target::Beside { file, path } => {
-                keep_permissions(&path, file.as_file())?;
-                file.persist(&path).map_err(|error| error.error)?;
-                Ok(())
+                keep_permissions(&path, file.file())?;
+                file.persist(&path)
             }
             Target::Over { file, path } => write_over(file, &path),
             Target::Direct(_) => Ok(()),
@@ -329,21 +327,6 @@ fn descriptor(path: &Path) -> Option<io::Result<File>> {
 #[cfg(not(unix))]
 fn descriptor(_: &Path) -> Option<io::Result<File>> {
     None
-}
-
-/// A builder for temporary files with the permissions of any new file: by default they would be private.
-#[cfg(unix)]
-fn new_file() -> tempfile::Builder<'static, 'static> {
-    use std::os::unix::fs::PermissionsExt as _;
-    let mut builder = tempfile::Builder::new();
-    // The system removes the permissions that the user's mask forbids.
-    builder.permissions(std::fs::Permissions::from_mode(0o666));
-    builder
-}
-
-#[cfg(not(unix))]
-fn new_file() -> tempfile::Builder<'static, 'static> {
-    tempfile::Builder::new()
 }
 
 /// Gives the new file the permissions of the file it replaces.

@@ -24,6 +24,7 @@ pub mod redact;
 pub mod remembered;
 pub mod schema_parts;
 pub mod task_files;
+pub mod temporary;
 pub mod text;
 pub mod unpack;
 pub mod workspace;

@@ -3,7 +3,8 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::OnceLock;
 
-use flate2::bufread::MultiGzDecoder;
+#[cfg(feature = "gzip")]
+use flate2::bufread::MultiGzDecoder as Decoder;
 
 /// How much larger than the compressed bytes before it anything may become. Trajectories become 5 to 30 times as large, some catalogs 70 times.
 pub const MOST_GROWTH: u64 = 128;
@@ -48,14 +49,14 @@ impl TooLarge {
 
 /// The bytes of a gzip file, of one or more members (RFC 1952).
 pub struct Unpacked<R: BufRead> {
-    decoder: MultiGzDecoder<Counted<R>>,
+    decoder: Decoder<Counted<R>>,
     written: u64,
 }
 
 impl<R: BufRead> Unpacked<R> {
     /// Unpacks an input from its start.
     pub fn new(input: R) -> Self {
-        Self { decoder: MultiGzDecoder::new(Counted { input, read: 0 }), written: 0 }
+        Self { decoder: Decoder::new(Counted { input, read: 0 }), written: 0 }
     }
 
     /// With a buffer.
@@ -76,6 +77,28 @@ impl<R: BufRead> Read for Unpacked<R> {
         self.written += length as u64;
         self.check().map_err(io::Error::other)?;
         Ok(length)
+    }
+}
+
+/// What stands in for the decoder where gzip is not read.
+#[cfg(not(feature = "gzip"))]
+struct Decoder<R>(R);
+
+#[cfg(not(feature = "gzip"))]
+impl<R> Decoder<R> {
+    fn new(input: R) -> Self {
+        Self(input)
+    }
+
+    fn get_ref(&self) -> &R {
+        &self.0
+    }
+}
+
+#[cfg(not(feature = "gzip"))]
+impl<R> Read for Decoder<R> {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "this program was built without the feature `gzip`"))
     }
 }
 
@@ -104,7 +127,7 @@ impl<R: BufRead> BufRead for Counted<R> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "gzip"))]
 mod tests {
     use std::io::Write as _;
 

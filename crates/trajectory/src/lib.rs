@@ -23,6 +23,11 @@
 #![forbid(unsafe_code)]
 
 pub mod catalog;
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod failure;
 mod file;
 mod foreign;

@@ -9,6 +9,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use m3_support::files::{is_device, is_gzip};
+use m3_support::temporary::unnamed;
 use m3_support::text::{hexadecimal, visible};
 use m3_support::unpack::{TooLarge, Unpacked};
 use sha2::{Digest as _, Sha256};
@@ -357,7 +358,7 @@ fn is_stdin_device() -> io::Result<bool> {
 fn spool(name: &str, mut input: impl BufRead, limit: u64, is_device: bool) -> Result<File, SourceError> {
     let path = || name.to_owned();
     let limit = if is_device { limit.min(DEVICE) } else { limit };
-    let mut file = tempfile::tempfile().map_err(|cause| SourceError::Spool { path: path(), cause })?;
+    let mut file = unnamed().map_err(|cause| SourceError::Spool { path: path(), cause })?;
     let start = input.fill_buf().map_err(|cause| SourceError::Read { path: path(), cause })?;
     let (mut input, is_gzip): (Box<dyn Read>, bool) = if is_gzip(start) {
         (Box::new(Unpacked::new(input).take(limit + 1)), true)

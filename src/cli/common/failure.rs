@@ -3,7 +3,7 @@
 use std::io;
 
 use m3_embedding::EncoderError;
-use m3_encoder::{AssetError, OnnxError};
+use m3_encoder::OnnxError;
 use m3_executor::TooManyTools;
 use m3_score::{RoleRulesError, ScoreError, ThresholdError};
 use m3_support::files;
@@ -154,30 +154,11 @@ impl From<JournalError> for Failure {
     }
 }
 
-impl From<AssetError> for Failure {
-    fn from(error: AssetError) -> Self {
-        let code = match &error {
-            AssetError::File { cause, .. } => Self::code_of(cause),
-            _ => code::UNAVAILABLE,
-        };
-        Self::new(code, error.to_string())
-    }
-}
-
 impl From<EncoderError> for Failure {
     fn from(error: EncoderError) -> Self {
         match error.into_cause().downcast::<OnnxError>() {
             Ok(error) => (*error).into(),
             Err(error) => Self::new(code::UNAVAILABLE, error.to_string()),
-        }
-    }
-}
-
-impl From<OnnxError> for Failure {
-    fn from(error: OnnxError) -> Self {
-        match error {
-            OnnxError::Asset(error) => error.into(),
-            error => Self::new(code::UNAVAILABLE, error.to_string()),
         }
     }
 }

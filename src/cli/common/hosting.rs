@@ -12,7 +12,7 @@ use m3_embedding::Embedder;
 use m3_mcp::arguments::SchemaError;
 use m3_mcp::config::{ConfigError, HostConfig};
 use m3_mcp::{Events, Host, HostEvent, HostOptions, StartError, ToolCatalog, end_servers_soon};
-use m3_servers::simulated::{SimulatedOptions, SimulationError};
+use m3_servers::simulated::SimulatedOptions;
 use m3_support::names;
 use m3_support::redact::{Redactor, RedactorError};
 use m3_support::text::{counted, shortened};
@@ -80,10 +80,9 @@ pub(in crate::cli) fn add_simulated(
     open_encoder: impl FnOnce() -> Result<Embedder, Failure>,
     printer: Printer,
 ) -> Result<(), Failure> {
-    let failed = |error: SimulationError| Failure::new(code::INPUT, error.to_string());
-    let Some(options) = SimulatedOptions::from_config(config).map_err(failed)? else { return Ok(()) };
+    let Some(options) = SimulatedOptions::from_config(config)? else { return Ok(()) };
     let mut embedder = if options.needs_encoder() { Some(open_encoder()?) } else { None };
-    let simulation = options.add_to(config, embedder.as_mut()).map_err(failed)?;
+    let simulation = options.add_to(config, embedder.as_mut())?;
     for (server, tool) in &simulation.rejected {
         let (name, reason) = (shortened(&tool.name, 64), shortened(&tool.reason, 200));
         printer.warn(&format!("`{}/{name}` cannot be simulated: {reason}", shortened(server, 64)));

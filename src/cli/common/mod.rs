@@ -3,6 +3,7 @@
 pub(in crate::cli) mod encoder;
 pub(in crate::cli) mod failure;
 pub(in crate::cli) mod file_size;
+pub(in crate::cli) mod hints;
 pub(in crate::cli) mod hosting;
 pub(in crate::cli) mod input;
 pub(in crate::cli) mod listener;

@@ -19,6 +19,7 @@ use super::RunArgs;
 use super::tasks::{self, CheckedTask};
 use crate::cli::common::encoder::EncoderArgs;
 use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::hints::candidates_message;
 use crate::cli::common::hosting::{interrupted, warn_of_schemas};
 use crate::cli::common::input::open_all;
 use crate::cli::common::printer::{Printer, Unit};
@@ -148,7 +149,7 @@ impl Rule {
                     )));
                 };
                 let found = candidates.for_task(&references.read(index)?, catalog, embedder);
-                Ok(found.map_err(|error| error.to_string()))
+                Ok(found.map_err(|error| candidates_message(&error)))
             }
         }
     }

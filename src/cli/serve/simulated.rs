@@ -6,13 +6,11 @@ use std::sync::Arc;
 
 use clap::Args;
 use m3_mcp::Toolbox;
-use m3_servers::distractors::{DistractorError, DistractorKind};
+use m3_servers::distractors::DistractorKind;
 use m3_servers::simulated::{
     Behaviour, Delay, DistractorOptions, Faults, SimulatedOptions, SimulatedServer, Simulation,
-    SimulationError,
 };
 use m3_support::text::{json_without_hidden, shortened};
-use m3_trajectory::OpenError;
 use serde_json::{Map, Value, json};
 
 use crate::cli::Common;
@@ -146,16 +144,7 @@ fn open(
     if options.needs_encoder() {
         embedder = Some(args.encoder.open(common.assets()?, printer)?);
     }
-    options.open(embedder.as_mut()).map_err(|error| match error {
-        SimulationError::Distractors(DistractorError::Encoder(error)) => error.into(),
-        SimulationError::Source(error) | SimulationError::Trajectories(OpenError::Source(error)) => {
-            error.into()
-        }
-        error @ SimulationError::Trajectories(OpenError::Invalid { .. }) => {
-            Failure::new(code::INPUT, format!("{error}\nhint: `m3 validate` lists them"))
-        }
-        error => Failure::new(code::INPUT, error.to_string()),
-    })
+    Ok(options.open(embedder.as_mut())?)
 }
 
 /// Reports which parts of the files can be used.

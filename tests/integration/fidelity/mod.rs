@@ -21,7 +21,7 @@ fn own(name: &str) -> PathBuf {
 
 /// Pairs that the built-in model is made from.
 fn learned(name: &str) -> PathBuf {
-    root().join("models/fidelity/pairs").join(name)
+    root().join("crates/score/models/fidelity/pairs").join(name)
 }
 
 fn fidelity(pairs: &PathBuf, arguments: &[&str]) -> Option<Value> {
@@ -169,7 +169,7 @@ fn real_calls_of_models_are_told_apart() {
     let Some(folder) = shared("argument-pairs") else { return };
     let Some(real) = fidelity(&folder.join("real.json"), &[]) else { return };
     reaches(&real, 0.9, 0.25, 0.14);
-    let model = json_of(root().join("models/fidelity/model.json"));
+    let model = json_of(root().join("crates/score/models/fidelity/model.json"));
     let sources: Vec<&str> =
         model["sources"].as_array().unwrap().iter().map(|source| source["name"].as_str().unwrap()).collect();
     assert!(sources.contains(&"bfcl") && !sources.contains(&"real"), "{sources:?}");
@@ -224,7 +224,7 @@ fn scores_know_the_question_and_the_model() {
     let Some(asked) = scored("Where can I get vegetarian ramen?", &[]) else { return };
     let unasked = scored("Where can I get ramen?", &[]).unwrap();
     assert!(asked < unasked, "{asked} {unasked}");
-    let mut model = json_of(root().join("models/fidelity/model.json"));
+    let mut model = json_of(root().join("crates/score/models/fidelity/model.json"));
     for point in model["calibration"].as_array_mut().unwrap() {
         point[1] = json!(point[1].as_f64().unwrap() + 1.0);
     }
@@ -333,11 +333,11 @@ fn what_is_no_model_is_refused() {
         let (code, message) = refused(&folder.write("model.json", damaged));
         assert!(code == 2 && message.contains("no model of fidelity"), "{message}");
     }
-    let mut model = json_of(root().join("models/fidelity/model.json"));
+    let mut model = json_of(root().join("crates/score/models/fidelity/model.json"));
     model["trees"][3]["nodes"][0][3] = json!(0);
     let (code, message) = refused(&folder.json("model.json", &model));
     assert!(code == 2 && message.contains("a tree is damaged"), "{message}");
-    let mut model = json_of(root().join("models/fidelity/model.json"));
+    let mut model = json_of(root().join("crates/score/models/fidelity/model.json"));
     model["evidence"] = json!(["rule"]);
     let (_, message) = refused(&folder.json("model.json", &model));
     assert!(message.contains("made by another version"), "{message}");

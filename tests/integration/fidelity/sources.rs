@@ -13,10 +13,11 @@ fn scores_by_different_models_are_told_apart() {
     let folder = Folder::new();
     let calls = json!([{"name": "food/search", "arguments": {"query": "ramen"}}]);
     let made = folder.json("p.json", &json!([{"id": "1", "steps": [{"step": 1, "calls": calls}]}]));
-    let mut model = json_of(root().join("models/fidelity/model.json"));
+    let mut model = json_of(root().join("crates/score/models/fidelity/model.json"));
     model["base"] = json!(0.25);
     let own = folder.json("own.json", &model);
-    let copy = folder.write("copy.json", std::fs::read(root().join("models/fidelity/model.json")).unwrap());
+    let copy = folder
+        .write("copy.json", std::fs::read(root().join("crates/score/models/fidelity/model.json")).unwrap());
     let score = |further: &[&std::path::Path]| {
         let mut m3 = m3()?;
         m3.arg("score").args([&made, &made]);
@@ -100,7 +101,7 @@ fn a_model_says_what_it_reached_on_its_sources() {
     };
     let found = report(&mut sources(&[]));
     follows_kept_schema("fidelity-sources", &found);
-    let mut model = json_of(root().join("models/fidelity/model.json"));
+    let mut model = json_of(root().join("crates/score/models/fidelity/model.json"));
     assert_eq!((&found["sources"], &found["fidelity_model"]["built_in"]), (&model["sources"], &json!(true)));
     model["sources"] = json!([
         {"name": "birds", "pairs": 40, "sha256": "ab", "area_under_curve": 0.875, "different_accepted": 0.25, "same_rejected": 0.125},

@@ -1,18 +1,16 @@
 //! Comparisons in the cache: what two calls came to is looked up rather than compared again.
 //!
-//! A key tells everything that a comparison depends on but the encoder, which the cache knows: the rules (a digest of their
-//! sources, made when m3 is built), the model, the tool with its schema, the question, and both arguments.
+//! A key tells everything that a comparison depends on but the encoder, which the cache knows: the rules (by their
+//! version), the model, the tool with its schema, the question, and both arguments.
 
 use m3_embedding::InputKey;
 use m3_trajectory::json::Json;
 use sha2::{Digest as _, Sha256};
 
 use super::regions::Shape;
+use super::rules_version::RULES_VERSION;
 use super::{ArgumentComparison, CallFidelity, CallPair, Kind, RegionOverlap, Regions, Verdict};
 use crate::Counted;
-
-/// The digest of the rules.
-const RULES: &str = env!("M3_FIDELITY_RULES");
 
 /// Longer comparisons are not kept, in bytes.
 const LONGEST: usize = 1 << 16;
@@ -30,7 +28,7 @@ type KeptRegion = (Option<String>, Option<String>, String, u64);
 /// digest.
 pub(super) fn key(pair: CallPair<'_>, schema: &InputKey, question: &InputKey, model: &str) -> InputKey {
     let mut digest = Digest::default();
-    digest.feed(RULES.as_bytes());
+    digest.feed(&RULES_VERSION.to_le_bytes());
     digest.feed_text(model);
     digest.feed(schema);
     digest.feed_calls(pair, question);

@@ -17,6 +17,7 @@
 //! | `words` | the cosines of words, of many calls at once |
 //! | `comparer`, `comparison_cache` | many pairs of calls at once, on all cores, each once for all |
 //! | `evidence`, `model` | from what tells two values apart to the probability that they ask for the same |
+//! | `rules_version` | under which version of all this comparisons are kept |
 //! | `regions` | how far the regions of pictures overlap, beside the fidelity |
 //! | `answers` | pairs that are in doubt, and what somebody who was asked says of them |
 //! | [`constants`] | numbers that were chosen or fitted and are used in several places |
@@ -37,6 +38,7 @@ mod name;
 pub mod place;
 mod readers;
 mod regions;
+mod rules_version;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -5,12 +5,13 @@
 
 use image::imageops::{self, FilterType};
 use image::{DynamicImage, GrayImage, Luma};
-use imageproc::geometric_transformations::{Border, Interpolation, rotate_about_center};
 use rxing::common::HybridBinarizer;
 use rxing::multi::MultipleBarcodeReader as _;
 use rxing::oned::MultiFormatOneDReader;
 use rxing::qrcode::cpp_port::QrReader;
 use rxing::{BarcodeFormat, BinaryBitmap, DecodeHints, Luma8Source, RXingResult, Reader as _};
+
+use crate::turn::Turn;
 
 use super::geometry::{Corners, Place, Rect, bars};
 
@@ -135,8 +136,9 @@ impl View {
             let mut room = GrayImage::from_pixel(side, side, Luma([u8::MAX]));
             shift = ((side - new_width) / 2, (side - new_height) / 2);
             imageops::replace(&mut room, &view, shift.0.into(), shift.1.into());
-            let white = Border::Constant(Luma([u8::MAX]));
-            view = rotate_about_center(&room, self.angle, Interpolation::Bilinear, white);
+            let center = (side as f32 / 2.0, side as f32 / 2.0);
+            let turn = Turn { angle: self.angle, center, new_center: center };
+            view = turn.of(&room, (side, side), Luma([u8::MAX]));
         }
         let center = (view.width() as f32 / 2.0, view.height() as f32 / 2.0);
         let (sin, cos) = (-self.angle).sin_cos();

@@ -2,13 +2,13 @@
 
 use image::imageops::{self, FilterType};
 use image::{Rgba, RgbaImage};
-use imageproc::geometric_transformations::{Border, Interpolation, Projection, warp_into};
 use m3_images::LARGEST_SIDE;
 use serde::Deserialize;
 
 use super::arguments::Pixels;
 use super::failure::Failure;
 use super::{Edit, Images, MOST_PIXELS};
+use crate::turn::Turn;
 
 /// Arguments of `crop`.
 #[derive(Debug, Deserialize)]
@@ -179,12 +179,8 @@ fn turned(image: &RgbaImage, angle: f64) -> Result<RgbaImage, Failure> {
     let (new_x, new_y) = middle(new_width, new_height);
     #[expect(clippy::cast_possible_truncation, reason = "a third decimal of a degree moves no pixel")]
     let clockwise = -angle.to_radians() as f32;
-    let projection =
-        Projection::translate(new_x, new_y) * Projection::rotate(clockwise) * Projection::translate(-x, -y);
-    let mut out = RgbaImage::new(new_width, new_height);
-    let corners = Border::Constant(Rgba([0, 0, 0, u8::MAX]));
-    warp_into(image, projection, Interpolation::Bilinear, corners, &mut out);
-    Ok(out)
+    let turn = Turn { angle: clockwise, center: (x, y), new_center: (new_x, new_y) };
+    Ok(turn.of(image, (new_width, new_height), Rgba([0, 0, 0, u8::MAX])))
 }
 
 /// A size in whole pixels, if an image of this size is allowed.

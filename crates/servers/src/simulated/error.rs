@@ -24,7 +24,7 @@ pub enum SimulationError {
     #[error(transparent)]
     Catalog(#[from] CatalogError),
     /// The catalog has no tool.
-    #[error("`{}` has no tools to simulate\nhint: a catalog is what `m3 tools CONFIG --format json` prints", shortened(.path, SHOWN))]
+    #[error("`{}` has no tools to simulate", shortened(.path, SHOWN))]
     EmptyCatalog {
         /// The file.
         path: String,

@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 
+use m3_support::temporary::unnamed;
+
 use crate::json::Keys;
 use crate::model::Trajectory;
 use crate::problem::{Place, Problems, Severity};
@@ -21,7 +23,7 @@ pub struct Output<'a> {
 
 impl<'a> Output<'a> {
     pub(crate) fn new(source: &'a Source) -> Result<Self, SourceError> {
-        let file = tempfile::tempfile().map_err(|cause| source.spool_error(cause))?;
+        let file = unnamed().map_err(|cause| source.spool_error(cause))?;
         let file = BufWriter::with_capacity(1 << 18, file);
         Ok(Self { source, file, length: 0, elements: Vec::new(), problems: Problems::default() })
     }

@@ -19,10 +19,11 @@ pub use train::{Example, Source, train};
 use super::evidence::Evidence;
 
 /// The model that m3 is built with.
-const BUILT_IN: &[u8] = include_bytes!("../../../../../models/fidelity/model.json");
+const BUILT_IN: &[u8] = include_bytes!("../../../models/fidelity/model.json");
 
-/// The digest of the model that m3 is built with: the first half of the SHA-256 of its file.
-pub const BUILT_IN_DIGEST: &str = env!("M3_FIDELITY_MODEL");
+/// The digest of the model that m3 is built with: the first half of the SHA-256 of its file. It is written down, because
+/// a run which needs no model need not read it; a test compares it with the file.
+pub const BUILT_IN_DIGEST: &str = "b2310f3004761bab48f3af9adfd92d4d";
 
 /// From evidence to probability.
 #[derive(Debug, Clone, Default, PartialEq)]

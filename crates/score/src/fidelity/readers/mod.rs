@@ -4,6 +4,7 @@
 
 mod address;
 mod code;
+mod color;
 mod contact;
 mod moment;
 pub(super) mod number;
@@ -14,7 +15,6 @@ mod tests;
 mod units;
 
 use std::borrow::Cow;
-use std::str::FromStr as _;
 
 pub(super) use code::{ANOTHER_ID, NO_ID};
 use m3_trajectory::json::{Json, Keys};
@@ -177,7 +177,7 @@ fn color(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> 
     if !context.name.is_of("colors") && !is_written(a) && !is_written(b) {
         return None;
     }
-    let read = |text: &str| svgtypes::Color::from_str(&text.trim().to_ascii_lowercase()).ok();
+    let read = |text: &str| color::color(&text.trim().to_ascii_lowercase());
     let (score, reason) =
         if read(a)? == read(b)? { (SAME_OTHERWISE, "the same colour") } else { (NOTHING, "another colour") };
     Some(Finding::new(Kind::Color, score, reason))

@@ -1,4 +1,4 @@
-"""Writes pairs of searches for places, labelled by which place is meant: python3 models/fidelity/searched.py OUT.jsonl
+"""Writes pairs of searches for places, labelled by which place is meant: python3 searched.py OUT.jsonl
 
 One place in two writings is the same; another place of the same town, the town itself, a part of a region for the region, and a kind of
 place for the place are not, whether or not the question names them: a search for them finds something else.

@@ -2,7 +2,7 @@
 
     python3 make.py FOLDER_WITH_WORDNET/dict
 
-README.md says where WordNet comes from. `crates/score/src/fidelity/text/thesaurus.rs` reads the table; the layout is
+README.md says where WordNet comes from. `crates/score/src/wordnet.rs` reads the table; the layout is
 described there.
 """
 
