@@ -47,7 +47,7 @@ pub(super) struct OutcomesArgs {
     /// Add a table for each type of task
     #[arg(long)]
     by_type: bool,
-    /// Form of the report [default: by the ending of --out, else table]
+    /// Form of the report [default: by the file extension of --out, else table]
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
     /// Write the report to a file instead of standard output

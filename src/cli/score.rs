@@ -31,7 +31,7 @@ pub(super) struct ScoreArgs {
     repeats: RepeatArgs,
     #[command(flatten)]
     suites: SuiteArgs,
-    /// Form of the report [default: by the ending of --out, else table]
+    /// Form of the report [default: by the file extension of --out, else table]
     #[arg(long, value_enum)]
     format: Option<ScoreFormArg>,
     /// Write the report to a file instead of standard output
