@@ -2,21 +2,24 @@
 
     cargo build --release && python3 docs/pictures.py
 
-It needs chromium. With Pillow the pictures have 256 colours and a third of the bytes.
+It needs chromium and Pillow (`images/requirements.txt`). M3 names another program than target/release/m3.
 """
 
 from __future__ import annotations
 
 import functools
 import http.server
+import os
 import shutil
 import subprocess
 import tempfile
 import threading
 from pathlib import Path
 
+from PIL import Image
+
 ROOT = Path(__file__).parents[1]
-M3 = ROOT / "target/release/m3"
+M3 = Path(os.environ.get("M3", ROOT / "target/release/m3"))
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-background-networking"]
 
 
@@ -24,28 +27,21 @@ def m3(*words: str | Path) -> None:
     subprocess.run([M3, *words, "-q"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 
-def shot(address: str, name: str, width: int, height: int, is_dark: bool = False) -> None:
-    """A screenshot, once the page has had its time to be drawn."""
+def shot(address: str, name: str, width: int, height: int, is_dark: bool = False, top: int = 0) -> None:
+    """A screenshot, once the page has had its time to be drawn; `top` pixels are cut off above."""
     path = ROOT / "docs" / name
     with tempfile.TemporaryDirectory() as profile:
         scheme = ["--blink-settings=preferredColorScheme=0"] if is_dark else []
         more = [f"--user-data-dir={profile}", f"--window-size={width},{height}", "--virtual-time-budget=8000", f"--screenshot={path}"]
         subprocess.run(["chromium", *FLAGS, *scheme, *more, address], check=True, capture_output=True, timeout=120)
-    keep(path, name)
+    keep(path, name, top)
 
 
-def keep(path: Path, name: str) -> None:
-    """Keeps a picture in docs/."""
-    target = ROOT / "docs" / name
-    if path != target:
-        shutil.copy(path, target)
-    try:
-        from PIL import Image
-
-        with Image.open(target) as image:
-            image.convert("RGB").quantize(256).save(target, optimize=True)
-    except ImportError:
-        pass
+def keep(path: Path, name: str, top: int = 0) -> None:
+    """Keeps a picture in docs/, in 256 colours: a third of the bytes."""
+    with Image.open(path) as image:
+        shown = image.convert("RGB").crop((0, top, image.width, image.height))
+        shown.quantize(256).save(ROOT / "docs" / name, optimize=True)
     print(f"docs/{name}")
 
 
@@ -87,6 +83,10 @@ def main() -> None:
         m3("audit", "trajectories/predictions.json", "trajectories/references.json", "--images", "images", "--html", audit)
         shot(f"file://{audit}#00050000", "audit.png", 1280, 1900)
         shot(f"file://{audit}#/", "audit-overview.png", 1280, 1600)
+        poor = folder / "poor.html"
+        files = ["trajectories/predictions-poor.json", "trajectories/references.json"]
+        m3("audit", *files, "--duplicates", "last", "--images", "images", "--html", poor)
+        shot(f"file://{poor}#00050000", "failing.png", 1100, 1562, top=460)
 
 
 if __name__ == "__main__":

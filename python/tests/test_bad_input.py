@@ -50,7 +50,7 @@ GOOD = [call(city="Rome")]
         ([{"id": "a", "steps": 3}], r"predictions\[0\] /steps \(id `a`\)"),
         ([{"id": "a"}], r"predictions.*`steps`"),
         ([{"id": "b", "steps": []}], "no id of `predictions` is in `references`"),
-        ([call(a=1), call(a=2)], r"predictions\[1\] \(id `a`\): the id a second time"),
+        ([call(a=1), call(a=2)], r"predictions\[1\] \(id `a`\): duplicate id"),
         ([call(a={1})], r"predictions\[0\]: not JSON: set"),
         ([call(a=b"x")], r"predictions\[0\]: not JSON: bytes"),
         ([call(a={(1,): 2})], "keys must be"),

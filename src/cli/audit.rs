@@ -45,7 +45,7 @@ pub(super) struct AuditArgs {
     /// that is the root, your home or the temporary folder]
     #[arg(long, value_name = "DIR", requires = "html")]
     images: Option<PathBuf>,
-    /// Form of what is printed [default: by the ending of --out, else table; nothing with --html]
+    /// Form of what is printed [default: by the file extension of --out, else table; nothing with --html]
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
     /// Write to a file instead of standard output

@@ -37,7 +37,7 @@ pub(super) struct CompareArgs {
     fail_if_worse: bool,
     #[command(flatten)]
     draws: DrawsArgs,
-    /// Form of the report [default: by the ending of --out, else table]
+    /// Form of the report [default: by the file extension of --out, else table]
     #[arg(long, value_enum)]
     format: Option<CompareFormArg>,
     /// Write to a file instead of standard output

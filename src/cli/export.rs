@@ -47,7 +47,7 @@ Examples:
   m3 export predictions.json --to anthropic | jq .messages
   m3 export runs/gpt-5 --to atif -o atif/
 
-What a target has no place for is told. `m3 import` reads what is written here as the same trajectories: docs/import.md.";
+Anything that the target format cannot hold is reported. `m3 import` reads what is written here as the same trajectories: docs/import.md.";
 
 fn parse_target(name: &str) -> Result<&'static Target, String> {
     TARGETS.iter().find(|target| target.name == name).ok_or_else(|| {

@@ -50,7 +50,7 @@ pub(super) struct FidelityArgs {
     /// Adapt the model to the pairs, and say on pairs that it has not seen whether that is better
     #[arg(long, requires = "model", conflicts_with_all = ["similarity", "threshold", "profile", "ask"])]
     train: bool,
-    /// Make a model of these pairs alone instead, each file a source, and say what the model of all others reaches on each
+    /// Train on these pairs alone instead, each file a source; also report what the model of all other files reaches on each
     #[arg(long, requires = "train")]
     anew: bool,
     /// The folder for the model

@@ -66,7 +66,7 @@ Start with: m3 score trajectories/predictions.json trajectories/references.json"
 /// Options of every command.
 #[derive(Debug, Args)]
 struct Common {
-    /// Say nothing but errors
+    /// Print errors only
     #[arg(short, long, global = true, display_order = 100)]
     quiet: bool,
     /// Folder for the encoder and the embedding cache [env: M3_CACHE_DIR] [default: m3 in the user's cache

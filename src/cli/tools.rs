@@ -36,7 +36,7 @@ pub(super) struct ToolsArgs {
     /// Only this server; may be given more than once
     #[arg(long, value_name = "NAME")]
     server: Vec<String>,
-    /// Form of the output [default: by the ending of --out, else table]
+    /// Form of the output [default: by the file extension of --out, else table]
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
     /// File to write to, instead of standard output

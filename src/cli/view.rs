@@ -30,7 +30,7 @@ pub(super) struct ViewArgs {
     /// references
     #[arg(value_name = "PATH", default_value = ".")]
     paths: Vec<PathBuf>,
-    /// References to score runs against that have no score; repeatable. Files that are called so are recognized
+    /// References to score runs against that have no score; repeatable. Files named like references are found without it
     #[arg(long, value_name = "REF")]
     references: Vec<PathBuf>,
     /// Catalog of tools, for these scores; as of `m3 score`
@@ -57,8 +57,7 @@ pub(super) struct ViewArgs {
 }
 
 const EXAMPLES: &str = "\
-The pages are served at 127.0.0.1 to who has their address; nothing is read but what is named, and nothing is changed. A run that \
-goes on is shown as it goes.
+Served on 127.0.0.1 to anyone who has the address. Reads only what you name, changes nothing, follows runs in progress.
 
 Examples:
   m3 view runs/
@@ -120,7 +119,7 @@ pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<
         });
     }
     let desk = ViewDesk::new(library, true);
-    let told = "this address is for you alone; Ctrl-C ends it";
+    let told = "private address; Ctrl-C stops the server";
     serve_page(desk, (args.port, !args.no_open, told), printer)
 }
 

@@ -39,7 +39,7 @@ pub struct ServerHealth {
     /// The version of the protocol that it answered with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol_version: Option<String>,
-    /// What it calls itself, with its version.
+    /// The name that it reports for itself, with its version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls_itself: Option<String>,
     /// Why it failed, with what to do.
@@ -202,7 +202,7 @@ impl HealthReport {
                 Column::number("tools", "tools"),
                 Column::number("start", "start"),
                 Column::text("protocol"),
-                Column::text("calls itself"),
+                Column::text("reports itself as"),
             ],
             rows: self.servers.iter().map(row).collect(),
         }

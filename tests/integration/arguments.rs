@@ -114,15 +114,15 @@ fn tables_show_what_is_wrong() {
     let Some(table) = printed("table") else { return };
     let found =
         number(&report(m3().unwrap().arg("score").args(flipped_longitude(&folder))), "argument_fidelity");
-    let covered = format!("of matched calls; {:.4} with recall", found * 2.0 / 3.0);
+    let covered = format!("of matched calls; {:.4} incl. missed", found * 2.0 / 3.0);
     let start = format!("argument fidelity    {found:.4}  █████");
     assert!(table.lines().any(|line| line.starts_with(&start) && line.ends_with(&covered)), "{table}");
     for line in [
         "arguments most often wrong (1 of 1)",
         "1 of 2  air/now  lng       delft: 2.35 -> -2.35",
-        "accepted by the embedding, rejected by fidelity (1 of 2 pairs)",
+        "look alike, but arguments are wrong (1 of 2 pairs)",
         "0.9788  delft  1.2 -> 2.1  air/now  lng: 2.35 -> -2.35",
-        "m3 score .. --format json lists all of them, m3 audit .. --id ID shows one",
+        "All: m3 score .. --format json. One task: m3 audit .. --id ID",
     ] {
         assert!(table.lines().any(|found| found == line), "{line}\n{table}");
     }
@@ -240,7 +240,7 @@ fn alignment_by_fidelity_pairs_what_means_the_same() {
     let files = [&prediction, &reference];
     let table = stdout(m3().unwrap().args(["score", "-q", "--similarity", "typed"]).args(files));
     assert!(table.contains("similarity typed,\ntau 0.5 / 0.85\n"), "{table}");
-    assert!(table.contains("mean fidelity of confident matches"), "{table}");
+    assert!(table.contains("mean fidelity of strong matches"), "{table}");
     // A lower threshold lets the wrong pair be matched, which is then reported.
     let options = ["score", "-q", "--similarity", "typed", "--tau-weak", "0"];
     let table = stdout(m3().unwrap().args(options).args(files));

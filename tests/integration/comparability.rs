@@ -204,7 +204,7 @@ fn failures_stand_beside_scores() {
     let expected = json!({"tasks": 4, "failed": 3, "classes": {"provider": 2, "time": 1}});
     assert_eq!(board["models"][1]["failures"], expected);
     assert_eq!(board["models"][0]["failures"], json!({"tasks": 4, "failed": 0, "classes": {}}));
-    let note = "Failed tasks differ, and failures cost scores: failed 3 of 4, well 0 of 4";
+    let note = "Unequal failures, which lower scores: failed 3 of 4, well 0 of 4";
     assert_eq!(board["notes"][0], note);
     let compared = report(m3_bare(folder.path()).arg("compare").args([&well, &failed]));
     assert_eq!((&compared["failures"][1], &compared["notes"][0]), (&expected, &json!(note)));

@@ -70,17 +70,35 @@ fn the_example_of_region_overlap_is_right() {
     near(&circles["region_overlap"], of("first circle") / 2.0);
 }
 
-/// The table in the README is what the command beside it prints.
+/// The output in `docs/score.md` is what the README's first command prints, and the README shows its beginning.
 #[test]
-fn the_output_in_the_readme_is_real() {
-    let readme = read("README.md");
+fn the_output_in_the_documents_is_real() {
     let Some(mut m3) = m3() else { return };
     let output =
         stdout(m3.args(["score", "-q", "trajectories/predictions.json", "trajectories/references.json"]));
-    let shown = blocks(&readme, "text");
+    let whole = blocks(&read("docs/score.md"), "text");
     assert!(
-        shown.iter().any(|block| block.trim_end() == output.trim_end()),
-        "the README should show:\n{output}"
+        whole.iter().any(|block| block.trim_end() == output.trim_end()),
+        "docs/score.md should show:\n{output}"
+    );
+    let beginning = |block: &String| block.lines().count() >= 10 && output.starts_with(block.trim_end());
+    assert!(
+        blocks(&read("README.md"), "text").iter().any(beginning),
+        "the README should show the beginning of:\n{output}"
+    );
+}
+
+/// The failing task that the README begins with: its verdict is what the audit prints.
+#[test]
+fn the_failing_task_of_the_readme_is_real() {
+    let files = ["trajectories/predictions-poor.json", "trajectories/references.json"];
+    let Some(mut m3) = m3() else { return };
+    let output =
+        stdout(m3.args(["audit", "-q", "--duplicates", "last"]).args(files).args(["--id", "00050000"]));
+    let shown = blocks(&read("README.md"), "text");
+    assert!(
+        shown.iter().any(|block| block.lines().count() >= 5 && output.starts_with(block.trim_end())),
+        "the README should show the beginning of:\n{output}"
     );
 }
 
@@ -97,21 +115,87 @@ fn the_audit_in_the_documents_is_real() {
     );
 }
 
-#[test]
-fn links_between_documents_lead_somewhere() {
+/// The documents that people read, by their paths in the repository.
+fn documents() -> Vec<String> {
     let documents = std::fs::read_dir(root().join("docs")).unwrap().flatten().filter_map(|entry| {
         let is_document = entry.path().extension().is_some_and(|extension| extension == "md");
         is_document.then(|| format!("docs/{}", entry.file_name().into_string().unwrap()))
     });
-    let documents: Vec<String> = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
-        .map(str::to_owned)
-        .into_iter()
-        .chain(documents)
-        .collect();
-    assert!(documents.iter().any(|name| name == "docs/models.md"), "{documents:?}");
-    for name in &documents {
-        let text = read(name);
-        let folder = root().join(name).parent().unwrap().to_owned();
+    let top = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(str::to_owned);
+    let all: Vec<String> = top.into_iter().chain(documents).collect();
+    assert!(all.iter().any(|name| name == "docs/models.md"), "{all:?}");
+    all
+}
+
+/// The paragraphs of a document with the numbers of their first lines. An item of a list is a paragraph; code, tables,
+/// headings and pictures are not.
+fn paragraphs(text: &str) -> Vec<(usize, String)> {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    let (mut is_code, mut is_open) = (false, false);
+    for (number, line) in text.lines().map(str::trim).enumerate() {
+        let is_fence = line.starts_with("```");
+        is_code ^= is_fence;
+        if is_code || is_fence || line.is_empty() || line.starts_with(['|', '#']) || line.starts_with("![") {
+            is_open = false;
+            continue;
+        }
+        let digits = line.trim_start_matches(|sign: char| sign.is_ascii_digit());
+        let is_item =
+            line.starts_with("- ") || line.starts_with("* ") || digits != line && digits.starts_with(". ");
+        match found.last_mut().filter(|_| is_open && !is_item) {
+            Some((_, paragraph)) => *paragraph = format!("{paragraph} {line}"),
+            None => found.push((number + 1, line.to_owned())),
+        }
+        is_open = true;
+    }
+    found
+}
+
+/// The most words of a paragraph.
+const LONGEST_PARAGRAPH: usize = 110;
+
+#[test]
+fn no_paragraph_of_a_document_is_longer_than_people_read() {
+    for name in documents() {
+        for (line, paragraph) in paragraphs(&read(&name)) {
+            let words = paragraph.split_whitespace().count();
+            assert!(words <= LONGEST_PARAGRAPH, "{name}:{line}: a paragraph of {words} words: {paragraph}");
+        }
+    }
+}
+
+/// The measure of the test above finds the paragraphs that people see.
+#[test]
+fn paragraphs_end_at_blank_lines_items_tables_and_code() {
+    let text =
+        "# Head\n\none two\nthree\n\n- four\n  five\n- six\n1. seven\n| a | b |\n```sh\nnot one\n```\neight";
+    let expected = [(3, "one two three"), (6, "- four five"), (8, "- six"), (9, "1. seven"), (14, "eight")];
+    assert_eq!(paragraphs(text), expected.map(|(line, words)| (line, words.to_owned())));
+}
+
+#[test]
+fn the_readme_is_a_front_door() {
+    let lines = read("README.md").lines().count();
+    assert!(lines <= 160, "the README has {lines} lines: what is more belongs into docs/");
+}
+
+/// Every document stands on one shelf of the index, once, with the question that it answers.
+#[test]
+fn every_document_is_in_the_index_once() {
+    let index = read("docs/README.md");
+    assert!(read("README.md").contains("](docs/README.md)"), "the README should link to the index");
+    for name in documents() {
+        let Some(file) = name.strip_prefix("docs/").filter(|file| *file != "README.md") else { continue };
+        let rows = index.lines().filter(|line| line.starts_with(&format!("| [{file}]({file}) | ")));
+        assert_eq!(rows.count(), 1, "docs/README.md should have one row for {file}");
+    }
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    for name in documents() {
+        let text = read(&name);
+        let folder = root().join(&name).parent().unwrap().to_owned();
         for link in text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
             if !link.starts_with("http") && !link.starts_with('#') {
                 let path = link.split('#').next().unwrap();

@@ -207,7 +207,7 @@ fn lines_join_the_calls_that_met() {
     page.wait(meet, "true");
     assert_eq!(
         page.text("document.querySelector('.structure li').textContent"),
-        "inverted: 1.1 image/blur comes before 2.1 image/change_color, but was made after it (at 2.1, the \
+        "wrong order: 1.1 image/blur has to come before 2.1 image/change_color, but was made after it (at 2.1, the \
          other at 1.1)"
     );
     assert_eq!(page.text("document.querySelectorAll('.matrix .chosen').length"), "2");

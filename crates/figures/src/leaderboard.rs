@@ -58,7 +58,7 @@ impl LeaderboardBars {
             });
         }
         let whiskers = bars.iter().any(|bar| whisker(bar).is_some());
-        let whiskers = whiskers.then(|| "Whiskers: the interval of each value.".to_owned());
+        let whiskers = whiskers.then(|| "Error bars: the interval of each value.".to_owned());
         let notes: Vec<String> =
             whiskers.into_iter().chain(frame::count_note(self.bars.len(), "models")).collect();
         frame::finish(canvas, &self.title, &notes, bottom + axis::HEIGHT)

@@ -24,7 +24,7 @@ const VALUE_WIDTH: usize = 14;
 pub(super) const ARGUMENT_WIDTH: usize = 16;
 
 /// A note that there is more, and how to see it.
-pub(super) const POINTER: &str = "m3 score .. --format json lists all of them, m3 audit .. --id ID shows one";
+pub(super) const POINTER: &str = "All: m3 score .. --format json. One task: m3 audit .. --id ID";
 
 /// A list of arguments or of pairs.
 pub(super) struct Findings {
@@ -113,7 +113,7 @@ fn rejected_matches(summary: &ScoreSummary, argument_width: usize) -> Findings {
     };
     let rejected = &summary.rejected_matches;
     let (title, compared) = if summary.similarity == Similarity::Cosine.name() {
-        ("accepted by the embedding, rejected by fidelity", "cosine")
+        ("look alike, but arguments are wrong", "cosine")
     } else {
         ("matched, although fidelity rejects them", "fidelity")
     };

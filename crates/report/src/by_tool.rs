@@ -48,7 +48,7 @@ pub(super) fn table(summary: &ScoreSummary) -> Findings {
         }
     }
     Findings {
-        title: format!("tools that lose most calls ({} of {})", rows.len(), summary.by_tool.len()),
+        title: format!("tools with most errors ({} of {})", rows.len(), summary.by_tool.len()),
         columns,
         rows,
     }
@@ -79,13 +79,13 @@ pub(super) fn costs_most(summary: &ScoreSummary) -> Option<String> {
     let words = match (cost.calls.as_str(), cost.reason.as_str()) {
         ("missed", "task_failed") => "are of tasks that failed or have no prediction",
         ("extra", "too_large") => "are of trajectories too large to be aligned",
-        ("missed", "tool_not_in_prediction") => "are of tools that were not called",
+        ("missed", "tool_not_in_prediction") => "are of tools never called in that task",
         ("missed", "below_threshold") => "were made with too different arguments",
         ("missed", _) => "are of tools that were called too few times",
         ("extra", "tool_not_in_reference") => "are of tools that were not needed",
         ("extra", "below_threshold") => "have too different arguments",
         ("extra", _) => "are of tools that were called too many times",
-        _ => "ask for something else",
+        _ => "have a wrong argument",
     };
     let calls = match cost.calls.as_str() {
         "missed" => "needed calls",
@@ -94,7 +94,7 @@ pub(super) fn costs_most(summary: &ScoreSummary) -> Option<String> {
     };
     let most = cost.tools.first().map_or_else(String::new, |most| {
         let tool = shortened(&most.tool, NAME_WIDTH);
-        format!(", most of all {tool} ({} of {} {calls})", most.lost, most.of)
+        format!(", most often {tool} ({} of {} {calls})", most.lost, most.of)
     });
     Some(format!("{} of {} {} calls {words}{most}", cost.lost, cost.of, cost.calls))
 }

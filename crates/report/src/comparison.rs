@@ -70,7 +70,7 @@ fn passing(found: &PassingComparison) -> Sheet {
     Sheet {
         title: format!("Passing, {} of each task", counted(passing.k, "trial")),
         notes: vec![
-            format!("A trial passes if it was finished with at least {}", criterion(&passing.pass)),
+            format!("A trial passes if it finished with at least {}", criterion(&passing.pass)),
             format!("Means over {}; intervals and p paired by task", counted(passing.tasks, "task")),
         ],
         columns: difference_columns("rate"),
@@ -97,7 +97,7 @@ fn differences(comparison: &Comparison) -> Sheet {
     ]);
     if let Some(smallest) = comparison.deciding_difference().and_then(|found| found.smallest_detectable) {
         notes.push(format!(
-            "Smallest difference in {} that these tasks show (power 80 %): {smallest:.3}",
+            "Smallest detectable difference in {} with these tasks (power 80 %): {smallest:.3}",
             comparison.metric
         ));
     }

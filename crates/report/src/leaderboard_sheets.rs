@@ -174,13 +174,13 @@ fn places(board: &Leaderboard) -> Sheet {
     let ranking = board.ranking();
     let percent = 100.0 * board.level;
     let mut notes = vec![format!(
-        "Intervals of {percent} % from {} resamples of {tasks} tasks (seed {}); a group is not told apart from its best",
+        "Intervals of {percent} % from {} resamples of {tasks} tasks (seed {}); models of a group do not differ significantly from its best",
         board.resamples, board.seed
     )];
     if let Some(difference) = board.smallest_detectable_difference {
         let pairs = m3_support::text::counted(board.tests.map_or(0, |tests| tests.pairs), "comparison");
         notes.push(format!(
-            "Smallest difference in {} that these tasks show (power 80 %, {pairs}): {difference:.3}",
+            "Smallest detectable difference in {} with these tasks (power 80 %, {pairs}): {difference:.3}",
             ranking.label()
         ));
     }
@@ -239,7 +239,7 @@ fn passing(board: &Leaderboard) -> Sheet {
         Some([Cell::new(&model.model)].into_iter().chain(rates.iter().map(cell)).collect())
     });
     let mut notes = vec![
-        format!("A trial passes if it was finished with at least {}", criterion(&passing.pass)),
+        format!("A trial passes if it finished with at least {}", criterion(&passing.pass)),
         format!("Means over {}, with intervals", m3_support::text::counted(passing.tasks, "task")),
     ];
     let others = board.models.iter().filter_map(|model| {

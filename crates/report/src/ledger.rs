@@ -93,7 +93,7 @@ pub(super) fn ledger(summary: &ScoreSummary) -> Vec<String> {
             lines.push(format!("{} {what}:\n  {}", ids.len(), names(ids)));
         }
     };
-    say(duplicate, "id stands twice", "ids stand twice");
+    say(duplicate, "duplicate id", "duplicate ids");
     say(empty, "prediction without calls", "predictions without calls");
     lines.extend(summary.tool_names.lines());
     lines

@@ -170,13 +170,13 @@ registry! {
         note: |set| {
             let compared = set.similarity.measure();
             Some(match set.profile {
-                Profile::Paper => format!("mean {compared} of confident matches"),
+                Profile::Paper => format!("mean {compared} of strong matches"),
                 Profile::OpenM3Bench => format!("mean {compared} of the matches, x recall"),
             })
         },
     }
     ArgumentSimilarityStrong {
-        meaning: "How similar the arguments of confident matches are; equal to `argument_similarity` in the profile `paper`.",
+        meaning: "How similar the arguments of strong matches are; equal to `argument_similarity` in the profile `paper`.",
         name: "argument_similarity_strong",
         label: "  of strong matches",
         heading: "strong",
@@ -184,7 +184,7 @@ registry! {
         column: None,
         averaged: Averaged::Never,
         source: Source::Alignment(Sum::OfPairs(|pair| if pair.is_strong { pair.similarity } else { 0.0 }), of_similarity),
-        note: |set| (set.profile == Profile::OpenM3Bench).then(|| "the same of confident matches".to_owned()),
+        note: |set| (set.profile == Profile::OpenM3Bench).then(|| "of strong matches only".to_owned()),
     }
     ArgumentFidelity {
         meaning: "How far the arguments of matched calls ask for the same: the mean of their fidelity. Not part of the average.",
@@ -199,7 +199,7 @@ registry! {
             |_| Ratio::new(Count::Matched, Without::Calls),
         ),
         note: |set| {
-            Some(format!("of matched calls; {:.4} with recall", set.metrics[Metric::ArgumentFidelityCovered]))
+            Some(format!("of matched calls; {:.4} incl. missed", set.metrics[Metric::ArgumentFidelityCovered]))
         },
     }
     ArgumentFidelityCovered {
@@ -295,7 +295,7 @@ registry! {
             Sum::OfTrajectories(|aligned, _| aligned.matched() * step_coherence(aligned.pairs)),
             covered,
         ),
-        note: |_| Some("calls of a step made together".to_owned()),
+        note: |_| Some("parallel calls made in parallel".to_owned()),
     }
     MergePurity {
         meaning: "Were steps that depend on one another kept apart?",
@@ -309,10 +309,10 @@ registry! {
             Sum::OfTrajectories(|aligned, _| aligned.matched() * merge_purity(aligned.pairs)),
             covered,
         ),
-        note: |_| Some("calls of different steps kept apart".to_owned()),
+        note: |_| Some("successive calls not merged in one step".to_owned()),
     }
     OrderConsistency {
-        meaning: "Was what comes later done later?",
+        meaning: "Were later calls made later?",
         name: "order_consistency",
         label: "order consistency",
         heading: "order",

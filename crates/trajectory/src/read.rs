@@ -202,8 +202,7 @@ impl<'a, 'b> Reader<'a, 'b> {
             if let (Some(last), Some(number)) = (last_number, step.number)
                 && number <= last
             {
-                let message =
-                    format!("step {number} after step {last}; steps are taken in the order of the file");
+                let message = format!("step {number} after step {last}; the order of the file is used");
                 self.warn(&pointer_to(&pointer, "step"), message);
             }
             last_number = step.number.or(last_number);

@@ -60,7 +60,7 @@ pub(in crate::cli) fn form<F: ValueEnum>(asked: Option<F>, out: Option<&Path>) -
         let known = known.map(|(ending, _)| format!(".{ending}")).collect::<Vec<_>>().join(", ");
         let path = out.unwrap_or(Path::new("-")).display();
         let message = format!(
-            "the ending of `{path}` stands for no form of this report\nhint: {known} do, or name the form with `--format`"
+            "m3 cannot write this report to `{path}`: no form has this file extension\nhint: {known} do, or name the form with `--format`"
         );
         Failure::new(code::INPUT, message)
     })

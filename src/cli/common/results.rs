@@ -85,7 +85,7 @@ pub(in crate::cli) struct TablesArgs {
 /// How tables are written.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct FormArgs {
-    /// Form of the tables [default: by the ending of --out, else table]
+    /// Form of the tables [default: by the file extension of --out, else table]
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
     /// Write to a file instead of standard output

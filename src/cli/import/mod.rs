@@ -327,7 +327,7 @@ fn tell_written(what: FileContent, path: &Path, count: u64, report: &ImportRepor
         FileContent::Tools => number(count, "tool"),
     };
     match count {
-        0 => printer.warn(&format!("`{}` was not written: there is nothing for it", path.display())),
+        0 => printer.warn(&format!("`{}` was not written: the input has nothing for it", path.display())),
         _ => printer.note(&format!("wrote {said} {place}")),
     }
 }

@@ -27,7 +27,7 @@ pub(in crate::cli) struct JudgeArgs {
     /// Ask no model: take every run that ended with an answer, and do what rules can
     #[arg(long)]
     pub(super) rules_only: bool,
-    /// File of the references; what gives none goes beside it, to REF.rejected.json
+    /// File of the references; runs that give no reference go to REF.rejected.json
     #[arg(short, long, value_name = "REF")]
     pub(super) output: PathBuf,
     /// Replace REF even if people have changed or reviewed it

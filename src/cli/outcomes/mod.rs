@@ -51,7 +51,7 @@ pub(in crate::cli) struct OutcomesArgs {
     /// Add a table for each type of task
     #[arg(long)]
     by_type: bool,
-    /// Form of the report [default: by the ending of --out, else table]
+    /// Form of the report [default: by the file extension of --out, else table]
     #[arg(long, value_enum)]
     format: Option<Format>,
     /// Write the report to a file instead of standard output

@@ -256,7 +256,7 @@ impl ReviewArgs {
 
     /// Serves a page until the user ends it.
     fn serve(&self, desk: impl Handler, printer: Printer) -> Result<(), Failure> {
-        let told = "this address is for you alone: who has it can decide in your name; Ctrl-C ends it";
+        let told = "private address: whoever has it can decide in your name; Ctrl-C stops the server";
         serve_page(desk, (self.port, !self.no_open, told), printer)
     }
 

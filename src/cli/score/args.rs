@@ -21,7 +21,7 @@ pub(in crate::cli) struct ScoreArgs {
     pub(super) repeats: RepeatArgs,
     #[command(flatten)]
     pub(super) suites: SuiteArgs,
-    /// Form of the report [default: by the ending of --out, else table]
+    /// Form of the report [default: by the file extension of --out, else table]
     #[arg(long, value_enum)]
     pub(super) format: Option<ScoreFormArg>,
     /// Write the report to a file instead of standard output

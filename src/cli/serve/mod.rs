@@ -181,7 +181,7 @@ fn announce(server: &HttpServer, printer: Printer) -> Result<(), Failure> {
     if !server.address().ip().is_loopback() {
         printer.warn("other machines may call these tools, and nobody asks them who they are");
     }
-    printer.note("Ctrl-C ends it");
+    printer.note("Ctrl-C stops the server");
     Ok(())
 }
 

@@ -106,10 +106,10 @@ fn outcomes_and_scores_count_the_same_trajectories() {
     assert_eq!((&found["aggregate"]["trajectories"], &found["aggregate"]["calls"]), (&json!(1), &json!(1)));
     let other = folder.json("other.json", &json!([one("eel"), two]));
     let (code, message) = failure(&mut outcomes(&folder, &other));
-    assert!(code == 2 && message.contains("the id a second time, with other content"), "{message}");
+    assert!(code == 2 && message.contains("duplicate id; its content differs"), "{message}");
     let Some(mut score) = m3() else { return };
     let (code, same) = failure(score.args(["score", "-q"]).args([&other, &other]));
-    assert!(code == 2 && same.contains("the id a second time, with other content"), "{same}");
+    assert!(code == 2 && same.contains("duplicate id; its content differs"), "{same}");
     let kept = folder.path().join("outcomes.json");
     let last = ["--duplicates", "last"];
     stdout(outcomes(&folder, &other).args(last).arg("--out").arg(&kept));

@@ -116,7 +116,7 @@ fn traces_say_their_format_and_tables_of_suites_are_sorted() {
     };
     visit(&browser, &view.address, "#/?sort=name");
     assert!(browser.text(MAIN).contains("openai-chat-messages"), "{}", browser.text(MAIN));
-    assert!(browser.text(MAIN).contains("What the metrics say"));
+    assert!(browser.text(MAIN).contains("What the metrics mean"));
     let suite = "[...document.querySelectorAll('table')].find(table => table.caption?.textContent === 'mcpagentbench')";
     let names = format!("[...{suite}.querySelectorAll('tbody th')].map(head => head.textContent).join()");
     assert_eq!(browser.text(&names), "good,poor");

@@ -44,7 +44,7 @@ fn a_run_that_goes_on_is_shown_as_it_goes() {
     visit(&browser, &view.address, "#/");
     let main = "document.getElementById('main').textContent";
     browser.wait(&format!("{main}.includes('running 1 of 3 tasks')"), "true");
-    browser.wait("document.getElementById('live').textContent", "1 run going on: 1 of 3 tasks");
+    browser.wait("document.getElementById('live').textContent", "1 run in progress: 1 of 3 tasks");
     // Its model is that of its journal.
     assert!(browser.text(main).contains("openai:gpt-5"));
     // Two are done: the page says so by itself, and scores it anew.

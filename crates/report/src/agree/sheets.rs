@@ -100,8 +100,9 @@ fn places(report: &AgreeReport) -> Sheet {
 }
 
 fn models(report: &AgreeReport) -> Sheet {
-    let right = report.views.iter().map(|view| format!("{} is right: {}", view.name, view.right));
-    let counts = format!("{} and {} of them", counted(report.tasks, "task"), counted(report.trials, "trial"));
+    let right =
+        report.views.iter().map(|view| format!("{} calls a trial right if {}", view.name, view.right));
+    let counts = format!("{}, {}", counted(report.tasks, "task"), counted(report.trials, "trial"));
     let left_out = (report.left_out > 0)
         .then(|| format!("{} left out, which not all models have", counted(report.left_out, "task")));
     let not_in_all = (!report.not_in_all.is_empty())
@@ -109,7 +110,7 @@ fn models(report: &AgreeReport) -> Sheet {
     let success = report.success.as_ref().map(|_| Column::number("share that did the job", "did"));
     let did = success.is_some().then(|| "did: the share of labelled trials that did the job".to_owned());
     Sheet {
-        title: "scores in [0, 1]".to_owned(),
+        title: "scores, from 0 to 1".to_owned(),
         notes: [counts].into_iter().chain(did).chain(left_out).chain(not_in_all).chain(right).collect(),
         columns: [Column::text("model")].into_iter().chain(success).chain(columns(report)).collect(),
         rows: rows(report, true, |score, _| score.map(|score| format!("{score:.3}"))),
@@ -215,7 +216,7 @@ fn tasks(report: &AgreeReport) -> Sheet {
     Sheet {
         title: "tasks that they disagree about most".to_owned(),
         notes: vec![
-            "the share of trials with different verdicts, and that each calls right; all are in the JSON"
+            "differ: share of trials with different verdicts; then the share each calls right; all tasks: JSON"
                 .to_owned(),
         ],
         columns: [Column::text("task"), Column::number("differ", "differ")]

@@ -66,11 +66,11 @@ impl AgreeReport {
 impl From<&View> for ViewReport {
     fn from(view: &View) -> Self {
         let right = if view.is_verdict() {
-            "more likely than not, at least 0.5"
+            "it is more likely than not, at least 0.5"
         } else if view.suite == OWN_SUITE {
-            "every reference call is matched, and no pair is rejected by its fidelity"
+            "every reference call is matched and none has wrong arguments"
         } else {
-            "at least half of what can be reached"
+            "it has at least half of what can be reached"
         };
         Self { name: view.name(), right: right.to_owned() }
     }

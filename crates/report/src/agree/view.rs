@@ -81,9 +81,9 @@ pub fn views(models: &[ScoredModel], named: &[String]) -> Result<Vec<View>, Stri
         views.extend(known.into_iter().find(|view| models.iter().all(|model| view.is_known(model))));
     }
     if views.len() < 2 && !has_labels {
-        return Err("there is one suite in all results, and nothing to agree with\n\
-            hint: `m3 score .. --suite NAME --suite NAME` scores by others as well; with labels of success (`--labels`) \
-            every metric is compared with them"
+        return Err("these results share only one suite, so there is nothing to compare\n\
+            hint: score them with a second suite (`m3 score .. --suite NAME --suite NAME`), or compare every metric with \
+            labels of success (`--labels`)"
             .to_owned());
     }
     Ok(views)
@@ -92,7 +92,7 @@ pub fn views(models: &[ScoredModel], named: &[String]) -> Result<Vec<View>, Stri
 /// All metrics that labels of success can be compared with: m3's own, and each of a suite that all results have and that is a
 /// share.
 pub(super) fn all_views(models: &[ScoredModel]) -> Vec<View> {
-    // By the paper, confident matches are the only ones whose similarity counts, so that both metrics are one.
+    // By the paper, strong matches are the only ones whose similarity counts, so that both metrics are one.
     let is_paper = models.iter().all(|model| model.head.profile == Profile::Paper.name());
     let own = Metric::of_scores().filter(|metric| !(is_paper && *metric == Metric::ArgumentSimilarityStrong));
     let mut views: Vec<View> = own.map(View::own).collect();

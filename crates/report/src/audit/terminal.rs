@@ -226,7 +226,7 @@ fn flow_lines(call: usize, flow: &[CallFlow], side: usize) -> Vec<String> {
 /// A call on one line, or on two if its tool's name is long.
 fn call_lines(view: &CallView<'_>, side: usize) -> Vec<String> {
     let partner = match view.partner {
-        None => "· no partner".to_owned(),
+        None => "· unmatched".to_owned(),
         Some(partner) => {
             let sign = if partner.is_strong { '=' } else { '~' };
             let (place, similarity) = (partner.place.to_string(), words::similarity(partner.similarity));

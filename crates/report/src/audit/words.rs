@@ -13,7 +13,7 @@ use super::{
 use crate::{AggregateReport, MatchReport, RegionReport, RegionsReport, VerdictReport, shortened};
 
 /// The note on a match whose arguments do not ask for the same.
-pub(super) const REJECTED: &str = "similar, but another call";
+pub(super) const REJECTED: &str = "wrong arguments";
 
 /// A call of one side, and its matched call.
 pub(super) struct CallView<'a> {
@@ -48,8 +48,8 @@ pub(super) struct Alone<'a> {
 pub(super) fn cost(cost: f64) -> Option<String> {
     // A smaller cost would be printed as 0.0000.
     (cost.abs() >= 5e-5).then(|| match cost.abs() {
-        amount if cost > 0.0 => format!("costs {amount:.4} of the average"),
-        amount => format!("adds {amount:.4} to the average"),
+        amount if cost > 0.0 => format!("without this task the average would be {amount:.4} higher"),
+        amount => format!("without this task the average would be {amount:.4} lower"),
     })
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn is_rejected(pair: &MatchReport) -> bool {
 pub(super) fn fidelity(metrics: &AggregateReport, matches: &[MatchReport]) -> Option<String> {
     let rejected = matches.iter().filter(|pair| is_rejected(pair)).count();
     let pairs = counted(matches.len() as u64, "matched pair");
-    let rejected = if rejected > 0 { format!(", {rejected} of them {REJECTED}") } else { String::new() };
+    let rejected = if rejected > 0 { format!(", {rejected} of them with {REJECTED}") } else { String::new() };
     (!matches.is_empty())
         .then(|| format!("fidelity {:.3} over {pairs}{rejected}", metrics.metrics[Metric::ArgumentFidelity]))
 }
@@ -178,7 +178,7 @@ pub(crate) fn reason(name: &str) -> &'static str {
         "tool_not_in_prediction" => "the prediction does not call this tool",
         "below_threshold" => "no call of this tool is similar enough",
         "too_large" => "the trajectory has too many different calls of one tool to be aligned",
-        _ => "what is similar enough met other calls",
+        _ => "all similar calls are matched already",
     }
 }
 
@@ -309,7 +309,7 @@ fn inversions(audit: &TrajectoryAudit, tool: impl Fn(&str) -> String) -> Vec<Str
     let word = |pair: &InvertedPair| {
         let (first, second) = (&audit.score.matches[pair.first], &audit.score.matches[pair.second]);
         format!(
-            "inverted: {} {} comes before {} {}, but was made after it (at {}, the other at {})",
+            "wrong order: {} {} has to come before {} {}, but was made after it (at {}, the other at {})",
             first.reference,
             tool(&first.tool),
             second.reference,

@@ -75,7 +75,7 @@ pub(super) fn note(names: &[&str], failures: &[Option<FailuresReport>]) -> Optio
         text.push("…".to_owned());
     }
     if some_are_unknown {
-        text.push("of others nothing is known".to_owned());
+        text.push("unknown for others".to_owned());
     }
-    differ.then(|| format!("Failed tasks differ, and failures cost scores: {}", text.join(", ")))
+    differ.then(|| format!("Unequal failures, which lower scores: {}", text.join(", ")))
 }

@@ -373,9 +373,9 @@ fn judge(argument: &mut ArgumentComparison, evidence: &Evidence, probability: f6
 /// Why an argument that one call lacks is accepted, or is not.
 fn one_sided_reason(verdict: Verdict, is_accepted: bool) -> &'static str {
     match (verdict, is_accepted) {
-        (Verdict::Extra, true) => "an argument more, which restricts nothing that is asked",
-        (Verdict::Extra, false) => "an argument more, which may restrict what is asked",
-        (_, true) => "an argument less, which nothing that is asked needs",
-        (_, false) => "an argument less, which may be needed",
+        (Verdict::Extra, true) => "extra argument; it does not narrow the request",
+        (Verdict::Extra, false) => "extra argument; it may narrow the request",
+        (_, true) => "missing argument; the request does not need it",
+        (_, false) => "missing argument; it may be required",
     }
 }

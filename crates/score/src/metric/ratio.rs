@@ -41,7 +41,7 @@ impl Ratio {
     }
 }
 
-/// The mean over confident matches; in the published program the sum over reference calls, with 0 if there are none.
+/// The mean over strong matches; in the published program the sum over reference calls, with 0 if there are none.
 pub(super) fn of_similarity(profile: Profile) -> Ratio {
     match profile {
         Profile::Paper => {

@@ -57,7 +57,7 @@ fn read_results(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError>
             let reference = Trace { kind: TraceKind::Reference, ..trace(id.as_deref(), question, steps) };
             let mut trace = trace(id.as_deref(), question, self::steps(result, "tools_used", "inputs_used"));
             if question.is_some_and(|question| question.ends_with("...")) {
-                trace.notes.add("the question was cut by the program that wrote it");
+                trace.notes.add("the question was truncated by the program that exported it");
             }
             trace.run = run;
             trace.reference = Some(Box::new(reference));

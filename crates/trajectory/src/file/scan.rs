@@ -208,17 +208,17 @@ impl TrajectoryFile {
         let first = self.elements[slot];
         let is_equal = self.canonical_text(first)? == self.canonical_text(element)?;
         let (severity, message) = match (is_equal, duplicates) {
-            (true, _) => (Severity::Warning, "the id a second time, with the same content".to_owned()),
+            (true, _) => (Severity::Warning, "duplicate id, with the same content".to_owned()),
             (false, Duplicates::Last | Duplicates::Keep) => {
-                (Severity::Warning, "the id a second time, with other content; the last is used".to_owned())
+                (Severity::Warning, "duplicate id, with other content; the last is used".to_owned())
             }
             (false, Duplicates::Error) => {
                 let first = self.place(first, Some(&id));
                 let first = first.line.map_or(first.pointer, |line| format!("line {line}"));
-                let hint = "; remove one of them, or, where a command has it, use the last of each id with `--duplicates last`";
+                let hint = "; remove one, or add `--duplicates last` where the command has it";
                 let hint = if self.has_conflict { "" } else { hint };
                 self.has_conflict = true;
-                (Severity::Error, format!("the id a second time, with other content than {first}{hint}"))
+                (Severity::Error, format!("duplicate id; its content differs from {first}{hint}"))
             }
         };
         let place = Place { id: Some(id.clone()), ..self.place(element, Some(&id)) };

@@ -49,10 +49,7 @@ fn trajectories_and_problems_of_another_format_have_their_places() {
     let shown: Vec<String> = file.problems().iter().map(ToString::to_string).collect();
     let of_line = |line: u64| shown.iter().filter(|text| text.contains(&format!("calls.txt:{line}"))).count();
     assert_eq!((of_line(3), file.problems().count(Severity::Error)), (1, 1), "{shown:?}");
-    assert!(
-        shown.iter().any(|text| text.contains("calls.txt:5 (id `b`): the id a second time")),
-        "{shown:?}"
-    );
+    assert!(shown.iter().any(|text| text.contains("calls.txt:5 (id `b`): duplicate id")), "{shown:?}");
     // The digest is that of the file's own bytes, not of the converted ones.
     assert_eq!(
         file.digest().unwrap(),

@@ -39,7 +39,7 @@ struct ScoredRow<'a> {
     /// Why calls are unmatched, each once.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     reasons: BTreeSet<String>,
-    /// What is wrong with arguments, each once: verdicts, and `rejected` for a pair that is similar, but another call.
+    /// What is wrong with arguments, each once: verdicts, and `rejected` for a matched pair with wrong arguments.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     findings: BTreeSet<String>,
     /// What it costs the average of all; only an audit knows it.

@@ -11,7 +11,7 @@ const valueOf = (value) => make("td", {}, value === null ? make("em", {}, "absen
 const argumentsOf = (match, found) => {
   const isRejected = match.argument_fidelity < REJECTED;
   return make("li", { class: isRejected ? "rejected" : null }, make("p", {}, `${place(match.reference)} → ${place(match.predicted)} `, told(match.tool), ` ${fixed(match.similarity, 4)} ${match.strength}, fidelity ${fixed(match.argument_fidelity, 4)}`,
-    isRejected ? make("strong", { class: "flag" }, " ≠ similar, but another call") : null, found.unequal.length === 0 ? ": the same arguments" : null),
+    isRejected ? make("strong", { class: "flag" }, " ≠ wrong arguments") : null, found.unequal.length === 0 ? ": the same arguments" : null),
   comparedWith(match, "reference"), found.regions ? make("p", { class: "note" }, `Regions: ${found.regions}`) : null,
   found.unequal.length === 0 ? null : [wide(`Arguments of ${match.tool}`, make("table", { class: "differences" }, make("thead", {}, make("tr", {}, ["argument", "reference", "prediction"].map((name) => make("th", { scope: "col" }, name)))),
     make("tbody", {}, found.unequal.map((argument) => make("tr", {}, make("th", { scope: "row" }, argument.names.map((name, index) => [index > 0 ? " → " : null, make("bdi", {}, name)]), " ",
@@ -24,12 +24,12 @@ const audited = (of) => {
   if (!audit) return null;
   const matches = (of.score.matches ?? []).slice(0, audit.arguments.length);
   const rejected = matches.filter((match) => match.argument_fidelity < REJECTED).length;
-  const only = rejected > 0 && rejected < matches.length ? make("label", { class: "check only" }, make("input", { type: "checkbox" }), ` only the ${rejected} similar, but another call`) : null;
+  const only = rejected > 0 && rejected < matches.length ? make("label", { class: "check only" }, make("input", { type: "checkbox" }), ` only the ${rejected} with wrong arguments`) : null;
   return [audit.structure.length > 0 ? section("Structure", make("ul", { class: "structure" }, audit.structure.map((sentence) => make("li", {}, sentence)))) : null,
     matches.length > 0 ? make("section", { class: "compared" }, make("h3", {}, "Arguments"), only, make("ul", { class: "matches plain" }, matches.map((match, index) => argumentsOf(match, audit.arguments[index])))) : null,
     audit.buckets.length > 0 ? section("Similarities by tool", make("p", { class: "note" }, "Rows are reference calls, columns predicted calls; ✓ marks the chosen assignment."), make("div", { class: "matrices" },
       audit.buckets.map((bucket) => make("div", {}, make("h4", {}, told(bucket.tool)), bucket.cut ? make("p", { class: "note" }, bucket.cut) : null, matrixOf(`Similarities of ${bucket.tool}`, bucket.matrix))))) : null,
-    audit.steps ? section("Steps", make("p", { class: "note" }, "W: the summed similarity between reference steps (rows) and predicted steps (columns); at most 40 of each."), matrixOf("Steps", audit.steps)) : null,
+    audit.steps ? section("Steps", make("p", { class: "note" }, "Summed similarity of steps: rows reference, columns prediction; at most 40 of each."), matrixOf("Steps", audit.steps)) : null,
     audit.more.map((note) => make("p", { class: "note" }, note))];
 };
 

@@ -3,14 +3,14 @@ const compareView = async (parameters, ...names) => {
   const [first, second] = [await numberOf(names[0]), await numberOf(names[1])];
   const [home, matrix, found] = [await kept("home.json"), await kept("matrix.json"), await kept(`compare/${first}-${second}.json`)];
   const link = (name) => make("a", { href: runLink(name) }, name);
-  const parts = [make("h2", { tabindex: -1 }, names[0], " → ", names[1]), make("p", {}, link(names[0]), " compared with ", link(names[1]), ". ", make("a", { href: compareLink(names[1], names[0]) }, "The other way round"))];
+  const parts = [make("h2", { tabindex: -1 }, names[0], " → ", names[1]), make("p", {}, link(names[0]), " compared with ", link(names[1]), ". ", make("a", { href: compareLink(names[1], names[0]) }, "Swap"))];
   if (found.problem) parts.push(make("p", { class: "warning" }, found.problem));
   else {
     const labels = new Map(home.columns.map((column) => [column.name, column.label]));
     parts.push(make("p", {}, verdictOf(found)), wide("Differences", table(["metric", names[0], names[1], "difference", "interval", "p"], found.differences.map((row) => [labels.get(row.metric) ?? words(row.metric), fixed(row.first), fixed(row.second),
       make("span", { class: row.difference < 0 ? "bad" : row.difference > 0 ? "good" : null }, signed(row.difference)), row.low === null || row.low === undefined ? "–" : `${signed(row.low)} to ${signed(row.high)}`,
       chance(row.corrected_p_value ?? row.p_value)]), { class: "rows plain-numbers" })),
-      make("p", { class: "note" }, "p: paired permutation test; of the metrics that do not decide after Holm's correction, so an interval may lie beside zero where p is large."), found.notes.map((note) => make("p", { class: "note" }, note)));
+      make("p", { class: "note" }, "p: paired permutation test. Metrics that do not decide have Holm's correction, so an interval can exclude zero although p is above 0.05."), found.notes.map((note) => make("p", { class: "note" }, note)));
   }
   const [a, b] = [first, second].map((number) => matrix.runs.findIndex(([run]) => run === number));
   const metric = parameters.get("metric") ?? mainOfRuns(matrix, [a, b]);
@@ -35,10 +35,10 @@ const chance = (p) => (p === null || p === undefined ? "–" : p < 1e-3 ? "< 0.0
 const verdictOf = (found) => {
   const main = found.differences.find((row) => row.metric === found.metric);
   if (!main || main.low === null || main.low === undefined) return "Too few tasks to say which is better.";
-  const interval = `the interval of the difference of ${found.metric}s`;
+  const interval = `the interval of the difference in ${words(found.metric)} (${signed(main.low)} to ${signed(main.high)})`;
   if (main.low > 0) return `The second is better: ${interval} lies above zero.`;
   if (main.high < 0) return `The second is worse: ${interval} lies below zero.`;
-  return `These tasks do not show which is better: ${interval} holds zero.`;
+  return `No clear difference: ${interval} includes zero.`;
 };
 
 // One task in several runs.

@@ -94,7 +94,7 @@ const REASONS = {
   tool_not_in_prediction: "the prediction does not call this tool",
   tool_not_in_reference: "the reference does not call this tool",
   below_threshold: "no call of this tool is similar enough",
-  assigned_elsewhere: "the similar calls are matched with others",
+  assigned_elsewhere: "all similar calls are matched already",
   too_large: "the trajectory is too large to be aligned",
 };
 const FAILURES = {
@@ -147,8 +147,8 @@ const afterwards = (work) => {
   return waiting;
 };
 
-// What the metrics say.
-const meanings = (columns) => make("details", {}, make("summary", {}, "What the metrics say"), make("dl", { class: "facts" }, mainFirst(columns).filter((column) => column.meaning).map((column) => [make("dt", {}, column.label), make("dd", {}, column.meaning)])));
+// What the metrics mean.
+const meanings = (columns) => make("details", {}, make("summary", {}, "What the metrics mean"), make("dl", { class: "facts" }, mainFirst(columns).filter((column) => column.meaning).map((column) => [make("dt", {}, column.label), make("dd", {}, column.meaning)])));
 
 // A plain table: `head` are names, `rows` lists of cells; the first cell heads its row.
 const table = (head, rows, attributes = {}) => make("table", attributes,

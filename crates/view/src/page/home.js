@@ -46,7 +46,7 @@ const suiteTables = (home, parameters) => [...new Set(home.runs.flatMap((run) =>
   const names = [...new Set(runs.flatMap((run) => Object.entries(run.suites[suite]).filter(([, value]) => typeof value === "number").map(([name]) => name)))];
   const columns = [{ name: "run", label: "run", value: (run) => run.name, cell: (run) => make("a", { href: runLink(run.name) }, run.name) },
     ...names.map((name) => ({ name, label: words(name), isNumber: true, value: (run) => run.suites[suite][name], cell: (run) => amount(run.suites[suite][name]) }))];
-  return section(`As ${suite} scores them`, sortable(suite, columns, runs, parameters.get(suite) ?? "run", (sort) => go("", { ...Object.fromEntries(parameters), [suite]: sort }), suite));
+  return section(`Scores by the rules of ${suite}`, sortable(suite, columns, runs, parameters.get(suite) ?? "run", (sort) => go("", { ...Object.fromEntries(parameters), [suite]: sort }), suite));
 });
 
 const homeView = async (parameters) => {
@@ -59,7 +59,7 @@ const homeView = async (parameters) => {
     home.references.length > 0 ? [`; references: `, home.references.map((found, index) => [index > 0 ? ", " : "", make("a", { href: referencesLink(found.name) }, found.name), ` (${plural(found.tasks, "task")}${found.is_rejected ? ", rejected: nothing is scored against them" : ""})`])] : "", ".")];
   if (home.runs.length > 0) parts.push(made);
   if (home.runs.some((run) => run.is_being_scored)) parts.push(make("p", { class: "note" }, "Runs are being scored; this page shows the numbers when they are there."));
-  if (!isScored && home.runs.length > 0 && home.references.length === 0) parts.push(make("p", { class: "note" }, "There are no scores: name the references too (`--references FILE`), or the scores of `m3 score --format json`."));
+  if (!isScored && home.runs.length > 0 && home.references.length === 0) parts.push(make("p", { class: "note" }, "No scores yet. Start again with: m3 view PATH --references FILE"));
   parts.push(home.notes.map((note) => make("p", { class: "note" }, note)));
   if (home.passed_over.length > 0) parts.push(make("details", {}, make("summary", {}, `${plural(home.passed_over.length, "file")} in these folders ${home.passed_over.length === 1 ? "is" : "are"} not shown`),
     make("ul", { class: "plain" }, home.passed_over.map(([name, reason]) => make("li", {}, make("code", {}, name), `: ${reason}`)))));
@@ -80,9 +80,9 @@ const hardest = async () => {
   const failed = best.filter((found) => found.best < 0.5);
   const all = make("a", { href: "#/matrix" }, "All tasks");
   if (best.length === 0) return null;
-  if (failed.length === 0) return section("Tasks that all runs find hard", make("p", {}, "There are none: each task has 0.5 or more in some run, by the ", metric, ". ", all));
+  if (failed.length === 0) return section("Tasks that no run solves", make("p", {}, "None: some run has 0.5 or more in each task, by ", words(metric), ". ", all));
   const shown = failed.slice(0, 8);
-  return section("Tasks that all runs find hard", make("p", {}, `In ${plural(failed.length, "task")} of ${grouped(best.length)} no run has 0.5, by the ${metric}. `, all),
+  return section("Tasks that no run solves", make("p", {}, `${grouped(failed.length)} of ${plural(best.length, "task")}: no run has 0.5 or more, by ${words(metric)}. `, all),
     wide("Hard tasks", table(["task", "type", "best", "mean", "question"], shown.map((found) => [make("a", { href: tasksLink(found.task.id) }, found.task.id),
       found.task.type ?? "–", fixed(found.best), fixed(found.mean), make("span", { class: "clipped", dir: "auto" }, found.task.question ?? "")]), { class: "rows" })));
 };
@@ -137,7 +137,7 @@ const boardView = async (parameters) => {
       { name: "failed", label: "failed", isNumber: true, value: (model) => model.failures?.failed ?? 0, cell: (model) => String(model.failures?.failed ?? "–") },
     ];
     parts.push(intervals(models), sortable("Leaderboard", shown, rows, parameters.get("sort") ?? "place", (sort) => go("board", { sort })));
-    parts.push(make("p", { class: "note" }, `Small numbers: the places and values that are likely, at ${100 * group.board.level} %, by ${grouped(group.board.resamples)} resamples of ${plural(group.board.tasks ?? 0, "task")}.`),
+    parts.push(make("p", { class: "note" }, `Small numbers: ${100 * group.board.level} % intervals of place and score, from ${grouped(group.board.resamples)} resamples of ${plural(group.board.tasks ?? 0, "task")}.`),
       group.board.notes.map((note) => make("p", { class: "note" }, note)));
     if (types.length > 1) {
       const ranked = models.map((model) => model.model);

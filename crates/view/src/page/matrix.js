@@ -29,7 +29,7 @@ const matrixView = async (parameters) => {
     make("label", {}, "metric", make("select", { "data-filter": "metric", onchange: (event) => set("metric", event.target.value) }, mainFirst(matrix.columns).map((found) => option(found.name, found.label, metric)))),
     types.length > 1 ? make("label", {}, "type", make("select", { "data-filter": "type", onchange: (event) => set("type", event.target.value) }, option("", "all", type), types.map((name) => option(name, name, type)))) : null,
     make("label", {}, "order", make("select", { "data-filter": "order", onchange: (event) => set("order", event.target.value) }, Object.entries(orders).map(([name, [label]]) => option(name, label, order))))),
-  make("p", { class: "count", role: "status" }, `${grouped(rows.length)} of ${plural(matrix.tasks.length, "task")}; red is low, blue is high, nothing in between has no colour`));
+  make("p", { class: "count", role: "status" }, `${grouped(rows.length)} of ${plural(matrix.tasks.length, "task")}. Red: low. No colour: middle. Blue: high.`));
   const body = make("tbody");
   const line = (row) => make("tr", {}, make("th", { scope: "row" }, make("a", { href: tasksLink(row.task.id), title: row.task.question }, named(row.task.id)), row.task.type ? make("small", {}, ` ${row.task.type}`) : null),
     make("td", { class: `amount ${shade(row.mean === null ? null : row.mean / most)}` }, fixed(row.mean, 2)),

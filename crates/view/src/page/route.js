@@ -125,7 +125,7 @@ const poll = async () => {
     const running = state.runs.filter((run) => run.progress?.is_running);
     byId("live").hidden = running.length === 0;
     const [done, of] = ["done", "of"].map((key) => running.reduce((sum, run) => sum + run.progress[key], 0));
-    byId("live").textContent = `${plural(running.length, "run")} going on: ${grouped(done)} of ${plural(of, "task")}`;
+    byId("live").textContent = `${plural(running.length, "run")} in progress: ${grouped(done)} of ${plural(of, "task")}`;
     const progress = JSON.stringify(state.runs);
     const isMoved = progress !== moved;
     moved = progress;

@@ -51,7 +51,7 @@ const summary = (run, parameters) => {
   // Some tasks need no call.
   const average = run.columns.findIndex((column) => column.name === "average");
   const silent = run.rows.filter((row) => outcomeOf(row) === "no_calls" && row.values?.[average] < 1).length;
-  if (silent > 0) costs.unshift(make("li", {}, make("strong", {}, grouped(silent)), ` of ${plural(run.rows.length, "task")} lose by having `, make("a", { href: runLink(run.name, new URLSearchParams({ outcome: "no_calls", to: 0.9999 })) }, "no call at all"), "."));
+  if (silent > 0) costs.unshift(make("li", {}, make("strong", {}, grouped(silent)), ` of ${plural(run.rows.length, "task")} made `, make("a", { href: runLink(run.name, new URLSearchParams({ outcome: "no_calls", to: 0.9999 })) }, "no call"), "."));
   const isHere = new Set(run.rows.map((row) => row.id));
   const task = (id, repeat = 1) => (isHere.has(id) ? make("a", { href: taskLink(run.name, { id, repeat }) }, named(id)) : make("bdi", {}, named(id)));
   const types = Object.entries(score.by_type).map(([type, found]) => ({ type, ...found }));
@@ -64,11 +64,11 @@ const summary = (run, parameters) => {
     make("div", { class: "cards" },
       score.wrong_arguments.length > 0 ? section("Arguments most often wrong", wide("Wrong arguments", table(["argument", "wrong in", "for example"], score.wrong_arguments.slice(0, 12).map((found) => [[told(found.tool), " ", make("bdi", {}, found.argument || "(all)")],
         `${found.wrong} of ${found.pairs}`, [task(found.id), ": ", found.reason, values(found)]]), { class: "rows wordy" }))) : null,
-      score.rejected_matches.count > 0 ? section("Similar, but another call", make("p", { class: "note" }, `${plural(score.rejected_matches.count, "pair")} that the similarity matches and fidelity rejects.`),
+      score.rejected_matches.count > 0 ? section("Look alike, but arguments are wrong", make("p", { class: "note" }, `${plural(score.rejected_matches.count, "pair")} that the similarity matches and fidelity rejects.`),
         wide("Rejected matches", table(["task", "call", "because of"], score.rejected_matches.matches.slice(0, 12).map((found) => [[task(found.id, found.repeat), ` ${place(found.reference)} → ${place(found.predicted)}`],
         told(found.tool), [make("strong", {}, found.argument || "all arguments"), `: ${found.reason}`, values(found)]]), { class: "rows wordy" }))) : null),
     run.set ? similarities(run.set) : null,
-    make("details", { class: "origin" }, make("summary", {}, "What this score is"),
+    make("details", { class: "origin" }, make("summary", {}, "How it was scored"),
       run.set ? [make("ul", { class: "plain" }, run.set.ledger.map((line) => make("li", {}, line))), make("dl", { class: "facts" }, run.set.inputs.map(([what, file, hash]) => [make("dt", {}, what), make("dd", {}, file, make("small", {}, ` sha256 ${hash}`))]))] : null,
       make("p", {}, "Predictions ", make("code", {}, score.predictions), ", references ", make("code", {}, score.references), `, profile ${score.profile}.`),
       make("p", {}, make("code", {}, score.signature)))];
@@ -77,7 +77,7 @@ const summary = (run, parameters) => {
 const values = (found) => (found.reference_value === undefined ? null : [" ", make("code", {}, found.reference_value ?? "absent"), " → ", make("code", {}, found.predicted_value ?? "absent")]);
 
 const LOST = { missed: "missed calls", extra: "extra calls", matched: "matched calls" };
-const CAUSES = { ...REASONS, task_failed: "the task failed or has no prediction", wrong_arguments: "their arguments are wrong" };
+const CAUSES = { ...REASONS, task_failed: "the task failed or has no prediction", wrong_arguments: "wrong arguments" };
 
 const costWords = (cost) => [make("strong", {}, grouped(cost.lost)), ` of the ${grouped(cost.of)} ${LOST[cost.calls] ?? words(cost.calls)}: ${CAUSES[cost.reason] ?? words(cost.reason)}. Most: `,
   cost.tools.slice(0, 4).map((found, index) => [index > 0 ? ", " : "", told(found.tool), ` ${grouped(found.lost)} of its ${grouped(found.of)}`])];

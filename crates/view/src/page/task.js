@@ -79,7 +79,7 @@ const alignment = (of) => {
   });
   const flows = sides.some(([name]) => of.flow?.[name]?.some((call) => call.lines.some((line) => line.maker)));
   return [make("div", { class: `alignment sides${sides.length}${flows ? " flows" : ""}` }, columns, sides.length > 1 ? draw("svg", { class: "lines", "aria-hidden": "true" }) : null, flows ? draw("svg", { class: "flow-lines", "aria-hidden": "true" }) : null),
-    of.score ? make("p", { class: "legend" }, "Lines join matched calls: green ones are strong matches, yellow ones weak, red ones similar, but other calls; wide ones are similar, dashed ones belong to calls in the wrong order. A dashed frame is a call without a partner.") : null,
+    of.score ? make("p", { class: "legend" }, "Lines join matched calls. Green: strong match. Yellow: weak match. Red: wrong arguments. Dashed: wrong order. The wider, the more similar. A dashed frame: an unmatched call.") : null,
     flows ? make("p", { class: "legend" }, "Arrows beside the columns lead from a call to those that read what it made; rest the pointer on a call, or go to its links, to see which.") : null];
 };
 
@@ -97,7 +97,7 @@ const card = (side, call, at, index, verdict, of) => {
   const head = make("p", { class: "call-head" }, make("span", { class: "place" }, at), " ", told(call.tool), call.is_failed ? [" ", make("strong", { class: "flag" }, `failed${call.outcome ? `: ${words(call.outcome)}` : ""}`)] : null,
     call.milliseconds ? make("span", { class: "note" }, ` ${time(call.milliseconds)}`) : null);
   const said = match ? make("p", { class: "partner" }, match.strength === "strong" ? "= " : "~ ", make("a", { href: "#", class: "jump", "data-to": `${side === "reference" ? "prediction" : "reference"}-${verdict.partner.index}`, onclick: jump }, place(verdict.partner)),
-    ` similarity ${fixed(match.similarity)}, fidelity ${fixed(match.argument_fidelity)}`, isRejected ? make("strong", { class: "flag" }, " ≠ another call") : null)
+    ` similarity ${fixed(match.similarity)}, fidelity ${fixed(match.argument_fidelity)}`, isRejected ? make("strong", { class: "flag" }, " ≠ wrong arguments") : null)
     : verdict?.alone ? make("p", { class: "partner" }, `${side === "reference" ? "missed" : "extra"}: ${REASONS[verdict.alone.reason] ?? words(verdict.alone.reason)}`, verdict.alone.best ? `; the most similar has ${fixed(verdict.alone.best.similarity)}` : "") : null;
   return make("div", { class: `call${of.score && verdict?.alone ? " alone" : ""}${isRejected ? " rejected" : ""}`, id: `${side}-${index}`, tabindex: -1,
     "data-index": index, "data-similarity": match?.similarity, "data-step": at.split(".")[0], "data-partner": match && side === "reference" ? match.predicted.index : null, "data-strong": match?.strength === "strong",
@@ -176,7 +176,7 @@ const grades = (score) => {
   for (const [suite, of] of Object.entries(score.suites ?? {})) for (const [name, value] of Object.entries(of ?? {})) rows.push([`${suite} ${words(name)}`, typeof value === "number" ? String(value) : value ?? "–"]);
   for (const [name, value] of Object.entries(score.grades ?? {})) rows.push([`grade: ${words(name)}`, typeof value === "object" ? JSON.stringify(value) : String(value)]);
   if (score.outcomes) for (const [name, value] of Object.entries(score.outcomes)) rows.push([`outcome: ${words(name)}`, typeof value === "object" ? JSON.stringify(value) : String(value)]);
-  return rows.length === 0 ? null : section("What else the score says", make("dl", { class: "facts" }, rows.map(([label, value]) => [make("dt", {}, label), make("dd", { dir: "auto" }, value)])));
+  return rows.length === 0 ? null : section("Other scores", make("dl", { class: "facts" }, rows.map(([label, value]) => [make("dt", {}, label), make("dd", { dir: "auto" }, value)])));
 };
 
 // Times and tokens: turns of the model and the steps between them, one after the other; calls of a step side by side.
@@ -198,7 +198,7 @@ const waterfall = (of) => {
   const shown = rows.slice(0, 200).map((row) => [make("bdi", {}, row.label), time(row.took), row.said,
     [draw("svg", { viewBox: "0 0 1000 12", preserveAspectRatio: "none", class: "fall", "aria-hidden": "true" }, draw("rect", { class: row.kind, x: (1000 * row.from) / whole, y: 0, width: Math.max((1000 * row.took) / whole, 3), height: 12 })),
       row.odd?.map((text) => make("span", { class: "why" }, text))]]);
-  return section("Times and tokens", make("p", { class: "note" }, `${time(at)} in all, as far as it is recorded.`), wide("Times and tokens", table(["what", "time", "tokens", "when"], shown, { class: "rows waterfall" })));
+  return section("Times and tokens", make("p", { class: "note" }, `${time(at)} recorded.`), wide("Times and tokens", table(["what", "time", "tokens", "when"], shown, { class: "rows waterfall" })));
 };
 
 const conversation = (of) => {

@@ -88,7 +88,7 @@ const taskTable = (run, parameters, pages) => {
   const metrics = run.columns.filter((column) => column.name !== "average").map((column) => [column.name, column.label]);
   const controls = make("div", { class: "controls", role: "search" }, make("label", {}, "search ", search), of("type", "type", (row) => row.type), of("outcome", "outcome", outcomeOf),
     of("tool", "calls the tool", (row) => row.tools, String), of("reason", "unmatched because", (row) => row.reasons ?? [], (reason) => REASONS[reason] ?? words(reason)),
-    of("finding", "arguments", (row) => row.findings ?? [], (finding) => (finding === "rejected" ? "similar, but another call" : finding)),
+    of("finding", "arguments", (row) => row.findings ?? [], (finding) => (finding === "rejected" ? "wrong arguments" : finding)),
     run.score ? [choice("metric", "metric", metrics, "average"), bound("from", "at least"), bound("to", "at most")] : null);
   const { columns, ordered, sorted } = listed(run, parameters, pages);
   const count = make("p", { class: "count", role: "status" }, `${grouped(ordered.length)} of ${plural(run.rows.length, "task")}`,

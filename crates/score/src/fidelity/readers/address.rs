@@ -97,7 +97,7 @@ fn compare_paths(a: &str, b: &str) -> Finding {
         return if short.len() > 1 || a.len() == b.len() {
             Finding::new(kind, 0.7, "the same path from another folder")
         } else {
-            Finding::new(kind, OTHER_FOLDER, "a file of this name, the folder said once")
+            Finding::new(kind, OTHER_FOLDER, "same file name; only one side gives the folder")
         };
     }
     if stem_a == stem_b

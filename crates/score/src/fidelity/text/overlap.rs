@@ -194,8 +194,8 @@ fn reason(a: &Side, b: &Side) -> Cow<'static, str> {
     };
     match (heaviest(a), heaviest(b)) {
         (a, b) if a.is_empty() && b.is_empty() => Cow::Borrowed("the same in other words or another order"),
-        (a, b) if b.is_empty() => Cow::Owned(format!("without `{}`", a.join(" "))),
-        (a, b) if a.is_empty() => Cow::Owned(format!("with `{}`", b.join(" "))),
-        (a, b) => Cow::Owned(format!("`{}` became `{}`", a.join(" "), b.join(" "))),
+        (a, b) if b.is_empty() => Cow::Owned(format!("lacks `{}`", a.join(" "))),
+        (a, b) if a.is_empty() => Cow::Owned(format!("adds `{}`", b.join(" "))),
+        (a, b) => Cow::Owned(format!("expected `{}`, got `{}`", a.join(" "), b.join(" "))),
     }
 }
