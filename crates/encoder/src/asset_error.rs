@@ -22,7 +22,7 @@ pub enum AssetError {
         path: PathBuf,
         /// The reason.
         reason: String,
-        /// What to do.
+        /// The hint to the user.
         hint: String,
     },
     /// A file does not have the content it should have.

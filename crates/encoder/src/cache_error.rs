@@ -15,7 +15,7 @@ pub struct CacheError {
     trouble: Trouble,
 }
 
-/// What is wrong with a cache.
+/// The defect of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trouble {
     /// The file is not a cache, or is damaged.
@@ -62,7 +62,7 @@ impl CacheError {
         self.trouble == Trouble::ReadOnly
     }
 
-    /// What to do about the error.
+    /// The hint to the user.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self.trouble {
