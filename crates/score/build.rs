@@ -16,7 +16,7 @@ const SOURCES: [&str; 11] = [
     "../embedding/src/cosine.rs",
     "../trajectory/src/json",
     "../support/src/pointer.rs",
-    "../support/src/remembered.rs",
+    "../support/src/name_cache.rs",
     "../support/src/text.rs",
     "src/wordnet.rs",
     "../../models/wordnet/wordnet.bin",
@@ -90,14 +90,14 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 
 /// The parts of the lock, each a name with a version and a checksum, that are of the libraries.
 fn packages(lock: &str) -> Result<Vec<&str>> {
-    let mut found = Vec::new();
+    let mut entries = Vec::new();
     for name in LIBRARIES {
         let head = format!("name = \"{name}\"\n");
-        let before = found.len();
-        found.extend(lock.split("[[package]]\n").filter(|package| package.starts_with(&head)));
-        if found.len() == before {
+        let before = entries.len();
+        entries.extend(lock.split("[[package]]\n").filter(|package| package.starts_with(&head)));
+        if entries.len() == before {
             return Err(Error::other(format!("{LOCK} has no package `{name}`")));
         }
     }
-    Ok(found)
+    Ok(entries)
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use m3_llm::{Answered, Model, ModelError, Request, Retry, Scope};
+use m3_llm::{Model, ModelAnswer, ModelError, Request, Retry, Scope};
 use tokio_util::sync::CancellationToken;
 
 /// How long a reply that is under way may take once the work is stopped.
@@ -16,7 +16,7 @@ pub(super) async fn ask_until_stopped(
     scope: &Scope,
     told: &(dyn Fn(Retry) + Send + Sync),
     stop: &CancellationToken,
-) -> Option<Result<Answered, ModelError>> {
+) -> Option<Result<ModelAnswer, ModelError>> {
     if stop.is_cancelled() {
         return None;
     }
