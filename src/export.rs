@@ -144,7 +144,7 @@ pub fn put_out(trajectory: &mut Trajectory, folder: &MediaFolder) -> Result<(), 
 /// The bytes of a file, if it is of this kind: a picture that a trajectory names should not be any other file.
 fn bytes_of(path: &Path, kind: Option<Kind>) -> Option<(Vec<u8>, Media)> {
     let bytes = m3_images::bytes_of(path).ok()?;
-    let media = Media::of(&bytes);
+    let media = Media::from_bytes(&bytes);
     let is_it = kind.is_none_or(|kind| kind == Kind::Other || kind == media.kind);
     is_it.then_some((bytes, media))
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use futures_util::FutureExt as _;
 use m3_judge::grade::{Aspect, ReadReply};
 use m3_llm::{
-    Answered, Arguments, Cassette, Header, Message, Model, ModelError, ModelName, ModelOptions, Part,
+    Arguments, Cassette, Header, Message, Model, ModelAnswer, ModelError, ModelName, ModelOptions, Part,
     Recorder, Reply, Request, Scope, StopReason, ToolAnswer,
 };
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ pub fn check(bytes: &[u8]) {
 }
 
 /// What a model answers whose cassette has this reply.
-fn answer(model: usize, status: u16, body: &[u8]) -> Result<Answered, ModelError> {
+fn answer(model: usize, status: u16, body: &[u8]) -> Result<ModelAnswer, ModelError> {
     let mut line = asked()[model].clone();
     line["status"] = json!(status);
     line["reply"] = json!(String::from_utf8_lossy(body));
@@ -66,7 +66,7 @@ fn answer(model: usize, status: u16, body: &[u8]) -> Result<Answered, ModelError
     Ok(answered)
 }
 
-fn ask(model: &Model, request: &Request) -> Result<Answered, ModelError> {
+fn ask(model: &Model, request: &Request) -> Result<ModelAnswer, ModelError> {
     let scope = Scope { task: "t".to_owned(), repeat: 1, attempt: 1, workspace: None };
     let retried = |retry: m3_llm::Retry| assert_text("the reason of a retry", &retry.reason, 3000);
     // A cassette answers at once.

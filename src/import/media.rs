@@ -93,7 +93,7 @@ impl MediaFolder {
 
     /// Writes a file named by what it holds; returns the name that trajectories have for it, and what it is.
     pub(crate) fn keep(&self, bytes: &[u8]) -> Result<(String, Media), String> {
-        let media = Media::of(bytes);
+        let media = Media::from_bytes(bytes);
         let hash = hexadecimal(&Sha256::digest(bytes));
         let name = format!("{}.{}", hash.get(..DIGITS).unwrap_or(&hash), media.extension);
         self.write(&name, bytes)?;

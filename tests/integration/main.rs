@@ -71,4 +71,5 @@ mod trajectory_match;
 mod validate;
 mod verdict;
 mod view;
+mod vocabulary;
 mod widths;

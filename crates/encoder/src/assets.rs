@@ -79,7 +79,7 @@ pub struct Assets {
     pub runtime_library: PathBuf,
 }
 
-/// What happens while files are installed, for a progress bar.
+/// The progress of an installation, for a progress bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InstallEvent {
     /// Another process is installing the same files.

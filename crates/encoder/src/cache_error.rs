@@ -15,7 +15,7 @@ pub struct CacheError {
     trouble: CacheTrouble,
 }
 
-/// What is wrong with a cache.
+/// The defect of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheTrouble {
     /// The file is not a cache, or is damaged.
@@ -63,7 +63,7 @@ impl CacheError {
         self.trouble == CacheTrouble::ReadOnly
     }
 
-    /// What is wrong, for whoever says what to do about it.
+    /// The defect, for who adds a hint.
     #[must_use]
     pub fn trouble(&self) -> CacheTrouble {
         self.trouble

@@ -1,4 +1,4 @@
-//! What the cache holds, how large it may be, and emptying it.
+//! The usage of the cache: its content, its limit, and emptying it.
 
 use std::path::{Path, PathBuf};
 

@@ -51,7 +51,7 @@ pub(super) fn environment(library: &Path) -> Result<Environment, OnnxError> {
     let silent = Arc::new(|_: LogLevel, _: &str, _: &str, _: &str, _: &str| ());
     let environment = ort::init_from(library)
         .map_err(|cause| OnnxError::of_runtime(of_loading(&cause), failed))?
-        // Switches off what builds for Windows report to the system.
+        // Switches off the reports of builds for Windows to the system.
         .with_telemetry(false)
         .with_logger(silent)
         .build()

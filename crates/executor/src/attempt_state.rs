@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use m3_llm::{
-    Answered, Arguments, Assistant, Message, Model, ModelBlocker, ModelError, Part, Picture, Reply,
+    Arguments, Assistant, Message, Model, ModelAnswer, ModelBlocker, ModelError, Part, Picture, Reply,
     ReplyCall, Request, Retry, Scope, Settings, ToolAnswer, ToolDefinitions, Usage,
 };
 use m3_support::redact::Redactor;
@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::dialogue;
-use super::picture_room::{Shown, make_room};
+use super::picture_room::{ShownPicture, make_room};
 use super::pool::Pool;
 use super::prompts::{TaskPrompt, filled, quoted};
 use super::stop::Stop;
@@ -68,7 +68,7 @@ pub(super) struct AttemptState<'a> {
     turns: Vec<TurnRecord>,
     images: Vec<Value>,
     /// Pictures of the conversation, with their paths.
-    shown: Vec<Shown>,
+    shown: Vec<ShownPicture>,
     /// Instructions that the dialogue contains already.
     instructed: HashSet<String>,
     usage: Usage,
@@ -163,7 +163,7 @@ impl<'a> AttemptState<'a> {
 
     fn note_image(&mut self, path: &str, picture: &Arc<Picture>) {
         self.images.push(dialogue::sent_image(path, picture));
-        self.shown.push(Shown { path: path.to_owned(), picture: Arc::clone(picture) });
+        self.shown.push(ShownPicture { path: path.to_owned(), picture: Arc::clone(picture) });
     }
 
     /// Asks the model for the next message of the conversation.
@@ -210,7 +210,7 @@ impl<'a> AttemptState<'a> {
         let turn = u32::try_from(self.turns.len()).unwrap_or(u32::MAX).saturating_add(1);
         self.tell(Event::Asked { turn, purpose: purpose.to_owned() });
         let failed_before = Mutex::new(None);
-        let told = |retry: Retry| {
+        let on_retry = |retry: Retry| {
             let reason = self.attempt.redactor.text(&retry.reason).into_owned();
             *failed_before.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason.clone());
             self.tell(Event::Retried { turn, reason, milliseconds: milliseconds(retry.wait) });
@@ -218,7 +218,7 @@ impl<'a> AttemptState<'a> {
         let asked = tokio::select! {
             biased;
             () = self.attempt.stop.cancelled() => return Err(Stop::Interrupted),
-            asked = self.attempt.model.ask(request, &self.attempt.scope, &told) => asked,
+            asked = self.attempt.model.ask(request, &self.attempt.scope, &on_retry) => asked,
             () = sleep_until(self.deadline()) => {
                 // A model that gave nothing but errors, or nothing at all, has used up no budget.
                 let failed = failed_before.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -234,7 +234,7 @@ impl<'a> AttemptState<'a> {
             Err(error @ ModelError::ContextOverflow { .. }) => Stop::ContextOverflow(error.to_string()),
             Err(error) => Stop::no_reply(error.to_string()),
         };
-        let Answered { reply, tries, elapsed } = asked.map_err(failed)?;
+        let ModelAnswer { reply, tries, elapsed } = asked.map_err(failed)?;
         self.usage = self.usage.plus(reply.usage);
         let milliseconds = milliseconds(elapsed);
         self.tell(Event::Answered { turn, usage: reply.usage, milliseconds, tries });

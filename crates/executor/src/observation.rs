@@ -17,7 +17,7 @@ const MOST_PICTURES: usize = 8;
 const MOST_COMPRESSED: usize = 200_000;
 
 /// What a call returned, before it is made fit for the model.
-pub(super) struct Seen {
+pub(super) struct RawObservation {
     tool: String,
     text: String,
     is_error: bool,
@@ -35,7 +35,7 @@ pub(super) struct Observation {
     pub(super) is_error: bool,
 }
 
-impl Seen {
+impl RawObservation {
     pub(super) fn text(tool: String, text: String, is_error: bool) -> Self {
         Self { tool, text, is_error, result: None }
     }
@@ -53,10 +53,10 @@ impl Observation {
 
 impl AttemptState<'_> {
     /// Makes the results of calls fit for the model.
-    pub(super) async fn observe(&mut self, seen: Vec<Seen>) -> Result<Vec<Observation>, Stop> {
+    pub(super) async fn observe(&mut self, seen: Vec<RawObservation>) -> Result<Vec<Observation>, Stop> {
         let mut observations = Vec::with_capacity(seen.len());
         for seen in seen {
-            let Seen { tool, mut text, is_error, result } = seen;
+            let RawObservation { tool, mut text, is_error, result } = seen;
             let mut pictures = Vec::new();
             if let Some((result, kept)) = result {
                 if self.attempt.options.compress && kept.is_shortened {
@@ -135,9 +135,9 @@ impl AttemptState<'_> {
                 }
                 Err(reason) => {
                     let reason = reason.lines().next().unwrap_or_default();
-                    let told = format!("{} cannot be shown: {reason}", file.name);
-                    add(text, &told);
-                    self.note([told]);
+                    let note = format!("{} cannot be shown: {reason}", file.name);
+                    add(text, &note);
+                    self.note([note]);
                 }
             }
         }

@@ -8,7 +8,7 @@ use m3_llm::{Message, Part, Picture, RequestLimits};
 
 /// A picture of the conversation, and its path in the workspace.
 #[derive(Debug, Clone)]
-pub(super) struct Shown {
+pub(super) struct ShownPicture {
     pub(super) path: String,
     pub(super) picture: Arc<Picture>,
 }
@@ -19,7 +19,7 @@ pub(super) fn make_room(
     messages: &mut [Arc<Message>],
     limits: RequestLimits,
     task_image: Option<&Arc<Picture>>,
-    shown: &[Shown],
+    shown: &[ShownPicture],
 ) -> Vec<String> {
     let pictures = pictures(messages);
     let (mut count, mut bytes) =
@@ -60,7 +60,7 @@ fn pictures(messages: &[Arc<Message>]) -> Vec<Arc<Picture>> {
 }
 
 /// Replaces the pictures at these places, counted as [`pictures`] does, by sentences.
-fn replace(messages: &mut [Arc<Message>], out: &BTreeSet<usize>, shown: &[Shown]) -> Vec<String> {
+fn replace(messages: &mut [Arc<Message>], out: &BTreeSet<usize>, shown: &[ShownPicture]) -> Vec<String> {
     let (mut place, mut paths) = (0, Vec::new());
     let mut taken = |picture: &Arc<Picture>| {
         let is_out = out.contains(&place);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     /// The task's image of 50 bytes, then pictures of 10, 20 and 30 bytes in results and messages.
-    fn conversation() -> (Vec<Arc<Message>>, Arc<Picture>, Vec<Shown>) {
+    fn conversation() -> (Vec<Arc<Message>>, Arc<Picture>, Vec<ShownPicture>) {
         let task = picture(50);
         let tools = [picture(10), picture(20), picture(30)];
         let answer = |images: &[Arc<Picture>]| ToolAnswer {
@@ -139,7 +139,7 @@ mod tests {
         let messages = messages.into_iter().map(Arc::new).collect();
         let shown = tools.iter().zip(["a.png", "b.png", "c.png"]);
         let shown =
-            shown.map(|(picture, path)| Shown { path: path.to_owned(), picture: Arc::clone(picture) });
+            shown.map(|(picture, path)| ShownPicture { path: path.to_owned(), picture: Arc::clone(picture) });
         (messages, task, shown.collect())
     }
 

@@ -73,11 +73,11 @@ impl Pool {
 pub(super) struct Folder {
     path: PathBuf,
     /// What each file was when it was last looked into, by path: most files do not change.
-    seen: Mutex<HashMap<String, Looked>>,
+    seen: Mutex<HashMap<String, CheckedFile>>,
 }
 
 /// A file that was looked into.
-struct Looked {
+struct CheckedFile {
     state: FileState,
     is_image: bool,
 }
@@ -114,7 +114,7 @@ impl Folder {
     /// The files of [`Folder::list`], each with its state.
     pub(super) fn states(&self) -> BTreeMap<String, FileState> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut found = BTreeMap::new();
+        let mut states = BTreeMap::new();
         let mut folders = vec![(self.path.clone(), String::new(), 0)];
         let mut looked_at = 0;
         while let Some((folder, prefix, depth)) = folders.pop() {
@@ -122,7 +122,7 @@ impl Folder {
             for entry in entries.flatten() {
                 looked_at += 1;
                 if looked_at > MOST_ENTRIES {
-                    return found;
+                    return states;
                 }
                 let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
                     continue;
@@ -139,16 +139,16 @@ impl Folder {
                 } else if kind.is_file()
                     && let Some(state) = image_state(&entry, &path, &mut seen)
                 {
-                    found.insert(path, state);
+                    states.insert(path, state);
                 }
             }
         }
-        found
+        states
     }
 }
 
 /// The state of a file that begins as an image does; it is only read if it has changed.
-fn image_state(entry: &DirEntry, path: &str, seen: &mut HashMap<String, Looked>) -> Option<FileState> {
+fn image_state(entry: &DirEntry, path: &str, seen: &mut HashMap<String, CheckedFile>) -> Option<FileState> {
     let state = FileState::new(&entry.metadata().ok()?);
     if let Some(looked) = seen.get(path).filter(|looked| looked.state == state) {
         return looked.is_image.then_some(state);
@@ -157,8 +157,8 @@ fn image_state(entry: &DirEntry, path: &str, seen: &mut HashMap<String, Looked>)
     let read = fs::File::open(entry.path()).and_then(|file| file.take(HEAD as u64).read_to_end(&mut head));
     // A failure is not kept: the file may be readable the next time.
     read.ok()?;
-    let is_image = Media::of(&head).kind == Kind::Image;
-    seen.insert(path.to_owned(), Looked { state, is_image });
+    let is_image = Media::from_bytes(&head).kind == Kind::Image;
+    seen.insert(path.to_owned(), CheckedFile { state, is_image });
     is_image.then_some(state)
 }
 
@@ -204,13 +204,13 @@ mod tests {
     #[test]
     fn the_order_is_that_of_appearance() {
         let mut pool = Pool::new(Path::new("w"), Some("images/task.png"));
-        let found = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        let names_of = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
         // The second path of the task's own image does not count as new.
-        assert!(!pool.update(found(&["images/task.png", "task.png"])));
-        assert!(pool.update(found(&["b.png", "images/task.png", "task.png"])));
-        assert!(pool.update(found(&["a.png", "b.png", "images/task.png"])));
+        assert!(!pool.update(names_of(&["images/task.png", "task.png"])));
+        assert!(pool.update(names_of(&["b.png", "images/task.png", "task.png"])));
+        assert!(pool.update(names_of(&["a.png", "b.png", "images/task.png"])));
         assert_eq!(pool.paths(), ["images/task.png", "b.png", "a.png"]);
-        assert!(!pool.update(found(&["a.png", "images/task.png"])));
+        assert!(!pool.update(names_of(&["a.png", "images/task.png"])));
         assert_eq!(pool.paths(), ["images/task.png", "a.png"]);
     }
 

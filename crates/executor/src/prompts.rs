@@ -228,9 +228,10 @@ fn arguments_in_words(schema: &Map<String, Value>) -> Vec<String> {
         if required(schema).any(|one| one == name) {
             facts.push("required".to_owned());
         }
-        let said = property.get("description").and_then(Value::as_str).unwrap_or_default();
-        let said = if said.is_empty() { String::new() } else { format!(": {}", said.trim()) };
-        readable(&format!("{name} ({}){said}", facts.join(", "))).into_owned()
+        let description = property.get("description").and_then(Value::as_str).unwrap_or_default();
+        let description =
+            if description.is_empty() { String::new() } else { format!(": {}", description.trim()) };
+        readable(&format!("{name} ({}){description}", facts.join(", "))).into_owned()
     };
     properties(schema).into_iter().flatten().map(argument).collect()
 }
@@ -274,9 +275,9 @@ mod tests {
     fn the_plan_has_every_tool_with_its_arguments() {
         let prompt = filled(&PlanPrompt { tools: in_words(&tool()) });
         assert!(prompt.starts_with("You solve tasks"), "{prompt}");
-        let said = "wiki/summary: Sums up.\\u{202e}\n  - length (integer or null)\n  - more (any)\n  \
+        let listing = "wiki/summary: Sums up.\\u{202e}\n  - length (integer or null)\n  - more (any)\n  \
                     - title (string, required): Of the page.";
-        assert!(prompt.trim_end().ends_with(said), "{prompt}");
+        assert!(prompt.trim_end().ends_with(listing), "{prompt}");
     }
 
     #[test]

@@ -76,7 +76,7 @@ struct Branch {
 /// A schema without combinations at its root, and a note on them for the description.
 fn folded(mut schema: Map<String, Value>) -> (Map<String, Value>, Option<String>) {
     let whole = Value::Object(schema.clone());
-    let mut all = Branch::of(&schema);
+    let mut all = Branch::new(&schema);
     let (mut is_changed, mut told) = (false, Vec::new());
     if schema.remove("$ref").is_some() {
         is_changed = true;
@@ -112,7 +112,7 @@ fn folded(mut schema: Map<String, Value>) -> (Map<String, Value>, Option<String>
 const LIMITED: &str = "Not all combinations of arguments are accepted.";
 
 impl Branch {
-    fn of(schema: &Map<String, Value>) -> Self {
+    fn new(schema: &Map<String, Value>) -> Self {
         Self {
             properties: properties(schema).cloned().unwrap_or_default(),
             required: required(schema).map(str::to_owned).collect(),
@@ -177,15 +177,15 @@ fn combinations(branches: &[Branch]) -> Option<String> {
     };
     let all: Vec<String> = branches.iter().map(names).collect();
     (is_told && is_different).then(|| {
-        let said = format!("It takes one of these combinations of arguments: {}.", all.join("; "));
-        readable(&said).into_owned()
+        let sentence = format!("It takes one of these combinations of arguments: {}.", all.join("; "));
+        readable(&sentence).into_owned()
     })
 }
 
 /// What an alternative or a part requires of the arguments. References within the schema are followed; combinations
 /// within it are not.
 fn branch(whole: &Value, part: &Value) -> Branch {
-    resolved(whole, part).as_object().map(Branch::of).unwrap_or_default()
+    resolved(whole, part).as_object().map(Branch::new).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use m3_mcp::results::{KeptResult, SavedFile, structured_without_data};
 use m3_mcp::{CallLimits, Content, ToolName, ToolResult};
-use m3_outcomes::{CallChecker, Checked, Given, Outcome, Reply};
+use m3_outcomes::{CallChecker, CallResult, Outcome, Precheck, Reply};
 use m3_support::text::{counted, milliseconds, shortened};
 use m3_trajectory::Call;
 use m3_trajectory::json::Json;
@@ -14,10 +14,10 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::attempt_state::AttemptState;
-use super::observation::{Observation, Seen};
-use super::parse::Wanted;
+use super::observation::{Observation, RawObservation};
+use super::parse::ParsedCall;
 use super::stop::Stop;
-use super::tools::Called;
+use super::tools::CallEnd;
 use super::workspace_pictures::WorkspaceBefore;
 use super::{CallRecord, Event, StepRecord};
 
@@ -31,16 +31,16 @@ const CHECK_TIME: Duration = Duration::from_secs(5);
 const REASON: usize = 300;
 
 /// A call that was made, or was not possible.
-struct Ran {
+struct ExecutedCall {
     record: CallRecord,
-    seen: Seen,
+    seen: RawObservation,
     fault: Option<Stop>,
 }
 
 impl AttemptState<'_> {
     /// Makes the calls of a reply. Returns the result of each in order; calls beyond a limit are included but not
     /// made. At least one call should be left ([`AttemptState::calls_left`]).
-    pub(super) async fn run_step(&mut self, mut wanted: Vec<Wanted>) -> Result<Vec<Observation>, Stop> {
+    pub(super) async fn run_step(&mut self, mut wanted: Vec<ParsedCall>) -> Result<Vec<Observation>, Stop> {
         let allowed = self.attempt.options.limits.calls_per_step.max(1).min(self.calls_left());
         let allowed = usize::try_from(allowed).unwrap_or(usize::MAX);
         let further = wanted.split_off(allowed.min(wanted.len()));
@@ -76,8 +76,8 @@ impl AttemptState<'_> {
         self.check()?;
         let folder = self.pool.folder();
         let list = move || folder.list();
-        let found = self.attempt.tools.image_files(&self.attempt.scope, step, list).await;
-        self.has_new_images = self.pool.update(found);
+        let files = self.attempt.tools.image_files(&self.attempt.scope, step, list).await;
+        self.has_new_images = self.pool.update(files);
         let mut observations = self.observe(seen).await?;
         let not_made = format!("not made: no more than {allowed} calls are allowed here");
         observations.extend(further.into_iter().map(|wanted| Observation::error(wanted.name, &not_made)));
@@ -89,9 +89,9 @@ impl AttemptState<'_> {
         &self,
         step: u32,
         (index, first): (usize, u64),
-        (wanted, checked): (&Wanted, Option<Checked>),
+        (wanted, checked): (&ParsedCall, Option<Precheck>),
         limits: (CallLimits, Option<Arc<WorkspaceBefore>>),
-    ) -> Ran {
+    ) -> ExecutedCall {
         let call = u32::try_from(index).unwrap_or(u32::MAX);
         // Terminals and journals show it, and models may write anything.
         let tool = shortened(&self.attempt.redactor.text(&self.exact_name(&wanted.name)), REASON);
@@ -110,8 +110,8 @@ impl AttemptState<'_> {
 
     /// Checks the calls of a step, but for illegal ones, on a thread that can be left behind: schemas and arguments are a
     /// stranger's. All of them before the first is made, so that calls are sent in the order of the reply.
-    async fn check_calls(&self, wanted: &[Wanted]) -> Vec<Option<Checked>> {
-        let call = |wanted: &Wanted| Call {
+    async fn check_calls(&self, wanted: &[ParsedCall]) -> Vec<Option<Precheck>> {
+        let call = |wanted: &ParsedCall| Call {
             tool: self.exact_name(&wanted.name),
             arguments: Some(Json::from(&wanted.arguments)),
             result: None,
@@ -141,10 +141,10 @@ impl AttemptState<'_> {
     /// Makes a call, decides its outcome, and keeps its result under a number.
     async fn checked_call(
         &self,
-        (wanted, checked): (&Wanted, Checked),
+        (wanted, checked): (&ParsedCall, Precheck),
         number: u64,
         limits: (CallLimits, Option<Arc<WorkspaceBefore>>),
-    ) -> Ran {
+    ) -> ExecutedCall {
         let name = self.exact_name(&wanted.name);
         let calls = CallChecker::new(self.attempt.offered.known());
         // Arguments that do not match the schema are sent all the same: many servers accept them.
@@ -160,27 +160,31 @@ impl AttemptState<'_> {
                 outcome: classification.verdict().name().to_owned(),
                 milliseconds: 0,
             };
-            return Ran { record, seen: Seen::text(name, reason, true), fault: None };
+            return ExecutedCall { record, seen: RawObservation::text(name, reason, true), fault: None };
         };
         let called = self
             .attempt
             .tools
             .call(&self.attempt.scope, (&tool, number), arguments.clone(), limits, &self.attempt.stop)
             .await;
-        let Called { outcome, kept, fault } = called;
+        let CallEnd { outcome, kept, fault } = called;
         let given = match &outcome.result {
             Ok(result) => {
                 let files = kept.as_ref().map(|kept| kept.files.as_slice()).unwrap_or_default();
-                Given::answered(&without_data(result, files))
+                CallResult::answered(&without_data(result, files))
             }
-            Err(error) => Given::failed(&tool, error, self.attempt.tools.redactor()),
+            Err(error) => CallResult::failed(&tool, error, self.attempt.tools.redactor()),
         };
         let seen = match (&outcome.result, kept.clone()) {
-            (Ok(result), Some(kept)) => Seen::result(name.clone(), result.clone(), kept),
-            (Ok(_), None) => Seen::text(name.clone(), "the result is lost".to_owned(), true),
+            (Ok(result), Some(kept)) => RawObservation::result(name.clone(), result.clone(), kept),
+            (Ok(_), None) => RawObservation::text(name.clone(), "the result is lost".to_owned(), true),
             (Err(error), _) => {
                 let reason = self.attempt.tools.redactor().text(&error.to_string()).into_owned();
-                Seen::text(name.clone(), format!("The call failed: {}", shortened(&reason, REASON)), true)
+                RawObservation::text(
+                    name.clone(),
+                    format!("The call failed: {}", shortened(&reason, REASON)),
+                    true,
+                )
             }
         };
         let (result, is_error) = given
@@ -194,7 +198,7 @@ impl AttemptState<'_> {
             outcome: calls.finish(checked, given.reply).verdict().name().to_owned(),
             milliseconds: milliseconds(outcome.elapsed),
         };
-        Ran { record, seen, fault }
+        ExecutedCall { record, seen, fault }
     }
 
     /// The tool's name as the benchmark writes it, if the model wrote it in the form that providers' interfaces
@@ -214,7 +218,7 @@ impl AttemptState<'_> {
 }
 
 /// Something that is not a call: recorded as it was written, with the reason as its result.
-fn illegal(name: String, wanted: &Wanted, reason: &str) -> Ran {
+fn illegal(name: String, wanted: &ParsedCall, reason: &str) -> ExecutedCall {
     let record = CallRecord {
         name: name.clone(),
         arguments: wanted.arguments.clone(),
@@ -223,8 +227,8 @@ fn illegal(name: String, wanted: &Wanted, reason: &str) -> Ran {
         outcome: Outcome::IllegalFormat.name().to_owned(),
         milliseconds: 0,
     };
-    let seen = Seen::text(name, format!("No call was made: {reason}."), true);
-    Ran { record, seen, fault: None }
+    let seen = RawObservation::text(name, format!("No call was made: {reason}."), true);
+    ExecutedCall { record, seen, fault: None }
 }
 
 /// Why a call was not made, in words for the model.

@@ -36,7 +36,7 @@ enum Source {
 }
 
 /// A call that has ended.
-pub(super) struct Called {
+pub(super) struct CallEnd {
     /// How the call ended, with secrets removed.
     pub(super) outcome: CallOutcome,
     /// The kept result.
@@ -104,20 +104,20 @@ impl Tools {
         arguments: Map<String, Value>,
         (limits, before): (CallLimits, Option<Arc<WorkspaceBefore>>),
         stop: &CancellationToken,
-    ) -> Called {
+    ) -> CallEnd {
         let mut outcome = match self.outcome((scope, name), &arguments, limits, stop).await {
             Ok(outcome) => outcome,
             Err(fault) => return fault,
         };
         // The task is run again from its start, and a recording has no place for a call that was given up.
         if matches!(outcome.result, Err(CallError::Cancelled)) {
-            return Called { outcome, kept: None, fault: None };
+            return CallEnd { outcome, kept: None, fault: None };
         }
         outcome.result = outcome.result.map(|result| without_secrets(result, self.redactor()));
         if let Some(recorder) = &self.recorder {
             recorder.record_call(scope, &name.to_string(), &arguments, to_record(&outcome));
         }
-        let Ok(result) = &outcome.result else { return Called { outcome, kept: None, fault: None } };
+        let Ok(result) = &outcome.result else { return CallEnd { outcome, kept: None, fault: None } };
         if links_of(result).next().is_some() {
             self.note_links(scope, &name.server);
         }
@@ -125,9 +125,9 @@ impl Tools {
         match self.keep((name, number), arguments, result.clone(), (before, known)).await {
             Ok(kept) => {
                 self.record_files(scope, number, &kept);
-                Called { outcome, kept: Some(kept), fault: None }
+                CallEnd { outcome, kept: Some(kept), fault: None }
             }
-            Err(fault) => Called { outcome, kept: None, fault: Some(fault) },
+            Err(fault) => CallEnd { outcome, kept: None, fault: Some(fault) },
         }
     }
 
@@ -142,12 +142,12 @@ impl Tools {
     /// Records which files of the workspace those of a result are: without servers nobody could find them.
     fn record_files(&self, scope: &Scope, number: u64, kept: &KeptResult) {
         let Some(recorder) = &self.recorder else { return };
-        let found =
+        let own_files =
             kept.files.iter().filter(|file| !file.is_put).map(|file| (file.part, file.in_workspace()));
-        let found: BTreeMap<usize, WorkspaceFile> = found.collect();
-        if !found.is_empty() {
+        let own_files: BTreeMap<usize, WorkspaceFile> = own_files.collect();
+        if !own_files.is_empty() {
             let (name, arguments) = of_result(number);
-            recorder.record_call(scope, &name, &arguments, of_our_own(json!(found)));
+            recorder.record_call(scope, &name, &arguments, of_our_own(json!(own_files)));
         }
     }
 
@@ -185,7 +185,7 @@ impl Tools {
         arguments: &Map<String, Value>,
         limits: CallLimits,
         stop: &CancellationToken,
-    ) -> Result<CallOutcome, Called> {
+    ) -> Result<CallOutcome, CallEnd> {
         match &self.source {
             Source::Live(host) => {
                 let give_up = CancellationToken::new();
@@ -218,7 +218,7 @@ impl Tools {
                     let fault = Some(Stop::Error(FailureClass::Other, fault));
                     let (elapsed, waited) = (Duration::ZERO, Duration::ZERO);
                     let outcome = CallOutcome { result: Err(unavailable), elapsed, waited };
-                    Err(Called { outcome, kept: None, fault })
+                    Err(CallEnd { outcome, kept: None, fault })
                 }
             },
         }

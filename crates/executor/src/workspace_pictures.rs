@@ -141,12 +141,10 @@ fn candidates(before: &WorkspaceBefore, words: &str) -> Vec<Candidate> {
         let facts = if is_new || is_named { m3_images::facts(&path).ok()? } else { return None };
         Some(Candidate { name, path, facts, is_new, is_named, is_taken: false, looks: OnceCell::new() })
     };
-    let mut found: Vec<Candidate> = before.folder.states().into_iter().filter_map(candidate).collect();
-    found.sort_by_key(|found| {
-        (!(found.is_new && found.is_named), !found.is_new, usize::MAX - found.name.len())
-    });
-    found.truncate(MOST_LOOKED_AT);
-    found
+    let mut candidates: Vec<Candidate> = before.folder.states().into_iter().filter_map(candidate).collect();
+    candidates.sort_by_key(|it| (!(it.is_new && it.is_named), !it.is_new, usize::MAX - it.name.len()));
+    candidates.truncate(MOST_LOOKED_AT);
+    candidates
 }
 
 /// Whether a text has this path as a word of its own, or at the end of a longer path.

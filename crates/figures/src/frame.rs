@@ -91,7 +91,7 @@ pub(super) fn finish(mut canvas: Canvas, title: &str, notes: &[String], top: f64
     canvas.finish(&text::brief(title), y + MARGIN)
 }
 
-/// Says how many of `count` rows are missing, if any, or that there is none at all.
+/// A note on how many of `count` rows are missing, if any, or that there is no row at all.
 pub(super) fn count_note(count: usize, what: &str) -> Option<String> {
     match count {
         0 => Some(format!("There are no {what}.")),

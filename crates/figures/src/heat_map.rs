@@ -116,7 +116,7 @@ fn overlap(one: &Rectangle, other: &Rectangle) -> bool {
     !apart(one.x, one.width, other.x, other.width) && !apart(one.y, one.height, other.y, other.height)
 }
 
-/// From light to dark between the lowest and the highest value: told by lightness, not by hue alone.
+/// A shade from light to dark between the lowest and the highest value: lightness distinguishes values, not hue alone.
 fn shade(value: f64, low: f64, high: f64) -> String {
     let share = if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 1.0 };
     let between = |light: f64, dark: f64| light + share * (dark - light);

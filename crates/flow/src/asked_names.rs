@@ -2,10 +2,10 @@
 
 use std::sync::OnceLock;
 
-/// What words stand before a name that is asked for.
+/// The words before a name that the task asks for.
 const LEADS: [&str; 6] = ["named ", "called ", "name it ", "call it ", "save it as ", "saved as "];
 
-/// What names are quoted with.
+/// The quotation marks around names.
 const QUOTES: [(&str, &str); 5] = [("\"", "\""), ("'", "'"), ("`", "`"), ("“", "”"), ("‘", "’")];
 
 /// The names that the text of a task asks for.
@@ -17,7 +17,7 @@ pub struct AskedNames {
 }
 
 impl AskedNames {
-    /// Those of a text.
+    /// The names that a text asks for.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self { text: text.to_owned(), lower: OnceLock::new() }
@@ -55,7 +55,7 @@ impl AskedNames {
         !ending.is_empty() && words_at(self.lower(), &ending).any(|start| !is_of_name(&self.lower()[..start]))
     }
 
-    /// Whether a name, in lower case, stands in quotes or after a word that says so.
+    /// Whether a name, in lower case, stands in quotes or after a word of `LEADS`.
     fn is_marked(&self, name: &str) -> bool {
         if name.is_empty() || !self.lower().contains(name) {
             return false;

@@ -1,4 +1,5 @@
-//! What a file holds, as far as the calls say that made it: the tool, its arguments without names of files, and what it read.
+//! The content of a file, as far as the calls that made it show: the tool, its arguments without names of files, and
+//! the files that it read.
 //!
 //! Two versions with the same key hold the same if tools answer the same to the same.
 
@@ -18,22 +19,22 @@ const WHOLE: f64 = 9_007_199_254_740_992.0;
 /// Values nested deeper are not looked at.
 const MAX_DEPTH: usize = 64;
 
-/// So many files that files are made of are followed in one trajectory.
+/// The most source files of files that are followed in one trajectory.
 const MOST_INPUTS: usize = 1 << 20;
 
 /// First words in the names of tools that give a file another name or place.
 const MOVING: [&str; 4] = ["move", "rename", "copy", "mv"];
 
-/// What a version holds.
+/// The content of a version.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Content {
-    /// Of the tool, its arguments without names of files, and which of its files it is.
+    /// A hash of the tool, its arguments without names of files, and which of the call's files it is.
     pub signature: u64,
     /// The versions that its makers used, in the order of their arguments.
     pub inputs: Vec<usize>,
     /// Whether it is its only input under another name.
     pub is_moved: bool,
-    /// Of all that it is made of.
+    /// A hash of everything that the version is made of.
     pub key: u64,
 }
 
@@ -73,8 +74,9 @@ pub fn contents(calls: &[CallView<'_>], lineage: &Lineage) -> Vec<Content> {
             && calls.get(version.call).is_some_and(|call| only_moves(call, &lineage.mentions[version.call]));
         contents.push(Content { signature: hasher.finish(), inputs, is_moved, key: 0 });
     }
-    // What a version is made of was made by earlier calls, but for files that are changed in place. A file under a name that
-    // no argument says is known only once it is read: its number may be higher than that of what is made of it.
+    // The sources of a version were made by earlier calls, except for files that are changed in place. A file whose
+    // name the tool chose is known only once it is read: its number may be higher than that of the versions made from
+    // it.
     let mut order: Vec<usize> = (0..contents.len()).collect();
     order.sort_by_key(|&index| (lineage.versions[index].call, index));
     let mut keys: Vec<Option<u64>> = vec![None; contents.len()];
@@ -98,7 +100,8 @@ pub fn contents(calls: &[CallView<'_>], lineage: &Lineage) -> Vec<Content> {
     contents
 }
 
-/// A key for each call that does not depend on names of files: what it makes or, where it makes nothing, what it uses.
+/// A key for each call that does not depend on names of files: of the file that it makes or, where it makes none, of
+/// the files that it uses.
 #[must_use]
 pub fn call_keys(lineage: &Lineage, contents: &[Content]) -> Vec<u64> {
     let key = |mentions: &Vec<Mention>| {
@@ -133,7 +136,7 @@ fn asks_for(call: &CallView<'_>, mentions: &[Mention]) -> u64 {
     let mut hasher = DefaultHasher::new();
     call.tool.hash(&mut hasher);
     if let Some(arguments) = call.arguments {
-        let mut named = Named::new();
+        let mut named = MentionsByText::new();
         for mention in mentions {
             if let Some(text) = arguments.pointer(&mention.pointer) {
                 named.entry(std::ptr::from_ref(text)).or_default().push(mention);
@@ -148,10 +151,10 @@ fn asks_for(call: &CallView<'_>, mentions: &[Mention]) -> u64 {
 }
 
 /// The names of files within texts of arguments, by the texts' addresses, in their order.
-type Named<'m> = HashMap<*const Json, Vec<&'m Mention>>;
+type MentionsByText<'m> = HashMap<*const Json, Vec<&'m Mention>>;
 
 /// Takes in a value without the names of files in it.
-fn hash(value: &Json, depth: usize, named: &Named<'_>, hasher: &mut DefaultHasher) {
+fn hash(value: &Json, depth: usize, named: &MentionsByText<'_>, hasher: &mut DefaultHasher) {
     match value {
         _ if depth > MAX_DEPTH => {}
         Json::String(text) => {
@@ -179,7 +182,7 @@ fn hash(value: &Json, depth: usize, named: &Named<'_>, hasher: &mut DefaultHashe
             members.sort_by(|a, b| a.0.cmp(&b.0));
             '{'.hash(hasher);
             for (key, item) in members {
-                // The name of what a call makes may as well be left to its tool.
+                // A call may leave the name of its output to the tool, with the same content.
                 let mut mentions = named.get(&std::ptr::from_ref(item)).into_iter().flatten();
                 if !mentions.any(|mention| matches!(mention.role, Role::Writes(_))) {
                     key.hash(hasher);

@@ -1,4 +1,4 @@
-//! Files under names that no argument says: `crop(input: "plan.png")` writes `plan_cropped.png`.
+//! Files whose names tools choose by default: `crop(input: "plan.png")` writes `plan_cropped.png`.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -7,10 +7,10 @@ use std::ops::Range;
 use super::lineage::{CallView, Lineage, Mention, Role};
 use super::named_paths::NamedPath;
 use super::paths::FilePath;
-use super::told::told_paths;
+use super::result_paths::result_paths;
 use super::tools::{may_make_by_name, without_server};
 
-/// So many of the calls that may have made a file are looked at, the latest.
+/// The most calls that are tried as the maker of a file, the latest first.
 const LATEST: usize = 64;
 
 /// Finds out which call made a file that no argument names.
@@ -19,18 +19,18 @@ pub(crate) struct DefaultNames<'a> {
     paths: &'a [Vec<NamedPath>],
     /// The names that calls use for files, without their endings, once they are asked for.
     stems: OnceCell<HashSet<&'a str>>,
-    /// So many calls are of earlier steps.
+    /// The number of calls of earlier steps.
     earlier: usize,
-    /// Of each call: the files that its result names, once that is asked for.
-    told: Vec<OnceCell<Vec<FilePath>>>,
-    /// Of each call: whether it makes a file.
+    /// For each call: the files that its result names, read at the first use.
+    result_paths: Vec<OnceCell<Vec<FilePath>>>,
+    /// For each call: whether it makes a file.
     has_made: Vec<bool>,
 }
 
 impl<'a> DefaultNames<'a> {
     pub(crate) fn new(calls: &'a [CallView<'a>], paths: &'a [Vec<NamedPath>]) -> Self {
-        let (stems, told) = (OnceCell::new(), vec![OnceCell::new(); calls.len()]);
-        Self { calls, paths, stems, earlier: 0, told, has_made: vec![false; calls.len()] }
+        let (stems, result_paths) = (OnceCell::new(), vec![OnceCell::new(); calls.len()]);
+        Self { calls, paths, stems, earlier: 0, result_paths, has_made: vec![false; calls.len()] }
     }
 
     /// Makes the calls of a step known to later ones.
@@ -62,7 +62,7 @@ impl<'a> DefaultNames<'a> {
         let may_have_made = |call: &usize| self.may_have_made(*call, lineage);
         let makers: Vec<usize> = (0..self.earlier).rev().filter(may_have_made).take(LATEST).collect();
         if makers.iter().any(|&call| self.calls[call].result.is_some()) {
-            let tells = |call: &usize| self.told_by(*call).iter().any(|told| told.may_meet(path));
+            let tells = |call: &usize| self.told_by(*call).iter().any(|file| file.may_meet(path));
             return makers.into_iter().find(tells);
         }
         let beginning = |call: usize| Some((self.beginning(&lineage.mentions[call], call, path)?, call));
@@ -83,7 +83,7 @@ impl<'a> DefaultNames<'a> {
 
     /// The files that the result of a call names.
     fn told_by(&self, call: usize) -> &[FilePath] {
-        self.told[call].get_or_init(|| self.calls[call].result.map(told_paths).unwrap_or_default())
+        self.result_paths[call].get_or_init(|| self.calls[call].result.map(result_paths).unwrap_or_default())
     }
 
     /// Whether any call names a file like this, without its ending.
@@ -105,7 +105,7 @@ impl<'a> DefaultNames<'a> {
     }
 }
 
-/// A name without the number that it ends with after a sign, and the number.
+/// A name without the number at its end, and the number.
 fn numbered(stem: &str) -> (&str, Option<usize>) {
     let digits = stem.trim_end_matches([')', ']']);
     let start = digits.trim_end_matches(|c: char| c.is_ascii_digit()).len();

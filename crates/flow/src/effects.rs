@@ -1,5 +1,5 @@
-//! What a call does besides returning something: the files that it reads and writes, and whether it changes what its
-//! server holds.
+//! The effects of a call besides its result: the files that it reads and writes, and whether it changes the state of
+//! its server.
 
 use m3_trajectory::json::Json;
 
@@ -16,7 +16,7 @@ pub struct PathUse {
     pub path: FilePath,
     /// The path as written in the arguments.
     pub text: String,
-    /// Its place in the arguments: a JSON pointer.
+    /// The place in the arguments: a JSON pointer.
     pub pointer: String,
     /// Whether the argument's name marks an output.
     pub is_named_output: bool,
@@ -29,11 +29,11 @@ pub struct PathUse {
 pub struct Effects {
     /// The server.
     pub server: String,
-    /// Whether the tool changes what its server holds.
+    /// Whether the tool changes the state of its server.
     pub changes_state: bool,
     /// The paths among its arguments.
     pub paths: Vec<PathUse>,
-    /// Other texts among its arguments, as sorted hashes.
+    /// Other texts among the arguments, as sorted hashes.
     texts: Vec<u64>,
     /// Whether the call writes a path, and whether it writes one whose argument's name marks an output.
     writes: (bool, bool),
@@ -46,34 +46,34 @@ pub struct Effects {
 /// Why the order of two calls matters although no value connects them. [`Effects::reason`] puts it in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conflict {
-    /// What they have in common.
+    /// The shared file or state.
     pub cause: Cause,
     /// Whether this is certain; otherwise it is only likely.
     pub is_sure: bool,
 }
 
-/// What connects two calls. For files, the number is the index of the path in the second call.
+/// The cause of a conflict of two calls. For files, the number is the index of the path in the second call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// Both calls write the file.
     BothWrite(usize),
-    /// The first call writes what the second reads.
+    /// The first call writes a file that the second reads.
     FirstWrites(usize),
-    /// The second call writes what the first reads.
+    /// The second call writes a file that the first reads.
     SecondWrites(usize),
-    /// The first call changes what the server holds.
+    /// The first call changes the state of the server.
     FirstChanges,
-    /// The second call changes what the server holds.
+    /// The second call changes the state of the server.
     SecondChanges,
 }
 
-/// More paths and texts than this of one call say nothing new.
+/// The most paths and texts of one call that are compared.
 const MAX_NAMED: usize = 64;
 
 impl Effects {
     /// The effects of a call, as far as its tool and its arguments show.
     #[must_use]
-    pub fn of(call: &ChainCall) -> Self {
+    pub fn from_call(call: &ChainCall) -> Self {
         let (server, tool) = call.tool.split_once('/').unwrap_or(("", &call.tool));
         let changes_state = match call.read_only {
             Some(read_only) => !read_only,
@@ -103,8 +103,8 @@ impl Effects {
         Self { server: server.to_owned(), changes_state, paths, texts, writes, only_looks, shows_picture }
     }
 
-    /// Why the order of this call and a later one matters; `None` if it does not. `meet` says whether they name files
-    /// that may be the same, as [`PathOverlaps`](super::PathOverlaps) finds.
+    /// The reason why the order of this call and a later one matters; `None` if it does not. `meet` is whether they
+    /// name files that may be the same, as [`PathOverlaps`](super::PathOverlaps) finds.
     #[must_use]
     pub fn conflict(&self, later: &Self, meet: bool) -> Option<Conflict> {
         let file = if meet { self.file_conflict(later) } else { None };
@@ -142,8 +142,8 @@ impl Effects {
         }
     }
 
-    /// Whether this call may change what the other one sees: it writes a file that the other one names, or changes
-    /// what their common server holds.
+    /// Whether this call may change what the other one sees: it writes a file that the other one names, or changes the
+    /// state of their common server.
     #[must_use]
     pub fn changes_what_is_seen_by(&self, other: &Self, meet: bool) -> bool {
         let written = || self.paths.iter().filter(|path| path.is_written);
@@ -157,8 +157,8 @@ impl Effects {
                 && !self.is_about_other_files(other, meet))
     }
 
-    /// Whether this call only looked at a file that a later one uses to make something: where to cut or draw may come
-    /// from what it saw.
+    /// Whether this call only looked at a file that a later one uses to make something: the places to cut or draw may
+    /// come from its result.
     #[must_use]
     pub fn looked_at_what_is_used_by(&self, later: &Self, meet: bool) -> bool {
         let is_read = |path: &&PathUse| !path.is_named_output;
@@ -246,7 +246,8 @@ mod tests {
     use crate::tests::call;
 
     fn conflict(first: (&str, Value), second: (&str, Value)) -> Option<Conflict> {
-        let effects = |(tool, arguments): (&str, Value)| Effects::of(&call((0, 0), tool, arguments, None));
+        let effects =
+            |(tool, arguments): (&str, Value)| Effects::from_call(&call((0, 0), tool, arguments, None));
         let both = [effects(first), effects(second)];
         both[0].conflict(&both[1], PathOverlaps::new(&both).with(0)[1])
     }
@@ -264,10 +265,10 @@ mod tests {
     fn what_a_server_says_of_a_tool_goes_before_its_name() {
         let mut looks = call((0, 0), "s/create_view", json!({}), None);
         looks.read_only = Some(true);
-        assert!(!Effects::of(&looks).changes_state);
+        assert!(!Effects::from_call(&looks).changes_state);
         looks.tool = "s/get".to_owned();
         looks.read_only = Some(false);
-        assert!(Effects::of(&looks).changes_state);
+        assert!(Effects::from_call(&looks).changes_state);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use super::named_paths::NamedPath;
 use super::paths::FilePath;
 
-/// So many of the latest names are looked for in texts, and compared where names differ in their folders.
+/// The most names that are searched in texts, and compared where names differ in their folders: the latest.
 pub(crate) const LATEST: usize = 64;
 
 /// Where so many parts of a path end in its text, in bytes.
@@ -38,7 +38,7 @@ impl KnownFiles {
         self.exact.is_empty()
     }
 
-    /// Puts a version in the place of what is there; says what was.
+    /// Sets the version at a path, and returns the one before.
     pub(crate) fn put(&mut self, named: &NamedPath, version: usize) -> Option<usize> {
         let path = &named.path;
         let before = self.exact.insert(path.parts().to_vec(), version);

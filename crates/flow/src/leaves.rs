@@ -9,11 +9,11 @@ use m3_trajectory::json::{Json, parse, pointer_to};
 pub(crate) struct Leaf<'a> {
     /// The value.
     pub(crate) value: &'a Json,
-    /// The key of the nearest object member it stands in; empty if there is none.
+    /// The key of the nearest object member around the leaf; empty if there is none.
     pub(crate) name: Cow<'a, str>,
     /// The key of the member around that one.
     pub(crate) parent: Option<Cow<'a, str>>,
-    /// Its JSON pointer.
+    /// The JSON pointer of the leaf.
     pub(crate) pointer: String,
     /// The innermost list that contains it, if the list has several items.
     pub(crate) list: Option<&'a Json>,
@@ -93,7 +93,7 @@ pub(crate) fn names_of(path: &[Segment]) -> (Option<&str>, Option<&str>) {
 }
 
 /// Calls back for every single value of a result, in order. Strings that are JSON objects or lists are walked through,
-/// at most `MAX_TEXTS_IN_TEXTS` deep. At most `budget` bytes of text are shown in all; what is beyond is not.
+/// at most `MAX_TEXTS_IN_TEXTS` deep. At most `budget` bytes of text are visited in all.
 pub(crate) fn walk_result(result: &Json, budget: &mut usize, visit: &mut dyn FnMut(&Json, &[Segment])) {
     let mut path = Vec::new();
     walk(result, 0, 0, &mut path, budget, visit);

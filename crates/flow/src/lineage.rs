@@ -10,19 +10,19 @@ use m3_trajectory::json::Json;
 /// A call as its lineage needs it.
 #[derive(Debug, Clone, Copy)]
 pub struct CallView<'a> {
-    /// Its step, from 0; calls are in the order of their steps.
+    /// The step, from 0; calls are in the order of their steps.
     pub step: usize,
     /// The tool as `server/tool`.
     pub tool: &'a str,
-    /// Its arguments.
+    /// The arguments of the call.
     pub arguments: Option<&'a Json>,
-    /// Its result, where results are evidence.
+    /// The result of the call, where results are evidence.
     pub result: Option<&'a Json>,
     /// Whether it is recorded as failed: then it makes nothing.
     pub has_failed: bool,
 }
 
-/// What the task itself gives.
+/// The files and texts of the task itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct GivenFiles<'a> {
     /// The path of its image.
@@ -45,11 +45,11 @@ pub struct Mention {
     pub pointer: String,
     /// The bytes of the text that name it: all, those of a folder that a path begins with, or a name within a longer text.
     pub span: Range<usize>,
-    /// What the call does with it.
+    /// What the call does with the file.
     pub role: Role,
 }
 
-/// What a call does with a file that it names.
+/// The role of a file that a call names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// Makes this version, an index into [`Lineage::versions`].
@@ -68,7 +68,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The version that the call finds, if it finds one: what it reads, or changes in place.
+    /// The version that exists before the call: the one that it reads, or changes in place.
     #[must_use]
     pub fn used_version(self) -> Option<usize> {
         match self {
@@ -104,7 +104,7 @@ impl Lineage {
         self.mentions.iter().all(Vec::is_empty)
     }
 
-    /// Whether this version is what is left of the trajectory: nothing reads it and nothing takes its place.
+    /// Whether this version is an end product of the trajectory: nothing reads it and nothing replaces it.
     #[must_use]
     pub fn is_left(&self, version: usize) -> bool {
         self.versions.get(version).is_some_and(|version| !version.is_read && version.replaced_by.is_none())

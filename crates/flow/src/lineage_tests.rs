@@ -142,7 +142,7 @@ fn what_is_asked_for_twice_holds_the_same() {
     let keys = |calls: Calls| -> Vec<u64> {
         lineage(Some("a.png"), &calls).1.into_iter().map(|content| content.key).collect()
     };
-    let found = keys(vec![
+    let keys = keys(vec![
         crop(0, "a.png", "b.png"),
         crop(1, "a.png", "c.png"),
         (2, "image/rotate", json!({"input_path": "b.png", "output_path": "d.png"})),
@@ -150,9 +150,9 @@ fn what_is_asked_for_twice_holds_the_same() {
         (3, "files/move_file", json!({"source": "e.png", "destination": "f.png"})),
         (3, "image/rotate", json!({"input_path": "a.png", "output_path": "g.png"})),
     ]);
-    assert_eq!(found[0], found[1]);
-    assert_eq!([found[2], found[2]], [found[3], found[4]]);
-    assert!(found[5] != found[2] && found[0] != found[2]);
+    assert_eq!(keys[0], keys[1]);
+    assert_eq!([keys[2], keys[2]], [keys[3], keys[4]]);
+    assert!(keys[5] != keys[2] && keys[0] != keys[2]);
 }
 
 #[test]

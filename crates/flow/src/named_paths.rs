@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 
-use m3_support::remembered::Remembered;
+use m3_support::name_cache::NameCache;
 use m3_trajectory::json::{Json, pointer_to};
 
 use super::lineage::CallView;
@@ -22,9 +22,9 @@ pub(crate) struct NamedPath {
     pub(crate) pointer: String,
     pub(crate) path: FilePath,
     pub(crate) text: String,
-    /// Whether its name says that the call makes it, as `output_path` does.
+    /// Whether the argument's name shows that the call makes the file, as `output_path` does.
     pub(crate) is_output: bool,
-    /// Whether the call writes it, of itself or because its tool changes what it is given.
+    /// Whether the call writes the file: it is an output, or the tool changes files in place.
     pub(crate) is_written: bool,
 }
 
@@ -43,7 +43,7 @@ fn tool_of<'a>(call: &CallView<'a>) -> &'a str {
     without_server(call.tool)
 }
 
-/// What the name of an argument says of its value.
+/// The meaning of an argument's value, by its name.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "each answers a question of its own")]
 struct NameSays {
@@ -55,7 +55,7 @@ struct NameSays {
 }
 
 thread_local! {
-    static NAMES: RefCell<Remembered<NameSays>> = RefCell::default();
+    static NAMES: RefCell<NameCache<NameSays>> = RefCell::default();
 }
 
 fn name_says(name: &str) -> NameSays {

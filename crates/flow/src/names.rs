@@ -1,10 +1,10 @@
-//! What the names of arguments and fields reveal: which are alike, which are settings, which are amounts, which are
+//! Classifies arguments and fields by their names: which are alike, which are settings, which are amounts, which are
 //! outputs.
 
 use std::cell::RefCell;
 
+use m3_support::name_cache::NameCache;
 use m3_support::names;
-use m3_support::remembered::Remembered;
 
 /// Pairs of words with the same meaning.
 const SAME: [(&str, &str); 5] =
@@ -215,7 +215,7 @@ pub fn names_input_file(name: &str) -> bool {
 /// Whether an argument of this name gives a name or an id to something.
 pub(crate) fn gives_name(name: &str) -> bool {
     thread_local! {
-        static NAMES: RefCell<Remembered<bool>> = RefCell::default();
+        static NAMES: RefCell<NameCache<bool>> = RefCell::default();
     }
     let says =
         |name: &str| words(name).last().is_some_and(|last| last == "name" || NAMING.contains(&last.as_str()));

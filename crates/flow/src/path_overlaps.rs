@@ -114,7 +114,9 @@ mod tests {
         ];
         let effects: Vec<Effects> = texts
             .iter()
-            .map(|text| Effects::of(&call((0, 0), "s/read", json!({"path": text, "with": "z.txt"}), None)))
+            .map(|text| {
+                Effects::from_call(&call((0, 0), "s/read", json!({"path": text, "with": "z.txt"}), None))
+            })
             .collect();
         let overlaps = PathOverlaps::new(&effects);
         for (first, left) in texts.iter().enumerate() {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// Endings that say by themselves that a word is the name of a file, as `booking.com`, `U.S` and `json.loads` are not.
+/// Endings that are enough to make a word the name of a file, as `booking.com`, `U.S` and `json.loads` are not.
 static ENDINGS: LazyLock<HashSet<&str>> =
     LazyLock::new(|| include_str!("file_endings.txt").split_whitespace().collect());
 
@@ -113,7 +113,7 @@ impl FilePath {
         name.rsplit_once('.').map_or(name, |(stem, _)| stem)
     }
 
-    /// Its folders and its name without the name's ending; `None` for a name that has none.
+    /// The folders and the name without its ending; `None` for a name that has none.
     pub(crate) fn without_ending(&self) -> Option<Vec<String>> {
         let (name, folders) = self.parts.split_last().filter(|_| self.is_file)?;
         let (stem, _) = name.rsplit_once('.')?;
@@ -125,7 +125,7 @@ impl FilePath {
         self.parts.len() > folder.parts.len() && self.parts.starts_with(&folder.parts)
     }
 
-    /// Its folders and its name.
+    /// The folders and the name.
     pub(crate) fn parts(&self) -> &[String] {
         &self.parts
     }

@@ -17,9 +17,9 @@ const MAX_RESULT: usize = 4 << 20;
 
 /// Uses of items by their place in a list. A whole number that is in no result, in an argument whose name means a
 /// place, counts as a use of the last list that the same server returned before, if the list is long enough.
-pub(crate) fn position_uses(chain: &Chain, found: &[Use]) -> Vec<Use> {
+pub(crate) fn position_uses(chain: &Chain, known_uses: &[Use]) -> Vec<Use> {
     let known: HashSet<(usize, &str)> =
-        found.iter().map(|found| (found.to, found.in_arguments.as_str())).collect();
+        known_uses.iter().map(|known| (known.to, known.in_arguments.as_str())).collect();
     let mut lists: Vec<(usize, &str, u64)> = Vec::new();
     let (mut pending, mut step) = (Vec::new(), 0);
     let mut made = HashSet::new();

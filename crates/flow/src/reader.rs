@@ -11,7 +11,7 @@ use super::tokens::{Number, numbers, tokens};
 use super::value_index::{Fit, SoughtValue, ValueIndex, only_text};
 use super::vectors::Row;
 
-/// What is found in one result.
+/// Searches one result for values that arguments use.
 pub(crate) struct ResultReader<'a> {
     sought_values: &'a ValueIndex,
     found: HashMap<usize, (Fit, String, Option<Number>)>,
@@ -36,17 +36,17 @@ impl<'a> ResultReader<'a> {
     }
 
     pub(crate) fn read(&mut self, value: &Json, path: &[Segment]) {
-        // What the protocol says about an item is not a value of the tool's.
+        // The protocol's own members of an item are not values of the tool.
         if let [Segment::Member(content), Segment::Item(_), Segment::Member(name)] = path
             && content == "content"
             && (name == "type" || name == "mimeType")
         {
             return;
         }
-        let found = &mut self.found;
+        let best = &mut self.found;
         let mut note = |sought: usize, fit: Fit, number: Option<Number>| {
-            if found.get(&sought).is_none_or(|(known, ..)| *known < fit) {
-                found.insert(sought, (fit, pointer_of(path), number));
+            if best.get(&sought).is_none_or(|(known, ..)| *known < fit) {
+                best.insert(sought, (fit, pointer_of(path), number));
             }
         };
         self.sought_values.of_field(path, value, &mut |sought| note(sought, Fit::Whole, None));
@@ -103,8 +103,9 @@ impl<'a> ResultReader<'a> {
                 TextWeight::Nothing => false,
             },
         };
-        let found = self.found.into_iter();
-        let significant = found.filter(|(sought, (fit, _, number))| is_significant(*sought, *fit, *number));
+        let candidates = self.found.into_iter();
+        let significant =
+            candidates.filter(|(sought, (fit, _, number))| is_significant(*sought, *fit, *number));
         significant.map(|(sought, (_, pointer, _))| (sought, pointer, size.is_one_value())).collect()
     }
 }

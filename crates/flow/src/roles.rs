@@ -1,22 +1,22 @@
-//! Whether a call looks at the world or changes it, by what its tool declares and by the verbs of its name.
+//! Whether a call looks at the world or changes it, by the tool's annotation and by the verbs of its name.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use m3_support::remembered::Remembered;
+use m3_support::name_cache::NameCache;
 
 use super::names::words;
 use super::tools::{changes_by_name, looks_by_name};
 
-/// What a call does to the world.
+/// The effect of a call on the world.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum CallRole {
-    /// It reads or computes.
+    /// The call reads or computes.
     Looks,
-    /// It writes, sends, books, creates or removes something.
+    /// The call writes, sends, books, creates or removes something.
     Changes,
-    /// Nothing says which.
+    /// Neither the annotation nor the name shows the effect.
     #[default]
     Unknown,
 }
@@ -31,14 +31,14 @@ struct Verbs {
 static VERBS: LazyLock<Verbs> = LazyLock::new(|| {
     let line = |name: &str| {
         let mut lines = include_str!("role_verbs.txt").lines();
-        let found = lines.find_map(|line| line.split_once(": ").filter(|(begin, _)| *begin == name));
-        found.map_or_else(HashSet::new, |(_, verbs)| verbs.split(' ').collect())
+        let line = lines.find_map(|line| line.split_once(": ").filter(|(begin, _)| *begin == name));
+        line.map_or_else(HashSet::new, |(_, verbs)| verbs.split(' ').collect())
     };
     Verbs { looks: line("looks"), changes: line("changes"), changes_first: line("changes first") }
 });
 
 impl CallRole {
-    /// Its name in results.
+    /// The role's name in results.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ impl CallRole {
     #[must_use]
     pub fn of_tool(tool: &str, read_only: Option<bool>) -> Self {
         thread_local! {
-            static TOOLS: RefCell<Remembered<CallRole>> = RefCell::default();
+            static TOOLS: RefCell<NameCache<CallRole>> = RefCell::default();
         }
         match read_only {
             Some(true) => Self::Looks,

@@ -27,7 +27,7 @@ pub fn says_nothing(text: &str) -> bool {
 /// How significant a text is when it is found again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextWeight {
-    /// Not significant, except in a field whose name is like the argument's.
+    /// The value is not significant, except in a field whose name is like the argument's.
     Nothing,
     /// Significant as a whole value or piece.
     Whole,
@@ -40,7 +40,7 @@ pub(crate) fn text_weight(tokens: &[String]) -> TextWeight {
     if tokens.iter().all(|token| is_common(token)) {
         return TextWeight::Nothing;
     }
-    // A character of a script without spaces says about as much as a short word.
+    // A character of a script without spaces carries about as much as a short word.
     let length: usize = tokens
         .iter()
         .map(|token| if token.chars().next().is_some_and(stands_alone) { 3 } else { token.chars().count() })
@@ -65,14 +65,14 @@ pub(crate) fn text_weight(tokens: &[String]) -> TextWeight {
 /// Facts about a result as a whole.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ResultSize {
-    /// Its different numbers.
+    /// The number of different numbers.
     pub(crate) numbers: usize,
-    /// Its tokens, those of numbers included.
+    /// The number of tokens, those of numbers included.
     pub(crate) tokens: usize,
 }
 
 impl ResultSize {
-    /// Whether the result is one value and little else, so that it is what was asked for.
+    /// Whether the result is one value and little else, so that it is the answer to the call.
     pub(crate) fn is_one_value(self) -> bool {
         self.numbers <= 1 && self.tokens <= 12
     }

@@ -30,8 +30,8 @@ pub(crate) fn between(result: Value, arguments: Value) -> Vec<(String, String)> 
         call((0, 0), "a/find", json!({}), Some(result)),
         call((1, 0), "b/show", arguments, Some(json!("done"))),
     ];
-    let found = dependencies(&chain("What is this?", calls));
-    let values = found.into_iter().flat_map(|found| found.values);
+    let links = dependencies(&chain("What is this?", calls));
+    let values = links.into_iter().flat_map(|links| links.values);
     values.map(|value| (value.in_result, value.in_arguments)).collect()
 }
 
@@ -148,11 +148,11 @@ fn values_of_results_are_found_in_arguments() {
         ("a word of code", json!("import fastapi\nimport zsh"), json!({"query": "fastapi"}), "", "/query"),
     ];
     for (what, result, arguments, in_result, in_arguments) in table {
-        let found = between(result, arguments);
+        let pairs = between(result, arguments);
         assert_eq!(
-            found.first(),
+            pairs.first(),
             Some(&(in_result.to_owned(), in_arguments.to_owned())),
-            "{what}: {found:?}"
+            "{what}: {pairs:?}"
         );
     }
 }
@@ -241,9 +241,9 @@ fn a_file_is_used_after_the_last_call_that_wrote_it() {
         crop((1, 0), "b.png", "b.png"),
         call((2, 0), "barcode/scan", json!({"image_paths": ["./b.png", "images/a.png"]}), Some(json!("x"))),
     ];
-    let found = dependencies(&chain("images/a.png", calls));
-    assert_eq!(pairs(&found), [((0, 0), (1, 0)), ((1, 0), (2, 0))]);
-    let value = &found[1].values[0];
+    let links = dependencies(&chain("images/a.png", calls));
+    assert_eq!(pairs(&links), [((0, 0), (1, 0)), ((1, 0), (2, 0))]);
+    let value = &links[1].values[0];
     assert_eq!(
         (value.in_result.as_str(), value.in_arguments.as_str()),
         ("arguments/output_path", "/image_paths/0")
@@ -261,8 +261,8 @@ fn long_results_are_read_in_one_go() {
         call((0, 0), "db/query", json!({}), Some(json!({"rows": rows}))),
         call((1, 0), "db/read", arguments, Some(json!("x"))),
     ];
-    let found = dependencies(&chain("", calls));
-    let places: Vec<&str> = found[0].values.iter().map(|value| value.in_result.as_str()).collect();
+    let links = dependencies(&chain("", calls));
+    let places: Vec<&str> = links[0].values.iter().map(|value| value.in_result.as_str()).collect();
     assert!(places.contains(&"/rows/19999/id") && places.contains(&"/rows/7/id"), "{places:?}");
 }
 

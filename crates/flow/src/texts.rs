@@ -44,7 +44,7 @@ pub(crate) fn texts_of<'a>(
     texts
 }
 
-/// The length of the ending that a tool has added to a name that has none.
+/// The length of the ending that a tool has added to a name without one.
 fn ending_after(name: &str, rest: &str) -> usize {
     let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let Some(ending) = rest.strip_prefix('.').filter(|_| !file.contains('.')) else { return 0 };

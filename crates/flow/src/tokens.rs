@@ -79,7 +79,7 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    /// A number from a double; `None` if it is not finite, or too large to be told from its neighbours.
+    /// A number from a double; `None` if it is not finite, or too large to be distinguished from its neighbours.
     pub(crate) fn from_double(value: f64) -> Option<Self> {
         let value = value.abs();
         if !value.is_finite() {
@@ -236,13 +236,13 @@ mod tests {
 
     #[test]
     fn numbers_are_what_they_are_worth() {
-        let found = |text: &str| numbers(text).map(|(_, number)| number).collect::<Vec<_>>();
+        let values = |text: &str| numbers(text).map(|(_, number)| number).collect::<Vec<_>>();
         let whole = Number::Whole;
         let fraction = |value: f64| Number::from_double(value).unwrap();
-        assert_eq!(found("$1,299.00 for 2"), [whole(1299), whole(2)]);
-        assert_eq!(found("37.77,-119.602"), [fraction(37.77), fraction(119.602)]);
-        assert_eq!(found("x12 3.5kg 1e3"), [fraction(3.5), whole(1000)]);
-        assert_eq!(found("99999999999999999999999"), []);
+        assert_eq!(values("$1,299.00 for 2"), [whole(1299), whole(2)]);
+        assert_eq!(values("37.77,-119.602"), [fraction(37.77), fraction(119.602)]);
+        assert_eq!(values("x12 3.5kg 1e3"), [fraction(3.5), whole(1000)]);
+        assert_eq!(values("99999999999999999999999"), []);
         assert_eq!(Number::from_text(" -5.0 "), Some(whole(5)));
         assert_eq!(Number::from_text("5 apples"), None);
         assert_eq!(Number::from_double(f64::NAN), None);

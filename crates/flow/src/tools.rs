@@ -1,8 +1,8 @@
-//! What the name of a tool says: whether it changes something, or only looks.
+//! The meaning of a tool's name: whether it changes something, or only looks.
 
 use std::cell::RefCell;
 
-use m3_support::remembered::Remembered;
+use m3_support::name_cache::NameCache;
 
 use super::names::words;
 
@@ -99,7 +99,7 @@ pub fn without_server(tool: &str) -> &str {
 /// Words at the beginning of names of tools that change nothing, but may make a file of another one.
 const MAKING_OF_OTHERS: [&str; 3] = ["convert", "perform", "translate"];
 
-/// What the name of a tool says.
+/// The meaning of a tool's name.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "each answers a question of its own")]
 struct ToolSays {
@@ -124,43 +124,43 @@ impl ToolSays {
         }
     }
 
-    /// What the name of a tool says, without its server.
-    fn of(tool: &str) -> Self {
+    /// The meaning of a tool's name, without its server.
+    fn from_name(tool: &str) -> Self {
         thread_local! {
-            static TOOLS: RefCell<Remembered<ToolSays>> = RefCell::default();
+            static TOOLS: RefCell<NameCache<ToolSays>> = RefCell::default();
         }
         TOOLS.with_borrow_mut(|tools| tools.of_name(tool, Self::new))
     }
 }
 
-/// Whether a tool of this name may make a file of those that it is given.
+/// Whether a tool of this name may make a new file from its input files.
 #[must_use]
 pub fn may_make_by_name(tool: &str) -> bool {
-    ToolSays::of(tool).may_make
+    ToolSays::from_name(tool).may_make
 }
 
 /// Whether a tool of this name only looks.
 #[must_use]
 pub fn looks_by_name(tool: &str) -> bool {
-    ToolSays::of(tool).looks
+    ToolSays::from_name(tool).looks
 }
 
-/// Whether a tool of this name changes what its server holds.
+/// Whether a tool of this name changes the state of its server.
 #[must_use]
 pub fn changes_by_name(tool: &str) -> bool {
-    ToolSays::of(tool).changes
+    ToolSays::from_name(tool).changes
 }
 
-/// Words that mark a tool that makes what was not there, anywhere in its name.
+/// Words, anywhere in its name, that mark a tool that creates something new.
 const CREATING: [&str; 11] =
     ["create", "write", "save", "generate", "new", "make", "init", "export", "build", "record", "compose"];
 
-/// Whether a tool of this name makes what was not there, rather than changing what was.
+/// Whether a tool of this name creates something new, rather than changing something that exists.
 pub(crate) fn creates_by_name(tool: &str) -> bool {
-    ToolSays::of(tool).creates
+    ToolSays::from_name(tool).creates
 }
 
-/// Whether a tool, as `server/tool`, makes what was not there by its name.
+/// Whether a tool, as `server/tool`, creates something new, by its name.
 #[must_use]
 pub fn creates(tool: &str) -> bool {
     creates_by_name(without_server(tool))

@@ -1,4 +1,5 @@
-//! Follows a trajectory step by step: what each call finds under the names that it has, and what it leaves there.
+//! Follows a trajectory step by step: the files that each call finds under the paths that it names, and the files that
+//! it writes.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -13,13 +14,13 @@ use super::texts::{texts_of, whole_words};
 /// Texts longer than this are not searched for names of files, in bytes.
 const LONGEST_TEXT: usize = 1 << 16;
 
-/// What the search for the maker of one file counts like, in bytes of text.
+/// The cost of the search for the maker of one file, in bytes of text.
 const SEARCHED_BY_NAME: usize = 1 << 14;
 
-/// So many bytes of texts of one trajectory are searched, each time for one name.
+/// The most bytes of texts of one trajectory that are searched; each search for one name counts.
 const MOST_SEARCHED: usize = 8 << 20;
 
-/// So many paths among the arguments of one trajectory are followed, the first.
+/// The most paths among the arguments of one trajectory that are followed: the first ones.
 const MOST_NAMED: usize = 100_000;
 
 impl Lineage {
@@ -78,9 +79,9 @@ impl<'a> Tracker<'a> {
         }
     }
 
-    /// Reads first what earlier steps made; what the step makes exists for later ones.
+    /// Reads first the files of earlier steps; files that the step makes exist for later ones.
     fn step(&mut self, step: Range<usize>, paths: &[Vec<NamedPath>]) {
-        // What the step writes, in the order of its paths.
+        // The files that the step writes, in the order of its paths.
         let mut written: Vec<(&NamedPath, usize)> = Vec::new();
         for call in step.clone().filter(|&call| !self.calls[call].has_failed) {
             for path in paths[call].iter().filter(|path| path.is_written) {
@@ -96,7 +97,7 @@ impl<'a> Tracker<'a> {
                 let writes = made.map(|version| (Role::Writes(version), path.text.len()));
                 let role = match path.is_output {
                     true => writes,
-                    // A tool that changes a file in place reads what was there.
+                    // A tool that changes a file in place reads the version before.
                     false if made.is_some() => self.read(call, path, &[]).or(writes),
                     false => self.read(call, path, &written).map(|(role, end)| match role {
                         Role::Reads { version, .. }
@@ -120,7 +121,7 @@ impl<'a> Tracker<'a> {
             let before = self.files.put(path, version);
             let versions = &mut self.lineage.versions;
             let maker = versions[version].call;
-            // What is written into a folder takes nothing's place.
+            // A file that is written into a folder replaces nothing.
             if let Some(before) = before.filter(|&before| path.path.is_file && versions[before].call != maker)
             {
                 versions[before].replaced_by = Some(version);
@@ -184,7 +185,8 @@ impl<'a> Tracker<'a> {
         }
     }
 
-    /// What a path that is read leads to, and where its name ends; `written` is what the step itself makes.
+    /// The version that a path leads to when it is read, and where its name ends; `written` are the files of the step
+    /// itself.
     fn read(
         &mut self,
         call: usize,
@@ -241,7 +243,7 @@ impl<'a> Tracker<'a> {
                 mentions.extend(whole_words(text, name).map(|span| (pointer.clone(), span, version)));
             }
         }
-        // Of names that overlap the longest counts.
+        // The longest of overlapping names counts.
         mentions.sort_by(|a, b| (&a.0, a.1.start, b.1.end).cmp(&(&b.0, b.1.start, a.1.end)));
         let mut last: Option<(String, usize)> = None;
         for (pointer, span, version) in mentions {

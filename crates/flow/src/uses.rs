@@ -66,7 +66,7 @@ pub fn find_uses(chain: &Chain) -> Uses {
     search.read_pieces();
     search.place_arguments();
     search.place_vectors();
-    let is_given = search.given();
+    let is_given = search.task_values();
     search.read_results();
     let mut uses = search.resolve(&is_given);
     uses.found.extend(file_uses(chain));
@@ -121,9 +121,9 @@ impl<'a> Search<'a> {
         for call in returning(self.chain) {
             walk_call(call, &mut budget, &mut |value, _| {
                 if let Json::String(text) = value {
-                    let found = self.sought_values.pieces(text);
-                    pieces.extend(found.found);
-                    whole.extend(found.whole);
+                    let sought = self.sought_values.pieces(text);
+                    pieces.extend(sought.found);
+                    whole.extend(sought.whole);
                 }
             });
         }
@@ -177,7 +177,7 @@ impl<'a> Search<'a> {
     }
 
     /// The sought values that the task itself contains.
-    fn given(&self) -> HashSet<usize> {
+    fn task_values(&self) -> HashSet<usize> {
         let mut given = HashSet::new();
         let task = TaskText::new(&self.chain.given);
         for text in task.texts() {

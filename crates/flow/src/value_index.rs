@@ -45,9 +45,9 @@ pub(crate) enum SoughtValue {
 /// How a sought text appears where it was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fit {
-    /// As part of a longer piece, or as a number that was rounded.
+    /// The value is part of a longer piece, or a number that was rounded.
     Within,
-    /// As a whole piece or value.
+    /// The value is a whole piece or value.
     Whole,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct ValueIndex {
 }
 
 /// A token of a searched text: its number, 0 if no argument has it, and whether a piece begins with it.
-type Known = (u32, bool);
+type TokenMatch = (u32, bool);
 
 impl ValueIndex {
     /// The number of a sought value, if it is looked for.
@@ -176,7 +176,7 @@ impl ValueIndex {
     }
 
     /// A text as tokens, numbered if an argument has them.
-    fn known(&self, text: &str) -> Vec<Known> {
+    fn known(&self, text: &str) -> Vec<TokenMatch> {
         let mut lower = String::new();
         let id = |text: &str, lower: &mut String| {
             if text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
@@ -189,12 +189,12 @@ impl ValueIndex {
         tokens(text).map(|token| (id(token.text, &mut lower), token.is_cut)).collect()
     }
 
-    /// Pieces of a result whose tokens are all in arguments, because they may be there together: the whole, what
-    /// stands between two cuts, and rows of words.
+    /// Pieces of a result whose tokens are all in arguments, because they may be there together: the whole, the text
+    /// between two cuts, and rows of words.
     pub(crate) fn pieces(&self, text: &str) -> Pieces {
         let known = self.known(&plain(text));
         let mut pieces = Pieces::default();
-        let ids = |tokens: &[Known]| -> Option<Vec<u32>> {
+        let ids = |tokens: &[TokenMatch]| -> Option<Vec<u32>> {
             let is_known = !tokens.is_empty() && tokens.iter().all(|token| token.0 != 0);
             is_known.then(|| tokens.iter().take(MAX_TOKENS).map(|token| token.0).collect())
         };

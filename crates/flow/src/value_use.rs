@@ -11,9 +11,9 @@ pub struct Use {
     pub to: usize,
     /// The value as written in the arguments.
     pub value: String,
-    /// Its place in the result, or that of the file's path in the arguments of `from`.
+    /// The place in the result, or that of the file's path in the arguments of `from`.
     pub in_result: String,
-    /// Its place in the arguments: a JSON pointer.
+    /// The place in the arguments: a JSON pointer.
     pub in_arguments: String,
     /// All calls that returned it, in order, or the one that wrote the file.
     pub sources: Arc<[usize]>,

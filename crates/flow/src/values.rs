@@ -16,7 +16,7 @@ use super::{Chain, ChainCall};
 /// The most uses that are followed.
 const MOST: usize = 500;
 
-/// So much text of a result is searched for a value, in bytes.
+/// The most bytes of a result that are searched for a value.
 const MAX_SEARCHED: usize = 1 << 20;
 
 /// Names that calls give are identifiers of at most so many bytes.
@@ -46,12 +46,12 @@ pub struct ValueUse {
     pub pointer: String,
 }
 
-/// Which calls use what other calls return or name, files aside.
+/// The uses of values that other calls return or name, files aside.
 #[must_use]
 pub fn value_uses(chain: &Chain, asked: &AskedNames) -> Vec<ValueUse> {
-    let mut found = Vec::new();
+    let mut uses = Vec::new();
     for used in find_uses(chain).found.into_iter().take(MOST) {
-        // A use of a file, which is not told by its value alone.
+        // A use of a file is not recognized by its value alone.
         if used.in_result.starts_with("arguments") {
             continue;
         }
@@ -59,7 +59,7 @@ pub fn value_uses(chain: &Chain, asked: &AskedNames) -> Vec<ValueUse> {
         let Some(value) = chain.calls.get(used.from).and_then(|call| value_at(call, &origin)) else {
             continue;
         };
-        // Of a longer text only words are used: what another call has in their place is not known.
+        // Only words of a longer text are used: their counterparts in another call are not known.
         let argument =
             chain.calls.get(used.to).and_then(|call| call.arguments.as_ref()?.pointer(&used.in_arguments));
         let has_whole = || argument.is_some_and(|argument| plain(argument).contains(&*plain(&value)));
@@ -67,10 +67,10 @@ pub fn value_uses(chain: &Chain, asked: &AskedNames) -> Vec<ValueUse> {
         if is_words && !has_whole() {
             continue;
         }
-        found.push(ValueUse { from: used.from, to: used.to, origin, value, pointer: used.in_arguments });
+        uses.push(ValueUse { from: used.from, to: used.to, origin, value, pointer: used.in_arguments });
     }
-    found.extend(given_names(chain, asked));
-    found
+    uses.extend(given_names(chain, asked));
+    uses
 }
 
 /// The value at an origin in another call.
@@ -82,7 +82,7 @@ fn value_at(call: &ChainCall, origin: &Origin) -> Option<Json> {
     (!matches!(value, Json::Array(_) | Json::Object(_) | Json::Null)).then_some(value)
 }
 
-/// What else a call says of one of several things that it gives a name to; `None` where it names only one, or names nothing.
+/// The other arguments of a call that names one of several things; `None` where it names only one, or names nothing.
 #[must_use]
 pub fn thing_named(call: &ChainCall, origin: &Origin) -> Option<String> {
     let Origin::Name(pointer) = origin else { return None };
@@ -167,7 +167,7 @@ fn at(value: &Json, pointer: &str, texts: usize) -> Option<Json> {
     at(value.pointer(&pointer[..end])?, &pointer[end..], texts)
 }
 
-/// Names that calls give to what they create and that other calls use: those that the task does not ask for.
+/// Names that calls give to things that they create and that other calls use, except names that the task asks for.
 #[must_use]
 pub fn given_names(chain: &Chain, asked: &AskedNames) -> Vec<ValueUse> {
     let leaves: Vec<Vec<Leaf<'_>>> =
@@ -184,7 +184,7 @@ pub fn given_names(chain: &Chain, asked: &AskedNames) -> Vec<ValueUse> {
             }
         }
     }
-    let mut found: Vec<ValueUse> = Vec::new();
+    let mut all: Vec<ValueUse> = Vec::new();
     let mut made: HashMap<&str, Vec<ValueUse>> = HashMap::new();
     for (to, leaf) in
         leaves.iter().enumerate().flat_map(|(to, leaves)| leaves.iter().map(move |leaf| (to, leaf)))
@@ -210,14 +210,14 @@ pub fn given_names(chain: &Chain, asked: &AskedNames) -> Vec<ValueUse> {
     // A name that no other call uses is content.
     let is_used = |uses: &[ValueUse]| uses.iter().any(|used| used.to != used.from);
     let chosen = made.into_iter().filter(|(name, uses)| is_used(uses) && !asked.name(name));
-    found.extend(chosen.flat_map(|(_, uses)| uses));
-    found.sort_by(|a, b| (a.to, &a.pointer).cmp(&(b.to, &b.pointer)));
-    found.truncate(MOST);
-    found
+    all.extend(chosen.flat_map(|(_, uses)| uses));
+    all.sort_by(|a, b| (a.to, &a.pointer).cmp(&(b.to, &b.pointer)));
+    all.truncate(MOST);
+    all
 }
 
-/// The names that calls give, each with its number: by step, then by what stands beside the name, so that the order within
-/// a step or a list means nothing.
+/// The names that calls give, each with its number: by step, then by the other arguments beside the name, so that the
+/// order within a step or a list means nothing.
 #[must_use]
 pub fn numbered_names(chain: &Chain, asked: &AskedNames) -> HashMap<String, usize> {
     let mut names: Vec<(usize, Option<String>, usize, String, String)> = Vec::new();

@@ -23,7 +23,7 @@ const MAX_TEXT: usize = 256;
 pub(crate) struct Vector {
     /// The numbers, in their order.
     pub(crate) numbers: Vec<Number>,
-    /// Their place: a JSON pointer to the list, the object or the text.
+    /// The place of the numbers: a JSON pointer to the list, the object or the text.
     pub(crate) pointer: String,
     /// The numbers as written in the arguments.
     pub(crate) shown: String,
@@ -31,32 +31,32 @@ pub(crate) struct Vector {
 
 /// The vectors of arguments: lists of numbers, the numbers of one object, texts such as `12,250,33`.
 pub(crate) fn vectors(arguments: Option<&Json>) -> Vec<Vector> {
-    let mut found = Vec::new();
+    let mut vectors = Vec::new();
     if let Some(arguments) = arguments {
-        collect(arguments, "", 0, &mut found);
+        collect(arguments, "", 0, &mut vectors);
     }
-    found
+    vectors
 }
 
-fn collect(value: &Json, pointer: &str, depth: usize, found: &mut Vec<Vector>) {
-    if depth > MAX_DEPTH || found.len() >= MAX_VECTORS {
+fn collect(value: &Json, pointer: &str, depth: usize, out: &mut Vec<Vector>) {
+    if depth > MAX_DEPTH || out.len() >= MAX_VECTORS {
         return;
     }
     match value {
         Json::Array(items) => {
-            keep(items.iter().map_while(Number::from_json), pointer, found);
+            keep(items.iter().map_while(Number::from_json), pointer, out);
             for (index, item) in items.iter().enumerate().filter(|(_, item)| holds_more(item)) {
-                collect(item, &pointer_to(pointer, index), depth + 1, found);
+                collect(item, &pointer_to(pointer, index), depth + 1, out);
             }
         }
         Json::Object(members) => {
-            keep(members.iter().filter_map(|(_, item)| Number::from_json(item)), pointer, found);
+            keep(members.iter().filter_map(|(_, item)| Number::from_json(item)), pointer, out);
             for (name, item) in members.iter().filter(|(_, item)| holds_more(item)) {
-                collect(item, &pointer_to(pointer, name), depth + 1, found);
+                collect(item, &pointer_to(pointer, name), depth + 1, out);
             }
         }
         Json::String(text) if text.len() <= MAX_TEXT => {
-            keep(numbers(text).map(|(_, number)| number), pointer, found);
+            keep(numbers(text).map(|(_, number)| number), pointer, out);
         }
         _ => {}
     }
@@ -66,7 +66,7 @@ fn holds_more(value: &Json) -> bool {
     matches!(value, Json::Array(_) | Json::Object(_) | Json::String(_))
 }
 
-fn keep(numbers: impl Iterator<Item = Number>, pointer: &str, found: &mut Vec<Vector>) {
+fn keep(numbers: impl Iterator<Item = Number>, pointer: &str, out: &mut Vec<Vector>) {
     let mut numbers: Vec<Number> = numbers.take(1000).collect();
     if !is_significant(&numbers) {
         return;
@@ -74,7 +74,7 @@ fn keep(numbers: impl Iterator<Item = Number>, pointer: &str, found: &mut Vec<Ve
     let shown: Vec<String> = numbers.iter().map(|number| number.text()).collect();
     let shown = m3_support::text::shortened(&shown.join(", "), 80);
     numbers.drain(..numbers.len().saturating_sub(MAX_LENGTH));
-    found.push(Vector { numbers, pointer: pointer.to_owned(), shown });
+    out.push(Vector { numbers, pointer: pointer.to_owned(), shown });
 }
 
 /// Whether the numbers hardly occur together by chance: two different ones of at least two digits, and five digits in
@@ -122,7 +122,8 @@ impl KnownVectors {
     }
 }
 
-/// Whether the numbers may be found in any order, as the members of an object have none: true for three or four.
+/// Whether the numbers may be found in any order: true for three or four, because the members of an object have no
+/// order.
 fn is_free(numbers: &[Number]) -> bool {
     (3..=4).contains(&numbers.len())
 }
@@ -141,7 +142,7 @@ pub(crate) struct Row {
 
 impl Row {
     /// Adds the next number, and calls back for the vectors that it completes.
-    pub(crate) fn push(&mut self, number: Number, known: &KnownVectors, found: &mut dyn FnMut(usize)) {
+    pub(crate) fn push(&mut self, number: Number, known: &KnownVectors, on_match: &mut dyn FnMut(usize)) {
         if known.count == 0 {
             return;
         }
@@ -157,7 +158,7 @@ impl Row {
                 self.last[start..] == **numbers
             };
             if is_same {
-                found(*sought);
+                on_match(*sought);
             }
         }
     }

@@ -49,16 +49,16 @@ pub enum ImageFileError {
     /// A folder, a device, a pipe.
     #[error("it is not a file")]
     NotAFile,
-    /// It has more than 64 MiB.
+    /// The file has more than 64 MiB.
     #[error("the file is too large, {bytes} bytes")]
     TooLarge {
-        /// Its size.
+        /// The size of the file.
         bytes: u64,
     },
-    /// It cannot be opened or read.
+    /// The file cannot be opened or read.
     #[error("the file cannot be read")]
     Unreadable(#[source] io::Error),
-    /// It is no image of a format that is known, it is damaged, or decoding it would take too much.
+    /// The file is not an image of a known format, is damaged, or would take too much to decode.
     #[error("the file is not an image that can be shown")]
     NotAnImage(#[source] image::ImageError),
     /// The image has more pixels than the caller takes.
@@ -71,7 +71,7 @@ pub enum ImageFileError {
     },
 }
 
-/// What is known about an image before it is decoded.
+/// Facts about an image that are known before it is decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImageFacts {
     /// By the file's first bytes, whatever its name.
@@ -122,13 +122,13 @@ pub fn bytes_of(path: &Path) -> Result<Vec<u8>, ImageFileError> {
 }
 
 /// An image that is in memory, opened.
-pub struct Opened<'a> {
-    /// What is known about the image.
+pub struct OpenedImage<'a> {
+    /// The facts that are known before decoding.
     pub facts: ImageFacts,
     decoder: Box<dyn ImageDecoder + 'a>,
 }
 
-impl<'a> Opened<'a> {
+impl<'a> OpenedImage<'a> {
     /// Opens an image; no pixel is decoded yet.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use image::{Rgba, RgbaImage};
 
-use super::{ImageFileError, Opened};
+use super::{ImageFileError, OpenedImage};
 
 /// Pictures with more pixels are not compared.
 const MOST_PIXELS: u64 = 16 << 20;
@@ -10,7 +10,8 @@ const MOST_PIXELS: u64 = 16 << 20;
 /// Sides of one picture may differ by so many pixels: tools round differently.
 const SIDES: u32 = 2;
 
-/// The mean difference of channels, of 255, from which on two pictures of one size are two: less is what encoders change.
+/// The mean difference of channels, of 255, from which on two pictures of one size are different pictures: encoders
+/// change less than this.
 const SAME: f64 = 1.0;
 
 /// Likewise where their sizes differ, so that edges fall elsewhere.
@@ -48,7 +49,7 @@ pub struct Likeness {
 /// # Errors
 /// [`ImageFileError`], also for more than 16 million pixels.
 pub fn pixels(bytes: &[u8]) -> Result<RgbaImage, ImageFileError> {
-    let opened = Opened::new(bytes)?;
+    let opened = OpenedImage::new(bytes)?;
     let orientation = opened.facts.orientation;
     let mut image = opened.decode(MOST_PIXELS)?;
     image.apply_orientation(orientation);
@@ -140,8 +141,8 @@ mod tests {
                 half.put_pixel(x, y, Rgba([10, 10, 10, 255]));
             }
         }
-        let found = compare(&grey(4, 4, 9), &half);
-        assert_eq!(found, Likeness { likeness: 1.0 - 0.5 / 32.0, is_same: true, changed: 0.5 });
+        let likeness = compare(&grey(4, 4, 9), &half);
+        assert_eq!(likeness, Likeness { likeness: 1.0 - 0.5 / 32.0, is_same: true, changed: 0.5 });
     }
 
     /// By hand: 24 pixels by 200 are a mean of 0.0075 in 800 by 800 pixels, of 18.75 in their part; all by 1 is a mean of 1 less
@@ -155,8 +156,8 @@ mod tests {
                 marked.put_pixel(x, y, Rgba([55, 55, 55, 255]));
             }
         }
-        let found = compare(&white, &marked);
-        assert!(!found.is_same && found.likeness > 0.999);
+        let likeness = compare(&white, &marked);
+        assert!(!likeness.is_same && likeness.likeness > 0.999);
         let mut rounded = grey(800, 800, 254);
         rounded.put_pixel(0, 0, Rgba([255, 255, 255, 255]));
         assert!(compare(&white, &rounded).is_same);
@@ -175,12 +176,12 @@ mod tests {
         let mut other = grey(4, 3, 9);
         other.put_pixel(1, 0, Rgba([10, 9, 209, 255]));
         other.put_pixel(2, 0, Rgba([9, 9, 9, 0]));
-        let found = difference(&grey(3, 8, 9), &other);
-        assert_eq!(found.dimensions(), (3, 3));
-        assert_eq!(found.get_pixel(0, 0).0, [0, 0, 0, 255]);
+        let image = difference(&grey(3, 8, 9), &other);
+        assert_eq!(image.dimensions(), (3, 3));
+        assert_eq!(image.get_pixel(0, 0).0, [0, 0, 0, 255]);
         // By hand: 48 + 4 x 1, and far more than 255.
-        assert_eq!(found.get_pixel(1, 0).0, [52, 0, 255, 255]);
-        assert_eq!(found.get_pixel(2, 0).0, [255, 255, 255, 255]);
+        assert_eq!(image.get_pixel(1, 0).0, [52, 0, 255, 255]);
+        assert_eq!(image.get_pixel(2, 0).0, [255, 255, 255, 255]);
         assert_eq!(difference(&grey(0, 0, 0), &grey(1, 1, 0)).dimensions(), (0, 0));
     }
 

@@ -18,7 +18,7 @@ const ALIKE: f64 = 4.0;
 /// How far apart the ratios of width to height may be, as a share: a scaled side is a whole number of pixels.
 const RATIO: f64 = 0.02;
 
-/// What a picture looks like, small enough to be kept.
+/// The look of a picture, small enough to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Looks {
     /// Width and height in pixels, as it is shown.
@@ -35,10 +35,10 @@ impl Looks {
     /// # Errors
     /// [`ImageFileError`], also for a picture of more than `most_pixels`.
     pub fn of_file(path: &Path, most_pixels: u64) -> Result<Self, ImageFileError> {
-        Ok(Self::of(&read(path, most_pixels)?))
+        Ok(Self::from_image(&read(path, most_pixels)?))
     }
 
-    fn of(image: &DynamicImage) -> Self {
+    fn from_image(image: &DynamicImage) -> Self {
         let pixels = image.dimensions();
         let hash = hash_of_bytes(image.to_rgba8().as_raw());
         let small = imageops::thumbnail(&on_white(image), SIDE, SIDE);
@@ -51,8 +51,8 @@ impl Looks {
         self.pixels == other.pixels && self.hash == other.hash
     }
 
-    /// How far apart two pictures of one shape are to the eye, from 0 to 255; `None` if nobody would take one for
-    /// the other.
+    /// How far apart two pictures of one shape are to the eye, from 0 to 255; `None` if they are clearly different
+    /// pictures.
     #[must_use]
     pub fn distance(&self, other: &Self) -> Option<f64> {
         if !have_one_shape(self.pixels, other.pixels) {
@@ -72,7 +72,7 @@ pub fn have_one_shape(one: (u32, u32), other: (u32, u32)) -> bool {
     (one - other).abs() <= RATIO * one.max(other)
 }
 
-/// The picture without transparency, as formats that have none show it.
+/// The picture on a white ground, as formats without transparency show it.
 fn on_white(image: &DynamicImage) -> RgbImage {
     if !image.color().has_alpha() {
         return image.to_rgb8();

@@ -33,7 +33,7 @@ impl Media {
 
     /// Recognizes the type by the first bytes.
     #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn from_bytes(bytes: &[u8]) -> Self {
         let container = |tag: &[u8], name: &[u8]| bytes.starts_with(tag) && bytes.get(8..12) == Some(name);
         if let Some((_, media)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
             return *media;

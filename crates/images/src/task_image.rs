@@ -136,7 +136,7 @@ pub fn locate_in(image: &str, folders: &[Workspace]) -> Result<PathBuf, NotFound
                 match folder.file(&path) {
                     Ok(file) => return Ok(file),
                     Err(WorkspaceError::Outside { .. }) => {
-                        refused = NotFound::Outside(folder.given().to_owned());
+                        refused = NotFound::Outside(folder.given_path().to_owned());
                     }
                     Err(WorkspaceError::NotAFile { .. }) => refused = NotFound::NotAFile,
                     Err(_) => {}
@@ -237,31 +237,31 @@ mod tests {
         for file in ["set/images/eel.png", "set/images/fish/eel.png", "set/eel.png", "secret.png"] {
             std::fs::write(root.join(file), file).unwrap();
         }
-        let found = |image: &str, folder: &str| {
-            let found = locate(image, &[root.join(folder)])?;
-            Some(found.strip_prefix(&root).unwrap().to_str().unwrap().to_owned())
+        let located = |image: &str, folder: &str| {
+            let path = locate(image, &[root.join(folder)])?;
+            Some(path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned())
         };
         for folder in ["set", "set/images", "."] {
             for image in ["set/images/eel.png", "images/eel.png"] {
                 let expected =
                     (folder != "." || image.starts_with("set")).then(|| "set/images/eel.png".to_owned());
-                assert_eq!(found(image, folder), expected, "{image} in {folder}");
+                assert_eq!(located(image, folder), expected, "{image} in {folder}");
             }
         }
         // Not the file of the same name in another place.
-        assert_eq!(found("images/fish/eel.png", "set/images").unwrap(), "set/images/fish/eel.png");
+        assert_eq!(located("images/fish/eel.png", "set/images").unwrap(), "set/images/fish/eel.png");
         // Found by its name alone, wherever the path points.
-        assert_eq!(found("media/eel.png", "set/images").unwrap(), "set/images/eel.png");
-        assert_eq!(found("/pictures/of/somebody/eel.png", "set/images").unwrap(), "set/images/eel.png");
+        assert_eq!(located("media/eel.png", "set/images").unwrap(), "set/images/eel.png");
+        assert_eq!(located("/pictures/of/somebody/eel.png", "set/images").unwrap(), "set/images/eel.png");
         // A file that the path names is preferred to one that only has its name, in any folder.
         let both = [root.join("set"), root.join("set/images/fish")];
         assert_eq!(locate("images/eel.png", &both).unwrap(), root.join("set/images/eel.png"));
         for hostile in
             ["images/../../secret.png", "../images/../../secret.png", "images/../eel.png", "../eel.png"]
         {
-            assert_eq!(found(hostile, "set/images"), None, "{hostile}");
+            assert_eq!(located(hostile, "set/images"), None, "{hostile}");
         }
-        assert_eq!(found("images/eel.png", "none"), None);
+        assert_eq!(located("images/eel.png", "none"), None);
     }
 
     #[test]

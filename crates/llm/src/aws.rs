@@ -133,7 +133,7 @@ mod tests {
     use super::*;
     use crate::http::Poster;
     use crate::keys::Credentials;
-    use crate::wires::of;
+    use crate::wires::implementation;
     use crate::{ModelName, WireKind};
 
     fn key(text: &str) -> Key {
@@ -198,7 +198,7 @@ mod tests {
         };
         let name = ModelName::parse(&format!("bedrock@http://{address}/stage:m:0")).unwrap();
         let aws = Credentials::Aws(credentials.clone());
-        let poster = Poster::new(&name, of(WireKind::Bedrock), Some(&aws)).unwrap();
+        let poster = Poster::new(&name, implementation(WireKind::Bedrock), Some(&aws)).unwrap();
         let body: &[u8] = b"{\"messages\":[]}";
         poster.post("model/m%3A0/converse", body.into(), Duration::from_mins(1)).await.unwrap();
         let request = arrived.recv().unwrap();

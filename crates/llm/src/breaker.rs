@@ -72,12 +72,12 @@ struct State {
     is_given_up: bool,
 }
 
-/// What a failure to ask a model for one task concerns.
+/// The scope of a failure to ask a model for one task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureScope {
     /// The model: no other task would get a reply either.
     Model,
-    /// Not known yet: the model has never replied.
+    /// The scope is not known yet: the model has never replied.
     Unknown,
     /// This task alone.
     Task,
@@ -132,8 +132,9 @@ impl Breaker {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).has_replied_before = true;
     }
 
-    /// A task has met a blocker. What a request brings upon itself, such as what a provider's policy refuses (400), says
-    /// nothing of others once the model has replied; before, it may be all that the model ever says.
+    /// A task failed with a blocker. A failure that the request itself causes, such as a refusal by the provider's
+    /// policy (400), shows nothing about other requests once the model has replied; before, every request may fail in
+    /// the same way.
     pub fn failed(&self, task: &str, blocker: &ModelBlocker) -> FailureScope {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let is_alone = state.has_replied || (state.has_replied_before && !blocker.is_of_server());

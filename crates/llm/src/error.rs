@@ -64,7 +64,7 @@ pub enum ModelError {
     NotRecorded {
         /// The cassette.
         path: PathBuf,
-        /// How the request differs from the nearest recorded one, or who else made it; and what to do.
+        /// How the request differs from the nearest recorded one, or for which task that was recorded; and what to do.
         reason: String,
     },
     /// The cassette's model has a name that this version cannot read.
@@ -72,7 +72,7 @@ pub enum ModelError {
     CassetteModel {
         /// The cassette.
         path: PathBuf,
-        /// What is wrong with the name.
+        /// The problem with the name.
         #[source]
         source: ModelNameError,
     },

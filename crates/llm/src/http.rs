@@ -1,5 +1,4 @@
-//! Posts HTTP requests: one client, answers of limited size, no redirects, and no decisions about what an answer
-//! means.
+//! Posts HTTP requests: one client, answers of limited size, no redirects. What an answer means is decided elsewhere.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -87,7 +86,7 @@ impl Signer {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Answer {
     pub(super) status: u16,
-    /// The headers that decide what is done next.
+    /// The headers that decide the next action.
     pub(super) headers: BTreeMap<String, String>,
     pub(super) body: Vec<u8>,
 }
@@ -231,7 +230,7 @@ fn no_answer(error: reqwest::Error) -> NoAnswer {
     NoAnswer { reason, is_worth_retrying, status: None }
 }
 
-/// What is wrong with the certificate, if this is the problem: trying again does not help.
+/// The certificate error, if this is the problem: trying again does not help.
 fn untrusted<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e CertificateError> {
     if let Some(rustls::Error::InvalidCertificate(wrong)) = error.downcast_ref() {
         return Some(wrong);
@@ -244,7 +243,7 @@ fn untrusted<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e CertificateErro
     }
 }
 
-/// What to do about a certificate error; empty if there is no advice.
+/// The hint for a certificate error; empty if there is no advice.
 fn hint(wrong: &CertificateError) -> &'static str {
     use CertificateError as Wrong;
     match wrong {

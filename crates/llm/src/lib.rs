@@ -42,7 +42,7 @@ pub use message::{
     Arguments, Assistant, Message, Part, Reply, ReplyCall, Request, RequestLimits, Scope, Settings,
     StopReason, ToolAnswer, Usage,
 };
-pub use model::{Answered, Model, Retry};
+pub use model::{Model, ModelAnswer, Retry};
 pub use model_options::ModelOptions;
 pub use name::{ModelName, ModelNameError};
 pub use picture::{Picture, PictureError, PictureLimits, Pictures};

@@ -211,8 +211,8 @@ impl Usage {
     /// In words: `1200 in, 80 out`.
     #[must_use]
     pub fn in_words(self) -> String {
-        let said = |count: Option<u64>| count.map_or("?".to_owned(), |count| count.to_string());
-        let sum = format!("{} in, {} out", said(self.input_tokens), said(self.output_tokens));
+        let words = |count: Option<u64>| count.map_or("?".to_owned(), |count| count.to_string());
+        let sum = format!("{} in, {} out", words(self.input_tokens), words(self.output_tokens));
         format!("{sum}{}", self.partial_mark())
     }
 

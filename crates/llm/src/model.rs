@@ -47,7 +47,7 @@ impl fmt::Debug for Model {
 
 /// A model's answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answered {
+pub struct ModelAnswer {
     /// The model's reply.
     pub reply: Reply,
     /// How often the model was asked.
@@ -72,7 +72,7 @@ impl Model {
     /// [`ModelError::NoKey`] where the provider's own address is asked without a key, or [`ModelError`] if the
     /// address or the key cannot be used.
     pub fn open(name: ModelName, options: ModelOptions) -> Result<Self, ModelError> {
-        let wire = wires::of(name.wire);
+        let wire = wires::implementation(name.wire);
         let mut notes = Vec::new();
         let mut credentials = options.key.clone().map(Credentials::Key);
         if credentials.is_none() && name.is_at_provider() {
@@ -94,7 +94,7 @@ impl Model {
     pub fn replay(cassette: Arc<Cassette>) -> Result<Self, ModelError> {
         let name = ModelName::parse(&cassette.header().model)
             .map_err(|source| ModelError::CassetteModel { path: cassette.path().to_owned(), source })?;
-        let wire = wires::of(name.wire);
+        let wire = wires::implementation(name.wire);
         let (redactor, notes) = (Redactor::default(), Vec::new());
         let source = Source::Cassette(cassette);
         Ok(Self::new(Inner { name, wire, credentials: None, redactor, notes, source }))
@@ -162,7 +162,7 @@ impl Model {
         }
     }
 
-    /// Asks the model, and again if that may help. `told` gets each failed try before the wait for the next one.
+    /// Asks the model, and again if that may help. `on_retry` gets each failed try before the wait for the next one.
     /// Dropping the future cancels the request.
     ///
     /// # Errors
@@ -173,15 +173,15 @@ impl Model {
         &self,
         request: &Request,
         scope: &Scope,
-        told: &(dyn Fn(Retry) + Send + Sync),
-    ) -> Result<Answered, ModelError> {
+        on_retry: &(dyn Fn(Retry) + Send + Sync),
+    ) -> Result<ModelAnswer, ModelError> {
         // A request that cannot be recorded should not be paid for.
         if let Some(error) = self.recorder.as_deref().and_then(Recorder::failure) {
             return Err(error.into());
         }
         match &self.inner.source {
-            Source::Network(network) => self.ask_network(network, request, scope, told).await,
-            Source::Cassette(cassette) => self.ask_cassette(cassette, request, scope, told),
+            Source::Network(network) => self.ask_network(network, request, scope, on_retry).await,
+            Source::Cassette(cassette) => self.ask_cassette(cassette, request, scope, on_retry),
         }
     }
 
@@ -190,8 +190,8 @@ impl Model {
         network: &Network,
         request: &Request,
         scope: &Scope,
-        told: &(dyn Fn(Retry) + Send + Sync),
-    ) -> Result<Answered, ModelError> {
+        on_retry: &(dyn Fn(Retry) + Send + Sync),
+    ) -> Result<ModelAnswer, ModelError> {
         let written = self.written(request, ImageData::Base64);
         let recording = self.recorder.as_deref().map(|recorder| {
             (recorder, Recording::new(scope, self.written(request, ImageData::Hash), Some(recorder)))
@@ -207,10 +207,10 @@ impl Model {
             }
             match (reply, wait) {
                 (Ok(reply), _) => {
-                    return Ok(Answered { reply, tries: asking.tries(), elapsed: asking.elapsed() });
+                    return Ok(ModelAnswer { reply, tries: asking.tries(), elapsed: asking.elapsed() });
                 }
                 (Err(failure), Some(wait)) => {
-                    told(Retry { reason: failure.reason, wait });
+                    on_retry(Retry { reason: failure.reason, wait });
                     tokio::time::sleep(wait).await;
                 }
                 (Err(failure), None) => return Err(self.no_reply(failure, &tried.outcome, asking.tries())),
@@ -223,8 +223,8 @@ impl Model {
         cassette: &Cassette,
         request: &Request,
         scope: &Scope,
-        told: &(dyn Fn(Retry) + Send + Sync),
-    ) -> Result<Answered, ModelError> {
+        on_retry: &(dyn Fn(Retry) + Send + Sync),
+    ) -> Result<ModelAnswer, ModelError> {
         let start = Instant::now();
         let recorder = self.recorder.as_deref();
         let recording = Recording::new(scope, self.written(request, ImageData::Hash), recorder);
@@ -238,9 +238,9 @@ impl Model {
                 recorder.record_try(&recording, tried, Duration::ZERO)?;
             }
             match self.reply_of(tried) {
-                Ok(reply) => return Ok(Answered { reply, tries, elapsed: start.elapsed() }),
+                Ok(reply) => return Ok(ModelAnswer { reply, tries, elapsed: start.elapsed() }),
                 Err(failure) if tried.then == Then::Retry => {
-                    told(Retry { reason: failure.reason, wait: Duration::ZERO });
+                    on_retry(Retry { reason: failure.reason, wait: Duration::ZERO });
                 }
                 Err(failure) => return Err(self.no_reply(failure, tried, tries)),
             }

@@ -17,7 +17,7 @@ pub struct ModelOptions {
     /// The wait before the second try, without its jitter; each wait is twice as long as the one before, up to a
     /// minute. If the provider asks for a longer wait, it gets it.
     pub first_wait: Duration,
-    /// The most requests at once; fewer while the provider says that these are too many.
+    /// The most requests at once; fewer while the provider answers that these are too many.
     pub concurrency: usize,
     /// The key. If it is `None`, the environment and `.env` are searched, but only for the provider's own address.
     pub key: Option<Key>,

@@ -22,7 +22,7 @@ pub struct ModelName {
 /// Why a text is not the name of a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelNameError {
-    /// It does not have the form of a name.
+    /// The text does not have the form of a name.
     #[error(
         "`{name}` names no model: {reason}\nhint: write {}, `openai@http://127.0.0.1:8000/v1:MODEL` or `replay:FILE`",
         at_providers()
@@ -30,7 +30,7 @@ pub enum ModelNameError {
     Shape {
         /// The text as written, made safe to show; parts of an address that may be a key are left out.
         name: String,
-        /// What is missing.
+        /// The missing part.
         reason: String,
     },
 }
@@ -71,26 +71,27 @@ impl ModelName {
     /// The base address that requests go to, without a slash at its end.
     #[must_use]
     pub fn address(&self) -> Cow<'_, str> {
-        self.base_url
-            .as_deref()
-            .map_or_else(|| wires::of(self.wire).base_url(), |url| url.trim_end_matches('/').into())
+        self.base_url.as_deref().map_or_else(
+            || wires::implementation(self.wire).base_url(),
+            |url| url.trim_end_matches('/').into(),
+        )
     }
 
-    /// What requests are written for.
+    /// The target that requests are written for.
     pub(crate) fn target(&self) -> Target<'_> {
         Target { model: &self.model, base_url: self.base_url.as_deref() }
     }
 
-    /// How many tools its provider takes with a request, where requests go to the provider and it says so.
+    /// How many tools the provider takes with a request; `None` if requests go elsewhere or the provider has no limit.
     #[must_use]
     pub fn most_tools(&self) -> Option<usize> {
-        wires::of(self.wire).most_tools().filter(|_| self.is_at_provider())
+        wires::implementation(self.wire).most_tools().filter(|_| self.is_at_provider())
     }
 
     /// Whether requests go to the provider's own address.
     #[must_use]
     pub fn is_at_provider(&self) -> bool {
-        self.address() == wires::of(self.wire).base_url()
+        self.address() == wires::implementation(self.wire).base_url()
     }
 }
 
@@ -110,7 +111,7 @@ fn at_providers() -> String {
     names.join(", ")
 }
 
-/// `http://host[:port][/path]:model` taken apart. The error says whether the name may be shown.
+/// Splits `http://host[:port][/path]:model`. The error says whether the name may be shown.
 fn split_address(text: &str) -> Result<(&str, &str), (&'static str, bool)> {
     let scheme = ["http://", "https://"].into_iter().find(|scheme| text.starts_with(scheme));
     let Some(scheme) = scheme else {

@@ -18,11 +18,11 @@ use super::{ModelError, ModelName, ModelOptions, Refusal, Reply};
 /// The longest wait, unless the provider asks for a longer one.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
-/// The most tries of a request, unless somebody says how many.
+/// The most tries of a request, unless the user sets another number.
 const TRIES: u32 = 8;
 
-/// While a provider has never answered, so many tries of a request are enough, and the waits between them are short: what does not
-/// answer at all is rather down, or no provider, than busy.
+/// The most tries of a request while the provider has never answered, with short waits between them: a server that does
+/// not answer at all is probably down, or not a provider, rather than busy.
 const TRIES_BEFORE_AN_ANSWER: u32 = 3;
 const WAIT_BEFORE_AN_ANSWER: Duration = Duration::from_secs(2);
 
@@ -52,7 +52,7 @@ pub(super) struct Asking<'a> {
 }
 
 /// A try that has ended.
-pub(super) struct Tried {
+pub(super) struct FinishedTry {
     pub(super) outcome: Try,
     pub(super) elapsed: Duration,
     is_worth_retrying: bool,
@@ -73,7 +73,8 @@ impl Network {
         Ok(Self { poster, limiter, options, has_answered: AtomicBool::new(false) })
     }
 
-    /// Whether nothing has been heard of the provider but failures of its own, and nobody asked for more tries than usual.
+    /// Whether the provider has answered nothing but failures of its own, and the user has not set more tries than
+    /// usual.
     fn is_silent(&self) -> bool {
         self.options.tries.is_none() && !self.has_answered.load(Ordering::Relaxed)
     }
@@ -123,13 +124,13 @@ impl Asking<'_> {
 
     /// Waits for a place, sends the request and reads the answer. The result does not contain the key. If it will be
     /// recorded, the answer is read in the form in which it is recorded.
-    pub(super) async fn next_try(&mut self, redactor: &Redactor, is_recorded: bool) -> Tried {
+    pub(super) async fn next_try(&mut self, redactor: &Redactor, is_recorded: bool) -> FinishedTry {
         self.tries += 1;
         let place = match self.network.limiter.take(self.deadline).await {
             Ok(place) => place,
             Err(reason) => {
                 let no_answer = NoAnswer { reason, is_worth_retrying: false, status: None };
-                return Tried::without_answer(&no_answer, Duration::ZERO, redactor);
+                return FinishedTry::without_answer(&no_answer, Duration::ZERO, redactor);
             }
         };
         let start = Instant::now();
@@ -138,14 +139,14 @@ impl Asking<'_> {
         let elapsed = start.elapsed();
         let answer = match answer {
             Ok(answer) => answer,
-            Err(no_answer) => return Tried::without_answer(&no_answer, elapsed, redactor),
+            Err(no_answer) => return FinishedTry::without_answer(&no_answer, elapsed, redactor),
         };
         let retry_after = answer.retry_after();
         if answer.status < 500 || says_busy(answer.status, retry_after) {
             self.network.has_answered.store(true, Ordering::Relaxed);
         }
         match answer.status {
-            // A pause longer than any request waits concerns only the request that was told so.
+            // A pause longer than any request waits concerns only the request that got it.
             429 => place.too_many(retry_after.filter(|wait| *wait < self.network.options.total_time)),
             200..300 => place.answered(),
             _ => {}
@@ -164,11 +165,15 @@ impl Asking<'_> {
             error: None,
             then: Then::End,
         };
-        Tried { outcome, elapsed, is_worth_retrying: true, retry_after }
+        FinishedTry { outcome, elapsed, is_worth_retrying: true, retry_after }
     }
 
-    /// Decides what is done after a try. `Some` is the wait until the next try.
-    pub(super) fn decide(&mut self, tried: &mut Tried, reply: &Result<Reply, Failure>) -> Option<Duration> {
+    /// Decides the action after a try. `Some` is the wait until the next try.
+    pub(super) fn decide(
+        &mut self,
+        tried: &mut FinishedTry,
+        reply: &Result<Reply, Failure>,
+    ) -> Option<Duration> {
         let Err(failure) = reply else { return None };
         if !failure.is_worth_retrying || !tried.is_worth_retrying {
             // Only an address from the user is asked without a key. This is recorded, so that a replay gives the same
@@ -221,12 +226,12 @@ impl Asking<'_> {
     }
 }
 
-/// Whether an answer of 500 and above says that the provider has too much to do, so that it is there.
+/// Whether an answer of 500 and above shows that the provider is up and has too much to do.
 fn says_busy(status: u16, retry_after: Option<Duration>) -> bool {
     status == 529 || status == 503 && retry_after.is_some_and(|wait| !wait.is_zero())
 }
 
-impl Tried {
+impl FinishedTry {
     fn without_answer(no_answer: &NoAnswer, elapsed: Duration, redactor: &Redactor) -> Self {
         let error = Some(redactor.text(&no_answer.reason).into_owned());
         let outcome = Try {

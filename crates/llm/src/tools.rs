@@ -19,10 +19,10 @@ pub struct ToolDefinition {
 
 /// The tools of a request. Clones share the tools and their serialized form.
 #[derive(Debug, Clone, Default)]
-pub struct ToolDefinitions(Arc<Shared>);
+pub struct ToolDefinitions(Arc<SharedTools>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedTools {
     list: Vec<ToolDefinition>,
     written: OnceLock<(&'static str, WrittenTools)>,
 }
@@ -49,8 +49,8 @@ impl WrittenTools {
 }
 
 impl ToolDefinitions {
-    /// The tools as `write` writes them for the wire of this name; `None` without any tool. Only what the first wire wrote
-    /// is kept: a run asks one model.
+    /// The tools as `write` writes them for the wire of this name; `None` without any tool. Only the form of the first
+    /// wire is kept: a run asks one model.
     pub(crate) fn written(
         &self,
         wire: &'static str,
@@ -67,7 +67,7 @@ impl ToolDefinitions {
 
 impl From<Vec<ToolDefinition>> for ToolDefinitions {
     fn from(list: Vec<ToolDefinition>) -> Self {
-        Self(Arc::new(Shared { list, written: OnceLock::new() }))
+        Self(Arc::new(SharedTools { list, written: OnceLock::new() }))
     }
 }
 

@@ -19,7 +19,7 @@ pub struct ArgumentSchema(BoundedSchema);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("this schema cannot be checked: {reason}")]
 pub struct SchemaError {
-    /// What is wrong with it.
+    /// The reason.
     pub reason: String,
 }
 
@@ -30,7 +30,7 @@ pub struct ArgumentProblem {
     pub pointer: String,
     /// The violated keyword of JSON Schema, such as `required`; empty where that would take too long to say.
     pub keyword: String,
-    /// What is wrong, in words; values in it are shortened.
+    /// The problem in words; values in it are shortened.
     pub message: String,
 }
 
@@ -40,7 +40,7 @@ const MAX_MESSAGE: usize = 200;
 /// The longest regular expression in a message, in columns.
 const MAX_PATTERN: usize = 80;
 
-/// The most bytes of one regular expression that is prepared, and of what is kept while it is used.
+/// The most bytes of one prepared regular expression, and of its cache while it is used.
 const LARGEST_PATTERN: usize = 1 << 20;
 
 /// The most bytes of all regular expressions of a schema; each may have its share, and this much anyway.

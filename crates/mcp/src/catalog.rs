@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::{Tool, ToolName};
 
-/// The most bytes of one tool as JSON: no provider takes a larger one, and each of its values is prepared, checked and told.
+/// The most bytes of one tool as JSON: no provider takes a larger one, and each of its values is prepared, checked and
+/// reported.
 const LARGEST_TOOL: usize = 1 << 20;
 
 /// The longest reason why a tool cannot be used, in columns.
@@ -38,7 +39,7 @@ pub struct ServerTools {
 pub struct RejectedTool {
     /// The tool's name, or its place in the list if it has none.
     pub name: String,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: String,
 }
 
@@ -72,7 +73,7 @@ impl ToolCatalog {
         self.len() == 0
     }
 
-    /// The catalog without secrets: descriptions may repeat what a server was started with.
+    /// The catalog without secrets: descriptions may repeat values that a server was started with.
     #[must_use]
     pub fn without_secrets(mut self, redactor: &Redactor) -> Self {
         for tool in self.servers.iter_mut().flat_map(|server| &mut server.tools) {
@@ -96,7 +97,7 @@ impl ToolCatalog {
         Value::Object(servers)
     }
 
-    /// Reads what [`ToolCatalog::to_json`] wrote; everything else is ignored.
+    /// Reads the output of [`ToolCatalog::to_json`]; everything else is ignored.
     #[must_use]
     pub fn from_json(catalog: &Value) -> Self {
         let servers = catalog.as_object().into_iter().flatten().map(|(server, listed)| {
@@ -152,7 +153,7 @@ impl ServerTools {
                     read.rejected.push(RejectedTool { name, reason: "another tool has its name".to_owned() });
                 }
                 Ok(tool) => read.tools.push(tool),
-                // It may repeat what stands in the place of a schema.
+                // The error may repeat the value in the place of a schema.
                 Err(error) => {
                     let reason = shortened(&error.to_string(), MAX_REASON);
                     read.rejected.push(RejectedTool { name, reason });

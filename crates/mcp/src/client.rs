@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use super::call_failure::{CallFailure, NoConnection, describe, short, whole_reason};
 use super::config::Timeouts;
 use super::handler::{Handler, Listeners};
-use super::lines::{MAX_RESULT, Refusal, Refused};
+use super::lines::{MAX_RESULT, Refusal, RefusedAnswers};
 use super::stdio::StdioChild;
 
 /// The most pages of a server's list of tools.
@@ -39,7 +39,7 @@ const MAX_LIST: usize = 8 << 20;
 /// If a cancellation cannot be sent for this long, the server has stopped reading.
 const DELIVERY: Duration = Duration::from_millis(500);
 
-/// What the server said in the handshake.
+/// The server's facts from the handshake.
 #[derive(Debug, Clone)]
 pub(super) struct Greeting {
     pub(super) protocol_version: String,
@@ -56,7 +56,7 @@ pub(super) struct Client {
     _service: RunningService<RoleClient, Handler>,
     pub(super) greeting: Greeting,
     listeners: Arc<Listeners>,
-    refused: Arc<Refused>,
+    refused: Arc<RefusedAnswers>,
     /// Set when no answer will come any more.
     ended: CancellationToken,
     stop: CancellationToken,
@@ -73,7 +73,7 @@ impl Client {
     pub(super) async fn connect(
         transport: impl Transport<RoleClient> + 'static,
         ended: CancellationToken,
-        refused: Arc<Refused>,
+        refused: Arc<RefusedAnswers>,
     ) -> Result<Self, NoConnection> {
         let listeners = Arc::new(Listeners::default());
         let stop = CancellationToken::new();
@@ -173,8 +173,8 @@ impl Client {
         }
     }
 
-    /// Calls a tool, or reads a resource. If this ends without an answer, for whatever reason, the server is told to
-    /// cancel.
+    /// Calls a tool, or reads a resource. If this ends without an answer, for whatever reason, a cancellation is sent
+    /// to the server.
     pub(super) async fn call(
         self: &Arc<Self>,
         request: ClientRequest,

@@ -41,7 +41,7 @@ pub(super) enum Connection {
 }
 
 /// A server that has just been started.
-pub(super) struct Started {
+pub(super) struct StartedServer {
     pub(super) connection: Connection,
     pub(super) tools: ServerTools,
     pub(super) protocol_version: String,
@@ -60,7 +60,7 @@ pub(super) async fn start(
     config: &ServerConfig,
     surroundings: &Surroundings,
     noise: &Arc<AtomicU64>,
-) -> Result<Started, StartError> {
+) -> Result<StartedServer, StartError> {
     let started = Instant::now();
     match &config.transport {
         Transport::Stdio { command, args, env, cwd } => {
@@ -91,7 +91,7 @@ pub(super) async fn start(
                 rejected: Vec::new(),
             };
             let name = toolbox.name().to_owned();
-            Ok(Started {
+            Ok(StartedServer {
                 connection: Connection::Direct(Arc::new(Direct::new(toolbox))),
                 tools,
                 protocol_version: String::new(),
@@ -110,7 +110,7 @@ async fn start_process(
     events: &Events,
     noise: &Arc<AtomicU64>,
     started: Instant,
-) -> Result<Started, StartError> {
+) -> Result<StartedServer, StartError> {
     let refused = Arc::default();
     let (child, transport) = stdio::start(launch, &config.name, events, noise, &refused)?;
     let ended = transport.ended.clone();
@@ -142,9 +142,9 @@ async fn start_process(
     Err(error)
 }
 
-fn from_client(config: &ServerConfig, client: Client, tools: Vec<Value>, started: Instant) -> Started {
+fn from_client(config: &ServerConfig, client: Client, tools: Vec<Value>, started: Instant) -> StartedServer {
     let greeting = client.greeting.clone();
-    Started {
+    StartedServer {
         connection: Connection::Client(Arc::new(client)),
         tools: ServerTools::from_wire(&config.name, tools),
         protocol_version: greeting.protocol_version,

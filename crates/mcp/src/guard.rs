@@ -87,7 +87,7 @@ async fn guard(parent: u32, program: &OsString, args: &[OsString], name: &str) -
     let Some(server) = to_pid(child.id()) else { return Ok(NOT_STARTED) };
     close_streams();
     let mut code = None;
-    let told = loop {
+    let signal = loop {
         reap(server, &mut code);
         if code.is_some() {
             break None;
@@ -103,13 +103,13 @@ async fn guard(parent: u32, program: &OsString, args: &[OsString], name: &str) -
     end_descendants(server, &mut code).await;
     // The server may have been ended by the same signal, and before us. This does not wait: a signal that has arrived
     // is there.
-    let told = told.or_else(|| {
+    let signal = signal.or_else(|| {
         [(&mut terminate, Signal::TERM), (&mut interrupt, Signal::INT), (&mut hangup, Signal::HUP)]
             .into_iter()
             .find_map(|(heard, signal)| heard.recv().now_or_never().flatten().map(|()| signal))
     });
-    let told = told.and_then(|signal| u8::try_from(128 + signal.as_raw()).ok());
-    Ok(told.or(code).unwrap_or(KILLED))
+    let signal_code = signal.and_then(|signal| u8::try_from(128 + signal.as_raw()).ok());
+    Ok(signal_code.or(code).unwrap_or(KILLED))
 }
 
 fn to_pid(pid: u32) -> Option<Pid> {
@@ -139,12 +139,12 @@ fn close_streams() {
 /// for that until the guard exits.
 fn watch_parent(parent: u32) -> CancellationToken {
     let gone = CancellationToken::new();
-    let told = gone.clone();
+    let parent_gone = gone.clone();
     std::thread::spawn(move || {
         if let Some(parent) = to_pid(parent) {
             wait_for_end(parent);
         }
-        told.cancel();
+        parent_gone.cancel();
     });
     gone
 }
@@ -226,14 +226,14 @@ fn descendants() -> Vec<Pid> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
     let processes: Vec<Process> = pids.filter_map(Process::read).collect();
-    let mut found = vec![rustix::process::getpid().as_raw_nonzero().get()];
+    let mut pids = vec![rustix::process::getpid().as_raw_nonzero().get()];
     let mut next = 0;
-    while let Some(&parent) = found.get(next) {
-        found.extend(processes.iter().filter(|process| process.parent == parent).map(|process| process.pid));
+    while let Some(&parent) = pids.get(next) {
+        pids.extend(processes.iter().filter(|process| process.parent == parent).map(|process| process.pid));
         next += 1;
     }
     let lives = |pid: &i32| processes.iter().any(|process| process.pid == *pid && process.lives);
-    found.into_iter().skip(1).filter(lives).filter_map(Pid::from_raw).collect()
+    pids.into_iter().skip(1).filter(lives).filter_map(Pid::from_raw).collect()
 }
 
 /// A process, from `/proc/PID/stat` (`proc_pid_stat(5)`).

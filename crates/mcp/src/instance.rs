@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::call_failure::CallFailure;
 use super::config::ServerConfig;
-use super::connection::{Connection, Started, Surroundings, start};
+use super::connection::{Connection, StartedServer, Surroundings, start};
 use super::filter;
 use super::outcome::{CallError, CallLimits, CallOutcome};
 use super::resource::{self, Links, READ_RESOURCE};
@@ -31,7 +31,7 @@ pub(super) struct Instance {
     life: AsyncMutex<Life>,
     restarts: AtomicU32,
     noise: Arc<AtomicU64>,
-    shown: Mutex<Shown>,
+    shown: Mutex<Snapshot>,
     links: Links,
     /// Set when the host closes: nothing is started any more.
     closing: CancellationToken,
@@ -45,7 +45,7 @@ enum Life {
 }
 
 /// The state that can be read without waiting.
-struct Shown {
+struct Snapshot {
     state: ServerState,
     stderr: Vec<String>,
     tools: Arc<ServerTools>,
@@ -57,7 +57,7 @@ impl Instance {
     pub(super) async fn start(config: Arc<ServerConfig>, surroundings: Arc<Surroundings>) -> Self {
         let noise = Arc::default();
         let tools = ServerTools { server: config.name.clone(), tools: Vec::new(), rejected: Vec::new() };
-        let mut shown = Shown {
+        let mut shown = Snapshot {
             state: ServerState::Disabled,
             stderr: Vec::new(),
             tools: Arc::new(tools),
@@ -353,7 +353,7 @@ impl Instance {
         CallError::Unavailable { server: self.config.name.clone(), reason: error.to_string() }
     }
 
-    fn shown(&self) -> MutexGuard<'_, Shown> {
+    fn shown(&self) -> MutexGuard<'_, Snapshot> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -363,7 +363,7 @@ async fn start_watched(
     config: &ServerConfig,
     surroundings: &Surroundings,
     noise: &Arc<AtomicU64>,
-) -> Result<Started, StartError> {
+) -> Result<StartedServer, StartError> {
     let mut starting = std::pin::pin!(start(config, surroundings, noise));
     let began = Instant::now();
     loop {
@@ -376,7 +376,7 @@ async fn start_watched(
 }
 
 /// Keeps of a server's tools those that the configuration offers.
-fn accept(config: &ServerConfig, started: Started) -> (Connection, ServerTools, ReadyServer) {
+fn accept(config: &ServerConfig, started: StartedServer) -> (Connection, ServerTools, ReadyServer) {
     let mut tools = started.tools;
     tools.tools.retain(|tool| filter::is_offered(&config.tools, &tool.name));
     tools.reject_tasks();

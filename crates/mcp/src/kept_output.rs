@@ -11,11 +11,11 @@ use tokio_util::sync::CancellationToken;
 use super::lines::LineReader;
 use super::status::Events;
 
-/// What a server wrote to its standard output.
+/// The standard output of a server.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct KeptOutput {
-    /// Its messages as JSON-RPC has them, in order. Results are as the server wrote them; in the place of an answer that the host
-    /// refuses, because it is too long or cannot be read, stands the error that ends its call.
+    /// The server's messages as JSON-RPC has them, in order. Results are as the server wrote them; in the place of an
+    /// answer that the host refuses, because it is too long or cannot be read, stands the error that ends its call.
     pub messages: Vec<Value>,
     /// How many lines are no messages.
     pub noise: u64,
@@ -63,8 +63,8 @@ mod tests {
             {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\
             {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"odd\",\"n\":1e2}]}}\n\
             {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"content\":[\n";
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let events = Arc::clone(&told);
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let events = Arc::clone(&heard);
         let events: Events = Arc::new(move |event| events.lock().unwrap().push(event));
         let kept = KeptOutput::read(output.as_bytes(), "s", events).await;
         let [handshake, _, result, refused] = kept.messages.as_slice() else { panic!("{kept:?}") };
@@ -74,6 +74,6 @@ mod tests {
         // The answer that breaks off is a line that is no message too.
         assert_eq!(kept.noise, 2);
         let first = HostEvent::Noise { server: "s".to_owned(), line: "Starting ..".to_owned() };
-        assert_eq!(told.lock().unwrap().first(), Some(&first));
+        assert_eq!(heard.lock().unwrap().first(), Some(&first));
     }
 }

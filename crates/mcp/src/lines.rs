@@ -31,7 +31,7 @@ const TOLD_NOISE: u64 = 5;
 
 /// The answers that were refused, and why: shared between the reader and the calls.
 #[derive(Debug, Default)]
-pub(super) struct Refused {
+pub(super) struct RefusedAnswers {
     answers: Mutex<HashMap<RequestId, Refusal>>,
 }
 
@@ -42,7 +42,7 @@ pub(super) enum Refusal {
     Unreadable(String),
 }
 
-impl Refused {
+impl RefusedAnswers {
     pub(super) fn add(&self, id: RequestId, reason: Refusal) {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         // A hostile server may invent ids that no call ever looks up.
@@ -66,7 +66,7 @@ pub(super) struct LineReader {
     pub(super) server: String,
     pub(super) events: Events,
     pub(super) noise: Arc<AtomicU64>,
-    pub(super) refused: Arc<Refused>,
+    pub(super) refused: Arc<RefusedAnswers>,
     pub(super) messages: mpsc::Sender<ServerJsonRpcMessage>,
     /// Cancelled when the process has ended.
     pub(super) has_left: CancellationToken,

@@ -16,7 +16,7 @@ pub(super) enum Incoming {
     Messages(Vec<ServerJsonRpcMessage>),
     /// An answer that cannot be read; to which request, if known.
     Unreadable { id: Option<RequestId>, reason: String },
-    /// Not a message.
+    /// A line that is not a message.
     Noise,
 }
 

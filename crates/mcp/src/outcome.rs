@@ -128,7 +128,7 @@ pub enum CallError {
     Malformed {
         /// The server.
         server: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
 }

@@ -34,7 +34,7 @@ impl OwnProgram {
         if OWN_PROGRAM.get().is_some() { &["PYTHONPATH"] } else { &[] }
     }
 
-    /// Its first arguments, before those of any command.
+    /// The first arguments, before those of any command.
     pub(super) fn arguments() -> &'static [OsString] {
         OWN_PROGRAM.get().map_or(&[], |own| &own.arguments)
     }

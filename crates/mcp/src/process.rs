@@ -39,7 +39,7 @@ pub(super) const TERMINATE: Duration = Duration::from_secs(1);
 /// Whether somebody waits for the end of this process.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
-/// Gives servers less time to end by themselves from now on, because this process was told to end.
+/// Gives servers less time to end by themselves from now on, because this process was asked to end.
 pub fn end_servers_soon() {
     IS_ENDING.store(true, Ordering::Relaxed);
 }
@@ -57,8 +57,8 @@ const GUARD_SOON: Duration = Duration::from_millis(1100);
 /// Before a server's death by such a signal is reported, our own signal gets this much time to arrive.
 const SAME_SIGNAL: Duration = Duration::from_secs(2);
 
-/// Variables that every server gets, if they are set: what is needed to find programs, files and the network, and no
-/// secrets of ours.
+/// Variables that every server gets, if they are set: those that programs need to find programs, files and the network.
+/// None of them is a secret.
 const PASSED: [&str; 30] = [
     "PATH",
     "HOME",
@@ -215,14 +215,14 @@ impl Launch<'_> {
         let environment = self.environment();
         let path = environment.get(&OsString::from("PATH")).cloned().unwrap_or_default();
         let named = Path::new(self.command);
-        let found = if named.components().count() > 1 {
+        let path = if named.components().count() > 1 {
             Some(self.folder.join(named)).filter(|path| is_program(path))
         } else {
             std::env::split_paths(&path)
                 .map(|folder| self.folder.join(folder).join(named))
                 .find(|p| is_program(p))
         };
-        found.ok_or_else(|| StartError::CommandNotFound {
+        path.ok_or_else(|| StartError::CommandNotFound {
             command: self.command.to_owned(),
             hint: missing_hint(self.command).to_owned(),
         })
@@ -337,7 +337,7 @@ impl ServerProcess {
 
     /// Ends the process without waiting until it is gone.
     pub(super) fn kill(&self) {
-        // A guard that is killed could not end what it guards.
+        // A guard that is killed could not end the server below it.
         if self.is_guarded { self.signal(Signal::TERM) } else { self.signal_group(Signal::KILL) }
     }
 

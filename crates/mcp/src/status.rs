@@ -9,7 +9,7 @@ use super::ToolName;
 /// The status of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerStatus {
-    /// Its name in the configuration.
+    /// The server's name in the configuration.
     pub server: String,
     /// Whether it can be called.
     pub state: ServerState,
@@ -24,20 +24,20 @@ pub struct ServerStatus {
 /// Whether a server can be called.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ServerState {
-    /// It is not started, because it is disabled in the configuration.
+    /// The server is not started, because it is disabled in the configuration.
     Disabled,
-    /// It can be called.
+    /// The server can be called.
     Ready(ReadyServer),
-    /// It cannot be called.
+    /// The server cannot be called.
     Failed(StartError),
-    /// It died after it was ready; the next call starts it again, as often as `restarts` allows.
+    /// The server died after it was ready; the next call starts it again, as often as `restarts` allows.
     Died {
         /// How it ended, or why it could not be started again.
         reason: String,
     },
 }
 
-/// What a server reported when it was started.
+/// The facts that a server reported when it was started.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadyServer {
     /// The number of tools that are offered.
@@ -57,7 +57,7 @@ pub struct ReadyServer {
 /// Why a server cannot be called.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StartError {
-    /// It cannot be reached as configured.
+    /// The server cannot be reached as configured.
     #[error("{reason}")]
     Unusable {
         /// Why, with the key.
@@ -68,7 +68,7 @@ pub enum StartError {
     CommandNotFound {
         /// The program.
         command: String,
-        /// What to do.
+        /// The hint to the user.
         hint: String,
     },
     /// The system refuses to start it.
@@ -87,21 +87,21 @@ pub enum StartError {
         /// The system's reason.
         reason: String,
     },
-    /// Its working directory does not exist.
+    /// The working directory does not exist.
     #[error("the working directory `{}` is not there\nhint: create it, or change `cwd`", path.display())]
     WorkingDirectory {
         /// The directory.
         path: PathBuf,
     },
-    /// It ended before it was ready.
+    /// The server ended before it was ready.
     #[error("it ended before it was ready: {how}{}", last_line(stderr))]
     Exited {
-        /// Its exit code or signal, in words.
+        /// The exit code or signal, in words.
         how: String,
         /// The last lines of its standard error.
         stderr: Vec<String>,
     },
-    /// It was not ready in time.
+    /// The server was not ready in time.
     #[error(
         "it was not ready within {limit:?}{}\nhint: raise `timeouts.start` if it only needs longer",
         last_line(stderr)
@@ -112,15 +112,15 @@ pub enum StartError {
         /// The last lines of its standard error.
         stderr: Vec<String>,
     },
-    /// Its answer to the handshake, or to the request for its tools, cannot be understood.
+    /// The answer to the handshake, or to the request for the tools, cannot be understood.
     #[error("it does not speak the protocol: {reason}{}", last_line(stderr))]
     Protocol {
-        /// What is wrong with the answer.
+        /// The fault of the answer.
         reason: String,
         /// The last lines of its standard error.
         stderr: Vec<String>,
     },
-    /// Its endpoint cannot be used.
+    /// The endpoint cannot be used.
     #[error("`{url}` cannot be reached: {reason}")]
     Unreachable {
         /// The endpoint.
@@ -128,7 +128,7 @@ pub enum StartError {
         /// Why not.
         reason: String,
     },
-    /// It died more often than it may be restarted.
+    /// The server died more often than it may be restarted.
     #[error("it died after {restarts} restarts: {reason}")]
     Restarts {
         /// How often it was started again.
@@ -136,7 +136,7 @@ pub enum StartError {
         /// How it ended the last time.
         reason: String,
     },
-    /// It is disabled in the configuration.
+    /// The server is disabled in the configuration.
     #[error("it is disabled")]
     Disabled,
     /// The host has been closed.
@@ -181,7 +181,7 @@ pub enum HostEvent {
     Ready {
         /// The server.
         server: String,
-        /// What the server reported.
+        /// The facts that the server reported.
         ready: ReadyServer,
     },
     /// A server cannot be called.
@@ -222,7 +222,7 @@ pub enum HostEvent {
         progress: f64,
         /// The progress at the end, if given.
         total: Option<f64>,
-        /// What it is doing, if given.
+        /// The current action of the server, if it reports one.
         message: Option<String>,
     },
     /// A line on a server's standard output that is not a message, shortened and made visible. Only the first few are
@@ -251,18 +251,18 @@ mod tests {
 
     #[test]
     fn the_line_that_speaks_of_an_error_is_told() {
-        let told = |text: &str| {
+        let line = |text: &str| {
             let lines: Vec<String> = text.lines().map(str::to_owned).collect();
             telling_line(&lines).cloned().unwrap_or_default()
         };
         // Typical last lines of Node and npm.
         let node = "node:internal/modules/cjs/loader:1228\n  throw err;\n\nError: Cannot find module '/x'\n    \
                     at node:internal/errors:1:2 {\n  code: 'MODULE_NOT_FOUND'\n}\n\nNode.js v22.1.0\n";
-        assert_eq!(told(node), "Error: Cannot find module '/x'");
+        assert_eq!(line(node), "Error: Cannot find module '/x'");
         let npm = "npm error code E404\nnpm error 404 Not Found\n\
                    npm error A complete log of this run can be found in: x.log\n";
-        assert_eq!(told(npm), "npm error 404 Not Found");
-        assert_eq!(told("reading settings\nAPI_KEY is not set\n\n"), "API_KEY is not set");
-        assert_eq!(told(""), "");
+        assert_eq!(line(npm), "npm error 404 Not Found");
+        assert_eq!(line("reading settings\nAPI_KEY is not set\n\n"), "API_KEY is not set");
+        assert_eq!(line(""), "");
     }
 }

@@ -16,7 +16,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::lines::{LineReader, Refused};
+use super::lines::{LineReader, RefusedAnswers};
 use super::process::{Launch, ServerProcess};
 use super::status::{Events, StartError};
 
@@ -80,7 +80,7 @@ pub(super) fn start(
     server: &str,
     events: &Events,
     noise: &Arc<AtomicU64>,
-    refused: &Arc<Refused>,
+    refused: &Arc<RefusedAnswers>,
 ) -> Result<(StdioChild, StdioTransport), StartError> {
     let (process, stdin, stdout) = launch.start()?;
     let stdin = Stdin::new(stdin);

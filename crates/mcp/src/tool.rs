@@ -25,15 +25,15 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// Whether it only reads, as its annotation `readOnlyHint` says; `None` if it says nothing.
+    /// Whether the tool only reads, by its annotation `readOnlyHint`; `None` without the annotation.
     #[must_use]
     pub fn is_read_only(&self) -> Option<bool> {
         self.extra.get("annotations")?.get("readOnlyHint")?.as_bool()
     }
 }
 
-/// A tool's name across servers, written `server/tool` as the benchmark does. The first slash separates: a
-/// tool's own name may have more of them, a server's has none.
+/// A tool's name across servers, written `server/tool` as the benchmark does. The first slash separates: a tool's own
+/// name may have more of them, a server's name has no slash.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ToolName {
     /// The server's name in the configuration.

@@ -36,8 +36,8 @@ pub enum Answer {
     Result(ToolResult),
     /// With the protocol's error for an unknown tool (JSON-RPC code -32602).
     UnknownTool,
-    /// With a result marked as an error that explains what is wrong with the arguments, so that a model can correct
-    /// itself (MCP 2025-11-25, "Error Handling").
+    /// Answers with a result marked as an error that explains what is wrong with the arguments, so that a model can
+    /// correct itself (MCP 2025-11-25, "Error Handling").
     InvalidArguments(String),
     /// With another error of the protocol.
     ProtocolError {
@@ -46,6 +46,6 @@ pub enum Answer {
         /// The message of the error.
         message: String,
     },
-    /// Not at all: the server dies.
+    /// Gives no answer: the server dies.
     Crash,
 }

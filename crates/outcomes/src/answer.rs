@@ -123,8 +123,8 @@ impl Answer {
         if self.is_empty() {
             return (&EMPTY_ANSWER, self.text.trim().to_owned());
         }
-        if let Some(seen) = self.members.as_ref().and_then(in_json::empty_results) {
-            return (&EMPTY_RESULTS, seen);
+        if let Some(evidence) = self.members.as_ref().and_then(in_json::empty_results) {
+            return (&EMPTY_RESULTS, evidence);
         }
         let text = self.text.trim();
         if text.len() <= SHORT
@@ -189,9 +189,9 @@ struct Failure {
 /// The first rule for a failure with this message and status.
 fn by_rules(message: &str, status: Option<&(u16, String)>) -> Option<(&'static Rule, String)> {
     RULES.iter().find_map(|(rule, pattern)| match (&rule.looks_at, pattern, status) {
-        (Where::Status(codes), _, Some((code, seen))) => {
+        (Where::Status(codes), _, Some((code, evidence))) => {
             let is_one = codes.iter().any(|(low, high)| (*low..=*high).contains(code));
-            is_one.then(|| (&rule.rule, seen.clone()))
+            is_one.then(|| (&rule.rule, evidence.clone()))
         }
         (Where::Failure(_), Some(pattern), _) => {
             pattern.find(message).map(|found| (&rule.rule, around(message, found.start())))

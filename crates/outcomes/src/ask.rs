@@ -30,13 +30,13 @@ const AT_ONCE: usize = 16;
 pub struct ClassifiedTrajectory {
     /// With the answers that the rules looked at.
     pub trajectory: Trajectory,
-    /// Its calls, in order.
+    /// The calls of the trajectory, in order.
     pub calls: Vec<ClassifiedCall>,
 }
 
-/// The result of asking.
+/// Counts of the model's decisions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct AskSummary {
     /// Calls that the model decided.
     pub decided: usize,
     /// Calls whose reply did not begin with exactly one outcome; they keep the rule's outcome.
@@ -59,15 +59,15 @@ pub fn is_open(call: &ClassifiedCall) -> bool {
     call.classification.has_answer && call.classification.rule.confidence == Confidence::Unsure
 }
 
-/// Lets the model decide all open calls of these trajectories, several at once. `told` gets each failed try.
+/// Lets the model decide all open calls of these trajectories, several at once. `on_retry` gets each failed try.
 ///
 /// # Errors
 /// [`ModelError`] of the first question that was not answered; earlier decisions are kept.
 pub async fn ask(
     model: &Model,
     classified: &mut [ClassifiedTrajectory],
-    told: &(dyn Fn(Retry) + Send + Sync),
-) -> Result<Asked, ModelError> {
+    on_retry: &(dyn Fn(Retry) + Send + Sync),
+) -> Result<AskSummary, ModelError> {
     let mut questions = Vec::new();
     for (index, classified) in classified.iter().enumerate() {
         for (place, call) in classified.calls.iter().enumerate().filter(|(_, call)| is_open(call)) {
@@ -76,10 +76,10 @@ pub async fn ask(
             }
         }
     }
-    let mut asked = Asked::default();
+    let mut asked = AskSummary::default();
     let replies = stream::iter(questions).map(|(index, place, task, request)| async move {
         let scope = Scope { task, repeat: 1, attempt: 1, workspace: None };
-        (index, place, model.ask(&request, &scope, told).await)
+        (index, place, model.ask(&request, &scope, on_retry).await)
     });
     let mut replies = std::pin::pin!(replies.buffer_unordered(AT_ONCE));
     while let Some((index, place, answered)) = replies.next().await {
@@ -156,8 +156,8 @@ mod tests {
             ("unsuccessful", None),
             ("", None),
         ] {
-            let found = decision(reply).and_then(|(rule, _)| rule.verdict.outcome());
-            assert_eq!(found.map(Outcome::name), outcome, "{reply}");
+            let actual = decision(reply).and_then(|(rule, _)| rule.verdict.outcome());
+            assert_eq!(actual.map(Outcome::name), outcome, "{reply}");
         }
         for reply in ["success:  it is there. ", "**success:** it is there."] {
             assert_eq!(decision(reply).unwrap().1, "it is there.");

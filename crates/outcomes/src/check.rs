@@ -1,5 +1,5 @@
-//! Decides the outcome of each call of a trajectory: first what is certain before the tool is called, then what its
-//! answer adds.
+//! Decides the outcome of each call of a trajectory: first by facts that are certain before the tool is called, then by
+//! its answer.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ const EVIDENCE: usize = 200;
 pub struct Classification {
     /// The rule that decided.
     pub rule: &'static Rule,
-    /// What the rule saw in the call or the answer: made visible, shortened, perhaps empty.
+    /// The text in the call or the answer that the rule applies to: made visible, shortened, perhaps empty.
     pub evidence: String,
     /// The problems of the arguments, by the schema.
     pub problems: Vec<ArgumentProblem>,
@@ -49,17 +49,17 @@ pub struct Place {
 /// A call with its outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassifiedCall {
-    /// Its place; `None` for a call inside the final reply.
+    /// The place of the call; `None` for a call inside the final reply.
     pub place: Option<Place>,
     /// The tool's name as the model wrote it; `None` without one.
     pub tool: Option<String>,
-    /// Its outcome, and why.
+    /// The outcome of the call, with the rule that decided it.
     pub classification: Classification,
 }
 
-/// What is known about a call before the tool is called.
+/// The check of a call before the tool is called.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Checked {
+pub struct Precheck {
     /// The outcome, if no answer can change it.
     pub decided: Option<Classification>,
     /// The arguments to send, if a request is possible and the tool may exist.
@@ -93,13 +93,13 @@ impl<'a> CallChecker<'a> {
 
     /// Checks format, name and arguments, in this order.
     #[must_use]
-    pub fn check(&self, call: &Call) -> Checked {
+    pub fn check(&self, call: &Call) -> Precheck {
         self.check_by(call, |arguments| self.tools.problems(&call.tool, arguments))
     }
 
     /// Checks format and name, and notes for the tool that arguments were not checked, for this reason.
     #[must_use]
-    pub fn check_without_arguments(&self, call: &Call, reason: &str) -> Checked {
+    pub fn check_without_arguments(&self, call: &Call, reason: &str) -> Precheck {
         self.check_by(call, |_| self.tools.note_unchecked(&call.tool, reason).then(Vec::new))
     }
 
@@ -108,7 +108,7 @@ impl<'a> CallChecker<'a> {
         self,
         call: &Call,
         problems: impl FnOnce(&Map<String, Value>) -> Option<Vec<ArgumentProblem>>,
-    ) -> Checked {
+    ) -> Precheck {
         let has_read = self.tools.has_read_resource(call);
         let is_known = has_read || self.tools.contains(&call.tool);
         let is_known_tool = (is_known || !self.tools.is_silent(&call.tool)).then_some(is_known);
@@ -121,44 +121,44 @@ impl<'a> CallChecker<'a> {
             fits_schema: fits(false),
             has_answer: false,
         };
-        let illegal = |rule, evidence: &str| Checked {
+        let illegal = |rule, evidence: &str| Precheck {
             decided: Some(decided(rule, evidence, Vec::new())),
             arguments: None,
             is_known_tool,
         };
         let (arguments, is_absent) = match format::arguments(call) {
-            Arguments::Illegal(rule, seen) => return illegal(rule, &seen),
+            Arguments::Illegal(rule, evidence) => return illegal(rule, &evidence),
             Arguments::Object(arguments) => (arguments, false),
             Arguments::Absent => (Map::new(), true),
         };
         match problems(&arguments) {
-            None if has_read => Checked { decided: None, arguments: Some(arguments), is_known_tool },
-            None if is_known_tool.is_none() => Checked { decided: None, arguments: None, is_known_tool },
+            None if has_read => Precheck { decided: None, arguments: Some(arguments), is_known_tool },
+            None if is_known_tool.is_none() => Precheck { decided: None, arguments: None, is_known_tool },
             None => {
                 let decided = Some(decided(&rules::NOT_IN_CATALOG, &call.tool, Vec::new()));
-                Checked { decided, arguments: None, is_known_tool }
+                Precheck { decided, arguments: None, is_known_tool }
             }
             Some(problems) if problems.is_empty() => {
-                Checked { decided: None, arguments: Some(arguments), is_known_tool }
+                Precheck { decided: None, arguments: Some(arguments), is_known_tool }
             }
             Some(problems) if is_absent => illegal(&format::NO_ARGUMENTS, &format::first_message(&problems)),
             Some(problems) => {
                 let decided = Some(decided(&rules::SCHEMA, &format::first_message(&problems), problems));
-                Checked { decided, arguments: Some(arguments), is_known_tool }
+                Precheck { decided, arguments: Some(arguments), is_known_tool }
             }
         }
     }
 
     /// Adds the result of calling the tool.
     #[must_use]
-    pub fn finish(&self, checked: Checked, reply: Reply) -> Classification {
+    pub fn finish(&self, checked: Precheck, reply: Reply) -> Classification {
         if let Some(decided) = checked.decided {
             return decided;
         }
         let (rule, evidence, has_answer) = match reply {
             Reply::Answer(answer) => {
-                let (rule, seen) = answer.decisive_rule();
-                (rule, seen, true)
+                let (rule, evidence) = answer.decisive_rule();
+                (rule, evidence, true)
             }
             Reply::NoAnswer(why, message) => (no_answer(why), message, false),
             Reply::NotExecuted if checked.is_known_tool.is_none() => {
@@ -178,7 +178,7 @@ impl<'a> CallChecker<'a> {
 }
 
 impl Classification {
-    /// The outcome, or why there is none.
+    /// The outcome, or the reason why there is none.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         self.rule.verdict

@@ -60,7 +60,7 @@ impl CallCounts {
 
     /// Counts the calls of a trajectory.
     #[must_use]
-    pub fn of(calls: &[ClassifiedCall]) -> Self {
+    pub fn from_calls(calls: &[ClassifiedCall]) -> Self {
         let mut tally = Self::default();
         for call in calls {
             tally.add(call);

@@ -56,7 +56,7 @@ pub(super) enum Arguments {
     Object(Map<String, Value>),
     /// No arguments, which the protocol allows but not every tool.
     Absent,
-    /// Arguments that no request could carry: the rule, and what they are.
+    /// Arguments that no request could carry: the rule, and a description of them.
     Illegal(&'static Rule, String),
 }
 

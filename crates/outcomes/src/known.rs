@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::outcome::Outcome;
 
-/// The tools against which calls are checked. A clone knows what becomes known of their schemas, too.
+/// The tools against which calls are checked. Clones share the schemas that become known later.
 #[derive(Debug, Clone, Default)]
 pub struct KnownTools {
     tools: HashMap<String, Arc<KnownTool>>,

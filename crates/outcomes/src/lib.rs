@@ -30,12 +30,12 @@
 
 mod answer;
 mod ask;
+mod call_result;
 mod check;
 mod counts;
 #[cfg(test)]
 mod examples;
 mod format;
-mod given;
 mod in_json;
 mod known;
 mod outcome;
@@ -44,12 +44,12 @@ mod replay;
 mod rules;
 
 pub use answer::Answer;
-pub use ask::{Asked, ClassifiedTrajectory, ask, is_open};
+pub use ask::{AskSummary, ClassifiedTrajectory, ask, is_open};
+pub use call_result::{CallResult, without_secrets};
 pub use check::{
-    CallChecker, Checked, Classification, ClassifiedCall, Place, Reply, classify_trajectory, recorded_reply,
+    CallChecker, Classification, ClassifiedCall, Place, Precheck, Reply, classify_trajectory, recorded_reply,
 };
 pub use counts::{CallCounts, Rate};
-pub use given::{Given, without_secrets};
 pub use known::KnownTools;
 pub use outcome::{Confidence, NotJudged, Outcome, Rule, Verdict};
 pub use patterns::prepare;

@@ -4,13 +4,13 @@
 /// section 5.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Outcome {
-    /// It is not a call of the protocol: it has no name, or its arguments are not an object.
+    /// The call is not valid in the protocol: it has no name, or its arguments are not an object.
     IllegalFormat,
     /// The tool does not exist or was not offered.
     UnknownTool,
     /// The tool does not accept these arguments.
     InvalidArguments,
-    /// The call was right, but the backend did not have or return what was asked for.
+    /// The call was right, but the backend did not have or return the requested resource.
     ResourceNotFound,
     /// The tool ran and gave a normal result.
     Success,
@@ -19,7 +19,7 @@ pub enum Outcome {
 /// Why a call has no outcome: it was not answered, or its image was missing. This reveals nothing about the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NotJudged {
-    /// Its server could not be started, or is not in the configuration.
+    /// The server of the tool could not be started, or is not in the configuration.
     ServerNotAvailable,
     /// No answer came in time.
     TimedOut,
@@ -27,18 +27,18 @@ pub enum NotJudged {
     ServerLost,
     /// The answer cannot be read, or is too large.
     Unreadable,
-    /// It failed, and the image that it or an earlier call needed was not found for the replay.
+    /// The call failed, and the image that it or an earlier call needed was not found for the replay.
     ImageMissing,
 }
 
-/// An outcome, or why there is none.
+/// The verdict on a call: an outcome, or the reason why there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
     /// The outcome.
     Outcome(Outcome),
     /// The call fits its schema but was not executed: neither success nor failure.
     NotExecuted,
-    /// Why there is none.
+    /// The reason why there is no outcome.
     NotJudged(NotJudged),
 }
 
@@ -56,9 +56,9 @@ pub enum Confidence {
 /// A rule that decides.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Its name, which is given with every call that it decided.
+    /// The name of the rule, which is given with every call that it decided.
     pub name: &'static str,
-    /// What it decides.
+    /// The verdict that the rule gives.
     pub verdict: Verdict,
     /// How sure it is.
     pub confidence: Confidence,
@@ -76,7 +76,7 @@ impl Outcome {
         Self::Success,
     ];
 
-    /// Its name in files.
+    /// The outcome's name in files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -88,7 +88,7 @@ impl Outcome {
         }
     }
 
-    /// Its place in [`Outcome::ALL`].
+    /// The outcome's place in [`Outcome::ALL`].
     #[must_use]
     pub fn index(self) -> usize {
         self as usize
@@ -105,7 +105,7 @@ impl NotJudged {
         Self::ALL.into_iter().find(|why| why.name() == name)
     }
 
-    /// Its name in files.
+    /// The reason's name in files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -117,7 +117,7 @@ impl NotJudged {
         }
     }
 
-    /// Its place in [`NotJudged::ALL`].
+    /// The reason's place in [`NotJudged::ALL`].
     #[must_use]
     pub fn index(self) -> usize {
         self as usize
@@ -134,7 +134,7 @@ impl Verdict {
         }
     }
 
-    /// Its name in files.
+    /// The verdict's name in files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -146,7 +146,7 @@ impl Verdict {
 }
 
 impl Confidence {
-    /// Its name in files.
+    /// The confidence's name in files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -178,7 +178,7 @@ impl Rule {
         Self { name, verdict: Verdict::NotExecuted, confidence: Confidence::Sure, applies }
     }
 
-    /// A rule that says why there is no outcome.
+    /// A rule that decides why there is no outcome.
     pub(super) const fn no_answer(name: &'static str, why: NotJudged, applies: &'static str) -> Self {
         Self { name, verdict: Verdict::NotJudged(why), confidence: Confidence::Sure, applies }
     }

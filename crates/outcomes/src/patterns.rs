@@ -55,11 +55,11 @@ const WORDS: &[&str] = &[
     r"\b(?<word>errors?|exception|failed|failure|not found|invalid|denied|unavailable|does not exist)\b",
 ];
 
-/// What may come before a phrase of failure.
+/// Words that may come before a phrase of failure.
 const BEFORE_PHRASE: &str =
     r"^\W{0,3}((sorry|oops|unfortunately|apologies)\W{1,3})?((the|your|an?|you are) )?";
 
-/// Phrases of backends that do not return what was asked for; each has a rule.
+/// Phrases of backends that do not return the requested resource; each has a rule.
 const PHRASES: &[&str] = &[
     r"(network )?connection (refused|reset|error|aborted|failed|closed|timed ?out)( by (the )?(peer|server|host))?",
     r"network (is )?(error|unreachable)",
@@ -83,17 +83,17 @@ const PHRASES: &[&str] = &[
     r"(please )?try again later",
 ];
 
-/// What may follow such a phrase if it is the whole answer.
+/// Words that may follow such a phrase if it is the whole answer.
 const AFTER_PHRASE: &str = r"( (after|in) \d+([.,]\d+)? ?\w{1,12}| for (today|now|this \w+|the (day|month|hour))| (today|again)|[,;:]? (please )?try again( later)?)?\W{0,3}$";
 
-/// What follows such a phrase in an answer that may still report a failure.
+/// Words that follow such a phrase in an answer that may still report a failure.
 const GOES_ON: &str =
     r"(\s*[:;,!(]|\s+[–—-]\s|\s+(after|for|by|from|at|on|while|until|with|in|when|because|due|please|try)\b)";
 
 /// The first words of a backend that has found nothing.
 const NOTHING_YET: &str = r"^\W{0,3}(sorry,? )?((there (are|were|is|was) )?(no|zero|0) ([\w'-]+ ){0,3}(found|available|returned)\b|(no|zero|0) (results?|matches|hits)\s*([.,:;]|$)|(nothing (was )?|not )found\b)";
 
-/// Words about what was searched for, in rules over short answers.
+/// Words about the search, in rules over short answers.
 const ABOUT: &str = r"((,? please|,? try| for| in| on| at| with| within| near| matching| that| to| from| of| by| under| here| yet| today| containing| between| around)\b.*|\W{1,3}[`'\x22].*)?";
 
 /// Matches the beginning of a text that reports its failure.
@@ -191,8 +191,8 @@ fn narrowed(pattern: &str) -> String {
 
 /// The first status code in a message, and its position.
 pub(super) fn status(message: &str) -> Option<(u16, usize)> {
-    let found = STATUS.captures(message)?;
-    let code = found.iter().skip(1).flatten().next()?;
+    let captures = STATUS.captures(message)?;
+    let code = captures.iter().skip(1).flatten().next()?;
     Some((code.as_str().parse().ok()?, code.start()))
 }
 
@@ -235,7 +235,7 @@ pub(super) fn first_statement(text: &str) -> &str {
     first
 }
 
-/// The text around a position: some words before it and what follows.
+/// The text around a position: some words before it and the text after it.
 pub(super) fn around(text: &str, at: usize) -> String {
     const BEFORE: usize = 60;
     if at <= BEFORE {

@@ -16,8 +16,8 @@ use m3_trajectory::{Call, Trajectory, file_names};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::call_result::{CallResult, message, without_secrets};
 use super::check::{CallChecker, ClassifiedCall, Reply, classify_trajectory, excuse_missing_image};
-use super::given::{Given, message, without_secrets};
 use super::known::KnownTools;
 use super::outcome::Outcome;
 
@@ -47,7 +47,7 @@ pub struct ReplayOptions {
 pub struct ReplayedTrajectory {
     /// The trajectory, with the new results and outcomes in place of the recorded ones.
     pub trajectory: Trajectory,
-    /// Its calls with their outcomes.
+    /// The calls of the trajectory with their outcomes.
     pub calls: Vec<ClassifiedCall>,
     /// Servers that it needed but that were not available, with the reason.
     pub unavailable: BTreeMap<String, String>,
@@ -126,17 +126,17 @@ impl Replay {
         }
         let unavailable = self.unavailable(&own, &trajectory).await;
         let known = self.known(&own, &unavailable);
-        let given = self.calls((&own, &workspace), &trajectory, &known, cancel).await;
+        let results = self.calls((&own, &workspace), &trajectory, &known, cancel).await;
         own.close().await;
         if cancel.is_cancelled() {
             return Err(ReplayError::Cancelled);
         }
-        let given = given.map_err(ReplayError::Workspace)?;
-        let mut replies: Vec<Option<Reply>> = Vec::with_capacity(given.len());
+        let results = results.map_err(ReplayError::Workspace)?;
+        let mut replies: Vec<Option<Reply>> = Vec::with_capacity(results.len());
         let calls = trajectory.steps.iter_mut().flat_map(|step| &mut step.calls);
-        for (call, given) in calls.zip(given) {
-            record(call, &given);
-            replies.push(Some(given.reply));
+        for (call, result) in calls.zip(results) {
+            record(call, &result);
+            replies.push(Some(result.reply));
         }
         let mut calls = classify_trajectory(&trajectory, &known, &mut |index, _| {
             replies.get_mut(index).and_then(Option::take).unwrap_or(Reply::NotExecuted)
@@ -199,13 +199,13 @@ impl Replay {
         trajectory: &Trajectory,
         known: &Arc<KnownTools>,
         cancel: &CancellationToken,
-    ) -> std::io::Result<Vec<Given>> {
-        let mut given = Vec::with_capacity(trajectory.call_count());
+    ) -> std::io::Result<Vec<CallResult>> {
+        let mut results = Vec::with_capacity(trajectory.call_count());
         for step in &trajectory.steps {
-            let first = given.len();
+            let first = results.len();
             let mut running = Vec::with_capacity(step.calls.len());
             for (index, call) in step.calls.iter().enumerate() {
-                given.push(Given { reply: Reply::NotExecuted, result: None });
+                results.push(CallResult { reply: Reply::NotExecuted, result: None });
                 // Arguments that do not match the schema are sent too: many servers accept them, and later calls may
                 // depend on the effects.
                 let Some(arguments) = CallChecker::new(known).check(call).arguments else { continue };
@@ -222,14 +222,14 @@ impl Replay {
                     (index, taken.flatten())
                 });
             }
-            // In one task, so that they are sent in their order: servers number what has no name.
+            // The requests are sent by one task, in their order: servers number files that have no name.
             for (index, answer) in join_all(running).await {
-                if let Some(place) = given.get_mut(first + index) {
+                if let Some(place) = results.get_mut(first + index) {
                     *place = answer?;
                 }
             }
         }
-        Ok(given)
+        Ok(results)
     }
 
     fn host_of(&self, own: &Arc<Host>, name: &ToolName) -> Arc<Host> {
@@ -257,10 +257,10 @@ fn given_by(
     result: Result<ToolResult, CallError>,
     redactor: &Redactor,
     (names, workspace): (&[Option<String>], &Path),
-) -> std::io::Result<Given> {
+) -> std::io::Result<CallResult> {
     let result = match result {
         Ok(result) => without_secrets(result, redactor),
-        Err(error) => return Ok(Given::failed(name, &error, redactor)),
+        Err(error) => return Ok(CallResult::failed(name, &error, redactor)),
     };
     let files = result.content.iter().filter_map(file_of);
     for (name, bytes) in names.iter().zip(files) {
@@ -268,11 +268,11 @@ fn given_by(
             put_file(workspace, name, &bytes)?;
         }
     }
-    let mut given = Given::answered(&result);
-    if let Some((value, _)) = &mut given.result {
+    let mut call_result = CallResult::answered(&result);
+    if let Some((value, _)) = &mut call_result.result {
         name_files(value, names);
     }
-    Ok(given)
+    Ok(call_result)
 }
 
 /// Keeps the names of files with the new result, so that it can be replayed like the old one.
@@ -290,24 +290,24 @@ fn name_files(result: &mut Value, names: &[Option<String>]) {
     }
 }
 
-/// Replaces what is recorded of a call: its result, or why it was not answered. That it was not a call of the
-/// protocol stays recorded.
-fn record(call: &mut Call, given: &Given) {
+/// Replaces the recorded result of a call, or records why it was not answered. The mark of a call that is not valid in
+/// the protocol stays.
+fn record(call: &mut Call, call_result: &CallResult) {
     let is_illegal = call.recorded_outcome() == Some(Outcome::IllegalFormat.name());
     // The time is that of another run.
     let is_replaced =
         |key: &str| matches!(key, "is_error" | "isError" | "milliseconds") || key == "outcome" && !is_illegal;
     call.extra.retain(|(key, _)| !is_replaced(key));
-    call.result = given.result.as_ref().map(|(value, _)| Json::from(value));
-    if given.result.as_ref().is_some_and(|(_, is_error)| *is_error) {
+    call.result = call_result.result.as_ref().map(|(value, _)| Json::from(value));
+    if call_result.result.as_ref().is_some_and(|(_, is_error)| *is_error) {
         call.extra.push(("is_error".to_owned(), Json::Bool(true)));
     }
-    if let Reply::NoAnswer(why, _) = &given.reply {
+    if let Reply::NoAnswer(why, _) = &call_result.reply {
         call.extra.push(("outcome".to_owned(), Json::String(why.name().to_owned())));
     }
 }
 
-/// Records what became of each call, as a run does: a call that was not made is an error as well.
+/// Records the outcome of each call, as a run does: a call that was not made is an error as well.
 fn record_outcomes(trajectory: &mut Trajectory, classified: &[ClassifiedCall]) {
     let calls = trajectory.steps.iter_mut().flat_map(|step| &mut step.calls);
     let classified = classified.iter().filter(|classified| classified.tool.is_some());

@@ -7,7 +7,7 @@ use super::outcome::{NotJudged, Outcome, Rule};
 /// A rule over an answer.
 #[derive(Debug)]
 pub struct AnswerRule {
-    /// Its name and its outcome.
+    /// The rule with its name and its outcome.
     pub rule: Rule,
     /// The part of an answer that it looks at.
     pub looks_at: Where,

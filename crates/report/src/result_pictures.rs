@@ -100,7 +100,7 @@ impl ResultPictures {
             ResultSide::Prediction => &self.predictions,
         };
         if let (Some(name), [folder]) = (self.own_folder, &folders[..]) {
-            let own = Workspace::new(&folder.given().join("workspaces").join(name(id)));
+            let own = Workspace::new(&folder.given_path().join("workspaces").join(name(id)));
             if let Some(file) = own.ok().and_then(|own| own.file(path).ok()) {
                 return Some(file);
             }

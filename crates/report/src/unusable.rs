@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use m3_support::files::is_gzip;
 use m3_support::text::{counted, shortened, visible};
-use m3_support::unpack::Unpacked;
+use m3_support::unpack::GzipReader;
 use m3_trajectory::SourceError;
 
 /// Nothing is read beyond so many bytes; the largest file of the real benchmark has 0.7 MB.
@@ -84,7 +84,7 @@ pub fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
 /// Decompresses what is gzip (RFC 1952), and passes over a byte order mark.
 pub(crate) fn decompressed(mut reader: Box<dyn BufRead>) -> io::Result<Box<dyn BufRead>> {
     if is_gzip(reader.fill_buf()?) {
-        reader = Box::new(Unpacked::buffered(reader));
+        reader = Box::new(GzipReader::buffered(reader));
     }
     if reader.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
         reader.consume(3);

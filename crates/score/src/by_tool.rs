@@ -335,13 +335,13 @@ mod tests {
             let mut by_tool = ByTool::default();
             by_tool.add(failure, &matching, &[], &|_| CallRole::Unknown);
             let is_of_side = |cause: &&Cause| by_tool.lost.contains_key(cause);
-            let found = by_tool.lost.keys().next().unwrap();
-            let is_possible = match found {
+            let cause = by_tool.lost.keys().next().unwrap();
+            let is_possible = match cause {
                 Cause::Missed(reason) => *reason != Reason::ToolNotInReference,
                 Cause::Extra(reason) => *reason != Reason::ToolNotInPrediction,
                 _ => true,
             };
-            assert_eq!(Cause::ALL.iter().filter(is_of_side).count(), usize::from(is_possible), "{found:?}");
+            assert_eq!(Cause::ALL.iter().filter(is_of_side).count(), usize::from(is_possible), "{cause:?}");
         }
     }
 }

@@ -28,7 +28,7 @@ const LONGEST_QUESTION: usize = 4096;
 const BYTES: usize = 16 << 20;
 
 /// The parts of a pair of trajectories that scoring needs: nothing that grows with results or images.
-pub(super) struct Prepared {
+pub(super) struct PreparedPair {
     pub(super) id: String,
     pub(super) task_type: Option<String>,
     pub(super) failure: Option<FailureClass>,
@@ -58,7 +58,7 @@ pub(super) struct PreparedCalls {
 /// Trajectories that are scored together, and their distinct texts.
 #[derive(Default)]
 pub(super) struct Chunk {
-    pub(super) items: Vec<Prepared>,
+    pub(super) items: Vec<PreparedPair>,
     pub(super) texts: Vec<String>,
     known: HashMap<String, usize>,
     calls: usize,
@@ -107,7 +107,7 @@ impl Chunk {
         let results =
             (options.results == Results::Auto).then(|| PairResults::new(reference, prediction)).flatten();
         self.bytes += results.as_ref().map_or(0, |results| results.bytes());
-        self.items.push(Prepared {
+        self.items.push(PreparedPair {
             id,
             task_type,
             failure,
@@ -164,7 +164,7 @@ fn returns_pictures(trajectory: &Trajectory) -> bool {
     parts.into_iter().any(|part| part.get("type").and_then(Json::as_str) == Some("image"))
 }
 
-impl Prepared {
+impl PreparedPair {
     /// A reference call and a predicted call of one tool, by index.
     pub(super) fn pair<'c>(&'c self, tool: &'c str, reference: usize, predicted: usize) -> CallPair<'c> {
         let (a, b) = (&self.references.arguments[reference], &self.predictions.arguments[predicted]);

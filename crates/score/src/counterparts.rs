@@ -13,10 +13,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use m3_embedding::{Embedder, EncoderError};
 use open_bucket::{AlignedPair, OpenBucket};
 
-use super::chunk::{Chunk, Prepared};
+use super::chunk::{Chunk, PreparedPair};
 use super::fidelity::constants::EQUIVALENT;
 use super::fidelity::{CallFidelity, CallPair, Fidelity};
-use super::flow::{Counterparts, RewriteContext, Rewritten};
+use super::flow::{Counterparts, RewriteContext, RewrittenPair};
 use super::matching::{Match, Matching};
 use super::{ScoreOptions, Similarity, buckets};
 
@@ -72,7 +72,7 @@ impl Comparer<'_, '_> {
     }
 
     fn pair_one_to_one(&mut self, matchings: &[Matching]) -> Result<PairedCalls, EncoderError> {
-        let aligned = |(prepared, matching): (&Prepared, &Matching)| {
+        let aligned = |(prepared, matching): (&PreparedPair, &Matching)| {
             let mut paired = vec![None; prepared.predictions.calls.len()];
             for pair in &matching.matches {
                 paired[pair.predicted.index] = Some(pair.reference.index);
@@ -190,7 +190,11 @@ impl Comparer<'_, '_> {
     }
 
     /// The arguments of calls as they are compared.
-    fn rewrite_all(&self, pairs: &[ComparedCalls], pairings: Option<&Pairings>) -> Vec<Option<Rewritten>> {
+    fn rewrite_all(
+        &self,
+        pairs: &[ComparedCalls],
+        pairings: Option<&Pairings>,
+    ) -> Vec<Option<RewrittenPair>> {
         let mut files: HashMap<usize, HashMap<usize, usize>> = HashMap::new();
         for pair in pairs {
             if let Some((flow, pairings)) = self.chunk.items[pair.0].flow.as_ref().zip(pairings) {
@@ -205,7 +209,7 @@ impl Comparer<'_, '_> {
     }
 
     /// Two calls' arguments as they were compared in the end.
-    pub(super) fn rewrite_under(&self, pair: ComparedCalls, pairings: &Pairings) -> Option<Rewritten> {
+    pub(super) fn rewrite_under(&self, pair: ComparedCalls, pairings: &Pairings) -> Option<RewrittenPair> {
         let calls = &pairings[pair.0];
         let files = self.chunk.items[pair.0].flow.as_ref()?.pair_files(calls);
         self.rewrite(pair, Counterparts::Known { calls, files: &files })
@@ -215,7 +219,7 @@ impl Comparer<'_, '_> {
         &self,
         (item, reference, predicted): ComparedCalls,
         pairing: Counterparts<'_>,
-    ) -> Option<Rewritten> {
+    ) -> Option<RewrittenPair> {
         let prepared = &self.chunk.items[item];
         let flow = prepared.flow.as_ref()?;
         let (a, b) = (&prepared.references.arguments[reference], &prepared.predictions.arguments[predicted]);
@@ -230,7 +234,7 @@ impl Comparer<'_, '_> {
 /// Compares calls of a chunk as they were rewritten for it.
 fn compare_all(
     fidelity: &mut Fidelity<'_>,
-    (chunk, pairs, rewritten): (&Chunk, &[ComparedCalls], &[Option<Rewritten>]),
+    (chunk, pairs, rewritten): (&Chunk, &[ComparedCalls], &[Option<RewrittenPair>]),
     embedder: &mut Embedder,
 ) -> Result<Vec<CallFidelity>, EncoderError> {
     let pair = |index: usize| pair_of(&chunk.items, pairs[index], rewritten[index].as_ref());
@@ -264,9 +268,9 @@ fn compared_calls<'m>(
 
 /// Two calls as they are compared.
 pub(super) fn pair_of<'c>(
-    items: &'c [Prepared],
+    items: &'c [PreparedPair],
     (item, reference, predicted): ComparedCalls,
-    rewritten: Option<&'c Rewritten>,
+    rewritten: Option<&'c RewrittenPair>,
 ) -> CallPair<'c> {
     let prepared = &items[item];
     let pair = prepared.pair(prepared.references.calls.tool(reference), reference, predicted);

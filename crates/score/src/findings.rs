@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use m3_trajectory::json::{Json, Keys};
 use serde::Serialize;
 
-use super::chunk::Prepared;
+use super::chunk::PreparedPair;
 use super::fidelity::constants::{CLOSE, THRESHOLD};
 use super::fidelity::place::{Place, cut};
 use super::fidelity::{ArgumentComparison, CallFidelity, CallPair, Verdict};
@@ -52,7 +52,7 @@ pub struct Values {
 const VALUE: usize = 200;
 
 impl Values {
-    fn of(argument: &ArgumentComparison, pair: CallPair<'_>) -> Self {
+    fn new(argument: &ArgumentComparison, pair: CallPair<'_>) -> Self {
         let text = |arguments: Option<&Json>, path: &str, absent: Verdict| {
             let value = Place::of(arguments, path).value.filter(|_| argument.verdict != absent)?;
             Some(cut(&value.to_text(Keys::Sorted), VALUE).into_owned())
@@ -143,7 +143,7 @@ impl PartialOrd for Rank {
 
 impl Findings {
     /// Takes in the matches of a trajectory, and what their arguments were compared with, in one order.
-    pub(crate) fn add(&mut self, prepared: &Prepared, matches: &[Match], compared: &[ComparedPair]) {
+    pub(crate) fn add(&mut self, prepared: &PreparedPair, matches: &[Match], compared: &[ComparedPair]) {
         for (pair, ComparedPair { predicted, fidelity, .. }) in matches.iter().zip(compared) {
             match self.tools.get_mut(&pair.tool) {
                 Some(pairs) => *pairs += 1,
@@ -167,7 +167,7 @@ impl Findings {
                 known.pairs += 1;
             } else if self.arguments.len() < MOST_ARGUMENTS {
                 let (id, reason) = (id.to_owned(), argument.reason.to_string());
-                let values = Values::of(argument, calls);
+                let values = Values::new(argument, calls);
                 self.arguments.insert(key, Wrong { pairs: 1, id, reason, values });
             }
         }
@@ -192,7 +192,7 @@ impl Findings {
             fidelity: fidelity.score,
             argument: worst.map(ArgumentComparison::name).unwrap_or_default(),
             reason: worst.map(|worst| worst.reason.to_string()).unwrap_or_default(),
-            values: worst.map(|worst| Values::of(worst, calls)).unwrap_or_default(),
+            values: worst.map(|worst| Values::new(worst, calls)).unwrap_or_default(),
         }));
         if self.pairs.len() > MOST_PAIRS {
             self.pairs.pop_last();

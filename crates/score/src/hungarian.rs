@@ -99,9 +99,9 @@ mod tests {
     fn a_row_gives_way_where_that_is_cheaper() {
         // By hand: 2 + 2 + 2, while taking the nearest column for each row in turn costs 1 + 2 + 9.
         let costs = [[1, 2, 9], [3, 3, 2], [2, 9, 9]];
-        let found = cheapest(3, 3, |row, column| costs[row][column]);
-        let total: i128 = found.iter().enumerate().map(|(row, &column)| costs[row][column]).sum();
-        assert_eq!((found, total), (vec![1, 2, 0], 6));
+        let columns = cheapest(3, 3, |row, column| costs[row][column]);
+        let total: i128 = columns.iter().enumerate().map(|(row, &column)| costs[row][column]).sum();
+        assert_eq!((columns, total), (vec![1, 2, 0], 6));
         assert!(cheapest(0, 3, |_, _| 0).is_empty() && cheapest(2, 0, |_, _| 7).is_empty());
         assert_eq!(cheapest(2, 4, |_, _| 7), [0, 1]);
     }

@@ -198,11 +198,11 @@ pub(super) fn align(
             let (reference, predicted) = (bucket.references[row], bucket.predictions[column]);
             reference_fates[reference] = Fate::Matched;
             predicted_fates[predicted] = Fate::Matched;
-            let found = similarity[(rows.of[row], columns.of[column])];
+            let pair_similarity = similarity[(rows.of[row], columns.of[column])];
             matching.matches.push(Match {
                 tool: bucket.tool.to_owned(),
-                similarity: found,
-                is_strong: is_strong(found, thresholds.strong()),
+                similarity: pair_similarity,
+                is_strong: is_strong(pair_similarity, thresholds.strong()),
                 reference: references.places[reference],
                 predicted: predictions.places[predicted],
             });

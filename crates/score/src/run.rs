@@ -8,7 +8,7 @@ use m3_embedding::{Embedder, InputKey};
 use m3_trajectory::{FailureClass, Trajectory};
 
 use super::answer::{AnswerAgreement, answer_agreement};
-use super::chunk::{Chunk, Prepared};
+use super::chunk::{Chunk, PreparedPair};
 use super::counterparts::{Comparer, PairedCalls, pair_of};
 use super::fidelity::{DoubtfulPairs, Fidelity};
 use super::job::{JobCalls, KnownResults};
@@ -174,7 +174,7 @@ impl<'a> Run<'a> {
             self.summary.findings.add(&prepared, &matching.matches, &compared);
             let role = |tool: &str| self.options.role(tool);
             self.summary.by_tool.add(prepared.failure, &matching, &compared, &role);
-            let Prepared { id, task_type, failure, verdict, answer: prepared_answer, .. } = prepared;
+            let PreparedPair { id, task_type, failure, verdict, answer: prepared_answer, .. } = prepared;
             if let Some(task_type) = &task_type {
                 *self.summary.by_type.entry(task_type.clone()).or_default() += sums;
             }
@@ -207,7 +207,7 @@ impl<'a> Run<'a> {
         let texts: Vec<&str> = chunk.texts.iter().map(String::as_str).collect();
         let inputs = embedder.inputs(&texts)?;
         let mut wanted: BTreeMap<InputKey, &str> = BTreeMap::new();
-        for Prepared { references, predictions, .. } in &mut chunk.items {
+        for PreparedPair { references, predictions, .. } in &mut chunk.items {
             references.know(&inputs);
             predictions.know(&inputs);
             let (of_references, of_predictions) =

@@ -68,9 +68,9 @@ impl<'a> Schema<'a> {
             value => value.to_text(Keys::Sorted),
         };
         self.said_default().is_some_and(|said| {
-            let said = said.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ')' | ']')).next();
-            let said = said.unwrap_or_default().trim_end_matches('.').trim_matches(['"', '\'', '`']);
-            !said.is_empty() && said == value
+            let word = said.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ')' | ']')).next();
+            let word = word.unwrap_or_default().trim_end_matches('.').trim_matches(['"', '\'', '`']);
+            !word.is_empty() && word == value
         })
     }
 

@@ -157,9 +157,9 @@ const REFERENCE: &str = "reference";
 const PREDICTED: &str = "predicted";
 
 /// A call and where it stands.
-type Placed<'t> = (CallPlace, &'t Call);
+type PlacedCall<'t> = (CallPlace, &'t Call);
 
-fn calls(trajectory: &Trajectory) -> Vec<Placed<'_>> {
+fn calls(trajectory: &Trajectory) -> Vec<PlacedCall<'_>> {
     let steps = trajectory.steps.iter().enumerate();
     let of_steps = steps.flat_map(|(step, content)| {
         content.calls.iter().enumerate().map(move |(call, found)| (step, call, found))
@@ -171,8 +171,8 @@ fn calls(trajectory: &Trajectory) -> Vec<Placed<'_>> {
 /// Step by step.
 fn strict(
     trajectories: [&Trajectory; 2],
-    mut predicted: &[Placed<'_>],
-    mut references: &[Placed<'_>],
+    mut predicted: &[PlacedCall<'_>],
+    mut references: &[PlacedCall<'_>],
     options: &MatchOptions,
 ) -> Verdict {
     let [predicted_steps, reference_steps] = trajectories.map(|trajectory| trajectory.steps.as_slice());
@@ -197,11 +197,11 @@ impl MatchOptions {
     /// decided by `is_wanted_first`.
     fn find_partners(
         &self,
-        [wanted, offered]: [&[Placed<'_>]; 2],
+        [wanted, offered]: [&[PlacedCall<'_>]; 2],
         sides: [&'static str; 2],
         is_wanted_first: bool,
     ) -> Verdict {
-        let mut left: HashMap<&str, VecDeque<&Placed<'_>>> = HashMap::new();
+        let mut left: HashMap<&str, VecDeque<&PlacedCall<'_>>> = HashMap::new();
         for placed in offered {
             left.entry(&placed.1.tool).or_default().push_back(placed);
         }
@@ -280,7 +280,7 @@ const SHOWN: usize = 60;
 /// In a few words; places are counted from 1, step and call: `2.1`.
 impl fmt::Display for Mismatch {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let said = |place: &CallPlace| format!("{}.{}", place.step + 1, place.call + 1);
+        let position = |place: &CallPlace| format!("{}.{}", place.step + 1, place.call + 1);
         match self {
             Self::Failed(FailureClass::Missing) => formatter.write_str("there is no prediction"),
             Self::Failed(FailureClass::TooLarge) => {
@@ -295,15 +295,20 @@ impl fmt::Display for Mismatch {
                 write!(formatter, "step {} has {calls} instead of {reference}", step + 1)
             }
             Self::Call { sides: [side, other], place, tool, nearest } => {
-                let (tool, place) = (shortened(tool, SHOWN), said(place));
+                let (tool, place) = (shortened(tool, SHOWN), position(place));
                 write!(formatter, "{side} call {place} ({tool}) is like no {other} one")?;
                 match nearest.as_deref() {
                     None => write!(formatter, ": none of this tool is left"),
                     Some((near, argument)) if argument.is_empty() => {
-                        write!(formatter, ": {} has other arguments", said(near))
+                        write!(formatter, ": {} has other arguments", position(near))
                     }
                     Some((near, argument)) => {
-                        write!(formatter, ": `{}` differs from {}", shortened(argument, SHOWN), said(near))
+                        write!(
+                            formatter,
+                            ": `{}` differs from {}",
+                            shortened(argument, SHOWN),
+                            position(near)
+                        )
                     }
                 }
             }

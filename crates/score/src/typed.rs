@@ -3,7 +3,7 @@
 
 use m3_embedding::{Embedder, EncoderError, text_key};
 
-use super::chunk::{Chunk, Prepared};
+use super::chunk::{Chunk, PreparedPair};
 use super::fidelity::Fidelity;
 use super::matching::{Matching, align, check_sizes};
 use super::transport::TooLarge;
@@ -17,7 +17,7 @@ struct Table {
 }
 
 /// Two calls to compare: the index of a trajectory, of a reference call and of a predicted call.
-type Compared = (usize, usize, usize);
+type CallPairIndex = (usize, usize, usize);
 
 /// Aligns each trajectory of a chunk.
 ///
@@ -46,7 +46,7 @@ pub(super) fn align_by_fidelity(
     fidelity.compare_all(pairs.len(), &pair, embedder, progress, &mut |index, found| {
         fidelities[index] = found.score;
     })?;
-    let aligned = items.iter().zip(&tables).map(|(Prepared { references, predictions, .. }, table)| {
+    let aligned = items.iter().zip(&tables).map(|(PreparedPair { references, predictions, .. }, table)| {
         let similarity =
             |reference: usize, predicted: usize| fidelities[table.rows[reference] + table.columns[predicted]];
         align(
@@ -62,7 +62,7 @@ pub(super) fn align_by_fidelity(
 
 /// Lists the pairs of calls of a trajectory that are to be compared, after those of earlier trajectories; none if it
 /// is too large.
-fn table(item: usize, prepared: &Prepared, pairs: &mut Vec<Compared>) -> Table {
+fn table(item: usize, prepared: &PreparedPair, pairs: &mut Vec<CallPairIndex>) -> Table {
     let (references, predictions) = (&prepared.references.calls, &prepared.predictions.calls);
     let mut table = Table { rows: vec![0; references.len()], columns: vec![0; predictions.len()] };
     if check_sizes(references, predictions).is_err() {

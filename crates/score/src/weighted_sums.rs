@@ -42,7 +42,7 @@ impl WeightedSums {
         for metric in Metric::ALL {
             if let Source::Alignment(of, ratio) = metric.source() {
                 let ratio = ratio(profile);
-                let value = self.ratio(metric, self.of(ratio.of.unwrap_or(metric), *of), &ratio, well);
+                let value = self.ratio(metric, self.value(ratio.of.unwrap_or(metric), *of), &ratio, well);
                 values.0[metric.index()] = value;
                 if metric.averaged() == Averaged::Always {
                     (sum, count) = (sum + value, count + 1.0);
@@ -53,7 +53,7 @@ impl WeightedSums {
         values
     }
 
-    fn of(&self, metric: Metric, sum: Sum) -> f64 {
+    fn value(&self, metric: Metric, sum: Sum) -> f64 {
         match sum {
             Sum::Matched => self.matched,
             Sum::OfPairs(_) | Sum::OfTrajectories(_) | Sum::MeanInPairs(_) | Sum::MeanOfTrajectories(_) => {
@@ -139,8 +139,8 @@ mod tests {
                 for metric in
                     [Metric::Recall, Metric::Precision, Metric::ArgumentFidelity, Metric::OrderConsistency]
                 {
-                    let found = metrics[metric];
-                    assert!((found - share).abs() < f64::EPSILON, "{found} {share}");
+                    let value = metrics[metric];
+                    assert!((value - share).abs() < f64::EPSILON, "{value} {share}");
                 }
             }
             // Calls that nobody needed are not right because others were rightly not made.

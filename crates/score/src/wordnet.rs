@@ -122,9 +122,9 @@ fn in_block(mut at: usize, end: usize, wanted: &[u8]) -> Vec<Sense> {
         match lemma.as_slice().cmp(wanted) {
             Ordering::Less => at = first + 3 * count,
             Ordering::Equal => {
-                let found = (0..count).map(|index| number::<3>(first + 3 * index));
-                return found
-                    .map(|found| Sense { synset: found & SYNSETS, share: found >> SYNSET_BITS })
+                let entries = (0..count).map(|index| number::<3>(first + 3 * index));
+                return entries
+                    .map(|entries| Sense { synset: entries & SYNSETS, share: entries >> SYNSET_BITS })
                     .collect();
             }
             Ordering::Greater => break,
@@ -137,28 +137,28 @@ fn in_block(mut at: usize, end: usize, wanted: &[u8]) -> Vec<Sense> {
 /// of, or the form itself.
 #[must_use]
 pub(crate) fn meanings(words: &str, irregular: impl Fn(&str) -> &str) -> Vec<Sense> {
-    let mut found = senses(words);
+    let mut all = senses(words);
     let (before, last) = words.rsplit_once(' ').map_or(("", words), |(before, last)| (before, last));
     for base in bases(last, irregular(last)) {
         let more = if before.is_empty() { senses(&base) } else { senses(&format!("{before} {base}")) };
         for sense in more {
-            if !found.iter().any(|known| known.synset == sense.synset) {
-                found.push(sense);
+            if !all.iter().any(|known| known.synset == sense.synset) {
+                all.push(sense);
             }
         }
     }
-    found
+    all
 }
 
 /// What an inflected English word may be a form of.
 fn bases(word: &str, irregular: &str) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut bases = Vec::new();
     if irregular != word && irregular.len() > 3 {
-        found.push(irregular.to_owned());
+        bases.push(irregular.to_owned());
     }
     let mut add = |stem: &str, ending: &str| {
         if stem.len() >= 2 {
-            found.push(format!("{stem}{ending}"));
+            bases.push(format!("{stem}{ending}"));
         }
     };
     for (end, others) in [
@@ -185,7 +185,7 @@ fn bases(word: &str, irregular: &str) -> Vec<String> {
             add(&stem[..stem.len() - 1], "");
         }
     }
-    found
+    bases
 }
 
 /// Whether a sense is that of a verb. Synsets of verbs come last, but for the names that `WordNet` does not have.
@@ -236,21 +236,21 @@ fn relations(synset: u32) -> impl Iterator<Item = (u32, u32)> {
 
 /// Whether senses of two words are antonyms, one made from the other, or, both being usual, similar.
 fn links(a: &[Sense], b: &[Sense]) -> [bool; 3] {
-    let mut found = [false; 3];
+    let mut has_link = [false; 3];
     for (from, to) in [(a, b), (b, a)] {
         for sense in from {
             for (other, kind) in relations(sense.synset) {
                 let Some(other) = to.iter().find(|known| known.synset == other) else { continue };
                 match kind {
-                    ANTONYM => found[0] = true,
-                    DERIVED => found[1] = true,
-                    SIMILAR if sense.share > 0 && other.share > 0 => found[2] = true,
+                    ANTONYM => has_link[0] = true,
+                    DERIVED => has_link[1] = true,
+                    SIMILAR if sense.share > 0 && other.share > 0 => has_link[2] = true,
                     _ => {}
                 }
             }
         }
     }
-    found
+    has_link
 }
 
 /// How what two words may mean is related: the relation that says most.
@@ -318,20 +318,20 @@ mod tests {
         word
     }
 
-    fn of(a: &str, b: &str) -> Relation {
+    fn relation_of(a: &str, b: &str) -> Relation {
         relation(&meanings(a, regular), &meanings(b, regular))
     }
 
     /// The relations are those of `WordNet` 3.1, as its own browser shows them.
     #[test]
     fn words_are_related_as_in_wordnet() {
-        assert!(matches!(of("sofa", "couches"), Relation::Same(_)));
-        assert!(matches!(of("bald eagle", "haliaeetus leucocephalus"), Relation::Same(3)));
-        assert_eq!(of("cheap", "expensive"), Relation::Opposite);
-        assert_eq!(of("japan", "japanese"), Relation::Derived);
-        assert_eq!(of("bucharest", "budapest"), Relation::Siblings);
-        assert_eq!(of("tuna", "fish"), Relation::Broader);
-        assert_eq!(of("gravel", "sonata"), Relation::Unrelated);
+        assert!(matches!(relation_of("sofa", "couches"), Relation::Same(_)));
+        assert!(matches!(relation_of("bald eagle", "haliaeetus leucocephalus"), Relation::Same(3)));
+        assert_eq!(relation_of("cheap", "expensive"), Relation::Opposite);
+        assert_eq!(relation_of("japan", "japanese"), Relation::Derived);
+        assert_eq!(relation_of("bucharest", "budapest"), Relation::Siblings);
+        assert_eq!(relation_of("tuna", "fish"), Relation::Broader);
+        assert_eq!(relation_of("gravel", "sonata"), Relation::Unrelated);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Forty definitions that refer to the next one twice each make 2^40 steps of a small schema and a number. What a schema
 //! costs is best known by who follows its references, so what the validator really does is counted: it reads the value
-//! through [`Counted`], and each part of the schema gets one more keyword, for parts that do not look at the value. Where
+//! through [`CountedJson`], and each part of the schema gets one more keyword, for parts that do not look at the value. Where
 //! that becomes too much the stack is unwound: a validator has no other way out.
 //!
 //! The steps of a check depend on the schema and the value alone, so that the same call is judged alike whatever was checked before.
@@ -21,14 +21,14 @@ use std::sync::Arc;
 use jsonschema::{Keyword, Retrieve, ValidationError, ValidationOptions, Validator};
 use serde_json::{Map, Value, json};
 
-use self::budget::{Allowed, Size, count_steps, within};
-pub use self::counted::{Counted, CountedValue};
+use self::budget::{Limits, Size, count_steps, within};
+pub use self::counted::{CountedJson, CountedValue};
 use self::parts::with_steps;
 
 /// The steps that every check may take, looks at the value and parts of the schema: about a millisecond.
 const STEPS: u64 = 20_000;
 
-/// So many steps more for each pair of a value in the schema and one in what is checked.
+/// The steps added for each pair of a value in the schema and a value that is checked.
 const STEPS_OF_PAIR: u64 = 2;
 
 /// The most steps of a check, but for so many of each value and byte that is checked, which is no more than reading them.
@@ -36,8 +36,8 @@ const MOST_STEPS: u64 = 1_000_000;
 const STEPS_OF_VALUE: u64 = 16;
 const BYTES_OF_STEP: u64 = 8;
 
-/// The work of regular expressions that every check may take, and that for each byte of what is checked: a byte of text and a state
-/// of an expression are 1, which takes up to 20 nanoseconds.
+/// The work of regular expressions that every check may do, and the work for each byte of the checked value: a byte of
+/// text and a state of an expression are 1, which takes up to 20 nanoseconds.
 const PATTERN_WORK: u64 = 200_000;
 const PATTERN_WORK_OF_BYTE: u64 = 256;
 
@@ -45,12 +45,12 @@ const PATTERN_WORK_OF_BYTE: u64 = 256;
 const STEPS_TO_PREPARE: u64 = 2000;
 const TIMES_TO_PREPARE: u64 = 4;
 
-/// So many members of an object are tried when a schema with references is prepared, in so many steps.
+/// The most members of an object that are tried when a schema with references is prepared, and the steps for them.
 const MOST_MEMBERS_TRIED: usize = 200;
 const STEPS_TO_TRY: u64 = 200_000;
 
-/// Errors are all listed if that takes no more steps than these: each may be an error, of half a kilobyte. Each of `not` has a copy
-/// of what is denied, of which so many values are as much again.
+/// All errors are listed only if that takes no more steps than this: each step may be an error of half a kilobyte. An
+/// error of `not` has a copy of the denied schema; so many of its values cost as much again.
 const MOST_STEPS_TO_LIST: u64 = 100_000;
 const VALUES_OF_COPY: u64 = 8;
 
@@ -74,38 +74,38 @@ const LONGEST_PATTERN: usize = 4096;
 const STEP: &str = " m3 step";
 
 /// Options of a schema that is prepared here.
-pub type SchemaOptions = ValidationOptions<'static, Arc<dyn Retrieve>, Counted>;
+pub type SchemaOptions = ValidationOptions<'static, Arc<dyn Retrieve>, CountedJson>;
 
 /// The usual options: nothing is fetched.
 #[must_use]
 pub fn options() -> SchemaOptions {
-    jsonschema::options_for::<Counted>()
+    jsonschema::options_for::<CountedJson>()
 }
 
 /// Why a schema is not used, or not for a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TooMuchWork {
-    /// It, or a check, takes too many steps.
+    /// Preparing the schema, or a check, takes too many steps.
     #[error("it would take more than {0} steps")]
     Steps(u64),
-    /// Its regular expressions are too large for the texts.
+    /// The regular expressions of the schema are too large for the texts.
     #[error("its regular expressions are too large for texts of this length")]
     PatternWork,
-    /// It has too many values.
+    /// The schema has too many values.
     #[error("it has more than {MOST_VALUES} values")]
     Large,
-    /// It is nested too deep, or the value is.
+    /// The schema or the value is nested too deep.
     #[error("it, or a value, is nested more than {MOST_DEEP} deep")]
     Deep,
-    /// It has too many references, or one that is too long.
+    /// The schema has too many references, or one that is too long.
     #[error("it has more than {MOST_REFERENCES} references, or one of more than {LONGEST_REFERENCE} bytes")]
     References,
-    /// It has too many regular expressions, or one that is too long.
+    /// The schema has too many regular expressions, or one that is too long.
     #[error(
         "it has more than {MOST_PATTERNS} regular expressions, or one of more than {LONGEST_PATTERN} bytes"
     )]
     Patterns,
-    /// It refers to a value, where a schema should be.
+    /// The schema refers to a value where a schema should be.
     #[error("it refers to a value instead of a schema")]
     Values,
 }
@@ -113,10 +113,10 @@ pub enum TooMuchWork {
 /// Why a schema cannot be prepared.
 #[derive(Debug, thiserror::Error)]
 pub enum PrepareError {
-    /// It would take too much.
+    /// Preparing the schema would exceed a limit.
     #[error(transparent)]
     TooMuchWork(#[from] TooMuchWork),
-    /// It is no schema, or refers to something that is not in it.
+    /// The value is not a JSON Schema, or refers to something that is not in it.
     #[error(transparent)]
     Invalid(Box<ValidationError<'static>>),
 }
@@ -124,7 +124,7 @@ pub enum PrepareError {
 /// A schema that checks values within a number of steps.
 #[derive(Debug)]
 pub struct BoundedSchema {
-    validator: Validator<Counted>,
+    validator: Validator<CountedJson>,
     /// How many values it has.
     size: u64,
     /// The states of its largest regular expression.
@@ -163,13 +163,13 @@ impl BoundedSchema {
         Ok(Self { validator, size: parts.size, pattern_states: parts.pattern_states, denied: parts.denied })
     }
 
-    /// What a check of this value may take.
-    fn allowed(&self, value: &Value) -> Result<Allowed, TooMuchWork> {
+    /// The limits for a check of this value.
+    fn allowed(&self, value: &Value) -> Result<Limits, TooMuchWork> {
         let size = Size::measure(value)?;
         let pairs = self.size.saturating_mul(size.values);
         let steps = STEPS.saturating_add(STEPS_OF_PAIR.saturating_mul(pairs)).min(MOST_STEPS);
         let reading = STEPS_OF_VALUE.saturating_mul(size.values).saturating_add(size.bytes / BYTES_OF_STEP);
-        Ok(Allowed {
+        Ok(Limits {
             steps: steps.saturating_add(reading),
             pattern_work: PATTERN_WORK.saturating_add(PATTERN_WORK_OF_BYTE.saturating_mul(size.bytes)),
             pattern_states: self.pattern_states,
@@ -185,13 +185,13 @@ impl BoundedSchema {
         allowed.within(|| self.validator.is_valid(CountedValue(value)))
     }
 
-    /// Where and why a value does not fit: at most so many errors; none if it fits, or if that would take too much to say.
-    /// Only the first one is there if all would be too many.
+    /// The errors of a value: at most so many; empty if it fits, or if a check would take too much. Only the first
+    /// error is returned if listing all would take too much.
     #[must_use]
     pub fn errors<'v>(&'v self, value: &'v Value, most: usize) -> Vec<ValidationError<'v>> {
         let Ok(allowed) = self.allowed(value) else { return Vec::new() };
-        let allowed = Allowed { steps: allowed.steps / (1 + self.denied / VALUES_OF_COPY), ..allowed };
-        let all = Allowed { steps: allowed.steps.min(MOST_STEPS_TO_LIST), ..allowed };
+        let allowed = Limits { steps: allowed.steps / (1 + self.denied / VALUES_OF_COPY), ..allowed };
+        let all = Limits { steps: allowed.steps.min(MOST_STEPS_TO_LIST), ..allowed };
         all.within(|| self.validator.iter_errors(CountedValue(value)).take(most).collect())
             .or_else(|_| {
                 allowed.within(|| self.validator.validate(CountedValue(value)).err().into_iter().collect())
@@ -230,7 +230,7 @@ pub fn is_nothing_else(schema: &Value) -> bool {
 /// The keyword that counts a part of a schema which no other keyword of it ended before.
 struct Step;
 
-impl<'i> Keyword<'i, Counted> for Step {
+impl<'i> Keyword<'i, CountedJson> for Step {
     fn validate(&self, _: CountedValue<'i>) -> Result<(), ValidationError<'i>> {
         count_steps(1);
         Ok(())

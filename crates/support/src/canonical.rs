@@ -15,7 +15,7 @@ pub fn hash_of(value: &impl Serialize) -> String {
     hash_of_bytes(canonical(&value).as_bytes())
 }
 
-/// The same text for all equal values: the order of keys does not matter, and numbers are equal if their values are.
+/// A text that is equal for equal values: the order of keys does not matter, and numbers are equal if their values are.
 #[must_use]
 pub fn canonical(value: &Value) -> String {
     let mut text = String::new();

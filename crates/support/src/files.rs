@@ -77,7 +77,7 @@ pub fn is_device(_: &File, _: &std::fs::Metadata) -> bool {
     false
 }
 
-/// What to do if writing failed for this reason.
+/// The hint to the user if writing failed for this reason.
 #[must_use]
 pub fn hint(error: &io::Error) -> &'static str {
     use io::ErrorKind;
@@ -92,7 +92,7 @@ pub fn hint(error: &io::Error) -> &'static str {
     }
 }
 
-/// What to do if no more files can be opened or processes started.
+/// The hint to the user if no more files can be opened or processes started.
 pub const EXHAUSTED: &str = "raise the limits of this shell (`ulimit -n` of open files, `ulimit -u` of processes), or do less at once with \
      `--workers`";
 
@@ -185,13 +185,13 @@ impl AtomicFile {
         if let Some(descriptor) = descriptor(&path) {
             return Ok(Self { target: Target::Direct(descriptor?) });
         }
-        let mut found = std::fs::symlink_metadata(&path).ok();
-        if found.as_ref().is_some_and(std::fs::Metadata::is_symlink) {
+        let mut metadata = std::fs::symlink_metadata(&path).ok();
+        if metadata.as_ref().is_some_and(std::fs::Metadata::is_symlink) {
             // A link is followed, so that the file it names is replaced or created.
             path = real_path(&path)?;
-            found = std::fs::metadata(&path).ok();
+            metadata = std::fs::metadata(&path).ok();
         }
-        if let Some(metadata) = found {
+        if let Some(metadata) = metadata {
             if metadata.is_dir() {
                 return Err(io::Error::from(io::ErrorKind::IsADirectory));
             }
@@ -262,8 +262,8 @@ fn write_over(mut content: File, path: &Path) -> io::Result<()> {
     over.sync_all()
 }
 
-/// Makes sure that so many bytes can be written from a file's start, without a change to what it holds. Where a file system
-/// cannot say, nothing is known.
+/// Reserves space for so many bytes from a file's start, without changing its content. Where the file system does not
+/// support this, the file is left as it is.
 #[cfg(target_os = "linux")]
 fn reserve(file: &File, length: u64) -> io::Result<()> {
     use rustix::fs::{FallocateFlags, fallocate};
@@ -306,14 +306,14 @@ fn descriptor_path(path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// What a descriptor leads to, to be written behind what it holds. `None` for a path that names none.
+/// The file behind a descriptor, opened to be written after its content. `None` for a path that is not of a descriptor.
 #[cfg(unix)]
 fn descriptor(path: &Path) -> Option<io::Result<File>> {
     use std::os::fd::AsFd as _;
     let path = descriptor_path(path)?;
     let of_process =
         |number: u8| Path::new("/proc").join(std::process::id().to_string()).join(format!("fd/{number}"));
-    // What writes to the descriptor itself shares its place in the file.
+    // A program that writes to the descriptor itself shares its place in the file.
     let shared = if path == of_process(1) {
         io::stdout().as_fd().try_clone_to_owned()
     } else if path == of_process(2) {

@@ -15,13 +15,13 @@ pub mod bounded_schema;
 pub mod canonical;
 pub mod files;
 pub mod journal;
+pub mod name_cache;
 pub mod names;
 #[cfg(feature = "pages")]
 pub mod pages;
 pub mod pointer;
 #[cfg(feature = "redact")]
 pub mod redact;
-pub mod remembered;
 pub mod schema_parts;
 pub mod task_files;
 pub mod temporary;

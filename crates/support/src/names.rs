@@ -42,15 +42,15 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<
     let start = |name: &str| plain(&name.chars().take(COMPARED).collect::<String>());
     let wanted = start(name);
     let likeness = |known: &'k str| (strsim::jaro_winkler(&wanted, &start(known)), known);
-    let mut found: Vec<(f64, &str)> = known.into_iter().map(likeness).collect();
+    let mut ranked: Vec<(f64, &str)> = known.into_iter().map(likeness).collect();
     // The sort is stable: equally similar names stay in the order of `known`.
-    found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    found.truncate(NEAREST);
-    found
+    ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    ranked.truncate(NEAREST);
+    ranked
 }
 
-/// Those of [`nearest`] in words, each in at most `width` columns: `` `image/crop`, `image/zoom` ``. Empty where nothing is
-/// known.
+/// The names of [`nearest`] as a text, each in at most `width` columns: `` `image/crop`, `image/zoom` ``. Empty if no
+/// name is known.
 pub fn list_of_nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>, width: usize) -> String {
     let nearest = nearest(name, known).into_iter().map(|(_, known)| format!("`{}`", shortened(known, width)));
     nearest.collect::<Vec<_>>().join(", ")

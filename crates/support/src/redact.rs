@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::text;
 
-/// What stands in place of a secret.
+/// The text in place of a secret.
 pub const REDACTED: &str = "***";
 
 /// Shorter secrets are not searched for in base64, in bytes: so few characters would match by chance.
@@ -223,7 +223,7 @@ fn add_cut_forms(secret: &str, patterns: &mut Vec<String>) {
 /// With everything escaped but unreserved characters.
 fn percent_encoded(text: &str, is_upper: bool) -> String {
     let pieces = text::percent_encoded(text);
-    // What begins with a percent sign is an escape: the sign itself is always escaped.
+    // A piece that begins with a percent sign is an escape: the sign itself is always escaped.
     let lower = |piece: &str| if piece.starts_with('%') { piece.to_lowercase() } else { piece.to_owned() };
     if is_upper { pieces.collect() } else { pieces.map(lower).collect() }
 }

@@ -1,5 +1,5 @@
-//! Which parts of a schema apply to one value: what references, `allOf`, `anyOf` and `oneOf` lead to. Schemas come from strangers,
-//! and references may go round in circles, so no more than [`MOST_PARTS`] are followed.
+//! The parts of a schema that apply to one value, through references, `allOf`, `anyOf` and `oneOf`. Schemas come from
+//! strangers, and references may go round in circles, so no more than [`MOST_PARTS`] are followed.
 
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
@@ -17,7 +17,7 @@ pub trait SchemaNode: Sized {
     fn items(&self) -> &[Self];
     /// The text of a string.
     fn text(&self) -> Option<&str>;
-    /// What a JSON pointer leads to.
+    /// The value at a JSON pointer.
     fn at(&self, pointer: &str) -> Option<&Self>;
 }
 
@@ -56,7 +56,7 @@ pub fn referenced<'a, N: SchemaNode>(root: &'a N, reference: &str) -> Option<&'a
     })
 }
 
-/// What a schema is once its references are followed: itself if it has none, or one that leads nowhere.
+/// A schema after its references are followed: the schema itself if it has no reference, or one that leads nowhere.
 #[must_use]
 pub fn resolved<'a, N: SchemaNode>(root: &'a N, schema: &'a N) -> &'a N {
     let target = |schema: &&'a N| referenced(root, schema.member("$ref")?.text()?);

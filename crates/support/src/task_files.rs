@@ -7,8 +7,8 @@ use crate::text::hexadecimal;
 /// Ids up to this length are file names as they are, in bytes.
 const LONGEST_NAME: usize = 100;
 
-/// The name of the files of a task's run, by its id, the same for the same id and different for different ones: the id itself where it is
-/// a plain name, else what is plain in it and a hash of the whole. Repetitions after the first have `~2`, `~3`.
+/// The name of the files of a task's run, by its id, different for different ids: the id itself where it is a plain
+/// name, else its plain characters and a hash of the whole. Repetitions after the first have `~2`, `~3`.
 #[must_use]
 pub fn task_file_name(id: &str, repeat: u32) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');

@@ -214,9 +214,9 @@ mod tests {
 
     #[test]
     fn times_are_said_as_people_do() {
-        let said =
+        let texts =
             [0, 999, 1_000, 59_999, 60_000, 365_300, 7_620_000].map(Duration::from_millis).map(duration);
-        assert_eq!(said, ["0 ms", "999 ms", "1.0 s", "59.9 s", "1 min 0 s", "6 min 5 s", "2 h 7 min"]);
+        assert_eq!(texts, ["0 ms", "999 ms", "1.0 s", "59.9 s", "1 min 0 s", "6 min 5 s", "2 h 7 min"]);
     }
 
     #[test]

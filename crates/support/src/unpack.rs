@@ -1,4 +1,4 @@
-//! Reads what was compressed with gzip, and stops where a small file would become a large one.
+//! Reads gzip files, and stops where a small file would become a large one.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::OnceLock;
@@ -9,10 +9,10 @@ use flate2::bufread::MultiGzDecoder as Decoder;
 /// How much larger than the compressed bytes before it anything may become. Trajectories become 5 to 30 times as large, some catalogs 70 times.
 pub const MOST_GROWTH: u64 = 128;
 
-/// What any input may become, in bytes.
+/// The size up to which every input may grow, in bytes.
 pub const ALWAYS: u64 = 16 << 20;
 
-/// What the user lets compressed inputs become, in bytes.
+/// The size up to which the user lets compressed inputs grow, in bytes.
 static ALLOWED: OnceLock<u64> = OnceLock::new();
 
 /// Lets every compressed input of this process become as large as this, in bytes, and no larger. The first of several counts.
@@ -29,7 +29,7 @@ pub fn most_of(compressed: u64) -> u64 {
 /// An input became too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TooLarge {
-    /// Too large for what it was.
+    /// The unpacked size exceeds the largest growth of an honest file.
     #[error(
         "it becomes more than {MOST_GROWTH} times as large when it is unpacked (if it should: `m3 --max-unpacked MIB`)"
     )]
@@ -42,21 +42,21 @@ pub enum TooLarge {
 impl TooLarge {
     /// The reason why reading failed, if it is this.
     #[must_use]
-    pub fn of(error: &io::Error) -> Option<Self> {
+    pub fn from_error(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().copied()
     }
 }
 
 /// The bytes of a gzip file, of one or more members (RFC 1952).
-pub struct Unpacked<R: BufRead> {
-    decoder: Decoder<Counted<R>>,
+pub struct GzipReader<R: BufRead> {
+    decoder: Decoder<CountedReader<R>>,
     written: u64,
 }
 
-impl<R: BufRead> Unpacked<R> {
+impl<R: BufRead> GzipReader<R> {
     /// Unpacks an input from its start.
     pub fn new(input: R) -> Self {
-        Self { decoder: Decoder::new(Counted { input, read: 0 }), written: 0 }
+        Self { decoder: Decoder::new(CountedReader { input, read: 0 }), written: 0 }
     }
 
     /// With a buffer.
@@ -71,7 +71,7 @@ impl<R: BufRead> Unpacked<R> {
     }
 }
 
-impl<R: BufRead> Read for Unpacked<R> {
+impl<R: BufRead> Read for GzipReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.decoder.read(buffer)?;
         self.written += length as u64;
@@ -103,12 +103,12 @@ impl<R> Read for Decoder<R> {
 }
 
 /// Counts the bytes that were taken.
-struct Counted<R> {
+struct CountedReader<R> {
     input: R,
     read: u64,
 }
 
-impl<R: BufRead> Read for Counted<R> {
+impl<R: BufRead> Read for CountedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.input.read(buffer)?;
         self.read += length as u64;
@@ -116,7 +116,7 @@ impl<R: BufRead> Read for Counted<R> {
     }
 }
 
-impl<R: BufRead> BufRead for Counted<R> {
+impl<R: BufRead> BufRead for CountedReader<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.input.fill_buf()
     }
@@ -145,13 +145,13 @@ mod tests {
     #[test]
     fn what_grows_too_much_ends() {
         let spaces = packed(&vec![b' '; 1 << 20], 100);
-        let mut unpacked = Unpacked::new(&spaces[..]);
+        let mut unpacked = GzipReader::new(&spaces[..]);
         let error = io::copy(&mut unpacked, &mut io::sink()).unwrap_err();
-        assert_eq!(TooLarge::of(&error), Some(TooLarge::Growth));
+        assert_eq!(TooLarge::from_error(&error), Some(TooLarge::Growth));
         // As small as it is, it may.
         let few = packed(&vec![b' '; 1 << 20], 15);
-        assert_eq!(io::copy(&mut Unpacked::new(&few[..]), &mut io::sink()).unwrap(), 15 << 20);
-        let damaged = io::copy(&mut Unpacked::new(&spaces[..500]), &mut io::sink()).unwrap_err();
-        assert_eq!(TooLarge::of(&damaged), None);
+        assert_eq!(io::copy(&mut GzipReader::new(&few[..]), &mut io::sink()).unwrap(), 15 << 20);
+        let damaged = io::copy(&mut GzipReader::new(&spaces[..500]), &mut io::sink()).unwrap_err();
+        assert_eq!(TooLarge::from_error(&damaged), None);
     }
 }

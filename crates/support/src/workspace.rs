@@ -111,7 +111,7 @@ impl Workspace {
 
     /// The path of the workspace as given.
     #[must_use]
-    pub fn given(&self) -> &Path {
+    pub fn given_path(&self) -> &Path {
         &self.given
     }
 
@@ -142,14 +142,14 @@ impl Workspace {
         let not_a_file = || WorkspaceError::NotAFile { path: shown(path) };
         let Some((last, folders)) = names.split_last() else { return Err(not_a_file()) };
         let mut folder = self.root.clone();
-        let mut made = 0;
+        let mut count = 0;
         for name in folders {
             folder.push(name);
             folder = if let Some(folder) = self.resolved(folder.clone(), path)? {
                 folder
             } else {
-                made += 1;
-                if made > MOST_FOLDERS {
+                count += 1;
+                if count > MOST_FOLDERS {
                     return Err(self.not_found(path));
                 }
                 make_folder(&folder).map_err(|source| unreachable(path, source))?;

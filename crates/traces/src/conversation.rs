@@ -75,7 +75,7 @@ pub(crate) struct Conversation {
     pub(crate) model: Option<String>,
     /// Tokens so far.
     pub(crate) usage: Usage,
-    /// What was guessed, skipped or lost.
+    /// Notes on guesses, skipped parts and losses.
     pub(crate) notes: Notes,
     /// Further ids.
     pub(crate) origin: Vec<(&'static str, String)>,

@@ -50,7 +50,7 @@ struct Part {
     members: Vec<(Place, Range<usize>)>,
 }
 
-/// Reads the groups of these places: `work` gets each on any core, `give` what came of some of them, in order.
+/// Reads the groups of these places: `work` gets each on any core, `give` the results, in order.
 pub(crate) fn each_group<T: Send>(
     input: &Input<'_>,
     sink: &mut dyn Sink,

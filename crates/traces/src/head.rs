@@ -133,7 +133,7 @@ pub(crate) fn is_own(start: &[u8]) -> bool {
     head.any(|value| is_trajectory(value) || members(value).iter().any(|(_, value)| is_trajectory(value)))
 }
 
-/// The messages or items of a conversation: a list, or what a member of an object holds.
+/// The messages or items of a conversation: a list, or the list in a member of an object.
 pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
     match value {
         Json::Array(items) => Some(items),

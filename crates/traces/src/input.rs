@@ -66,7 +66,7 @@ impl Input<'_> {
         })
     }
 
-    /// Does `work` on the lines on all cores; `give` gets what came of it in their order.
+    /// Does `work` on the lines on all cores; `give` gets the results in their order.
     pub(crate) fn lines<T: Send>(
         &self,
         sink: &mut dyn Sink,
@@ -113,8 +113,8 @@ impl Input<'_> {
         }
     }
 
-    /// Each record, read on all cores: a line, an item of a list, or the document. `each` gets them in any order; what comes of
-    /// them is given in theirs.
+    /// Reads each record on all cores: a line, an item of a list, or the document. `each` gets the records in any
+    /// order; the traces are given in the order of the records.
     pub(crate) fn records(
         &self,
         sink: &mut dyn Sink,

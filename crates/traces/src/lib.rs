@@ -98,7 +98,7 @@ impl RecognizedFile<'_> {
     }
 }
 
-/// All formats as one of [`m3_trajectory`]: what opens files with it reads traces directly.
+/// All trace formats as one format of [`m3_trajectory`]: programs that open files with it read traces directly.
 pub const TRACES: &[FileFormat] = &[FileFormat {
     name: "traces",
     title: "traces of other programs",

@@ -10,7 +10,8 @@ pub(crate) struct Overlap {
 }
 
 impl Overlap {
-    /// A call begins. Moments are counted by the caller, and do not go back. The number stands for the call in what follows.
+    /// Begins a call and returns its number for the other functions. Moments are counted by the caller, and do not go
+    /// back.
     pub(crate) fn begin(&mut self, call: TracedCall, moment: u64) -> usize {
         // A call that never ends holds nothing open: else all later ones would be of its step.
         self.calls.push((call, moment, moment));

@@ -32,7 +32,7 @@ pub struct Trace {
     pub seconds: Option<f64>,
     /// Further ids of the file, such as that of the session.
     pub origin: Vec<(&'static str, String)>,
-    /// What was guessed, skipped or lost.
+    /// Notes on guesses, skipped parts and losses.
     pub notes: Notes,
     /// The trajectories of agents that a call has run, by their names.
     pub nested: Vec<(String, Trace)>,
@@ -92,7 +92,7 @@ pub struct TracedCall {
     pub extra: Vec<(String, Json)>,
 }
 
-/// What was guessed, skipped or lost, with how often.
+/// Notes on guesses, skipped parts and losses, with the number of times.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notes(BTreeMap<Cow<'static, str>, u64>);
 
@@ -155,7 +155,7 @@ impl Trace {
         self.steps.iter().map(Vec::len).sum()
     }
 
-    /// Leaves out the trajectories of agents that calls have run, and says how many calls these made.
+    /// Leaves out the trajectories of agents that calls have run, and notes how many calls these made.
     pub fn leave_out_agents(&mut self) {
         let calls: usize = std::mem::take(&mut self.nested).iter().map(|(_, inner)| inner.call_count()).sum();
         for _ in 0..calls {
@@ -172,7 +172,7 @@ impl Trace {
         is_told.then_some(Task { id, image: None, task_type, prompt, question, extra })
     }
 
-    /// As one of m3's trajectories. `format` is the name of the format that it was read from.
+    /// The trace as one of m3's trajectories. `format` is the name of the format that it was read from.
     #[must_use]
     pub fn into_trajectory(self, id: String, format: &str) -> Trajectory {
         let mut extra = vec![("import".to_owned(), self.import(format))];

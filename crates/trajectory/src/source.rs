@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use m3_support::files::{is_device, is_gzip};
 use m3_support::temporary::unnamed;
 use m3_support::text::{hexadecimal, visible};
-use m3_support::unpack::{TooLarge, Unpacked};
+use m3_support::unpack::{GzipReader, TooLarge};
 use sha2::{Digest as _, Sha256};
 
 /// The most bytes of an input that is copied: far above any benchmark.
@@ -57,7 +57,7 @@ pub enum SourceError {
     },
     /// A compressed input becomes too large.
     #[error("failed to read `{path}`: {reason}")]
-    Unpacked {
+    GzipReader {
         /// The file as the user named it.
         path: String,
         /// How large it would become.
@@ -361,7 +361,7 @@ fn spool(name: &str, mut input: impl BufRead, limit: u64, is_device: bool) -> Re
     let mut file = unnamed().map_err(|cause| SourceError::Spool { path: path(), cause })?;
     let start = input.fill_buf().map_err(|cause| SourceError::Read { path: path(), cause })?;
     let (mut input, is_gzip): (Box<dyn Read>, bool) = if is_gzip(start) {
-        (Box::new(Unpacked::new(input).take(limit + 1)), true)
+        (Box::new(GzipReader::new(input).take(limit + 1)), true)
     } else {
         (Box::new(input.take(limit + 1)), false)
     };
@@ -373,8 +373,8 @@ fn spool(name: &str, mut input: impl BufRead, limit: u64, is_device: bool) -> Re
             Ok(length) => length,
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
             Err(cause) if is_gzip => {
-                return Err(match TooLarge::of(&cause) {
-                    Some(reason) => SourceError::Unpacked { path: path(), reason },
+                return Err(match TooLarge::from_error(&cause) {
+                    Some(reason) => SourceError::GzipReader { path: path(), reason },
                     None => SourceError::Gzip { path: path(), cause },
                 });
             }

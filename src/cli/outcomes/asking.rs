@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use m3_llm::{Model, Retry};
-use m3_outcomes::{Asked, ClassifiedTrajectory, ask, is_open};
+use m3_outcomes::{AskSummary, ClassifiedTrajectory, ask, is_open};
 use tokio::runtime::Runtime;
 
 use crate::cli::common::failure::Failure;
@@ -39,7 +39,7 @@ pub(in crate::cli) struct Asking {
     signals: Signals,
     held: Vec<ClassifiedTrajectory>,
     open: usize,
-    asked: Asked,
+    asked: AskSummary,
     printer: Printer,
 }
 
@@ -58,7 +58,7 @@ impl AskArgs {
             signals,
             held: Vec::new(),
             open: 0,
-            asked: Asked::default(),
+            asked: AskSummary::default(),
             printer,
         }))
     }
@@ -101,7 +101,7 @@ impl Asking {
 
     /// Reports how many calls the model decided.
     pub(in crate::cli) fn say(&self, printer: Printer) {
-        let Asked { decided, unclear } = self.asked;
+        let AskSummary { decided, unclear } = self.asked;
         printer.note(&format!("{decided} answers were decided by {}", self.model.name()));
         if unclear > 0 {
             printer.warn(&format!(

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use m3_mcp::Toolbox;
-use m3_mcp::serve::{Ended, HttpOptions, HttpServer, ServeError, http as http_of_tools, stdio};
+use m3_mcp::serve::{EndReason, HttpOptions, HttpServer, ServeError, http as http_of_tools, stdio};
 use serde_json::{Map, Value, json};
 use tokio::runtime::{Builder, Runtime};
 
@@ -143,8 +143,8 @@ fn serve(serves: Serves, printer: Printer) -> Result<(), Failure> {
     // A thread may still wait for input that never comes.
     runtime.shutdown_background();
     match ended? {
-        Ended::InputClosed => Ok(()),
-        Ended::Crashed => Err(Failure::silent(code::CRASHED)),
+        EndReason::InputClosed => Ok(()),
+        EndReason::Crashed => Err(Failure::silent(code::CRASHED)),
     }
 }
 
@@ -153,7 +153,7 @@ fn over_http(
     starting: impl Future<Output = Result<HttpServer, ServeError>>,
     ending: impl AsyncFnOnce(HttpServer),
     printer: Printer,
-) -> Result<Ended, Failure> {
+) -> Result<EndReason, Failure> {
     runtime.block_on(async {
         let server = starting.await.map_err(|error| failed(&error))?;
         announce(&server, printer)?;
@@ -163,7 +163,7 @@ fn over_http(
             () = ending(server) => {}
             () = asked_to_end() => {}
         }
-        Ok(Ended::InputClosed)
+        Ok(EndReason::InputClosed)
     })
 }
 

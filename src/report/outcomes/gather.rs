@@ -46,7 +46,7 @@ impl OutcomeSums {
 impl OutcomesGatherer {
     /// Adds the calls of a trajectory and returns its report.
     pub fn add(&mut self, trajectory: &Trajectory, calls: &[ClassifiedCall]) -> TrajectoryOutcomesReport {
-        let tally = CallCounts::of(calls);
+        let tally = CallCounts::from_calls(calls);
         self.all.add(tally);
         if let Some(task_type) = &trajectory.task_type {
             self.by_type.entry(task_type.clone()).or_default().add(tally);

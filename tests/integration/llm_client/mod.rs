@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use m3_llm::{
-    Answered, Key, Message, Model, ModelError, ModelName, ModelOptions, Part, Request, Retry, Scope,
+    Key, Message, Model, ModelAnswer, ModelError, ModelName, ModelOptions, Part, Request, Retry, Scope,
 };
 use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::{Value, json};
@@ -93,7 +93,11 @@ fn error(code: &str, message: &str) -> String {
 }
 
 /// The result of asking, and the tries that failed before.
-async fn ask(model: &Model, request: &Request, scope: &Scope) -> (Result<Answered, ModelError>, Vec<Retry>) {
+async fn ask(
+    model: &Model,
+    request: &Request,
+    scope: &Scope,
+) -> (Result<ModelAnswer, ModelError>, Vec<Retry>) {
     let retries = Mutex::new(Vec::new());
     let told = |retry| retries.lock().unwrap().push(retry);
     let answered = tokio::time::timeout(LIMIT, model.ask(request, scope, &told)).await.unwrap();

@@ -322,7 +322,7 @@ proptest! {
         prop_assert_eq!(judged.len(), calls);
         let places: Vec<usize> = judged.iter().filter_map(|call| Some(call.place?.index)).collect();
         prop_assert_eq!(places, (0..calls).collect::<Vec<_>>());
-        let tally = CallCounts::of(&judged);
+        let tally = CallCounts::from_calls(&judged);
         let sum: u64 = Outcome::ALL.iter().map(|outcome| tally.outcome(*outcome)).sum();
         prop_assert_eq!((sum, tally.calls), (tally.with_outcome(), calls as u64));
         prop_assert_eq!(sum + tally.not_executed + tally.unanswered(), calls as u64);

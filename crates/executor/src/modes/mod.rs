@@ -14,12 +14,12 @@ pub(super) use staged::staged;
 use super::FinishReason;
 use super::attempt_state::AttemptState;
 use super::observation::Observation;
-use super::parse::{Calls, Wanted};
+use super::parse::{Calls, ParsedCall};
 use super::prompts::{AgainCue, ObservationCue, filled};
 use super::stop::Stop;
 
 /// What could be read of a reply.
-struct Read<T> {
+struct ReplyReading<T> {
     value: T,
     /// Why it cannot be used.
     problem: Option<String>,
@@ -51,7 +51,7 @@ async fn ask<T>(
     state: &mut AttemptState<'_>,
     purpose: &str,
     system: &str,
-    read: impl Fn(&Reply) -> Read<T>,
+    read: impl Fn(&Reply) -> ReplyReading<T>,
 ) -> Result<T, Stop> {
     let (value, silence) = ask_twice(state, purpose, system, read).await?;
     silence.map_or(Ok(value), |silence| Err(silence.stop()))
@@ -63,7 +63,7 @@ async fn ask_twice<T>(
     state: &mut AttemptState<'_>,
     purpose: &str,
     system: &str,
-    read: impl Fn(&Reply) -> Read<T>,
+    read: impl Fn(&Reply) -> ReplyReading<T>,
 ) -> Result<(T, Option<Silence>), Stop> {
     let (first, first_silence) = ask_once(state, purpose, system, &read).await?;
     if let Some(Silence::Blocked(_)) = first_silence {
@@ -81,8 +81,8 @@ async fn ask_once<T>(
     state: &mut AttemptState<'_>,
     purpose: &str,
     system: &str,
-    read: &impl Fn(&Reply) -> Read<T>,
-) -> Result<(Read<T>, Option<Silence>), Stop> {
+    read: &impl Fn(&Reply) -> ReplyReading<T>,
+) -> Result<(ReplyReading<T>, Option<Silence>), Stop> {
     let reply = state.ask(purpose, system, ToolDefinitions::default()).await?;
     let mut read = read(&reply);
     if let Some(reason) = blocked(&reply) {
@@ -127,7 +127,7 @@ fn why(stop: &StopReason) -> &'static str {
 
 /// The calls that a reply has in its text. If there are none and the model has used the provider's tool calling
 /// instead, those calls.
-fn calls_of(reply: &Reply, calls: Calls) -> Read<Calls> {
+fn calls_of(reply: &Reply, calls: Calls) -> ReplyReading<Calls> {
     let calls = if calls.problem.is_some() && !reply.calls.is_empty() {
         let (calls, problem) = wanted(&reply.calls);
         let oddities =
@@ -136,11 +136,11 @@ fn calls_of(reply: &Reply, calls: Calls) -> Read<Calls> {
     } else {
         calls
     };
-    Read { problem: calls.problem.clone(), value: calls }
+    ReplyReading { problem: calls.problem.clone(), value: calls }
 }
 
 /// The calls made by the provider's tool calling, and why one of them is illegal.
-fn wanted(calls: &[ReplyCall]) -> (Vec<Wanted>, Option<String>) {
+fn wanted(calls: &[ReplyCall]) -> (Vec<ParsedCall>, Option<String>) {
     let wanted = |call: &ReplyCall| {
         let (arguments, mut illegal) = match &call.arguments {
             Arguments::Object(arguments) => (arguments.clone().into(), None),
@@ -151,9 +151,9 @@ fn wanted(calls: &[ReplyCall]) -> (Vec<Wanted>, Option<String>) {
         if call.name.trim().is_empty() {
             illegal = Some(NO_NAME.to_owned());
         }
-        Wanted { name: call.name.clone(), arguments, illegal }
+        ParsedCall { name: call.name.clone(), arguments, illegal }
     };
-    let wanted: Vec<Wanted> = calls.iter().map(wanted).collect();
+    let wanted: Vec<ParsedCall> = calls.iter().map(wanted).collect();
     let problem = wanted.iter().find_map(|call| call.illegal.clone());
     (wanted, problem)
 }

@@ -2,10 +2,10 @@
 
 use m3_llm::{Reply, ToolDefinitions};
 
-use super::{Read, ask, calls_of, ended, tell, used_up};
+use super::{ReplyReading, ask, calls_of, ended, tell, used_up};
 use crate::FinishReason;
 use crate::attempt_state::AttemptState;
-use crate::parse::{self, Act, Calls, Wanted};
+use crate::parse::{self, Act, Calls, ParsedCall};
 use crate::prompts::{LastReactCue, PoolCue, ReactPrompt, filled, quoted, with_schemas};
 use crate::stop::Stop;
 
@@ -54,22 +54,22 @@ pub(crate) async fn react(state: &mut AttemptState<'_>) -> Result<FinishReason, 
     }
 }
 
-fn read(reply: &Reply) -> Read<Turn> {
-    let parse::Reacted { act, cut } = parse::react(&reply.text);
+fn read(reply: &Reply) -> ReplyReading<Turn> {
+    let parse::ReactReply { act, cut } = parse::react(&reply.text);
     let calls = match act {
-        Act::Answer(text) => return Read { value: Turn::Answer(text), problem: None },
+        Act::Answer(text) => return ReplyReading { value: Turn::Answer(text), problem: None },
         Act::Calls(calls) => calls,
         Act::Neither(reason) => Calls {
-            calls: vec![Wanted::illegal(&reply.text, &reason)],
+            calls: vec![ParsedCall::illegal(&reply.text, &reason)],
             oddities: Vec::new(),
             problem: Some(reason),
         },
     };
-    let Read { mut value, mut problem } = calls_of(reply, calls);
+    let ReplyReading { mut value, mut problem } = calls_of(reply, calls);
     if value.calls.is_empty() {
         let reason = "the action has no calls";
-        value.calls.push(Wanted::illegal(&reply.text, reason));
+        value.calls.push(ParsedCall::illegal(&reply.text, reason));
         problem = Some(reason.to_owned());
     }
-    Read { value: Turn::Calls(value, cut), problem }
+    ReplyReading { value: Turn::Calls(value, cut), problem }
 }

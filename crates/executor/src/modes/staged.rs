@@ -8,10 +8,10 @@ use m3_llm::Reply;
 use m3_mcp::ToolName;
 use m3_support::text::counted;
 
-use super::{Read, ask, ask_twice, calls_of, ended, tell, used_up};
+use super::{ReplyReading, ask, ask_twice, calls_of, ended, tell, used_up};
 use crate::FinishReason;
 use crate::attempt_state::AttemptState;
-use crate::parse::{self, Wanted};
+use crate::parse::{self, ParsedCall};
 use crate::prompts::{
     AnswerCue, AnswerPrompt, CallsCue, CallsPrompt, DecisionCue, DecisionPrompt, LastCue, PlanCue,
     PlanPrompt, filled, in_words, quoted, with_schemas,
@@ -61,7 +61,7 @@ async fn plan(state: &mut AttemptState<'_>, prompt: &str) -> Result<Option<Vec<S
         state.attempt.offered.catalog().tools().map(|(name, _)| name.to_string()).collect();
     let read = |reply: &Reply| {
         let planned = parse::plan(&reply.text, offered.iter().map(String::as_str));
-        Read { problem: planned.as_ref().err().cloned(), value: planned.ok() }
+        ReplyReading { problem: planned.as_ref().err().cloned(), value: planned.ok() }
     };
     let planned = ask(state, "plan", prompt, read).await?;
     Ok(planned.map(|planned| {
@@ -71,7 +71,7 @@ async fn plan(state: &mut AttemptState<'_>, prompt: &str) -> Result<Option<Vec<S
 }
 
 /// The calls of the step. Without a plan that could be read, the model may call any tool.
-async fn calls(state: &mut AttemptState<'_>, selected: Option<Vec<String>>) -> Result<Vec<Wanted>, Stop> {
+async fn calls(state: &mut AttemptState<'_>, selected: Option<Vec<String>>) -> Result<Vec<ParsedCall>, Stop> {
     let all = Arc::clone(&state.attempt.offered);
     let offered = all.catalog();
     let is_offered = |name: &String| ToolName::parse(name).is_some_and(|name| offered.get(&name).is_some());
@@ -96,7 +96,7 @@ async fn is_complete(state: &mut AttemptState<'_>) -> Result<bool, Stop> {
     let read = |reply: &Reply| {
         let decided = parse::decision(&reply.text);
         let problem = decided.is_none().then(|| "it is neither yes nor no".to_owned());
-        Read { value: decided, problem }
+        ReplyReading { value: decided, problem }
     };
     let decided = ask(state, "decision", &filled(&DecisionPrompt), read).await?;
     Ok(decided.unwrap_or_else(|| {
@@ -117,7 +117,7 @@ async fn last_words(state: &mut AttemptState<'_>) -> Result<String, Stop> {
     Ok(ask_twice(state, "answer", &filled(&AnswerPrompt), read_answer).await?.0)
 }
 
-fn read_answer(reply: &Reply) -> Read<String> {
+fn read_answer(reply: &Reply) -> ReplyReading<String> {
     let is_missing = reply.text.trim().is_empty();
-    Read { value: reply.text.clone(), problem: is_missing.then(|| "it is empty".to_owned()) }
+    ReplyReading { value: reply.text.clone(), problem: is_missing.then(|| "it is empty".to_owned()) }
 }

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::json::{self as found_json, Found};
+use super::json::{self as found_json, FoundJson};
 
 /// A call as a model wrote it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Wanted {
+pub(crate) struct ParsedCall {
     /// The tool as it was written; empty if there is no name.
     pub(crate) name: String,
     /// The arguments as they were written; null if there are none. A text that holds an object has become that
@@ -21,14 +21,14 @@ pub(crate) struct Wanted {
 #[expect(clippy::struct_field_names, reason = "the calls are what it is about")]
 pub(crate) struct Calls {
     /// In order, illegal calls included.
-    pub(crate) calls: Vec<Wanted>,
+    pub(crate) calls: Vec<ParsedCall>,
     /// What was wrong with the form of calls that were understood all the same.
     pub(crate) oddities: Vec<String>,
     /// Why a part of the reply is not a call.
     pub(crate) problem: Option<String>,
 }
 
-impl Wanted {
+impl ParsedCall {
     /// A part of a reply that is not a call at all.
     pub(crate) fn illegal(text: &str, reason: &str) -> Self {
         Self {
@@ -41,12 +41,12 @@ impl Wanted {
 
 /// Reads the calls of a reply. A reply without any gives one illegal call.
 pub(crate) fn calls(text: &str) -> Calls {
-    let found = match found_json::find(text) {
+    let values = match found_json::find(text) {
         Ok(found) => found,
         Err(reason) => return no_calls(text, &reason),
     };
-    let shaped: Vec<_> = found.iter().filter_map(|found| Some((items(&found.value)?, found))).collect();
-    let Some(((first, shape), Found { oddities, .. })) = shaped.first() else {
+    let shaped: Vec<_> = values.iter().filter_map(|entry| Some((items(&entry.value)?, entry))).collect();
+    let Some(((first, shape), FoundJson { oddities, .. })) = shaped.first() else {
         let reason = "it has JSON, but no `tool_calls` with objects that have a `name` and `arguments`";
         return no_calls(text, reason);
     };
@@ -73,7 +73,7 @@ pub(crate) fn calls(text: &str) -> Calls {
 
 fn no_calls(text: &str, reason: &str) -> Calls {
     Calls {
-        calls: vec![Wanted::illegal(text, reason)],
+        calls: vec![ParsedCall::illegal(text, reason)],
         oddities: Vec::new(),
         problem: Some(reason.to_owned()),
     }
@@ -106,16 +106,16 @@ pub(super) fn note(oddities: &mut Vec<String>, oddity: &str) {
     }
 }
 
-fn wanted(item: &Value, oddities: &mut Vec<String>) -> Wanted {
+fn wanted(item: &Value, oddities: &mut Vec<String>) -> ParsedCall {
     let Some(name) = item.get("name").and_then(Value::as_str).filter(|name| !name.trim().is_empty()) else {
-        return Wanted {
+        return ParsedCall {
             name: String::new(),
             arguments: item.clone(),
             illegal: Some("a call has no `name` that is a text".to_owned()),
         };
     };
     let call =
-        |arguments: Value, illegal: Option<String>| Wanted { name: name.to_owned(), arguments, illegal };
+        |arguments: Value, illegal: Option<String>| ParsedCall { name: name.to_owned(), arguments, illegal };
     match item.get("arguments") {
         None | Some(Value::Null) => {
             note(oddities, "a call has no `arguments`");

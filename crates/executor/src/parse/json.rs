@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// JSON in a text, and what was odd about it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Found {
+pub(super) struct FoundJson {
     pub(super) value: Value,
     pub(super) oddities: Vec<String>,
 }
@@ -21,7 +21,7 @@ pub(super) const LONGEST: usize = 1 << 20;
 const MOST_PLACES: usize = 200;
 
 /// The objects and lists of a text that are not inside others, in order. `Err` says why there is none.
-pub(super) fn find(text: &str) -> Result<Vec<Found>, String> {
+pub(super) fn find(text: &str) -> Result<Vec<FoundJson>, String> {
     let (text, oddities) = without_delimiters(text);
     let text = text.trim();
     if text.is_empty() {
@@ -33,9 +33,9 @@ pub(super) fn find(text: &str) -> Result<Vec<Found>, String> {
     if let Ok(value) = serde_json::from_str::<Value>(text)
         && (value.is_object() || value.is_array())
     {
-        return Ok(vec![Found { value, oddities }]);
+        return Ok(vec![FoundJson { value, oddities }]);
     }
-    let mut found = Vec::new();
+    let mut values = Vec::new();
     let mut problem = None;
     let mut rest = text;
     for _ in 0..MOST_PLACES {
@@ -52,7 +52,7 @@ pub(super) fn find(text: &str) -> Result<Vec<Found>, String> {
                 if span.len() < text.len() {
                     oddities.push("there is text around the JSON".to_owned());
                 }
-                found.push(Found { value, oddities });
+                values.push(FoundJson { value, oddities });
             }
             // Words in brackets are not meant as JSON.
             Err(error) if span.contains('"') => {
@@ -65,8 +65,8 @@ pub(super) fn find(text: &str) -> Result<Vec<Found>, String> {
     // If one cannot be read, the others alone are not what the model meant.
     match problem {
         Some(problem) => Err(problem),
-        None if found.is_empty() => Err("there is no JSON in it".to_owned()),
-        None => Ok(found),
+        None if values.is_empty() => Err("there is no JSON in it".to_owned()),
+        None => Ok(values),
     }
 }
 
@@ -167,9 +167,9 @@ mod tests {
             (format!("<|begin_of_box|>{calls}<|end_of_box|>"), 2),
             (calls.replace("}]}", "},\n ] }"), 1),
         ] {
-            let found = find(&text).unwrap();
-            assert_eq!((&found[0].value, found.len()), (&expected, 1), "{text}");
-            assert_eq!(found[0].oddities.len(), odd, "{text}: {:?}", found[0].oddities);
+            let values = find(&text).unwrap();
+            assert_eq!((&values[0].value, values.len()), (&expected, 1), "{text}");
+            assert_eq!(values[0].oddities.len(), odd, "{text}: {:?}", values[0].oddities);
         }
     }
 
@@ -197,8 +197,8 @@ mod tests {
 
     #[test]
     fn several_values_are_all_found() {
-        let found = find(r#"{"a": 1} and then [2] and {"c": [3,]}"#).unwrap();
-        let values: Vec<Value> = found.into_iter().map(|found| found.value).collect();
+        let entries = find(r#"{"a": 1} and then [2] and {"c": [3,]}"#).unwrap();
+        let values: Vec<Value> = entries.into_iter().map(|entry| entry.value).collect();
         assert_eq!(values, [json!({"a": 1}), json!([2]), json!({"c": [3]})]);
     }
 

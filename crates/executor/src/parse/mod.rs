@@ -6,6 +6,6 @@ mod json;
 mod plan;
 mod react;
 
-pub(super) use calls::{Calls, Wanted, calls};
+pub(super) use calls::{Calls, ParsedCall, calls};
 pub(super) use plan::{decision, plan};
-pub(super) use react::{Act, Reacted, react};
+pub(super) use react::{Act, ReactReply, react};

@@ -16,16 +16,16 @@ pub(crate) struct Plan {
 /// Reads `{"tools": ["server/tool"], "plan": ".."}`; where there is no such thing, takes the offered tools that a
 /// text names. `Err` says why there is no plan.
 pub(crate) fn plan<'a>(text: &str, offered: impl Iterator<Item = &'a str>) -> Result<Plan, String> {
-    let found = json::find(text);
-    let planned = found.as_ref().ok().and_then(|found| {
-        found.iter().find_map(|found| {
-            let tools = found.value.get("tools")?.as_array()?;
+    let values = json::find(text);
+    let planned = values.as_ref().ok().and_then(|values| {
+        values.iter().find_map(|entry| {
+            let tools = entry.value.get("tools")?.as_array()?;
             let name = |tool: &Value| {
                 let named = tool.as_str().or_else(|| tool.get("name").and_then(Value::as_str));
                 named.map(str::to_owned)
             };
             let tools = tools.iter().map(name).collect::<Option<Vec<_>>>()?;
-            Some(Plan { tools, oddities: found.oddities.clone() })
+            Some(Plan { tools, oddities: entry.oddities.clone() })
         })
     });
     if let Some(plan) = planned {
@@ -34,7 +34,7 @@ pub(crate) fn plan<'a>(text: &str, offered: impl Iterator<Item = &'a str>) -> Re
     let mut named: Vec<(usize, &str)> =
         offered.filter_map(|tool| Some((place_of(text, tool)?, tool))).collect();
     if named.is_empty() {
-        let reason = match found {
+        let reason = match values {
             Ok(_) => "it has JSON, but no `tools` with names of tools".to_owned(),
             Err(reason) => reason,
         };
@@ -69,9 +69,9 @@ pub(crate) fn decision(text: &str) -> Option<bool> {
     let first = words.next()?;
     read(first).or_else(|| {
         // `The answer is yes.` is clear; a sentence with both words, or with another "no", is not.
-        let mut said = words.filter_map(read);
-        let one = said.next()?;
-        (said.next().is_none() && one).then_some(true)
+        let mut decisions = words.filter_map(read);
+        let one = decisions.next()?;
+        (decisions.next().is_none() && one).then_some(true)
     })
 }
 

@@ -6,7 +6,7 @@ use std::iter::Peekable;
 
 use serde_json::Value;
 
-use super::calls::{BARE_LIST, Calls, Wanted, calls, note};
+use super::calls::{BARE_LIST, Calls, ParsedCall, calls, note};
 use super::json::{LONGEST, find, too_long};
 
 /// What a model says after its thought.
@@ -22,7 +22,7 @@ pub(crate) enum Act {
 
 /// A reply that was read.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Reacted {
+pub(crate) struct ReactReply {
     /// What it says.
     pub(crate) act: Act,
     /// The reply up to where the model went on to invent an observation; `None` if it did not.
@@ -49,23 +49,23 @@ struct Mark {
 
 /// Reads a reply. Whichever of action and answer comes first counts. An observation that the model invents, and
 /// everything after it, does not.
-pub(crate) fn react(text: &str) -> Reacted {
+pub(crate) fn react(text: &str) -> ReactReply {
     if text.len() > LONGEST {
-        return Reacted { act: Act::Neither(too_long(text)), cut: None };
+        return ReactReply { act: Act::Neither(too_long(text)), cut: None };
     }
     let mut marks = marks(text).filter(|mark| mark.word != Word::Thought).peekable();
     match marks.find(|mark| matches!(mark.word, Word::Action | Word::Answer)) {
         Some(action) if action.word == Word::Action => acted(text, action, &mut marks),
-        Some(answer) => Reacted { act: Act::Answer(text[answer.end..].trim().to_owned()), cut: None },
+        Some(answer) => ReactReply { act: Act::Answer(text[answer.end..].trim().to_owned()), cut: None },
         None => {
             let reason = "it has neither `Action:` nor `Final Answer:`".to_owned();
-            Reacted { act: Act::Neither(reason), cut: None }
+            ReactReply { act: Act::Neither(reason), cut: None }
         }
     }
 }
 
 /// Reads an action, and where the reply goes on after it.
-fn acted(text: &str, action: Mark, marks: &mut Peekable<impl Iterator<Item = Mark>>) -> Reacted {
+fn acted(text: &str, action: Mark, marks: &mut Peekable<impl Iterator<Item = Mark>>) -> ReactReply {
     // The prompt asks for JSON; with an input after it, it is still the prompt's form with something added.
     let is_pair = |input: &Mark| input.word == Word::Input && !text[action.end..input.start].contains('{');
     let (mut calls, next) = if marks.peek().is_some_and(is_pair) {
@@ -90,7 +90,7 @@ fn acted(text: &str, action: Mark, marks: &mut Peekable<impl Iterator<Item = Mar
                 .to_owned(),
         );
     }
-    Reacted { act: Act::Calls(calls), cut }
+    ReactReply { act: Act::Calls(calls), cut }
 }
 
 /// The calls of actions and their inputs, pair by pair, and what follows the last one.
@@ -118,17 +118,17 @@ fn pairs(
 }
 
 /// The call of an action and its input.
-fn paired(name: &str, input: &str, oddities: &mut Vec<String>) -> Wanted {
+fn paired(name: &str, input: &str, oddities: &mut Vec<String>) -> ParsedCall {
     let is_around = |c: char| c.is_whitespace() || matches!(c, '`' | '*' | '"' | '\'' | '[' | ']');
     let name = name.trim_matches(is_around);
     if name.is_empty() || name.contains('\n') {
-        return Wanted::illegal(name, "an action is not the name of a tool");
+        return ParsedCall::illegal(name, "an action is not the name of a tool");
     }
     // The next thought is not part of the input.
     let end = marks(input).find(|mark| mark.word == Word::Thought).map_or(input.len(), |mark| mark.start);
     let input = input[..end].trim();
     let call =
-        |arguments: Value, illegal: Option<String>| Wanted { name: name.to_owned(), arguments, illegal };
+        |arguments: Value, illegal: Option<String>| ParsedCall { name: name.to_owned(), arguments, illegal };
     if input.is_empty() {
         note(oddities, "a call has no `arguments`");
         return call(Value::Null, None);
@@ -196,7 +196,7 @@ mod tests {
 
     use super::*;
 
-    fn names(reacted: &Reacted) -> Vec<&str> {
+    fn names(reacted: &ReactReply) -> Vec<&str> {
         match &reacted.act {
             Act::Calls(calls) => calls.calls.iter().map(|call| call.name.as_str()).collect(),
             _ => Vec::new(),
@@ -265,12 +265,12 @@ mod tests {
 
     #[test]
     fn markers_stand_at_the_beginning_of_lines() {
-        let found = |text| marks(text).map(|mark| (mark.word, mark.start, mark.end)).collect::<Vec<_>>();
+        let markers = |text| marks(text).map(|mark| (mark.word, mark.start, mark.end)).collect::<Vec<_>>();
         assert_eq!(
-            found("an Action: no\r\n > **Action:** yes\nObservation:\n\u{a0}## Final Answer: 7"),
+            markers("an Action: no\r\n > **Action:** yes\nObservation:\n\u{a0}## Final Answer: 7"),
             [(Word::Action, 20, 29), (Word::Observation, 34, 46), (Word::Answer, 52, 65)]
         );
-        assert!(found("").is_empty());
+        assert!(markers("").is_empty());
         for (line, expected) in [
             ("Action 1: x", Some((Word::Action, 0, 9))),
             ("**Action**: x", Some((Word::Action, 2, 11))),
@@ -287,7 +287,7 @@ mod tests {
             ("action: x", None),
             ("Action", None),
         ] {
-            assert_eq!(found(line), Vec::from_iter(expected), "{line}");
+            assert_eq!(markers(line), Vec::from_iter(expected), "{line}");
         }
     }
 
@@ -295,15 +295,15 @@ mod tests {
     #[test]
     fn the_classic_form_is_a_name_and_its_input() {
         let read = |text: &str| {
-            let Reacted { act: Act::Calls(calls), cut } = react(text) else { panic!("{text}") };
+            let ReactReply { act: Act::Calls(calls), cut } = react(text) else { panic!("{text}") };
             assert!(calls.oddities[0].contains("`Action Input`"), "{text}: {calls:?}");
             let cut = cut.map_or_else(String::new, |cut| text[cut.len()..].trim_start().to_owned());
-            let found = calls
+            let parsed = calls
                 .calls
                 .iter()
                 .map(|call| (call.name.clone(), call.arguments.clone(), call.illegal.is_none()));
             assert_eq!(calls.problem.is_some(), calls.calls.iter().any(|call| call.illegal.is_some()));
-            (found.collect::<Vec<_>>(), cut)
+            (parsed.collect::<Vec<_>>(), cut)
         };
         let call = |name: &str, arguments: Value| (name.to_owned(), arguments, true);
         let eel = || call("a/b", json!({"q": "eel"}));

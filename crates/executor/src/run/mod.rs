@@ -37,7 +37,7 @@ pub use prediction::{ModelReport, PREDICTION_SCHEMA, Prediction, RunReport, RunS
 pub use prices::{Price, Prices, PricesError};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use work::{OpenTask, Work, Worked, blocking};
+use work::{ItemEnd, OpenTask, Work, blocking};
 pub use workspace::KeepWorkspaces;
 
 use super::{Event, Events, Offered, RunBlocker, RunOptions, TaskEvent};
@@ -202,7 +202,7 @@ impl Begun {
             breaker.replied();
         }
         let fared = Arc::clone(&breaker);
-        let unfinished = Arc::new(Unfinished::default());
+        let unfinished = Arc::new(OpenUsage::default());
         let noted = Arc::clone(&unfinished);
         let events: Events = Arc::new(move |told| {
             if matches!(told.event, Event::Answered { .. }) {
@@ -247,9 +247,9 @@ impl Begun {
 
 /// The usage that the model has reported for tasks that are not done.
 #[derive(Debug, Default)]
-struct Unfinished(Mutex<HashMap<(String, u32), Usage>>);
+struct OpenUsage(Mutex<HashMap<(String, u32), Usage>>);
 
-impl Unfinished {
+impl OpenUsage {
     fn note(&self, told: &TaskEvent) {
         let mut begun = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let run = (told.task.clone(), told.repeat);
@@ -284,7 +284,7 @@ async fn work_all(
     combiner: &mut Combiner,
 ) -> Result<bool, RunError> {
     let mut left = items.into_iter().peekable();
-    let mut running: JoinSet<(Item, Result<Worked, RunError>)> = JoinSet::new();
+    let mut running: JoinSet<(Item, Result<ItemEnd, RunError>)> = JoinSet::new();
     let (mut failure, mut is_interrupted) = (None, false);
     let mut open: Vec<(Item, OpenTask)> = Vec::new();
     let mut tick = tokio::time::interval(Duration::from_millis(500));
@@ -309,9 +309,9 @@ async fn work_all(
         };
         let Some(joined) = joined else { break };
         match joined {
-            Ok((item, Ok(Worked::Done(_)))) => combiner.add(&item),
-            Ok((_, Ok(Worked::Interrupted))) => is_interrupted = true,
-            Ok((item, Ok(Worked::Open(task)))) => open.push((item, *task)),
+            Ok((item, Ok(ItemEnd::Done(_)))) => combiner.add(&item),
+            Ok((_, Ok(ItemEnd::Interrupted))) => is_interrupted = true,
+            Ok((item, Ok(ItemEnd::Open(task)))) => open.push((item, *task)),
             Ok((_, Err(error))) => {
                 stop.cancel();
                 failure.get_or_insert(error);
@@ -362,7 +362,7 @@ fn summary(run: &Run, present: &[Vec<bool>]) -> RunSummary {
         for (task, _) in
             run.tasks.iter().zip(present).filter(|(task, is_present)| task.is_selected && **is_present)
         {
-            if let Some(kept) = run.output.kept(&task.task.id, repeat) {
+            if let Some(kept) = run.output.kept_prediction(&task.task.id, repeat) {
                 summary.add(&kept);
             }
         }

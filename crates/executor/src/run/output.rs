@@ -140,7 +140,7 @@ impl OutputFolder {
     }
 
     /// The prediction that was kept, if there is one and it can be read.
-    pub(super) fn kept(&self, id: &str, repeat: u32) -> Option<KeptPrediction> {
+    pub(super) fn kept_prediction(&self, id: &str, repeat: u32) -> Option<KeptPrediction> {
         let text = std::fs::read(self.prediction(id, repeat)).ok()?;
         KeptPrediction::read(id, &text)
     }

@@ -59,7 +59,7 @@ pub(super) fn plan(run: &Run, attempts: &Attempts) -> Plan {
         let mut present = Vec::with_capacity(run.tasks.len());
         for (index, task) in run.tasks.iter().enumerate() {
             let id = &task.task.id;
-            let kept = run.output.kept(id, repeat);
+            let kept = run.output.kept_prediction(id, repeat);
             if kept.is_none() && !task.is_selected {
                 // Its key is not needed, and would require reading its image.
                 present.push(false);

@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// How an [`Item`] ended.
-pub(super) enum Worked {
+pub(super) enum ItemEnd {
     /// Its prediction is written.
     Done(FinishReason),
     /// It was interrupted, and will be run again.
@@ -61,7 +61,7 @@ enum Unavailable {
 
 impl Work {
     /// Runs the task.
-    pub(super) async fn work(self) -> Result<Worked, RunError> {
+    pub(super) async fn work(self) -> Result<ItemEnd, RunError> {
         let began = Instant::now();
         self.tell(Event::Started);
         let (attempted, host) = match self.ready().await {
@@ -73,9 +73,9 @@ impl Work {
             host.close().await;
         }
         let is_kept = match &worked {
-            Ok(Worked::Done(finish)) => self.run.keep.keeps(*finish),
-            Ok(Worked::Open(task)) => self.run.keep.keeps(task.record.finish),
-            Ok(Worked::Interrupted) | Err(_) => self.run.keep == KeepWorkspaces::Always,
+            Ok(ItemEnd::Done(finish)) => self.run.keep.keeps(*finish),
+            Ok(ItemEnd::Open(task)) => self.run.keep.keeps(task.record.finish),
+            Ok(ItemEnd::Interrupted) | Err(_) => self.run.keep == KeepWorkspaces::Always,
         };
         if !is_kept {
             self.remove_workspace().await;
@@ -215,7 +215,7 @@ impl Work {
         &self,
         attempted: Result<Attempted, Unavailable>,
         began: Instant,
-    ) -> Result<Worked, RunError> {
+    ) -> Result<ItemEnd, RunError> {
         let record = match attempted {
             Ok(Attempted::Done(record)) => record,
             Ok(Attempted::Blocked(blocker, record)) => {
@@ -223,7 +223,7 @@ impl Work {
                 match self.breaker.failed(&self.asked(model), model) {
                     FailureScope::Model => return Err(blocker.into()),
                     FailureScope::Unknown => {
-                        return Ok(Worked::Open(Box::new(OpenTask { blocker, record: *record, began })));
+                        return Ok(ItemEnd::Open(Box::new(OpenTask { blocker, record: *record, began })));
                     }
                     FailureScope::Task => *record,
                 }
@@ -231,7 +231,7 @@ impl Work {
             Ok(Attempted::Interrupted(record)) => {
                 self.keep_interrupted(*record, began).await?;
                 self.tell(Event::Interrupted);
-                return Ok(Worked::Interrupted);
+                return Ok(ItemEnd::Interrupted);
             }
             Err(Unavailable::Task(class, reason)) => {
                 let reason = self.run.redactor.text(&reason).into_owned();
@@ -294,12 +294,12 @@ impl Work {
     }
 
     /// Records as failed a task that the model did not answer.
-    pub(super) async fn finish_open(&self, task: OpenTask) -> Result<Worked, RunError> {
+    pub(super) async fn finish_open(&self, task: OpenTask) -> Result<ItemEnd, RunError> {
         self.finish(task.record, task.began).await
     }
 
     /// Writes the prediction before its event: whoever reads about it in the journal can find it.
-    async fn finish(&self, record: Record, began: Instant) -> Result<Worked, RunError> {
+    async fn finish(&self, record: Record, began: Instant) -> Result<ItemEnd, RunError> {
         let prediction = self.prediction(record, began);
         let finish = prediction.finish;
         let event = Event::Finished {
@@ -312,7 +312,7 @@ impl Work {
         let (run, id, repeat) = (Arc::clone(&self.run), self.task().task.id.clone(), self.item.repeat);
         blocking(move || run.output.write_prediction(&id, repeat, &prediction.to_line())).await??;
         self.tell(event);
-        Ok(Worked::Done(finish))
+        Ok(ItemEnd::Done(finish))
     }
 }
 

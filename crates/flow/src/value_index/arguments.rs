@@ -28,48 +28,48 @@ impl ValueIndex {
 
     /// The sought values for an argument as a whole; with `learns`, its words are added to the index.
     fn of_argument(&mut self, leaf: &Leaf<'_>, learns: bool) -> Vec<SoughtValue> {
-        let mut found = Vec::new();
+        let mut values = Vec::new();
         let is_setting = is_setting(&leaf.name);
         if is_setting || is_weak(leaf.value) {
-            found = named(argument_classes(&leaf.name), leaf.value);
-            found.extend(only_text(leaf.value).map(SoughtValue::Only));
+            values = named(argument_classes(&leaf.name), leaf.value);
+            values.extend(only_text(leaf.value).map(SoughtValue::Only));
         }
         if is_setting {
-            return found;
+            return values;
         }
         match leaf.value {
             Json::String(text) => {
                 let text = plain(text);
                 let ids = if learns { self.learn(&text) } else { Vec::new() };
                 match Number::from_text(&text) {
-                    Some(number) => found.push(SoughtValue::Number(number)),
+                    Some(number) => values.push(SoughtValue::Number(number)),
                     None if !ids.is_empty() => {
-                        found.push(SoughtValue::Text(ids.into_iter().take(MAX_TOKENS).collect()));
+                        values.push(SoughtValue::Text(ids.into_iter().take(MAX_TOKENS).collect()));
                     }
                     None => {}
                 }
                 let least = least_digits(&text);
                 let long = numbers(&text).map(|(_, number)| number);
                 let long = long.filter(|number| number.significant_digits() >= least);
-                found.extend(long.take(MAX_NUMBERS).map(SoughtValue::Number));
+                values.extend(long.take(MAX_NUMBERS).map(SoughtValue::Number));
             }
             Json::LongInteger(digits) => {
                 let ids = if learns { self.learn(digits) } else { Vec::new() };
-                found.push(SoughtValue::Text(ids));
+                values.push(SoughtValue::Text(ids));
             }
             value => {
                 let number = Number::from_json(value);
                 let is_small_amount =
                     |number: &Number| is_amount(&leaf.name) && number.significant_digits() <= 2;
-                found.extend(number.filter(|number| !is_small_amount(number)).map(SoughtValue::Number));
+                values.extend(number.filter(|number| !is_small_amount(number)).map(SoughtValue::Number));
             }
         }
-        found
+        values
     }
 
     /// The sought values that an argument contains: the argument itself, and those in its text.
     pub(crate) fn in_argument(&mut self, leaf: &Leaf<'_>) -> Vec<usize> {
-        let mut found: Vec<usize> =
+        let mut numbers: Vec<usize> =
             self.of_argument(leaf, false).iter().filter_map(|sought| self.number_of(sought)).collect();
         if !is_setting(&leaf.name) {
             let text = match leaf.value {
@@ -86,13 +86,13 @@ impl ValueIndex {
                     && length > 24
                     && fit == Fit::Within;
                 if is_all || (self.weight(sought) == TextWeight::Anywhere && !is_lost) {
-                    found.push(sought);
+                    numbers.push(sought);
                 }
             });
         }
-        found.sort_unstable();
-        found.dedup();
-        found
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
     }
 }
 
@@ -106,7 +106,7 @@ fn least_digits(text: &str) -> usize {
     }
 }
 
-/// Whether a text consists of numbers, signs and names of functions: `129*37`, `sqrt(12) / 7`, `(3 + 4) ^ 2`.
+/// Whether a text consists of numbers, operators and names of functions: `129*37`, `sqrt(12) / 7`, `(3 + 4) ^ 2`.
 fn is_formula(text: &str) -> bool {
     let is_sign = |c: char| matches!(c, '+' | '-' | '*' | '/' | '^' | '%' | '=' | '(' | '×' | '÷' | '·');
     let words = || text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
@@ -144,7 +144,8 @@ fn named(classes: Vec<String>, value: &Json) -> Vec<SoughtValue> {
     named_value(value).map(|text| of_classes(classes, &text)).unwrap_or_default()
 }
 
-/// A value as it is looked for by the name of its field: numbers are equal to their texts. `None` for what needs no name.
+/// A value as it is searched by the name of its field: numbers are equal to their texts. `None` for a value that needs
+/// no name.
 pub(super) fn named_value(value: &Json) -> Option<String> {
     let text = match value {
         Json::String(text) if text.len() <= 64 => match Number::from_text(text) {

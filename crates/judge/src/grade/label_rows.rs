@@ -5,7 +5,7 @@ use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::Path;
 
 use m3_support::text::shortened;
-use m3_support::unpack::Unpacked;
+use m3_support::unpack::GzipReader;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -118,7 +118,7 @@ pub(super) fn read_rows(path: &Path) -> io::Result<Result<Vec<Result<LabelRow, S
     let (mut bytes, mut file) = (Vec::new(), BufReader::new(File::open(path)?));
     let is_gzip = file.fill_buf()?.starts_with(&GZIP);
     let name = if is_gzip { path.with_extension("") } else { path.to_owned() };
-    let content: &mut dyn Read = if is_gzip { &mut Unpacked::new(file) } else { &mut file };
+    let content: &mut dyn Read = if is_gzip { &mut GzipReader::new(file) } else { &mut file };
     content.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(io::ErrorKind::FileTooLarge.into());

@@ -60,7 +60,7 @@ pub(super) struct Findings {
 
 impl Findings {
     pub(super) fn new(chain: &Chain) -> Self {
-        let effects: Vec<Effects> = chain.calls.iter().map(Effects::of).collect();
+        let effects: Vec<Effects> = chain.calls.iter().map(Effects::from_call).collect();
         let overlaps = PathOverlaps::new(&effects);
         let uses = find_uses(chain);
         let succeeded: Vec<bool> =

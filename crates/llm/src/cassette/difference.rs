@@ -1,4 +1,4 @@
-//! What is different in a request that a cassette does not have: the place, and the values there.
+//! The difference between a request and the nearest one in a cassette: the place, and the values there.
 
 use std::cmp::Reverse;
 use std::path::Path;
@@ -51,7 +51,7 @@ pub(super) fn describe(path: &Path, recording: &Recording) -> String {
 /// length differs.
 type Nearness = (bool, usize, Reverse<usize>);
 
-/// The request of the same task with the longest common beginning, and of those the one nearest in length.
+/// The request of the same task with the longest common beginning; of several, the one nearest in length.
 fn nearest(path: &Path, recording: &Recording) -> Option<(String, Value)> {
     let (_, mut reader) = Reader::open(path).ok()?;
     let asked = canonical(&recording.body);
@@ -127,10 +127,10 @@ mod tests {
         let mut asked = recorded.clone();
         assert_eq!(first(&recorded, &asked, String::new()), None);
         asked["messages"][1]["content"] = json!("Count the apples in it, please!");
-        let found = first(&recorded, &asked, String::new()).unwrap();
-        assert_eq!(found.pointer, "/messages/1/content");
+        let difference = first(&recorded, &asked, String::new()).unwrap();
+        assert_eq!(difference.pointer, "/messages/1/content");
         assert_eq!(
-            (found.recorded.as_str(), found.asked.as_str()),
+            (difference.recorded.as_str(), difference.asked.as_str()),
             ("…apples in it, please.", "…apples in it, please!")
         );
         asked["messages"][1] = json!([]);

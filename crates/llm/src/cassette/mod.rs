@@ -49,8 +49,8 @@ use super::{ModelName, Scope};
 /// The value of `schema` in the first line.
 pub const SCHEMA: &str = "m3.cassette/1";
 
-/// Values that are nested deeper are kept as text: a line is nested deeper than what is in it, and readers have
-/// limits (`serde_json`: 128).
+/// Values that are nested deeper are kept as text: a line is nested deeper than its values, and readers have limits
+/// (`serde_json`: 128).
 const MAX_DEPTH: usize = 100;
 
 /// One try at a request.
@@ -64,7 +64,7 @@ pub(crate) struct Try {
     pub(crate) body: Option<Vec<u8>>,
     /// Why there was no answer.
     pub(crate) error: Option<String>,
-    /// What was done after the try.
+    /// The action after the try.
     pub(crate) then: Then,
 }
 
@@ -94,7 +94,7 @@ impl Header {
 /// Why a cassette cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CassetteError {
-    /// It cannot be read.
+    /// The cassette cannot be read.
     #[error("failed to read the cassette `{}`: {source}\nhint: `--record FILE` makes one (`--ask-record FILE` with `--ask`)", path.display())]
     Read {
         /// The file.
@@ -103,7 +103,7 @@ pub enum CassetteError {
         #[source]
         source: io::Error,
     },
-    /// It cannot be created, or opened for writing.
+    /// The cassette cannot be created, or opened for writing.
     #[error("failed to open the cassette `{}`: {source}\nhint: {}", path.display(), m3_support::files::hint(source))]
     Open {
         /// The file.
@@ -112,7 +112,7 @@ pub enum CassetteError {
         #[source]
         source: io::Error,
     },
-    /// It cannot be written.
+    /// The cassette cannot be written.
     #[error("failed to write the cassette `{}`: {reason}\nhint: what was recorded until then is kept", path.display())]
     Write {
         /// The file.
@@ -125,7 +125,7 @@ pub enum CassetteError {
     NotACassette {
         /// The file.
         path: PathBuf,
-        /// What is missing.
+        /// The missing part.
         reason: String,
     },
     /// A line of it is broken.
@@ -133,12 +133,12 @@ pub enum CassetteError {
     Line {
         /// The file.
         path: PathBuf,
-        /// Its number, from 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// It holds another model's answers.
+    /// The cassette holds another model's answers.
     #[error(
         "the cassette `{}` is of `{recorded}`, not of `{asked}`\nhint: record each model in a file of its own",
         path.display()
@@ -146,12 +146,12 @@ pub enum CassetteError {
     OtherModel {
         /// The file.
         path: PathBuf,
-        /// Its model.
+        /// The model of the cassette.
         recorded: String,
         /// The model that is to be recorded.
         asked: String,
     },
-    /// It should be replayed and recorded into at the same time.
+    /// The cassette should be replayed and recorded into at the same time.
     #[error(
         "the cassette `{}` is played, and cannot be recorded into as well: it would grow by what it holds already\n\
          hint: name another file, or leave out one of the two",
@@ -161,7 +161,7 @@ pub enum CassetteError {
         /// The file.
         path: PathBuf,
     },
-    /// Its name is that of a compressed file, but cassettes are written uncompressed.
+    /// The name is that of a compressed file, but cassettes are written uncompressed.
     #[error(
         "`{}` cannot be recorded into: a cassette is plain text, so that nothing of it is lost when the run is killed\n\
          hint: name it without `.gz`, and compress it afterwards; compressed ones are played as they are",
@@ -236,7 +236,7 @@ struct ModelEntry {
     milliseconds: u64,
 }
 
-/// What was done after a try.
+/// The action after a try.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Then {
@@ -305,7 +305,7 @@ impl CallEntry {
 struct ContentHash([u8; 32]);
 
 impl ContentHash {
-    fn of(name: &str, content: &Value) -> Self {
+    fn new(name: &str, content: &Value) -> Self {
         let mut hash = Sha256::new();
         hash.update((name.len() as u64).to_le_bytes());
         hash.update(name);

@@ -121,7 +121,7 @@ impl Cassette {
 
     fn add_call(&mut self, entry: CallEntry) {
         self.last_attempts.add(&entry.scope);
-        let content = ContentHash::of(&entry.tool, &as_given(entry.arguments.clone()));
+        let content = ContentHash::new(&entry.tool, &as_given(entry.arguments.clone()));
         self.calls.add(content, entry.scope.clone(), entry);
     }
 
@@ -158,7 +158,7 @@ impl Cassette {
         let workspace = Workspace::new(scope.workspace.as_deref());
         let mut arguments = Value::Object(arguments.clone());
         workspace.hide_in(&mut arguments);
-        let content = ContentHash::of(tool, &arguments);
+        let content = ContentHash::new(tool, &arguments);
         let mut entry = (*self.calls.next(content, &scope.into(), &self.last_attempts)?).clone();
         entry.result = entry.result.map(|result| {
             let mut result = as_given(result);
@@ -177,12 +177,13 @@ impl Cassette {
     /// # Errors
     /// None was recorded for this repetition of the task; the error says what differs.
     pub(crate) fn exchange(&self, recording: &Recording) -> Result<Arc<Exchange>, String> {
-        let found = self.exchanges.next(recording.content, &(&recording.scope).into(), &self.last_attempts);
-        let found = found.map_err(|others| match others {
+        let exchange =
+            self.exchanges.next(recording.content, &(&recording.scope).into(), &self.last_attempts);
+        let exchange = exchange.map_err(|others| match others {
             Others::None => format!("{}\n{HINT_CHANGED}", difference::describe(&self.path, recording)),
             others => others.to_string(),
         })?;
-        let mut exchange = (*found).clone();
+        let mut exchange = (*exchange).clone();
         for tried in &mut exchange.tries {
             if let Some(body) = tried.body.take() {
                 tried.body = Some(revealed(&body, &recording.workspace));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use m3_support::files::is_gzip;
 use m3_support::text::shortened;
-use m3_support::unpack::Unpacked;
+use m3_support::unpack::GzipReader;
 
 use super::{CassetteError, Entry, Header, SCHEMA};
 
@@ -36,7 +36,7 @@ impl Reader {
         let mut file = BufReader::new(File::open(path).map_err(failed)?);
         let is_gzip = is_gzip(file.fill_buf().map_err(failed)?);
         let input: Box<dyn BufRead + Send> =
-            if is_gzip { Box::new(Unpacked::buffered(file)) } else { Box::new(file) };
+            if is_gzip { Box::new(GzipReader::buffered(file)) } else { Box::new(file) };
         let mut reader = Self { path: path.to_owned(), input, line: 0, read: 0, cut: Vec::new() };
         let line = reader.line()?.unwrap_or_default();
         let header = read_header(&line)

@@ -150,12 +150,12 @@ impl Recorder {
 
 /// Whether a first line is that of a cassette of this model.
 fn check(path: &Path, first: &[u8], header: Header) -> Result<(), CassetteError> {
-    let found =
+    let recorded =
         read_header(first).map_err(|reason| CassetteError::NotACassette { path: path.to_owned(), reason })?;
-    if found.model == header.model {
+    if recorded.model == header.model {
         return Ok(());
     }
-    Err(CassetteError::OtherModel { path: path.to_owned(), recorded: found.model, asked: header.model })
+    Err(CassetteError::OtherModel { path: path.to_owned(), recorded: recorded.model, asked: header.model })
 }
 
 /// Whether this is the beginning of one of our first lines, or empty.
@@ -192,7 +192,7 @@ impl Recording {
             recorder.redact(&mut body);
         }
         workspace.hide_in(&mut body);
-        let content = ContentHash::of(&path, &body);
+        let content = ContentHash::new(&path, &body);
         Self { scope: scope.clone(), workspace, content, path, body }
     }
 }

@@ -16,8 +16,8 @@ pub(super) struct Tape<T> {
     played: Mutex<HashMap<(ContentHash, ScopeEntry), usize>>,
 }
 
-/// For which other repetitions or tasks an answer was recorded, when there is none for the one that asks. Such an
-/// answer is not replayed: what one repetition got does not tell what another one would get.
+/// The other repetitions or tasks that an answer was recorded for, when the one that asks has no recording. Such an
+/// answer is not replayed: the answer to one repetition does not tell what another one would get.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Others {
     /// For no other.
@@ -161,7 +161,7 @@ mod tests {
 
     fn tape(recorded: &[(ScopeEntry, &'static str)]) -> (Tape<&'static str>, LastAttempts, ContentHash) {
         let (mut tape, mut last) = (Tape::default(), LastAttempts::default());
-        let content = ContentHash::of("x", &json!({}));
+        let content = ContentHash::new("x", &json!({}));
         for (scope, take) in recorded {
             last.add(scope);
             tape.add(content, scope.clone(), *take);
@@ -193,18 +193,19 @@ mod tests {
             tape(&[(scope("a", 3, 1), "a3"), (scope("a", 1, 1), "a1"), (scope("b", 1, 1), "b1")]);
         let next = |scope| tape.next(content, &scope, &last).unwrap_err();
         assert_eq!(next(scope("a", 4, 1)), Others::Repeats { recorded: vec![1, 3], asked: 4 });
-        let said = next(scope("a", 4, 1)).to_string();
+        let message = next(scope("a", 4, 1)).to_string();
         assert!(
-            said.starts_with("it was recorded in repetition 1, 3 of the task, and is asked in repetition 4")
+            message
+                .starts_with("it was recorded in repetition 1, 3 of the task, and is asked in repetition 4")
         );
-        assert!(said.contains("\nhint: record as many repetitions as are played"), "{said}");
+        assert!(message.contains("\nhint: record as many repetitions as are played"), "{message}");
         assert_eq!(next(scope("b", 2, 1)), Others::Repeats { recorded: vec![1], asked: 2 });
-        let said = next(scope("c", 1, 1)).to_string();
+        let message = next(scope("c", 1, 1)).to_string();
         assert!(
-            said.starts_with("it was recorded for task `a`, and is asked for task `c`\nhint: "),
-            "{said}"
+            message.starts_with("it was recorded for task `a`, and is asked for task `c`\nhint: "),
+            "{message}"
         );
-        let unknown = tape.next(ContentHash::of("y", &json!({})), &scope("a", 1, 1), &last);
+        let unknown = tape.next(ContentHash::new("y", &json!({})), &scope("a", 1, 1), &last);
         assert_eq!(unknown, Err(Others::None));
     }
 

@@ -45,18 +45,18 @@ impl Workspace {
         };
         let mut out = String::with_capacity(text.len());
         let mut done = 0;
-        for found in finder.find_iter(text) {
-            let rest = &text[found.end()..];
-            out.push_str(&text[done..found.start()]);
-            done = found.end();
-            if found.pattern().as_usize() == self.forms {
+        for hit in finder.find_iter(text) {
+            let rest = &text[hit.end()..];
+            out.push_str(&text[done..hit.start()]);
+            done = hit.end();
+            if hit.pattern().as_usize() == self.forms {
                 out.push_str(OPEN);
                 if rest.trim_start_matches(':').starts_with('}') {
                     out.push(':');
                 }
             } else if rest.starts_with(|c: char| c.is_alphanumeric() || "_-".contains(c)) {
                 // A longer path that only begins like the workspace's.
-                out.push_str(&text[found.range()]);
+                out.push_str(&text[hit.range()]);
             } else {
                 out.push_str("{workspace}");
             }

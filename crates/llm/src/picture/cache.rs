@@ -10,7 +10,7 @@ use super::{Picture, PictureError, PictureLimits};
 /// The most bytes of all kept pictures.
 const ALL_BYTES: usize = 64 << 20;
 
-/// What keeping a picture takes besides its bytes, roughly.
+/// The memory of a cached picture besides its bytes, roughly.
 const OVERHEAD: usize = 1 << 10;
 
 /// Pictures by the file they were made of. Clones share them.
@@ -102,7 +102,7 @@ impl Pictures {
     }
 
     #[cfg(test)]
-    pub(super) fn kept(&self) -> (usize, usize) {
+    pub(super) fn size(&self) -> (usize, usize) {
         let held = self.shelf();
         (held.places.len(), held.bytes)
     }

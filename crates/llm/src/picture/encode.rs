@@ -30,11 +30,11 @@ pub(super) struct Source {
 }
 
 /// An image that was written.
-pub(super) struct Encoded {
+pub(super) struct EncodedImage {
     pub(super) mime_type: &'static str,
     pub(super) size: (u32, u32),
     pub(super) bytes: Vec<u8>,
-    /// What was changed, in words.
+    /// The changes, in words.
     pub(super) changes: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ pub(super) enum EncodingProblem {
 impl Source {
     /// Writes a photograph as JPEG and anything else as PNG; if that has more than `max_bytes`, as JPEG of falling
     /// quality, then with smaller sides.
-    pub(super) fn encode(&self, max_bytes: usize) -> Result<Encoded, EncodingProblem> {
+    pub(super) fn encode(&self, max_bytes: usize) -> Result<EncodedImage, EncodingProblem> {
         let fits = |bytes: &Vec<u8>| bytes.len() <= max_bytes;
         let size = (self.image.width(), self.image.height());
         let mut changes = Vec::new();
@@ -60,7 +60,7 @@ impl Source {
             let bytes = self.png().map_err(EncodingProblem::Encoder)?;
             if fits(&bytes) {
                 changes.push("re-encoded as image/png".to_owned());
-                return Ok(Encoded { mime_type: "image/png", size, bytes, changes });
+                return Ok(EncodedImage { mime_type: "image/png", size, bytes, changes });
             }
         }
         let (opaque, had_alpha) = opaque(&self.image);
@@ -74,7 +74,7 @@ impl Source {
             if fits(&bytes) {
                 let reason = if first == Some(quality) { String::new() } else { because(quality, max_bytes) };
                 changes.push(format!("re-encoded as image/jpeg{reason}"));
-                return Ok(Encoded { mime_type: "image/jpeg", size, bytes, changes });
+                return Ok(EncodedImage { mime_type: "image/jpeg", size, bytes, changes });
             }
         }
         self.shrink(opaque, max_bytes, changes)
@@ -86,7 +86,7 @@ impl Source {
         mut opaque: DynamicImage,
         max_bytes: usize,
         mut changes: Vec<String>,
-    ) -> Result<Encoded, EncodingProblem> {
+    ) -> Result<EncodedImage, EncodingProblem> {
         let [.., lowest] = LOWER_QUALITIES;
         loop {
             let longest = opaque.width().max(opaque.height());
@@ -101,7 +101,7 @@ impl Source {
                 changes.push(scaled);
                 changes.push(format!("re-encoded as image/jpeg{}", because(lowest, max_bytes)));
                 let size = (opaque.width(), opaque.height());
-                return Ok(Encoded { mime_type: "image/jpeg", size, bytes, changes });
+                return Ok(EncodedImage { mime_type: "image/jpeg", size, bytes, changes });
             }
         }
     }

@@ -20,7 +20,7 @@ pub enum PictureError {
         /// The image.
         name: String,
     },
-    /// It cannot be opened or read.
+    /// The file cannot be opened or read.
     #[error("failed to read `{name}`: {source}\nhint: check that it is there and may be read")]
     Unreadable {
         /// The image.
@@ -29,13 +29,13 @@ pub enum PictureError {
         #[source]
         source: io::Error,
     },
-    /// It has no bytes or no pixels.
+    /// The file has no bytes or no pixels.
     #[error("`{name}` is empty\nhint: put an image there")]
     Empty {
         /// The image.
         name: String,
     },
-    /// It is not an image, or one in a format that models cannot be shown.
+    /// The file is not an image, or one in a format that models cannot be shown.
     #[error(
         "`{name}` is {found}, not an image that can be shown\nhint: make it a PNG, JPEG, WebP, GIF, BMP or TIFF"
     )]
@@ -45,7 +45,7 @@ pub enum PictureError {
         /// The type of the file, such as `text/plain`.
         found: &'static str,
     },
-    /// It begins like an image, but cannot be decoded to its end.
+    /// The file begins like an image, but cannot be decoded to its end.
     #[error("`{name}` is damaged or cut off ({found}): {reason}\nhint: get the file again, or save it anew")]
     Damaged {
         /// The image.
@@ -74,7 +74,7 @@ pub enum PictureError {
         /// The limit.
         max_bytes: usize,
     },
-    /// It was read but cannot be written.
+    /// The image was read but cannot be written.
     #[error("failed to re-encode `{name}`: {source}\nhint: save it as PNG or JPEG")]
     Encode {
         /// The image.
@@ -98,26 +98,26 @@ impl PictureError {
             ImageFileError::Unreadable(source) => Self::Unreadable { name, source },
             ImageFileError::TooLarge { bytes } => Self::TooLarge { name, found: format!("{bytes} bytes") },
             ImageFileError::TooManyPixels { width, height } => {
-                let found =
+                let size =
                     format!("{width} x {height} pixels, more than {} million", MOST_PIXELS / 1_000_000);
-                Self::TooLarge { name, found }
+                Self::TooLarge { name, found: size }
             }
             ImageFileError::NotAnImage(_) if bytes.is_empty() => Self::Empty { name },
             ImageFileError::NotAnImage(ImageError::Limits(error)) => {
-                let found = match error.kind() {
+                let size = match error.kind() {
                     LimitErrorKind::DimensionError => "a side has more than 16384 pixels",
                     _ => "it takes more than 512 MiB when decoded",
                 };
-                Self::TooLarge { name, found: found.to_owned() }
+                Self::TooLarge { name, found: size.to_owned() }
             }
             ImageFileError::NotAnImage(source) => {
-                let media = Media::of(bytes);
-                let found = media.mime_type;
-                if media.kind == Kind::Image && is_read(found) {
+                let media = Media::from_bytes(bytes);
+                let mime_type = media.mime_type;
+                if media.kind == Kind::Image && is_read(mime_type) {
                     let reason = visible(&source.to_string(), false).into_owned();
-                    Self::Damaged { name, found, reason, source: Some(Box::new(source)) }
+                    Self::Damaged { name, found: mime_type, reason, source: Some(Box::new(source)) }
                 } else {
-                    Self::NotAnImage { name, found }
+                    Self::NotAnImage { name, found: mime_type }
                 }
             }
         }

@@ -14,11 +14,11 @@ mod tests;
 use std::path::Path;
 
 pub use cache::Pictures;
-use encode::{Encoded, Source};
+use encode::{EncodedImage, Source};
 pub use error::PictureError;
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageFormat};
-use m3_images::Opened;
+use m3_images::OpenedImage;
 use m3_support::text::hexadecimal;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -44,14 +44,14 @@ pub struct Picture {
     /// The size of the file in pixels, as it is shown, if it was scaled down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scaled_from: Option<(u32, u32)>,
-    /// What was changed compared with the file; empty if its bytes are sent unchanged.
+    /// The changes compared with the file; empty if its bytes are sent unchanged.
     pub changes: Vec<String>,
     /// The bytes that are sent.
     #[serde(skip)]
     pub bytes: Vec<u8>,
 }
 
-/// What a wire accepts.
+/// The limits of a wire for one image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub struct PictureLimits {
     /// The longest side, in pixels; at least 1.
@@ -82,7 +82,7 @@ impl Picture {
     /// The errors of [`Picture::open`].
     pub fn from_bytes(name: &str, bytes: Vec<u8>, limits: &PictureLimits) -> Result<Self, PictureError> {
         let failed = |error| PictureError::new(name, &bytes, error);
-        let mut opened = Opened::new(&bytes).map_err(failed)?;
+        let mut opened = OpenedImage::new(&bytes).map_err(failed)?;
         let facts = opened.facts;
         if facts.width == 0 || facts.height == 0 {
             return Err(PictureError::empty(name));
@@ -120,7 +120,7 @@ impl Picture {
             profile,
             image: upright,
         };
-        let Encoded { mime_type, size, bytes, changes: encoding } =
+        let EncodedImage { mime_type, size, bytes, changes: encoding } =
             source.encode(limits.max_bytes).map_err(|problem| PictureError::encoding(name, problem))?;
         changes.extend(encoding);
         let whole = (facts.width, facts.height);

@@ -317,8 +317,8 @@ fn stop(body: &Map<String, Value>, has_calls: bool, oddities: &mut Oddities) -> 
 
 /// "Prompt caching": `input_tokens` counts only tokens that were neither read from nor written to a cache.
 fn usage(body: &Map<String, Value>, oddities: &mut Oddities) -> Usage {
-    let found = body.get("usage").filter(|usage| !usage.is_null());
-    let Some(usage) = reading::usage_object(found, oddities) else { return Usage::default() };
+    let usage = body.get("usage").filter(|usage| !usage.is_null());
+    let Some(usage) = reading::usage_object(usage, oddities) else { return Usage::default() };
     let mut tokens = |key: &str| reading::tokens(usage, &[&[key]], oddities);
     let cached_input_tokens = tokens("cache_read_input_tokens");
     let created = tokens("cache_creation_input_tokens").unwrap_or(0);

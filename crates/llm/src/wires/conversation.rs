@@ -9,7 +9,7 @@ use m3_testkit::model_server::{INPUT_TOKENS, OUTPUT_TOKENS, Scripted, ScriptedMo
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::{ImageData, of};
+use super::{ImageData, implementation};
 use crate::{
     Arguments, Message, ModelName, Part, Picture, Reply, Request, Settings, ToolAnswer, ToolDefinition,
     ToolDefinitions, WireKind,
@@ -96,7 +96,7 @@ fn opening() -> Request {
 
 /// Posts a written request and reads the answer.
 fn ask(kind: WireKind, name: &ModelName, request: &Request) -> Reply {
-    let wire = of(kind);
+    let wire = implementation(kind);
     let written = wire.request(name.target(), request, ImageData::Base64);
     let url = format!("{}/{}", name.address(), written.path);
     let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
@@ -124,7 +124,7 @@ fn a_long_conversation_has_the_documented_shape_on_every_wire() {
         let mut last = Reply::default();
         for turn in 1..=6 {
             last = ask(kind, &name, &request);
-            hashed.push(of(kind).request(name.target(), &request, ImageData::Hash).into_body());
+            hashed.push(implementation(kind).request(name.target(), &request, ImageData::Hash).into_body());
             assert_eq!(last.usage.input_tokens, Some(INPUT_TOKENS));
             assert_eq!(last.usage.output_tokens, Some(OUTPUT_TOKENS));
             request.messages.push(Message::Assistant(last.to_assistant()).into());
@@ -154,16 +154,16 @@ fn a_conversation_without_tools_may_have_had_calls_and_texts_of_nothing() {
         let name = ModelName::parse(&format!("{}@{}:a-model", kind.as_str(), server.base_url())).unwrap();
         let mut request = opening();
         let first = ask(kind, &name, &request);
-        let mut said = first.to_assistant();
-        request.messages.push(Message::Assistant(said.clone()).into());
+        let mut assistant = first.to_assistant();
+        request.messages.push(Message::Assistant(assistant.clone()).into());
         request.messages.push(answers(&first, &[]).into());
         // Written from text and calls alone, and then from a raw message without the calls.
-        said.raw = None;
-        request.messages.push(Message::Assistant(said.clone()).into());
+        assistant.raw = None;
+        request.messages.push(Message::Assistant(assistant.clone()).into());
         request.messages.push(answers(&first, &[]).into());
-        said = first.to_assistant();
-        said.calls.clear();
-        request.messages.push(Message::Assistant(said).into());
+        assistant = first.to_assistant();
+        assistant.calls.clear();
+        request.messages.push(Message::Assistant(assistant).into());
         request.messages.push(Message::User(vec![Part::Text("Go on.".to_owned())]).into());
         request.tools = ToolDefinitions::default();
         ask(kind, &name, &request);

@@ -24,7 +24,7 @@ pub(crate) enum ReplyError {
         /// The provider's message, without control characters, shortened.
         message: String,
     },
-    /// Not JSON, or JSON without an answer: HTML, `choices: []`.
+    /// The body is not JSON, or JSON without an answer: HTML, `choices: []`.
     #[error("the answer is no reply: {reason}")]
     Unreadable {
         /// Why, with the beginning of the answer, without control characters.
@@ -259,7 +259,7 @@ mod tests {
             "API key not valid",
             "\"code\": \"insufficient_quota\"",
         ] {
-            let said = format!("messages.0.content: too long: {prompt}");
+            let message = format!("messages.0.content: too long: {prompt}");
             for (status, body) in [
                 // FastAPI's validation errors, as vLLM and others return them.
                 (
@@ -268,8 +268,8 @@ mod tests {
                 ),
                 (422, json!({"detail": prompt})),
                 (400, json!({"object": "error", "message": prompt, "type": "BadRequestError", "code": 400})),
-                (400, json!({"error": {"type": "invalid_request_error", "message": said}})),
-                (400, json!({"error": {"status": "INVALID_ARGUMENT", "message": said}})),
+                (400, json!({"error": {"type": "invalid_request_error", "message": message}})),
+                (400, json!({"error": {"status": "INVALID_ARGUMENT", "message": message}})),
                 (500, json!({"error": prompt})),
                 (403, json!({"message": prompt})),
             ] {

@@ -312,8 +312,8 @@ fn stop(candidate: &Map<String, Value>, has_calls: bool, oddities: &mut Oddities
 
 /// The tokens of `UsageMetadata`, which counts thoughts and results of the provider's own tools separately.
 fn usage(body: &Map<String, Value>, oddities: &mut Oddities) -> Usage {
-    let found = body.get("usageMetadata").filter(|usage| !usage.is_null());
-    let Some(usage) = reading::usage_object(found, oddities) else { return Usage::default() };
+    let usage = body.get("usageMetadata").filter(|usage| !usage.is_null());
+    let Some(usage) = reading::usage_object(usage, oddities) else { return Usage::default() };
     let mut tokens = |key: &str| reading::tokens(usage, &[&[key]], oddities);
     let tool_use = tokens("toolUsePromptTokenCount").unwrap_or(0);
     let input_tokens = tokens("promptTokenCount").map(|prompt| prompt.saturating_add(tool_use));

@@ -83,7 +83,7 @@ impl WireRequest {
 /// The key of the tools in most wires.
 const TOOLS: &str = "tools";
 
-/// What a request is written for.
+/// The target that a request is written for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target<'a> {
     /// The model, as the user has written it.
@@ -115,7 +115,7 @@ pub(crate) trait Wire: Send + Sync {
     /// Reads an answer with any HTTP status. A reply with oddities is still a reply.
     fn reply(&self, status: u16, body: &[u8]) -> Result<Reply, ReplyError>;
 
-    /// What the provider accepts of an image: the longest side in pixels, and bytes before base64.
+    /// The limits of one image: the longest side in pixels, and bytes before base64.
     fn image_limits(&self) -> (u32, usize);
 
     /// How many tools the provider accepts with a request, if documented. Other servers of this wire have their own
@@ -124,7 +124,7 @@ pub(crate) trait Wire: Send + Sync {
         None
     }
 
-    /// What the provider accepts of all images of a request together. Base64 makes four bytes of three.
+    /// The limits of all images of a request together. Base64 makes four bytes of three.
     fn request_limits(&self) -> RequestLimits;
 }
 
@@ -151,7 +151,7 @@ macro_rules! wires {
         }
 
         /// The implementation of a wire.
-        pub(crate) fn of(kind: WireKind) -> &'static dyn Wire {
+        pub(crate) fn implementation(kind: WireKind) -> &'static dyn Wire {
             match kind {
                 $(WireKind::$kind => &$wire,)*
             }

@@ -62,7 +62,7 @@ impl Wire for OpenAi {
         let mut oddities = Oddities::default();
         let body = reading::body(status, body, &mut oddities)?;
         let choice = choice(&body)?;
-        // OpenRouter: the choice says that a provider failed on the way.
+        // OpenRouter marks the choice where a provider failed on the way.
         if choice.get("finish_reason").and_then(Value::as_str) == Some("error")
             && let Some(error) = choice.get("error").filter(|error| !error.is_null())
         {
@@ -275,11 +275,11 @@ fn usage(body: &Map<String, Value>, choice: &Map<String, Value>, oddities: &mut 
     // Moonshot puts it into the choice, Groq into `x_groq`.
     let places =
         [body.get("usage"), choice.get("usage"), body.get("x_groq").and_then(|groq| groq.get("usage"))];
-    let found = places.into_iter().flatten().find(|usage| !usage.is_null());
-    if found.is_some() && found != body.get("usage") {
+    let usage = places.into_iter().flatten().find(|usage| !usage.is_null());
+    if usage.is_some() && usage != body.get("usage") {
         oddities.note("the usage was in another place than documented; it was read there");
     }
-    let Some(usage) = reading::usage_object(found, oddities) else { return Usage::default() };
+    let Some(usage) = reading::usage_object(usage, oddities) else { return Usage::default() };
     let mut tokens = |places: &[&[&str]]| reading::tokens(usage, places, oddities);
     let input_tokens = tokens(&[&["prompt_tokens"], &["input_tokens"]]);
     let cached_input_tokens = tokens(&[

@@ -121,11 +121,11 @@ fn provider_error(status: u16, body: &Value) -> Option<ReplyError> {
     let error = match body.get("error") {
         Some(error) if is_said(error) => error,
         _ if body.get("object").and_then(Value::as_str) == Some("error") => {
-            return Some(told(body, body.get("message")));
+            return Some(reply_error(body, body.get("message")));
         }
         _ if !is_success(status) => {
             let message = ["message", "detail", "msg"].into_iter().find_map(|key| body.get(key))?;
-            return Some(told(body, Some(message)));
+            return Some(reply_error(body, Some(message)));
         }
         _ => return None,
     };
@@ -139,7 +139,7 @@ pub(super) fn error_of(error: &Value) -> ReplyError {
         other => other,
     };
     match error {
-        Value::Object(error) => told(error, error.get("message").filter(|message| is_said(message))),
+        Value::Object(error) => reply_error(error, error.get("message").filter(|message| is_said(message))),
         other => ReplyError::Provider { code: None, message: shown(other) },
     }
 }
@@ -156,7 +156,7 @@ fn is_said(value: &Value) -> bool {
 
 /// The code and message of an error. Gemini puts the HTTP status into `code`, a name into `status`, and reasons into
 /// `details`; OpenAI puts names into `code` and `type`, one of which may be null; Anthropic has `type`.
-fn told(error: &Map<String, Value>, message: Option<&Value>) -> ReplyError {
+fn reply_error(error: &Map<String, Value>, message: Option<&Value>) -> ReplyError {
     let codes: Vec<String> = ["status", "code", "type"]
         .into_iter()
         .filter_map(|key| match error.get(key)? {
@@ -193,15 +193,15 @@ pub(super) fn text_at<'a>(object: &'a Map<String, Value>, keys: &[&str]) -> Opti
 
 /// A number of tokens, in the first of several places that has one: servers also write floats and strings.
 pub(super) fn tokens(usage: &Map<String, Value>, places: &[&[&str]], oddities: &mut Oddities) -> Option<u64> {
-    let found = places.iter().find_map(|place| {
+    let value = places.iter().find_map(|place| {
         let (last, path) = place.split_last()?;
         let object = path.iter().try_fold(usage, |object, key| object.get(*key)?.as_object())?;
         object.get(*last).filter(|value| !value.is_null())
     })?;
-    if let Some(count) = found.as_u64() {
+    if let Some(count) = value.as_u64() {
         return Some(count);
     }
-    let text = match found {
+    let text = match value {
         Value::Number(number) => number.to_string(),
         Value::String(text) => text.trim().to_owned(),
         _ => String::new(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::{ImageData, of};
+use super::{ImageData, implementation};
 use crate::{
     Arguments, Assistant, Message, ModelName, Part, ReplyCall, Request, ToolDefinition, ToolDefinitions,
     WireKind,
@@ -45,7 +45,7 @@ fn no_body_makes_a_wire_panic() {
     ];
     let inner = ["message", "content", "parts", "tool_calls", "function_call", "usage", "finish_reason"];
     for kind in ALL {
-        let wire = of(kind);
+        let wire = implementation(kind);
         for body in [deep.as_bytes(), nested.as_bytes(), b"", b"\0", b"\xff\xfe", b"nul"] {
             assert!(wire.reply(200, body).is_err());
         }
@@ -70,13 +70,16 @@ fn no_body_makes_a_wire_panic() {
 fn a_streamed_answer_is_told_and_not_asked_for_again() {
     for kind in ALL {
         for stream in ["data: {\"choices\": []}\n\ndata: [DONE]\n\n", "event: message_start\ndata: {}\n\n"] {
-            let error = of(kind).reply(200, stream.as_bytes()).unwrap_err();
+            let error = implementation(kind).reply(200, stream.as_bytes()).unwrap_err();
             assert!(!error.is_worth_retrying(200));
-            let said = error.to_string();
-            assert!(said.contains("it is streamed") && said.contains("hint: have the server"), "{said}");
+            let message = error.to_string();
+            assert!(
+                message.contains("it is streamed") && message.contains("hint: have the server"),
+                "{message}"
+            );
         }
         // A temporary failure of a server in between is still worth another try.
-        assert!(of(kind).reply(502, b"data: x").unwrap_err().is_worth_retrying(502));
+        assert!(implementation(kind).reply(502, b"data: x").unwrap_err().is_worth_retrying(502));
     }
 }
 
@@ -89,7 +92,7 @@ fn equal_requests_have_equal_bodies_and_further_keys_come_last() {
         json!({"temperature": 1, "generationConfig": {"topK": 3}}).as_object().unwrap().clone();
     for kind in ALL {
         let name = ModelName::parse(&format!("{}:Some/Model:1 x", kind.as_str())).unwrap();
-        let write = || of(kind).request(name.target(), &request, ImageData::Base64);
+        let write = || implementation(kind).request(name.target(), &request, ImageData::Base64);
         assert_eq!(write().to_bytes(), write().to_bytes());
         assert_eq!(write().into_body()["temperature"], 1);
         match kind {
@@ -119,7 +122,11 @@ fn openai_itself_gets_other_names_and_any_string_for_arguments() {
         Message::Assistant(Assistant { calls: vec![malformed], ..Assistant::default() }).into(),
     ];
     let write = |name: &str| {
-        of(WireKind::OpenAi).request(ModelName::parse(name).unwrap().target(), &request, ImageData::Hash)
+        implementation(WireKind::OpenAi).request(
+            ModelName::parse(name).unwrap().target(),
+            &request,
+            ImageData::Hash,
+        )
     };
     let arguments = |body: &Value| body["messages"][1]["tool_calls"][0]["function"]["arguments"].clone();
     let own = write("openai:gpt-5").into_body();
@@ -166,12 +173,12 @@ fn a_reply_goes_back_as_it_came_with_signatures_and_without_thoughts_in_text() {
         ]}),
     ];
     for ((kind, body), expected) in ALL.into_iter().zip([openai, anthropic, gemini, bedrock]).zip(expected) {
-        let reply = of(kind).reply(200, body.to_string().as_bytes()).unwrap();
+        let reply = implementation(kind).reply(200, body.to_string().as_bytes()).unwrap();
         let hello = Message::User(vec![Part::Text("hello".to_owned())]);
         let messages = vec![hello.into(), Message::Assistant(reply.to_assistant()).into()];
         let request = Request { messages, ..Request::default() };
         let name = ModelName::parse(&format!("{}:m", kind.as_str())).unwrap();
-        let body = of(kind).request(name.target(), &request, ImageData::Hash).into_body();
+        let body = implementation(kind).request(name.target(), &request, ImageData::Hash).into_body();
         let messages = if kind == WireKind::Gemini { &body["contents"] } else { &body["messages"] };
         assert_eq!(messages[1], expected);
     }
@@ -182,11 +189,11 @@ fn thoughts_without_calls_do_not_go_back_on_chat_completions() {
     let body = json!({"choices": [{"finish_reason": "stop", "message": {
         "role": "assistant", "content": "So.", "reasoning_content": "why", "reasoning_details": [{"type": "reasoning.text"}],
     }}]});
-    let reply = of(WireKind::OpenAi).reply(200, body.to_string().as_bytes()).unwrap();
+    let reply = implementation(WireKind::OpenAi).reply(200, body.to_string().as_bytes()).unwrap();
     let request =
         Request { messages: vec![Arc::new(Message::Assistant(reply.to_assistant()))], ..Request::default() };
     let name = ModelName::parse("openai:m").unwrap();
-    let body = of(WireKind::OpenAi).request(name.target(), &request, ImageData::Hash).into_body();
+    let body = implementation(WireKind::OpenAi).request(name.target(), &request, ImageData::Hash).into_body();
     let details = json!([{"type": "reasoning.text"}]);
     let expected = json!({"role": "assistant", "content": "So.", "reasoning_details": details});
     assert_eq!(body["messages"][0], expected);
@@ -208,7 +215,7 @@ fn what_is_sent_is_what_is_recorded() {
             let mut request = Request { tools: vec![tool.clone(); tools].into(), ..Request::default() };
             request.messages.push(Message::User(vec![Part::Text("hello".to_owned())]).into());
             request.settings.extra = extra.as_object().unwrap().clone();
-            let written = of(kind).request(name.target(), &request, ImageData::Base64);
+            let written = implementation(kind).request(name.target(), &request, ImageData::Base64);
             let sent: Value = serde_json::from_slice(&written.to_bytes()).unwrap();
             let recorded = written.into_body();
             assert_eq!(sent, recorded, "{kind:?} {tools} {extra}");
@@ -231,7 +238,7 @@ fn tools_are_written_for_each_wire_that_asks_for_them() {
     let written = |kind: WireKind| {
         let name = ModelName::parse(&format!("{}:m", kind.as_str())).unwrap();
         let key = if kind == WireKind::Bedrock { "toolConfig" } else { "tools" };
-        of(kind).request(name.target(), &request, ImageData::Hash).into_body()[key].clone()
+        implementation(kind).request(name.target(), &request, ImageData::Hash).into_body()[key].clone()
     };
     let all = ALL.map(written);
     assert_eq!(all[0][0]["type"], "function");

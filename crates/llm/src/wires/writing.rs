@@ -14,7 +14,7 @@ use crate::{Arguments, Assistant, Message, Part, Picture, ReplyCall, ToolAnswer}
 /// Stands for an empty message if the provider requires at least one character.
 pub(super) const NOTHING: &str = "(nothing)";
 
-/// Stands for the result of a call if the conversation has none.
+/// The text in place of a result, for a call that the conversation has no result of.
 pub(super) const NO_ANSWER: &str = "this call was not answered";
 
 /// A message of a conversation, with the ids that are sent.
@@ -47,7 +47,7 @@ impl SentAnswer<'_> {
         self.answer.map_or(NO_ANSWER, |answer| answer.text.as_str())
     }
 
-    /// The text, marked as an error, for wires that cannot say it otherwise.
+    /// The text, marked as an error, for wires that have no member for this.
     pub(super) fn text_with_error(&self) -> Cow<'_, str> {
         let says_so = self.text().get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
         if self.is_error() && !says_so {

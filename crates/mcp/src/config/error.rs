@@ -8,10 +8,10 @@ use m3_trajectory::WholeFileError;
 /// Why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// It cannot be read, or is not JSON.
+    /// The file cannot be read, or is not JSON.
     #[error(transparent)]
     File(#[from] WholeFileError),
-    /// It has mistakes; all of them are listed.
+    /// The configuration has mistakes; all of them are listed.
     #[error("{}\nhint: docs/mcp.md describes every key", lines(.problems))]
     Invalid {
         /// The mistakes, in the order of the file. Never empty.
@@ -28,7 +28,7 @@ pub struct ConfigProblem {
     pub server: Option<String>,
     /// The key, such as `env.API_KEY`; empty for the whole server or file.
     pub key: String,
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
 }
 

@@ -176,8 +176,8 @@ impl<'a> Fields<'a> {
     pub(super) fn take(&mut self, keys: &[&str]) -> Option<(&'a str, &'a Json)> {
         let is_one = |found: &str| keys.iter().any(|key| plain(key) == plain(found));
         let index = self.left.iter().position(|(key, _)| is_one(key))?;
-        let found = self.left.remove(index);
-        if found.1 == &Json::Null { self.take(keys) } else { Some(found) }
+        let member = self.left.remove(index);
+        if member.1 == &Json::Null { self.take(keys) } else { Some(member) }
     }
 
     /// Warns of every key that was not read, and suggests the most similar one of `known`.

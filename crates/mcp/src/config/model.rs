@@ -27,7 +27,7 @@ pub struct HostConfig {
 /// One server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerConfig {
-    /// Its name; the part of `server/tool` before the slash.
+    /// The name of the server: the part of `server/tool` before the slash.
     pub name: String,
     /// How it is reached.
     pub transport: Transport,
@@ -37,7 +37,7 @@ pub struct ServerConfig {
     pub is_stateless: bool,
     /// The most calls at once; further calls wait. `None` for no limit.
     pub max_concurrent: Option<usize>,
-    /// Its time limits.
+    /// The time limits.
     pub timeouts: Timeouts,
     /// How often it is started again when it dies.
     pub restarts: Restarts,
@@ -55,11 +55,11 @@ pub enum Transport {
     Stdio {
         /// The program; `m3` means this running program.
         command: String,
-        /// Its arguments.
+        /// The arguments of the command.
         args: Vec<String>,
         /// Variables in addition to the few that every server gets (`PATH`, `HOME` and the like).
         env: BTreeMap<String, String>,
-        /// Its working directory; `None` for the task's workspace.
+        /// The working directory; `None` for the task's workspace.
         cwd: Option<PathBuf>,
     },
     /// Streamable HTTP.
@@ -71,10 +71,10 @@ pub enum Transport {
     },
     /// A server within this process.
     InProcess(InProcess),
-    /// It cannot be reached as configured, for example because a variable is not set or the transport is not
+    /// The server cannot be reached as configured, for example because a variable is not set or the transport is not
     /// supported.
     Unusable {
-        /// Why, with the key and what to do.
+        /// The reason, with the key and what to do.
         reason: String,
     },
 }
@@ -119,12 +119,12 @@ pub struct Restarts {
 pub struct ToolFilter {
     /// Only these tools; `None` for all.
     pub allow: Option<Vec<String>>,
-    /// These tools are never offered.
+    /// The tools that are never offered.
     pub deny: Vec<String>,
 }
 
 impl ServerConfig {
-    /// A server of which nothing else is configured.
+    /// A server with this transport and the default settings.
     #[must_use]
     pub fn new(name: impl Into<String>, transport: Transport) -> Self {
         Self {

@@ -151,8 +151,7 @@ fn entries<'a>(
     }
 }
 
-/// What is wrong with a server's name, which becomes the part of `server/tool` before the slash; `None` if it is
-/// valid.
+/// The problem with a server's name, which becomes the part of `server/tool` before the slash; `None` if it is valid.
 #[must_use]
 pub fn problem_of_name(name: &str) -> Option<&'static str> {
     if name.trim().is_empty() {

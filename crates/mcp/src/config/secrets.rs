@@ -278,10 +278,10 @@ mod tests {
         ];
         secrets.arguments(&arguments.map(str::to_owned));
         secrets.address("https://user:p%40ssed@host/");
-        let mut found = secrets.into_vec();
-        found.sort();
+        let mut secrets = secrets.into_vec();
+        secrets.sort();
         assert_eq!(
-            found,
+            secrets,
             [
                 "Basic dXNlcjpwYXNzcGFzcw==",
                 "Bearer inheader",

@@ -120,7 +120,7 @@ fn what_cannot_be_reached_is_said_of_its_server_only() {
 
 #[test]
 fn everything_wrong_is_named_with_file_server_and_key() {
-    let said = problems(
+    let reported = problems(
         r#"{"mcpServers": {
             "a/b": {"command": "x"}, "": {"command": "x"}, "c\u0007": {"command": "x"},
             "none": {}, "both": {"command": "x", "url": "http://h"}, "word": "x",
@@ -153,10 +153,10 @@ fn everything_wrong_is_named_with_file_server_and_key() {
         "server `twice`: the same key twice",
     ] {
         let is_said =
-            said.iter().filter(|line| line.starts_with("`hosts.json`: ") && line.contains(expected));
-        assert_eq!(is_said.count(), 1, "{expected} in {said:#?}");
+            reported.iter().filter(|line| line.starts_with("`hosts.json`: ") && line.contains(expected));
+        assert_eq!(is_said.count(), 1, "{expected} in {reported:#?}");
     }
-    assert_eq!(said.len(), 18, "{said:#?}");
+    assert_eq!(reported.len(), 18, "{reported:#?}");
     assert!(problems("[]")[0].contains("expected an object, found an array"));
     assert!(problems("{}")[0].contains("none of `mcpServers`"));
     assert!(

@@ -16,7 +16,7 @@ pub(super) struct Variables<'a> {
 
 /// A text whose variables have been replaced.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Expanded {
+pub(super) struct ExpandedText {
     pub(super) text: String,
     /// The variables used in it, with their values; defaults are not included.
     pub(super) used: Vec<(String, String)>,
@@ -29,13 +29,13 @@ const MAX_DEPTH: usize = 8;
 
 impl Variables<'_> {
     /// Replaces the variables of a text.
-    pub(super) fn expand(&self, text: &str) -> Expanded {
-        let mut out = Expanded::default();
+    pub(super) fn expand(&self, text: &str) -> ExpandedText {
+        let mut out = ExpandedText::default();
         self.expand_into(text, &mut out, 0);
         out
     }
 
-    fn expand_into(&self, text: &str, out: &mut Expanded, depth: usize) {
+    fn expand_into(&self, text: &str, out: &mut ExpandedText, depth: usize) {
         let mut rest = text;
         while let Some(start) = rest.find("${") {
             if let Some(before) = rest[..start].strip_suffix('$') {
@@ -57,7 +57,7 @@ impl Variables<'_> {
     }
 
     /// Adds the value for the text between the braces.
-    fn variable(&self, inside: &str, out: &mut Expanded, depth: usize) {
+    fn variable(&self, inside: &str, out: &mut ExpandedText, depth: usize) {
         let (name, default) = match inside.split_once(":-") {
             Some((name, default)) => (name, Some(default)),
             None => (inside, None),
@@ -85,7 +85,7 @@ impl Variables<'_> {
         }
     }
 
-    fn default(&self, default: &str, out: &mut Expanded, depth: usize) {
+    fn default(&self, default: &str, out: &mut ExpandedText, depth: usize) {
         if depth == MAX_DEPTH {
             out.problems.push(format!("defaults are nested deeper than {MAX_DEPTH}"));
         } else {
@@ -131,7 +131,7 @@ fn is_name(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn expand(text: &str) -> Expanded {
+    fn expand(text: &str) -> ExpandedText {
         let lookup = |name: &str| match name {
             "SET" => Some("value".to_owned()),
             "EMPTY" => Some(String::new()),

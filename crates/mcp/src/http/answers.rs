@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rmcp::model::{CustomResult, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
 use serde_json::Value;
 
-use super::super::lines::Refused;
+use super::super::lines::RefusedAnswers;
 
 /// The answers on one connection.
 #[derive(Debug, Default)]
@@ -15,11 +15,11 @@ pub(super) struct Answers {
     /// The waiting requests, each with its result once it has arrived. Results of other requests are not kept, so a
     /// server cannot fill our memory.
     waiting: Mutex<HashMap<RequestId, Option<Value>>>,
-    pub(super) refused: Arc<Refused>,
+    pub(super) refused: Arc<RefusedAnswers>,
 }
 
 impl Answers {
-    pub(super) fn new(refused: Arc<Refused>) -> Self {
+    pub(super) fn new(refused: Arc<RefusedAnswers>) -> Self {
         Self { waiting: Mutex::default(), refused }
     }
 
@@ -28,10 +28,10 @@ impl Answers {
     }
 
     /// Notes that a request is about to be sent. It stops waiting when the returned value is dropped, unless
-    /// [`keep_waiting`](Expected::keep_waiting) was called.
-    pub(super) fn expect(&self, id: &RequestId) -> Expected<'_> {
+    /// [`keep_waiting`](PendingRequest::keep_waiting) was called.
+    pub(super) fn expect(&self, id: &RequestId) -> PendingRequest<'_> {
         self.lock().entry(id.clone()).or_default();
-        Expected { answers: self, id: Some(id.clone()) }
+        PendingRequest { answers: self, id: Some(id.clone()) }
     }
 
     /// Notes that this answer is no longer needed.
@@ -77,19 +77,19 @@ pub(super) fn own_id(id: &RequestId) -> RequestId {
 }
 
 /// A request that is being sent.
-pub(super) struct Expected<'a> {
+pub(super) struct PendingRequest<'a> {
     answers: &'a Answers,
     id: Option<RequestId>,
 }
 
-impl Expected<'_> {
+impl PendingRequest<'_> {
     /// Notes that the request was sent: the answer may arrive at any time.
     pub(super) fn keep_waiting(mut self) {
         self.id = None;
     }
 }
 
-impl Drop for Expected<'_> {
+impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
         if let Some(id) = self.id.take() {
             let mut waiting = self.answers.lock();
@@ -111,7 +111,7 @@ mod tests {
         JsonRpcMessage::response(ServerResult::CustomResult(CustomResult(result)), id)
     }
 
-    fn kept(answers: &Answers, id: RequestId, result: Value) -> Value {
+    fn kept_and_restored(answers: &Answers, id: RequestId, result: Value) -> Value {
         let mut message = answer(id, result);
         answers.keep(&mut message);
         answers.restore(&mut message);
@@ -123,13 +123,16 @@ mod tests {
         let answers = Answers::default();
         let id = RequestId::Number(7);
         answers.expect(&id).keep_waiting();
-        assert_eq!(kept(&answers, RequestId::String("7".into()), json!({"a": 1})), json!({"a": 1}));
-        assert_eq!(kept(&answers, id.clone(), json!({"a": 1})), json!({}));
+        assert_eq!(
+            kept_and_restored(&answers, RequestId::String("7".into()), json!({"a": 1})),
+            json!({"a": 1})
+        );
+        assert_eq!(kept_and_restored(&answers, id.clone(), json!({"a": 1})), json!({}));
         drop(answers.expect(&id));
-        assert_eq!(kept(&answers, id.clone(), json!({"a": 1})), json!({}));
+        assert_eq!(kept_and_restored(&answers, id.clone(), json!({"a": 1})), json!({}));
         answers.expect(&id).keep_waiting();
         answers.forget(&id);
-        assert_eq!(kept(&answers, id.clone(), json!({"a": 1})), json!({}));
+        assert_eq!(kept_and_restored(&answers, id.clone(), json!({"a": 1})), json!({}));
         answers.expect(&id).keep_waiting();
         let (mut first, mut second) = (answer(id.clone(), json!(1)), answer(id.clone(), json!(2)));
         answers.keep(&mut first);

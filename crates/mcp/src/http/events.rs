@@ -11,7 +11,7 @@ use sse_stream::{Error, Sse, SseStream};
 use super::super::lines::{MAX_MESSAGE, Refusal};
 use super::super::message::Incoming;
 use super::answers::Answers;
-use super::awaited::{Awaited, read_apart, refusal_message};
+use super::awaited_request::{AwaitedRequest, read_apart, refusal_message};
 
 /// Why a stream of events ended early.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +23,11 @@ enum StreamError {
 }
 
 /// The stream that answers a request. An event that is too large ends the stream and the request.
-pub(super) fn answering(response: Response, awaited: Awaited, answers: Arc<Answers>) -> BoxedSseResponse {
+pub(super) fn answering(
+    response: Response,
+    awaited: AwaitedRequest,
+    answers: Arc<Answers>,
+) -> BoxedSseResponse {
     let events = SseStream::from_bytes_stream(bounded(response, MAX_MESSAGE).boxed());
     keep_results(events, Some(awaited), answers)
 }
@@ -32,7 +36,7 @@ pub(super) fn answering(response: Response, awaited: Awaited, answers: Arc<Answe
 /// any.
 pub(super) fn keep_results(
     events: impl Stream<Item = Result<Sse, Error>> + Send + 'static,
-    awaited: Option<Awaited>,
+    awaited: Option<AwaitedRequest>,
     answers: Arc<Answers>,
 ) -> BoxedSseResponse {
     events
@@ -43,7 +47,7 @@ pub(super) fn keep_results(
 
 async fn read(
     event: Result<Sse, Error>,
-    awaited: Option<Awaited>,
+    awaited: Option<AwaitedRequest>,
     answers: Arc<Answers>,
 ) -> Vec<Result<Sse, Error>> {
     let mut event = match (event, &awaited) {

@@ -1,7 +1,7 @@
 //! The connection to a server over streamable HTTP: rmcp's worker, with requests of our own.
 
 mod answers;
-mod awaited;
+mod awaited_request;
 mod events;
 mod request;
 
@@ -55,7 +55,7 @@ pub(super) async fn connect(url: &str, headers: &BTreeMap<String, String>) -> Re
     let answers = Arc::new(Answers::new(Arc::clone(&refused)));
     let requests = Requests::new(Arc::clone(&answers)).map_err(|error| whole_reason(&error))?;
     let transport = StreamableHttpClientTransport::with_client(requests, config);
-    Client::connect(Watched { transport, answers, ended: ended.clone() }, ended, refused).await
+    Client::connect(WatchedTransport { transport, answers, ended: ended.clone() }, ended, refused).await
 }
 
 fn is_endpoint(url: &str) -> bool {
@@ -65,13 +65,13 @@ fn is_endpoint(url: &str) -> bool {
 }
 
 /// A transport with complete answers that reports its end.
-struct Watched<T> {
+struct WatchedTransport<T> {
     transport: T,
     answers: Arc<Answers>,
     ended: CancellationToken,
 }
 
-impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for Watched<T> {
+impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for WatchedTransport<T> {
     type Error = T::Error;
 
     fn send(
@@ -95,7 +95,7 @@ impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for Watched<T> {
     }
 }
 
-impl<T> Drop for Watched<T> {
+impl<T> Drop for WatchedTransport<T> {
     fn drop(&mut self) {
         self.ended.cancel();
     }

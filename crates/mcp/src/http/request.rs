@@ -19,7 +19,7 @@ use rmcp::transport::streamable_http_client::{
 use super::super::lines::{MAX_MESSAGE, Refusal};
 use super::super::message::{Incoming, read_line};
 use super::answers::Answers;
-use super::awaited::{Awaited, answer_to, read_apart, refusal_to};
+use super::awaited_request::{AwaitedRequest, answer_to, read_apart, refusal_to};
 use super::events;
 
 /// The most bytes that are read of the body of a failure.
@@ -49,7 +49,7 @@ impl Requests {
     async fn read(
         &self,
         response: Response,
-        awaited: Option<Awaited>,
+        awaited: Option<AwaitedRequest>,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let status = response.status();
         if !status.is_success() {
@@ -77,7 +77,7 @@ impl Requests {
     async fn read_answer(
         &self,
         mut response: Response,
-        awaited: &Awaited,
+        awaited: &AwaitedRequest,
     ) -> Result<ServerJsonRpcMessage, Failure> {
         let mut body = Vec::new();
         let is_announced = response.content_length().is_some_and(|length| length > MAX_MESSAGE as u64);
@@ -102,7 +102,7 @@ impl Requests {
     }
 
     /// Ends a request whose answer was refused.
-    fn refuse(&self, awaited: &Awaited, refusal: Refusal) -> Result<ServerJsonRpcMessage, Failure> {
+    fn refuse(&self, awaited: &AwaitedRequest, refusal: Refusal) -> Result<ServerJsonRpcMessage, Failure> {
         if awaited.is_handshake {
             let reason = match refusal {
                 Refusal::Size => "it is too large".to_owned(),
@@ -114,11 +114,11 @@ impl Requests {
         Ok(refusal_to(&awaited.id))
     }
 
-    /// Reads the body of a failure: an error of the protocol, or else a reason why there is none.
+    /// Reads the body of a failure: an error of the protocol, or else the reason why there is none.
     async fn read_failure(
         &self,
         mut response: Response,
-        awaited: Option<Awaited>,
+        awaited: Option<AwaitedRequest>,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let status = response.status();
         // If the body ends early or is too long, its beginning may still say enough.
@@ -164,7 +164,7 @@ impl StreamableHttpClient for Requests {
         {
             self.answers.forget(id);
         }
-        let awaited = Awaited::of(&message);
+        let awaited = AwaitedRequest::from_message(&message);
         let expected = awaited.as_ref().map(|awaited| self.answers.expect(&awaited.id));
         let mut request = self
             .client

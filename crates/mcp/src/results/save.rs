@@ -96,7 +96,7 @@ pub fn save_files(
                 continue;
             }
         };
-        let media = Media::of(&bytes);
+        let media = Media::from_bytes(&bytes);
         let bytes = redactor.bytes(&bytes);
         let expected = match content {
             Content::Image { .. } => Some(Kind::Image),

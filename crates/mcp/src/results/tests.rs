@@ -22,12 +22,12 @@ fn tool() -> ToolName {
     ToolName::parse("server/a tool").unwrap()
 }
 
-struct Kept {
+struct StoreFixture {
     folder: tempfile::TempDir,
     store: ResultStore,
 }
 
-impl Kept {
+impl StoreFixture {
     fn new(secrets: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let redactor = Redactor::new(secrets).unwrap();
@@ -42,13 +42,13 @@ impl Kept {
     }
 }
 
-fn record(kept: &KeptResult) -> Value {
-    serde_json::from_slice(&std::fs::read(kept.path.as_ref().unwrap()).unwrap()).unwrap()
+fn record(fixture: &KeptResult) -> Value {
+    serde_json::from_slice(&std::fs::read(fixture.path.as_ref().unwrap()).unwrap()).unwrap()
 }
 
 #[test]
 fn every_kind_of_content_is_kept_and_told_in_order() {
-    let kept = Kept::new(&[]);
+    let fixture = StoreFixture::new(&[]);
     let image = STANDARD.encode(png());
     // The magic numbers of WAVE (RIFF) and PDF.
     let (sound, blob) = (STANDARD.encode("RIFF\0\0\0\0WAVEfmt "), STANDARD.encode("%PDF-1.7"));
@@ -61,9 +61,9 @@ fn every_kind_of_content_is_kept_and_told_in_order() {
         {"type": "resource", "resource": {"uri": "mem://b", "blob": blob}},
         {"type": "hologram", "x": 1}
     ], "structuredContent": {"k": "v"}, "_meta": {"m": 1}});
-    let told = kept.keep(wire.clone());
+    let result = fixture.keep(wire.clone());
     assert_eq!(
-        told.text,
+        result.text,
         "first\n\
          [image: saved as result-00001-1.png, image/png, 3 x 2 pixels, 75 bytes]\n\
          [audio: saved as result-00001-2.wav, audio/wav, 16 bytes]\n\
@@ -74,14 +74,14 @@ fn every_kind_of_content_is_kept_and_told_in_order() {
          [structured content]\n{\"k\":\"v\"}"
             .replace("75 bytes", &format!("{} bytes", png().len()))
     );
-    assert!(!told.is_shortened && told.problems.is_empty());
-    assert_eq!(std::fs::read(&told.files[0].path).unwrap(), png());
+    assert!(!result.is_shortened && result.problems.is_empty());
+    assert_eq!(std::fs::read(&result.files[0].path).unwrap(), png());
     // What the result had, and what calls can name.
-    assert_eq!(told.files[0].path, kept.folder.path().join("results/00001-1.png"));
-    let put = kept.folder.path().join("workspace/result-00001-1.png");
-    assert!(told.files[0].is_put && std::fs::read(put).unwrap() == png());
-    assert_eq!(told.path, Some(kept.folder.path().join("results/00001-server__a_tool.json")));
-    let record = record(&told);
+    assert_eq!(result.files[0].path, fixture.folder.path().join("results/00001-1.png"));
+    let put = fixture.folder.path().join("workspace/result-00001-1.png");
+    assert!(result.files[0].is_put && std::fs::read(put).unwrap() == png());
+    assert_eq!(result.path, Some(fixture.folder.path().join("results/00001-server__a_tool.json")));
+    let record = record(&result);
     assert_eq!(
         (&record["result"], &record["tool"], &record["arguments"]),
         (&wire, &json!("server/a tool"), &json!({"a": 1}))
@@ -90,11 +90,11 @@ fn every_kind_of_content_is_kept_and_told_in_order() {
 
 #[test]
 fn results_without_anything_say_so() {
-    let kept = Kept::new(&[]);
-    assert_eq!(kept.keep(json!({"content": []})).text, "[the result is empty]");
-    assert_eq!(kept.keep(json!({})).text, "[the result is empty]");
+    let fixture = StoreFixture::new(&[]);
+    assert_eq!(fixture.keep(json!({"content": []})).text, "[the result is empty]");
+    assert_eq!(fixture.keep(json!({})).text, "[the result is empty]");
     assert_eq!(
-        kept.keep(json!({"content": [], "structuredContent": {"a": 1}})).text,
+        fixture.keep(json!({"content": [], "structuredContent": {"a": 1}})).text,
         "[structured content]\n{\"a\":1}"
     );
 }
@@ -143,53 +143,55 @@ fn structured_content_that_mirrors_parts_is_not_told_again() {
         (json!([text, image]), json!({"result": [text, image]})),
         (json!([text]), json!({"content": "a file"})),
     ] {
-        let kept = Kept::new(&[]);
-        let told = kept.keep(json!({"content": content, "structuredContent": structured}));
-        assert!(!told.text.contains("structured") && !told.text.contains(&png), "{}", told.text);
+        let fixture = StoreFixture::new(&[]);
+        let output = fixture.keep(json!({"content": content, "structuredContent": structured}));
+        assert!(!output.text.contains("structured") && !output.text.contains(&png), "{}", output.text);
     }
     // What is only in the structured content is part of the text.
     let scored = json!({"result": {"type": "text", "text": "a file", "score": 0.9}});
-    let told = Kept::new(&[]).keep(json!({"content": [text], "structuredContent": scored}));
-    assert!(told.text.contains("0.9"), "{}", told.text);
+    let output = StoreFixture::new(&[]).keep(json!({"content": [text], "structuredContent": scored}));
+    assert!(output.text.contains("0.9"), "{}", output.text);
     // If the structured content says more, an image in it is replaced by its name.
-    let kept = Kept::new(&[]);
-    let told = kept.keep(json!({"content": [image], "structuredContent": {"image": png, "page": 3}}));
+    let fixture = StoreFixture::new(&[]);
+    let output = fixture.keep(json!({"content": [image], "structuredContent": {"image": png, "page": 3}}));
     assert!(
-        told.text.ends_with("[structured content]\n{\"image\":\"[saved as result-00001-0.png]\",\"page\":3}"),
+        output
+            .text
+            .ends_with("[structured content]\n{\"image\":\"[saved as result-00001-0.png]\",\"page\":3}"),
         "{}",
-        told.text
+        output.text
     );
     // The value alone adds nothing to the text, its key does.
-    let told =
-        kept.keep(json!({"content": [{"type": "text", "text": "5"}], "structuredContent": {"count": 5}}));
-    assert!(told.text.contains("structured"), "{}", told.text);
+    let output =
+        fixture.keep(json!({"content": [{"type": "text", "text": "5"}], "structuredContent": {"count": 5}}));
+    assert!(output.text.contains("structured"), "{}", output.text);
 }
 
 #[test]
 fn what_the_server_says_of_a_file_is_not_believed() {
-    let kept = Kept::new(&[]);
-    let told = kept.keep(json!({"content": [
+    let fixture = StoreFixture::new(&[]);
+    let output = fixture.keep(json!({"content": [
         {"type": "image", "data": STANDARD.encode("#!/bin/sh"), "mimeType": "../../evil.sh"},
         {"type": "image", "data": "not base64", "mimeType": "image/png"},
         {"type": "image", "data": "", "mimeType": ""},
     ]}));
-    assert_eq!(told.files.len(), 1);
-    assert_eq!(told.files[0].name, "result-00001-0.txt");
-    assert_eq!(told.problems[0], "part 0 is said to be `../../evil.sh`, and its bytes are text/plain");
+    assert_eq!(output.files.len(), 1);
+    assert_eq!(output.files[0].name, "result-00001-0.txt");
+    assert_eq!(output.problems[0], "part 0 is said to be `../../evil.sh`, and its bytes are text/plain");
     assert!(
-        told.problems[1].starts_with("part 1, `image/png`: its data is not base64"),
+        output.problems[1].starts_with("part 1, `image/png`: its data is not base64"),
         "{:?}",
-        told.problems
+        output.problems
     );
-    assert!(told.problems[2].contains("empty"));
-    assert!(told.text.contains("[image: image/png, and its data cannot be read]"));
-    assert_eq!(std::fs::read_dir(kept.folder.path().join("workspace")).unwrap().count(), 1);
+    assert!(output.problems[2].contains("empty"));
+    assert!(output.text.contains("[image: image/png, and its data cannot be read]"));
+    assert_eq!(std::fs::read_dir(fixture.folder.path().join("workspace")).unwrap().count(), 1);
 }
 
 /// The text describes the tool's own file, which may be larger than what its answer shows.
 #[test]
 fn a_file_that_the_tool_wrote_itself_is_told_by_its_own_name() {
-    let kept = Kept::new(&[]);
+    let fixture = StoreFixture::new(&[]);
     let wire =
         json!({"content": [{"type": "image", "data": STANDARD.encode(png()), "mimeType": "image/png"}]});
     let own = WorkspaceFile {
@@ -198,13 +200,13 @@ fn a_file_that_the_tool_wrote_itself_is_told_by_its_own_name() {
         bytes: 900,
         pixels: Some((30, 20)),
     };
-    let told =
-        kept.store.keep_as((7, &tool()), &json!({}), &result(wire), &mut |_| Some(own.clone())).unwrap();
-    assert_eq!(told.text, "[image: saved as out/eel.jpg, image/jpeg, 30 x 20 pixels, 900 bytes]");
-    assert_eq!(told.files[0].in_workspace(), own);
-    assert_eq!(record(&told)["files"][0]["name"], "out/eel.jpg");
-    assert!(std::fs::read(&told.files[0].path).unwrap() == png() && !told.files[0].is_put);
-    let names = std::fs::read_dir(kept.folder.path().join("workspace")).unwrap();
+    let output =
+        fixture.store.keep_as((7, &tool()), &json!({}), &result(wire), &mut |_| Some(own.clone())).unwrap();
+    assert_eq!(output.text, "[image: saved as out/eel.jpg, image/jpeg, 30 x 20 pixels, 900 bytes]");
+    assert_eq!(output.files[0].in_workspace(), own);
+    assert_eq!(record(&output)["files"][0]["name"], "out/eel.jpg");
+    assert!(std::fs::read(&output.files[0].path).unwrap() == png() && !output.files[0].is_put);
+    let names = std::fs::read_dir(fixture.folder.path().join("workspace")).unwrap();
     let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["out"]);
 }
@@ -212,29 +214,29 @@ fn a_file_that_the_tool_wrote_itself_is_told_by_its_own_name() {
 #[cfg(unix)]
 #[test]
 fn what_a_server_put_into_the_workspace_is_not_written_through() {
-    let kept = Kept::new(&[]);
-    let link = kept.folder.path().join("workspace/result-00001-0.png");
-    std::os::unix::fs::symlink(kept.folder.path().join("outside"), &link).unwrap();
+    let fixture = StoreFixture::new(&[]);
+    let link = fixture.folder.path().join("workspace/result-00001-0.png");
+    std::os::unix::fs::symlink(fixture.folder.path().join("outside"), &link).unwrap();
     let image =
         json!({"content": [{"type": "image", "data": STANDARD.encode(png()), "mimeType": "image/png"}]});
-    assert_eq!(kept.keep(image).files[0].name, "result-00001-0-1.png");
-    assert!(!kept.folder.path().join("outside").exists());
+    assert_eq!(fixture.keep(image).files[0].name, "result-00001-0-1.png");
+    assert!(!fixture.folder.path().join("outside").exists());
 }
 
 #[test]
 fn secrets_are_written_nowhere() {
-    let kept = Kept::new(&["topsecret"]);
-    let told = kept.keep(json!({
+    let fixture = StoreFixture::new(&["topsecret"]);
+    let output = fixture.keep(json!({
         "content": [
             {"type": "text", "text": "https://h/?key=topsecret"},
             {"type": "resource", "resource": {"uri": "x:topsecret", "blob": STANDARD.encode("a topsecret b")}}
         ],
         "structuredContent": {"topsecret": "topsecret"},
     }));
-    assert!(told.text.starts_with("https://h/?key=***\n"), "{}", told.text);
-    assert_eq!(std::fs::read(&told.files[0].path).unwrap(), b"a ********* b");
+    assert!(output.text.starts_with("https://h/?key=***\n"), "{}", output.text);
+    assert_eq!(std::fs::read(&output.files[0].path).unwrap(), b"a ********* b");
     for entry in ["results", "workspace"] {
-        for file in std::fs::read_dir(kept.folder.path().join(entry)).unwrap() {
+        for file in std::fs::read_dir(fixture.folder.path().join(entry)).unwrap() {
             let text = String::from_utf8_lossy(&std::fs::read(file.unwrap().path()).unwrap()).into_owned();
             assert!(!text.contains("topsecret") && !text.contains(&STANDARD.encode("topsecret")), "{text}");
         }
@@ -246,14 +248,16 @@ fn long_texts_are_cut_in_the_middle_and_say_where_the_whole_is() {
     let folder = tempfile::tempdir().unwrap();
     let open = || ResultStore::open(folder.path().join("r"), folder.path(), Redactor::default()).unwrap();
     let long = "é".repeat(5_000) + &"x".repeat(5_000);
-    let told = open().with_limit(400).keep(&tool(), &json!({}), &ToolResult::text(&long)).unwrap();
-    assert!(told.is_shortened && told.text.chars().count() <= 400, "{}", told.text.chars().count());
-    assert!(told.text.starts_with("ééé") && told.text.ends_with("xxx"));
+    let output = open().with_limit(400).keep(&tool(), &json!({}), &ToolResult::text(&long)).unwrap();
+    assert!(output.is_shortened && output.text.chars().count() <= 400, "{}", output.text.chars().count());
+    assert!(output.text.starts_with("ééé") && output.text.ends_with("xxx"));
     assert!(
-        told.text
+        output
+            .text
             .contains("of 10000 characters are cut here; the whole is in r/00001-server__a_tool.json ...")
     );
-    let record: Value = serde_json::from_slice(&std::fs::read(told.path.as_ref().unwrap()).unwrap()).unwrap();
+    let record: Value =
+        serde_json::from_slice(&std::fs::read(output.path.as_ref().unwrap()).unwrap()).unwrap();
     assert_eq!(record["result"]["content"][0]["text"], long);
     // A later run continues the numbers.
     assert!(
@@ -269,16 +273,16 @@ fn long_texts_are_cut_in_the_middle_and_say_where_the_whole_is() {
 #[test]
 fn where_a_text_is_cut_does_not_depend_on_the_path_of_the_workspace() {
     let root = tempfile::tempdir().unwrap();
-    let told = |folder: &str| {
+    let cut_text = |folder: &str| {
         let workspace = root.path().join(folder);
         let store = ResultStore::open(workspace.join("r"), &workspace, Redactor::default()).unwrap();
         let path = workspace.display().to_string();
         let text = format!("{path}/a.txt\n").repeat(100);
-        let told = store.with_limit(400).keep(&tool(), &json!({}), &ToolResult::text(&text)).unwrap();
-        assert!(told.is_shortened && told.text.contains(&path));
-        told.text.replace(&path, "")
+        let output = store.with_limit(400).keep(&tool(), &json!({}), &ToolResult::text(&text)).unwrap();
+        assert!(output.is_shortened && output.text.contains(&path));
+        output.text.replace(&path, "")
     };
-    assert_eq!(told("a"), told("a-much-longer-name-of-a-folder"));
+    assert_eq!(cut_text("a"), cut_text("a-much-longer-name-of-a-folder"));
 }
 
 #[test]
@@ -305,7 +309,7 @@ fn files_are_told_by_their_bytes() {
         (b"\x80\x81", "bin"),
         (b"\xff\xff", "mp3"),
     ] {
-        assert_eq!(Media::of(bytes).extension, extension, "{bytes:?}");
+        assert_eq!(Media::from_bytes(bytes).extension, extension, "{bytes:?}");
     }
 }
 
@@ -346,7 +350,7 @@ fn a_result_that_says_more_than_the_text_in_the_record_of_a_run_is_a_file() {
             true,
         ),
     ] {
-        let kept = store.keep(&tool(), &json!({}), &result(wire.clone())).unwrap();
-        assert_eq!(kept.path.is_some_and(|path| path.is_file()), is_file, "{wire}");
+        let fixture = store.keep(&tool(), &json!({}), &result(wire.clone())).unwrap();
+        assert_eq!(fixture.path.is_some_and(|path| path.is_file()), is_file, "{wire}");
     }
 }

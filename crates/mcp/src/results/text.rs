@@ -101,7 +101,7 @@ fn replace(value: &mut Value, data: &[(&str, &str)]) {
 fn says_more(result: &ToolResult) -> bool {
     let Some(structured) = &result.structured_content else { return false };
     let texts: Vec<&str> = result.content.iter().filter_map(Content::as_text).collect();
-    // If a part has other keys, such as a score beside its text, only the structured content says them.
+    // If a part has other keys, such as a score beside its text, only the structured content holds them.
     let is_part = |value: &Value, part: &Content| {
         !matches!(part, Content::Other(_)) && without_nulls(value) == without_nulls(&part.to_wire())
     };
@@ -135,8 +135,8 @@ fn says_more(result: &ToolResult) -> bool {
 fn without_nulls(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
-            let said = members.iter().filter(|(_, value)| !value.is_null());
-            said.map(|(key, value)| (key.clone(), without_nulls(value))).collect()
+            let members = members.iter().filter(|(_, value)| !value.is_null());
+            members.map(|(key, value)| (key.clone(), without_nulls(value))).collect()
         }
         Value::Array(items) => items.iter().map(without_nulls).collect(),
         value => value.clone(),

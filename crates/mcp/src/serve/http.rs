@@ -186,7 +186,7 @@ impl HttpServer {
         self.stop_within(PATIENCE).await;
     }
 
-    /// The same, with so much time for what is being answered.
+    /// Stops serving, with so much time for requests that are being answered.
     pub async fn stop_within(self, patience: Duration) {
         self.serving.stop(patience).await;
     }

@@ -37,7 +37,7 @@ pub const MAX_MESSAGE: usize = 16 << 20;
 
 /// Why serving ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum EndReason {
     /// The client closed the input.
     InputClosed,
     /// A tool answered with [`Answer::Crash`](super::Answer::Crash): the process should end at once, with a code
@@ -76,7 +76,7 @@ pub enum ServeError {
     /// The client's handshake cannot be answered.
     #[error("the handshake failed")]
     Handshake {
-        /// What is wrong with it.
+        /// The cause.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
@@ -96,7 +96,7 @@ pub enum ServeError {
 ///
 /// # Errors
 /// [`ServeError::Handshake`] and [`ServeError::Stopped`].
-pub async fn stdio(toolbox: Arc<dyn Toolbox>) -> Result<Ended, ServeError> {
+pub async fn stdio(toolbox: Arc<dyn Toolbox>) -> Result<EndReason, ServeError> {
     let (reader, writer) = rmcp::transport::io::stdio_pipes();
     stream(toolbox, reader, writer).await
 }
@@ -105,7 +105,7 @@ pub async fn stdio(toolbox: Arc<dyn Toolbox>) -> Result<Ended, ServeError> {
 ///
 /// # Errors
 /// As [`stdio`].
-pub async fn stream<R, W>(toolbox: Arc<dyn Toolbox>, reader: R, writer: W) -> Result<Ended, ServeError>
+pub async fn stream<R, W>(toolbox: Arc<dyn Toolbox>, reader: R, writer: W) -> Result<EndReason, ServeError>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -118,19 +118,19 @@ where
     let serving = async {
         match Handler::new(toolbox).serve(transport).await {
             Ok(running) => match running.waiting().await {
-                Ok(_) => Ok(Ended::InputClosed),
+                Ok(_) => Ok(EndReason::InputClosed),
                 Err(error) => Err(ServeError::Stopped { source: error.into() }),
             },
-            Err(ServerInitializeError::ConnectionClosed(_)) => Ok(Ended::InputClosed),
+            Err(ServerInitializeError::ConnectionClosed(_)) => Ok(EndReason::InputClosed),
             Err(error) => Err(ServeError::Handshake { source: error.into() }),
         }
     };
     let ended = tokio::select! {
-        () = crashed.cancelled() => Ok(Ended::Crashed),
+        () = crashed.cancelled() => Ok(EndReason::Crashed),
         ended = serving => ended,
     };
     // A crash also ends the connection, and the end may be noticed first.
-    if crashed.is_cancelled() { Ok(Ended::Crashed) } else { ended }
+    if crashed.is_cancelled() { Ok(EndReason::Crashed) } else { ended }
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ impl Toolbox for Script {
 struct Client {
     input: DuplexStream,
     lines: Lines<BufReader<DuplexStream>>,
-    serving: JoinHandle<Result<Ended, ServeError>>,
+    serving: JoinHandle<Result<EndReason, ServeError>>,
 }
 
 impl Client {
@@ -177,7 +177,7 @@ async fn a_crash_ends_the_connection_without_a_word() {
     client.send(&call(1, "hang")).await;
     until(|| script.hanging.load(Ordering::SeqCst) == 1).await;
     client.send(&call(2, "crash")).await;
-    assert_eq!(timeout(LIMIT, &mut client.serving).await.unwrap().unwrap().unwrap(), Ended::Crashed);
+    assert_eq!(timeout(LIMIT, &mut client.serving).await.unwrap().unwrap().unwrap(), EndReason::Crashed);
     let mut rest = Vec::new();
     timeout(LIMIT, client.lines.into_inner().read_to_end(&mut rest)).await.unwrap().unwrap();
     assert_eq!(rest, b"");

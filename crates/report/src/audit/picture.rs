@@ -105,7 +105,7 @@ impl Pictures {
     /// # Errors
     /// Why it is not shown.
     pub fn sent(&self, bytes: &[u8]) -> Result<(&'static str, Vec<u8>), &'static str> {
-        let image = m3_images::Opened::new(bytes).and_then(|image| image.decode(u64::MAX));
+        let image = m3_images::OpenedImage::new(bytes).and_then(|image| image.decode(u64::MAX));
         let small = self.small(&image.map_err(note)?)?;
         Ok((small.kind, small.bytes))
     }

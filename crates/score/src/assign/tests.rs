@@ -92,13 +92,13 @@ fn every_matching(s: &Matrix<f64>, row: usize, taken: &mut Vec<usize>) -> Vec<Ve
 }
 
 /// A random bucket with few classes, steps and similarities, so that there are many ties.
-struct Drawn {
+struct RandomBucket {
     similarity: Matrix<f64>,
     classes: [Vec<usize>; 2],
     steps: [Vec<usize>; 2],
 }
 
-impl Drawn {
+impl RandomBucket {
     fn new(most: usize, values: &[f64], random: &mut impl FnMut(usize) -> usize) -> Self {
         let mut side = || {
             let (count, kinds) = (random(most) + 1, random(4) + 1);
@@ -182,9 +182,9 @@ fn generator(mut seed: u64) -> impl FnMut(usize) -> usize {
 fn what_is_left_out_changes_no_pair() {
     let mut random = generator(7);
     for _ in 0..4000 {
-        let drawn = Drawn::new(9, &[0.3, 0.6, 0.8, 0.9, 1.0], &mut random);
-        let found = assign(&drawn.similarity, 0.6, drawn.side(0), drawn.side(1)).unwrap();
-        assert_eq!(found, drawn.dense(), "{:?} {:?} {:?}", drawn.similarity, drawn.classes, drawn.steps);
+        let drawn = RandomBucket::new(9, &[0.3, 0.6, 0.8, 0.9, 1.0], &mut random);
+        let pairs = assign(&drawn.similarity, 0.6, drawn.side(0), drawn.side(1)).unwrap();
+        assert_eq!(pairs, drawn.dense(), "{:?} {:?} {:?}", drawn.similarity, drawn.classes, drawn.steps);
     }
 }
 
@@ -200,12 +200,12 @@ fn classes_are_assigned_as_their_calls_are() {
         } else {
             &[0.5, 0.61, 0.67, 0.74, 0.83, 0.88, 0.97, 1.0]
         };
-        let drawn = Drawn::new(if round % 4 < 2 { 5 } else { 14 }, values, &mut random);
-        let mut found = drawn.bucket().assign_classes().unwrap();
-        found.sort_unstable();
+        let drawn = RandomBucket::new(if round % 4 < 2 { 5 } else { 14 }, values, &mut random);
+        let mut pairs = drawn.bucket().assign_classes().unwrap();
+        pairs.sort_unstable();
         let dense = drawn.dense();
-        let told = format!("{:?} {:?} {:?}", drawn.similarity, drawn.classes, drawn.steps);
-        assert_eq!(drawn.worth(&found), drawn.worth(&dense), "{told}");
+        let case = format!("{:?} {:?} {:?}", drawn.similarity, drawn.classes, drawn.steps);
+        assert_eq!(drawn.worth(&pairs), drawn.worth(&dense), "{case}");
         let (rows, columns) = (drawn.classes[0].len(), drawn.classes[1].len());
         if rows.max(columns) > 5 {
             continue;
@@ -217,7 +217,7 @@ fn classes_are_assigned_as_their_calls_are() {
         let is_near = |other: [f64; 3]| other.iter().zip(metrics).all(|(a, b)| (a - b).abs() < 1e-12);
         if every.iter().all(|pairs| is_near(drawn.metrics(pairs))) {
             settled += 1;
-            assert!(is_near(drawn.metrics(&found)), "{told}");
+            assert!(is_near(drawn.metrics(&pairs)), "{case}");
         }
     }
     assert!(settled > 1500, "{settled}");
@@ -233,8 +233,8 @@ fn a_loop_of_any_length_is_assigned() {
             (loop_of(rows), loop_of(columns));
         let references = Side { classes: &references, steps: reference_steps };
         let predictions = Side { classes: &predictions, steps: predicted_steps };
-        let found = assign(&Matrix::from([[0.9]]), 0.6, references, predictions).unwrap();
-        assert!(found.iter().copied().eq((0..rows.min(columns)).map(|at| (at, at))), "{rows} x {columns}");
+        let pairs = assign(&Matrix::from([[0.9]]), 0.6, references, predictions).unwrap();
+        assert!(pairs.iter().copied().eq((0..rows.min(columns)).map(|at| (at, at))), "{rows} x {columns}");
     }
 }
 
@@ -247,13 +247,13 @@ fn loops_beside_other_calls_are_told_apart() {
     let steps: Vec<usize> = (0..4001).collect();
     let references: Vec<usize> = classes.iter().copied().chain([2]).collect();
     let similarity = Matrix::from([[1.0, 0.7], [0.7, 1.0], [0.8, 0.9]]);
-    let found = assign(
+    let pairs = assign(
         &similarity,
         0.6,
         Side { classes: &references, steps: &steps },
         Side { classes: &classes, steps: &steps[..4000] },
     );
-    assert!(found.unwrap().into_iter().eq((0..4000).map(|at| (at, at))));
+    assert!(pairs.unwrap().into_iter().eq((0..4000).map(|at| (at, at))));
 }
 
 #[test]

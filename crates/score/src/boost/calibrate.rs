@@ -1,7 +1,7 @@
 //! From sums of trees to log-odds.
 
 /// A sum, whether it is of the same, and its weight.
-pub(crate) type Weighed = (f64, bool, f64);
+pub(crate) type WeighedSum = (f64, bool, f64);
 
 /// The most points of a curve.
 const POINTS: usize = 16;
@@ -12,7 +12,7 @@ const LEAST_DOUBT: f64 = 0.005;
 /// A curve through the sums and their log-odds of "the same": parts of about the same weight, made to rise by isotonic
 /// regression (pooling of neighbours that do not).
 #[must_use]
-pub(crate) fn isotonic(scored: &[Weighed]) -> Vec<(f64, f64)> {
+pub(crate) fn isotonic(scored: &[WeighedSum]) -> Vec<(f64, f64)> {
     let mut sorted = scored.to_vec();
     sorted.sort_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1)));
     let part_weight = sorted.iter().map(|pair| pair.2).sum::<f64>() / POINTS as f64;

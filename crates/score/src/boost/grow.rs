@@ -53,14 +53,14 @@ impl Random {
 }
 
 /// Rows with their numbers in bins: bin 0 is what is missing.
-struct Binned {
+struct BinnedRows {
     /// By number, then by row.
     bins: Vec<Vec<u8>>,
     /// By number: the upper ends of the bins from 1 on, but the last.
     ends: Vec<Vec<f64>>,
 }
 
-impl Binned {
+impl BinnedRows {
     fn new(rows: &[Row<'_>], numbers: usize) -> Self {
         let (mut bins, mut ends) = (Vec::new(), Vec::new());
         for number in 0..numbers {
@@ -137,12 +137,12 @@ struct Leaf {
     bounds: (f64, f64),
     /// The node and the side that lead to it.
     parent: Option<(usize, usize)>,
-    split: Option<Split>,
+    split: Option<BestSplit>,
 }
 
 /// How a leaf is parted best.
 #[derive(Debug, Clone, Copy)]
-struct Split {
+struct BestSplit {
     gain: f64,
     number: usize,
     /// The last bin of the left side.
@@ -156,10 +156,10 @@ struct Split {
 /// and numbers that each tree sees.
 #[must_use]
 pub(crate) fn boost(rows: &[Row<'_>], base: &[f64], signs: &[Sign], growth: Growth, seed: u64) -> Vec<Tree> {
-    let binned = Binned::new(rows, signs.len());
+    let binned = BinnedRows::new(rows, signs.len());
     let mut sums = base.to_vec();
     let mut random = Random(seed);
-    let mut found = Vec::with_capacity(growth.trees);
+    let mut trees = Vec::with_capacity(growth.trees);
     for _ in 0..growth.trees {
         let wants: Vec<Sums> = rows
             .iter()
@@ -178,15 +178,15 @@ pub(crate) fn boost(rows: &[Row<'_>], base: &[f64], signs: &[Sign], growth: Grow
         for (row, sum) in rows.iter().zip(&mut sums) {
             *sum += tree.value(row.numbers);
         }
-        found.push(tree);
+        trees.push(tree);
     }
-    found
+    trees
 }
 
 /// What a tree is grown from.
 #[derive(Clone, Copy)]
 struct Choice<'a> {
-    binned: &'a Binned,
+    binned: &'a BinnedRows,
     /// Of each row.
     wants: &'a [Sums],
     /// The numbers that it may ask for.
@@ -262,13 +262,13 @@ fn grow(choice: &Choice<'_>, sample: Vec<usize>, growth: Growth) -> Tree {
 }
 
 /// The best way to part a leaf.
-fn best(choice: &Choice<'_>, leaf: &Leaf, least_rows: usize) -> Option<Split> {
+fn best(choice: &Choice<'_>, leaf: &Leaf, least_rows: usize) -> Option<BestSplit> {
     let Choice { binned, wants, numbers, signs } = *choice;
     if leaf.rows.len() < 2 * least_rows {
         return None;
     }
     let own = leaf.sums.gain(leaf.sums.value(leaf.bounds));
-    let mut best: Option<Split> = None;
+    let mut best: Option<BestSplit> = None;
     let mut bins = [Sums::default(); BINS + 2];
     for &number in numbers {
         let used = binned.ends[number].len() + 2;
@@ -293,7 +293,7 @@ fn best(choice: &Choice<'_>, leaf: &Leaf, least_rows: usize) -> Option<Split> {
                 };
                 let gain = left.gain(values.0) + right.gain(values.1) - own;
                 if is_allowed && gain > best.map_or(0.0, |best| best.gain) {
-                    best = Some(Split { gain, number, bin, missing_left: *missing_left, left, values });
+                    best = Some(BestSplit { gain, number, bin, missing_left: *missing_left, left, values });
                 }
             }
         }

@@ -10,7 +10,7 @@ mod grow;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use calibrate::{Weighed, isotonic, on_curve};
+pub(crate) use calibrate::{WeighedSum, isotonic, on_curve};
 pub(crate) use grow::{Growth, Row, boost};
 use serde::{Deserialize, Serialize};
 

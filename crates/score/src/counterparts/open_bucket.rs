@@ -8,7 +8,7 @@ use m3_embedding::Embedder;
 use super::ComparedCalls;
 use crate::Bucket;
 use crate::assign::{Side, assign};
-use crate::chunk::{Chunk, Prepared};
+use crate::chunk::{Chunk, PreparedPair};
 use crate::fidelity::constants::THRESHOLD;
 use crate::flow::PairFlow;
 use crate::matching::{Match, cosine_of_calls};
@@ -51,7 +51,7 @@ fn leave_out_settled(
 }
 
 /// A key of a call that does not depend on names of files; 0 where no flow is known.
-fn key_of(prepared: &Prepared, key: fn(&PairFlow, usize) -> u64, call: usize) -> u64 {
+fn key_of(prepared: &PreparedPair, key: fn(&PairFlow, usize) -> u64, call: usize) -> u64 {
     prepared.flow.as_ref().map_or(0, |flow| key(flow, call))
 }
 
@@ -69,7 +69,7 @@ struct Candidates {
 impl Candidates {
     /// `None` where nothing of the tool is of interest: all its calls ask for the same as their partners.
     fn new(
-        prepared: &Prepared,
+        prepared: &PreparedPair,
         bucket: Bucket<'_>,
         (matched, wrong): (&HashMap<usize, AlignedPair<'_>>, &HashSet<&str>),
     ) -> Option<Self> {
@@ -130,7 +130,7 @@ impl OpenBucket {
     /// The calls of one tool of a trajectory, if their pairing is open. `matched` are the alignment's pairs by their reference
     /// calls, `wrong` the tools of those that do not ask for the same.
     pub(super) fn new(
-        (item, prepared): (usize, &Prepared),
+        (item, prepared): (usize, &PreparedPair),
         bucket: Bucket<'_>,
         (matched, wrong): (&HashMap<usize, AlignedPair<'_>>, &HashSet<&str>),
         embedder: &Embedder,

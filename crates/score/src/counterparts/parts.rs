@@ -11,7 +11,7 @@ use m3_trajectory::json::{Json, is_same, pointer_to};
 use super::{ComparedCalls, Comparer, PairedCalls, compare_all};
 use crate::fidelity::constants::{EQUIVALENT, SAME_OTHERWISE, THRESHOLD};
 use crate::fidelity::{ArgumentComparison, CallFidelity, Kind, Verdict, may_be_split};
-use crate::flow::{Counterparts, Rewritten, words_of_place};
+use crate::flow::{Counterparts, RewrittenPair, words_of_place};
 
 /// So many extra calls of a tool are looked at for the rest of a list, and so many members of their arguments.
 const MOST_PARTS: usize = 64;
@@ -119,16 +119,16 @@ impl Comparer<'_, '_> {
     }
 
     /// The arguments of the reference call, and those of all parts as one call, as they are compared.
-    fn joined(&self, one: &PartialPair, paired: &PairedCalls, free: &FreeCalls) -> Option<Rewritten> {
+    fn joined(&self, one: &PartialPair, paired: &PairedCalls, free: &FreeCalls) -> Option<RewrittenPair> {
         let (item, reference, predicted) = paired.calls[one.place];
         let prepared = &self.chunk.items[item];
         let own = prepared.references.arguments[reference].as_ref()?;
         let pairing = Counterparts::Known { calls: &paired.pairings[item], files: &free.files };
-        let mut whole: Option<Rewritten> = None;
+        let mut whole: Option<RewrittenPair> = None;
         // In their order, which is that of items that have one.
         let all: BTreeSet<usize> = one.rest.iter().copied().chain([predicted]).collect();
         for call in all {
-            let part = self.rewrite((item, reference, call), pairing).unwrap_or_else(|| Rewritten {
+            let part = self.rewrite((item, reference, call), pairing).unwrap_or_else(|| RewrittenPair {
                 reference: own.clone(),
                 predicted: prepared.predictions.arguments[call].clone().unwrap_or(Json::Null),
                 changes: Vec::new(),

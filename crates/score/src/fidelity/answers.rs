@@ -207,12 +207,12 @@ mod tests {
             ("/q", 0.4, Verdict::Different),
             ("/page", 0.6, Verdict::Extra),
         ]);
-        let said = |is_same: bool, before: &CallFidelity| {
+        let after = |is_same: bool, before: &CallFidelity| {
             let mut answers = Answers::default();
             answers.add(pair, is_same);
             answers.laid_over(pair, before.clone())
         };
-        let same = said(true, &before);
+        let same = after(true, &before);
         assert_eq!(same.score.to_bits(), 0.95_f64.to_bits());
         assert_eq!(
             shown(&same),
@@ -224,7 +224,7 @@ mod tests {
             ]
         );
         assert_eq!(same.arguments[2].reason, "a language model takes the calls for the same");
-        let different = said(false, &before);
+        let different = after(false, &before);
         assert_eq!(different.score.to_bits(), 0.05_f64.to_bits());
         assert_eq!(
             shown(&different)[2..],
@@ -234,16 +234,16 @@ mod tests {
         // An argument that only one call has stays missing. What is surer than an answer stays as it is, whatever the band.
         let lacks = fidelity(&[("/a", 0.3, Verdict::Missing), ("/b", 0.4, Verdict::Close)]);
         assert_eq!(
-            shown(&said(false, &lacks)),
+            shown(&after(false, &lacks)),
             [("/a", 0.05, Verdict::Missing, true), ("/b", 0.4, Verdict::Close, false)]
         );
         let wrong = fidelity(&[("/a", 0.02, Verdict::Missing), ("/b", 0.03, Verdict::Close)]);
-        assert_eq!(said(false, &wrong), wrong);
+        assert_eq!(after(false, &wrong), wrong);
         let good = fidelity(&[("/a", 0.99, Verdict::Equivalent), ("/b", 0.98, Verdict::Close)]);
-        assert_eq!(said(true, &good), good);
+        assert_eq!(after(true, &good), good);
         // Nobody can say that equal calls differ.
         let equal = fidelity(&[("/a", 1.0, Verdict::Equal)]);
-        assert_eq!(said(false, &equal), equal);
+        assert_eq!(after(false, &equal), equal);
     }
 
     #[test]
@@ -281,9 +281,10 @@ mod tests {
         let mut whole = DoubtfulPairs::new(0.0..=1.0);
         whole.add(pair, &fidelity(&[("/a", 1.0, Verdict::Equal)]));
         assert_eq!(whole.iter().count(), 0, "equal calls are never in doubt");
-        let found: Vec<_> = doubtful.iter().map(|found| (found.calls().question, &found.argument)).collect();
+        let arguments: Vec<_> =
+            doubtful.iter().map(|found| (found.calls().question, &found.argument)).collect();
         let name = Some("a/b".to_owned());
-        assert_eq!(found, [(None, &name), (None, &name), (Some("which?"), &name)]);
+        assert_eq!(arguments, [(None, &name), (None, &name), (Some("which?"), &name)]);
         assert_eq!(doubtful.distinct.len(), 2);
         // What was kept has the key of what was scored.
         let mut answers = Answers::default();

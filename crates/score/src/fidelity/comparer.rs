@@ -73,7 +73,7 @@ const MOST_THREADS: usize = 8;
 
 /// What came of some pairs, by their index.
 #[derive(Debug, Default)]
-struct Compared {
+struct ComparedPairs {
     found: Vec<(usize, CallFidelity)>,
     /// Those that asked for the cosines of words that are not known.
     open: Vec<usize>,
@@ -248,7 +248,7 @@ impl<'a> Fidelity<'a> {
 
     /// What a thread knows of words.
     fn words(&self) -> Words {
-        if self.is_by_spelling { Words::default() } else { Words::of(&self.cosines) }
+        if self.is_by_spelling { Words::default() } else { Words::with_cosines(&self.cosines) }
     }
 
     /// What is known of words. No thread holds it between comparisons.
@@ -258,11 +258,11 @@ impl<'a> Fidelity<'a> {
 
     /// Compares the first of `count` pairs, on as many threads as are worth it: all, unless they ask for so many words
     /// that those should be looked up first. Says how many.
-    fn compare_some(&self, count: usize, pair: &Pairs<'_, '_>) -> (Compared, usize) {
+    fn compare_some(&self, count: usize, pair: &Pairs<'_, '_>) -> (ComparedPairs, usize) {
         let (next, wanted) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let work = || {
             let words = self.words();
-            let mut compared = Compared::default();
+            let mut compared = ComparedPairs::default();
             while wanted.load(Ordering::Relaxed) < WORDS_AT_ONCE {
                 let start = next.fetch_add(BLOCK, Ordering::Relaxed);
                 if start >= count {
@@ -311,7 +311,7 @@ impl<'a> Fidelity<'a> {
         words.begin();
         let none = Json::Object(Vec::new());
         let (a, b) = (pair.a.unwrap_or(&none), pair.b.unwrap_or(&none));
-        let mut arguments = Alignment::of(self.schema(pair).map(Schema::new), words, pair.tool, a, b);
+        let mut arguments = Alignment::compare(self.schema(pair).map(Schema::new), words, pair.tool, a, b);
         // Whatever the rules made of them: 1 is for equal arguments.
         if arguments.iter().all(|argument| argument.score >= 1.0) && !is_same(a, b) {
             let finding = Finding::new(Kind::Object, SAME_OTHERWISE, "the same in another writing");
@@ -334,7 +334,7 @@ impl<'a> Fidelity<'a> {
         for argument in arguments.iter_mut().filter(|argument| argument.verdict != Verdict::Equal) {
             let by_rule = argument.score;
             let is_settled = is_known(argument) || {
-                let evidence = evidence::of(&context, argument);
+                let evidence = evidence::evidence(&context, argument);
                 let changes_answer = argument.reason == ORDERS_OR_NARROWS && !evidence.is_asked_extra();
                 let model = model.get_or_insert_with(|| self.model.clone().unwrap_or_else(Model::built_in));
                 // Hundreds of items that a list lacks have the same evidence.
@@ -350,7 +350,7 @@ impl<'a> Fidelity<'a> {
                 settled = settled.min(by_rule);
             }
         }
-        let mut regions = Regions::of(pair, schema);
+        let mut regions = Regions::new(pair, schema);
         regions.limit(&mut arguments);
         CallFidelity { evidence: all, settled, ..CallFidelity::new(arguments, regions) }
     }

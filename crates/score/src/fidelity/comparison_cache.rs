@@ -16,7 +16,7 @@ use crate::Counted;
 const LONGEST: usize = 1 << 16;
 
 /// A comparison as it is kept: its arguments, its regions, the bits of the sum of their overlaps, and how many they are.
-type Kept = (Vec<KeptArgument>, Vec<KeptRegion>, u64, u64);
+type StoredComparison = (Vec<KeptArgument>, Vec<KeptRegion>, u64, u64);
 
 /// An argument as it is kept: path, other path, kind, verdict, the bits of its score, the reason.
 type KeptArgument = (String, Option<String>, Kind, Verdict, u64, String);
@@ -157,13 +157,14 @@ pub(super) fn encode(fidelity: &CallFidelity) -> Option<Vec<u8>> {
     };
     let Regions { each, overlaps } = &fidelity.regions;
     let arguments = fidelity.arguments.iter().map(argument).collect();
-    let kept: Kept = (arguments, each.iter().map(region).collect(), overlaps.sum.to_bits(), overlaps.count);
+    let kept: StoredComparison =
+        (arguments, each.iter().map(region).collect(), overlaps.sum.to_bits(), overlaps.count);
     serde_json::to_vec(&kept).ok().filter(|bytes| bytes.len() <= LONGEST)
 }
 
 /// The comparison that the bytes are of.
 pub(super) fn decode(bytes: &[u8]) -> Option<CallFidelity> {
-    let (arguments, each, sum, count): Kept = serde_json::from_slice(bytes).ok()?;
+    let (arguments, each, sum, count): StoredComparison = serde_json::from_slice(bytes).ok()?;
     let unit = |bits: u64| Some(f64::from_bits(bits)).filter(|value| (0.0..=1.0).contains(value));
     let argument = |(path, other_path, kind, verdict, score, reason): KeptArgument| {
         let (score, reason) = (unit(score)?, reason.into());
@@ -193,8 +194,8 @@ mod tests {
         /// Nothing of a comparison is lost or changed in the cache, to the last bit.
         #[test]
         fn what_is_kept_is_what_was_compared((a, b) in two()) {
-            let found = Fidelity::new(None).compare(CallPair { tool: "s/t", a: Some(&a), b: Some(&b), question: None, schema: None });
-            prop_assert_eq!(decode(&encode(&found).unwrap()).unwrap(), found);
+            let fidelity = Fidelity::new(None).compare(CallPair { tool: "s/t", a: Some(&a), b: Some(&b), question: None, schema: None });
+            prop_assert_eq!(decode(&encode(&fidelity).unwrap()).unwrap(), fidelity);
         }
     }
 

@@ -23,7 +23,7 @@ fn table(text: &'static str) -> HashMap<&'static str, Vec<&'static str>> {
 
 /// What texts name, as their argument's name says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Named {
+pub(super) enum NamedThing {
     /// Places and addresses, whose streets have abbreviations.
     Places,
     /// People, whose given names may be initials.
@@ -99,7 +99,7 @@ impl Name {
     }
 
     /// Its words with spaces between them.
-    pub(super) fn said(&self) -> String {
+    pub(super) fn with_spaces(&self) -> String {
         self.words.join(" ")
     }
 
@@ -125,7 +125,7 @@ impl Name {
 
     /// Whether values are latitudes or longitudes.
     pub(super) fn is_degrees(&self) -> bool {
-        self.is_of("degrees") || self.said() == "long"
+        self.is_of("degrees") || self.with_spaces() == "long"
     }
 
     /// Whether values are codes: `language_code` is none of its own.
@@ -144,15 +144,15 @@ impl Name {
 
     /// Whether values are time zones.
     pub(super) fn is_time_zone(&self) -> bool {
-        self.is_of("zones") || self.said().contains("time zone")
+        self.is_of("zones") || self.with_spaces().contains("time zone")
     }
 
     /// What texts name.
-    pub(super) fn named(&self) -> Named {
+    pub(super) fn named(&self) -> NamedThing {
         match (self.is_of_a_place(), self.is_of("people")) {
-            (true, _) => Named::Places,
-            (_, true) => Named::People,
-            _ => Named::Other,
+            (true, _) => NamedThing::Places,
+            (_, true) => NamedThing::People,
+            _ => NamedThing::Other,
         }
     }
 
@@ -163,7 +163,7 @@ impl Name {
 
     /// Whether values are places: `from` and `to` say so alone, but not of `from_unit`.
     fn is_of_a_place(&self) -> bool {
-        self.is_of("places") || matches!(&*self.said(), "from" | "to")
+        self.is_of("places") || matches!(&*self.with_spaces(), "from" | "to")
     }
 
     /// Whether a value orders, counts or narrows what is asked for: `sort_by`, `room_qty`, `max_price` and `filters` do, `order`,

@@ -158,9 +158,9 @@ proptest! {
     #[test]
     fn equal_arguments_have_one_and_others_less(a in arguments(), b in arguments()) {
         prop_assert_eq!(fidelity(&a, &a), 1.0);
-        let found = fidelity(&a, &b);
-        prop_assert!((0.0..=1.0).contains(&found));
-        prop_assert_eq!(found == 1.0, m3_trajectory::json::is_same(&a, &b));
+        let score = fidelity(&a, &b);
+        prop_assert!((0.0..=1.0).contains(&score));
+        prop_assert_eq!(score == 1.0, m3_trajectory::json::is_same(&a, &b));
     }
 
     #[test]
@@ -212,9 +212,9 @@ fn many_differences_of_writing_do_not_add_up_to_a_wrong_call() {
 fn verdicts_and_reasons_say_which_argument_is_wrong() {
     let a = read(r#"{"origin": "Oslo", "n": 5, "when": "2024-03-05", "unit": null, "lng": 4.31}"#);
     let b = read(r#"{"origin": "Rome", "n": "5", "when": "March 5, 2024", "extra": 3, "lng": -4.31}"#);
-    let found = compare(&Fidelity::new(None), &a, &b);
+    let fidelity = compare(&Fidelity::new(None), &a, &b);
     let of = |path: &str| {
-        let argument = found.arguments.iter().find(|argument| argument.path == path).unwrap();
+        let argument = fidelity.arguments.iter().find(|argument| argument.path == path).unwrap();
         (argument.kind.name(), argument.verdict.name(), argument.reason.as_ref())
     };
     assert_eq!(of("/origin"), ("place", "different", "expected `oslo`, got `rome`"));
@@ -339,9 +339,9 @@ fn of_too_many_differences_the_order_says_nothing() {
         }
         Json::Object(members)
     };
-    let found = compare(&Fidelity::new(None), &call(1, false), &call(2, false));
-    assert!(found.score < THRESHOLD && found.arguments.len() < 2000, "{}", found.arguments.len());
-    assert_eq!(found.score, compare(&Fidelity::new(None), &call(1, true), &call(2, false)).score);
+    let fidelity = compare(&Fidelity::new(None), &call(1, false), &call(2, false));
+    assert!(fidelity.score < THRESHOLD && fidelity.arguments.len() < 2000, "{}", fidelity.arguments.len());
+    assert_eq!(fidelity.score, compare(&Fidelity::new(None), &call(1, true), &call(2, false)).score);
 }
 
 #[test]
@@ -364,8 +364,8 @@ fn many_differences_within_one_long_text_end_soon() {
             .join(", ")
     };
     let call = |n: usize| read(&serde_json::json!({"data": format!("[{}]", items(n))}).to_string());
-    let found = compare(&Fidelity::new(None), &call(1), &call(2));
-    assert!(found.score < 0.9, "{}", found.score);
+    let fidelity = compare(&Fidelity::new(None), &call(1), &call(2));
+    assert!(fidelity.score < 0.9, "{}", fidelity.score);
 }
 
 #[test]
@@ -374,13 +374,13 @@ fn what_is_named_otherwise_has_its_place_in_both_calls() {
     let other =
         read(r#"{"max_results": 8, "q": "eel", "at": {"latitude": 53.1, "lng": 4.3}, "sort": "age"}"#);
     let places = |a: &Json, b: &Json| -> Vec<(String, String, Verdict)> {
-        let found = compare(&Fidelity::new(None), a, b);
-        let place = |found: &ArgumentComparison| {
-            let other = found.other_path.clone().unwrap_or_else(|| found.path.clone());
-            (found.path.clone(), other, found.verdict)
+        let fidelity = compare(&Fidelity::new(None), a, b);
+        let place = |argument: &ArgumentComparison| {
+            let other = argument.other_path.clone().unwrap_or_else(|| argument.path.clone());
+            (argument.path.clone(), other, argument.verdict)
         };
         let mut places: Vec<_> =
-            found.arguments.iter().filter(|found| found.score < 1.0).map(place).collect();
+            fidelity.arguments.iter().filter(|argument| argument.score < 1.0).map(place).collect();
         places.sort();
         places
     };

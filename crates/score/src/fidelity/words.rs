@@ -49,7 +49,7 @@ const MOST_SETTLED: usize = 65_536;
 
 impl Words {
     /// Asks of these.
-    pub(super) fn of(cosines: &Arc<Cosines>) -> Self {
+    pub(super) fn with_cosines(cosines: &Arc<Cosines>) -> Self {
         Self { cosines: Some(Arc::clone(cosines)), ..Self::default() }
     }
 

@@ -21,7 +21,7 @@ use m3_flow::{AskedNames, CallView, GivenFiles, Lineage, Mention, Role};
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
-pub(super) use rewrite::{RewriteContext, Rewritten, replaced};
+pub(super) use rewrite::{RewriteContext, RewrittenPair, replaced};
 pub use shown::{SideFlow, flow_of};
 use side::Side;
 use values::Values;

@@ -17,7 +17,7 @@ use crate::fidelity::constants::SAME_OTHERWISE;
 use crate::fidelity::{ArgumentComparison, CallFidelity, Kind, Verdict};
 
 /// Two calls' arguments, written for their comparison.
-pub(crate) struct Rewritten {
+pub(crate) struct RewrittenPair {
     /// The reference's.
     pub(crate) reference: Json,
     /// The prediction's.
@@ -36,7 +36,7 @@ pub(crate) struct NameChange {
     pub(crate) reason: &'static str,
 }
 
-impl Rewritten {
+impl RewrittenPair {
     /// What was found of the rewritten arguments, as it is of those that stand in the files: a changed name that is equal now
     /// says why.
     pub(crate) fn explain(&self, mut fidelity: CallFidelity) -> CallFidelity {
@@ -77,7 +77,7 @@ pub(crate) struct RewriteContext<'a> {
 }
 
 /// A mention with what it stands for.
-struct Named<'m> {
+struct MeantMention<'m> {
     mention: &'m Mention,
     meaning: Meaning,
     text: &'m str,
@@ -93,7 +93,7 @@ impl PairFlow {
         (reference, predicted): (usize, usize),
         (a, b): (&Json, &Json),
         context: &RewriteContext<'_>,
-    ) -> Option<Rewritten> {
+    ) -> Option<RewrittenPair> {
         let mentions = (
             self.references.lineage.mentions.get(reference).map_or(&[][..], Vec::as_slice),
             self.predictions.lineage.mentions.get(predicted).map_or(&[][..], Vec::as_slice),
@@ -130,13 +130,13 @@ impl PairFlow {
             verdict: Verdict::Equal,
             reason: "what the matched call made, by another value",
         }));
-        is_changed.then_some(Rewritten { reference: own, predicted: given, changes })
+        is_changed.then_some(RewrittenPair { reference: own, predicted: given, changes })
     }
 
     /// A file that is written over is lost only where the reference leaves it behind: of several that a call makes, the one that
     /// stands in its place.
-    fn forgive_losses(&self, wanted: &[Named<'_>], given: &mut [Named<'_>]) {
-        let left = |name: &Named<'_>| match name.mention.role {
+    fn forgive_losses(&self, wanted: &[MeantMention<'_>], given: &mut [MeantMention<'_>]) {
+        let left = |name: &MeantMention<'_>| match name.mention.role {
             Role::Writes(version) => Some(self.references.lineage.is_left(version)),
             _ => None,
         };
@@ -163,13 +163,13 @@ impl PairFlow {
     }
 
     /// Names that the question asks for are compared as they stand.
-    fn hold_to_question<'m>(&self, wanted: &mut Vec<Named<'m>>, given: &mut Vec<Named<'m>>) {
-        let is_new = |name: &Named<'_>| matches!(name.meaning, Meaning::New(_));
-        let is_named_by_choice = |name: &Named<'_>| {
+    fn hold_to_question<'m>(&self, wanted: &mut Vec<MeantMention<'m>>, given: &mut Vec<MeantMention<'m>>) {
+        let is_new = |name: &MeantMention<'_>| matches!(name.meaning, Meaning::New(_));
+        let is_named_by_choice = |name: &MeantMention<'_>| {
             use Meaning::{Continued, Foreign, InPlace, New};
             matches!(name.meaning, New(_) | InPlace(_) | Foreign(_) | Continued(_))
         };
-        let texts = |names: &[Named<'_>]| -> Vec<(String, String)> {
+        let texts = |names: &[MeantMention<'_>]| -> Vec<(String, String)> {
             let chosen = names.iter().filter(|name| is_named_by_choice(name));
             chosen.map(|name| (name.mention.pointer.clone(), name.text.to_owned())).collect()
         };
@@ -185,7 +185,7 @@ impl PairFlow {
             }
         }
         // Another kind of file is another file where the question says which.
-        let asks = |name: &Named<'_>| is_new(name) && self.asked.kind_of_file(ending(name.text));
+        let asks = |name: &MeantMention<'_>| is_new(name) && self.asked.kind_of_file(ending(name.text));
         if wanted.iter().any(asks) {
             for name in wanted.iter_mut().chain(given.iter_mut()).filter(|name| is_new(name)) {
                 name.meaning = Meaning::New(format!("/.{}", ending(name.text).to_lowercase()));
@@ -198,18 +198,18 @@ fn named<'m>(
     mentions: &'m [Mention],
     arguments: &'m Json,
     meaning: impl Fn(&Mention) -> Meaning,
-) -> Vec<Named<'m>> {
+) -> Vec<MeantMention<'m>> {
     let name = |mention: &'m Mention| {
         let text = part(arguments.pointer(&mention.pointer)?.as_str()?, &mention.span);
-        Some(Named { mention, meaning: meaning(mention), text })
+        Some(MeantMention { mention, meaning: meaning(mention), text })
     };
     mentions.iter().filter_map(name).collect()
 }
 
 /// Whether two calls have the same names for the same in the same arguments: then nothing is renamed. Where in a text they stand
 /// does not matter, as names are only ever replaced by one another.
-fn are_same_names(wanted: &[Named<'_>], given: &[Named<'_>]) -> bool {
-    let is_same = |(a, b): (&Named<'_>, &Named<'_>)| {
+fn are_same_names(wanted: &[MeantMention<'_>], given: &[MeantMention<'_>]) -> bool {
+    let is_same = |(a, b): (&MeantMention<'_>, &MeantMention<'_>)| {
         a.text == b.text && a.mention.pointer == b.mention.pointer && a.meaning == b.meaning
     };
     wanted.len() == given.len() && wanted.iter().zip(given).all(is_same)
@@ -226,7 +226,7 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     /// A name of the prediction becomes the reference's name for the same; where it has none, words.
-    fn predicted(&mut self, name: &Named<'_>, wanted: &[Named<'_>], a: &Json) {
+    fn predicted(&mut self, name: &MeantMention<'_>, wanted: &[MeantMention<'_>], a: &Json) {
         let same = || wanted.iter().filter(|other| other.meaning == name.meaning);
         let own =
             same().find(|other| other.mention.pointer == name.mention.pointer).or_else(|| same().next());
@@ -248,7 +248,7 @@ impl Writer<'_> {
     }
 
     /// A name of the reference that the prediction has nothing for becomes words.
-    fn reference(&mut self, name: &Named<'_>, given: &[Named<'_>], b: &Json) {
+    fn reference(&mut self, name: &MeantMention<'_>, given: &[MeantMention<'_>], b: &Json) {
         if given.iter().any(|other| other.meaning == name.meaning) {
             return;
         }
@@ -265,13 +265,13 @@ impl Writer<'_> {
     }
 
     /// Whether a name for what is made may as well be left to the tool.
-    fn is_free(&self, name: &Named<'_>) -> bool {
+    fn is_free(&self, name: &MeantMention<'_>) -> bool {
         let key = segments(&name.mention.pointer).next();
         matches!(name.meaning, Meaning::New(_)) && key.is_some_and(|key| !(self.context.is_required)(&key))
     }
 
     /// Leaves an argument out on the side that has it, if it is a name and nothing else.
-    fn leave_out(&mut self, side: usize, name: &Named<'_>) {
+    fn leave_out(&mut self, side: usize, name: &MeantMention<'_>) {
         if segments(&name.mention.pointer).count() == 1 {
             let verdict = if side == 0 { Verdict::Missing } else { Verdict::Extra };
             let pointer = name.mention.pointer.clone();

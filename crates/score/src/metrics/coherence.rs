@@ -31,8 +31,8 @@ mod tests {
     /// By hand: step 0 has 3 matches in 2 predicted steps, step 1 has 1 in 1: (3/2 + 1/1) / 4.
     #[test]
     fn a_split_step_counts_by_its_parts() {
-        let found = step_coherence(&pairs(&[(0, 0, 1.0), (0, 0, 1.0), (0, 2, 1.0), (1, 1, 1.0)]));
-        assert!((found - 0.625).abs() < 1e-15);
+        let coherence = step_coherence(&pairs(&[(0, 0, 1.0), (0, 0, 1.0), (0, 2, 1.0), (1, 1, 1.0)]));
+        assert!((coherence - 0.625).abs() < 1e-15);
     }
 
     #[test]

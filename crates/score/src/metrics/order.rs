@@ -108,8 +108,8 @@ mod tests {
     /// By hand: (0,1) and (1,0) are inverted; (2,2) is in order with both: Q = 3, one inversion.
     #[test]
     fn an_inversion_counts_once() {
-        let found = order_consistency(&pairs(&[(0, 1, 1.0), (1, 0, 1.0), (2, 2, 1.0)]));
-        assert!((found - 2.0 / 3.0).abs() < 1e-15);
+        let consistency = order_consistency(&pairs(&[(0, 1, 1.0), (1, 0, 1.0), (2, 2, 1.0)]));
+        assert!((consistency - 2.0 / 3.0).abs() < 1e-15);
     }
 
     #[test]

@@ -52,8 +52,8 @@ mod tests {
     /// the second: H = 2/4 ln 2 + 2/4 * 0, G_act = 2, so 1 - (ln 2 / 2) / ln 2 = 0.5.
     #[test]
     fn a_merged_step_loses_its_share() {
-        let found = merge_purity(&pairs(&[(0, 0, 1.0), (1, 0, 1.0), (1, 1, 1.0), (1, 1, 1.0)]));
-        assert!((found - 0.5).abs() < 1e-15);
+        let purity = merge_purity(&pairs(&[(0, 0, 1.0), (1, 0, 1.0), (1, 1, 1.0), (1, 1, 1.0)]));
+        assert!((purity - 0.5).abs() < 1e-15);
     }
 
     #[test]

@@ -124,13 +124,13 @@ impl Comparer<'_> {
             (0..count).filter(|at| !taken.contains(at)).take(MOST).collect()
         };
         let (rows, columns) = (rest(wanted.len(), &taken), rest(left.len(), &taken_left));
-        let mut found: Vec<Likeness> = Vec::with_capacity(rows.len() * columns.len());
+        let mut all: Vec<Likeness> = Vec::with_capacity(rows.len() * columns.len());
         for &row in &rows {
             for &column in &columns {
-                found.push(self.compare((wanted[row], left[column]))?);
+                all.push(self.compare((wanted[row], left[column]))?);
             }
         }
-        let at = |row: usize, column: usize| found[row * columns.len() + column];
+        let at = |row: usize, column: usize| all[row * columns.len() + column];
         let likeness = Matrix::from_fn(rows.len(), columns.len(), |row, column| at(row, column).likeness);
         let classes: Vec<usize> = (0..MOST).collect();
         let steps = vec![0; MOST];
@@ -200,17 +200,17 @@ impl Comparer<'_> {
     fn calls(&mut self, calls: (usize, usize)) -> Option<Likeness> {
         let (results, pictures) = (self.results, self.pictures);
         let compare = || {
-            let found = results.compare(calls, pictures);
+            let likeness = results.compare(calls, pictures);
             // A prediction cannot hide what it leaves behind.
             let is_hidden = || pictures.is_some_and(|it| results.lacks_predicted_pictures(calls, it));
-            found.or_else(|| is_hidden().then_some(Likeness::NONE))
+            likeness.or_else(|| is_hidden().then_some(Likeness::NONE))
         };
-        let found = (*self.known.entry(calls).or_insert_with(compare))?;
+        let likeness = (*self.known.entry(calls).or_insert_with(compare))?;
         let has_pictures = |side: &Side, call: usize| {
             side.calls[call].result.as_ref().is_some_and(|result| !result.pictures.is_empty())
         };
-        if !found.is_same || has_pictures(&results.references, calls.0) {
-            return Some(found);
+        if !likeness.is_same || has_pictures(&results.references, calls.0) {
+            return Some(likeness);
         }
         // Answers that name files are the same if the files are.
         let of = |side: &'_ Side, call: usize| {
@@ -240,9 +240,9 @@ impl Comparer<'_> {
         }
         let mut all = Likeness::EQUAL;
         for (&a, &b) in own.iter().zip(given) {
-            let found = self.files((a, b), depth + 1)?;
-            all.likeness = all.likeness.min(found.likeness);
-            all.is_same &= found.is_same;
+            let likeness = self.files((a, b), depth + 1)?;
+            all.likeness = all.likeness.min(likeness.likeness);
+            all.is_same &= likeness.is_same;
         }
         Some(all)
     }
@@ -268,8 +268,8 @@ impl Comparer<'_> {
         }
         // What files are made of may lead back to them, where nothing tells them apart.
         self.known_files.insert((reference, predicted), Some(Likeness::EQUAL));
-        let found = self.all_files(&own.inputs.clone(), &given.inputs.clone(), depth);
-        self.known_files.insert((reference, predicted), found);
-        found
+        let likeness = self.all_files(&own.inputs.clone(), &given.inputs.clone(), depth);
+        self.known_files.insert((reference, predicted), likeness);
+        likeness
     }
 }

@@ -66,8 +66,8 @@ pub fn results_beside(
     let paired: HashSet<usize> = pairs.iter().map(|(_, predicted)| *predicted).collect();
     let is_paired = |call: usize| paired.contains(&call);
     let Some(results) = recorded else {
-        let results = PairResults::of(reference, prediction, false);
-        let left = LeftBehind::of(&results, &all_left_behind(&results, &is_paired));
+        let results = PairResults::build(reference, prediction, false);
+        let left = LeftBehind::new(&results, &all_left_behind(&results, &is_paired));
         return ResultsBeside { pairs: vec![None; pairs.len()], left };
     };
     let agreement = Agreement::new(&results, &is_paired, compares);
@@ -79,13 +79,13 @@ pub fn results_beside(
         left: LeftBehind {
             pairs: matched.collect(),
             agreement: agreement.value,
-            ..LeftBehind::of(&results, &agreement.artifacts)
+            ..LeftBehind::new(&results, &agreement.artifacts)
         },
     }
 }
 
 impl LeftBehind {
-    fn of(results: &PairResults, [references, predictions]: &[Vec<Artifact>; 2]) -> Self {
+    fn new(results: &PairResults, [references, predictions]: &[Vec<Artifact>; 2]) -> Self {
         let list = |side: &Side, artifacts: &[Artifact]| {
             artifacts.iter().take(MOST).filter_map(|artifact| side.describe(*artifact)).collect()
         };

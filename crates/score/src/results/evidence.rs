@@ -7,7 +7,7 @@ use m3_flow::CallRole;
 
 use super::artifacts::Agreement;
 use super::left_behind::Artifact;
-use super::recorded::Recorded;
+use super::recorded::RecordedResult;
 use super::survey::Survey;
 use super::{ComparePictures, PairResults};
 use crate::ComparedPair;
@@ -134,7 +134,7 @@ impl<'a> ResultEvidence<'a> {
 
     /// Whether the result of a reference call says more than that it was called.
     fn is_telling(&self, reference: usize) -> bool {
-        let names_files = |result: &Recorded| result.pictures.is_empty() && result.names_files;
+        let names_files = |result: &RecordedResult| result.pictures.is_empty() && result.names_files;
         self.says_something(reference) && !self.reference_result(reference).is_some_and(names_files)
     }
 
@@ -143,11 +143,12 @@ impl<'a> ResultEvidence<'a> {
     fn says_something(&self, reference: usize) -> bool {
         let Some(call) = self.results.references.calls.get(reference) else { return false };
         let is_receipt = || (self.role)(&call.tool) == CallRole::Changes;
-        let says = |result: &Recorded| (!result.pictures.is_empty() || !result.is_plain) && !is_receipt();
+        let says =
+            |result: &RecordedResult| (!result.pictures.is_empty() || !result.is_plain) && !is_receipt();
         call.result.as_ref().is_some_and(says) && !self.survey.always_answers_alike(&call.tool)
     }
 
-    fn reference_result(&self, reference: usize) -> Option<&Recorded> {
+    fn reference_result(&self, reference: usize) -> Option<&RecordedResult> {
         self.results.references.calls.get(reference)?.result.as_ref()
     }
 

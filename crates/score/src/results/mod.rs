@@ -24,7 +24,7 @@ pub use beside::{LeftArtifact, LeftBehind, LeftPair, ResultsBeside, results_besi
 pub(crate) use evidence::ResultEvidence;
 pub use pictures::{ComparePictures, Likeness, PictureProblem, RecordedPicture, ResultSide};
 pub use recorded::recorded_picture;
-use recorded::{Recorded, TrajectoryNames, has_failed};
+use recorded::{RecordedResult, TrajectoryNames, has_failed};
 
 use m3_flow::{Content, Lineage, Mention, contents};
 use m3_trajectory::{Call, Trajectory};
@@ -48,7 +48,7 @@ struct RecordedCall {
     tool: String,
     step: usize,
     /// What it returned, if that is recorded and no error.
-    result: Option<Recorded>,
+    result: Option<RecordedResult>,
     has_failed: bool,
     /// The files that it reads under names that are all of an argument: the argument as a JSON pointer, and the version.
     reads: Vec<(String, usize)>,
@@ -83,11 +83,11 @@ impl PairResults {
         let has_results = super::flow::has_results;
         let are_recorded =
             has_results(reference) && (has_results(prediction) || prediction.call_count() == 0);
-        are_recorded.then(|| Box::new(Self::of(reference, prediction, true)))
+        are_recorded.then(|| Box::new(Self::build(reference, prediction, true)))
     }
 
     /// What both sides do and return; results count where `are_recorded`.
-    fn of(reference: &Trajectory, prediction: &Trajectory, are_recorded: bool) -> Self {
+    fn build(reference: &Trajectory, prediction: &Trajectory, are_recorded: bool) -> Self {
         let facts = super::flow::PairFacts::new(reference, prediction, are_recorded);
         let asked = super::flow::asked_names([reference, prediction]);
         let side = |trajectory: &Trajectory| {
@@ -96,7 +96,7 @@ impl PairResults {
             let names = TrajectoryNames::new(trajectory, (&lineage, facts.image), &asked);
             let read = |(index, (step, call))| {
                 let call: &Call = call;
-                let result = if are_recorded { Recorded::new((call, index), &names) } else { None };
+                let result = if are_recorded { RecordedResult::new((call, index), &names) } else { None };
                 let has_failed = are_recorded && has_failed(call);
                 let reads =
                     lineage.mentions.get(index).map_or_else(Vec::new, |names| whole_names(call, names));
@@ -126,9 +126,9 @@ impl PairResults {
         let mut all = Likeness::EQUAL;
         for (a, b) in a.pictures.iter().zip(&b.pictures) {
             let is_equal = a == b && matches!(a, RecordedPicture::Sent(_));
-            let found = if is_equal { Likeness::EQUAL } else { pictures?.compare(a, b)? };
-            all.likeness = all.likeness.min(found.likeness);
-            all.is_same &= found.is_same;
+            let likeness = if is_equal { Likeness::EQUAL } else { pictures?.compare(a, b)? };
+            all.likeness = all.likeness.min(likeness.likeness);
+            all.is_same &= likeness.is_same;
         }
         Some(all)
     }
@@ -173,6 +173,6 @@ impl PairResults {
     /// How much memory the results take, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let calls = self.references.calls.iter().chain(&self.predictions.calls);
-        calls.filter_map(|call| call.result.as_ref()).map(Recorded::bytes).sum()
+        calls.filter_map(|call| call.result.as_ref()).map(RecordedResult::bytes).sum()
     }
 }

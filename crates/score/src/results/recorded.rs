@@ -7,7 +7,7 @@ use std::sync::Arc;
 use m3_flow::{
     AskedNames, Lineage, Role, is_file_path, may_make_by_name, says_nothing, without_server, words_of_name,
 };
-use m3_support::remembered::Remembered;
+use m3_support::name_cache::NameCache;
 use m3_trajectory::json::{Json, parse};
 use m3_trajectory::{Call, ResultPicture, Trajectory, result_parts, result_picture, sent_base64};
 use sha2::{Digest as _, Sha256};
@@ -43,7 +43,7 @@ const MAX_DEPTH: usize = 64;
 
 /// A result that is no error.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Recorded {
+pub(super) struct RecordedResult {
     /// A digest of what it says.
     pub(super) digest: [u8; 16],
     /// Whether its words say nothing that any result might not say.
@@ -56,7 +56,7 @@ pub(super) struct Recorded {
     pub(super) pictures: Vec<RecordedPicture>,
 }
 
-impl Recorded {
+impl RecordedResult {
     /// The result of a call, the `index`-th of its trajectory; `None` if it has none, or is an error.
     pub(super) fn new((call, index): (&Call, usize), names: &TrajectoryNames<'_>) -> Option<Self> {
         let result = call.result.as_ref().filter(|result| **result != Json::Null && !has_failed(call))?;
@@ -168,7 +168,7 @@ struct Text<'t> {
     /// Whether the call makes a file that no argument names: then every path may be the name that its tool chose.
     names_are_the_tools: bool,
     /// Keys of members, each with whether its value differs between runs: large results have few keys, each a thousand times.
-    known_keys: Remembered<bool>,
+    known_keys: NameCache<bool>,
 }
 
 impl<'t> Text<'t> {
@@ -176,7 +176,7 @@ impl<'t> Text<'t> {
         let mut mentions = names.lineage.mentions.get(index).into_iter().flatten();
         let names_output = mentions.any(|mention| matches!(mention.role, Role::Writes(_)));
         let names_are_the_tools = !names_output && may_make_by_name(without_server(&call.tool));
-        let (words, files, known_keys) = (String::new(), Vec::new(), Remembered::default());
+        let (words, files, known_keys) = (String::new(), Vec::new(), NameCache::default());
         Self { words, index, names, files, names_are_the_tools, known_keys }
     }
 

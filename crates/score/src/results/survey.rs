@@ -7,7 +7,7 @@ use m3_trajectory::Trajectory;
 use m3_trajectory::json::{Json, Keys};
 use sha2::{Digest as _, Sha256};
 
-use super::recorded::Recorded;
+use super::recorded::RecordedResult;
 use super::{ComparePictures, PairResults, RecordedPicture, ResultSide, Side};
 use crate::flow::replaced;
 
@@ -152,7 +152,10 @@ fn add_new(digests: &mut Vec<[u8; 16]>, digest: [u8; 16], most: usize) {
 }
 
 /// A digest of all that a result holds.
-fn content(result: &Recorded, digest: &dyn Fn(&RecordedPicture) -> Option<[u8; 16]>) -> Option<[u8; 16]> {
+fn content(
+    result: &RecordedResult,
+    digest: &dyn Fn(&RecordedPicture) -> Option<[u8; 16]>,
+) -> Option<[u8; 16]> {
     let mut all = Sha256::new();
     // What stands beside pictures names them, and says no more than they do.
     if result.pictures.is_empty() {

@@ -94,8 +94,8 @@ fn arguments_are_compared_in_the_direction_of_the_mode() {
         (MatchMode::Strict, ArgumentMode::Exact, [false, false]),
     ] {
         let options = options(mode, arguments);
-        let found = [reason(few, many, &options).is_empty(), reason(many, few, &options).is_empty()];
-        assert_eq!(found, passes, "{mode:?} {arguments:?}");
+        let passed = [reason(few, many, &options).is_empty(), reason(many, few, &options).is_empty()];
+        assert_eq!(passed, passes, "{mode:?} {arguments:?}");
     }
 }
 
@@ -128,6 +128,6 @@ fn tools_have_rules_of_their_own() {
             "{predicted} {reference}"
         );
     }
-    let said = reason(&[r#"f {"a": {"b": 1}}"#], &["f {}"], &options);
-    assert_eq!(said, "predicted call 1.1 (f) is like no reference one: `a.b` differs from 1.1");
+    let text = reason(&[r#"f {"a": {"b": 1}}"#], &["f {}"], &options);
+    assert_eq!(text, "predicted call 1.1 (f) is like no reference one: `a.b` differs from 1.1");
 }

@@ -66,7 +66,7 @@ impl SortedOutcomes {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no outcomes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

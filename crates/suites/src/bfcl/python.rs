@@ -106,12 +106,12 @@ fn are_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Digits with a minus sign or without.
+/// Whether a text is digits, with or without a minus sign.
 pub(super) fn is_whole(text: &str) -> bool {
     are_digits(text.strip_prefix('-').unwrap_or(text))
 }
 
-/// Digits, and perhaps a minus sign before them and a point and digits after them.
+/// Whether a text is digits, perhaps with a minus sign before them and a point and digits after them.
 pub(super) fn is_decimal(text: &str) -> bool {
     match text.split_once('.') {
         Some((whole, fraction)) => is_whole(whole) && are_digits(fraction),

@@ -34,8 +34,8 @@ impl Votes {
     }
 }
 
-/// Adds the four figures. Undefined where nobody voted, or where everything is in one class: kappas then divide by 0. Fleiss'
-/// kappa is of the answers with as many votes as most have.
+/// Adds the four figures. They are undefined where nobody voted, or where everything is in one class: kappas then
+/// divide by 0. Fleiss' kappa is computed over the answers that have the most frequent number of votes.
 pub(super) fn push(values: &mut Values, judged: &[(Option<bool>, &Votes)]) {
     let pair = |(verdict, votes): &(Option<bool>, &Votes)| {
         Some((usize::from((*verdict)?), usize::from(votes.majority()?)))

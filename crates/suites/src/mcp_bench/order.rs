@@ -1,5 +1,5 @@
-//! Whether calls were made in the order of the reference. The paper's introduction promises such a rule and defines none; the
-//! program has none. This is m3's own, printed beside the score.
+//! Whether calls were made in the order of the reference. The paper's introduction promises such a rule without
+//! defining it, and the program does not have it. This rule is m3's own, printed beside the score.
 
 use std::collections::HashMap;
 

@@ -82,7 +82,7 @@ impl ArgumentCheck {
                 let empty = Json::Object(Vec::new());
                 let Some(arguments) = arguments.unwrap_or(&empty).to_value() else { return false };
                 is_lost.store(false, Ordering::Relaxed);
-                // Of what would take too long here, Python would take minutes.
+                // A check that would take too long here would take minutes in Python.
                 schema.is_valid(&arguments).unwrap_or_default() && !is_lost.load(Ordering::Relaxed)
             }
         }
@@ -283,8 +283,8 @@ fn collect_objects<'s>(value: &'s Value, objects: &mut Vec<&'s Map<String, Value
     }
 }
 
-/// Replaces schemas with such a reference by the keyword that stands in for it. What else they say does not matter: Python
-/// looks at all of a schema before it says that a value does not fit.
+/// Replaces schemas with such a reference by the keyword that stands in for it. The rest of these schemas does not
+/// matter: Python looks at all of a schema before it says that a value does not fit.
 fn replace(schema: &mut Value, is_lost: &dyn Fn(&str) -> bool) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(|item| replace(item, is_lost)),

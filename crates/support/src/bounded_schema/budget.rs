@@ -1,4 +1,4 @@
-//! What a check may take, and how it ends where it would take more: the stack is unwound.
+//! Limits of a check; one that would exceed them is ended by unwinding the stack.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -11,9 +11,9 @@ use super::{MOST_DEEP, TooMuchWork};
 /// The most bytes of stack that a check may use: threads have two megabytes.
 const MOST_STACK: usize = 768 << 10;
 
-/// What something may take.
+/// The limits of a check or of a preparation.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Allowed {
+pub(super) struct Limits {
     pub(super) steps: u64,
     pub(super) pattern_work: u64,
     /// The states that a regular expression has at most.
@@ -21,8 +21,9 @@ pub(super) struct Allowed {
 }
 
 thread_local! {
-    /// What is left to what runs now, and about where its stack begins; `None` where nothing is counted.
-    static LEFT: Cell<Option<(Allowed, usize)>> = const { Cell::new(None) };
+    /// What is left of the limits of the running check, and about where its stack begins; `None` where nothing is
+    /// counted.
+    static LEFT: Cell<Option<(Limits, usize)>> = const { Cell::new(None) };
 }
 
 pub(super) fn count_steps(steps: u64) {
@@ -31,7 +32,7 @@ pub(super) fn count_steps(steps: u64) {
         resume_unwind(Box::new(Stop::Deep));
     }
     match left.steps.checked_sub(steps) {
-        Some(steps) => LEFT.set(Some((Allowed { steps, ..left }, stack))),
+        Some(steps) => LEFT.set(Some((Limits { steps, ..left }, stack))),
         None => resume_unwind(Box::new(Stop::Steps)),
     }
 }
@@ -41,12 +42,12 @@ pub(super) fn count_text(text: &str) {
     count_steps(text.len() as u64 / 64);
     let Some((left, stack)) = LEFT.get() else { return };
     match left.pattern_work.checked_sub(left.pattern_states.saturating_mul(text.len() as u64)) {
-        Some(pattern_work) => LEFT.set(Some((Allowed { pattern_work, ..left }, stack))),
+        Some(pattern_work) => LEFT.set(Some((Limits { pattern_work, ..left }, stack))),
         None => resume_unwind(Box::new(Stop::PatternWork)),
     }
 }
 
-/// What unwinds the stack of a check.
+/// The payload that unwinds the stack of a check.
 enum Stop {
     Steps,
     PatternWork,
@@ -62,14 +63,14 @@ fn stack_pointer() -> usize {
 
 /// Runs something within so many steps.
 pub(super) fn within<T>(steps: u64, run: impl FnOnce() -> T) -> Result<T, TooMuchWork> {
-    Allowed { steps, pattern_work: 0, pattern_states: 0 }.within(run)
+    Limits { steps, pattern_work: 0, pattern_states: 0 }.within(run)
 }
 
-impl Allowed {
+impl Limits {
     /// Runs something that may take this.
     pub(super) fn within<T>(self, run: impl FnOnce() -> T) -> Result<T, TooMuchWork> {
         let before = LEFT.replace(Some((self, stack_pointer())));
-        // What was being prepared or checked is thrown away.
+        // A schema that was being prepared or checked is dropped.
         let done = catch_unwind(AssertUnwindSafe(run));
         LEFT.set(before);
         done.map_err(|cause: Box<dyn Any + Send>| match cause.downcast::<Stop>().map(|stop| *stop) {

@@ -12,7 +12,7 @@ use super::budget::{count_steps, count_text};
 const MOST_COMPARED: usize = 16;
 
 /// The representation of JSON whose reading is counted.
-pub struct Counted;
+pub struct CountedJson;
 
 /// A value that is read.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ impl<'a> CountedValue<'a> {
     }
 }
 
-impl Json for Counted {
+impl Json for CountedJson {
     type Node<'a> = CountedValue<'a>;
     type PreparedKey = String;
     type StringBuffer = Value;
@@ -41,7 +41,7 @@ impl Json for Counted {
     }
 }
 
-impl<'a> Node<'a, Counted> for CountedValue<'a> {
+impl<'a> Node<'a, CountedJson> for CountedValue<'a> {
     type Object = CountedMembers<'a>;
     type Array = CountedItems<'a>;
     type Number = &'a Number;
@@ -114,7 +114,7 @@ fn count_values(value: &Value) {
 /// The members of an object that is read.
 pub struct CountedMembers<'a>(&'a Map<String, Value>);
 
-impl<'a> Object<'a, Counted> for CountedMembers<'a> {
+impl<'a> Object<'a, CountedJson> for CountedMembers<'a> {
     type Node = CountedValue<'a>;
     type MemberName = &'a str;
     type MembersIter = MembersIter<'a>;
@@ -150,7 +150,7 @@ impl<'a> Iterator for MembersIter<'a> {
 /// The items of an array that is read.
 pub struct CountedItems<'a>(&'a [Value]);
 
-impl<'a> Array<'a, Counted> for CountedItems<'a> {
+impl<'a> Array<'a, CountedJson> for CountedItems<'a> {
     type Node = CountedValue<'a>;
     type ElementsIter = ItemsIter<'a>;
 

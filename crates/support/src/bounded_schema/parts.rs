@@ -1,4 +1,4 @@
-//! The parts of a schema: each gets the keyword that counts it, and what has no bound is found.
+//! The parts of a schema: each gets the keyword that counts it, and parts that have no bound are found.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ pub(super) fn with_steps(schema: &Value) -> Result<(Value, Parts), TooMuchWork> 
     if parts.refers_to_value { Err(TooMuchWork::Values) } else { Ok((counted, parts)) }
 }
 
-/// What is seen on the way through a schema.
+/// The state of a walk through a schema.
 #[derive(Default)]
 pub(super) struct Parts {
     /// Values.
@@ -56,7 +56,7 @@ pub(super) struct Parts {
     pub(super) pattern_states: u64,
     /// The values of the largest schema that is denied.
     pub(super) denied: u64,
-    /// The JSON pointer of what is looked at.
+    /// The JSON pointer of the current part.
     place: String,
     /// Whether a reference may lead to something that gets no keyword that counts.
     refers_to_value: bool,
@@ -91,7 +91,7 @@ impl Parts {
         }
     }
 
-    /// What is no known keyword may be a schema too, as references may lead to it.
+    /// The value of an unknown keyword may be a schema too, because references may lead to it.
     fn add_step(&mut self, part: &mut Value) {
         match part {
             Value::Bool(true) => *part = json!({STEP: true}),
@@ -139,7 +139,7 @@ impl Parts {
         }
     }
 
-    /// Looks at what has this key.
+    /// Looks at the member with this key.
     fn below(&mut self, key: &str, look: impl FnOnce(&mut Self)) {
         let length = self.place.len();
         self.place.push('/');

@@ -9,27 +9,27 @@ use crate::text::shortened;
 /// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// It cannot be opened, read, locked or written.
+    /// The file cannot be opened, read, locked or written.
     #[error("failed to {action} `{}`: {cause}\nhint: {}{elsewhere}", shown(path), if is_full(cause) { "make space, or " } else { "" })]
     Io {
-        /// What was tried, such as `write to`.
+        /// The action that failed, such as `write to`.
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the user can do.
+        /// The hint to the user.
         elsewhere: &'static str,
         /// The system's reason.
         #[source]
         cause: io::Error,
     },
-    /// It is another kind of file, by its first line.
+    /// The file is of another kind, by its first line.
     #[error("`{}` is no {name}\nhint: {elsewhere}, or move it away", shown(path))]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What it should be.
+        /// The kind of file that was expected.
         name: &'static str,
-        /// What the user can do.
+        /// The hint to the user.
         elsewhere: &'static str,
     },
     /// A line is not a valid record; the file is left unchanged.
@@ -42,11 +42,11 @@ pub enum JournalError {
         path: PathBuf,
         /// The number of the line, from 1.
         line: u64,
-        /// What the file should be.
+        /// The kind of file that was expected.
         name: &'static str,
-        /// What is wrong.
+        /// The reason.
         message: String,
-        /// What the user can do.
+        /// The hint to the user.
         elsewhere: &'static str,
     },
     /// Another process has locked it.
@@ -60,23 +60,23 @@ pub enum JournalError {
         path: PathBuf,
         /// The other process, if the system tells.
         process: Option<u32>,
-        /// What the user can do.
+        /// The hint to the user.
         elsewhere: &'static str,
     },
-    /// It has fewer bytes than were read or written before.
+    /// The file has fewer bytes than were read or written before.
     #[error("`{}` was changed by something other than m3\nhint: start the command anew", shown(path))]
     Changed {
         /// The file.
         path: PathBuf,
     },
-    /// It has more bytes than allowed, or would have.
+    /// The file has more bytes than allowed, or would have.
     #[error("`{}` has more than {} MiB\nhint: {elsewhere}", shown(path), most >> 20)]
     TooLarge {
         /// The file.
         path: PathBuf,
         /// The most bytes that are allowed.
         most: u64,
-        /// What the user can do.
+        /// The hint to the user.
         elsewhere: &'static str,
     },
 }

@@ -10,7 +10,7 @@ pub(super) fn process(file: &File) -> Option<u32> {
     of_inode(&std::fs::read_to_string("/proc/locks").ok()?, inode)
 }
 
-/// Other systems do not tell.
+/// Only Linux tells which process holds a lock.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn process(_file: &File) -> Option<u32> {
     None
@@ -47,7 +47,7 @@ mod tests {
         let locks = "1: POSIX  ADVISORY  WRITE 7 fe:00:11 0 EOF\n2: FLOCK  ADVISORY  WRITE 8 fe:00:12 0 EOF\n\
             2: -> FLOCK  ADVISORY  WRITE 9 fe:00:12 0 EOF\n3: FLOCK  ADVISORY  READ  4 fe:00:13 0 EOF\n\
             4: FLOCK  ADVISORY  READ  5 08:01:13 0 EOF\n5: FLOCK  ADVISORY  WRITE 0 fe:00:14 0 EOF\nnonsense\n6:\n";
-        let found = [11, 12, 13, 14, 15].map(|inode| of_inode(locks, inode));
-        assert_eq!(found, [None, Some(8), None, None, None]);
+        let holders = [11, 12, 13, 14, 15].map(|inode| of_inode(locks, inode));
+        assert_eq!(holders, [None, Some(8), None, None, None]);
     }
 }

@@ -32,11 +32,11 @@ use crate::text::shortened;
 /// The kind of a journal.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
-    /// What the file is, such as `file of decisions`.
+    /// The kind of file in messages, such as `file of decisions`.
     pub name: &'static str,
     /// The schema in the first line, `{"schema":".."}`; `None` for files without such a line.
     pub schema: Option<&'static str>,
-    /// What a user can do to use another file, such as ``name another one with `--answers` ``.
+    /// The hint to a user who needs another file, such as ``name another one with `--answers` ``.
     pub elsewhere: &'static str,
 }
 
@@ -61,7 +61,7 @@ struct Head {
 
 /// The path of a journal, and how much of it has been read.
 #[derive(Debug)]
-struct Known {
+struct ReadState {
     path: PathBuf,
     kind: Kind,
     /// The most bytes it may have.
@@ -72,7 +72,7 @@ struct Known {
     lines: u64,
 }
 
-impl Known {
+impl ReadState {
     fn io(&self, action: &'static str, cause: io::Error) -> JournalError {
         JournalError::Io { action, path: self.path.clone(), elsewhere: self.kind.elsewhere, cause }
     }
@@ -213,11 +213,11 @@ impl Known {
         mut file: &File,
         (lines, count): (&[u8], usize),
         is_synced: bool,
-    ) -> Result<(), Unwritten> {
+    ) -> Result<(), WriteFailure> {
         let written = file.write_all(lines).and_then(|()| if is_synced { file.sync_data() } else { Ok(()) });
         if let Err(cause) = written {
             let is_cut = file.set_len(self.end).is_ok();
-            return Err(Unwritten { error: self.io("write to", cause), is_cut });
+            return Err(WriteFailure { error: self.io("write to", cause), is_cut });
         }
         self.end += lines.len() as u64;
         self.lines += count as u64;
@@ -226,7 +226,7 @@ impl Known {
 }
 
 /// A failure to write a line.
-struct Unwritten {
+struct WriteFailure {
     error: JournalError,
     /// Whether the file was restored to its earlier end.
     is_cut: bool,
@@ -246,7 +246,7 @@ pub struct Journal {
 
 #[derive(Debug)]
 struct State {
-    known: Known,
+    known: ReadState,
     /// Held open: the system releases the lock with it, however the process ends.
     file: File,
     /// Whether the file may end within a line that could not be removed.
@@ -263,7 +263,7 @@ impl Journal {
         kind: Kind,
         take: impl FnMut(T),
     ) -> Result<Self, JournalError> {
-        let mut known = Known { path: path.to_owned(), kind, most: MOST_BYTES, end: 0, lines: 0 };
+        let mut known = ReadState { path: path.to_owned(), kind, most: MOST_BYTES, end: 0, lines: 0 };
         let file = known.open()?;
         known.lock(&file, Duration::ZERO)?;
         known.read(&file, take)?;
@@ -300,7 +300,7 @@ impl Journal {
 /// A journal that several processes may write; a record is on disk before anybody is told about it.
 #[derive(Debug)]
 pub struct SharedJournal<T> {
-    known: Known,
+    known: ReadState,
     records: Vec<T>,
 }
 
@@ -310,7 +310,7 @@ impl<T: Serialize + DeserializeOwned> SharedJournal<T> {
     /// # Errors
     /// [`JournalError`], with the line.
     pub fn open(path: &Path, kind: Kind) -> Result<Self, JournalError> {
-        let known = Known { path: path.to_owned(), kind, most: MOST_BYTES_SHARED, end: 0, lines: 0 };
+        let known = ReadState { path: path.to_owned(), kind, most: MOST_BYTES_SHARED, end: 0, lines: 0 };
         let mut journal = Self { known, records: Vec::new() };
         journal.refresh()?;
         Ok(journal)

@@ -32,9 +32,9 @@ fn file() -> (tempfile::TempDir, PathBuf) {
 }
 
 fn open(path: &Path, kind: Kind) -> Result<(Journal, Vec<u32>), JournalError> {
-    let mut found = Vec::new();
-    let journal = Journal::open(path, kind, |number: Number| found.push(number.number))?;
-    Ok((journal, found))
+    let mut numbers = Vec::new();
+    let journal = Journal::open(path, kind, |number: Number| numbers.push(number.number))?;
+    Ok((journal, numbers))
 }
 
 fn shared(path: &Path) -> Result<SharedJournal<Number>, JournalError> {
@@ -108,16 +108,16 @@ fn a_line_that_was_cut_off_is_removed_by_the_next_that_writes_and_not_by_who_rea
 
 #[test]
 fn a_line_that_is_no_record_is_refused_with_its_place() {
-    let said = refused(format!("{}garbage\n{}", line(1), line(2)).as_bytes(), 2);
-    assert!(said.contains("is no line of a file of numbers: expected value at column 1\n"), "{said}");
+    let message = refused(format!("{}garbage\n{}", line(1), line(2)).as_bytes(), 2);
+    assert!(message.contains("is no line of a file of numbers: expected value at column 1\n"), "{message}");
     // A record of another shape, an empty line, and two lines of which one was cut off.
     refused(format!("{}{{\"other\":1}}\n", line(1)).as_bytes(), 2);
     refused(format!("\n{}", line(1)).as_bytes(), 1);
     refused(format!("{}{{\"number\":1{}{}", line(1), line(2), line(3)).as_bytes(), 2);
     // A long line is shown shortened, and nothing in it can control a terminal.
     let hostile = format!("{{\"number\":\"\u{1b}[2J{}\"}}\n", "x".repeat(10_000));
-    let said = refused(hostile.as_bytes(), 1);
-    assert!(said.len() < 600 && !said.contains('\u{1b}'), "{said}");
+    let message = refused(hostile.as_bytes(), 1);
+    assert!(message.len() < 600 && !message.contains('\u{1b}'), "{message}");
 }
 
 #[test]
@@ -125,8 +125,8 @@ fn a_line_that_is_not_utf_8_is_refused() {
     // Also in a key that is not read.
     let mut content = line(1).into_bytes();
     content.extend_from_slice(b"{\"number\":2,\"note\":\"\xff\xfe\"}\n");
-    let said = refused(&content, 2);
-    assert!(said.contains("it is not UTF-8"), "{said}");
+    let message = refused(&content, 2);
+    assert!(message.contains("it is not UTF-8"), "{message}");
 }
 
 #[test]
@@ -186,8 +186,11 @@ fn only_one_at_a_time_has_a_journal_and_the_other_is_told_who() {
     let JournalError::Locked { process, .. } = &error else { panic!("{error}") };
     // If the system names a process, it is the right one.
     assert!(process.is_none_or(|process| process == std::process::id()), "{error}");
-    let said = error.to_string();
-    assert!(said.starts_with("another m3 works with `") && said.contains("hint: wait for its end"), "{said}");
+    let message = error.to_string();
+    assert!(
+        message.starts_with("another m3 works with `") && message.contains("hint: wait for its end"),
+        "{message}"
+    );
     drop(journal);
     assert_eq!(open(&path, WITH_HEAD).unwrap().1, [1]);
 }
@@ -217,10 +220,10 @@ fn many_threads_lose_nothing() {
             });
         }
     });
-    let mut found = values(&shared(&path).unwrap());
-    found.sort_unstable();
+    let mut numbers = values(&shared(&path).unwrap());
+    numbers.sort_unstable();
     let expected: Vec<u32> = (0..4).flat_map(|thread| (0..20).map(move |n| thread * 100 + n)).collect();
-    assert_eq!(found, expected);
+    assert_eq!(numbers, expected);
 }
 
 #[test]
@@ -244,8 +247,8 @@ fn sizes_are_bounded_when_reading_and_when_writing() {
     assert!(matches!(shared(&path).unwrap_err(), JournalError::TooLarge { .. }));
     // Within the limit for files, and beyond that for lines.
     holes(LONGEST_LINE + 1);
-    let said = open(&path, PLAIN).unwrap_err().to_string();
-    assert!(said.contains("numbers.jsonl:1`") && said.contains("more than 64 MiB"), "{said}");
+    let message = open(&path, PLAIN).unwrap_err().to_string();
+    assert!(message.contains("numbers.jsonl:1`") && message.contains("more than 64 MiB"), "{message}");
     holes(0);
     let (journal, _) = open(&path, PLAIN).unwrap();
     let long = Number { number: 1, text: "x".repeat(usize::try_from(LONGEST_LINE).unwrap()) };
@@ -264,10 +267,10 @@ fn sizes_are_bounded_when_reading_and_when_writing() {
 fn a_full_disk_is_told_and_half_a_line_is_not_written_on() {
     let file = OpenOptions::new().write(true).open("/dev/full").unwrap();
     let path = PathBuf::from("/dev/full");
-    let known = Known { path: path.clone(), kind: PLAIN, most: MOST_BYTES, end: 0, lines: 0 };
+    let known = ReadState { path: path.clone(), kind: PLAIN, most: MOST_BYTES, end: 0, lines: 0 };
     let journal = Journal { path, state: Mutex::new(State { known, file, is_broken: false }) };
-    let said = journal.append(&number(1)).unwrap_err().to_string();
-    assert!(said.contains("No space left") && said.contains("hint: make space"), "{said}");
-    let said = journal.append(&number(2)).unwrap_err().to_string();
-    assert!(said.contains("a line could not be written before"), "{said}");
+    let message = journal.append(&number(1)).unwrap_err().to_string();
+    assert!(message.contains("No space left") && message.contains("hint: make space"), "{message}");
+    let message = journal.append(&number(2)).unwrap_err().to_string();
+    assert!(message.contains("a line could not be written before"), "{message}");
 }

@@ -11,10 +11,10 @@ pub const BASE_STYLE: &str = include_str!("base.css");
 /// The script at the beginning of a page's own scripts: elements made from texts, drawings, keys.
 pub const MAKE_SCRIPT: &str = include_str!("make.js");
 
-/// What a page may load besides its own style and script if a server has its images and documents.
+/// The sources that a page may load from, besides its own style and script, if a server has its images and documents.
 pub const OF_SERVER: &str = "img-src 'self' data:; connect-src 'self'";
 
-/// What a page may load that is in one file.
+/// The sources that a page in one file may load from.
 pub const OF_FILE: &str = "img-src data:";
 
 /// Without its script most pages are empty.
@@ -25,15 +25,15 @@ const NO_SCRIPT: &str = "This page is made by its own script, which is not runni
 pub struct Shell<'a> {
     /// The title, as text.
     pub title: &'a str,
-    /// What to run without the page's script, as HTML; empty if the page stands without it.
+    /// The command to run in place of the page's script, as HTML; empty if the page stands without it.
     pub instead: &'a str,
-    /// What stands at its top, as HTML.
+    /// The top of the page, as HTML.
     pub head: &'a str,
-    /// Its main part and what follows, as HTML.
+    /// The main part and everything after it, as HTML.
     pub body: &'a str,
-    /// Its whole style.
+    /// The whole style.
     pub style: &'a str,
-    /// Its whole script.
+    /// The whole script.
     pub script: &'a str,
 }
 
@@ -82,35 +82,35 @@ impl Shell<'_> {
     }
 }
 
-/// A template with its places, such as `{{title}}`, filled. What is filled in may hold anything: it is not looked at
-/// again.
+/// Fills the places of a template, such as `{{title}}`. The inserted text may hold anything: it is not searched for
+/// places.
 #[must_use]
 pub fn filled(template: &str, parts: &[(&str, &str)]) -> String {
     let mut pieces = template.split("{{");
-    let mut made = pieces.next().unwrap_or_default().to_owned();
+    let mut html = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         let (name, rest) = piece.split_once("}}").unwrap_or_default();
-        made.push_str(parts.iter().find(|(known, _)| *known == name).map_or("", |(_, part)| part));
-        made.push_str(rest);
+        html.push_str(parts.iter().find(|(known, _)| *known == name).map_or("", |(_, part)| part));
+        html.push_str(rest);
     }
-    made
+    html
 }
 
 /// A text for HTML, in elements and in attributes between quotation marks.
 #[must_use]
 pub fn escaped(text: &str) -> String {
-    let mut made = String::with_capacity(text.len());
+    let mut html = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
-            '&' => made.push_str("&amp;"),
-            '<' => made.push_str("&lt;"),
-            '>' => made.push_str("&gt;"),
-            '"' => made.push_str("&quot;"),
-            '\'' => made.push_str("&#39;"),
-            other => made.push(other),
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '"' => html.push_str("&quot;"),
+            '\'' => html.push_str("&#39;"),
+            other => html.push(other),
         }
     }
-    made
+    html
 }
 
 /// The source expression of a content security policy that allows this style or script, by its hash.

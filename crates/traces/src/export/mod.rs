@@ -1,5 +1,6 @@
-//! Trajectories as other programs read them: a target is one file and one row. What [`RecognizedFile::read`](crate::RecognizedFile::read)
-//! makes of what is written here is the trajectory again, except for what a target has no place for, which is told.
+//! Trajectories in the formats of other programs: a target is one file and one row.
+//! [`RecognizedFile::read`](crate::RecognizedFile::read) turns the output into the same trajectory again, except for
+//! facts that a target cannot carry, which are noted.
 
 mod anthropic;
 mod atif;

@@ -176,7 +176,7 @@ pub(super) fn call(block: &Json) -> TracedCall {
     }
 }
 
-/// A result. Those of tools that the provider runs hold values, in which an error is an object that says so by its type.
+/// A result. Results of tools that the provider runs hold values; an error is an object with an error's type.
 pub(super) fn result(block: &Json) -> Outcome {
     let content = block.member("content");
     let is_value = |content: &Json| match content {

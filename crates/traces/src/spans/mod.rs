@@ -132,8 +132,9 @@ pub(crate) struct NewParent {
 const MAX_REPORTED: usize = 10;
 
 impl SpanIndex {
-    /// Calls `work` with the spans of each trace, by time, on any core, and `give` with what came of them in the order in which
-    /// the traces begin in the file. Spans at these offsets are put below others.
+    /// Calls `work` with the spans of each trace, by time, on any core, and `give` with the results in the order in
+    /// which the traces begin in the file. `adopted` has the spans, by offset, that are put below spans of other
+    /// traces.
     pub(crate) fn each<T: Send>(
         mut self,
         input: &Input<'_>,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use m3_images::task_image::{self, Copies};
 use m3_mcp::{ToolName, ToolResult};
-use m3_outcomes::Given;
+use m3_outcomes::CallResult;
 use m3_support::redact::Redactor;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
@@ -150,8 +150,8 @@ async fn make(plan: &Plan, call: &Call, servers: &Servers, state: &mut State) ->
     let name = ToolName::parse(&call.tool).unwrap();
     let outcome = servers.host.call(&name, arguments.clone(), &CancellationToken::new()).await;
     let (given, answer) = match outcome.result {
-        Ok(result) => (Given::answered(&result), answered(&result, &workspace)),
-        Err(error) => (Given::failed(&name, &error, &Redactor::new::<&str>([]).unwrap()), Value::Null),
+        Ok(result) => (CallResult::answered(&result), answered(&result, &workspace)),
+        Err(error) => (CallResult::failed(&name, &error, &Redactor::new::<&str>([]).unwrap()), Value::Null),
     };
     let (result, is_error) = given.result.unwrap_or((Value::Null, true));
     let arguments = Value::Object(arguments);

@@ -57,7 +57,7 @@ fn refused(bytes: &[u8]) -> String {
 fn decoded(picture: &Picture) -> DynamicImage {
     let image = image::load_from_memory(&picture.bytes).unwrap();
     assert_eq!(image.dimensions(), (picture.width, picture.height));
-    assert_eq!(m3_images::media::Media::of(&picture.bytes).mime_type, picture.mime_type);
+    assert_eq!(m3_images::media::Media::from_bytes(&picture.bytes).mime_type, picture.mime_type);
     image
 }
 
@@ -178,8 +178,8 @@ fn photographs_are_turned_by_their_exif_orientation() {
 fn large_images_are_scaled_and_keep_their_kind() {
     let sent = picture(&turned_jpeg(&two_colors(400, 300), 6), &limits(100, 5 << 20));
     assert_eq!((sent.mime_type, sent.width, sent.height), ("image/jpeg", 75, 100));
-    let told = ["turned by its EXIF orientation", "scaled from 300 x 400", "re-encoded as image/jpeg"];
-    assert_eq!(sent.changes, told);
+    let changes = ["turned by its EXIF orientation", "scaled from 300 x 400", "re-encoded as image/jpeg"];
+    assert_eq!(sent.changes, changes);
     let deep: ImageBuffer<Rgba<u16>, Vec<u16>> =
         ImageBuffer::from_pixel(300, 10, Rgba([9, 400, 65_000, 30_000]));
     let sent = picture(&encoded(&deep.into(), ImageFormat::Png), &limits(100, 5 << 20));
@@ -221,10 +221,10 @@ fn what_has_too_many_bytes_loses_quality_then_size() {
         let sent = picture(&png, &limits(200, max_bytes));
         assert_eq!(sent.mime_type, "image/jpeg");
         assert!(sent.bytes.len() <= max_bytes && sent.bytes.len() <= last.1 && sent.width <= last.0);
-        let told = sent.changes.join("; ");
-        assert!(told.contains("its transparency laid on white"), "{told}");
-        assert!(told.contains(&format!("to have at most {max_bytes} bytes")), "{told}");
-        assert_eq!(told.contains("scaled from 200 x 100"), sent.width < 200, "{told}");
+        let changes = sent.changes.join("; ");
+        assert!(changes.contains("its transparency laid on white"), "{changes}");
+        assert!(changes.contains(&format!("to have at most {max_bytes} bytes")), "{changes}");
+        assert_eq!(changes.contains("scaled from 200 x 100"), sent.width < 200, "{changes}");
         last = (sent.width, sent.bytes.len());
         decoded(&sent);
     }
@@ -252,7 +252,7 @@ fn color_profiles_stay_if_they_are_of_the_colors() {
     };
     let kept = |profile: &[u8]| {
         let sent = picture(&written(profile), &limits(20, 5 << 20));
-        Opened::new(&sent.bytes).ok().unwrap().color_profile()
+        OpenedImage::new(&sent.bytes).ok().unwrap().color_profile()
     };
     profile[16..20].copy_from_slice(b"RGB ");
     assert_eq!(kept(&profile), Some(profile.clone()));

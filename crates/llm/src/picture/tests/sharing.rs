@@ -17,14 +17,14 @@ fn each_image_is_decoded_once_until_it_changes() {
     });
     assert!(all.iter().all(|picture| Arc::ptr_eq(picture, &all[0])));
     let small = pictures.get(&path, &limits(20, 5 << 20)).unwrap();
-    assert_eq!((small.width, pictures.kept().0), (20, 2));
+    assert_eq!((small.width, pictures.size().0), (20, 2));
     std::fs::write(&path, encoded(&two_colors(44, 20), ImageFormat::Png)).unwrap();
     assert_eq!(pictures.get(&path, &WIDE).unwrap().width, 44);
     std::fs::write(&path, "no image").unwrap();
     assert!(matches!(pictures.get(&path, &WIDE), Err(PictureError::NotAnImage { .. })));
     std::fs::remove_file(&path).unwrap();
     assert!(matches!(pictures.get(&path, &WIDE), Err(PictureError::Unreadable { .. })));
-    assert_eq!(pictures.kept().0, 3);
+    assert_eq!(pictures.size().0, 3);
 }
 
 #[test]
@@ -41,8 +41,8 @@ fn pictures_used_last_are_kept() {
     assert!(Arc::ptr_eq(&a, &get(0)));
     get(2);
     assert!(Arc::ptr_eq(&a, &get(0)) && !Arc::ptr_eq(&b, &get(1)));
-    assert_eq!(pictures.kept(), (2, 2 * (bytes.len() + 1_024)));
+    assert_eq!(pictures.size(), (2, 2 * (bytes.len() + 1_024)));
     let none = Pictures::keeping(10);
     assert_eq!(none.get(&paths[0], &WIDE).unwrap().bytes, bytes);
-    assert_eq!(none.kept(), (0, 0));
+    assert_eq!(none.size(), (0, 0));
 }

@@ -60,7 +60,7 @@ impl Alignment<'_> {
             (USUAL_OR_ABSENT, "what most tools have as their default")
         } else if presence == Presence::Unknown || schema.is_none() && at.context.name.is_of("reasons") {
             (UNKNOWN_MEMBER, "the tool does not know it")
-        } else if at.context.name.changes_the_answer(readers::number::of(value)) {
+        } else if at.context.name.changes_the_answer(readers::number::from_json(value)) {
             (OPTIONAL_OR_ABSENT, ORDERS_OR_NARROWS)
         } else {
             (OPTIONAL_OR_ABSENT, ONLY_ONE)

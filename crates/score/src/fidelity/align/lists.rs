@@ -111,10 +111,10 @@ impl Alignment<'_> {
             return self.tuple(at, below, a, b);
         }
         let before = self.values;
-        let mut found: Vec<Vec<Vec<ArgumentComparison>>> = Vec::new();
+        let mut all_pairs: Vec<Vec<Vec<ArgumentComparison>>> = Vec::new();
         for &row in &left_a {
             let of_item = ValueLocation { path: pointer_to(&at.path, row), ..below.clone() };
-            found.push(left_b.iter().map(|&column| self.apart(&of_item, &a[row], &b[column])).collect());
+            all_pairs.push(left_b.iter().map(|&column| self.apart(&of_item, &a[row], &b[column])).collect());
         }
         // What was only tried is not counted.
         self.values = before + left_a.len().max(left_b.len());
@@ -124,17 +124,17 @@ impl Alignment<'_> {
         };
         let (rows, columns) = (left_a.len(), left_b.len());
         let rows_first = rows < columns || rows == columns && text(a, &left_a) <= text(b, &left_b);
-        let pairs = assigned(&found, rows, columns, rows_first);
+        let pairs = assigned(&all_pairs, rows, columns, rows_first);
         for (row, &index) in left_a.iter().enumerate() {
             let of_item = ValueLocation { path: pointer_to(&at.path, index), ..below.clone() };
             match pairs.iter().find(|pair| pair.0 == row) {
                 Some(&(row, column)) => {
                     let other = pointer_to(&at.path, left_b[column]);
-                    let found = &mut found[row][column];
-                    for argument in &mut *found {
+                    let comparisons = &mut all_pairs[row][column];
+                    for argument in &mut *comparisons {
                         argument.moved(&of_item.path, &other);
                     }
-                    self.found.append(found);
+                    self.found.append(comparisons);
                 }
                 None => self.absent(&of_item, &a[index], Presence::Required, Verdict::Missing),
             }

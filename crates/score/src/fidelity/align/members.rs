@@ -36,13 +36,13 @@ pub(super) fn renamed<'a, 'b>(
 }
 
 fn by_plain_name<'k>(members: &HashMap<&'k str, &Json>, is_argument: bool) -> HashMap<String, Vec<&'k str>> {
-    let mut found: HashMap<String, Vec<&'k str>> = HashMap::new();
+    let mut keys: HashMap<String, Vec<&'k str>> = HashMap::new();
     for &key in members.keys() {
         if let Some(plain) = Name::plain(key, is_argument) {
-            found.entry(plain).or_default().push(key);
+            keys.entry(plain).or_default().push(key);
         }
     }
-    found
+    keys
 }
 
 /// Of two writings of a name the one that says more, whichever call it is in: that which the tool knows, that with more

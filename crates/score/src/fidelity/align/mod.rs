@@ -49,7 +49,7 @@ pub(super) struct ValueLocation<'a> {
 
 impl<'a> Alignment<'a> {
     /// Every argument of two calls, and every value within one that differs.
-    pub(super) fn of(
+    pub(super) fn compare(
         schema: Option<Schema<'a>>,
         words: &'a Words,
         tool: &'a str,
@@ -98,8 +98,8 @@ impl<'a> Alignment<'a> {
             // No arguments are written in two ways.
             (Json::Null, Json::Object(_)) if at.depth == 0 => self.nothing_or(at, &none, b),
             (Json::Object(_), Json::Null) if at.depth == 0 => self.nothing_or(at, a, &none),
-            (Json::Null, value) => self.absent(at, value, Presence::of(at), Verdict::Extra),
-            (value, Json::Null) => self.absent(at, value, Presence::of(at), Verdict::Missing),
+            (Json::Null, value) => self.absent(at, value, Presence::of_null(at), Verdict::Extra),
+            (value, Json::Null) => self.absent(at, value, Presence::of_null(at), Verdict::Missing),
             _ => self.unlike(at, a, b),
         }
     }
@@ -129,7 +129,7 @@ impl<'a> Alignment<'a> {
         };
         if is_left_out(a) != is_left_out(b) {
             let (value, verdict) = if is_left_out(a) { (b, Verdict::Extra) } else { (a, Verdict::Missing) };
-            return self.absent(at, value, Presence::of(at), verdict);
+            return self.absent(at, value, Presence::of_null(at), verdict);
         }
         if let Some((a, b)) = held(a, b) {
             return self.rewritten(at, &a, &b, "the same as JSON in a text");
@@ -273,7 +273,7 @@ pub(super) enum Presence {
 
 impl Presence {
     /// Of a value that stands as null on the other side.
-    fn of(at: &ValueLocation<'_>) -> Self {
+    fn of_null(at: &ValueLocation<'_>) -> Self {
         if at.context.is_required { Self::Required } else { Self::Optional }
     }
 

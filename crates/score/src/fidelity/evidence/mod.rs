@@ -21,7 +21,7 @@ use spelling::spelling;
 use super::align::TOO_MUCH;
 use super::constants::{EQUIVALENT, MAX_EMBEDDED, MAX_TEXT, UNREADABLE};
 use super::language::{fold, lexicon};
-use super::name::{Name, Named};
+use super::name::{Name, NamedThing};
 use super::text::{self, Rest};
 use super::words::Words;
 use super::{ArgumentComparison, CallPair, Kind, Verdict};
@@ -217,7 +217,7 @@ fn last_key<'p>(parts: &'p [Cow<'_, str>]) -> &'p str {
 }
 
 /// The numbers of one argument.
-pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence {
+pub(super) fn evidence(context: &Context<'_>, found: &ArgumentComparison) -> Evidence {
     let mut e = Evidence { numbers: Vec::with_capacity(SIGNS.len()), is_cut: false };
     let other_path = found.other_path.as_deref().unwrap_or(&found.path);
     let (is_missing, is_extra) = (found.verdict == Verdict::Missing, found.verdict == Verdict::Extra);
@@ -226,7 +226,7 @@ pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence 
     let (parts, others): (Vec<_>, Vec<_>) = (segments(&found.path).collect(), segments(other_path).collect());
     // Of two names of one argument the first in their order, whichever call has it.
     let name = Name::new(last_key(&parts).min(last_key(&others)));
-    let said = name.said();
+    let plain_name = name.with_spaces();
     e.push("rule", found.score);
     let kind = match found.kind {
         Kind::Standard | Kind::Color => Kind::Choice,
@@ -276,7 +276,7 @@ pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence 
             | Kind::Path
     );
     spelling(&mut e, texts.as_ref().filter(|_| !is_read));
-    let named = if found.kind == Kind::Place { Named::Places } else { name.named() };
+    let named = if found.kind == Kind::Place { NamedThing::Places } else { name.named() };
     // What a reader could read, and what is the same in another writing, is worth no embedding.
     let is_worded =
         matches!(kind, Kind::Text | Kind::Place | Kind::List | Kind::Object) && found.score < EQUIVALENT;
@@ -291,22 +291,22 @@ pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence 
         Kind::Moment | Kind::Url | Kind::Path | Kind::Standard | Kind::Choice | Kind::Color
     );
     let asked = rests.as_ref().filter(|_| !is_one_thing);
-    meaning(&mut e, context, &said, texts.as_ref().filter(|_| is_worded), asked, texts.as_ref());
-    one_sided(&mut e, context, &said, a.xor(b).map(|value| (value, is_extra)));
+    meaning(&mut e, context, &plain_name, texts.as_ref().filter(|_| is_worded), asked, texts.as_ref());
+    one_sided(&mut e, context, &plain_name, a.xor(b).map(|value| (value, is_extra)));
     debug_assert_eq!(e.numbers.len(), SIGNS.len(), "evidence is complete");
     e
 }
 
 fn left_over(e: &mut Evidence, rests: Option<&[Rest; 2]>) {
     let mut both = |least: &str, most: &str, of: &dyn Fn(&Rest) -> f64| {
-        let found = rests.map(|[a, b]| (of(a), of(b)));
+        let shares = rests.map(|[a, b]| (of(a), of(b)));
         if !least.is_empty() {
-            e.push(least, found.map_or(NONE, |(a, b)| a.min(b)));
+            e.push(least, shares.map_or(NONE, |(a, b)| a.min(b)));
         }
-        e.push(most, found.map_or(NONE, |(a, b)| a.max(b)));
+        e.push(most, shares.map_or(NONE, |(a, b)| a.max(b)));
     };
     both("lost_least", "lost_most", &Rest::lost);
-    both("share_least", "share_most", &|rest| rest.lost() / (rest.lost() + rest.kept()).max(1e-9));
+    both("share_least", "share_most", &|rest| rest.lost() / (rest.lost() + rest.shared()).max(1e-9));
     both("words_least", "words_most", &|rest| (rest.words.len() + rest.common.len()) as f64);
     both("rarest_least", "rarest_most", &|rest| {
         rest.words.iter().map(|(word, weight)| weight * text::rarity(word)).fold(0.0, f64::max)
@@ -374,7 +374,7 @@ fn one_sided(e: &mut Evidence, context: &Context<'_>, said: &str, value: Option<
     let text = value.map(|(value, _)| written(value));
     let text = text.as_deref();
     e.push("one_words", text.map_or(NONE, |text| text::keys(text).len() as f64));
-    let number = value.and_then(|(value, _)| super::readers::number::of(value));
+    let number = value.and_then(|(value, _)| super::readers::number::from_json(value));
     e.push("one_number", number.map_or(NONE, |number| number.abs().ln_1p().min(50.0)));
     let share = context.question.zip(text).map(|(question, text)| question.share(text));
     let is_extra = value.is_some_and(|value| value.1);

@@ -28,8 +28,8 @@ fn names_tell_what_only_shapes_the_answer() {
 #[test]
 fn dates_and_addresses_are_not_judged_by_words_or_letters() {
     let has = |number: &str, a: &str, b: &str| {
-        let found = evidence(a, b, Some("Find what I have asked for."));
-        !SIGNS.iter().zip(found.numbers()).find(|(sign, _)| sign.0 == number).unwrap().1.is_nan()
+        let numbers = evidence(a, b, Some("Find what I have asked for."));
+        !SIGNS.iter().zip(numbers.numbers()).find(|(sign, _)| sign.0 == number).unwrap().1.is_nan()
     };
     for (a, b) in [
         (r#"{"start": "2025-08-15T09:30"}"#, r#"{"start": "2023-10-01T00:05"}"#),

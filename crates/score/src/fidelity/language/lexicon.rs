@@ -68,6 +68,6 @@ pub(in crate::fidelity) fn is_of_kind(word: &str) -> bool {
 /// The number that a word says.
 pub(in crate::fidelity) fn number_word(word: &str) -> Option<f64> {
     static WORDS: List = LazyLock::new(|| list("numbers"));
-    let said = WORDS.get(word).copied().or_else(|| Some(irregular(word)).filter(|known| *known != word));
-    said?.parse().ok()
+    let number = WORDS.get(word).copied().or_else(|| Some(irregular(word)).filter(|known| *known != word));
+    number?.parse().ok()
 }

@@ -3,7 +3,7 @@
 use super::lexicon;
 
 /// The number that a word says; digits are none.
-fn said(word: &str) -> Option<f64> {
+fn word_number(word: &str) -> Option<f64> {
     if word.starts_with(|c: char| c.is_ascii_digit()) { None } else { lexicon::number_word(word) }
 }
 
@@ -14,30 +14,30 @@ fn is_multiplier(value: f64) -> bool {
 /// A text's runs of characters, each with the part that it is in, with the numbers of several words as one run of digits.
 pub(in crate::fidelity) fn merged(runs: Vec<(String, usize)>) -> Vec<(String, usize)> {
     // Nearly all texts have none.
-    if !runs.windows(2).any(|pair| said(&pair[1].0).is_some()) {
+    if !runs.windows(2).any(|pair| word_number(&pair[1].0).is_some()) {
         return runs;
     }
-    let mut found = Vec::with_capacity(runs.len());
+    let mut merged = Vec::with_capacity(runs.len());
     let mut at = 0;
     while at < runs.len() {
         let word = |offset: usize| runs.get(at + offset).map_or("", |(word, _)| word.as_str());
         if word(0) == "half" && (is_dozen(word(1)) || word(1) == "a" && is_dozen(word(2))) {
-            found.push(("6".to_owned(), runs[at].1));
+            merged.push(("6".to_owned(), runs[at].1));
             at += if is_dozen(word(1)) { 2 } else { 3 };
             continue;
         }
         match number(&runs[at..]) {
             Some((value, length)) if length > 1 => {
-                found.push((format!("{value}"), runs[at].1));
+                merged.push((format!("{value}"), runs[at].1));
                 at += length;
             }
             _ => {
-                found.push(runs[at].clone());
+                merged.push(runs[at].clone());
                 at += 1;
             }
         }
     }
-    found
+    merged
 }
 
 /// The number that a text says in words and nothing else: `five`, `three hundred and five`.
@@ -45,7 +45,7 @@ pub(in crate::fidelity) fn number_in_words(text: &str) -> Option<f64> {
     let folded = super::fold::fold(text);
     let words = folded.split([' ', '-']).filter(|word| !word.is_empty());
     match &merged(words.map(|word| (word.to_owned(), 0)).collect())[..] {
-        [(one, _)] => said(one).or_else(|| one.parse().ok()),
+        [(one, _)] => word_number(one).or_else(|| one.parse().ok()),
         _ => None,
     }
 }
@@ -61,7 +61,7 @@ pub(in crate::fidelity) fn spoken_number(word: &str) -> Option<(i64, bool)> {
 fn number(runs: &[(String, usize)]) -> Option<(f64, usize)> {
     let first = &runs.first()?.0;
     let is_digits = first.starts_with(|c: char| c.is_ascii_digit());
-    let start = if is_digits { first.replace(',', "").parse().ok() } else { said(first) }?;
+    let start = if is_digits { first.replace(',', "").parse().ok() } else { word_number(first) }?;
     if !is_digits && is_multiplier(start) {
         return None;
     }
@@ -70,7 +70,7 @@ fn number(runs: &[(String, usize)]) -> Option<(f64, usize)> {
     while let Some((word, _)) = runs.get(length) {
         // `one hundred and five`.
         let skips = usize::from(word == "and" && last >= 100.0);
-        let Some(value) = runs.get(length + skips).and_then(|(word, _)| said(word)) else { break };
+        let Some(value) = runs.get(length + skips).and_then(|(word, _)| word_number(word)) else { break };
         if is_multiplier(value) && skips == 0 && current > 0.0 && (total <= 0.0 || value < total) {
             current *= value;
             if value > 100.0 {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::thread;
 
-use crate::boost::{Growth, Row, Sign, Weighed, boost, isotonic, on_curve, sigmoid};
+use crate::boost::{Growth, Row, Sign, WeighedSum, boost, isotonic, on_curve, sigmoid};
 
 use super::file::SourceFigures;
 use super::{Model, balanced_threshold};
@@ -104,7 +104,7 @@ fn calibration(sources: &[Source], sums: &[Vec<f64>]) -> Vec<(f64, f64)> {
         // The same pairs in another context are no further source.
         scored.entry(&source.name).or_default().extend(sure.map(|(example, &sum)| (sum, example.is_same)));
     }
-    let mut weighed: Vec<Weighed> = Vec::new();
+    let mut weighed: Vec<WeighedSum> = Vec::new();
     for pairs in scored.values() {
         let count = |label: bool| pairs.iter().filter(|pair| pair.1 == label).count().max(1) as f64;
         let weights = [1.0 / count(false), 1.0 / count(true)];

@@ -54,18 +54,18 @@ fn segments(path: &str) -> (Vec<String>, bool) {
     let path = path.replace('\\', "/");
     // `/C:/a` in a URL is `C:/a`.
     let path = path.strip_prefix('/').filter(|rest| rest.get(1..3) == Some(":/")).unwrap_or(&path);
-    let mut found: Vec<String> = Vec::new();
+    let mut segments: Vec<String> = Vec::new();
     for segment in path.split('/') {
         match segment {
             "" | "." => {}
-            ".." if found.last().is_some_and(|last| last != "..") => {
-                found.pop();
+            ".." if segments.last().is_some_and(|last| last != "..") => {
+                segments.pop();
             }
-            segment => found.push(segment.to_owned()),
+            segment => segments.push(segment.to_owned()),
         }
     }
     let is_absolute = path.starts_with('/') || path.starts_with('~');
-    (found, is_absolute)
+    (segments, is_absolute)
 }
 
 /// Compares two texts if both are paths.

@@ -86,7 +86,7 @@ fn compare_codes(a: &str, b: &str, is_identifier: bool) -> Finding {
         let (score, reason) = if is_same { (SAME_OTHERWISE, same) } else { (other_score, other) };
         Finding::new(Kind::Code, score, reason)
     };
-    let found = |is_same, same, other| found_or(NOTHING, is_same, same, other);
+    let finding = |is_same, same, other| found_or(NOTHING, is_same, same, other);
     if is_formula(a) || is_formula(b) {
         let signs = |text: &str| fold(&text.replace('×', "*")).replace("**", "^").replace(' ', "");
         return found_or(OTHER_FORMULA, signs(a) == signs(b), "the same formula", "another formula");
@@ -97,7 +97,7 @@ fn compare_codes(a: &str, b: &str, is_identifier: bool) -> Finding {
     }
     if is_encoded(a) && is_encoded(b) {
         let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
-        return found(letters(a) == letters(b), "the same code", "the case of letters differs in a code");
+        return finding(letters(a) == letters(b), "the same code", "the case of letters differs in a code");
     }
     // Signs that nobody sees count, too.
     let is_hidden = |c: char| {
@@ -110,15 +110,15 @@ fn compare_codes(a: &str, b: &str, is_identifier: bool) -> Finding {
     if signs(a).trim_matches(['#', '+']) != signs(b).trim_matches(['#', '+'])
         || a.starts_with('-') != b.starts_with('-')
     {
-        return found(false, "", "a sign differs in a code");
+        return finding(false, "", "a sign differs in a code");
     }
     if are_pointed_otherwise(unversioned(a), unversioned(b)) {
-        return found(false, "", "the points are in other places");
+        return finding(false, "", "the points are in other places");
     }
     if is_identifier && joints(a) != joints(b) {
         return Finding::new(Kind::Code, JOINED_OTHERWISE, "its words are joined by other signs");
     }
-    found(true, "the same code", "")
+    finding(true, "the same code", "")
 }
 
 /// The letters and digits of a code.

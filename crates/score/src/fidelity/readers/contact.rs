@@ -71,8 +71,8 @@ mod tests {
             ("@nadia@atlas.com", "nadia@atlas.com", Some(true)),
             ("!cooking@atlas.com", "!baking@atlas.com", Some(false)),
         ] {
-            let found = addresses(a).zip(addresses(b)).map(|(a, b)| a == b);
-            assert_eq!(found, are_same, "{a} {b}");
+            let equality = addresses(a).zip(addresses(b)).map(|(a, b)| a == b);
+            assert_eq!(equality, are_same, "{a} {b}");
         }
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
     }
     let name = &context.name;
     let are_texts = matches!((a, b), (Json::String(_), Json::String(_)));
-    if let (Some(x), Some(y)) = (of(a), of(b)) {
+    if let (Some(x), Some(y)) = (from_json(a), from_json(b)) {
         let is_code = are_texts && (name.is_code() || is_padded(a) || is_padded(b));
         return if is_code { None } else { Some(values_of(context, a, b, x, y)) };
     }
@@ -46,7 +46,7 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
     if name.is_code() || name.is_of("paths") || is_day {
         return None;
     }
-    let (x, y) = (of(a).or_else(|| said(x))?, of(b).or_else(|| said(y))?);
+    let (x, y) = (from_json(a).or_else(|| parse(x))?, from_json(b).or_else(|| parse(y))?);
     Some(values_of(context, a, b, x, y))
 }
 
@@ -107,10 +107,10 @@ fn bound(text: &str) -> Option<(&'static str, f64)> {
     let written = |place: &str, is: &dyn Fn(&'static str) -> Option<usize>| {
         let lines = include_str!("../tables/bounds.txt").lines();
         let lines = lines.filter_map(|line| line.strip_prefix(place)?.split_once(": "));
-        let found = lines.flat_map(|(sign, words)| words.split('|').map(move |word| (sign, word)));
+        let phrases = lines.flat_map(|(sign, words)| words.split('|').map(move |word| (sign, word)));
         // The longest: `less than` begins `less than or equal to`.
-        let found = found.filter_map(|(sign, word)| Some((is(word)?, sign))).max_by_key(|found| found.0);
-        found.map_or(("", 0), |(length, sign)| (sign, length))
+        let longest = phrases.filter_map(|(sign, word)| Some((is(word)?, sign))).max_by_key(|found| found.0);
+        longest.map_or(("", 0), |(length, sign)| (sign, length))
     };
     let (before, start) = written("before ", &|word| folded.starts_with(word).then_some(word.len()));
     let rest = folded[start..].trim();
@@ -122,7 +122,7 @@ fn bound(text: &str) -> Option<(&'static str, f64)> {
         // Neither says anything, or they contradict one another.
         _ => return None,
     };
-    Some((sign, said(rest[..rest.len() - end].trim())?))
+    Some((sign, parse(rest[..rest.len() - end].trim())?))
 }
 
 /// `20 to 30`, `between 20 and 30`, `20~30`.
@@ -134,11 +134,11 @@ fn range(text: &str) -> Option<(f64, f64)> {
     let bare = ["between ", "from "].iter().find_map(|word| folded.strip_prefix(word)).unwrap_or(&folded);
     let signs = [" and ", " to ", "~", " through ", " up to ", " - "];
     let (low, high) = signs.iter().find_map(|sign| bare.split_once(sign))?;
-    Some((said(low.trim())?, said(high.trim())?))
+    Some((parse(low.trim())?, parse(high.trim())?))
 }
 
 /// The number that a text says, in digits or in words.
-pub(super) fn said(text: &str) -> Option<f64> {
+pub(super) fn parse(text: &str) -> Option<f64> {
     if text.eq_ignore_ascii_case("half") {
         return Some(0.5);
     }
@@ -149,7 +149,7 @@ pub(super) fn said(text: &str) -> Option<f64> {
 }
 
 /// The number that a value is, or that its text says.
-pub(in crate::fidelity) fn of(value: &Json) -> Option<f64> {
+pub(in crate::fidelity) fn from_json(value: &Json) -> Option<f64> {
     let number = match value {
         #[expect(clippy::cast_precision_loss, reason = "differences this small make no other number")]
         Json::Integer(value) => *value as f64,

@@ -60,9 +60,9 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
 /// The comparison of the readings that fit best.
 fn best(a: &Readings, b: &Readings) -> Finding {
     let pairs = a.iter().flatten().flat_map(|x| b.iter().flatten().map(move |y| (x, y)));
-    let found = pairs.filter(|(x, y)| x.dimension == y.dimension).map(|(x, y)| amounts(x, y));
-    let found = found.reduce(|best, other| if other.score > best.score { other } else { best });
-    found.unwrap_or_else(|| Finding::new(Kind::Quantity, NOTHING, "measures something else"))
+    let findings = pairs.filter(|(x, y)| x.dimension == y.dimension).map(|(x, y)| amounts(x, y));
+    let best = findings.reduce(|best, other| if other.score > best.score { other } else { best });
+    best.unwrap_or_else(|| Finding::new(Kind::Quantity, NOTHING, "measures something else"))
 }
 
 fn amounts(a: &Quantity, b: &Quantity) -> Finding {
@@ -77,8 +77,8 @@ fn amounts(a: &Quantity, b: &Quantity) -> Finding {
     }
     // In one unit they are numbers, of which one may be rounded.
     if (a.written * b.amount - b.written * a.amount).abs() <= 1e-9 * (a.written * b.amount).abs() {
-        let found = number::numbers(a.written, b.written, false);
-        return Finding::new(Kind::Quantity, found.score, found.reason);
+        let finding = number::numbers(a.written, b.written, false);
+        return Finding::new(Kind::Quantity, finding.score, finding.reason);
     }
     // What is converted is rounded; a duration of several units is not.
     let is_rounded = relative < 0.01 && a.written.is_finite() && b.written.is_finite();
@@ -115,7 +115,7 @@ fn readings(text: &str) -> Readings {
 fn measured(text: &str) -> Option<Quantity> {
     let end = text.find(|c: char| c.is_alphabetic() || matches!(c, '%' | '°' | '\'' | '"'))?;
     let (amount, name) = text.split_at(end);
-    let written = number::said(amount.trim().trim_end_matches('-'))?;
+    let written = number::parse(amount.trim().trim_end_matches('-'))?;
     let unit = named(name)?;
     let amount = written * unit.factor + unit.zero;
     Some(Quantity { dimension: unit.dimension, amount, written })
@@ -129,7 +129,7 @@ fn money(text: &str) -> Option<Quantity> {
         // Longer names are found among the units.
         let is_sign = !sign.is_ascii() || sign.contains('$') || sign.len() == 3;
         let unit = standard::currency(sign).filter(|_| is_sign).map(currency)?;
-        let written = number::said(amount.trim())?;
+        let written = number::parse(amount.trim())?;
         Some(Quantity { dimension: unit.dimension, amount: written, written })
     };
     if !text.starts_with(is_of_amount) {

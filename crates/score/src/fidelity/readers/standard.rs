@@ -95,8 +95,8 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
     if are_codes && is_country(x).is_some_and(|country| is_country(y) == Some(country)) {
         return Some(Finding::new(Kind::Standard, SAME_OTHERWISE, "two codes of one country"));
     }
-    let found = tables.iter().find_map(|(is_named, table)| entries(table, [x, y], *is_named, is_language));
-    found
+    let finding = tables.iter().find_map(|(is_named, table)| entries(table, [x, y], *is_named, is_language));
+    finding
         .or_else(|| airports(name, a, b))
         .or_else(|| airports_in_words(a, b))
         .or_else(|| companies(name, a, b))
@@ -107,26 +107,26 @@ fn entries(table: &Table, [x, y]: [&str; 2], is_named: bool, is_language: bool) 
     // `en-US` is English, as it is spoken there.
     let language = |text: &str| table.get(text.split(['-', '_']).next()?);
     let base = |text: &str| table.get(text).or_else(|| language(text).filter(|_| is_language)).copied();
-    let found = |score: f64, reason: &'static str| Some(Finding::new(Kind::Standard, score, reason));
+    let finding = |score: f64, reason: &'static str| Some(Finding::new(Kind::Standard, score, reason));
     if is_named {
         let (of_x, of_y) = (base(x), base(y));
         let has_region = |text: &str| !table.contains_key(text);
         return match (of_x, of_y) {
-            (Some(of_x), Some(of_y)) if of_x != of_y => found(NOTHING, "another one"),
+            (Some(of_x), Some(of_y)) if of_x != of_y => finding(NOTHING, "another one"),
             (Some(_), Some(_)) if has_region(x) && has_region(y) && x != y => {
-                found(0.4, "the same, of another region")
+                finding(0.4, "the same, of another region")
             }
             (Some(_), Some(_)) if has_region(x) != has_region(y) => {
-                found(0.92, "the same, the region said once")
+                finding(0.92, "the same, the region said once")
             }
-            (Some(_), Some(_)) => found(SAME_OTHERWISE, "the same in another writing"),
-            _ if x != y && x.len() <= 3 && y.len() <= 3 => found(NOTHING, "another code"),
+            (Some(_), Some(_)) => finding(SAME_OTHERWISE, "the same in another writing"),
+            _ if x != y && x.len() <= 3 && y.len() <= 3 => finding(NOTHING, "another code"),
             _ => None,
         };
     }
     let is_code = |text: &str| text.len() <= 3 || !text.is_ascii();
     let is_pair = x != y && is_code(x) != is_code(y) && table.get(x)? == table.get(y)?;
-    if is_pair { found(SAME_OTHERWISE, "a name and its code") } else { None }
+    if is_pair { finding(SAME_OTHERWISE, "a name and its code") } else { None }
 }
 
 /// Initials without their points: `U.S.A.`
@@ -224,23 +224,23 @@ fn time_zones(a: &str, b: &str, is_named: bool) -> Option<Finding> {
     if !is_zone(a, &x) || !is_zone(b, &y) {
         return None;
     }
-    let found = |score: f64, reason: &'static str| Some(Finding::new(Kind::Standard, score, reason));
+    let finding = |score: f64, reason: &'static str| Some(Finding::new(Kind::Standard, score, reason));
     if let (Some(x), Some(y)) = (minutes(a), minutes(b)) {
         return if x == y {
-            found(SAME_OTHERWISE, "the same time zone")
+            finding(SAME_OTHERWISE, "the same time zone")
         } else {
-            found(NOTHING, "another time zone")
+            finding(NOTHING, "another time zone")
         };
     }
     let is_short = [a, b].iter().any(|text| ABBREVIATIONS.contains_key(text));
     if x == y || known(&x).is_some() && known(&x) == known(&y) {
         let score = if is_short { 0.7 } else { SAME_OTHERWISE };
-        return found(
+        return finding(
             score,
             if is_short { "a time zone and its abbreviation" } else { "the same time zone" },
         );
     }
-    if is_named { found(NOTHING, "another time zone") } else { None }
+    if is_named { finding(NOTHING, "another time zone") } else { None }
 }
 
 /// Minutes ahead of UTC of `UTC+2`, `GMT-05:30`, `UTC4:30`, `+0200`.

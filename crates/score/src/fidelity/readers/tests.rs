@@ -8,7 +8,7 @@ use super::super::constants::{
 use super::*;
 
 /// The kind and the score of two values of an argument of this name.
-fn found(name: &str, a: &serde_json::Value, b: &serde_json::Value) -> Option<(&'static str, f64)> {
+fn compared(name: &str, a: &serde_json::Value, b: &serde_json::Value) -> Option<(&'static str, f64)> {
     let context = ArgumentContext { name: Name::new(name), ..ArgumentContext::default() };
     let (there, back) = [(a, b), (b, a)].map(|(a, b)| read(&context, &Json::from(a), &Json::from(b))).into();
     assert_eq!(there.as_ref().map(|found| found.score), back.map(|found| found.score), "{name}: {a} {b}");
@@ -63,7 +63,7 @@ fn values_in_other_writings_are_one_to_their_reader() {
         ("columns", json!("three"), json!(3), "number"),
         ("sql", json!("select  a from \"t\";"), json!("select a from 't'"), "verbatim"),
     ] {
-        let (of, score) = found(name, &a, &b).unwrap_or(("text", 0.0));
+        let (of, score) = compared(name, &a, &b).unwrap_or(("text", 0.0));
         assert!(of == kind && score >= EQUIVALENT, "{name}: {a} {b}: {of} {score}");
     }
 }
@@ -119,7 +119,7 @@ fn what_looks_alike_and_is_another_one_is_not_taken_for_it() {
         ("id", json!("user\u{202e}1"), json!("user1"), "code"),
         ("link", json!("https://shop.example.org"), json!("example.org"), "url"),
     ] {
-        let (of, score) = found(name, &a, &b).unwrap_or(("text", 1.0));
+        let (of, score) = compared(name, &a, &b).unwrap_or(("text", 1.0));
         assert!(of == kind && score < 0.5, "{name}: {a} {b}: {of} {score}");
     }
 }
@@ -136,7 +136,7 @@ fn codes_that_say_where_they_are_from_or_join_their_words_otherwise_are_in_betwe
         ("database", "sales_db2", "sales-db2", JOINED_OTHERWISE),
         ("dataset_id", "run_1_12", "run_11_2", JOINED_OTHERWISE),
     ] {
-        let score = found(name, &json!(a), &json!(b)).map(|found| found.1);
+        let score = compared(name, &json!(a), &json!(b)).map(|found| found.1);
         assert_eq!(score, Some(expected), "{name}: {a} {b}");
     }
 }
@@ -145,10 +145,10 @@ fn codes_that_say_where_they_are_from_or_join_their_words_otherwise_are_in_betwe
 fn a_day_before_its_month_or_behind_it_is_the_instant_that_fits() {
     // 3 May and 5 March 2024 in UTC.
     for seconds in [1_714_694_400, 1_709_596_800] {
-        assert_eq!(found("since", &json!("05/03/2024"), &json!(seconds)), Some(("moment", 0.8)));
+        assert_eq!(compared("since", &json!("05/03/2024"), &json!(seconds)), Some(("moment", 0.8)));
     }
     assert_eq!(
-        found("since", &json!("05/03/2024"), &json!(1_714_694_400 + 86_400)),
+        compared("since", &json!("05/03/2024"), &json!(1_714_694_400 + 86_400)),
         Some(("moment", NOTHING))
     );
 }
@@ -162,11 +162,11 @@ fn what_a_reader_cannot_read_is_left_to_text() {
         ("size", json!("M"), json!("L")),
         ("amount", json!("more than 5 or less"), json!("more than 5")),
     ] {
-        assert_eq!(found(name, &a, &b), None, "{name}: {a} {b}");
+        assert_eq!(compared(name, &a, &b), None, "{name}: {a} {b}");
     }
     // Neither offsets nor seconds go to 99.
     for (a, b) in [("2024-01-01T00:00:00+99:99", "2024-01-01"), ("12:30:99", "12:30")] {
-        let of = found("at", &json!(a), &json!(b)).map(|found| found.0);
+        let of = compared("at", &json!(a), &json!(b)).map(|found| found.0);
         assert_ne!(of, Some("moment"), "{a} {b}");
     }
 }
@@ -186,11 +186,11 @@ fn another_code_is_less_certain_than_another_date_or_address() {
         ("file", "a/demo.mp3", "b/other.mp3", "path", NOTHING),
         ("currency", "EUR", "USD", "standard", NOTHING),
     ] {
-        assert_eq!(found(name, &json!(a), &json!(b)), Some((kind, score)), "{name}: {a} {b}");
+        assert_eq!(compared(name, &json!(a), &json!(b)), Some((kind, score)), "{name}: {a} {b}");
     }
     const { assert!(NOTHING < OTHER_NOTATION && OTHER_NOTATION < OTHER_CODE && OTHER_CODE < OTHER_FORMULA) };
-    assert!(found("file", &json!("a/left.csv"), &json!("left.csv")).unwrap().1 < OTHER_FORMULA);
-    assert!(found("timestamp", &json!(1_709_546_400), &json!(1_709_550_000)).unwrap().1 < 0.1);
+    assert!(compared("file", &json!("a/left.csv"), &json!("left.csv")).unwrap().1 < OTHER_FORMULA);
+    assert!(compared("timestamp", &json!(1_709_546_400), &json!(1_709_550_000)).unwrap().1 < 0.1);
 }
 
 #[test]

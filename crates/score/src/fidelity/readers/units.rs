@@ -24,7 +24,7 @@ const CURRENCIES_FROM: usize = 1000;
 
 static UNITS: LazyLock<HashMap<&str, Unit>> = LazyLock::new(|| {
     let mut dimensions: Vec<&str> = Vec::new();
-    let mut found = HashMap::new();
+    let mut units = HashMap::new();
     for line in include_str!("../tables/units.txt").lines() {
         let mut parts = line.split('|');
         let name = parts.next().unwrap_or_default();
@@ -38,9 +38,9 @@ static UNITS: LazyLock<HashMap<&str, Unit>> = LazyLock::new(|| {
             |otherwise: f64| parts.next().map_or(otherwise, |part| part.parse().unwrap_or(f64::NAN));
         let (factor, zero) = (number(f64::NAN), number(0.0));
         debug_assert!(factor.is_finite() && zero.is_finite(), "`{line}` has a factor");
-        found.extend(names.split(' ').map(|name| (name, Unit { dimension, factor, zero, is_alone })));
+        units.extend(names.split(' ').map(|name| (name, Unit { dimension, factor, zero, is_alone })));
     }
-    found
+    units
 });
 
 fn known(name: &str) -> Option<Unit> {

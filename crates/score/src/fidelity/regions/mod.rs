@@ -57,27 +57,27 @@ const LONGEST_NAME: usize = 120;
 
 impl Regions {
     /// Of two matched calls. Nothing is found where the reference has no region.
-    pub(super) fn of(pair: CallPair<'_>, schema: Option<Schema<'_>>) -> Self {
+    pub(super) fn new(pair: CallPair<'_>, schema: Option<Schema<'_>>) -> Self {
         let Some(reference) = pair.a.filter(|arguments| may_say_regions(arguments)) else {
             return Self::default();
         };
         let is_visual = LazyCell::new(|| is_visual(pair.tool, reference));
         let is_visual = || *is_visual;
-        let found = read(pair.tool, reference, schema, &is_visual);
-        if found.is_empty() {
+        let regions = read(pair.tool, reference, schema, &is_visual);
+        if regions.is_empty() {
             return Self::default();
         }
         let is_equal = pair.b.is_some_and(|predicted| is_same(reference, predicted));
         let predicted = match pair.b {
-            Some(_) if is_equal => found.clone(),
+            Some(_) if is_equal => regions.clone(),
             Some(predicted) => read(pair.tool, predicted, schema, &is_visual),
             None => Vec::new(),
         };
-        let (found, predicted) = shapes(found, predicted);
-        if found.is_empty() {
+        let (regions, predicted) = shapes(regions, predicted);
+        if regions.is_empty() {
             return Self::default();
         }
-        let each = pairs::paired(&found, &predicted, point_radius(&found));
+        let each = pairs::paired(&regions, &predicted, point_radius(&regions));
         let mut overlaps: Vec<f64> = each.iter().map(|region| region.overlap).collect();
         // In one order, so that the order of arguments makes no difference in the last digit.
         overlaps.sort_by(f64::total_cmp);
@@ -177,9 +177,9 @@ fn read(
     let tool = tool.rsplit('/').next().unwrap_or_default();
     let at =
         At { argument: String::new(), name: String::new(), label: Name::of_text(tool), schema, depth: 0 };
-    let mut found = Vec::new();
-    values(&at, arguments, is_visual, &mut found);
-    found
+    let mut regions = Vec::new();
+    values(&at, arguments, is_visual, &mut regions);
+    regions
 }
 
 fn values(at: &At<'_>, value: &Json, is_visual: &dyn Fn() -> bool, found: &mut Vec<Candidate>) {
@@ -211,7 +211,7 @@ fn values(at: &At<'_>, value: &Json, is_visual: &dyn Fn() -> bool, found: &mut V
                 let label = Name::new(key);
                 let below = At {
                     schema: at.schema.and_then(|schema| schema.property(key)),
-                    ..at.below(&label.said(), key)
+                    ..at.below(&label.with_spaces(), key)
                 };
                 values(&At { label, ..below }, value, is_visual, found);
             }

@@ -103,10 +103,10 @@ fn best_pairs(
     let costs: Vec<Vec<i128>> =
         rows.iter().map(|&row| columns.iter().map(|&column| cost(row, column)).collect()).collect();
     if rows.len() <= columns.len() {
-        let found = cheapest(rows.len(), columns.len(), |row, column| costs[row][column]);
-        rows.iter().copied().zip(found.into_iter().map(|column| columns[column])).collect()
+        let pairs = cheapest(rows.len(), columns.len(), |row, column| costs[row][column]);
+        rows.iter().copied().zip(pairs.into_iter().map(|column| columns[column])).collect()
     } else {
-        let found = cheapest(columns.len(), rows.len(), |column, row| costs[row][column]);
-        found.into_iter().map(|row| rows[row]).zip(columns.iter().copied()).collect()
+        let pairs = cheapest(columns.len(), rows.len(), |column, row| costs[row][column]);
+        pairs.into_iter().map(|row| rows[row]).zip(columns.iter().copied()).collect()
     }
 }

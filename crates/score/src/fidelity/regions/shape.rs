@@ -52,7 +52,7 @@ const FARTHEST: f64 = 1e12;
 
 impl Shape {
     /// The region that some numbers say; `None` if they say none.
-    pub(super) fn of(writing: Writing, numbers: &[f64]) -> Option<Self> {
+    pub(super) fn new(writing: Writing, numbers: &[f64]) -> Option<Self> {
         if numbers.iter().any(|number| !number.is_finite() || number.abs() > FARTHEST) {
             return None;
         }
@@ -64,11 +64,11 @@ impl Shape {
                 Some(Self::Box { low, high })
             }
             (Writing::Sizes, &[x, y, width, height]) => {
-                Self::of(Writing::Corners, &[x, y, x + width, y + height])
+                Self::new(Writing::Corners, &[x, y, x + width, y + height])
             }
             (Writing::Centers, &[x, y, width, height]) => {
                 let (width, height) = (width / 2.0, height / 2.0);
-                Self::of(Writing::Corners, &[x - width, y - height, x + width, y + height])
+                Self::new(Writing::Corners, &[x - width, y - height, x + width, y + height])
             }
             (Writing::Ends, &[x1, y1, x2, y2]) => {
                 Some(Self::Line { ends: [[x1, y1], [x2, y2]], is_arrow: true })
@@ -186,8 +186,8 @@ fn same(is_same: bool) -> f64 {
 mod tests {
     use super::*;
 
-    fn of(writing: Writing, numbers: &[f64]) -> Shape {
-        Shape::of(writing, numbers).unwrap()
+    fn shape(writing: Writing, numbers: &[f64]) -> Shape {
+        Shape::new(writing, numbers).unwrap()
     }
 
     fn near(found: f64, expected: f64) {
@@ -197,24 +197,24 @@ mod tests {
     /// By hand: of 4 x 4 and 4 x 4, moved by 1: 3 x 4 of 5 x 4. In another writing, and with swapped corners, too.
     #[test]
     fn boxes_overlap_by_their_area() {
-        let a = of(Writing::Corners, &[0.0, 0.0, 4.0, 4.0]);
+        let a = shape(Writing::Corners, &[0.0, 0.0, 4.0, 4.0]);
         for b in [
-            of(Writing::Corners, &[1.0, 0.0, 5.0, 4.0]),
-            of(Writing::Corners, &[5.0, 4.0, 1.0, 0.0]),
-            of(Writing::Corners, &[1.0, 0.0, 5.0, 0.0, 5.0, 4.0, 1.0, 4.0]),
-            of(Writing::Sizes, &[1.0, 0.0, 4.0, 4.0]),
-            of(Writing::Sizes, &[5.0, 4.0, -4.0, -4.0]),
-            of(Writing::Centers, &[3.0, 2.0, 4.0, 4.0]),
+            shape(Writing::Corners, &[1.0, 0.0, 5.0, 4.0]),
+            shape(Writing::Corners, &[5.0, 4.0, 1.0, 0.0]),
+            shape(Writing::Corners, &[1.0, 0.0, 5.0, 0.0, 5.0, 4.0, 1.0, 4.0]),
+            shape(Writing::Sizes, &[1.0, 0.0, 4.0, 4.0]),
+            shape(Writing::Sizes, &[5.0, 4.0, -4.0, -4.0]),
+            shape(Writing::Centers, &[3.0, 2.0, 4.0, 4.0]),
         ] {
             near(a.overlap(&b, 1.0), 0.6);
         }
-        near(a.overlap(&of(Writing::Corners, &[4.0, 0.0, 8.0, 4.0]), 1.0), 0.0);
+        near(a.overlap(&shape(Writing::Corners, &[4.0, 0.0, 8.0, 4.0]), 1.0), 0.0);
     }
 
     /// Two unit circles one radius apart share 2 pi / 3 - sqrt(3) / 2 (the vesica piscis); one within the other shares itself.
     #[test]
     fn circles_overlap_by_their_lens() {
-        let circle = |x: f64, radius: f64| of(Writing::Circle, &[x, 0.0, radius]);
+        let circle = |x: f64, radius: f64| shape(Writing::Circle, &[x, 0.0, radius]);
         let lens = 2.0 * PI / 3.0 - 3.0_f64.sqrt() / 2.0;
         near(circle(0.0, 1.0).overlap(&circle(1.0, 1.0), 9.0), lens / (2.0 * PI - lens));
         near(circle(0.0, 210.0).overlap(&circle(0.0, 211.0), 9.0), (210.0_f64 / 211.0).powi(2));
@@ -225,12 +225,12 @@ mod tests {
 
     #[test]
     fn points_are_discs_and_lines_their_ends() {
-        let point = |x: f64| of(Writing::Point, &[x, 7.0]);
+        let point = |x: f64| shape(Writing::Point, &[x, 7.0]);
         near(point(1.0).overlap(&point(1.0), 20.0), 1.0);
         near(point(1.0).overlap(&point(41.0), 20.0), 0.0);
-        let disc = |x: f64| of(Writing::Circle, &[x, 7.0, 20.0]);
+        let disc = |x: f64| shape(Writing::Circle, &[x, 7.0, 20.0]);
         near(point(1.0).overlap(&point(9.0), 20.0), disc(1.0).overlap(&disc(9.0), 1.0));
-        let arrow = |numbers: &[f64]| of(Writing::Ends, numbers);
+        let arrow = |numbers: &[f64]| shape(Writing::Ends, numbers);
         let (to, back) = (arrow(&[0.0, 0.0, 300.0, 0.0]), arrow(&[300.0, 0.0, 0.0, 0.0]));
         near(to.overlap(&back, 20.0), 0.0);
         let Shape::Line { ends, .. } = to else { panic!("an arrow is a line") };
@@ -239,12 +239,12 @@ mod tests {
 
     #[test]
     fn what_has_no_area_is_the_same_or_not() {
-        let line = of(Writing::Corners, &[1.0, 1.0, 5.0, 1.0]);
+        let line = shape(Writing::Corners, &[1.0, 1.0, 5.0, 1.0]);
         near(line.overlap(&line, 1.0), 1.0);
-        near(line.overlap(&of(Writing::Corners, &[1.0, 1.0, 6.0, 1.0]), 1.0), 0.0);
-        let dot = of(Writing::Circle, &[1.0, 1.0, 0.0]);
+        near(line.overlap(&shape(Writing::Corners, &[1.0, 1.0, 6.0, 1.0]), 1.0), 0.0);
+        let dot = shape(Writing::Circle, &[1.0, 1.0, 0.0]);
         near(dot.overlap(&dot, 1.0), 1.0);
-        near(dot.overlap(&of(Writing::Circle, &[2.0, 1.0, 0.0]), 1.0), 0.0);
+        near(dot.overlap(&shape(Writing::Circle, &[2.0, 1.0, 0.0]), 1.0), 0.0);
         near(dot.overlap(&line, 1.0), 0.0);
     }
 
@@ -259,7 +259,7 @@ mod tests {
             (Writing::Circle, &[0.0, 0.0, -1.0]),
             (Writing::Point, &[]),
         ] {
-            assert_eq!(Shape::of(writing, numbers), None, "{writing:?} {numbers:?}");
+            assert_eq!(Shape::new(writing, numbers), None, "{writing:?} {numbers:?}");
         }
     }
 }

@@ -12,7 +12,7 @@ use super::*;
 fn regions_of(tool: &str, schema: Option<&Value>, a: &Value, b: &Value) -> Regions {
     let (a, b, schema) = (Json::from(a), Json::from(b), schema.map(Json::from));
     let pair = CallPair { tool, a: Some(&a), b: Some(&b), question: None, schema: None };
-    Regions::of(pair, schema.as_ref().map(Schema::new))
+    Regions::new(pair, schema.as_ref().map(Schema::new))
 }
 
 /// The mean overlap, if there is any region.
@@ -80,12 +80,12 @@ fn four_numbers_are_read_as_the_name_or_the_schema_says() {
     // 10, 20 to 30, 50 and to 40, 50; or 30 and 40 wide from there, 50 high.
     let (a, b) = (json!({"it": [10, 20, 30, 50]}), json!({"it": [10, 20, 40, 50]}));
     let schema = |text: &str| json!({"properties": {"it": {"type": "array", "description": text}}});
-    let found = |text: &str| mean(&regions_of("s/t", Some(&schema(text)), &a, &b));
-    near(found("The area as [x1, y1, x2, y2], in pixels."), 2.0 / 3.0);
-    near(found("left, top, right, bottom"), 2.0 / 3.0);
-    near(found("[x, y, width, height]"), 0.75);
-    near(found("Format: xywh"), 0.75);
-    assert_eq!(found("Four numbers"), None);
+    let overlap_by = |text: &str| mean(&regions_of("s/t", Some(&schema(text)), &a, &b));
+    near(overlap_by("The area as [x1, y1, x2, y2], in pixels."), 2.0 / 3.0);
+    near(overlap_by("left, top, right, bottom"), 2.0 / 3.0);
+    near(overlap_by("[x, y, width, height]"), 0.75);
+    near(overlap_by("Format: xywh"), 0.75);
+    assert_eq!(overlap_by("Four numbers"), None);
     // All of the reference's must be corners if any is: this one is not.
     let (a, b) = (
         json!({"boxes": [[10, 20, 30, 50], [90, 20, 30, 50]]}),
@@ -153,9 +153,9 @@ fn what_only_looks_like_a_region_is_none() {
 fn regions_of_an_argument_are_paired_one_to_one() {
     let a = json!({"areas": [[0, 0, 4, 4], [10, 0, 14, 4], [20, 0, 24, 4]], "source_box": [0, 0, 4, 4], "target_box": [90, 0, 94, 4]});
     let b = json!({"areas": [[12, 0, 16, 4], [0, 0, 4, 4]], "source_box": [90, 0, 94, 4], "target_box": [0, 0, 4, 4]});
-    let found = regions_of("image/move", None, &a, &b);
-    near(mean(&found), (1.0 + 1.0 / 3.0) / 5.0);
-    let shown: Vec<_> = found
+    let regions = regions_of("image/move", None, &a, &b);
+    near(mean(&regions), (1.0 + 1.0 / 3.0) / 5.0);
+    let shown: Vec<_> = regions
         .each
         .iter()
         .map(|it| (it.reference.as_deref(), it.predicted.as_deref(), it.overlap > 0.0))
@@ -169,9 +169,9 @@ fn regions_of_an_argument_are_paired_one_to_one() {
     ];
     assert_eq!(shown, expected);
     // The other way round the one that is left over is one too many.
-    let found = regions_of("image/move", None, &b, &a);
-    near(mean(&found), (1.0 + 1.0 / 3.0) / 5.0);
-    let last = found.each.last().unwrap();
+    let regions = regions_of("image/move", None, &b, &a);
+    near(mean(&regions), (1.0 + 1.0 / 3.0) / 5.0);
+    let last = regions.each.last().unwrap();
     assert_eq!((last.reference.as_deref(), last.predicted.as_deref()), (None, Some("areas[2]")));
     // A reference without a region asks for none.
     assert_eq!(overlap("image/move", &json!({"angle": 9}), &a), None);
@@ -183,8 +183,8 @@ fn regions_of_an_argument_are_paired_one_to_one() {
 #[test]
 fn pairs_are_those_of_the_best_sum() {
     let boxes = |boxes: &[[i64; 2]]| json!({"boxes": boxes.iter().map(|[x1, x2]| json!([x1, 0, x2, 4])).collect::<Vec<_>>()});
-    let found = overlap("s/t", &boxes(&[[0, 10], [4, 14]]), &boxes(&[[2, 12], [-2, 8]]));
-    near(found, 2.0 / 3.0);
+    let share = overlap("s/t", &boxes(&[[0, 10], [4, 14]]), &boxes(&[[2, 12], [-2, 8]]));
+    near(share, 2.0 / 3.0);
 }
 
 /// Ten thousand boxes, all different from the others: paired without ten billion steps.
@@ -199,17 +199,17 @@ fn many_regions_are_bounded_work() {
         parse((text + "]}").as_bytes()).unwrap().0
     };
     let (a, b) = (boxes(0), boxes(4));
-    let found = |b: &Json| {
-        Regions::of(CallPair { tool: "s/t", a: Some(&a), b: Some(b), question: None, schema: None }, None)
+    let compare = |b: &Json| {
+        Regions::new(CallPair { tool: "s/t", a: Some(&a), b: Some(b), question: None, schema: None }, None)
     };
-    near(mean(&found(&b)), 1.0 / 3.0);
-    assert_eq!(found(&a).overlaps, Counted { sum: 10_000.0, count: 10_000 });
-    let mut regions = found(&b);
+    near(mean(&compare(&b)), 1.0 / 3.0);
+    assert_eq!(compare(&a).overlaps, Counted { sum: 10_000.0, count: 10_000 });
+    let mut regions = compare(&b);
     regions.limit(&mut []);
     assert_eq!(regions.each.len(), MOST_NAMED);
     let deep = format!(r#"{{"a": {}{}}}"#, "[".repeat(190), "]".repeat(190));
     let deep = parse(deep.as_bytes()).unwrap().0;
-    assert_eq!(found(&deep).overlaps, Counted { sum: 0.0, count: 10_000 });
+    assert_eq!(compare(&deep).overlaps, Counted { sum: 0.0, count: 10_000 });
 }
 
 /// Fidelity compares the numbers of a region by its size: 5 pixels are nothing of 400 and much of 20.
@@ -304,11 +304,11 @@ proptest! {
     #[test]
     fn overlaps_are_shares(a in arguments(), b in arguments()) {
         let of = |a: &Json, b: &Json| {
-            Regions::of(CallPair { tool: "image/draw", a: Some(a), b: Some(b), question: None, schema: None }, None)
+            Regions::new(CallPair { tool: "image/draw", a: Some(a), b: Some(b), question: None, schema: None }, None)
         };
-        let found = of(&a, &b);
-        let Counted { sum, count } = found.overlaps;
-        prop_assert!((0.0..=count as f64).contains(&sum) && found.each.len() as u64 == count, "{found:?}");
+        let regions = of(&a, &b);
+        let Counted { sum, count } = regions.overlaps;
+        prop_assert!((0.0..=count as f64).contains(&sum) && regions.each.len() as u64 == count, "{regions:?}");
         let own = of(&a, &a).overlaps;
         prop_assert!((own.sum - own.count as f64).abs() < 1e-9 && (own.count > 0) == (count > 0), "{own:?}");
         let Json::Object(mut members) = a.clone() else { unreachable!() };
@@ -317,7 +317,7 @@ proptest! {
             areas.reverse();
         }
         let turned = of(&Json::Object(members), &b).overlaps;
-        prop_assert!(turned.count == count && (turned.sum - sum).abs() < 1e-6, "{turned:?} {found:?}");
+        prop_assert!(turned.count == count && (turned.sum - sum).abs() < 1e-6, "{turned:?} {regions:?}");
     }
 }
 
@@ -341,8 +341,8 @@ fn sides_are_no_better_than_their_box() {
     ] {
         let (a, b) = (parse(reference.as_bytes()).unwrap().0, parse(predicted.as_bytes()).unwrap().0);
         let pair = CallPair { tool: "image/crop", a: Some(&a), b: Some(&b), question: None, schema: None };
-        let found = Fidelity::new(None).compare(pair);
-        assert!(found.score < 0.5, "{reference}: {}", found.score);
+        let fidelity = Fidelity::new(None).compare(pair);
+        assert!(fidelity.score < 0.5, "{reference}: {}", fidelity.score);
     }
 }
 

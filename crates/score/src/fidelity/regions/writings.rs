@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use m3_support::remembered::Remembered;
+use m3_support::name_cache::NameCache;
 use m3_trajectory::json::{Json, parse};
 
 use super::super::constants::{MAX_DEPTH, MAX_TEXT};
@@ -59,11 +59,11 @@ pub(in crate::fidelity) struct InObject<'j> {
     pub(in crate::fidelity) prefix: String,
     pub(in crate::fidelity) shape: Shape,
     /// Its members, each with the places of its numbers among all: even ones are along x, odd ones along y.
-    pub(in crate::fidelity) members: Numbered<'j>,
+    pub(in crate::fidelity) members: NumberedKeys<'j>,
 }
 
 /// Keys of members, each with the places of its numbers among those of all.
-type Numbered<'j> = Vec<(&'j str, Range<usize>)>;
+type NumberedKeys<'j> = Vec<(&'j str, Range<usize>)>;
 
 /// The regions that members of an object say; `name` is that of the object, or of the list that it is in.
 pub(in crate::fidelity) fn in_object<'j>(members: &'j [(String, Json)], name: &Name) -> Vec<InObject<'j>> {
@@ -72,7 +72,7 @@ pub(in crate::fidelity) fn in_object<'j>(members: &'j [(String, Json)], name: &N
         return Vec::new();
     }
     let named = named(members);
-    let mut found = Vec::new();
+    let mut groups = Vec::new();
     let mut is_used = vec![false; members.len()];
     for row in if named.is_empty() { &[] } else { ROWS.as_slice() } {
         for (prefix, places) in named.iter().filter(|(_, places)| row.names.len() <= places.len()) {
@@ -88,12 +88,12 @@ pub(in crate::fidelity) fn in_object<'j>(members: &'j [(String, Json)], name: &N
             }
             let is_line = row.writing == Writing::Corners && is_line(name);
             let writing = if is_line { Writing::Ends } else { row.writing };
-            if let Some(shape) = Shape::of(writing, &numbers) {
-                found.push(InObject { prefix: prefix.clone(), shape: undirected(shape, name), members });
+            if let Some(shape) = Shape::new(writing, &numbers) {
+                groups.push(InObject { prefix: prefix.clone(), shape: undirected(shape, name), members });
             }
         }
     }
-    found
+    groups
 }
 
 /// What the key of a member says.
@@ -106,7 +106,7 @@ struct KeySays {
 }
 
 impl KeySays {
-    fn of(key: &str) -> Self {
+    fn new(key: &str) -> Self {
         let name = Name::new(key);
         let words = name.words();
         let starts = words.len().saturating_sub(MOST_WORDS)..words.len();
@@ -117,11 +117,11 @@ impl KeySays {
 }
 
 thread_local! {
-    static KEYS: RefCell<Remembered<Rc<KeySays>>> = RefCell::default();
+    static KEYS: RefCell<NameCache<Rc<KeySays>>> = RefCell::default();
 }
 
 fn key_says(key: &str) -> Rc<KeySays> {
-    KEYS.with_borrow_mut(|keys| keys.of_name(key, |key| Rc::new(KeySays::of(key))))
+    KEYS.with_borrow_mut(|keys| keys.of_name(key, |key| Rc::new(KeySays::new(key))))
 }
 
 /// The places of members whose names end as one in the table, by what their names begin with and by that end.
@@ -138,7 +138,10 @@ fn named(members: &[(String, Json)]) -> BTreeMap<String, BTreeMap<String, usize>
 }
 
 /// The numbers of some members, and which are of which; `None` if one says none.
-fn numbers_of_row<'j>(members: &'j [(String, Json)], places: &[usize]) -> Option<(Vec<f64>, Numbered<'j>)> {
+fn numbers_of_row<'j>(
+    members: &'j [(String, Json)],
+    places: &[usize],
+) -> Option<(Vec<f64>, NumberedKeys<'j>)> {
     let mut numbers = Vec::new();
     let mut of_members = Vec::new();
     for &place in places {
@@ -202,7 +205,7 @@ impl InList {
         match self {
             Self::Region(shape) => Some(shape),
             Self::Box(numbers) => {
-                Shape::of(if are_corners { Writing::Corners } else { Writing::Sizes }, &numbers)
+                Shape::new(if are_corners { Writing::Corners } else { Writing::Sizes }, &numbers)
             }
         }
     }
@@ -239,9 +242,9 @@ pub(in crate::fidelity) fn in_items(
 ) -> Option<InList> {
     let corners = || corners(items).filter(|_| name.is_of("boxes") && is_visual());
     let numbers = numbers_in_items(items).or_else(corners)?;
-    let said = said(name, schema);
-    let of = |writing: Writing| Some(InList::Region(undirected(Shape::of(writing, &numbers)?, name)));
-    match (said, numbers.len()) {
+    let writing = named_writing(name, schema);
+    let of = |writing: Writing| Some(InList::Region(undirected(Shape::new(writing, &numbers)?, name)));
+    match (writing, numbers.len()) {
         (Some(writing), 4) => of(writing),
         (_, 4) if is_line(name) => of(Writing::Ends),
         (_, 4) if name.is_of("boxes") => {
@@ -257,8 +260,8 @@ pub(in crate::fidelity) fn in_items(
 }
 
 /// How a list of four numbers is written, where its name or its description has the names of the table in their order.
-fn said(name: &Name, schema: Option<Schema<'_>>) -> Option<Writing> {
-    let between_spaces = |name: &Name| format!(" {} ", name.said());
+fn named_writing(name: &Name, schema: Option<Schema<'_>>) -> Option<Writing> {
+    let between_spaces = |name: &Name| format!(" {} ", name.with_spaces());
     let described = schema.and_then(Schema::description).map(|text| between_spaces(&Name::of_text(text)));
     let texts = [Some(between_spaces(name)), described];
     let has = |words: &str| texts.iter().flatten().any(|text| text.contains(words));
@@ -273,14 +276,14 @@ fn numbers_of(value: &Json) -> Option<Vec<f64>> {
             let of = |names: &[&str]| {
                 let (_, value) =
                     members.iter().find(|(key, _)| names.contains(&key.to_lowercase().as_str()))?;
-                number::of(value)
+                number::from_json(value)
             };
             let point = of(&["x"]).zip(of(&["y"]));
             let (first, second) = point.or_else(|| of(&["width", "w"]).zip(of(&["height", "h"])))?;
             (members.len() == 2).then(|| vec![first, second])
         }
         Json::String(text) if text.contains([',', ' ', ';']) => numbers_in_items(&items_in(text)?),
-        value => Some(vec![number::of(value)?]),
+        value => Some(vec![number::from_json(value)?]),
     }
 }
 
@@ -301,7 +304,7 @@ fn numbers_in_items(items: &[Json]) -> Option<Vec<f64>> {
     if items.len() > MOST_NUMBERS {
         return None;
     }
-    items.iter().map(number::of).collect()
+    items.iter().map(number::from_json).collect()
 }
 
 /// The numbers of a list of two or four corners, each of two numbers.

@@ -6,7 +6,7 @@ use super::super::constants::{
     SYNONYM, UNREADABLE, WORD_COSINE, on_curve,
 };
 use super::super::language::numerals;
-use super::super::name::Named;
+use super::super::name::NamedThing;
 use super::super::readers::unit;
 use super::super::words::Words;
 use super::Manner;
@@ -97,7 +97,7 @@ fn alike(words: &Words, x: &Token, y: &Token, manner: Manner) -> f64 {
         // Two names of one unit, or two units.
         return if a == b { SYNONYM } else { 0.0 };
     }
-    let is_shortened = manner.named == Named::People && (is_initial(a, b) || is_initial(b, a));
+    let is_shortened = manner.named == NamedThing::People && (is_initial(a, b) || is_initial(b, a));
     if is_shortened || are_inflected(a, b) {
         return INFLECTED;
     }

@@ -17,21 +17,21 @@ use side::Side;
 
 use super::constants::{MAX_TEXT, NOTHING, SAME_OTHERWISE, TOO_LONG};
 use super::language::{fold, lexicon};
-use super::name::Named;
+use super::name::NamedThing;
 use super::words::Words;
 use super::{Finding, Kind};
 
 /// How the words of two texts are read.
 #[derive(Debug, Clone, Copy)]
 struct Manner {
-    named: Named,
+    named: NamedThing,
     /// Whether the texts are not English.
     is_foreign: bool,
 }
 
 /// Compares two texts that are not equal.
-pub(super) fn compare(words: &Words, a: &str, b: &str, named: Named) -> Finding {
-    let kind = if named == Named::Places { Kind::Place } else { Kind::Text };
+pub(super) fn compare(words: &Words, a: &str, b: &str, named: NamedThing) -> Finding {
+    let kind = if named == NamedThing::Places { Kind::Place } else { Kind::Text };
     let (short_a, short_b) = (cut(a), cut(b));
     let is_cut = short_a.len() < a.len() || short_b.len() < b.len();
     let (folded_a, folded_b) = (fold(short_a), fold(short_b));
@@ -66,7 +66,7 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    fn of(side: &Side) -> Self {
+    fn new(side: &Side) -> Self {
         let mut rest = Self::default();
         for (token, &left) in side.tokens.iter().zip(&side.left) {
             let part = |weight: f64| (token.word.clone(), weight);
@@ -95,30 +95,30 @@ impl Rest {
     }
 
     /// The weight of what is not.
-    pub(super) fn kept(&self) -> f64 {
+    pub(super) fn shared(&self) -> f64 {
         self.common.iter().map(|word| word.1).sum()
     }
 }
 
 /// What is left of two texts when their words are aligned, of each.
-pub(super) fn rests(words: &Words, a: &str, b: &str, named: Named) -> [Rest; 2] {
+pub(super) fn rests(words: &Words, a: &str, b: &str, named: NamedThing) -> [Rest; 2] {
     let (a, b) = (cut(a), cut(b));
     let manner = Manner { named, is_foreign: are_foreign(&fold(a), &fold(b), named) };
-    let found = overlap::align(words, without_sign(a), without_sign(b), manner);
-    let (mut x, mut y) = (Rest::of(&found.a), Rest::of(&found.b));
-    if found.is_turned {
+    let alignment = overlap::align(words, without_sign(a), without_sign(b), manner);
+    let (mut x, mut y) = (Rest::new(&alignment.a), Rest::new(&alignment.b));
+    if alignment.is_turned {
         (x, y) = (y, x);
     }
     x.count_signs(a);
     y.count_signs(b);
-    x.is_negated |= found.has_other_signs;
-    y.is_negated |= found.has_other_signs;
+    x.is_negated |= alignment.has_other_signs;
+    y.is_negated |= alignment.has_other_signs;
     [x, y]
 }
 
 /// The words of a text that carry something, with their keys.
 pub(super) fn keys(text: &str) -> Vec<(String, f64)> {
-    let (tokens, _) = token::tokens(cut(text), Manner { named: Named::Other, is_foreign: false });
+    let (tokens, _) = token::tokens(cut(text), Manner { named: NamedThing::Other, is_foreign: false });
     tokens.into_iter().map(|token| (token.key, token.weight)).collect()
 }
 
@@ -147,7 +147,7 @@ fn without_sign(text: &str) -> &str {
 }
 
 /// Whether two texts are of another script, or have more function words of other languages than of English.
-fn are_foreign(a: &str, b: &str, named: Named) -> bool {
+fn are_foreign(a: &str, b: &str, named: NamedThing) -> bool {
     let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).count();
     let others = |text: &str| text.chars().filter(|c| c.is_alphabetic() && !c.is_ascii()).count();
     if others(a) * 3 > letters(a) || others(b) * 3 > letters(b) {
@@ -158,7 +158,7 @@ fn are_foreign(a: &str, b: &str, named: Named) -> bool {
     // Single letters are words of many languages.
     let english = words().filter(|word| word.len() > 1 && lexicon::is_function_word(word)).count();
     // Addresses are full of such words, and English texts have names like `Los Angeles`.
-    if named == Named::Places || foreign <= english {
+    if named == NamedThing::Places || foreign <= english {
         return false;
     }
     if foreign > 2 {
@@ -180,31 +180,31 @@ mod tests {
     /// No word of a longer text says what a sign says.
     #[test]
     fn signs_are_left_over_beside_words() {
-        let [a, b] = rests(&Words::default(), "-", "Delete everything", Named::Other);
+        let [a, b] = rests(&Words::default(), "-", "Delete everything", NamedThing::Other);
         assert!(a.lost() > 0.5 && b.lost() > 0.5, "{a:?} {b:?}");
-        let [b, a] = rests(&Words::default(), "Delete everything", "*", Named::Other);
+        let [b, a] = rests(&Words::default(), "Delete everything", "*", NamedThing::Other);
         assert!(a.lost() > 0.5 && b.lost() > 0.5, "{a:?} {b:?}");
     }
 
     /// Without embeddings: what names of people and addresses leave out or shorten.
     #[test]
     fn people_have_initials_and_streets_abbreviations() {
-        let score = |named: Named, a: &str, b: &str| compare(&Words::default(), a, b, named).score;
+        let score = |named: NamedThing, a: &str, b: &str| compare(&Words::default(), a, b, named).score;
         for (named, a, b) in [
-            (Named::People, "Michael J. Franklin", "Michael Franklin"),
-            (Named::People, "G. Carrington, E. Davies", "Gavin Carrington, Evan Davies"),
-            (Named::Places, "435 S. La Cienega Blvd.", "435 South La Cienega Boulevard"),
-            (Named::Places, "3000 W. Paradise Rd.", "3000 Paradise Road"),
-            (Named::Places, "8 East 65th Street", "8 E. 65 St."),
+            (NamedThing::People, "Michael J. Franklin", "Michael Franklin"),
+            (NamedThing::People, "G. Carrington, E. Davies", "Gavin Carrington, Evan Davies"),
+            (NamedThing::Places, "435 S. La Cienega Blvd.", "435 South La Cienega Boulevard"),
+            (NamedThing::Places, "3000 W. Paradise Rd.", "3000 Paradise Road"),
+            (NamedThing::Places, "8 East 65th Street", "8 E. 65 St."),
         ] {
             assert!(score(named, a, b) > 0.7, "{a} {b} {}", score(named, a, b));
-            assert!(score(Named::Other, a, b) < score(named, a, b), "{a} {b}");
+            assert!(score(NamedThing::Other, a, b) < score(named, a, b), "{a} {b}");
         }
         for (named, a, b) in [
-            (Named::People, "Michael J. Franklin", "Michael K. Franklin"),
-            (Named::Places, "West Virginia", "Virginia"),
-            (Named::Places, "100 N Main St", "100 S Main St"),
-            (Named::Places, "12 Oak Street", "12 Oak Road"),
+            (NamedThing::People, "Michael J. Franklin", "Michael K. Franklin"),
+            (NamedThing::Places, "West Virginia", "Virginia"),
+            (NamedThing::Places, "100 N Main St", "100 S Main St"),
+            (NamedThing::Places, "12 Oak Street", "12 Oak Road"),
         ] {
             assert!(score(named, a, b) < 0.5, "{a} {b} {}", score(named, a, b));
         }

@@ -58,10 +58,10 @@ fn is_direction(side: &Side, at: usize) -> bool {
 pub(super) fn have_other_signs(a: &str, b: &str) -> bool {
     let signs = |text: &str, is: &dyn Fn(&[char]) -> bool| -> Vec<char> {
         let spaced: Vec<char> = std::iter::once(' ').chain(text.chars()).chain([' ']).collect();
-        let mut found: Vec<char> =
+        let mut operators: Vec<char> =
             spaced.windows(3).filter(|three| is(three)).map(|three| three[1]).collect();
-        found.sort_unstable();
-        found
+        operators.sort_unstable();
+        operators
     };
     let is_operator = |three: &[char]| match *three {
         [_, '<' | '>' | '=' | '*' | '^', _] | [' ', '+', ' '] | [_, '!', '='] => true,

@@ -10,7 +10,7 @@ use super::super::constants::{
     EXCHANGED, HALVING_LOSS, IMPLIED, LENGTH_POWER, MAX_LEFT_OVER, MAX_NAMED, MAX_WORDS, MOST_IMPLIED,
     REQUEST_WORD, SAME_OTHERWISE, SHORT_TEXT, TOO_LONG,
 };
-use super::super::name::Named;
+use super::super::name::NamedThing;
 use super::super::words::Words;
 use super::side::Side;
 use super::thesaurus::{self, Sense};
@@ -52,7 +52,7 @@ fn differing_parts<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
 }
 
 /// Two texts whose words are aligned as far as they can be.
-pub(super) struct Aligned {
+pub(super) struct AlignedTexts {
     pub(super) a: Side,
     pub(super) b: Side,
     /// Whether `a` is the second of the texts that were given.
@@ -64,7 +64,7 @@ pub(super) struct Aligned {
 
 /// Aligns the words of two texts. What is aligned first is taken, so that they are taken in an order of their own: which
 /// of them is the reference must not matter.
-pub(super) fn align(words: &Words, a: &str, b: &str, manner: Manner) -> Aligned {
+pub(super) fn align(words: &Words, a: &str, b: &str, manner: Manner) -> AlignedTexts {
     let is_turned = a > b;
     let (a, b) = if is_turned { (b, a) } else { (a, b) };
     let has_other_signs = order::have_other_signs(a, b);
@@ -79,12 +79,12 @@ pub(super) fn align(words: &Words, a: &str, b: &str, manner: Manner) -> Aligned 
     forgive_implied(&mut b, &a);
     forgive_short(&mut a, &b, manner.named);
     forgive_short(&mut b, &a, manner.named);
-    Aligned { a, b, is_turned, has_other_signs, is_cut: cut_a || cut_b }
+    AlignedTexts { a, b, is_turned, has_other_signs, is_cut: cut_a || cut_b }
 }
 
 /// Compares two texts: how far they say the same, in [0, 1], and why not.
 pub(super) fn compare(words: &Words, a: &str, b: &str, manner: Manner) -> (f64, Cow<'static, str>) {
-    let Aligned { a, b, is_turned, has_other_signs, is_cut } = align(words, a, b, manner);
+    let AlignedTexts { a, b, is_turned, has_other_signs, is_cut } = align(words, a, b, manner);
     let (loss_a, loss_b) = (a.loss(), b.loss());
     let loss = loss_a.max(loss_b) + 0.25 * loss_a.min(loss_b);
     let says = |side: &Side, word: &str| side.left_over().iter().any(|&at| side.tokens[at].word == word);
@@ -140,13 +140,13 @@ fn equal_keys(a: &mut Side, b: &mut Side) {
 
 /// Takes most of the weight from initials of people and directions of streets that only one text has: `Michael J. Franklin`,
 /// `3000 W. Paradise Rd.`
-fn forgive_short(side: &mut Side, other: &Side, named: Named) {
+fn forgive_short(side: &mut Side, other: &Side, named: NamedThing) {
     // `West Virginia` is another place.
-    let is_address = named == Named::Places && side.tokens.iter().any(|token| token.number.is_some());
+    let is_address = named == NamedThing::Places && side.tokens.iter().any(|token| token.number.is_some());
     let is_short = |token: &Token| match named {
-        Named::People => token.number.is_none() && token.word.chars().count() == 1,
-        Named::Places => is_address && DIRECTIONS.contains(&token.key.as_str()),
-        Named::Other => false,
+        NamedThing::People => token.number.is_none() && token.word.chars().count() == 1,
+        NamedThing::Places => is_address && DIRECTIONS.contains(&token.key.as_str()),
+        NamedThing::Other => false,
     };
     let is_beside = other.left_over().iter().any(|&at| is_short(&other.tokens[at]));
     for at in 0..side.tokens.len() {
@@ -189,8 +189,8 @@ fn forgive_implied(side: &mut Side, other: &Side) {
 fn reason(a: &Side, b: &Side) -> Cow<'static, str> {
     let heaviest = |side: &Side| -> Vec<String> {
         let is_heavy = |at: &usize| side.tokens[*at].weight * side.left[*at] >= 0.15;
-        let found = (0..side.tokens.len()).filter(is_heavy).take(3);
-        found.map(|at| shortened(&side.tokens[at].word, 24)).collect()
+        let heaviest = (0..side.tokens.len()).filter(is_heavy).take(3);
+        heaviest.map(|at| shortened(&side.tokens[at].word, 24)).collect()
     };
     match (heaviest(a), heaviest(b)) {
         (a, b) if a.is_empty() && b.is_empty() => Cow::Borrowed("the same in other words or another order"),

@@ -22,8 +22,8 @@ fn one_for_several(a: &mut Side, b: &mut Side) {
         if token.number.is_some() || token.word.len() < 2 {
             continue;
         }
-        let found = together(&token, b).or_else(|| initials(&token, b));
-        if let Some(places) = found {
+        let phrase = together(&token, b).or_else(|| initials(&token, b));
+        if let Some(places) = phrase {
             b.settle(&places, 0.0);
             a.settle(&[at], 0.0);
         }
@@ -63,8 +63,8 @@ fn initials(token: &Token, side: &Side) -> Option<Vec<usize>> {
                     continue;
                 }
                 let first = other.word.chars().next().map_or(0, char::len_utf8);
-                let said = if other.number.is_some() { other.word.as_str() } else { &other.word[..first] };
-                rest = rest.strip_prefix(said)?;
+                let initial = if other.number.is_some() { other.word.as_str() } else { &other.word[..first] };
+                rest = rest.strip_prefix(initial)?;
                 places.push(at);
             }
             let is_left = places.iter().all(|&at| side.left[at] >= 1.0 || side.tokens[at].is_function_word());
@@ -141,7 +141,7 @@ fn names_of(side: &Side, other: &Side) -> Vec<Name> {
     let is_wanted: Vec<bool> = (0..side.left.len())
         .map(|at| side.left[at] >= 1.0 || side.partner[at].is_some_and(is_near))
         .collect();
-    let mut found = Vec::new();
+    let mut names = Vec::new();
     for start in 0..side.tokens.len() {
         for end in start + 1..=side.tokens.len().min(start + LONGEST_NAME) {
             if side.tokens[end - 1].part != side.tokens[start].part {
@@ -154,9 +154,9 @@ fn names_of(side: &Side, other: &Side) -> Vec<Name> {
             }
             let senses = side.meanings(start..end);
             if !senses.is_empty() {
-                found.push(Name { places: start..end, senses });
+                names.push(Name { places: start..end, senses });
             }
         }
     }
-    found
+    names
 }

@@ -29,9 +29,9 @@ impl Side {
 
     /// The tokens that are left over and carry something.
     pub(super) fn content_left_over(&self) -> Vec<usize> {
-        let mut found = self.left_over();
-        found.retain(|&at| self.tokens[at].weight > REQUEST_WORD);
-        found
+        let mut places = self.left_over();
+        places.retain(|&at| self.tokens[at].weight > REQUEST_WORD);
+        places
     }
 
     /// What neighbouring tokens may mean together.

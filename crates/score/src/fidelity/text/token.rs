@@ -3,7 +3,7 @@
 use super::super::constants::{FUNCTION_WORD, MAX_WORDS, REQUEST_WORD};
 use super::super::language::numerals::merged;
 use super::super::language::{fold, lexicon};
-use super::super::name::Named;
+use super::super::name::NamedThing;
 use super::super::readers::number::without_thousands;
 use super::Manner;
 
@@ -48,7 +48,7 @@ pub(super) fn tokens(text: &str, manner: Manner) -> (Vec<Token>, bool) {
     let mut runs = merged(runs(&folded));
     let is_cut = runs.len() > MAX_WORDS;
     runs.truncate(MAX_WORDS);
-    let mut found: Vec<Token> = Vec::with_capacity(runs.len());
+    let mut all: Vec<Token> = Vec::with_capacity(runs.len());
     let mut role = None;
     let mut before: Option<String> = None;
     for (run, part) in runs {
@@ -61,31 +61,31 @@ pub(super) fn tokens(text: &str, manner: Manner) -> (Vec<Token>, bool) {
                 _ => role,
             };
             let (word, number, mut key) = read(&run);
-            if manner.named == Named::Places
+            if manner.named == NamedThing::Places
                 && let Some(abbreviation) = lexicon::in_addresses(&word)
             {
                 abbreviation.clone_into(&mut key);
             }
             // `No. 5`, `number five` and `#5`.
             if number.is_some()
-                && let Some(sign) = found.last_mut()
+                && let Some(sign) = all.last_mut()
                 && matches!(sign.word.as_str(), "no" | "nr" | "num" | "number")
             {
                 (sign.weight, sign.key) = (REQUEST_WORD, "number".to_owned());
             }
             let is_content = number.is_some() || part > 0 && is_state(&word, text);
             let weight = if is_content { 1.0 } else { weight_of(&word, manner.is_foreign) };
-            found.push(Token { word, key, number, weight, role, part });
+            all.push(Token { word, key, number, weight, role, part });
         }
         before = Some(run);
     }
     // A text of such words alone, like the name of a band, has nothing else to say.
-    if !found.iter().any(|token| token.weight > REQUEST_WORD) {
-        for token in &mut found {
+    if !all.iter().any(|token| token.weight > REQUEST_WORD) {
+        for token in &mut all {
             token.weight = 1.0;
         }
     }
-    (found, is_cut)
+    (all, is_cut)
 }
 
 /// Whether letters behind digits make an ordinal number of them: `65th`, but not `65 St`.
@@ -138,7 +138,7 @@ fn read(run: &str) -> (String, Option<f64>, String) {
 /// Runs of letters, and of digits with what belongs to a number; with the part between commas that each is in.
 fn runs(folded: &str) -> Vec<(String, usize)> {
     let characters: Vec<char> = folded.chars().collect();
-    let mut found: Vec<(String, usize)> = Vec::new();
+    let mut runs: Vec<(String, usize)> = Vec::new();
     let (mut at, mut part, mut is_quoted) = (0, 0, false);
     while let Some(&c) = characters.get(at) {
         let next = |offset: usize| characters.get(at + offset).copied().unwrap_or(' ');
@@ -155,15 +155,15 @@ fn runs(folded: &str) -> Vec<(String, usize)> {
             }
             // Commas of a list of numbers, not of thousands.
             if run.contains(',') && without_thousands(&run).contains(',') {
-                found.extend(run.split(',').map(|number| (number.to_owned(), part)));
+                runs.extend(run.split(',').map(|number| (number.to_owned(), part)));
             } else {
-                found.push((run, part));
+                runs.push((run, part));
             }
             continue;
         }
         if c.is_alphanumeric() {
             if is_of_no_words(c) {
-                found.push((c.to_string(), part));
+                runs.push((c.to_string(), part));
                 at += 1;
                 continue;
             }
@@ -190,7 +190,7 @@ fn runs(folded: &str) -> Vec<(String, usize)> {
             }
             // `sugar-free` is `no sugar`.
             let is_free = run == "free" && at > 5 && characters.get(at - 5) == Some(&'-');
-            found.push((if is_free { "not".to_owned() } else { run }, part));
+            runs.push((if is_free { "not".to_owned() } else { run }, part));
             continue;
         }
         let is_behind_digit = at > 0 && characters[at - 1].is_ascii_digit();
@@ -200,24 +200,24 @@ fn runs(folded: &str) -> Vec<(String, usize)> {
         is_quoted ^= c == '"' || (c == '\'' && !is_behind_digit);
         match c {
             ',' | ';' | '(' | ')' => part += 1,
-            '<' => found.push(("less".to_owned(), part)),
-            '>' => found.push(("greater".to_owned(), part)),
-            '%' => found.push(("percent".to_owned(), part)),
-            '$' => found.push(("usd".to_owned(), part)),
-            '"' if is_inch => found.push(("inch".to_owned(), part)),
-            '\'' if is_foot => found.push(("foot".to_owned(), part)),
-            '€' => found.push(("eur".to_owned(), part)),
-            '£' => found.push(("gbp".to_owned(), part)),
+            '<' => runs.push(("less".to_owned(), part)),
+            '>' => runs.push(("greater".to_owned(), part)),
+            '%' => runs.push(("percent".to_owned(), part)),
+            '$' => runs.push(("usd".to_owned(), part)),
+            '"' if is_inch => runs.push(("inch".to_owned(), part)),
+            '\'' if is_foot => runs.push(("foot".to_owned(), part)),
+            '€' => runs.push(("eur".to_owned(), part)),
+            '£' => runs.push(("gbp".to_owned(), part)),
             '-' if next(1).is_ascii_digit()
                 && (at == 0 || matches!(characters[at - 1], ' ' | ',' | '(' | '=' | ':')) =>
             {
-                found.push(("minus".to_owned(), part));
+                runs.push(("minus".to_owned(), part));
             }
             _ => {}
         }
         at += 1;
     }
-    found
+    runs
 }
 
 /// A letter of a script that puts no spaces between words.
@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn words_numbers_and_parts() {
         let words = |text: &str| -> Vec<String> {
-            tokens(text, Manner { named: Named::Other, is_foreign: false })
+            tokens(text, Manner { named: NamedThing::Other, is_foreign: false })
                 .0
                 .into_iter()
                 .map(|token| token.key)

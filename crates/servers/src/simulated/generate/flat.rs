@@ -10,7 +10,7 @@ use super::MAX_DEPTH;
 use crate::seed::Seed;
 
 /// The schema objects that all apply to one value. Only their own keywords count, not `$ref`, `allOf` and others that
-/// [`Flat::of`] has followed.
+/// [`Flat::join`] has followed.
 pub(super) struct Flat<'a> {
     pub(super) parts: Vec<&'a Map<String, Value>>,
 }

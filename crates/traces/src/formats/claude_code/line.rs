@@ -1,4 +1,4 @@
-//! A line of a session, with what a trajectory needs of it.
+//! A line of a session, with the members that a trajectory needs.
 
 use m3_trajectory::json::Json;
 

@@ -64,7 +64,7 @@ impl Thread {
         self.moment += 1;
         let kind = event.text("type").unwrap_or_default();
         match (kind, event.member("item")) {
-            // Items are counted from 0 again by each run.
+            // Each run counts its items from 0 again.
             ("thread.started", _) => self.open.clear(),
             ("item.started" | "item.completed", Some(item)) => self.item(item, kind == "item.completed"),
             // The usage of a resumed session is the total of all its turns.

@@ -14,7 +14,7 @@ use crate::input::{Input, ReadError, Sink};
 use crate::time::time;
 use crate::usage::Usage;
 
-/// How a call went, as an event says.
+/// How a call went, by its event.
 #[derive(Debug, Clone, Copy, Default)]
 struct Mark {
     is_error: bool,

@@ -25,13 +25,13 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Of a header; whether samples are there more than once is also seen otherwise.
+    /// The facts of a header. `has_epochs` is whether samples occur more than once, which is also seen otherwise.
     pub(super) fn new(header: &Json, has_epochs: bool) -> Self {
         let text = |key: &str| header.member("eval").and_then(|eval| eval.text(key)).map(str::to_owned);
         let keys = ["task", "eval_id", "run_id"];
         let epochs = header.below(&["eval", "config", "epochs"]).and_then(crate::fields::count);
         Self {
-            // Tasks whose agents choose models themselves have none.
+            // Tasks whose agents choose models themselves have no model here.
             model: text("model").filter(|model| !model.is_empty() && model != "none/none"),
             origin: keys.into_iter().filter_map(|key| Some((key, text(key)?))).collect(),
             has_epochs: has_epochs || epochs.is_some_and(|epochs| epochs > 1),

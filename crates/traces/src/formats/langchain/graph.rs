@@ -98,7 +98,7 @@ fn read_states(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> 
         let mut it = Conversation::default();
         let Some(newest) = newest(&states) else { continue };
         let path = path(&states, newest);
-        // Of states with equally many messages the newest comes first.
+        // The newest of several states with equally many messages comes first.
         let longest = path.iter().rev().max_by_key(|state| count(state)).copied().unwrap_or(newest);
         if count(longest) > count(newest) {
             it.note("messages were taken out of the state; the state with the most is read");

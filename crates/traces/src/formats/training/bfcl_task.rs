@@ -10,7 +10,7 @@ use crate::fields::{Fields, members};
 pub(super) struct TaskFacts {
     /// The category, such as `live_multiple` or `multi_turn_base`.
     pub(super) category: Option<String>,
-    /// The members `language`, unless it is Python, and `functions`: what the suite `bfcl` reads.
+    /// The members `language`, unless it is Python, and `functions`, which the suite `bfcl` reads.
     pub(super) extra: Vec<(String, Json)>,
     /// The functions as tools of a catalog.
     pub(super) tools: Vec<Json>,

@@ -64,7 +64,7 @@ mod tests {
         }
     }
 
-    /// The format of a file and what is read from it.
+    /// The format of a file, and the traces that are read from it.
     fn recognize_and_read(text: &str) -> (Option<&'static str>, Result<CollectingSink, String>) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");

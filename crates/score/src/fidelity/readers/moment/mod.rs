@@ -79,8 +79,8 @@ fn texts(a: &str, b: &str) -> Option<Finding> {
     let pairs: &[(usize, usize)] =
         // Two texts in one writing are read the same way.
         if is_ambiguous(&a) && is_ambiguous(&b) { &[(0, 0), (1, 1)] } else { &[(0, 0), (1, 0), (0, 1), (1, 1)] };
-    let found = pairs.iter().map(|&(x, y)| relation(a[x], b[y]));
-    let (score, reason) = found.reduce(|best, other| if other.0 > best.0 { other } else { best })?;
+    let relations = pairs.iter().map(|&(x, y)| relation(a[x], b[y]));
+    let (score, reason) = relations.reduce(|best, other| if other.0 > best.0 { other } else { best })?;
     Some(Finding::new(Kind::Moment, score, reason))
 }
 

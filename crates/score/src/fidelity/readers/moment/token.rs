@@ -14,7 +14,7 @@ pub(super) enum Token {
 use Token::{Number, Sign, Word};
 
 pub(super) fn tokens(text: &str) -> Vec<Token> {
-    let mut found: Vec<Token> = Vec::new();
+    let mut tokens: Vec<Token> = Vec::new();
     let characters: Vec<char> = text.chars().collect();
     let mut at = 0;
     while let Some(&c) = characters.get(at) {
@@ -24,27 +24,27 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         if c.is_ascii_digit() {
             let digits = run(|c| c.is_ascii_digit());
             at += digits.len();
-            found.push(Number(digits.parse().unwrap_or(i64::MAX), digits.len(), false));
+            tokens.push(Number(digits.parse().unwrap_or(i64::MAX), digits.len(), false));
             continue;
         }
         if !c.is_alphabetic() {
             if !c.is_whitespace() {
-                found.push(Sign(c));
+                tokens.push(Sign(c));
             }
             at += 1;
             continue;
         }
         let word = run(char::is_alphabetic);
         at += word.chars().count();
-        match (word.as_str(), found.last_mut()) {
+        match (word.as_str(), tokens.last_mut()) {
             ("st" | "nd" | "rd" | "th", Some(Number(_, 1.., is_ordinal))) => *is_ordinal = true,
             _ => match spoken_number(&word) {
-                Some((number, is_ordinal)) => push_spoken(&mut found, number, is_ordinal),
-                None => found.push(Word(word)),
+                Some((number, is_ordinal)) => push_spoken(&mut tokens, number, is_ordinal),
+                None => tokens.push(Word(word)),
             },
         }
     }
-    found
+    tokens
 }
 
 /// Adds a number that is a word: `thirty five` and `twenty-first` are one.

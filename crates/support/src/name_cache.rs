@@ -1,37 +1,37 @@
-//! What names say, remembered: reading a name takes longer than finding it again, and most calls have the same few.
+//! Caches the result of parsing a name: parsing takes longer than a look-up, and most calls have the same few names.
 
 use std::collections::HashMap;
 
-/// So many names are remembered; then all are forgotten.
+/// The most names in the cache; it is emptied when a further name comes.
 const MOST: usize = 4096;
 
 /// Longer names are read each time, in bytes.
 const LONGEST: usize = 64;
 
-/// What was read of names. Memory is limited, whatever the names are.
+/// A bounded cache from names to what was parsed from them.
 #[derive(Debug)]
-pub struct Remembered<T>(HashMap<String, T>);
+pub struct NameCache<T>(HashMap<String, T>);
 
-impl<T> Default for Remembered<T> {
+impl<T> Default for NameCache<T> {
     fn default() -> Self {
         Self(HashMap::new())
     }
 }
 
-impl<T: Clone> Remembered<T> {
-    /// What `read` says of the name, which is asked where it is not remembered.
+impl<T: Clone> NameCache<T> {
+    /// The cached result for a name, or that of `read`, which is then cached.
     pub fn of_name(&mut self, name: &str, read: impl FnOnce(&str) -> T) -> T {
         if let Some(known) = self.0.get(name) {
             return known.clone();
         }
-        let found = read(name);
+        let value = read(name);
         if name.len() <= LONGEST {
             if self.0.len() >= MOST {
                 self.0.clear();
             }
-            self.0.insert(name.to_owned(), found.clone());
+            self.0.insert(name.to_owned(), value.clone());
         }
-        found
+        value
     }
 }
 
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn few_and_short_names_are_remembered() {
-        let (mut names, mut reads) = (Remembered::default(), 0);
+        let (mut names, mut reads) = (NameCache::default(), 0);
         let long = "x".repeat(LONGEST + 1);
         for name in ["path", "path", &long, &long] {
             let length = names.of_name(name, |name| {

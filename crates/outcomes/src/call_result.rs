@@ -11,14 +11,14 @@ use super::outcome::NotJudged;
 
 /// The result of a live call.
 #[derive(Debug)]
-pub struct Given {
+pub struct CallResult {
     /// The reply for [`CallChecker::finish`](super::CallChecker::finish).
     pub reply: Reply,
     /// The result in the form of trajectories, and whether it is an error; `None` if the call was not answered.
     pub result: Option<(Value, bool)>,
 }
 
-impl Given {
+impl CallResult {
     /// From a result in which secrets are replaced already.
     #[must_use]
     pub fn answered(result: &ToolResult) -> Self {
@@ -52,9 +52,9 @@ pub(super) fn message(error: &dyn std::error::Error, redactor: &Redactor) -> Str
     redactor.text(&error.to_string().replace('\n', "; ")).into_owned()
 }
 
-fn protocol_error(code: i64, message: &str) -> Given {
+fn protocol_error(code: i64, message: &str) -> CallResult {
     let text = format!("MCP error {code}: {message}");
-    Given {
+    CallResult {
         reply: Reply::Answer(Answer::protocol_error(code, message)),
         result: Some((Value::String(text), true)),
     }

@@ -11,14 +11,14 @@ use super::answers::own_id;
 
 /// A request that waits for its answer.
 #[derive(Debug, Clone)]
-pub(super) struct Awaited {
+pub(super) struct AwaitedRequest {
     pub(super) id: RequestId,
     pub(super) is_handshake: bool,
 }
 
-impl Awaited {
-    /// What the sender of this message waits for; `None` if it has no answer.
-    pub(super) fn of(message: &ClientJsonRpcMessage) -> Option<Self> {
+impl AwaitedRequest {
+    /// The answer that the sender of this message waits for; `None` if the message is not a request.
+    pub(super) fn from_message(message: &ClientJsonRpcMessage) -> Option<Self> {
         let JsonRpcMessage::Request(request) = message else { return None };
         let is_handshake = matches!(request.request, ClientRequest::InitializeRequest(_));
         Some(Self { id: request.id.clone(), is_handshake })
@@ -36,7 +36,10 @@ pub(super) async fn read_apart(text: Vec<u8>, is_handshake: bool) -> Incoming {
 
 /// The message, if it answers the request. An error counts with any id, because the server may not have been able to
 /// read the request's.
-pub(super) fn answer_to(awaited: &Awaited, message: ServerJsonRpcMessage) -> Option<ServerJsonRpcMessage> {
+pub(super) fn answer_to(
+    awaited: &AwaitedRequest,
+    message: ServerJsonRpcMessage,
+) -> Option<ServerJsonRpcMessage> {
     match message {
         JsonRpcMessage::Response(response) if own_id(&response.id) == awaited.id => {
             Some(JsonRpcMessage::response(response.result, awaited.id.clone()))

@@ -1,19 +1,19 @@
-//! Paths that results tell: `Result save at out/q2/tvdi.tif`.
+//! Paths in results: `Result save at out/q2/tvdi.tif`.
 
 use m3_trajectory::json::Json;
 
 use super::leaves::walk_result;
 use super::paths::FilePath;
 
-/// So much text of a result is searched for a path, in bytes.
+/// The most bytes of a result that are searched for a path.
 const MAX_TEXT: usize = 1 << 16;
 
 /// Longer texts hold no path that matters, in bytes.
 const LONGEST: usize = 4096;
 
 /// The files that a result names, alone or as words of a text.
-pub(crate) fn told_paths(result: &Json) -> Vec<FilePath> {
-    let (mut budget, mut told) = (MAX_TEXT, Vec::new());
+pub(crate) fn result_paths(result: &Json) -> Vec<FilePath> {
+    let (mut budget, mut paths) = (MAX_TEXT, Vec::new());
     walk_result(result, &mut budget, &mut |value, _| {
         if let Some(text) = value.as_str().filter(|text| text.len() <= LONGEST) {
             let is_end = |c: char| {
@@ -21,8 +21,8 @@ pub(crate) fn told_paths(result: &Json) -> Vec<FilePath> {
             };
             let words = std::iter::once(text).chain(text.split(is_end));
             let path = |word: &str| FilePath::new(word.trim_end_matches(['.', ':', '!']));
-            told.extend(words.filter_map(path).filter(FilePath::has_known_ending));
+            paths.extend(words.filter_map(path).filter(FilePath::has_known_ending));
         }
     });
-    told
+    paths
 }
