@@ -60,8 +60,9 @@ fn turned(image: &GrayImage, degrees: f32) -> DynamicImage {
     let mut room = GrayImage::from_pixel(side, side, Luma([255]));
     let place = |length: u32| i64::from((side - length) / 2);
     imageops::replace(&mut room, image, place(image.width()), place(image.height()));
-    let white = Border::Constant(Luma([255]));
-    rotate_about_center(&room, degrees.to_radians(), Interpolation::Bilinear, white).into()
+    let center = (side as f32 / 2.0, side as f32 / 2.0);
+    let turn = Turn { angle: degrees.to_radians(), center, new_center: center };
+    turn.of(&room, (side, side), Luma([255])).into()
 }
 
 /// Check digits by hand: 590123412345 has 5+0+2+4+2+4 = 17 and 9+1+3+1+3+5 = 22, so 17 + 3 * 22 = 83 and 7;
