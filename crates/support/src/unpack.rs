@@ -127,7 +127,8 @@ impl<R: BufRead> BufRead for CountedReader<R> {
     }
 }
 
-#[cfg(all(test, feature = "gzip"))]
+#[cfg(feature = "gzip")]
+#[cfg(test)]
 mod tests {
     use std::io::Write as _;
 

@@ -86,7 +86,7 @@ fn compare(pairs: &[Json]) -> Vec<CallFidelity> {
     Fidelity::new(None)
         .with_evidence()
         .compare_all(pairs.len(), &pair, &mut embedder, &mut |_, _| (), &mut |at, result| {
-            results[at] = result
+            results[at] = result;
         })
         .unwrap();
     results
