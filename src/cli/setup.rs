@@ -1,8 +1,10 @@
 //! `m3 setup`
 
+use std::path::PathBuf;
+
 use clap::Args;
 use m3_embedding::Encoder as _;
-use m3_encoder::{Assets, Cache, OnnxEncoder, left_behind, pins};
+use m3_encoder::{Assets, Cache, OnnxEncoder, left_behind, model_names, pins};
 
 use super::Common;
 use crate::cli::common::encoder::{InstallProgress, cache_limit};
@@ -13,6 +15,9 @@ use crate::cli::common::printer::Printer;
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
 pub(super) struct SetupArgs {
+    /// Another sentence encoder than the default one: a folder, or a model of those below [env: M3_ENCODER_DIR]
+    #[arg(long, value_name = "ENCODER")]
+    encoder: Option<PathBuf>,
     /// Fetch everything again, whatever is there
     #[arg(long, conflicts_with = "check")]
     force: bool,
@@ -30,15 +35,33 @@ Afterwards nothing in m3 score touches a network.
 To place the files by hand instead:
   M3_ENCODER_DIR   {}
   ORT_DYLIB_PATH   {}
-  M3_PYTHON        Python to run pip with [default: python3, python or py]",
+  M3_PYTHON        Python to run pip with [default: python3, python or py]
+
+Other encoders, from the Hugging Face Hub when you name one (`--encoder fastembed:NAME`), with the
+length of their embeddings:
+{}
+  HF_ENDPOINT      a mirror of the Hub [default: https://huggingface.co]
+  HF_TOKEN         a token, for models that need one [default: none]",
         pins::encoder_place(),
-        pins::runtime_place()
+        pins::runtime_place(),
+        models()
     )
+}
+
+/// The encoders that can be named, two in a line.
+fn models() -> String {
+    let models = model_names();
+    let names: Vec<String> =
+        models.iter().map(|(name, dimensions)| format!("{name} ({dimensions})")).collect();
+    let width = names.iter().map(String::len).max().unwrap_or_default();
+    let line = |pair: &[String]| format!("  {:width$}  {}", pair[0], pair.get(1).map_or("", String::as_str));
+    names.chunks(2).map(|pair| line(pair).trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
 /// Fetches missing files, tests the encoder, and prints where everything is.
 pub(super) fn run(args: &SetupArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
-    let options = common.assets()?;
+    let mut options = common.assets()?;
+    options.encoder_dir = args.encoder.clone().or(options.encoder_dir);
     let found = if args.force { Err(Vec::new()) } else { Assets::find(&options)? };
     let assets = match found {
         Ok(assets) => assets,
@@ -49,7 +72,7 @@ pub(super) fn run(args: &SetupArgs, common: &Common, printer: Printer) -> Result
             return Err(Failure::new(code::UNAVAILABLE, message));
         }
         Err(_) => {
-            let mut progress = InstallProgress::new(&options, printer);
+            let mut progress = InstallProgress::new(printer);
             Assets::install(&options, args.force, &mut |event| progress.show(event))?
         }
     };

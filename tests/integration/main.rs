@@ -22,6 +22,7 @@ mod evaluations;
 mod executor;
 mod export;
 mod failed_runs;
+mod fastembed;
 mod fidelity;
 mod first_screen;
 mod flow;

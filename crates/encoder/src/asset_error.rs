@@ -4,8 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use m3_support::text::shortened;
+
 use super::fetch::FetchError;
-use super::pins;
+use super::pins::{self, MODEL_PREFIX};
 
 /// The encoder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +71,37 @@ pub enum AssetError {
         #[source]
         cause: Box<FetchError>,
     },
+    /// fastembed has no text model of this name.
+    #[error("{}", unknown_message(.name, .near, *.count))]
+    UnknownModel {
+        /// The name, as it was given.
+        name: String,
+        /// The names that look most like it, in words.
+        near: String,
+        /// How many models there are.
+        count: usize,
+    },
+    /// The files of a named model cannot be fetched.
+    #[error("failed to fetch the encoder `{MODEL_PREFIX}{model}`: {from}: {reason}\nhint: {hint}")]
+    ModelNotFetched {
+        /// The model.
+        model: String,
+        /// The file and the repository.
+        from: String,
+        /// Why not.
+        reason: String,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// This build knows no models by name.
+    #[error(
+        "this build of m3 has no encoder `{MODEL_PREFIX}{name}`: it was built without the feature `fastembed`\n\
+         hint: name a folder with `model.onnx` and `tokenizer.json`, or use the `m3` program"
+    )]
+    NoModels {
+        /// The name, as it was given.
+        name: String,
+    },
     /// There is no ONNX Runtime for this platform on PyPI.
     #[error(
         "no ONNX Runtime {} is published for {}-{}\n\
@@ -86,6 +119,15 @@ pub enum AssetError {
         /// How long this process waited for it.
         waited: Duration,
     },
+}
+
+fn unknown_message(name: &str, near: &str, count: usize) -> String {
+    let name = shortened(name, 80);
+    format!(
+        "`--encoder` (or M3_ENCODER_DIR) names `{MODEL_PREFIX}{name}`, and fastembed has no text model `{name}`\n\
+         hint: did you mean {near}? `m3 setup --help` lists all {count}; fastembed's models of pictures, of sparse \
+         vectors and for reranking cannot be used"
+    )
 }
 
 fn missing_message(missing: &[&str], cache_dir: &Path, cause: &FetchError) -> String {
@@ -107,4 +149,9 @@ fn missing_message(missing: &[&str], cache_dir: &Path, cause: &FetchError) -> St
         cache = cache_dir.display(),
         variables = variables.join(", and "),
     )
+}
+
+/// The error of an action on a file or folder.
+pub(super) fn file_error(action: &'static str, path: &Path, cause: io::Error) -> AssetError {
+    AssetError::File { action, path: path.to_owned(), cause }
 }

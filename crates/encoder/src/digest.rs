@@ -72,7 +72,8 @@ impl Digests {
     }
 }
 
-fn hash_file(path: &Path) -> io::Result<String> {
+/// The hexadecimal SHA-256 of a file's content.
+pub(super) fn hash_file(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 18];

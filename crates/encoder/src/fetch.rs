@@ -93,6 +93,11 @@ impl Request {
         self.total += wheel.size;
     }
 
+    /// The size of all wheels, in bytes.
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+
     /// Downloads; returns the folder with the files. `progress` gets bytes done and bytes in all.
     pub(super) fn run(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<PathBuf, FetchError> {
         let (python, mut child) = self.start()?;

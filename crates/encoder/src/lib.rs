@@ -34,21 +34,36 @@ mod cache_usage;
 mod config;
 mod digest;
 mod fetch;
+#[cfg(feature = "fastembed")]
+mod hub;
+mod install_event;
+#[cfg(feature = "fastembed")]
+mod model_files;
+mod named;
+mod options;
 pub mod pins;
 mod pooling;
+#[cfg(feature = "fastembed")]
+mod registry;
+mod removal;
 mod runtime;
 mod session;
+mod source;
 mod tokens;
 
 use std::path::PathBuf;
 
 pub use asset_error::AssetError;
-pub use assets::{AssetOptions, Assets, InstallEvent, InstalledFiles, default_encoder_dir};
+pub use assets::{Assets, default_encoder_dir};
 pub use cache::Cache;
 pub use cache_error::{CacheError, CacheTrouble};
 pub use cache_usage::CacheUsage;
 pub use fetch::FetchError;
+pub use install_event::InstallEvent;
 use m3_embedding::EncoderError;
+pub use options::{AssetOptions, InstalledFiles};
+#[cfg(feature = "fastembed")]
+pub use registry::model_names;
 pub use runtime::{NO_REPORTS, left_behind};
 pub use session::OnnxEncoder;
 pub use session::finish;

@@ -29,6 +29,9 @@ pub struct PinnedFile {
 /// The name of the default encoder, as results give it.
 pub const ENCODER_NAME: &str = "all-MiniLM-L6-v2";
 
+/// What the name of a model starts with where a folder could stand. A folder that is called so is `./fastembed:..`.
+pub const MODEL_PREFIX: &str = "fastembed:";
+
 /// The name of ONNX Runtime in messages.
 pub(super) const RUNTIME_NAME: &str = "ONNX Runtime";
 

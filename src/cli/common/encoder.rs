@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use m3_embedding::{Embedder, EmbeddingCache};
-use m3_encoder::{AssetOptions, Assets, Cache, InstallEvent, OnnxEncoder, pins};
+use m3_encoder::{AssetOptions, Assets, Cache, InstallEvent, OnnxEncoder};
 use m3_report::visible;
 
 use crate::cli::common::failure::Failure;
@@ -13,8 +13,9 @@ use crate::cli::common::printer::{Bar, Printer, Unit};
 /// Options of commands that embed texts.
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct EncoderArgs {
-    /// Another sentence encoder: a folder with `model.onnx` and `tokenizer.json` [env: M3_ENCODER_DIR]
-    #[arg(long, value_name = "DIR", help_heading = "Encoder")]
+    /// Another sentence encoder: a folder with `model.onnx` and `tokenizer.json`, or a model that `m3 setup --help` lists,
+    /// fetched once: `--encoder fastembed:BGESmallENV15` [env: M3_ENCODER_DIR]
+    #[arg(long, value_name = "ENCODER", help_heading = "Encoder")]
     encoder: Option<PathBuf>,
     /// Threads of the encoder [default: one a core]; the numbers do not depend on it
     #[arg(long, value_name = "N", help_heading = "Encoder", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -84,21 +85,20 @@ pub(in crate::cli) fn cache_limit(printer: Printer) -> u64 {
 
 /// Finds the files, fetching what is missing.
 fn locate(options: &AssetOptions, printer: Printer) -> Result<Assets, Failure> {
-    let mut progress = InstallProgress::new(options, printer);
+    let mut progress = InstallProgress::new(printer);
     Ok(Assets::locate(options, &mut |event| progress.show(event))?)
 }
 
 /// Shows the progress of an installation.
-pub(in crate::cli) struct InstallProgress<'a> {
-    options: &'a AssetOptions,
+pub(in crate::cli) struct InstallProgress {
     printer: Printer,
     bar: Option<Bar>,
     is_waiting_said: bool,
 }
 
-impl<'a> InstallProgress<'a> {
-    pub(in crate::cli) fn new(options: &'a AssetOptions, printer: Printer) -> Self {
-        Self { options, printer, bar: None, is_waiting_said: false }
+impl InstallProgress {
+    pub(in crate::cli) fn new(printer: Printer) -> Self {
+        Self { printer, bar: None, is_waiting_said: false }
     }
 
     pub(in crate::cli) fn show(&mut self, event: InstallEvent) {
@@ -108,18 +108,19 @@ impl<'a> InstallProgress<'a> {
                     self.printer.note("another m3 is fetching the encoder; waiting for it");
                 }
             }
+            InstallEvent::Download { what, from, into, total } => {
+                let size = match total {
+                    0 => "of unknown size".to_owned(),
+                    bytes => format!("{} MB", (bytes / 1_000_000).max(1)),
+                };
+                let from = from.map_or_else(String::new, |from| format!(" from {from}"));
+                self.printer.note(&format!("fetching {what} ({size}, once){from} into {}", into.display()));
+                self.bar = Some(self.printer.bar(Unit::Bytes));
+            }
             InstallEvent::Fetching { done, total } => {
-                let bar = self.bar.get_or_insert_with(|| {
-                    let folder = self.options.cache_dir.display();
-                    let megabytes = total / 1_000_000;
-                    self.printer.note(&format!(
-                        "fetching {} and ONNX Runtime {} ({megabytes} MB, once) into {folder}",
-                        pins::ENCODER_NAME,
-                        pins::RUNTIME_VERSION
-                    ));
-                    self.printer.bar(Unit::Bytes)
-                });
-                bar.set("fetching", done, total);
+                if let Some(bar) = &mut self.bar {
+                    bar.set("fetching", done, total);
+                }
             }
         }
     }
