@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use jsonschema::{PatternOptions, Validator};
-use m3_executor::Offered;
+use m3_executor::OfferedTools;
 use m3_mcp::arguments::{ArgumentSchema, SchemaError, properties, required};
 use m3_mcp::{ServerTools, Tool, ToolCatalog};
 use m3_outcomes::{CallChecker, KnownTools};
@@ -137,7 +137,7 @@ fn check_offered(schema: &Map<String, Value>, arguments: &[Value]) {
             assert_line("what decides", &decided.evidence, 4000);
         }
     }
-    let offered = in_time("a tool is offered", || Offered::new(catalog));
+    let offered = in_time("a tool is offered", || OfferedTools::new(catalog));
     assert!(offered.hash().starts_with("sha256:"));
 }
 

@@ -70,17 +70,17 @@ impl MajorityLabels {
     /// [`MajorityError`].
     pub fn read(path: &Path) -> Result<Self, MajorityError> {
         let (labels, name) = Labels::read(path)?;
-        let found = Self::of(labels);
-        if found.pairs.is_empty() { Err(MajorityError::NoMajority { name }) } else { Ok(found) }
+        let labels_of_majority = Self::of(labels);
+        if labels_of_majority.pairs.is_empty() { Err(MajorityError::NoMajority { name }) } else { Ok(labels_of_majority) }
     }
 
     pub(super) fn of(labels: Labels) -> Self {
         let mut people = HashSet::new();
-        let mut found = Self { pairs: Vec::new(), votes: Vec::new(), summary: LabelSummary::default() };
+        let mut labels_of_majority = Self { pairs: Vec::new(), votes: Vec::new(), summary: LabelSummary::default() };
         for pair in labels.pairs {
             people.extend(pair.labels.iter().map(|label| label.name.clone()));
-            found.votes.push(pair.labels.iter().map(|label| Some(grade(label.label))).collect());
-            let summary = &mut found.summary;
+            labels_of_majority.votes.push(pair.labels.iter().map(|label| Some(grade(label.label))).collect());
+            let summary = &mut labels_of_majority.summary;
             summary.pairs += 1;
             if pair.labels.is_empty() {
                 summary.unlabelled.push(pair.id);
@@ -93,7 +93,7 @@ impl MajorityLabels {
             if pair.labels.iter().any(|other| other.label != label) {
                 summary.disagreements.push(pair.id.clone());
             }
-            found.pairs.push(LabelledArguments {
+            labels_of_majority.pairs.push(LabelledArguments {
                 id: pair.id,
                 tool: pair.tool,
                 reference: pair.reference,
@@ -101,8 +101,8 @@ impl MajorityLabels {
                 label,
             });
         }
-        found.summary.people = people.len();
-        found
+        labels_of_majority.summary.people = people.len();
+        labels_of_majority
     }
 }
 

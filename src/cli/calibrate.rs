@@ -78,11 +78,11 @@ pub(super) fn run(args: &CalibrateArgs, common: &Common, printer: Printer) -> Re
     let mut embedder = args.encoder.open(common.assets()?, printer)?;
     let mut bar = printer.bar(Unit::Progress);
     let serializer = Serializer::new(profile, catalog.as_ref());
-    let found = similarities(&labels.pairs, &serializer, &mut embedder, &mut |done, total| {
+    let measured = similarities(&labels.pairs, &serializer, &mut embedder, &mut |done, total| {
         bar.set("embedding", done as u64, total as u64);
     })?;
     drop(bar);
-    let report = calibrate(&labels, &found, profile, embedder.identity(), &args.tables.draws());
+    let report = calibrate(&labels, &measured, profile, embedder.identity(), &args.tables.draws());
     let mut report =
         report.ok_or_else(|| Failure::new(code::INPUT, "there is no pair to choose thresholds by"))?;
     if let Some([predictions, references]) = &files {
@@ -115,7 +115,7 @@ fn sensitivity(
         chosen.push(("low end", weak.low, strong.low));
         chosen.push(("high end", weak.high, strong.high));
     }
-    let mut found = Vec::new();
+    let mut counts = Vec::new();
     for (name, weak, strong) in chosen {
         // The ends come from different resamples and may be in the wrong order.
         let (weak, strong) = (weak.min(strong).clamp(0.0, 1.0), strong.max(weak).clamp(0.0, 1.0));
@@ -132,7 +132,7 @@ fn sensitivity(
             },
         )?;
         let metrics = summary.aggregate.metrics(options.profile);
-        found.push(SensitivityReport {
+        counts.push(SensitivityReport {
             name: name.to_owned(),
             weak,
             strong,
@@ -141,7 +141,7 @@ fn sensitivity(
             average: metrics[Metric::Average],
         });
     }
-    Ok(found)
+    Ok(counts)
 }
 
 impl From<MajorityError> for Failure {

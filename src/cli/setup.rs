@@ -62,8 +62,8 @@ fn models() -> String {
 pub(super) fn run(args: &SetupArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let mut options = common.assets()?;
     options.encoder_dir = args.encoder.clone().or(options.encoder_dir);
-    let found = if args.force { Err(Vec::new()) } else { Assets::find(&options)? };
-    let assets = match found {
+    let installed = if args.force { Err(Vec::new()) } else { Assets::find(&options)? };
+    let assets = match installed {
         Ok(assets) => assets,
         Err(missing) if args.check => {
             let missing = missing.join(" and ");

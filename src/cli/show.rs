@@ -118,8 +118,8 @@ fn write_as_read(trajectory: &Json, output: &mut Output) -> std::io::Result<()> 
 /// Width and height of an image that is beside the file or in the folder above it.
 fn size(image: &str, predictions: &Path) -> Option<(u32, u32)> {
     let folders = image_folders(predictions);
-    let found = locate(image, &folders)?;
-    let facts = m3_images::facts(&found).ok()?;
+    let path = locate(image, &folders)?;
+    let facts = m3_images::facts(&path).ok()?;
     Some((facts.width, facts.height))
 }
 

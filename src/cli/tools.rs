@@ -113,8 +113,8 @@ pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result
             add_simulated(&mut config, || args.encoder.open(common.assets()?, printer), printer)?;
             let runtime = runtime()?;
             let signals = Signals::listen(&runtime);
-            let found = runtime.block_on(configured(args, config, printer, &signals.first));
-            (signals.settle(found)?, signals.first, Some(runtime))
+            let listed = runtime.block_on(configured(args, config, printer, &signals.first));
+            (signals.settle(listed)?, signals.first, Some(runtime))
         }
     };
     let differences = published.map(|published| differences(args, &ToolCatalog::from(&published), &found));
@@ -264,7 +264,7 @@ fn search(
     let mut ranked: Vec<(f64, &(ToolName, &Tool))> = similarities.into_iter().zip(&tools).collect();
     // The sort is stable: equally similar tools stay in the order of the catalog.
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let found = ranked.iter().take(args.limit as usize).map(|(similarity, (name, tool))| FoundTool {
+    let nearest = ranked.iter().take(args.limit as usize).map(|(similarity, (name, tool))| FoundTool {
         tool: name.to_string(),
         similarity: *similarity,
         description: one_line(tool),
@@ -274,6 +274,6 @@ fn search(
         query: query.to_owned(),
         encoder: embedder.identity().name.clone(),
         searched: tools.len(),
-        tools: found.collect(),
+        tools: nearest.collect(),
     })
 }

@@ -60,11 +60,11 @@ pub(super) fn run(args: &ValidateArgs, printer: Printer) -> Result<(), Failure> 
         let mut progress = |done, total| bar.set("reading", done as u64, total as u64);
         match TrajectoryFile::scan(path, TRACES, args.duplicates, &mut progress) {
             Ok(file) => {
-                let mut found = describe(&file)?;
+                let mut problems = describe(&file)?;
                 if matches!(args.format, FormatArg::Sarif) {
-                    point_at(&mut found, &file);
+                    point_at(&mut problems, &file);
                 }
-                report.files.push(found);
+                report.files.push(problems);
             }
             // This error is not about the file.
             Err(error @ SourceError::Spool { .. }) => return Err(error.into()),

@@ -8,7 +8,7 @@ use super::{FinishReason, Mode, Record, RunBlocker, modes};
 
 /// How an attempt ended.
 #[derive(Debug)]
-pub enum Attempted {
+pub enum AttemptEnd {
     /// It ended with a record, whatever the record says.
     Done(Record),
     /// It was stopped. The record has what was done until then.
@@ -20,7 +20,7 @@ pub enum Attempted {
 /// Runs a task once. Sends every event except [`Event::Started`](super::Event::Started),
 /// [`Event::Finished`](super::Event::Finished) and [`Event::Interrupted`](super::Event::Interrupted), which are the
 /// caller's: it starts the servers and writes the record.
-pub async fn attempt(attempt: Attempt<'_>) -> Attempted {
+pub async fn attempt(attempt: Attempt<'_>) -> AttemptEnd {
     let mut state = AttemptState::new(attempt);
     let ended = match state.attempt.options.mode {
         Mode::Staged => modes::staged(&mut state).await,
@@ -33,7 +33,7 @@ pub async fn attempt(attempt: Attempt<'_>) -> Attempted {
         Ok(finish) => (finish, Some(FailureClass::Limit), None),
         Err(Stop::Interrupted) => {
             let record = state.into_record(FinishReason::Interrupted, Some(FailureClass::Other), None);
-            return Attempted::Interrupted(Box::new(record));
+            return AttemptEnd::Interrupted(Box::new(record));
         }
         Err(Stop::Budget(failure, reason)) => (FinishReason::Budget, Some(failure), Some(reason)),
         Err(Stop::Error(failure, reason)) => (FinishReason::Error, Some(failure), Some(reason)),
@@ -43,8 +43,8 @@ pub async fn attempt(attempt: Attempt<'_>) -> Attempted {
         Err(Stop::RunBlocker(blocker)) => {
             let record =
                 state.into_record(FinishReason::Error, Some(blocker.failure()), Some(blocker.to_string()));
-            return Attempted::Blocked(blocker, Box::new(record));
+            return AttemptEnd::Blocked(blocker, Box::new(record));
         }
     };
-    Attempted::Done(state.into_record(finish, failure, reason))
+    AttemptEnd::Done(state.into_record(finish, failure, reason))
 }

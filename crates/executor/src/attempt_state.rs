@@ -22,7 +22,7 @@ use super::pool::Pool;
 use super::prompts::{TaskPrompt, filled, quoted};
 use super::stop::Stop;
 use super::{
-    CallRecord, Event, Events, FinishReason, Offered, Record, RunOptions, StepRecord, TaskEvent, Tools,
+    CallRecord, Event, Events, FinishReason, OfferedTools, Record, RunOptions, StepRecord, TaskEvent, Tools,
     TurnRecord,
 };
 
@@ -37,7 +37,7 @@ pub struct Attempt<'a> {
     /// The tools that can be called.
     pub tools: &'a Tools,
     /// The tools that the model is offered; calls of any other count as calls of unknown tools.
-    pub offered: Arc<Offered>,
+    pub offered: Arc<OfferedTools>,
     /// The model that runs the task.
     pub model: &'a Model,
     /// The mode, limits and settings.

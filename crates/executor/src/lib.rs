@@ -10,7 +10,7 @@
 //!
 //! use m3_executor::run::{KeepWorkspaces, OutputFolder, Run, RunTask, ToolSource};
 //! use m3_images::task_image::TaskImage;
-//! use m3_executor::{Instruction, Limits, Mode, Offered, RunOptions, recorded_catalog};
+//! use m3_executor::{Instruction, Limits, Mode, OfferedTools, RunOptions, recorded_catalog};
 //! use m3_llm::{Cassette, Model, Pictures, Settings};
 //! use m3_support::redact::Redactor;
 //! use m3_trajectory::Task;
@@ -32,7 +32,7 @@
 //!         task,
 //!         image: Some(TaskImage::new(benchmark.join("images/clock.png"))),
 //!         is_selected: true,
-//!         offered: Arc::new(Offered::new(recorded_catalog(&cassette))),
+//!         offered: Arc::new(OfferedTools::new(recorded_catalog(&cassette))),
 //!     }],
 //!     output: OutputFolder::open(folder.path())?,
 //!     model: Arc::new(Model::replay(Arc::clone(&cassette))?),
@@ -85,11 +85,11 @@ mod stop;
 mod tools;
 mod workspace_pictures;
 
-pub use attempt::{Attempted, attempt};
+pub use attempt::{AttemptEnd, attempt};
 pub use attempt_state::Attempt;
 pub use event::{Event, Events, TaskEvent};
 pub use modes::TOOLS_UNREAD;
-pub use offered::Offered;
+pub use offered::OfferedTools;
 pub use options::{Instruction, Limits, Mode, RunOptions};
 pub use prompts::prompts_hash;
 pub use record::{CallRecord, FinishReason, Record, StepRecord, TurnRecord};

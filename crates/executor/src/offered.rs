@@ -14,7 +14,7 @@ use super::schemas;
 
 /// The tools of a catalog with their hash, and in the forms that calls, models and providers need.
 #[derive(Debug)]
-pub struct Offered {
+pub struct OfferedTools {
     catalog: ToolCatalog,
     hash: String,
     known: KnownTools,
@@ -22,7 +22,7 @@ pub struct Offered {
     definitions: OnceLock<ToolDefinitions>,
 }
 
-impl Offered {
+impl OfferedTools {
     /// The tools of a catalog.
     #[must_use]
     pub fn new(catalog: ToolCatalog) -> Self {

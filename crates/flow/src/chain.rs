@@ -15,7 +15,7 @@ pub struct CallPlace {
 
 /// How a call ended, as far as is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum CallStatus {
     /// It was executed, and gave a normal result.
     Succeeded,
     /// It failed, for this reason.
@@ -36,7 +36,7 @@ pub struct ChainCall {
     /// The tool's result, if recorded.
     pub result: Option<Json>,
     /// How it ended.
-    pub standing: Standing,
+    pub standing: CallStatus,
     /// What its tool declares: `Some(true)` if it changes nothing, `Some(false)` if it changes something (the
     /// annotation `readOnlyHint` of the Model Context Protocol); `None` if it declares nothing.
     pub read_only: Option<bool>,

@@ -6,7 +6,7 @@ use m3_support::text::shortened;
 
 use super::lineage::{CallView, GivenFiles, Lineage, Role};
 use super::value_use::Use;
-use crate::{Chain, Standing};
+use crate::{Chain, CallStatus};
 
 /// All uses of files. The source of a file is the last call of an earlier step that wrote it.
 pub(crate) fn file_uses(chain: &Chain) -> Vec<Use> {
@@ -16,7 +16,7 @@ pub(crate) fn file_uses(chain: &Chain) -> Vec<Use> {
         arguments: call.arguments.as_ref(),
         // A name that only a result tells is found as a value.
         result: None,
-        has_failed: call.standing != Standing::Succeeded,
+        has_failed: call.standing != CallStatus::Succeeded,
     });
     let views: Vec<CallView<'_>> = views.collect();
     let lineage = Lineage::new(&views, GivenFiles::default());

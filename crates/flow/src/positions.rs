@@ -7,7 +7,7 @@ use m3_trajectory::json::{Json, Keys};
 use super::leaves::{argument_leaves, walk_result};
 use super::names::names_position;
 use super::value_use::Use;
-use crate::{Chain, ChainCall, Standing};
+use crate::{Chain, ChainCall, CallStatus};
 
 /// The most earlier lists that are looked at.
 const MAX_LISTS: usize = 1000;
@@ -52,7 +52,7 @@ pub(crate) fn position_uses(chain: &Chain, known_uses: &[Use]) -> Vec<Use> {
                 times: 1,
             });
         }
-        if call.standing != Standing::Succeeded {
+        if call.standing != CallStatus::Succeeded {
             continue;
         }
         // Only the first of equal calls counts: the others may be needless.

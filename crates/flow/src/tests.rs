@@ -3,7 +3,7 @@
 use m3_trajectory::json::Json;
 use serde_json::{Value, json};
 
-use crate::{CallPlace, Chain, ChainCall, Standing};
+use crate::{CallPlace, Chain, ChainCall, CallStatus};
 use crate::{Dependency, dependencies};
 
 #[expect(clippy::needless_pass_by_value, reason = "as `json!` gives it")]
@@ -13,7 +13,7 @@ pub(crate) fn call(place: (usize, usize), tool: &str, arguments: Value, result: 
         place: CallPlace { step: place.0, call: place.1 },
         tool: tool.to_owned(),
         arguments: Some(Json::from(&arguments)),
-        standing: if result.is_some() { Standing::Succeeded } else { Standing::NotRecorded },
+        standing: if result.is_some() { CallStatus::Succeeded } else { CallStatus::NotRecorded },
         result: result.map(|result| Json::from(&result)),
         read_only: None,
     }
@@ -204,7 +204,7 @@ fn what_the_task_gives_or_a_model_says_first_is_none() {
 fn the_first_that_returned_a_value_is_its_source() {
     let hit = || Some(json!({"id": "ChIJ-77x"}));
     let failed =
-        ChainCall { standing: Standing::Failed("time".to_owned()), ..call((0, 0), "w/a", json!({}), hit()) };
+        ChainCall { standing: CallStatus::Failed("time".to_owned()), ..call((0, 0), "w/a", json!({}), hit()) };
     let calls = vec![
         failed,
         call((0, 1), "w/b", json!({}), Some(json!("nothing"))),

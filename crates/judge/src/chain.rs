@@ -1,6 +1,6 @@
 //! The calls of a run as the judge sees them: what became of each is decided here.
 
-use m3_flow::{CallPlace, Chain, ChainCall, Standing};
+use m3_flow::{CallPlace, Chain, ChainCall, CallStatus};
 use m3_outcomes::{KnownTools, Outcome, Reply, Verdict, classify_trajectory, recorded_reply};
 use m3_trajectory::Trajectory;
 
@@ -17,12 +17,12 @@ pub fn chain_of_run(trajectory: &Trajectory, tools: &KnownTools) -> Chain {
     });
     let calls = places.zip(judged).map(|((place, call), judged)| {
         let standing = match call.recorded_outcome() {
-            Some(outcome) if outcome == Outcome::Success.name() => Standing::Succeeded,
-            Some(outcome) => Standing::Failed(outcome.to_owned()),
-            None if recorded_reply(call) == Reply::NotExecuted => Standing::NotRecorded,
+            Some(outcome) if outcome == Outcome::Success.name() => CallStatus::Succeeded,
+            Some(outcome) => CallStatus::Failed(outcome.to_owned()),
+            None if recorded_reply(call) == Reply::NotExecuted => CallStatus::NotRecorded,
             None => match judged.classification.verdict() {
-                Verdict::Outcome(Outcome::Success) => Standing::Succeeded,
-                verdict => Standing::Failed(verdict.name().to_owned()),
+                Verdict::Outcome(Outcome::Success) => CallStatus::Succeeded,
+                verdict => CallStatus::Failed(verdict.name().to_owned()),
             },
         };
         ChainCall {
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     /// How a call with this record ended, decided without a catalog.
-    fn standing(tool: &str, result: Option<&str>, extra: &[(&str, Json)]) -> Standing {
+    fn standing(tool: &str, result: Option<&str>, extra: &[(&str, Json)]) -> CallStatus {
         let call = Call {
             tool: tool.to_owned(),
             arguments: Some(Json::Object(Vec::new())),
@@ -61,27 +61,27 @@ mod tests {
 
     #[test]
     fn without_a_catalog_a_call_stands_as_its_answer_says() {
-        let failed = |outcome: Outcome| Standing::Failed(outcome.name().to_owned());
+        let failed = |outcome: Outcome| CallStatus::Failed(outcome.name().to_owned());
         // Also a name without a server: its tools cannot be listed.
         for tool in ["shop/buy", "buy"] {
             let error = [("is_error", Json::Bool(true))];
             let sold_out = standing(tool, Some("it is sold out"), &error);
-            assert!(matches!(sold_out, Standing::Failed(_)), "{tool} {sold_out:?}");
+            assert!(matches!(sold_out, CallStatus::Failed(_)), "{tool} {sold_out:?}");
             assert_eq!(
                 standing(tool, Some("404 not found"), &error),
                 failed(Outcome::ResourceNotFound),
                 "{tool}"
             );
             let bare = standing(tool, None, &error);
-            assert!(matches!(bare, Standing::Failed(_)), "{tool} {bare:?}");
+            assert!(matches!(bare, CallStatus::Failed(_)), "{tool} {bare:?}");
             let fine = [("is_error", Json::Bool(false))];
-            assert_eq!(standing(tool, Some("7"), &fine), Standing::Succeeded, "{tool}");
-            assert_eq!(standing(tool, Some("7"), &[]), Standing::Succeeded, "{tool}");
-            assert_eq!(standing(tool, None, &[]), Standing::NotRecorded, "{tool}");
+            assert_eq!(standing(tool, Some("7"), &fine), CallStatus::Succeeded, "{tool}");
+            assert_eq!(standing(tool, Some("7"), &[]), CallStatus::Succeeded, "{tool}");
+            assert_eq!(standing(tool, None, &[]), CallStatus::NotRecorded, "{tool}");
             // A recorded outcome takes precedence over the result.
             let success = Json::String("success".to_owned());
             let both = [("is_error", Json::Bool(true)), ("outcome", success)];
-            assert_eq!(standing(tool, Some("x"), &both), Standing::Succeeded, "{tool}");
+            assert_eq!(standing(tool, Some("x"), &both), CallStatus::Succeeded, "{tool}");
         }
     }
 }

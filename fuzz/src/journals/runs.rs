@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use m3_executor::run::{KeepWorkspaces, OutputFolder, Run, RunKey, RunTask, ToolSource};
-use m3_executor::{Instruction, Limits, Mode, Offered, RunOptions, prompts_hash};
+use m3_executor::{Instruction, Limits, Mode, OfferedTools, RunOptions, prompts_hash};
 use m3_llm::{Cassette, Model, Pictures, Settings};
 use m3_mcp::ToolCatalog;
 use m3_support::redact::Redactor;
@@ -21,7 +21,7 @@ pub(super) fn check(bytes: &[u8]) {
     assert!(opened.is_ok(), "{opened:?}");
     let Ok(output) = opened else { return };
     let task = Task { id: "t".to_owned(), question: Some("What time is it?".to_owned()), ..Task::default() };
-    let offered = Arc::new(Offered::new(ToolCatalog::default()));
+    let offered = Arc::new(OfferedTools::new(ToolCatalog::default()));
     let options = RunOptions {
         mode: Mode::Staged,
         instruction: Instruction::Question,

@@ -65,12 +65,12 @@ impl Trial {
         for (doubtful, PairReplies { answer, opinions }) in doubtful.iter().zip(replies) {
             let Some(report) = self.pairs.get_mut(doubtful.index) else { continue };
             let before = report.score;
-            let said = match answer {
+            let is_same = match answer {
                 PairAnswer::Same => Some(true),
                 PairAnswer::Different => Some(false),
                 _ => None,
             };
-            if let Some(is_same) = said.filter(|is_same| is_moved(before, *is_same)) {
+            if let Some(is_same) = is_same.filter(|is_same| is_moved(before, *is_same)) {
                 report.score = said_score(before, is_same);
                 report.reason = Some(said_reason(is_same).into());
                 let is_one_sided = [Verdict::Missing, Verdict::Extra]

@@ -72,13 +72,13 @@ impl PairFile {
     pub fn read(path: &Path) -> Result<Self, PairFileError> {
         let file = WholeFile::read_lines(path, LARGEST)?;
         let sha256 = file.digest.clone();
-        let found =
+        let pairs =
             Self::of(&file.value).map_err(|message| PairFileError::Content { name: file.name, message })?;
         Ok(Self { sha256, ..found })
     }
 
     fn of(json: &Json) -> Result<Self, String> {
-        let found = match json {
+        let pairs = match json {
             json if Labels::is_said(json) => Self::of_labels(MajorityLabels::of(Labels::of(json)?)),
             Json::Array(items) => {
                 let items = items.iter().enumerate();
@@ -90,14 +90,14 @@ impl PairFile {
             }
             json => return Err(format!("expected a list, found {}", json.kind())),
         };
-        if found.pairs.is_empty() { Err("it has no pair".to_owned()) } else { Ok(found) }
+        if pairs.pairs.is_empty() { Err("it has no pair".to_owned()) } else { Ok(pairs) }
     }
 
     /// Strong pairs ask for the same, weak ones for something else, as the people who label them are instructed.
     fn of_labels(labels: MajorityLabels) -> Self {
         let LabelSummary { pairs: all, .. } = labels.summary;
-        let said = labels.pairs.into_iter().filter(|pair| pair.label != Label::Medium);
-        let pairs: Vec<TestPair> = said
+        let decided = labels.pairs.into_iter().filter(|pair| pair.label != Label::Medium);
+        let pairs: Vec<TestPair> = decided
             .map(|pair| TestPair {
                 tool: pair.tool,
                 a: pair.reference,
@@ -120,8 +120,8 @@ fn pair(item: &Json) -> Result<TestPair, String> {
         Some(Json::Integer(0) | Json::Bool(false)) => false,
         Some(Json::Integer(1) | Json::Bool(true)) => true,
         Some(other) => {
-            let found = shortened(&other.to_text(m3_trajectory::json::Keys::AsRead), 40);
-            return Err(format!("`same` is `{found}`, and should be 1 or 0"));
+            let written = shortened(&other.to_text(m3_trajectory::json::Keys::AsRead), 40);
+            return Err(format!("`same` is `{written}`, and should be 1 or 0"));
         }
         None => return Err("it has no `same`".to_owned()),
     };

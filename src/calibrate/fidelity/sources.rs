@@ -17,10 +17,10 @@ const CATALOG: &str = ".tools.json";
 /// What the system says of a folder that cannot be read; [`NotFound`](std::io::ErrorKind::NotFound) for one without such
 /// a file.
 pub fn pair_files(paths: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
+    let mut sources = Vec::new();
     for path in paths {
         if !path.is_dir() {
-            found.push(path.clone());
+            sources.push(path.clone());
             continue;
         }
         let mut files: Vec<PathBuf> = Vec::new();
@@ -42,9 +42,9 @@ pub fn pair_files(paths: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
             return Err(std::io::Error::new(std::io::ErrorKind::NotFound, "it has no file .json or .jsonl"));
         }
         pairs.sort();
-        found.extend(pairs);
+        sources.extend(pairs);
     }
-    Ok(found)
+    Ok(sources)
 }
 
 /// A name for each file, for tables: without its ending, or as the user named it where two would have the same name.

@@ -218,9 +218,9 @@ fn start(
 fn taken(
     found: Result<Result<ReplayedTrajectory, ReplayError>, tokio::task::JoinError>,
 ) -> Result<ReplayedTrajectory, Failure> {
-    let found =
-        found.map_err(|error| Failure::new(code::UNAVAILABLE, format!("a replay broke off: {error}")))?;
-    found.map_err(|error| Failure::new(code::UNAVAILABLE, error.to_string()))
+    let replayed =
+        replayed.map_err(|error| Failure::new(code::UNAVAILABLE, format!("a replay broke off: {error}")))?;
+    replayed.map_err(|error| Failure::new(code::UNAVAILABLE, error.to_string()))
 }
 
 /// The configuration without servers that no call names, whose start would only take time.

@@ -259,13 +259,13 @@ fn ask(
     let mut unreadable = None;
     let subjects = (0..sources.tasks.subjects.len())
         .map_while(|index| sources.subject(index).map_err(|error| unreadable = Some(error)).ok());
-    let told = Listeners { done: &done, retry: &retry };
+    let listeners = Listeners { done: &done, retry: &retry };
     let asked = runtime.block_on(async {
         tokio::select! {
             // A second interruption should end everything at once.
             biased;
             () = signals.second.cancelled() => None,
-            asked = panel.ask(subjects, store, &signals.first, &told) => Some(asked),
+            asked = panel.ask(subjects, store, &signals.first, &listeners) => Some(asked),
         }
     });
     // Tasks that still wait for a provider are not waited for.

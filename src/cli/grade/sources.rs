@@ -131,11 +131,11 @@ fn readable(
     folders: &[PathBuf],
     known: &mut HashMap<PathBuf, TaskImage>,
 ) -> Result<TaskImage, String> {
-    let found = find(image, folders, known)?;
-    if found.hash().is_none() {
+    let file = find(image, folders, known)?;
+    if file.hash().is_none() {
         return Err(format!("the image `{}` cannot be read, or has more than 64 MiB", shortened(image, 200)));
     }
-    Ok(found)
+    Ok(file)
 }
 
 fn say_problems(mut problems: Vec<String>) -> Result<(), Failure> {

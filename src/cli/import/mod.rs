@@ -107,9 +107,9 @@ fn parse_format(name: &str) -> Result<Formats, String> {
     let is_named = |format: &&Format| {
         format.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     };
-    let found: Vec<&Format> = FORMATS.iter().filter(is_named).collect();
-    if !found.is_empty() {
-        return Ok(Formats(found));
+    let formats: Vec<&Format> = FORMATS.iter().filter(is_named).collect();
+    if !formats.is_empty() {
+        return Ok(Formats(formats));
     }
     let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
     Err(format!("no such format{}\nthere are: {}", nearest(name, &names), names.join(", ")))
@@ -117,9 +117,9 @@ fn parse_format(name: &str) -> Result<Formats, String> {
 
 /// Imports traces.
 pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
-    let found = walk(&args.paths)
+    let files = walk(&args.paths)
         .map_err(|(path, cause)| SourceError::Read { path: path.display().to_string(), cause })?;
-    let inputs: Vec<&Path> = found.iter().map(|found| found.path.as_path()).chain(args.catalog()).collect();
+    let inputs: Vec<&Path> = files.iter().map(|file| file.path.as_path()).chain(args.catalog()).collect();
     let written = args.written();
     let all: Vec<&Path> = written.iter().map(|(_, path)| *path).chain(args.report.as_deref()).collect();
     refuse_equal(&inputs, &all)?;
@@ -132,7 +132,7 @@ pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
     let beside = args.out.as_deref().or(written.first().map(|(_, path)| *path));
     let media =
         beside.map(|out| MediaFolder::new(&args.images.clone().unwrap_or_else(|| images_beside(out)), out));
-    let imported = read_all(args, &found, media.as_ref(), printer)?;
+    let imported = read_all(args, &files, media.as_ref(), printer)?;
     let mut report = ImportReport::new(imported.files.clone(), media.as_ref().map_or(0, MediaFolder::count));
     let counts = write(args, &written, imported, &mut outputs, printer)?;
     for ((what, _), count) in written.iter().zip(&counts) {
@@ -153,10 +153,10 @@ pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
     }
     // A report on standard output is the list for programs.
     if args.list && args.report.as_deref() != Some(Path::new("-")) {
-        list(&report, &found, printer)?;
+        list(&report, &files, printer)?;
     }
     commit_all(outputs)?;
-    let concluded = conclude(&report, counts.iter().sum(), &found, printer);
+    let concluded = conclude(&report, counts.iter().sum(), &files, printer);
     for ((what, path), count) in written.iter().zip(counts) {
         tell_written(*what, path, count, &report, printer);
     }
@@ -311,7 +311,7 @@ fn tell_written(what: FileContent, path: &Path, count: u64, report: &ImportRepor
     } else {
         format!("into `{}`", path.display())
     };
-    let said = match what {
+    let description = match what {
         FileContent::Records(Role::Trajectory) => {
             let media = if report.media > 0 {
                 format!(" and {}", counted(report.media, "picture"))
@@ -328,6 +328,6 @@ fn tell_written(what: FileContent, path: &Path, count: u64, report: &ImportRepor
     };
     match count {
         0 => printer.warn(&format!("`{}` was not written: the input has nothing for it", path.display())),
-        _ => printer.note(&format!("wrote {said} {place}")),
+        _ => printer.note(&format!("wrote {description} {place}")),
     }
 }

@@ -121,8 +121,8 @@ impl Targets {
     /// Refuses to replace files that people have reviewed or changed, or that this command has not written.
     pub(super) fn check_replaced(&self, overwrite: bool) -> Result<(), Failure> {
         // A pipe or a device has nothing to lose, and reading it could take for ever.
-        let found = [&self.references, &self.rejected].into_iter().filter(|path| path.is_file());
-        for path in found.filter(|_| !overwrite) {
+        let existing = [&self.references, &self.rejected].into_iter().filter(|path| path.is_file());
+        for path in existing.filter(|_| !overwrite) {
             let name = |path: &Path| visible(&path.display().to_string(), false).into_owned();
             let reviewed = [store_path(path), preferences_path(path)].into_iter().find(|path| path.exists());
             let why = match reviewed {

@@ -50,22 +50,22 @@ fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
             format!("failed to read the folder `{}`: {cause}\nhint: check its rights", folder.display());
         Failure::new(code::INPUT, message)
     };
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
         if let Some(repeat) = path.file_name().and_then(|name| repeat_of(&name.to_string_lossy())) {
-            found.push((repeat, path));
+            files.push((repeat, path));
         }
     }
-    if found.is_empty() {
+    if files.is_empty() {
         let message = format!(
             "`{}` has no predictions.json\nhint: name a folder that `m3 run` has written, or a file of predictions",
             folder.display()
         );
         return Err(Failure::new(code::INPUT, message));
     }
-    found.sort();
-    Ok(found.into_iter().map(|(_, path)| path).collect())
+    files.sort();
+    Ok(files.into_iter().map(|(_, path)| path).collect())
 }
 
 /// The repetition of a file in a run's folder.

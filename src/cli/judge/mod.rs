@@ -189,11 +189,11 @@ async fn judge(
         (Some(model), Some(journal)) => {
             let redactor = model.redactor_with(secrets.iter().map(String::as_str))?;
             let tell = tell.clone();
-            let told = Arc::new(move |retry| {
+            let on_retry = Arc::new(move |retry| {
                 // The receiver is gone once the command is done.
                 let _ = tell.send(JudgeEvent::Retry(retry));
             });
-            Some(Asker::new(model, args.replies.settings(), journal, redactor, stop.clone(), told))
+            Some(Asker::new(model, args.replies.settings(), journal, redactor, stop.clone(), on_retry))
         }
         _ => None,
     };

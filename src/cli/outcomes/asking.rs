@@ -80,11 +80,11 @@ impl Asking {
         let mut held = std::mem::take(&mut self.held);
         self.open = 0;
         let printer = self.printer;
-        let told = |retry: Retry| printer.note(&said_of_retry("the model", &retry));
+        let on_retry = |retry: Retry| printer.note(&said_of_retry("the model", &retry));
         let asking = async {
             tokio::select! {
                 () = self.signals.first.cancelled() => Err(interrupted()),
-                asked = ask(&self.model, &mut held, &told) => Ok(asked?),
+                asked = ask(&self.model, &mut held, &on_retry) => Ok(asked?),
             }
         };
         // A replay calls this on a thread of its own runtime, whose other threads go on.

@@ -256,8 +256,8 @@ impl ReviewArgs {
 
     /// Serves a page until the user ends it.
     fn serve(&self, desk: impl Handler, printer: Printer) -> Result<(), Failure> {
-        let told = "private address: whoever has it can decide in your name; Ctrl-C stops the server";
-        serve_page(desk, (self.port, !self.no_open, told), printer)
+        let advice = "private address: whoever has it can decide in your name; Ctrl-C stops the server";
+        serve_page(desk, (self.port, !self.no_open, advice), printer)
     }
 
     /// Copies the files of results, which are beside the references, if these are written into another folder.
@@ -277,23 +277,23 @@ impl ReviewArgs {
 
     /// Writes the accepted and edited references.
     fn write(&self, reviews: &Reviews, out: &Path, printer: Printer) -> Result<(), Failure> {
-        let mut found = reviewed(reviews, self.with_open);
+        let mut references = reviewed(reviews, self.with_open);
         let mut output = Output::open(Some(out), &[&self.references], printer)?;
-        self.copy_files(&mut found.references, out, printer)?;
-        let texts = found.references.iter().map(|made| made.to_json().to_text(Keys::AsRead));
+        self.copy_files(&mut references.references, out, printer)?;
+        let texts = references.references.iter().map(|made| made.to_json().to_text(Keys::AsRead));
         let lines: Vec<String> = texts.map(|text| json_without_hidden(&text).into_owned()).collect();
         let ends = if lines.is_empty() { ["[", "]\n"] } else { ["[\n", "\n]\n"] };
         let written = write!(output, "{}{}{}", ends[0], lines.join(",\n"), ends[1]);
         written.map_err(|cause| Failure::written(&cause))?;
         output.commit()?;
-        for (id, state, note) in &found.left_out {
+        for (id, state, note) in &references.left_out {
             let note = if note.is_empty() { String::new() } else { format!(": {}", shortened(note, 200)) };
             printer.event(&format!("left out `{}`, {}{note}", shortened(id, 100), state.name()));
         }
         printer.note(&format!(
             "{} written, {} left out",
-            counted(found.references.len(), "reference"),
-            found.left_out.len()
+            counted(references.references.len(), "reference"),
+            references.left_out.len()
         ));
         Ok(())
     }

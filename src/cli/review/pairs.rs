@@ -45,11 +45,11 @@ pub(super) fn of(
     for reference in references {
         let known = &runs[&reference.id];
         let origin = Origin::of(&reference);
-        let found = match origin.content() {
+        let source = match origin.content() {
             Some(made_of) => known.iter().find(|(_, content)| content == made_of),
             None => known.first(),
         };
-        let Some((index, _)) = found else {
+        let Some((index, _)) = source else {
             missing += usize::from(!known.is_empty());
             continue;
         };

@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(super) use args::RunArgs;
 use m3_executor::RunBlocker;
 use m3_executor::run::{
-    Begun, OutputError, OutputFolder, Prices, PricesError, Run, RunEnd, RunError, Standing, ToolSource,
+    StartedRun, OutputError, OutputFolder, Prices, PricesError, Run, RunEnd, RunError, RunProgress, ToolSource,
 };
 use m3_llm::{Cassette, CassetteError, Model, ModelBlocker, ModelError, ModelName, Pictures, Recorder};
 use m3_mcp::ToolCatalog;
@@ -190,21 +190,21 @@ async fn run_with(
     }
 }
 
-async fn watch(begun: Begun, view: View, stop: &CancellationToken) -> Result<RunEnd, Failure> {
+async fn watch(begun: StartedRun, view: View, stop: &CancellationToken) -> Result<RunEnd, Failure> {
     let ended = begun.go(view.events(), stop.clone()).await;
     view.finish();
     Ok(ended?)
 }
 
-fn say_start(standing: Standing, name: &ModelName, args: &RunArgs, printer: Printer) {
+fn say_start(standing: RunProgress, name: &ModelName, args: &RunArgs, printer: Printer) {
     if standing.to_do > 0 {
         let (tasks, model) = (counted(standing.to_do, "task"), shortened(&name.to_string(), 100));
         printer.note(&format!("runs {tasks} with `{model}`, {} at once", args.workers));
     }
 }
 
-fn say_standing(standing: Standing, printer: Printer) {
-    let Standing { to_do, done, failed, again, others } = standing;
+fn say_standing(standing: RunProgress, printer: Printer) {
+    let RunProgress { to_do, done, failed, again, others } = standing;
     let all = to_do + done + failed;
     if done > 0 {
         let are = if done == 1 { "is" } else { "are" };

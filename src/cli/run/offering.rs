@@ -7,7 +7,7 @@ use m3_embedding::Embedder;
 use m3_encoder::AssetOptions;
 use m3_executor::nearest::nearest_tools;
 use m3_executor::run::RunTask;
-use m3_executor::{Instruction, Offered};
+use m3_executor::{Instruction, OfferedTools};
 use m3_mcp::{ServerTools, ToolCatalog};
 use m3_outcomes::KnownTools;
 use m3_servers::candidates::Candidates;
@@ -95,7 +95,7 @@ pub(super) async fn offer(
         }
         (None, Some(count)) => Rule::Nearest { instruction: args.options().instruction, count },
         (None, None) => {
-            let all = Arc::new(Offered::among(catalog, &known));
+            let all = Arc::new(OfferedTools::among(catalog, &known));
             return Ok(tasks.into_iter().map(|task| run_task(task, Arc::clone(&all))).collect());
         }
     };
@@ -148,8 +148,8 @@ impl Rule {
                          it needs"
                     )));
                 };
-                let found = candidates.for_task(&references.read(index)?, catalog, embedder);
-                Ok(found.map_err(|error| candidates_message(&error)))
+                let chosen = candidates.for_task(&references.read(index)?, catalog, embedder);
+                Ok(chosen.map_err(|error| candidates_message(&error)))
             }
         }
     }
@@ -194,7 +194,7 @@ impl Choice {
                 Err(_) => ToolCatalog::default(),
             };
             // Tasks with the same tools share them.
-            let chosen = Offered::among(chosen, &self.known);
+            let chosen = OfferedTools::among(chosen, &self.known);
             let same = choices.entry(chosen.hash().to_owned()).or_insert_with(|| Arc::new(chosen));
             offered.push(run_task(checked, Arc::clone(same)));
         }
@@ -209,7 +209,7 @@ impl Choice {
     }
 }
 
-fn run_task(checked: CheckedTask, offered: Arc<Offered>) -> RunTask {
+fn run_task(checked: CheckedTask, offered: Arc<OfferedTools>) -> RunTask {
     let CheckedTask { task, image, is_selected } = checked;
     RunTask { task, image, is_selected, offered }
 }

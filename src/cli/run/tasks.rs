@@ -153,12 +153,12 @@ fn unusable(
         .filter(|(_, image)| seen.insert(image.source()))
         .collect();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let found = Mutex::new(Vec::new());
+    let problems = Mutex::new(Vec::new());
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(4);
     let work = || {
         while let Some((index, (task, image))) = {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            selected.get(index).map(|found| (index, *found))
+            selected.get(index).map(|task| (index, *task))
         } {
             let problem = match pictures.get(image.source(), &limits) {
                 Err(error) => Some(error.to_string()),
@@ -168,9 +168,9 @@ fn unusable(
                 Ok(_) => None,
             };
             if let Some(problem) = problem
-                && let Ok(mut found) = found.lock()
+                && let Ok(mut problems) = problems.lock()
             {
-                found.push((index, of_task(&task.task, &problem)));
+                problems.push((index, of_task(&task.task, &problem)));
             }
             done.fetch_add(1, Ordering::Relaxed);
         }
@@ -183,9 +183,9 @@ fn unusable(
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
     });
-    let mut found = found.into_inner().unwrap_or_default();
-    found.sort_unstable();
-    found.into_iter().map(|(_, problem)| problem).collect()
+    let mut problems = problems.into_inner().unwrap_or_default();
+    problems.sort_unstable();
+    problems.into_iter().map(|(_, problem)| problem).collect()
 }
 
 /// Reports how many tasks have only the other text.

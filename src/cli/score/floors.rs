@@ -81,13 +81,13 @@ impl Floor {
             FlooredMetric::Own(metric) => Ok((metric.name().to_owned(), metrics.get(*metric))),
             FlooredMetric::Suite { suite, name } => {
                 let aggregate = suites.get(suite).map(|report| &report.aggregate);
-                let found = aggregate.and_then(|values| values.get(name).copied());
+                let value = aggregate.and_then(|values| values.get(name).copied());
                 let missing = || {
                     let values = aggregate.map(|values| values.0.as_slice()).unwrap_or_default();
                     let known: Vec<&str> = values.iter().map(|(name, _)| name.as_str()).collect();
                     no_value(suite, name, &known)
                 };
-                Ok((format!("{suite}.{name}"), found.ok_or_else(missing)?))
+                Ok((format!("{suite}.{name}"), value.ok_or_else(missing)?))
             }
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use m3_executor::{Attempt, Attempted, Mode, Offered, Record, RunOptions, TaskEvent, Tools, attempt};
+use m3_executor::{Attempt, AttemptEnd, Mode, OfferedTools, Record, RunOptions, TaskEvent, Tools, attempt};
 use m3_llm::{Cassette, Header, Model, ModelName, ModelOptions, Picture, PictureLimits, Recorder, Scope};
 use m3_mcp::results::ResultStore;
 use m3_mcp::{Host, HostOptions};
@@ -163,9 +163,9 @@ impl Stage {
         let attempted = tokio::time::timeout(Duration::from_mins(2), playing).await.unwrap();
         host.close().await;
         let record = match attempted {
-            Attempted::Done(record) => record,
-            Attempted::Interrupted(_) => return None,
-            Attempted::Blocked(_, record) => *record,
+            AttemptEnd::Done(record) => record,
+            AttemptEnd::Interrupted(_) => return None,
+            AttemptEnd::Blocked(_, record) => *record,
         };
         assert_eq!(server.problems(), [""; 0]);
         let left = lines.lock().unwrap().len();
@@ -196,9 +196,9 @@ pub(super) async fn replay(cassette: &Path, options: &RunOptions, image: Option<
     let (workspace, redactor) = (workspace.path(), &redactor);
     let (tools, model) = (&tools, &model);
     match played_by(Cast { tools, model, options, workspace, image, events, stop, redactor }).await {
-        Attempted::Done(record) => record,
-        Attempted::Interrupted(_) => panic!("nobody stopped it"),
-        Attempted::Blocked(blocker, _) => panic!("{blocker}"),
+        AttemptEnd::Done(record) => record,
+        AttemptEnd::Interrupted(_) => panic!("nobody stopped it"),
+        AttemptEnd::Blocked(blocker, _) => panic!("{blocker}"),
     }
 }
 
@@ -214,12 +214,12 @@ struct Cast<'a> {
     redactor: &'a Redactor,
 }
 
-async fn played_by(cast: Cast<'_>) -> Attempted {
+async fn played_by(cast: Cast<'_>) -> AttemptEnd {
     let Cast { tools, model, options, workspace, image, events, stop, redactor } = cast;
     let question = Some("How many eels?".to_owned());
     let task = Task { id: "t1".to_owned(), question, ..Task::default() };
     let scope = Scope { task: task.id.clone(), repeat: 1, attempt: 1, workspace: Some(workspace.to_owned()) };
-    let (task, offered) = (&task, Arc::new(Offered::new(tools.catalog())));
+    let (task, offered) = (&task, Arc::new(OfferedTools::new(tools.catalog())));
     let playing = attempt(Attempt {
         task,
         image,

@@ -1,7 +1,7 @@
 //! A run: all tasks of a file, several at once, each kept as soon as it is done.
 //!
 //! ```text
-//! tasks, model, servers -> Run::begin -> Begun (what is to do) -> Begun::go -> predictions, journal
+//! tasks, model, servers -> Run::begin -> StartedRun (what is to do) -> StartedRun::go -> predictions, journal
 //! ```
 //!
 //! A prediction is written, whole and on disk, before the journal says that its task is done; a run that was killed
@@ -31,7 +31,7 @@ use m3_mcp::Host;
 use m3_support::redact::Redactor;
 use m3_trajectory::Task;
 pub use output::{OutputError, OutputFolder};
-pub use plan::Standing;
+pub use plan::RunProgress;
 use plan::{Item, Plan};
 pub use prediction::{ModelReport, PREDICTION_SCHEMA, Prediction, RunReport, RunSummary, Versions};
 pub use prices::{Price, Prices, PricesError};
@@ -40,7 +40,7 @@ use tokio_util::sync::CancellationToken;
 use work::{ItemEnd, OpenTask, Work, blocking};
 pub use workspace::KeepWorkspaces;
 
-use super::{Event, Events, Offered, RunBlocker, RunOptions, TaskEvent};
+use super::{Event, Events, OfferedTools, RunBlocker, RunOptions, TaskEvent};
 
 /// Everything that a run needs.
 pub struct Run {
@@ -78,7 +78,7 @@ pub struct RunTask {
     /// Whether it is to be run; others stay as they are.
     pub is_selected: bool,
     /// The tools that the model is offered; tasks may share them.
-    pub offered: Arc<Offered>,
+    pub offered: Arc<OfferedTools>,
 }
 
 /// Where the results of calls come from.
@@ -120,7 +120,7 @@ pub enum RunError {
 }
 
 /// A run that knows its work.
-pub struct Begun {
+pub struct StartedRun {
     run: Arc<Run>,
     journal: Arc<Journal>,
     /// Cancelled when the journal cannot be written.
@@ -146,14 +146,14 @@ impl Run {
     ///
     /// # Errors
     /// [`RunError::Output`].
-    pub fn begin(self) -> Result<Begun, RunError> {
+    pub fn begin(self) -> Result<StartedRun, RunError> {
         let failed = CancellationToken::new();
         let path = self.output.journal();
         let (journal, attempts) =
             Journal::open(&path, failed.clone()).map_err(OutputError::io("open", &path))?;
         let plan = plan::plan(&self, &attempts);
         plan::clear_up(&self, &plan);
-        Ok(Begun { run: Arc::new(self), journal: Arc::new(journal), failed, plan })
+        Ok(StartedRun { run: Arc::new(self), journal: Arc::new(journal), failed, plan })
     }
 
     /// The limits that pictures of this run must keep.
@@ -170,10 +170,10 @@ pub fn picture_limits(model: &Model, options: &RunOptions) -> PictureLimits {
     PictureLimits { max_side: options.max_image_side.map_or(side, |wanted| wanted.min(side)), max_bytes }
 }
 
-impl Begun {
+impl StartedRun {
     /// What is to be done, and what was done before.
     #[must_use]
-    pub fn standing(&self) -> Standing {
+    pub fn standing(&self) -> RunProgress {
         self.plan.standing
     }
 

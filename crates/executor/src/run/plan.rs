@@ -25,7 +25,7 @@ pub(super) struct Item {
 pub(super) struct Plan {
     /// In the order of repetitions, then of tasks: all tasks are tried once before any is tried twice.
     pub(super) items: Vec<Item>,
-    pub(super) standing: Standing,
+    pub(super) standing: RunProgress,
     /// Selected tasks that are not run again: their place, their repetition and how they ended.
     over: Vec<(usize, u32, FinishReason)>,
     /// Whether the model has replied in any of the kept predictions.
@@ -36,7 +36,7 @@ pub(super) struct Plan {
 
 /// The state of a run before it begins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct RunProgress {
     /// Runs of selected tasks that are to be done.
     pub to_do: usize,
     /// Runs that are done already.

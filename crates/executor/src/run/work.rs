@@ -19,7 +19,7 @@ use super::workspace::{self, KeepWorkspaces};
 use super::{Run, RunError, RunTask, ToolSource};
 use crate::pool::RESULTS;
 use crate::{
-    Attempt, Attempted, Event, Events, FinishReason, Record, RunBlocker, TaskEvent, Tools, attempt,
+    Attempt, AttemptEnd, Event, Events, FinishReason, Record, RunBlocker, TaskEvent, Tools, attempt,
     prompts_hash,
 };
 
@@ -131,7 +131,7 @@ impl Work {
     async fn attempt(
         &self,
         image: Option<(String, Arc<Picture>)>,
-    ) -> (Result<Attempted, Unavailable>, Option<Arc<Host>>) {
+    ) -> (Result<AttemptEnd, Unavailable>, Option<Arc<Host>>) {
         let workspace = self.workspace();
         let results = workspace.join(RESULTS);
         let store = ResultStore::open_new(results, &workspace, self.run.redactor.clone(), Keeps::Untold);
@@ -153,7 +153,7 @@ impl Work {
                     host = shared.for_task(&workspace) => Arc::new(host),
                     () = self.stop.cancelled() => {
                         let record = nothing(FinishReason::Interrupted, FailureClass::Other, None);
-                        return (Ok(Attempted::Interrupted(Box::new(record))), None);
+                        return (Ok(AttemptEnd::Interrupted(Box::new(record))), None);
                     }
                 };
                 if let Some(unavailable) = self.failed_servers(&host, of_host).await {
@@ -213,12 +213,12 @@ impl Work {
     /// Writes the record of an attempt, unless its failure concerns the whole run.
     async fn conclude(
         &self,
-        attempted: Result<Attempted, Unavailable>,
+        attempted: Result<AttemptEnd, Unavailable>,
         began: Instant,
     ) -> Result<ItemEnd, RunError> {
         let record = match attempted {
-            Ok(Attempted::Done(record)) => record,
-            Ok(Attempted::Blocked(blocker, record)) => {
+            Ok(AttemptEnd::Done(record)) => record,
+            Ok(AttemptEnd::Blocked(blocker, record)) => {
                 let RunBlocker::Model(model) = &blocker else { return Err(blocker.into()) };
                 match self.breaker.failed(&self.asked(model), model) {
                     FailureScope::Model => return Err(blocker.into()),
@@ -228,7 +228,7 @@ impl Work {
                     FailureScope::Task => *record,
                 }
             }
-            Ok(Attempted::Interrupted(record)) => {
+            Ok(AttemptEnd::Interrupted(record)) => {
                 self.keep_interrupted(*record, began).await?;
                 self.tell(Event::Interrupted);
                 return Ok(ItemEnd::Interrupted);

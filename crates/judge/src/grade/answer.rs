@@ -42,14 +42,14 @@ impl Answer {
 /// The content of the box, or of all boxes if they are the same.
 pub(super) fn boxed(reply: &str) -> Result<String, String> {
     let Some(pattern) = BOXED.as_ref() else { return Err("boxes cannot be read".to_owned()) };
-    let found: Vec<&str> =
-        pattern.captures_iter(reply).map(|found| found.extract::<1>().1[0].trim()).collect();
-    let Some(first) = found.first() else { return Err("it has no \\boxed{..}".to_owned()) };
+    let boxes: Vec<&str> =
+        pattern.captures_iter(reply).map(|capture| capture.extract::<1>().1[0].trim()).collect();
+    let Some(first) = boxes.first() else { return Err("it has no \\boxed{..}".to_owned()) };
     let is_same = |other: &&str| {
         let numbers = (first.parse::<f64>(), other.parse::<f64>());
         matches!(numbers, (Ok(a), Ok(b)) if a.to_bits() == b.to_bits()) || first.eq_ignore_ascii_case(other)
     };
-    if found.iter().all(is_same) {
+    if boxes.iter().all(is_same) {
         Ok((*first).to_owned())
     } else {
         Err("it has several \\boxed{..} that say different things".to_owned())

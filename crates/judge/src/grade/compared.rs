@@ -29,8 +29,8 @@ pub(super) fn compare(
 ) -> Vec<PeopleReport> {
     let first = collected.rubric().aspects().next().map_or("", |aspect| aspect.main());
     let of_measure = |measure: &'static str| {
-        let said = labels.of_measure(measure, measure == first);
-        (!said.is_empty()).then(|| compare_measure(collected, measure, &said, mark))
+        let labels_of_measure = labels.of_measure(measure, measure == first);
+        (!labels_of_measure.is_empty()).then(|| compare_measure(collected, measure, &labels_of_measure, mark))
     };
     collected.measures().filter_map(of_measure).collect()
 }

@@ -123,12 +123,12 @@ impl Conversation<'_> {
 
 /// The judge's reply as a message to send back. Providers accept no empty message.
 fn said(reply: &Reply) -> Assistant {
-    let said = reply.to_assistant();
-    if said.text.trim().is_empty() {
+    let message = reply.to_assistant();
+    if message.text.trim().is_empty() {
         return Assistant { text: "(nothing)".to_owned(), ..Assistant::default() };
     }
     // No tool was offered, and a call without its result would be refused.
-    Assistant { calls: Vec::new(), raw: said.raw.filter(|_| said.calls.is_empty()), ..said }
+    Assistant { calls: Vec::new(), raw: message.raw.filter(|_| message.calls.is_empty()), ..message }
 }
 
 fn kept(reply: &str) -> String {

@@ -127,7 +127,7 @@ impl PeopleLabels {
     /// People's labels for a measure, by the trajectory's id; if it `is_main`, also the labels without a measure.
     #[must_use]
     pub fn of_measure(&self, measure: &str, is_main: bool) -> BTreeMap<&str, Vec<&PersonSays>> {
-        let mut found = BTreeMap::new();
+        let mut labels_by_id = BTreeMap::new();
         for (id, says) in &self.by_id {
             let of_measure = says.iter().filter(|says| match &says.measure {
                 Some(labelled) => labelled == measure,
@@ -135,10 +135,10 @@ impl PeopleLabels {
             });
             let of_measure: Vec<&PersonSays> = of_measure.collect();
             if !of_measure.is_empty() {
-                found.insert(id.as_str(), of_measure);
+                labels_by_id.insert(id.as_str(), of_measure);
             }
         }
-        found
+        labels_by_id
     }
 
     /// Whether each trajectory is good enough for most people, by its id; those about which they are even are left out. A
@@ -146,8 +146,8 @@ impl PeopleLabels {
     /// count.
     #[must_use]
     pub fn verdicts(&self, mark: f64) -> BTreeMap<&str, bool> {
-        let said = self.of_measure("task_completion", true).into_iter();
-        said.filter_map(|(id, says)| Some((id, majority(&says, mark)?))).collect()
+        let labels = self.of_measure("task_completion", true).into_iter();
+        labels.filter_map(|(id, says)| Some((id, majority(&says, mark)?))).collect()
     }
 
     /// The measures that labels name.

@@ -8,7 +8,7 @@ use m3_support::text::{counted, shortened};
 use super::repeats::argument_key;
 use super::rules::{Findings, grouped, merged};
 use super::{Proposal, ProposedCall, Reconstruction, RemovalReason, Removed, Violation};
-use crate::{CallPlace, Chain, ChainCall, Standing};
+use crate::{CallPlace, Chain, ChainCall, CallStatus};
 use m3_flow::{Dependency, Use, listed};
 
 /// Checks what a model proposes: every call is one of the run that succeeded, none occurs more often than in the run,
@@ -74,13 +74,13 @@ fn matched(
     let mut places = vec![None; calls.len()];
     let mut is_matched = HashSet::new();
     for (key, wanted) in &proposed {
-        let succeeded = |call: &&usize| calls[**call].standing == Standing::Succeeded;
-        let mut found: Vec<usize> = made.get(key).into_iter().flatten().filter(succeeded).copied().collect();
+        let succeeded = |call: &&usize| calls[**call].standing == CallStatus::Succeeded;
+        let mut candidates: Vec<usize> = made.get(key).into_iter().flatten().filter(succeeded).copied().collect();
         // Of equal calls, those that were needed come first.
-        found.sort_by_key(|&call| (findings.repeats.found[call].is_some(), call));
-        found.truncate(wanted.len());
-        found.sort_unstable();
-        for (&call, &place) in found.iter().zip(wanted) {
+        candidates.sort_by_key(|&call| (findings.repeats.found[call].is_some(), call));
+        candidates.truncate(wanted.len());
+        candidates.sort_unstable();
+        for (&call, &place) in candidates.iter().zip(wanted) {
             places[call] = Some(place);
             is_matched.insert(place);
         }
@@ -94,7 +94,7 @@ fn matched(
 
 /// The nearest thing to a call that the run did not make, as a clause.
 fn nearest(calls: &[ChainCall], equal: &[usize], tool: &str) -> String {
-    let succeeded = equal.iter().filter(|&&call| calls[call].standing == Standing::Succeeded).count();
+    let succeeded = equal.iter().filter(|&&call| calls[call].standing == CallStatus::Succeeded).count();
     if succeeded > 0 {
         let times = counted(succeeded, "time");
         return format!(
@@ -103,13 +103,13 @@ fn nearest(calls: &[ChainCall], equal: &[usize], tool: &str) -> String {
     }
     if let Some(&call) = equal.first() {
         return match &calls[call].standing {
-            Standing::Failed(why) => {
+            CallStatus::Failed(why) => {
                 format!(" (the run made this call and it failed: {}; leave it out)", shortened(why, 80))
             }
             _ => " (the run has this call and no result of it; leave it out)".to_owned(),
         };
     }
-    let same_tool = |call: &&ChainCall| call.tool == tool && call.standing == Standing::Succeeded;
+    let same_tool = |call: &&ChainCall| call.tool == tool && call.standing == CallStatus::Succeeded;
     let others: Vec<String> = calls
         .iter()
         .filter(same_tool)
@@ -172,7 +172,7 @@ fn used(calls: &[ChainCall], dependencies: &[Dependency], found: &[Use]) -> Vec<
     for found in found {
         pairs.entry((found.from, found.to)).or_default().push(found.clone());
     }
-    let said = |from: usize, to: usize, dependency: &Dependency| {
+    let uses_of = |from: usize, to: usize, dependency: &Dependency| {
         let values = dependency.values.iter().map(|value| Use {
             from,
             to,
@@ -186,7 +186,7 @@ fn used(calls: &[ChainCall], dependencies: &[Dependency], found: &[Use]) -> Vec<
     };
     let all = dependencies.iter().filter_map(|dependency| {
         let (from, to) = (*indices.get(&dependency.from)?, *indices.get(&dependency.to)?);
-        let uses = pairs.remove(&(from, to)).unwrap_or_else(|| said(from, to, dependency));
+        let uses = pairs.remove(&(from, to)).unwrap_or_else(|| uses_of(from, to, dependency));
         Some((from, to, uses))
     });
     all.collect()

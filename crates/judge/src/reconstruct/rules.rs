@@ -7,7 +7,7 @@ use m3_support::text::shortened;
 use super::order::{Bond, Rule, Why, bonds_of_effects, earliest_steps};
 use super::repeats::{Repeat, find_repeats};
 use super::{Merged, Reconstruction, RemovalReason, Removed};
-use crate::{CallPlace, Chain, ChainCall, Standing};
+use crate::{CallPlace, Chain, ChainCall, CallStatus};
 use m3_flow::{Dependency, Effects, PathOverlaps, Uses, find_uses};
 
 /// The optimal trajectory as far as rules alone can tell. Applied to its own result, it changes nothing. It never
@@ -18,7 +18,7 @@ use m3_flow::{Dependency, Effects, PathOverlaps, Uses, find_uses};
 #[must_use]
 pub fn by_rules(chain: &Chain, dependencies: &[Dependency]) -> Reconstruction {
     let calls = chain.calls.as_slice();
-    if calls.iter().all(|call| call.standing == Standing::NotRecorded) {
+    if calls.iter().all(|call| call.standing == CallStatus::NotRecorded) {
         let steps = grouped(calls, &vec![true; calls.len()], |call| calls[call].place.step);
         return Reconstruction {
             steps,
@@ -64,7 +64,7 @@ impl Findings {
         let overlaps = PathOverlaps::new(&effects);
         let uses = find_uses(chain);
         let succeeded: Vec<bool> =
-            chain.calls.iter().map(|call| call.standing == Standing::Succeeded).collect();
+            chain.calls.iter().map(|call| call.standing == CallStatus::Succeeded).collect();
         let repeats = find_repeats(&chain.calls, &succeeded, (&effects, &overlaps), &uses.found);
         Self { effects, overlaps, uses, repeats }
     }
@@ -75,7 +75,7 @@ impl Findings {
         calls
             .iter()
             .zip(repeats)
-            .map(|(call, repeat)| call.standing == Standing::Succeeded && repeat.is_none())
+            .map(|(call, repeat)| call.standing == CallStatus::Succeeded && repeat.is_none())
             .collect()
     }
 
@@ -89,12 +89,12 @@ impl Findings {
     /// Why the rules leave a call out.
     pub(super) fn removal(&self, calls: &[ChainCall], stays: &[bool], call: usize) -> Option<Removed> {
         let (reason, evidence) = match (&calls[call].standing, self.repeats.found[call]) {
-            (Standing::Failed(why), _) => (RemovalReason::Failed, self.failure(calls, stays, call, why)),
-            (Standing::NotRecorded, _) => {
+            (CallStatus::Failed(why), _) => (RemovalReason::Failed, self.failure(calls, stays, call, why)),
+            (CallStatus::NotRecorded, _) => {
                 (RemovalReason::NotRecorded, "the run has no result of it".to_owned())
             }
-            (Standing::Succeeded, Some(repeat)) => (RemovalReason::Repeated, repetition(calls, repeat)),
-            (Standing::Succeeded, None) => return None,
+            (CallStatus::Succeeded, Some(repeat)) => (RemovalReason::Repeated, repetition(calls, repeat)),
+            (CallStatus::Succeeded, None) => return None,
         };
         Some(Removed { place: calls[call].place, reason, evidence })
     }

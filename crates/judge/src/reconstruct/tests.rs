@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{Chain, ChainCall, Standing};
+use crate::{Chain, ChainCall, CallStatus};
 use m3_flow::dependencies;
 
 /// A run: each step with its calls as tool, arguments and result; a null result means a failure.
@@ -17,9 +17,9 @@ fn run(steps: Vec<Vec<(&str, Value, Value)>>) -> Chain {
                 tool: tool.to_owned(),
                 arguments: Some(Json::from(&arguments)),
                 standing: if is_failed {
-                    Standing::Failed("tool_error".to_owned())
+                    CallStatus::Failed("tool_error".to_owned())
                 } else {
-                    Standing::Succeeded
+                    CallStatus::Succeeded
                 },
                 result: Some(if is_failed {
                     Json::from(&json!("no such place"))
@@ -134,7 +134,7 @@ fn files_state_and_pictures_keep_calls_apart() {
 fn a_chain_of_which_nothing_is_recorded_stays_as_it_is() {
     let mut chain = run(vec![vec![crop("b.png")], vec![crop("b.png")]]);
     for call in &mut chain.calls {
-        (call.result, call.standing) = (None, Standing::NotRecorded);
+        (call.result, call.standing) = (None, CallStatus::NotRecorded);
     }
     let found = rules(&chain);
     assert_eq!(
@@ -143,7 +143,7 @@ fn a_chain_of_which_nothing_is_recorded_stays_as_it_is() {
     );
     // If one call is recorded, the others count as not executed.
     chain.calls[0].result = Some(Json::Null);
-    chain.calls[0].standing = Standing::Succeeded;
+    chain.calls[0].standing = CallStatus::Succeeded;
     let found = rules(&chain);
     assert_eq!(
         (shape(&found), found.removed[0].reason),

@@ -186,8 +186,8 @@ impl Conversation<'_> {
     /// Adds the answer to a reply to the conversation.
     pub(super) fn reply_to(&mut self, reply: String, text: String) {
         // Without the data of the wire, so that a reply from the journal leads to the same request.
-        let said = Assistant { text: reply, ..Assistant::default() };
-        self.request.messages.push(Arc::new(Message::Assistant(said)));
+        let message = Assistant { text: reply, ..Assistant::default() };
+        self.request.messages.push(Arc::new(Message::Assistant(message)));
         self.request.messages.push(Arc::new(Message::User(vec![Part::Text(text)])));
     }
 }

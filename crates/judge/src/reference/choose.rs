@@ -28,8 +28,8 @@ pub(super) fn in_order<'t>(candidates: &[(usize, &'t Trajectory)]) -> Vec<(usize
 /// Where another reference differs from the chosen one: in tools, else in arguments, else in steps. If tools differ,
 /// arguments of the tools in common may differ too.
 pub(super) fn disagreements(chosen: &Trajectory, run: usize, other: &Trajectory) -> Vec<Disagreement> {
-    let mut found = Vec::new();
-    let mut push = |kind, detail| found.push(Disagreement { run, kind, detail });
+    let mut differences = Vec::new();
+    let mut push = |kind, detail| differences.push(Disagreement { run, kind, detail });
     let (ours, theirs) = (by_tool(chosen), by_tool(other));
     let mut tools = Vec::new();
     let mut arguments = Vec::new();
@@ -72,19 +72,19 @@ pub(super) fn disagreements(chosen: &Trajectory, run: usize, other: &Trajectory)
             push(DisagreementKind::Steps, detail);
         }
     }
-    found
+    differences
 }
 
 /// The arguments of each tool's calls, sorted.
 fn by_tool(trajectory: &Trajectory) -> BTreeMap<&str, Vec<String>> {
-    let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut arguments_by_tool: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (_, call) in trajectory.calls() {
-        found.entry(&call.tool).or_default().push(arguments(call));
+        arguments_by_tool.entry(&call.tool).or_default().push(arguments(call));
     }
-    for arguments in found.values_mut() {
+    for arguments in arguments_by_tool.values_mut() {
         arguments.sort_unstable();
     }
-    found
+    arguments_by_tool
 }
 
 /// The calls of each step, sorted, because their order does not matter.

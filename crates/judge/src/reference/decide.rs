@@ -14,7 +14,7 @@ use super::prompts::{self, Wish};
 use super::provenance::{Refusal, RefusalKind};
 use super::reply::{self, Opinion, Verdict};
 use crate::reconstruct::{Proposal, Reconstruction, by_rules, check};
-use crate::{Chain, Standing};
+use crate::{Chain, CallStatus};
 use m3_flow::{Dependency, dependencies};
 
 /// The longest problem of a reply that is kept and shown, in columns.
@@ -63,8 +63,8 @@ pub(super) fn refusal_beforehand(run: &Trajectory, chain: &Chain, has_judge: boo
         let reason = "it has no calls, and rules alone cannot tell whether the task needs none";
         return if has_judge { None } else { refusal(RefusalKind::NoSuccessfulCall, reason.to_owned()) };
     }
-    if !chain.calls.iter().any(|call| call.standing == Standing::Succeeded) {
-        let is_recorded = chain.calls.iter().any(|call| call.standing != Standing::NotRecorded);
+    if !chain.calls.iter().any(|call| call.standing == CallStatus::Succeeded) {
+        let is_recorded = chain.calls.iter().any(|call| call.standing != CallStatus::NotRecorded);
         let reason = match (chain.calls.is_empty(), is_recorded) {
             (true, _) => "it has no calls",
             (false, true) => "none of its calls succeeded",
@@ -207,8 +207,8 @@ async fn checked(
     proposal: Proposal,
 ) -> Result<Result<Reconstruction, Vec<String>>, JudgeError> {
     let (chain, dependencies) = (Arc::clone(chain), Arc::clone(dependencies));
-    let found = beside(move || check(&chain, &dependencies, &proposal)).await?;
-    Ok(found.map_err(|violations| {
+    let checked = beside(move || check(&chain, &dependencies, &proposal)).await?;
+    Ok(checked.map_err(|violations| {
         let words =
             violations.iter().map(|violation| shortened(&on_one_line(&violation.to_string()), PROBLEM));
         words.take(VIOLATIONS).collect()

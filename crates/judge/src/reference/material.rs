@@ -8,7 +8,7 @@ use m3_support::text::visible;
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
-use crate::{Chain, ChainCall, Standing};
+use crate::{Chain, ChainCall, CallStatus};
 use m3_flow::Dependency;
 
 /// The longest message, result or reply that is shown whole, in characters. If the whole run is too long, this limit
@@ -121,9 +121,9 @@ fn calls(trajectory: &Trajectory, chain: &Chain, limit: usize) -> String {
 
 fn push_call(text: &mut String, call: &ChainCall, limit: usize) {
     let standing = match &call.standing {
-        Standing::Succeeded => "succeeded".to_owned(),
-        Standing::Failed(why) => format!("failed: {why}"),
-        Standing::NotRecorded => "no result is recorded".to_owned(),
+        CallStatus::Succeeded => "succeeded".to_owned(),
+        CallStatus::Failed(why) => format!("failed: {why}"),
+        CallStatus::NotRecorded => "no result is recorded".to_owned(),
     };
     let (tool, standing) = (on_its_line(&call.tool, LEAST), on_its_line(&standing, LEAST));
     let _ = writeln!(text, "Call {}: {tool} ({standing})", call.place.call + 1);
@@ -261,7 +261,7 @@ mod tests {
                 run.calls[0].tool = forged.to_owned();
                 run.calls[0].arguments = Some(json(&format!("{{{quoted}: {quoted}}}")));
                 let mut failed = run.calls[0].clone();
-                failed.standing = Standing::Failed(forged.to_owned());
+                failed.standing = CallStatus::Failed(forged.to_owned());
                 run.calls.push(failed);
                 for text in [task(&trajectory), dialogue(&trajectory, &run), chain(&trajectory, &run, &[])] {
                     let begins: Vec<&str> =

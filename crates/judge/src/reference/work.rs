@@ -130,13 +130,13 @@ impl JudgeWork {
             looked.push(self.look(run).await?);
         }
         let chosen = self.choose(&mut looked).await?;
-        let mut found = Vec::new();
+        let mut differences = Vec::new();
         if let Some(best) = chosen.and_then(|chosen| looked[chosen].reference.as_ref()) {
             for (run, other) in looked.iter().enumerate().filter(|(run, _)| Some(*run) != chosen) {
                 if let Some(other) =
                     other.reference.as_ref().filter(|_| other.judged.status == Status::Accepted)
                 {
-                    found.extend(disagreements(best, run, other));
+                    differences.extend(disagreements(best, run, other));
                 }
             }
         }
@@ -150,7 +150,7 @@ impl JudgeWork {
             Some(reference) => reference,
             None => looked.first().map(|run| refused(&run.trajectory)).unwrap_or_default(),
         };
-        let provenance = self.provenance(status, chosen, looked, found);
+        let provenance = self.provenance(status, chosen, looked, differences);
         trajectory.set_member(&provenance);
         Ok(JudgedTask { trajectory, provenance })
     }
@@ -191,7 +191,7 @@ impl JudgeWork {
             Some(refusal) => Decision { refusal: Some(refusal), ..Decision::default() },
             None => self.decide(source, &trajectory, &chain).await?,
         };
-        let found = decision.reconstruction.take().map(|reconstruction| {
+        let rebuilt_reference = decision.reconstruction.take().map(|reconstruction| {
             let reference = reference(&trajectory, &chain, &reconstruction);
             judged.reconstruction = Some(rebuilt(&chain, reconstruction));
             reference
@@ -202,7 +202,7 @@ impl JudgeWork {
         judged.problems = decision.problems;
         judged.answered_by = decision.asked.models.iter().map(|name| shortened(name, NAME)).collect();
         judged.usage = decision.asked.usage;
-        Ok(DecidedRun { judged, trajectory, reference: found })
+        Ok(DecidedRun { judged, trajectory, reference: rebuilt_reference })
     }
 
     async fn decide(
@@ -286,13 +286,13 @@ fn refusal_by(verification: &Verification) -> Option<Refusal> {
         VerificationResult::Failed => RefusalKind::VerificationFailed,
         VerificationResult::NotPossible => RefusalKind::NotVerified,
     };
-    let said = verification.failures.iter().take(3).map(|failure| {
+    let reasons = verification.failures.iter().take(3).map(|failure| {
         let (step, tool) = (failure.place.step + 1, shortened(&failure.tool, NAME));
         let evidence =
             if failure.evidence.is_empty() { String::new() } else { format!(" ({})", failure.evidence) };
         format!("`{tool}` in step {step}: {}{evidence}", failure.outcome)
     });
-    Some(Refusal { kind, reason: said.collect::<Vec<_>>().join("; ") })
+    Some(Refusal { kind, reason: reasons.collect::<Vec<_>>().join("; ") })
 }
 
 /// Runs work on an image's file on another thread; `None` if it failed to finish.

@@ -67,11 +67,11 @@ pub struct EditProblem {
 
 /// Several problems in one line.
 pub(super) fn summary(problems: &[EditProblem]) -> String {
-    let said = |problem: &EditProblem| match problem.pointer.as_str() {
+    let in_words = |problem: &EditProblem| match problem.pointer.as_str() {
         "" => problem.message.clone(),
         pointer => format!("{pointer}: {}", problem.message),
     };
-    problems.iter().take(5).map(said).collect::<Vec<_>>().join("; ")
+    problems.iter().take(5).map(in_words).collect::<Vec<_>>().join("; ")
 }
 
 /// The rules that edits are checked against.

@@ -70,8 +70,8 @@ pub struct ReviewDesk {
 type Stamp = (SystemTime, u64);
 
 fn stamp(file: &Path) -> Option<Stamp> {
-    let found = file.metadata().ok()?;
-    Some((found.modified().ok()?, found.len()))
+    let metadata = file.metadata().ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
 }
 
 /// Decisions are on what was read: on other content they would not count.
@@ -178,9 +178,9 @@ impl ReviewDesk {
         if revision == before {
             return Ok(None);
         }
-        let found = problems(reviews.subject(index), &revision.steps, &self.rules);
-        if !found.is_empty() {
-            return Err(refused(found));
+        let edit_problems = problems(reviews.subject(index), &revision.steps, &self.rules);
+        if !edit_problems.is_empty() {
+            return Err(refused(edit_problems));
         }
         let change = change(reference, &before, &revision);
         Ok(Some(Action::Edit { revision, change, note }))
@@ -214,8 +214,8 @@ impl ReviewDesk {
             let count = self.counted(reviews, next).unwrap_or_else(|| {
                 let (subject, revision) = (reviews.subject(next), reviews.standing(next));
                 let linked = CallLinks::of(subject, &revision.steps);
-                let found = findings(subject, (&revision, &linked), &self.rules, &self.in_file[next]);
-                let count = found.count();
+                let findings_here = findings(subject, (&revision, &linked), &self.rules, &self.in_file[next]);
+                let count = findings_here.count();
                 self.counts()[next] = Some((reviews.version(next), count));
                 counted += 1;
                 calls += subject.reference.call_count();
@@ -322,8 +322,8 @@ impl Handler for ReviewDesk {
                 Response::json(&self.count(&reviews, request.number("from").unwrap_or_default()))
             }
             (false, "api/reference") => {
-                let found = request.number("index").and_then(|index| self.reference(&reviews, index));
-                found.map_or_else(Response::not_found, |found| Response::json(&found))
+                let reference = request.number("index").and_then(|index| self.reference(&reviews, index));
+                reference.map_or_else(Response::not_found, |reference| Response::json(&reference))
             }
             (true, "api/decide") => self.decide(&mut reviews, request).unwrap_or_else(|refused| refused),
             _ => Response::not_found(),

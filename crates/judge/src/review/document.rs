@@ -46,9 +46,9 @@ pub(super) fn reference(
     let history = reviews.history(index).map(|(decision, counts)| told(decision, counts));
     let evidence = reference.extra.iter().filter(|(key, _)| key == "judge" || key == "review");
     let evidence = evidence.map(|(key, value)| json!({"key": key, "value": tree(value)}));
-    let found = findings(subject, (&revision, &linked), rules, in_file);
-    let count = found.count();
-    let told = json!({
+    let findings_here = findings(subject, (&revision, &linked), rules, in_file);
+    let count = findings_here.count();
+    let document = json!({
         "index": index,
         "id": shortened(&reference.id, 1000),
         "type": reference.task_type.as_deref().map(|text| shortened(text, 200)),
@@ -60,8 +60,8 @@ pub(super) fn reference(
         "state": reviews.state(index),
         "version": reviews.version(index),
         "has_catalog": rules.has_catalog(),
-        "findings": found.shown,
-        "more_findings": found.more,
+        "findings": findings_here.shown,
+        "more_findings": findings_here.more,
         "steps": steps,
         "removed": removed.collect::<Vec<_>>(),
         "links": linked.links,
@@ -69,7 +69,7 @@ pub(super) fn reference(
         "evidence": evidence.collect::<Vec<_>>(),
         "history": history.collect::<Vec<_>>(),
     });
-    Some((told, count))
+    Some((document, count))
 }
 
 /// The answer to be edited, letter for letter; `None` if it is too long for that.

@@ -23,15 +23,15 @@ const LONGEST: usize = 500;
 
 /// For each reference the warnings of `m3 validate` on it. Notes are left out: they say that all is well.
 pub(super) fn of_file(reviews: &Reviews, problems: &Problems) -> Vec<Vec<EditProblem>> {
-    let mut found = vec![Vec::new(); reviews.references().len()];
+    let mut by_reference = vec![Vec::new(); reviews.references().len()];
     for problem in problems.iter().filter(|problem| problem.severity > Severity::Note) {
         let index = problem.place.id.as_deref().and_then(|id| reviews.find(id));
-        if let Some(found) = index.and_then(|index| found.get_mut(index)) {
+        if let Some(by_reference) = index.and_then(|index| by_reference.get_mut(index)) {
             let pointer = shortened(&problem.place.pointer, LONGEST);
-            found.push(EditProblem { call: None, pointer, message: shortened(&problem.message, LONGEST) });
+            by_reference.push(EditProblem { call: None, pointer, message: shortened(&problem.message, LONGEST) });
         }
     }
-    found
+    by_reference
 }
 
 /// What the checks found in a reference.
@@ -57,14 +57,14 @@ pub(super) fn findings(
     rules: &Rules,
     in_file: &[EditProblem],
 ) -> Findings {
-    let mut found: Vec<EditProblem> = of_answer(subject.reference, revision).into_iter().collect();
-    found.extend(of_calls(subject, revision, rules));
-    found.extend(misplaced_calls(subject, &revision.steps, linked));
-    found.extend(of_judge(subject.reference, revision));
-    let all = found.len() + in_file.len();
-    found.truncate(MOST);
-    found.extend(in_file.iter().take(MOST - found.len()).cloned());
-    Findings { more: all - found.len(), shown: found }
+    let mut problems: Vec<EditProblem> = of_answer(subject.reference, revision).into_iter().collect();
+    problems.extend(of_calls(subject, revision, rules));
+    problems.extend(misplaced_calls(subject, &revision.steps, linked));
+    problems.extend(of_judge(subject.reference, revision));
+    let all = problems.len() + in_file.len();
+    problems.truncate(MOST);
+    problems.extend(in_file.iter().take(MOST - problems.len()).cloned());
+    Findings { more: all - problems.len(), shown: problems }
 }
 
 fn finding(call: Option<usize>, message: &str) -> EditProblem {
@@ -84,9 +84,9 @@ fn of_calls(subject: Subject<'_>, revision: &Revision, rules: &Rules) -> Vec<Edi
     let none = Json::Object(Vec::new());
     let of_call = |placed: &PlacedCall| {
         let Some(call) = placed.as_it_stands(&calls) else { return Vec::new() };
-        let mut found = rules.problems(placed.call, &call.tool, call.arguments.as_ref().unwrap_or(&none));
-        found.extend(rules.remark(&call.tool).map(|remark| finding(Some(placed.call), &remark)));
-        found
+        let mut problems = rules.problems(placed.call, &call.tool, call.arguments.as_ref().unwrap_or(&none));
+        problems.extend(rules.remark(&call.tool).map(|remark| finding(Some(placed.call), &remark)));
+        problems
     };
     revision.steps.iter().flatten().flat_map(of_call).collect()
 }
@@ -100,13 +100,13 @@ fn of_judge(reference: &Trajectory, revision: &Revision) -> Vec<EditProblem> {
         (Some(Json::Array(runs)), Some(chosen)) => runs.get(chosen),
         _ => None,
     };
-    let mut found = Vec::new();
+    let mut problems = Vec::new();
     if let Some(refusal) = run.and_then(|run| member::<Refusal>(run, "refusal")) {
-        found.push(finding(None, &format!("the run gave no reference: {}", refusal.reason)));
+        problems.push(finding(None, &format!("the run gave no reference: {}", refusal.reason)));
     }
     match run.and_then(|run| member::<Opinion>(run, "verdict")) {
         Some(Opinion { verdict: Verdict::Fail, reason }) => {
-            found.push(finding(None, &format!("the judge says that the run failed: {reason}")));
+            problems.push(finding(None, &format!("the judge says that the run failed: {reason}")));
         }
         Some(Opinion { verdict: Verdict::Success, .. }) | None => {}
     }
@@ -119,19 +119,19 @@ fn of_judge(reference: &Trajectory, revision: &Revision) -> Vec<EditProblem> {
             .filter(|placed| placed.arguments.is_none())
             .map(|placed| placed.call)
             .collect();
-        found.extend(verification.failures.iter().filter_map(|failed| {
+        problems.extend(verification.failures.iter().filter_map(|failed| {
             let call = calls.get(failed.place.step).and_then(|step| Some(step.get(failed.place.call)?.call));
             let message = format!("made again, it did not succeed: {}, {}", failed.outcome, failed.evidence);
             call.is_none_or(|call| as_made.contains(&call)).then(|| finding(call, &message))
         }));
         let unavailable = verification.unavailable.iter();
-        found.extend(unavailable.map(|server| finding(None, &format!("not made again: {server}"))));
+        problems.extend(unavailable.map(|server| finding(None, &format!("not made again: {server}"))));
     }
     for Disagreement { detail, .. } in member::<Vec<Disagreement>>(judge, "disagreements").unwrap_or_default()
     {
-        found.push(finding(None, &format!("another accepted run differs: {detail}")));
+        problems.push(finding(None, &format!("another accepted run differs: {detail}")));
     }
-    found
+    problems
 }
 
 fn member<T: DeserializeOwned>(value: &Json, key: &str) -> Option<T> {

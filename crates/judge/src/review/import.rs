@@ -144,10 +144,10 @@ fn groups(reviews: &Reviews, text: &str, wrong: &mut Vec<LineProblem>) -> Vec<Gr
 /// The position of each column.
 fn columns(heads: &csv::StringRecord) -> Result<HashMap<&'static str, usize>, String> {
     let column = |name: &str| heads.iter().position(|head| head.trim() == name);
-    let found: HashMap<&str, usize> =
+    let columns: HashMap<&str, usize> =
         COLUMNS.iter().filter_map(|name| Some((*name, column(name)?))).collect();
-    match ["id", "step", "call", "arguments", "decision"].iter().find(|name| !found.contains_key(*name)) {
-        None => Ok(found),
+    match ["id", "step", "call", "arguments", "decision"].iter().find(|name| !columns.contains_key(*name)) {
+        None => Ok(columns),
         Some(missing) => Err(format!(
             "there is no column `{missing}`: the first line has the names that `--export` writes, between commas, \
              semicolons or tabs"
@@ -289,7 +289,7 @@ impl Group {
         if steps.is_empty() && before.steps.iter().all(Vec::is_empty) {
             return Ok(before.clone());
         }
-        let told = |found: Vec<EditProblem>| -> Vec<LineProblem> {
+        let line_problems = |found: Vec<EditProblem>| -> Vec<LineProblem> {
             let line = |call: Option<usize>| call.and_then(|call| lines.get(&call)).copied();
             let problem = |problem: EditProblem| LineProblem {
                 line: line(problem.call).unwrap_or(self.line),
@@ -298,12 +298,12 @@ impl Group {
             found.into_iter().map(problem).collect()
         };
         // A table has no answers.
-        let revision = normal(reference, Revision { steps, reply: before.reply.clone() }).map_err(told)?;
+        let revision = normal(reference, Revision { steps, reply: before.reply.clone() }).map_err(line_problems)?;
         if revision == *before {
             return Ok(revision);
         }
-        let found = problems(reviews.subject(self.index), &revision.steps, rules);
-        if found.is_empty() { Ok(revision) } else { Err(told(found)) }
+        let edit_problems = problems(reviews.subject(self.index), &revision.steps, rules);
+        if edit_problems.is_empty() { Ok(revision) } else { Err(line_problems(edit_problems)) }
     }
 
     /// The decisions that bring the reference into the state of the table.

@@ -113,9 +113,9 @@ impl LabelFile {
             });
             labels.pairs.len() - 1
         });
-        let said = &mut labels.pairs[index].labels;
-        said.retain(|known| known.name != label.name);
-        said.push(label);
+        let pair_labels = &mut labels.pairs[index].labels;
+        pair_labels.retain(|known| known.name != label.name);
+        pair_labels.push(label);
         write_atomically(&self.path, json_without_hidden(&labels.to_text()).as_bytes())
             .map_err(|cause| self.error(cause))
     }
@@ -180,13 +180,13 @@ impl LabelDesk {
     /// A person's label of each pair.
     fn said(&self, name: &str) -> Result<Vec<Option<Label>>, Response> {
         let labels = self.file.read().map_err(|error| Response::error(500, &error.to_string()))?;
-        let said = |pair: &Candidate| {
+        let label_of = |pair: &Candidate| {
             let known = labels.pairs.iter().find(|known| is_of(known, pair));
             known
                 .and_then(|known| known.labels.iter().find(|label| label.name == name))
                 .map(|label| label.label)
         };
-        Ok(self.candidates.iter().map(said).collect())
+        Ok(self.candidates.iter().map(label_of).collect())
     }
 
     fn list(&self, request: &Request<'_>) -> Result<Response, Response> {
@@ -213,11 +213,11 @@ impl LabelDesk {
     }
 
     fn label(&self, request: &Request<'_>) -> Result<Response, Response> {
-        let said: SentLabel = serde_json::from_value(request.json()?)
+        let sent: SentLabel = serde_json::from_value(request.json()?)
             .map_err(|error| Response::error(400, &shortened(&error.to_string(), 200)))?;
-        let pair = self.candidates.get(said.index).ok_or_else(Response::not_found)?;
-        let name = person(&said.name).map_err(|error| Response::error(422, error))?;
-        let label = PersonLabel { name, label: said.label, time: Some(now()) };
+        let pair = self.candidates.get(sent.index).ok_or_else(Response::not_found)?;
+        let name = person(&sent.name).map_err(|error| Response::error(422, error))?;
+        let label = PersonLabel { name, label: sent.label, time: Some(now()) };
         self.file.set(pair, label).map_err(|error| Response::error(500, &error.to_string()))?;
         Ok(Response::json(&json!({})))
     }

@@ -13,7 +13,7 @@ use m3_trajectory::{Call, Step, Trajectory};
 use super::arrangement::{Arrangement, EditProblem, PlacedCall, Revision, Rules};
 use super::origin::{Link, Subject};
 use crate::reconstruct::Violation;
-use crate::{CallPlace, Standing, chain_of_run};
+use crate::{CallPlace, CallStatus, chain_of_run};
 use m3_flow::{Dependency, SharedValue, dependencies};
 
 /// Which calls use results of others.
@@ -132,8 +132,8 @@ fn links_in(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
     let mut chain = chain_of_run(&trajectory, &KnownTools::default());
     // All calls of a reference are meant to succeed: files that one writes exist for the calls after it.
     for call in &mut chain.calls {
-        if call.standing == Standing::NotRecorded {
-            call.standing = Standing::Succeeded;
+        if call.standing == CallStatus::NotRecorded {
+            call.standing = CallStatus::Succeeded;
         }
     }
     dependencies(&chain).into_iter().filter_map(link).collect()
@@ -145,18 +145,18 @@ fn links_in(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
 #[must_use]
 pub fn problems(subject: Subject<'_>, arrangement: &Arrangement, rules: &Rules) -> Vec<EditProblem> {
     let calls = subject.calls();
-    let mut found = Vec::new();
+    let mut problems = Vec::new();
     for placed in arrangement.iter().flatten().filter(|placed| placed.arguments.is_some()) {
-        found.extend(rules.unknown(placed));
+        problems.extend(rules.unknown(placed));
         let call = placed.as_it_stands(&calls);
         if let Some((tool, arguments)) =
             call.as_ref().and_then(|call| Some((&call.tool, call.arguments.as_ref()?)))
         {
-            found.extend(rules.problems(placed.call, tool, arguments));
+            problems.extend(rules.problems(placed.call, tool, arguments));
         }
     }
-    found.extend(misplaced_calls(subject, arrangement, &CallLinks::of(subject, arrangement)));
-    found
+    problems.extend(misplaced_calls(subject, arrangement, &CallLinks::of(subject, arrangement)));
+    problems
 }
 
 /// The objections to the order of an arrangement: calls that do not come after the calls whose results they use, or

@@ -62,10 +62,10 @@ impl PairsDesk {
     fn list(&self, name: &str) -> Value {
         let newest = self.pairs.newest();
         let chosen = |index: usize| {
-            let said = newest.get(&(index, name))?;
-            Some(match said.preferred {
+            let preference = newest.get(&(index, name))?;
+            Some(match preference.preferred {
                 None => Choice::Tie,
-                Some(version) if version == on_the_left(&said.id, name) => Choice::Left,
+                Some(version) if version == on_the_left(&preference.id, name) => Choice::Left,
                 Some(_) => Choice::Right,
             })
         };
@@ -100,14 +100,14 @@ impl PairsDesk {
     }
 
     fn prefer(&mut self, request: &Request<'_>) -> Result<Response, Response> {
-        let said: Prefer = serde_json::from_value(request.json()?)
+        let sent: Prefer = serde_json::from_value(request.json()?)
             .map_err(|error| Response::error(400, &shortened(&error.to_string(), 200)))?;
-        let name = person(&said.name).map_err(|error| Response::error(422, error))?;
-        let note = checked_note(&said.note).map_err(|error| Response::error(422, error))?;
-        let index = *self.pairs.order(&name).get(said.place).ok_or_else(Response::not_found)?;
+        let name = person(&sent.name).map_err(|error| Response::error(422, error))?;
+        let note = checked_note(&sent.note).map_err(|error| Response::error(422, error))?;
+        let index = *self.pairs.order(&name).get(sent.place).ok_or_else(Response::not_found)?;
         let left = on_the_left(&self.pairs.list[index][0].id, &name);
         let right = if left == Version::Original { Version::Reconstructed } else { Version::Original };
-        let preferred = match said.choice {
+        let preferred = match sent.choice {
             Choice::Left => Some(left),
             Choice::Right => Some(right),
             Choice::Tie => None,

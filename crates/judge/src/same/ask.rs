@@ -88,11 +88,11 @@ impl SameAsker<'_> {
             let problem = outcome.problem.as_ref().filter(|problem| known.insert(*problem));
             asked.problems.extend(problem.cloned());
         }
-        let said = |index: usize| {
+        let reply_to = |index: usize| {
             outcomes[index].as_ref().map_or(PairReply::Nothing, |outcome| outcome.said.clone())
         };
         let replies = places.into_iter().map(|places| match places {
-            Some(places) => PairReplies::of(places.map(said)),
+            Some(places) => PairReplies::of(places.map(reply_to)),
             None => PairReplies::TOO_LONG,
         });
         asked.replies = replies.collect();

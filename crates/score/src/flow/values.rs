@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use m3_flow::{
-    AskedNames, CallPlace, Chain, ChainCall, Origin, Standing, ValueUse, counterpart, creates, given_names,
+    AskedNames, CallPlace, Chain, ChainCall, Origin, CallStatus, ValueUse, counterpart, creates, given_names,
     numbered_names, plain_value, thing_named, value_uses, whole_words,
 };
 use m3_trajectory::Trajectory;
@@ -169,9 +169,9 @@ pub(super) fn chain(trajectory: &Trajectory, with_results: bool, given: &[String
     for (step, of_step) in trajectory.steps.iter().enumerate() {
         for (index, call) in of_step.calls.iter().enumerate() {
             let standing = match &call.result {
-                _ if call.has_failed() => Standing::Failed("error".to_owned()),
-                Some(_) => Standing::Succeeded,
-                None => Standing::NotRecorded,
+                _ if call.has_failed() => CallStatus::Failed("error".to_owned()),
+                Some(_) => CallStatus::Succeeded,
+                None => CallStatus::NotRecorded,
             };
             calls.push(ChainCall {
                 place: CallPlace { step, call: index },

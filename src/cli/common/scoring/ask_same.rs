@@ -226,7 +226,7 @@ impl AskingSame {
         };
         // Requests that fail at once fail for the same reason, which is told once.
         let reasons = Mutex::new(HashSet::new());
-        let told = |retry: Retry| {
+        let on_retry = |retry: Retry| {
             if !reasons.lock().is_ok_and(|mut reasons| reasons.insert(retry.reason.clone())) {
                 return;
             }
@@ -241,7 +241,7 @@ impl AskingSame {
             settings: &self.settings,
             workers: AT_ONCE,
             stop: &signals.first,
-            told: &told,
+            on_retry: &on_retry,
             done: &done,
         };
         let ended = runtime.block_on(async {

@@ -229,8 +229,8 @@ impl Scoring {
             let options = conditions.options(false);
             let mut bar = printer.bar(Unit::Trajectories);
             let mut progress = |done: usize, total: usize| bar.set("comparing", done as u64, total as u64);
-            let found = &mut doubtful;
-            m3_score::find_doubtful(predictions, references, options, embedder, found, &mut progress)?;
+            let pairs = &mut doubtful;
+            m3_score::find_doubtful(predictions, references, options, embedder, pairs, &mut progress)?;
         }
         let (answers, asked) = asking.answers(&doubtful, conditions.catalog.as_deref(), *printer)?;
         conditions.answers = answers;

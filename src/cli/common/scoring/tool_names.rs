@@ -63,8 +63,8 @@ impl ToolNamesArg {
         let (mode, RecognizedNames { mapping, ambiguous }) = match self {
             Self::Off => {
                 // Names in the catalog alone are not matched with anything.
-                let found = recognize(predicted, known.references, &Vocabulary::default());
-                warn_of_writing(&found, predicted, printer);
+                let recognized = recognize(predicted, known.references, &Vocabulary::default());
+                warn_of_writing(&recognized, predicted, printer);
                 ("off", RecognizedNames::default())
             }
             Self::Auto => ("auto", recognize(predicted, known.references, known.catalog)),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use m3_executor::run::{Price, Standing};
+use m3_executor::run::{Price, RunProgress};
 use m3_executor::{Event, FinishReason, TaskEvent};
 use m3_llm::Usage;
 use m3_support::text::{counted, duration};
@@ -13,7 +13,7 @@ use super::{Run, SHOWN};
 
 /// The state of the live view.
 pub(super) struct Board {
-    standing: Standing,
+    standing: RunProgress,
     price: Option<Price>,
     began: Instant,
     finished: usize,
@@ -31,7 +31,7 @@ pub(super) struct Board {
 }
 
 impl Board {
-    pub(super) fn new(standing: Standing, price: Option<Price>) -> Self {
+    pub(super) fn new(standing: RunProgress, price: Option<Price>) -> Self {
         Self {
             standing,
             price,
@@ -89,7 +89,7 @@ impl Board {
 
     /// The lines: the progress of the run and what it has used, then the tasks that have run longest.
     pub(super) fn lines(&self, now: Instant) -> Vec<String> {
-        let Standing { to_do, done, failed, .. } = self.standing;
+        let RunProgress { to_do, done, failed, .. } = self.standing;
         let elapsed = now.saturating_duration_since(self.began);
         let left = to_do.saturating_sub(self.finished + self.interrupted);
         let time_left = (self.finished > 0 && left > 0).then(|| {
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn totals_count_what_was_told() {
-        let standing = Standing { to_do: 4, done: 1, failed: 1, again: 0, others: 0 };
+        let standing = RunProgress { to_do: 4, done: 1, failed: 1, again: 0, others: 0 };
         let price = Price { input: 1.0, cached_input: None, output: 1.0 };
         let mut board = Board::new(standing, Some(price));
         let now = board.began;

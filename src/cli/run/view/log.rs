@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use m3_executor::run::Standing;
+use m3_executor::run::RunProgress;
 use m3_executor::{Event, TaskEvent};
 use m3_support::text::{counted, duration};
 
@@ -31,31 +31,31 @@ struct Running {
 }
 
 impl Log {
-    pub(super) fn new(standing: Standing, began: Instant) -> Self {
-        let Standing { to_do, done, failed, .. } = standing;
+    pub(super) fn new(standing: RunProgress, began: Instant) -> Self {
+        let RunProgress { to_do, done, failed, .. } = standing;
         Self { done: done + failed, all: to_do + done + failed, began, running: BTreeMap::new() }
     }
 
     /// The line for an event, if it has one.
     pub(super) fn line(&mut self, told: &TaskEvent, now: Instant) -> Option<String> {
         let run = (told.task.clone(), told.repeat);
-        let said = || what(&told.event, told.attempt);
+        let in_words = || what(&told.event, told.attempt);
         let text = match &told.event {
             Event::Finished { error, .. } => {
                 self.done += 1;
                 let taken = self.taken(&run, now);
                 let error = error.as_ref();
                 let error = error.map_or_else(String::new, |error| format!(": {}", reason(error)));
-                Some(format!("{}{taken} ({}){error}", said(), self.standing(now)))
+                Some(format!("{}{taken} ({}){error}", in_words(), self.standing(now)))
             }
-            Event::Interrupted => Some(format!("{}{}", said(), self.taken(&run, now))),
+            Event::Interrupted => Some(format!("{}{}", in_words(), self.taken(&run, now))),
             event => {
                 let purpose = self.note(run, told, now);
                 match event {
                     Event::Started if told.attempt == 1 => None,
                     Event::Asked { .. } | Event::Called { .. } => None,
-                    Event::Answered { .. } => Some(format!("{}{purpose}", said())),
-                    _ => Some(said()),
+                    Event::Answered { .. } => Some(format!("{}{purpose}", in_words())),
+                    _ => Some(in_words()),
                 }
             }
         };
@@ -134,7 +134,7 @@ mod tests {
     fn answers_calls_and_ends_get_a_line_each_and_ends_say_how_far_the_run_is() {
         let began = Instant::now();
         // One earlier task is done, one has failed and is not run again.
-        let mut log = Log::new(Standing { to_do: 2, done: 1, failed: 1, again: 0, others: 0 }, began);
+        let mut log = Log::new(RunProgress { to_do: 2, done: 1, failed: 1, again: 0, others: 0 }, began);
         let usage = Usage { input_tokens: Some(1200), output_tokens: Some(80), ..Usage::default() };
         let returned = Event::Returned {
             step: 1,
@@ -175,7 +175,7 @@ mod tests {
     fn a_sign_of_life_says_what_runs_and_for_how_long() {
         let began = Instant::now();
         let at = |second| began + Duration::from_secs(second);
-        let mut log = Log::new(Standing { to_do: 3, ..Standing::default() }, began);
+        let mut log = Log::new(RunProgress { to_do: 3, ..RunProgress::default() }, began);
         assert_eq!(log.sign_of_life(at(60)), "0 of 3 tasks, 1 min 0 s: no task runs");
         for (second, task, event) in [
             (1, "z", Event::Started),

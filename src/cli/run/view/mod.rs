@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use board::Board;
 use log::Log;
 use m3_executor::Events;
-use m3_executor::run::{Price, Standing};
+use m3_executor::run::{Price, RunProgress};
 use m3_support::text::counted;
 use tokio_util::sync::CancellationToken;
 
@@ -44,7 +44,7 @@ pub(super) struct View {
 impl View {
     /// A view of a run with these tasks; the live view has a line for each of some workers.
     pub(super) fn new(
-        standing: Standing,
+        standing: RunProgress,
         workers: u16,
         price: Option<Price>,
         stop: &CancellationToken,
@@ -77,7 +77,7 @@ impl View {
 
     /// A view that writes lines to `out`; up to `waiting` lines wait if `out` is slow.
     fn lines(
-        standing: Standing,
+        standing: RunProgress,
         stopping: Stopping,
         (waiting, silence): (usize, Duration),
         out: impl Write + Send + 'static,
@@ -224,7 +224,7 @@ mod tests {
 
     /// A view of 100 tasks as lines, of which this many wait, and what it writes.
     fn lines(waiting: usize, silence: Duration) -> (View, Receiver<Vec<u8>>, Arc<Mutex<()>>) {
-        let standing = Standing { to_do: 100, ..Standing::default() };
+        let standing = RunProgress { to_do: 100, ..RunProgress::default() };
         let (written, read) = channel();
         let gate = Arc::default();
         let out = Out { written, gate: Arc::clone(&gate) };

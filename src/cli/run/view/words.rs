@@ -57,10 +57,10 @@ fn named(tool: &str) -> &str {
 
 /// Input and output tokens, as far as they were reported.
 fn tokens(usage: Usage) -> String {
-    let said = |tokens: Option<u64>| tokens.map_or_else(|| "?".to_owned(), |tokens| tokens.to_string());
+    let count = |tokens: Option<u64>| tokens.map_or_else(|| "?".to_owned(), |tokens| tokens.to_string());
     match (usage.input_tokens, usage.output_tokens) {
         (None, None) => "unknown tokens".to_owned(),
-        (input, output) => format!("tokens: {} in, {} out", said(input), said(output)),
+        (input, output) => format!("tokens: {} in, {} out", count(input), count(output)),
     }
 }
 

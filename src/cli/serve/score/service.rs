@@ -124,21 +124,21 @@ async fn gather(
     body: &mut BodyDataStream,
 ) -> Result<(Vec<u8>, OwnedSemaphorePermit), Refusal> {
     let most = desk.limits.body;
-    let said =
+    let length =
         headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     let too_large = || (StatusCode::PAYLOAD_TOO_LARGE, format!("a request has at most {} MiB", most >> 20));
-    if said.is_some_and(|length| length > most) {
+    if length.is_some_and(|length| length > most) {
         return Err(too_large());
     }
     let too_much = || (StatusCode::TOO_MANY_REQUESTS, "too much is being held; try again later".to_owned());
-    let mut held = desk.hold(said.unwrap_or_default()).ok_or_else(too_much)?;
-    let mut bytes = Vec::with_capacity(said.unwrap_or_default());
+    let mut held = desk.hold(length.unwrap_or_default()).ok_or_else(too_much)?;
+    let mut bytes = Vec::with_capacity(length.unwrap_or_default());
     while let Some(piece) = body.next().await {
         let piece = piece.map_err(|_| (StatusCode::BAD_REQUEST, "the body broke off".to_owned()))?;
         if bytes.len() + piece.len() > most {
             return Err(too_large());
         }
-        if said.is_none() {
+        if length.is_none() {
             held.merge(desk.hold(piece.len()).ok_or_else(too_much)?);
         }
         bytes.extend_from_slice(&piece);
