@@ -71,12 +71,17 @@ impl MajorityLabels {
     pub fn read(path: &Path) -> Result<Self, MajorityError> {
         let (labels, name) = Labels::read(path)?;
         let labels_of_majority = Self::of(labels);
-        if labels_of_majority.pairs.is_empty() { Err(MajorityError::NoMajority { name }) } else { Ok(labels_of_majority) }
+        if labels_of_majority.pairs.is_empty() {
+            Err(MajorityError::NoMajority { name })
+        } else {
+            Ok(labels_of_majority)
+        }
     }
 
     pub(super) fn of(labels: Labels) -> Self {
         let mut people = HashSet::new();
-        let mut labels_of_majority = Self { pairs: Vec::new(), votes: Vec::new(), summary: LabelSummary::default() };
+        let mut labels_of_majority =
+            Self { pairs: Vec::new(), votes: Vec::new(), summary: LabelSummary::default() };
         for pair in labels.pairs {
             people.extend(pair.labels.iter().map(|label| label.name.clone()));
             labels_of_majority.votes.push(pair.labels.iter().map(|label| Some(grade(label.label))).collect());

@@ -6,7 +6,7 @@ use m3_support::text::shortened;
 
 use super::lineage::{CallView, GivenFiles, Lineage, Role};
 use super::value_use::Use;
-use crate::{Chain, CallStatus};
+use crate::{CallStatus, Chain};
 
 /// All uses of files. The source of a file is the last call of an earlier step that wrote it.
 pub(crate) fn file_uses(chain: &Chain) -> Vec<Use> {

@@ -83,7 +83,7 @@ pub use values::{
     Origin, ValueUse, counterpart, given_names, numbered_names, plain as plain_value, thing_named, value_uses,
 };
 
-pub use chain::{CallPlace, Chain, ChainCall, CallStatus};
+pub use chain::{CallPlace, CallStatus, Chain, ChainCall};
 
 /// A call whose arguments have values that stand in the result of an earlier one and that the task itself does not
 /// give.

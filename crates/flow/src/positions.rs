@@ -7,7 +7,7 @@ use m3_trajectory::json::{Json, Keys};
 use super::leaves::{argument_leaves, walk_result};
 use super::names::names_position;
 use super::value_use::Use;
-use crate::{Chain, ChainCall, CallStatus};
+use crate::{CallStatus, Chain, ChainCall};
 
 /// The most earlier lists that are looked at.
 const MAX_LISTS: usize = 1000;

@@ -3,7 +3,7 @@
 use m3_trajectory::json::Json;
 use serde_json::{Value, json};
 
-use crate::{CallPlace, Chain, ChainCall, CallStatus};
+use crate::{CallPlace, CallStatus, Chain, ChainCall};
 use crate::{Dependency, dependencies};
 
 #[expect(clippy::needless_pass_by_value, reason = "as `json!` gives it")]
@@ -203,8 +203,10 @@ fn what_the_task_gives_or_a_model_says_first_is_none() {
 #[test]
 fn the_first_that_returned_a_value_is_its_source() {
     let hit = || Some(json!({"id": "ChIJ-77x"}));
-    let failed =
-        ChainCall { standing: CallStatus::Failed("time".to_owned()), ..call((0, 0), "w/a", json!({}), hit()) };
+    let failed = ChainCall {
+        standing: CallStatus::Failed("time".to_owned()),
+        ..call((0, 0), "w/a", json!({}), hit())
+    };
     let calls = vec![
         failed,
         call((0, 1), "w/b", json!({}), Some(json!("nothing"))),

@@ -18,7 +18,7 @@ use super::task::TaskText;
 use super::value_index::ValueIndex;
 use super::value_use::Use;
 use super::vectors::vectors;
-use crate::{Chain, ChainCall, CallStatus};
+use crate::{CallStatus, Chain, ChainCall};
 
 /// The most text of one result that is read, in bytes.
 const MAX_RESULT: usize = 32 << 20;
@@ -214,7 +214,8 @@ impl<'a> Search<'a> {
             if is_given.contains(sought) {
                 continue;
             }
-            let succeeded = |source: &&Source| self.chain.calls[source.call].standing == CallStatus::Succeeded;
+            let succeeded =
+                |source: &&Source| self.chain.calls[source.call].standing == CallStatus::Succeeded;
             let good: Vec<Source> = sources.iter().filter(succeeded).cloned().collect();
             if good.is_empty() {
                 self.resolve_one(*sought, sources, &mut uses.lost);

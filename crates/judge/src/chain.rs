@@ -1,6 +1,6 @@
 //! The calls of a run as the judge sees them: what became of each is decided here.
 
-use m3_flow::{CallPlace, Chain, ChainCall, CallStatus};
+use m3_flow::{CallPlace, CallStatus, Chain, ChainCall};
 use m3_outcomes::{KnownTools, Outcome, Reply, Verdict, classify_trajectory, recorded_reply};
 use m3_trajectory::Trajectory;
 

@@ -58,4 +58,4 @@ mod spreadsheet;
 mod strict;
 
 pub use chain::chain_of_run;
-pub use m3_flow::{CallPlace, Chain, ChainCall, CallStatus};
+pub use m3_flow::{CallPlace, CallStatus, Chain, ChainCall};

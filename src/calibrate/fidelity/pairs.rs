@@ -74,7 +74,7 @@ impl PairFile {
         let sha256 = file.digest.clone();
         let pairs =
             Self::of(&file.value).map_err(|message| PairFileError::Content { name: file.name, message })?;
-        Ok(Self { sha256, ..found })
+        Ok(Self { sha256, ..pairs })
     }
 
     fn of(json: &Json) -> Result<Self, String> {

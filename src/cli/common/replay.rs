@@ -219,7 +219,7 @@ fn taken(
     found: Result<Result<ReplayedTrajectory, ReplayError>, tokio::task::JoinError>,
 ) -> Result<ReplayedTrajectory, Failure> {
     let replayed =
-        replayed.map_err(|error| Failure::new(code::UNAVAILABLE, format!("a replay broke off: {error}")))?;
+        found.map_err(|error| Failure::new(code::UNAVAILABLE, format!("a replay broke off: {error}")))?;
     replayed.map_err(|error| Failure::new(code::UNAVAILABLE, error.to_string()))
 }
 

@@ -12,7 +12,8 @@ use std::sync::Arc;
 pub(super) use args::RunArgs;
 use m3_executor::RunBlocker;
 use m3_executor::run::{
-    StartedRun, OutputError, OutputFolder, Prices, PricesError, Run, RunEnd, RunError, RunProgress, ToolSource,
+    OutputError, OutputFolder, Prices, PricesError, Run, RunEnd, RunError, RunProgress, StartedRun,
+    ToolSource,
 };
 use m3_llm::{Cassette, CassetteError, Model, ModelBlocker, ModelError, ModelName, Pictures, Recorder};
 use m3_mcp::ToolCatalog;

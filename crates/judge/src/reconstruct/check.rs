@@ -8,7 +8,7 @@ use m3_support::text::{counted, shortened};
 use super::repeats::argument_key;
 use super::rules::{Findings, grouped, merged};
 use super::{Proposal, ProposedCall, Reconstruction, RemovalReason, Removed, Violation};
-use crate::{CallPlace, Chain, ChainCall, CallStatus};
+use crate::{CallPlace, CallStatus, Chain, ChainCall};
 use m3_flow::{Dependency, Use, listed};
 
 /// Checks what a model proposes: every call is one of the run that succeeded, none occurs more often than in the run,
@@ -75,7 +75,8 @@ fn matched(
     let mut is_matched = HashSet::new();
     for (key, wanted) in &proposed {
         let succeeded = |call: &&usize| calls[**call].standing == CallStatus::Succeeded;
-        let mut candidates: Vec<usize> = made.get(key).into_iter().flatten().filter(succeeded).copied().collect();
+        let mut candidates: Vec<usize> =
+            made.get(key).into_iter().flatten().filter(succeeded).copied().collect();
         // Of equal calls, those that were needed come first.
         candidates.sort_by_key(|&call| (findings.repeats.found[call].is_some(), call));
         candidates.truncate(wanted.len());

@@ -7,7 +7,7 @@ use m3_support::text::shortened;
 use super::order::{Bond, Rule, Why, bonds_of_effects, earliest_steps};
 use super::repeats::{Repeat, find_repeats};
 use super::{Merged, Reconstruction, RemovalReason, Removed};
-use crate::{CallPlace, Chain, ChainCall, CallStatus};
+use crate::{CallPlace, CallStatus, Chain, ChainCall};
 use m3_flow::{Dependency, Effects, PathOverlaps, Uses, find_uses};
 
 /// The optimal trajectory as far as rules alone can tell. Applied to its own result, it changes nothing. It never

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{Chain, ChainCall, CallStatus};
+use crate::{CallStatus, Chain, ChainCall};
 use m3_flow::dependencies;
 
 /// A run: each step with its calls as tool, arguments and result; a null result means a failure.

@@ -14,7 +14,7 @@ use super::prompts::{self, Wish};
 use super::provenance::{Refusal, RefusalKind};
 use super::reply::{self, Opinion, Verdict};
 use crate::reconstruct::{Proposal, Reconstruction, by_rules, check};
-use crate::{Chain, CallStatus};
+use crate::{CallStatus, Chain};
 use m3_flow::{Dependency, dependencies};
 
 /// The longest problem of a reply that is kept and shown, in columns.

@@ -8,7 +8,7 @@ use m3_support::text::visible;
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
-use crate::{Chain, ChainCall, CallStatus};
+use crate::{CallStatus, Chain, ChainCall};
 use m3_flow::Dependency;
 
 /// The longest message, result or reply that is shown whole, in characters. If the whole run is too long, this limit

@@ -28,7 +28,11 @@ pub(super) fn of_file(reviews: &Reviews, problems: &Problems) -> Vec<Vec<EditPro
         let index = problem.place.id.as_deref().and_then(|id| reviews.find(id));
         if let Some(by_reference) = index.and_then(|index| by_reference.get_mut(index)) {
             let pointer = shortened(&problem.place.pointer, LONGEST);
-            by_reference.push(EditProblem { call: None, pointer, message: shortened(&problem.message, LONGEST) });
+            by_reference.push(EditProblem {
+                call: None,
+                pointer,
+                message: shortened(&problem.message, LONGEST),
+            });
         }
     }
     by_reference

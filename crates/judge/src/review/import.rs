@@ -298,7 +298,8 @@ impl Group {
             found.into_iter().map(problem).collect()
         };
         // A table has no answers.
-        let revision = normal(reference, Revision { steps, reply: before.reply.clone() }).map_err(line_problems)?;
+        let revision =
+            normal(reference, Revision { steps, reply: before.reply.clone() }).map_err(line_problems)?;
         if revision == *before {
             return Ok(revision);
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use m3_flow::{
-    AskedNames, CallPlace, Chain, ChainCall, Origin, CallStatus, ValueUse, counterpart, creates, given_names,
+    AskedNames, CallPlace, CallStatus, Chain, ChainCall, Origin, ValueUse, counterpart, creates, given_names,
     numbered_names, plain_value, thing_named, value_uses, whole_words,
 };
 use m3_trajectory::Trajectory;

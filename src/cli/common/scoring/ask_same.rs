@@ -241,7 +241,7 @@ impl AskingSame {
             settings: &self.settings,
             workers: AT_ONCE,
             stop: &signals.first,
-            on_retry: &on_retry,
+            told: &on_retry,
             done: &done,
         };
         let ended = runtime.block_on(async {

@@ -10,7 +10,7 @@ mod references;
 
 use std::collections::BTreeSet;
 
-use m3_flow::{CallPlace, Chain, ChainCall, Standing};
+use m3_flow::{CallPlace, CallStatus, Chain, ChainCall};
 use m3_judge::reconstruct::{Proposal, ProposedCall, Reconstruction};
 use m3_trajectory::json::Json;
 use serde_json::Value;
@@ -18,8 +18,8 @@ use serde_json::Value;
 /// A call; without a result it failed.
 fn made(tool: &str, arguments: &Value, result: Result<&Value, &str>) -> ChainCall {
     let (result, standing) = match result {
-        Ok(result) => (Json::from(result), Standing::Succeeded),
-        Err(error) => (Json::String(error.to_owned()), Standing::Failed("tool_error".to_owned())),
+        Ok(result) => (Json::from(result), CallStatus::Succeeded),
+        Err(error) => (Json::String(error.to_owned()), CallStatus::Failed("tool_error".to_owned())),
     };
     ChainCall {
         place: CallPlace { step: 0, call: 0 },

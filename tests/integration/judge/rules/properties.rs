@@ -1,6 +1,6 @@
 //! Properties of the reconstruction of any run.
 
-use m3_flow::{Chain, ChainCall, Standing};
+use m3_flow::{CallStatus, Chain, ChainCall};
 use m3_flow::{Dependency, dependencies};
 use m3_judge::reconstruct::{Reconstruction, by_rules, check};
 use proptest::prelude::*;
@@ -55,7 +55,7 @@ fn any_call() -> impl Strategy<Value = ChainCall> {
             _ => None,
         };
         if kind == 0 {
-            (call.result, call.standing) = (None, Standing::NotRecorded);
+            (call.result, call.standing) = (None, CallStatus::NotRecorded);
         }
         call
     })
@@ -92,9 +92,9 @@ proptest! {
     fn no_call_is_invented_and_none_is_lost_unsaid(chain in any_chain()) {
         let (_, found) = reconstructed(&chain);
         let mut places: Vec<_> = found.steps.concat();
-        let is_reference = chain.calls.iter().all(|call| call.standing == Standing::NotRecorded);
+        let is_reference = chain.calls.iter().all(|call| call.standing == CallStatus::NotRecorded);
         for &place in &places {
-            prop_assert!(is_reference || chain.at(place).unwrap().standing == Standing::Succeeded);
+            prop_assert!(is_reference || chain.at(place).unwrap().standing == CallStatus::Succeeded);
         }
         places.extend(found.removed.iter().map(|removed| removed.place));
         places.sort();
@@ -132,7 +132,7 @@ proptest! {
     #[test]
     fn the_check_accepts_what_the_rules_give(chain in any_chain()) {
         let (dependencies, found) = reconstructed(&chain);
-        let is_reference = chain.calls.iter().all(|call| call.standing == Standing::NotRecorded);
+        let is_reference = chain.calls.iter().all(|call| call.standing == CallStatus::NotRecorded);
         if found.steps.is_empty() || is_reference {
             return Ok(());
         }
