@@ -229,7 +229,7 @@ fn an_id_twice_with_other_content_is_an_error_unless_the_last_is_asked_for() {
     assert_eq!(code, 2);
     assert!(
         message.contains("/1 (id `a`)")
-            && message.contains("than /0")
+            && message.contains("differs from /0")
             && message.contains("--duplicates last")
     );
     for options in [["--duplicates", "last"], ["--profile", "open-m3-bench"]] {

@@ -13,6 +13,12 @@ use serde::{Serialize, Serializer};
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Plan which tools, emit calls as strict JSON, decide whether it is complete, answer (M³-Bench, section 3.1).
+    #[cfg_attr(
+        feature = "clap",
+        value(
+            help = "Plan tools, emit calls as JSON, decide whether it is complete, answer (the paper's way)"
+        )
+    )]
     Staged,
     /// The provider's own tool calling.
     Native,
@@ -26,8 +32,10 @@ pub enum Mode {
 #[serde(rename_all = "snake_case")]
 pub enum Instruction {
     /// The fuzzy `question`, as people ask.
+    #[cfg_attr(feature = "clap", value(help = "As people ask"))]
     Question,
     /// The explicit `prompt`, which names tools and steps.
+    #[cfg_attr(feature = "clap", value(help = "Explicit: names tools and steps"))]
     Prompt,
 }
 

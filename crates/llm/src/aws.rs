@@ -33,6 +33,25 @@ pub(crate) struct AwsCredentials {
     session_token: Option<Key>,
 }
 
+/// What lets m3 ask a provider.
+#[derive(Debug, Clone)]
+pub(crate) enum Credentials {
+    /// A key, sent in a header.
+    Key(Key),
+    /// An access key, which signs each request.
+    Aws(AwsCredentials),
+}
+
+impl Credentials {
+    /// What must not be shown.
+    pub(crate) fn secrets(&self) -> Vec<&str> {
+        match self {
+            Self::Key(key) => vec![key.expose()],
+            Self::Aws(credentials) => credentials.secrets().map(Key::expose).collect(),
+        }
+    }
+}
+
 /// What is signed: a POST of JSON.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SignedPost<'a> {
@@ -132,7 +151,6 @@ mod tests {
 
     use super::*;
     use crate::http::Poster;
-    use crate::keys::Credentials;
     use crate::wires::implementation;
     use crate::{ModelName, WireKind};
 

@@ -14,8 +14,7 @@ use reqwest::{Client, ClientBuilder, Url, redirect};
 use rustls::CertificateError;
 use tokio::time::timeout;
 
-use super::aws::{self, AwsCredentials, SignedPost};
-use super::keys::Credentials;
+use super::aws::{self, AwsCredentials, Credentials, SignedPost};
 use super::wires::Wire;
 use super::{ModelError, ModelName};
 

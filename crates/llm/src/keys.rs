@@ -9,8 +9,6 @@ use std::path::Path;
 
 use m3_support::text::shortened;
 
-use super::aws::AwsCredentials;
-
 /// The variable for the key of any provider, which takes precedence over the provider's own variables.
 pub const KEY_VARIABLE: &str = "M3_LLM_KEY";
 
@@ -32,25 +30,6 @@ impl Key {
     /// The key itself, for sending it or searching for it.
     pub(crate) fn expose(&self) -> &str {
         &self.0
-    }
-}
-
-/// What lets m3 ask a provider.
-#[derive(Debug, Clone)]
-pub(crate) enum Credentials {
-    /// A key, sent in a header.
-    Key(Key),
-    /// An access key, which signs each request.
-    Aws(AwsCredentials),
-}
-
-impl Credentials {
-    /// What must not be shown.
-    pub(crate) fn secrets(&self) -> Vec<&str> {
-        match self {
-            Self::Key(key) => vec![key.expose()],
-            Self::Aws(credentials) => credentials.secrets().map(Key::expose).collect(),
-        }
     }
 }
 

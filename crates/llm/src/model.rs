@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 use m3_support::redact::{Redactor, RedactorError};
 use m3_support::text::shortened;
 
-use super::aws::{ACCESS_KEY_VARIABLES, AwsCredentials};
+use super::aws::{ACCESS_KEY_VARIABLES, AwsCredentials, Credentials};
 use super::cassette::{Cassette, Recorder, Recording, Then, Try};
-use super::keys::Credentials;
 use super::network::{Failure, Network};
 use super::wires::{self, ImageData, Wire, WireRequest};
 use super::{Keys, ModelError, ModelName, ModelOptions, Refusal, Reply, Request, RequestLimits, Scope, keys};

@@ -8,10 +8,10 @@ use bytes::Bytes;
 use m3_support::redact::Redactor;
 use tokio::time::Instant;
 
+use super::aws::Credentials;
 use super::cassette::{Then, Try, normalized};
 use super::concurrency_limiter::ConcurrencyLimiter;
 use super::http::{NoAnswer, Poster};
-use super::keys::Credentials;
 use super::wires::{Wire, WireRequest};
 use super::{ModelError, ModelName, ModelOptions, Refusal, Reply};
 

@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn no_cost_has_no_words() {
         assert_eq!([0.0, -0.0, 4e-5].map(cost), [None, None, None]);
-        assert_eq!(cost(-0.25).unwrap(), "adds 0.2500 to the average");
+        assert_eq!(cost(-0.25).unwrap(), "without this task the average would be 0.2500 lower");
     }
 
     #[test]
