@@ -12,7 +12,7 @@ pub struct AssetOptions {
     /// The cache folder: what is fetched, and embeddings.
     pub cache_dir: PathBuf,
     /// An encoder placed by hand (`--encoder`, `M3_ENCODER_DIR`), or a model by its name after
-    /// [`MODEL_PREFIX`](super::pins::MODEL_PREFIX).
+    /// [`MODEL_PREFIX`].
     pub encoder_dir: Option<PathBuf>,
     /// ONNX Runtime placed by hand (`ORT_DYLIB_PATH`).
     pub runtime_library: Option<PathBuf>,
