@@ -10,14 +10,16 @@ use serde_json::{Map, Value, json};
 
 use super::reading::{self, Calls, Oddities};
 use super::writing::{self, NOTHING, SentAnswer, SentCall, Turn};
-use super::{ImageData, ReplyError, Target, Wire, WireRequest, thoughts};
-use crate::{
-    Arguments, Assistant, Part, Picture, Reply, Request, RequestLimits, StopReason, Usage, WireKind,
-};
+use super::{ImageData, ReplyError, Target, Wire, WireRequest, blocks};
+use crate::{Assistant, Part, Picture, Reply, Request, RequestLimits, StopReason, WireKind};
 
 /// The wire.
 #[derive(Debug)]
 pub(super) struct Anthropic;
+
+/// Where tokens are counted: "Prompt caching".
+const TOKENS: [&str; 4] =
+    ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"];
 
 /// `max_tokens` is required; all models since Claude 3.5 can write this much.
 const MAX_TOKENS: u32 = 8192;
@@ -50,7 +52,7 @@ impl Wire for Anthropic {
         }
         if request.tools.is_empty() {
             // Calls in a conversation without tools are refused.
-            let called = called(&messages);
+            let called = blocks::called(&messages, name_of_call);
             if !called.is_empty() {
                 body.insert(
                     "tools".to_owned(),
@@ -80,7 +82,7 @@ impl Wire for Anthropic {
         if reply.text.is_empty() && reply.calls.is_empty() {
             oddities.note("the reply had neither text nor calls");
         }
-        reply.usage = usage(&body, &mut oddities);
+        reply.usage = blocks::usage(&body, TOKENS, &mut oddities);
         reply.model = reading::text_at(&body, &["model"]).map(|model| shortened(model, 200));
         reply.raw = Some(json!({ "role": "assistant", "content": content }));
         reply.oddities = oddities.into_list();
@@ -100,28 +102,17 @@ impl Wire for Anthropic {
 }
 
 fn tool(name: &str, description: &str, schema: &Map<String, Value>) -> Value {
-    let mut schema = schema.clone();
-    schema.entry("type").or_insert_with(|| json!("object"));
-    schema.entry("properties").or_insert_with(|| json!({}));
     let mut tool = Map::from_iter([("name".to_owned(), json!(name))]);
     if !description.is_empty() {
         tool.insert("description".to_owned(), json!(description));
     }
-    tool.insert("input_schema".to_owned(), Value::Object(schema));
+    tool.insert("input_schema".to_owned(), Value::Object(blocks::object_schema(schema)));
     Value::Object(tool)
 }
 
-/// The tools that a conversation calls, each once.
-fn called(messages: &[Value]) -> Vec<String> {
-    let mut names = Vec::new();
-    for block in messages.iter().filter_map(|message| message["content"].as_array()).flatten() {
-        if let ("tool_use", Some(name)) = (block["type"].as_str().unwrap_or_default(), block["name"].as_str())
-            && !names.iter().any(|known| known == name)
-        {
-            names.push(name.to_owned());
-        }
-    }
-    names
+/// The tool of a block that is a call.
+fn name_of_call(block: &Value) -> Option<&str> {
+    block["name"].as_str().filter(|_| block["type"] == "tool_use")
 }
 
 fn messages(request: &Request, images: ImageData) -> Vec<Value> {
@@ -253,7 +244,7 @@ fn read_blocks(blocks: &mut [Value], oddities: &mut Oddities) -> Reply {
             "redacted_thinking" => {}
             "tool_use" => {
                 uses.push(place);
-                add_call(block, &mut calls, oddities);
+                blocks::add_call(block["id"].as_str(), block, &mut calls, oddities);
             }
             "" if block["text"].is_string() || block.is_string() => {
                 oddities.note("a block of the content had no `type`; it was taken for text");
@@ -266,65 +257,24 @@ fn read_blocks(blocks: &mut [Value], oddities: &mut Oddities) -> Reply {
             }
         }
     }
-    let calls = calls.into_list();
-    for (place, call) in uses.into_iter().zip(&calls) {
+    let reply = blocks::reply(&texts, thinking, calls, oddities);
+    for (place, call) in uses.into_iter().zip(&reply.calls) {
         if let Some(block) = blocks[place].as_object_mut() {
             block.insert("id".to_owned(), json!(call.id));
         }
     }
-    let (text, in_text) = thoughts::split(&texts, oddities);
-    thinking.push(in_text);
-    thinking.retain(|thought| !thought.is_empty());
-    Reply { text, thoughts: thinking.join("\n\n"), calls, ..Reply::default() }
-}
-
-fn add_call(block: &Value, calls: &mut Calls, oddities: &mut Oddities) {
-    let id = block["id"].as_str();
-    if id.is_none_or(str::is_empty) {
-        oddities.note("a call had no id; it was given one by its place");
-    }
-    let name = block["name"].as_str().unwrap_or_default();
-    let input = block.get("input");
-    let arguments = reading::arguments_of(input, name, oddities);
-    if let (Arguments::Object(_), Some(Value::String(_))) = (&arguments, input) {
-        let name = shortened(name, 60);
-        oddities
-            .note(format!("the arguments of `{name}` were a string instead of an object; they were read"));
-    }
-    calls.add(id, name, arguments, oddities);
+    reply
 }
 
 /// Reasons as "Handling stop reasons" documents them.
 fn stop(body: &Map<String, Value>, has_calls: bool, oddities: &mut Oddities) -> StopReason {
-    let reason = body.get("stop_reason").and_then(Value::as_str).unwrap_or_default();
-    match reason {
-        "" => {
-            oddities.note("no `stop_reason` was given");
-            if has_calls { StopReason::Calls } else { StopReason::Ended }
-        }
-        "end_turn" | "stop_sequence" | "tool_use" if has_calls => StopReason::Calls,
-        "end_turn" | "stop_sequence" => StopReason::Ended,
-        "tool_use" => {
-            oddities.note("the `stop_reason` was `tool_use`, but there were no calls");
-            StopReason::Ended
-        }
-        "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
+    let key = "stop_reason";
+    let reason = body.get(key).and_then(Value::as_str).unwrap_or_default();
+    blocks::stop(reason, key, has_calls, oddities).unwrap_or_else(|| match reason {
         "refusal" => StopReason::Refused,
         "pause_turn" => StopReason::Other(reason.to_owned()),
-        other => reading::undocumented("stop_reason", other, oddities),
-    }
-}
-
-/// "Prompt caching": `input_tokens` counts only tokens that were neither read from nor written to a cache.
-fn usage(body: &Map<String, Value>, oddities: &mut Oddities) -> Usage {
-    let usage = body.get("usage").filter(|usage| !usage.is_null());
-    let Some(usage) = reading::usage_object(usage, oddities) else { return Usage::default() };
-    let mut tokens = |key: &str| reading::tokens(usage, &[&[key]], oddities);
-    let cached_input_tokens = tokens("cache_read_input_tokens");
-    let created = tokens("cache_creation_input_tokens").unwrap_or(0);
-    let input_tokens = tokens("input_tokens")
-        .map(|input| input.saturating_add(cached_input_tokens.unwrap_or(0)).saturating_add(created));
-    Usage { input_tokens, cached_input_tokens, output_tokens: tokens("output_tokens"), ..Usage::default() }
+        other => reading::undocumented(key, other, oddities),
+    })
 }
 
 #[cfg(test)]

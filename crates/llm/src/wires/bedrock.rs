@@ -11,16 +11,16 @@ use serde_json::{Map, Value, json};
 
 use super::reading::{self, Calls, Oddities};
 use super::writing::{self, NOTHING, SentAnswer, SentCall, Turn};
-use super::{ImageData, ReplyError, Target, Wire, WireRequest, thoughts};
+use super::{ImageData, ReplyError, Target, Wire, WireRequest, blocks};
 use crate::aws::{self, SEGMENT};
-use crate::{
-    Arguments, Assistant, Part, Picture, Reply, Request, RequestLimits, StopReason, ToolDefinition, Usage,
-    WireKind,
-};
+use crate::{Assistant, Part, Picture, Reply, Request, RequestLimits, StopReason, ToolDefinition, WireKind};
 
 /// The wire.
 #[derive(Debug)]
 pub(super) struct Bedrock;
+
+/// Where tokens are counted: `TokenUsage`.
+const TOKENS: [&str; 4] = ["inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens", "outputTokens"];
 
 /// The key of the tools in a body.
 const TOOL_CONFIG: &str = "toolConfig";
@@ -61,7 +61,7 @@ impl Wire for Bedrock {
         }
         if request.tools.is_empty() {
             // Calls in a conversation without tools are refused.
-            let called = called(&messages);
+            let called = blocks::called(&messages, |block| block["toolUse"]["name"].as_str());
             if !called.is_empty() {
                 let specifications = called.iter().map(|name| specification(name, "", &Map::new()));
                 body.insert(TOOL_CONFIG.to_owned(), json!({ "tools": specifications.collect::<Vec<_>>() }));
@@ -90,7 +90,7 @@ impl Wire for Bedrock {
         if reply.text.is_empty() && reply.calls.is_empty() {
             oddities.note("the reply had neither text nor calls");
         }
-        reply.usage = usage(&body, &mut oddities);
+        reply.usage = blocks::usage(&body, TOKENS, &mut oddities);
         reply.raw = Some(json!({ "role": "assistant", "content": content }));
         reply.oddities = oddities.into_list();
         Ok(reply)
@@ -113,29 +113,13 @@ fn tools(tools: &[ToolDefinition]) -> Value {
 }
 
 fn specification(name: &str, description: &str, schema: &Map<String, Value>) -> Value {
-    let mut schema = schema.clone();
-    schema.entry("type").or_insert_with(|| json!("object"));
-    schema.entry("properties").or_insert_with(|| json!({}));
     let mut tool = Map::from_iter([("name".to_owned(), json!(name))]);
     // A description must have at least one character.
     if !description.is_empty() {
         tool.insert("description".to_owned(), json!(description));
     }
-    tool.insert("inputSchema".to_owned(), json!({ "json": schema }));
+    tool.insert("inputSchema".to_owned(), json!({ "json": blocks::object_schema(schema) }));
     json!({ "toolSpec": tool })
-}
-
-/// The tools that a conversation calls, each once.
-fn called(messages: &[Value]) -> Vec<String> {
-    let mut names = Vec::new();
-    for block in messages.iter().filter_map(|message| message["content"].as_array()).flatten() {
-        if let Some(name) = block["toolUse"]["name"].as_str()
-            && !names.iter().any(|known| known == name)
-        {
-            names.push(name.to_owned());
-        }
-    }
-    names
 }
 
 fn messages(request: &Request, images: ImageData) -> Vec<Value> {
@@ -231,7 +215,7 @@ fn read_blocks(blocks: &mut [Value], oddities: &mut Oddities) -> Reply {
         if let Some(text) = block["text"].as_str() {
             texts.push_str(text);
         } else if let Some(call) = block.get("toolUse") {
-            add_call(call, &mut calls, oddities);
+            blocks::add_call(call["toolUseId"].as_str(), call, &mut calls, oddities);
         } else if let Some(reasoning) = block.get("reasoningContent") {
             thinking.extend(reasoning["reasoningText"]["text"].as_str().map(str::to_owned));
         } else {
@@ -241,67 +225,26 @@ fn read_blocks(blocks: &mut [Value], oddities: &mut Oddities) -> Reply {
             oddities.note(format!("the content had a block `{kind}`; it was left out of the text"));
         }
     }
-    let calls = calls.into_list();
+    let reply = blocks::reply(&texts, thinking, calls, oddities);
     let used = blocks.iter_mut().filter_map(|block| block.get_mut("toolUse")?.as_object_mut());
-    for (block, call) in used.zip(&calls) {
+    for (block, call) in used.zip(&reply.calls) {
         block.insert("toolUseId".to_owned(), json!(call.id));
     }
-    let (text, in_text) = thoughts::split(&texts, oddities);
-    thinking.push(in_text);
-    thinking.retain(|thought| !thought.is_empty());
-    Reply { text, thoughts: thinking.join("\n\n"), calls, ..Reply::default() }
-}
-
-fn add_call(call: &Value, calls: &mut Calls, oddities: &mut Oddities) {
-    let id = call["toolUseId"].as_str();
-    if id.is_none_or(str::is_empty) {
-        oddities.note("a call had no id; it was given one by its place");
-    }
-    let name = call["name"].as_str().unwrap_or_default();
-    let input = call.get("input");
-    let arguments = reading::arguments_of(input, name, oddities);
-    if let (Arguments::Object(_), Some(Value::String(_))) = (&arguments, input) {
-        let name = shortened(name, 60);
-        oddities
-            .note(format!("the arguments of `{name}` were a string instead of an object; they were read"));
-    }
-    calls.add(id, name, arguments, oddities);
+    reply
 }
 
 /// Reasons as "Converse" documents them.
 fn stop(body: &Map<String, Value>, has_calls: bool, oddities: &mut Oddities) -> StopReason {
-    let reason = body.get("stopReason").and_then(Value::as_str).unwrap_or_default();
-    match reason {
-        "" => {
-            oddities.note("no `stopReason` was given");
-            if has_calls { StopReason::Calls } else { StopReason::Ended }
-        }
-        "end_turn" | "stop_sequence" | "tool_use" if has_calls => StopReason::Calls,
-        "end_turn" | "stop_sequence" => StopReason::Ended,
-        "tool_use" => {
-            oddities.note("the `stopReason` was `tool_use`, but there were no calls");
-            StopReason::Ended
-        }
-        "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
+    let key = "stopReason";
+    let reason = body.get(key).and_then(Value::as_str).unwrap_or_default();
+    blocks::stop(reason, key, has_calls, oddities).unwrap_or_else(|| match reason {
         "guardrail_intervened" | "content_filtered" => StopReason::Refused,
         "malformed_model_output" | "malformed_tool_use" => {
-            oddities.note(format!("the `stopReason` was `{reason}`"));
+            oddities.note(format!("the `{key}` was `{reason}`"));
             StopReason::Other(reason.to_owned())
         }
-        other => reading::undocumented("stopReason", other, oddities),
-    }
-}
-
-/// `TokenUsage`: `inputTokens` counts only tokens that were neither read from nor written to a cache.
-fn usage(body: &Map<String, Value>, oddities: &mut Oddities) -> Usage {
-    let usage = body.get("usage").filter(|usage| !usage.is_null());
-    let Some(usage) = reading::usage_object(usage, oddities) else { return Usage::default() };
-    let mut tokens = |key: &str| reading::tokens(usage, &[&[key]], oddities);
-    let cached_input_tokens = tokens("cacheReadInputTokens");
-    let written = tokens("cacheWriteInputTokens").unwrap_or(0);
-    let input_tokens = tokens("inputTokens")
-        .map(|input| input.saturating_add(cached_input_tokens.unwrap_or(0)).saturating_add(written));
-    Usage { input_tokens, cached_input_tokens, output_tokens: tokens("outputTokens"), ..Usage::default() }
+        other => reading::undocumented(key, other, oddities),
+    })
 }
 
 #[cfg(test)]

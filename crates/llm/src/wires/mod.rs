@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod bedrock;
+mod blocks;
 mod error;
 mod gemini;
 mod openai;
