@@ -49,7 +49,7 @@ pub(super) struct AuditArgs {
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
     /// Write to a file instead of standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
     width: WidthArgs,
@@ -60,7 +60,7 @@ Examples:
   m3 audit predictions.json references.json
   m3 audit predictions.json references.json --id 00050000
   m3 audit predictions.json references.json --worst 10 | less
-  m3 audit predictions.json references.json --ask openai:gpt-5
+  m3 audit predictions.json references.json --llm openai:gpt-5
   m3 audit predictions.json references.json --html audit.html
   m3 audit predictions.json references.json --html audit.html \\
       --images benchmark/

@@ -42,7 +42,7 @@ pub(super) struct CallArgs {
     #[arg(long, value_enum, default_value_t = FormatArg::Text)]
     format: FormatArg,
     /// File to write to, instead of standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Folder that the server works in and that images are saved into [default: a new temporary one, kept if
     /// anything is in it]

@@ -41,7 +41,7 @@ pub(super) struct CompareArgs {
     #[arg(long, value_enum)]
     format: Option<CompareFormArg>,
     /// Write to a file instead of standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
     width: WidthArgs,

@@ -26,9 +26,9 @@ use crate::cli::common::scoring::ask_same::AskSameArgs;
 use crate::cli::common::scoring::fidelity_model::{MODEL_FILE, ModelArg};
 use crate::report::{fidelity_sheets, sources_sheets, training_sheets};
 
-/// Options of `m3 fidelity`.
+/// Options of `m3 fidelity`. `-o` is still the old name of `--model-out` (`cli/old_options.rs`).
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("out", |arg| arg.short(None)))]
 pub(super) struct FidelityArgs {
     /// Labelled pairs of arguments, each {"tool", "a", "b", "same": 1 or 0, "edit", "question", "schema"}, in a list or a
     /// line each; or labels as `m3 review --label` writes them: strong is the same, weak is not, medium is left out; or
@@ -48,16 +48,16 @@ pub(super) struct FidelityArgs {
     #[arg(long, value_enum, default_value_t = Profile::Paper)]
     profile: Profile,
     /// Adapt the model to the pairs, and say on pairs that it has not seen whether that is better
-    #[arg(long, requires = "model", conflicts_with_all = ["similarity", "threshold", "profile", "ask"])]
+    #[arg(long, requires = "model", conflicts_with_all = ["similarity", "threshold", "profile", "llm"])]
     train: bool,
     /// Train on these pairs alone instead, each file a source; also report what the model of all other files reaches on each
     #[arg(long, requires = "train")]
     anew: bool,
     /// The folder for the model
-    #[arg(short = 'o', long = "model-out", value_name = "DIR", requires = "train")]
+    #[arg(long = "model-out", value_name = "DIR", requires = "train")]
     model: Option<PathBuf>,
     /// Say what the model was made from, and what the model of all other sources reaches on each; compares no pairs
-    #[arg(long, conflicts_with_all = ["pairs", "similarity", "threshold", "tools", "profile", "train", "model", "ask", "encoder", "threads", "batch_size", "no_cache"])]
+    #[arg(long, conflicts_with_all = ["pairs", "similarity", "threshold", "tools", "profile", "train", "model", "llm", "encoder", "threads", "batch_size", "no_cache"])]
     sources: bool,
     #[command(flatten)]
     by: ModelArg,
@@ -75,9 +75,9 @@ Examples:
   m3 fidelity labels.json
   m3 fidelity pairs.json --similarity cosine --threshold 0.6
   m3 fidelity pairs.json --tools catalog.json --out fidelity.json
-  m3 fidelity pairs.json --ask openai:gpt-5 --ask-record asked.tape
-  m3 fidelity pairs.json --ask replay:asked.tape
-  m3 fidelity --train labels.json -o our-model
+  m3 fidelity pairs.json --llm openai:gpt-5 --record asked.tape
+  m3 fidelity pairs.json --llm replay:asked.tape
+  m3 fidelity --train labels.json --model-out our-model
   m3 fidelity --sources
   m3 score predictions.json references.json --fidelity-model our-model
 
@@ -153,7 +153,7 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
 /// Refuses to ask a model about scores that are no probabilities, and options that do nothing.
 fn check_ask(args: &FidelityArgs) -> Result<(), Failure> {
     if args.ask.is_wanted() && args.similarity == Similarity::Cosine {
-        let message = "`--ask` is for pairs that fidelity is not sure of, and cosines are no probabilities\n\
+        let message = "`--llm` is for pairs that fidelity is not sure of, and cosines are no probabilities\n\
                        hint: leave out `--similarity cosine`";
         return Err(Failure::new(code::INPUT, message));
     }

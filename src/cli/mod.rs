@@ -18,6 +18,7 @@ mod judge;
 mod leaderboard;
 mod library;
 mod man;
+mod old_options;
 mod outcomes;
 mod record;
 mod review;
@@ -171,12 +172,14 @@ pub fn main() -> ExitCode {
 #[must_use]
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     common::file_size::outlive_limit();
+    let (arguments, notes) = old_options::renamed(arguments);
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => return ended(said(&error)),
     };
     anstream::ColorChoice::from(cli.common.color).write_global();
     let printer = Printer::new(cli.common.quiet);
+    notes.iter().for_each(|note| printer.warn(note));
     if let Some(mebibytes) = cli.common.max_unpacked {
         m3_support::unpack::allow(mebibytes << 20);
     }

@@ -31,7 +31,7 @@ pub(super) struct RecordArgs {
     servers: PathBuf,
     /// File of the trajectories with the results of their calls; `-` for standard output
     #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
+    out: PathBuf,
     /// Leave pictures and other files in the results, as Base64 [default: files in the folder `results` beside the
     /// output]
     #[arg(long)]
@@ -60,20 +60,20 @@ const REASON: usize = 120;
 
 /// Makes the calls of trajectories and records what they return.
 pub(super) fn run(args: &RecordArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
-    let has_place = args.output != Path::new("-") && is_plain(&args.output);
+    let has_place = args.out != Path::new("-") && is_plain(&args.out);
     if !has_place && !args.inline_pictures {
         let message = format!(
             "pictures are written beside the output, and {} is no place\nhint: name a file with `-o`, or \
              `--inline-pictures` leaves them in the results",
-            in_quotes(&args.output)
+            in_quotes(&args.out)
         );
         return Err(Failure::new(code::INPUT, message));
     }
     let path = args.trajectories.path(printer);
     let inputs = [path, &args.servers];
     let file = input::open_predicted(path, printer)?;
-    let output = Output::open(Some(&args.output), &inputs, printer)?;
-    let files = if args.inline_pictures { ResultFiles::inside() } else { ResultFiles::beside(&args.output) };
+    let output = Output::open(Some(&args.out), &inputs, printer)?;
+    let files = if args.inline_pictures { ResultFiles::inside() } else { ResultFiles::beside(&args.out) };
     let mut recording = Recording { output, has_any: false, files, counts: RecordCounts::default() };
     let inputs = Inputs { path, file: &file, tools: None, action: "recording" };
     args.replay.run(&args.servers, &inputs, &mut |found| recording.push(found), (common, printer))?;

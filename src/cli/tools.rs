@@ -40,7 +40,7 @@ pub(super) struct ToolsArgs {
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
     /// File to write to, instead of standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Show the state of each server instead of its tools
     #[arg(long, conflicts_with = "search")]

@@ -370,7 +370,7 @@ fn a_folder_of_images_that_is_not_there_is_an_error_everywhere() {
         vec!["review", &copy, "--no-open"],
         vec!["run", &tasks, "--llm", cassette, "-o", out],
         vec!["judge", &predictions, "--llm", cassette, "-o", file],
-        vec!["grade", &predictions, &references, "--judges", cassette],
+        vec!["grade", &predictions, &references, "--llm", cassette],
         vec!["outcomes", &predictions, "--servers", "servers/local.json"],
     ] {
         let mut m3 = m3_bare(folder.path());

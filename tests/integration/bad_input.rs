@@ -230,7 +230,7 @@ fn an_id_twice_with_other_content_is_an_error_unless_the_last_is_asked_for() {
     assert!(
         message.contains("/1 (id `a`)")
             && message.contains("differs from /0")
-            && message.contains("--duplicates last")
+            && message.contains("(`duplicates`: `last`)")
     );
     for options in [["--duplicates", "last"], ["--profile", "open-m3-bench"]] {
         let Some(mut m3) = m3() else { return };
@@ -362,8 +362,9 @@ fn a_small_file_does_not_become_a_large_one() {
     gzip.finish().unwrap();
     for (arguments, reason) in [
         (vec!["validate"], "it becomes more than 128 times as large when it is unpacked"),
-        (vec!["import", "-o", "/dev/null"], "(if it should: `m3 --max-unpacked MIB`)"),
-        (vec!["validate", "--max-unpacked", "70"], "it becomes larger than `--max-unpacked` lets it"),
+        (vec!["import", "-o", "/dev/null"], "(if it should: `--max-unpacked MIB`)"),
+        (vec!["show"], "hint: if it should: `--max-unpacked MIB`"),
+        (vec!["validate", "--max-unpacked", "70"], "it becomes larger than unpacked files may be"),
         (vec!["validate", "--max-unpacked", "200"], "no trajectories"),
     ] {
         let output = run(crate::support::m3_bare(folder.path()).args(arguments).arg(&packed));

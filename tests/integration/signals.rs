@@ -117,7 +117,7 @@ fn commands_that_wait_for_a_model_end_at_a_signal() {
     for arguments in [
         "run tasks.json --servers servers.json --llm MODEL -o out",
         "judge predictions.json --llm MODEL -o references.json",
-        "grade predictions.json --judges MODEL",
+        "grade predictions.json --llm MODEL",
         "outcomes doubtful.json --tools tools.json --llm MODEL",
     ] {
         end_at_signals(arguments, Stage::new, |stage| !stage.model.requests().is_empty());

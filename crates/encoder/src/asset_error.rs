@@ -124,9 +124,8 @@ pub enum AssetError {
 fn unknown_message(name: &str, near: &str, count: usize) -> String {
     let name = shortened(name, 80);
     format!(
-        "`--encoder` (or M3_ENCODER_DIR) names `{MODEL_PREFIX}{name}`, and fastembed has no text model `{name}`\n\
-         hint: did you mean {near}? `m3 setup --help` lists all {count}; fastembed's models of pictures, of sparse \
-         vectors and for reranking cannot be used"
+        "the encoder is `{MODEL_PREFIX}{name}`, and none of fastembed's {count} text models is `{name}` (its models of \
+         pictures, of sparse vectors and for reranking cannot be used)\nhint: did you mean {near}?"
     )
 }
 

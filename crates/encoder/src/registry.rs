@@ -132,6 +132,6 @@ mod tests {
     #[test]
     fn a_mistyped_name_is_answered_with_near_ones() {
         let message = find("BGESmalENV15").unwrap_err().to_string();
-        assert!(message.contains("`BGESmallENV15`") && message.contains("m3 setup --help"), "{message}");
+        assert!(message.contains("`BGESmallENV15`") && message.contains("did you mean"), "{message}");
     }
 }

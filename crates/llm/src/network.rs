@@ -28,7 +28,7 @@ const WAIT_BEFORE_AN_ANSWER: Duration = Duration::from_secs(2);
 
 /// The message when an address refuses a request without a key.
 const NO_KEY_SENT: &str = "no key was sent\nhint: an address of your own gets the key of the variable that \
-                           `--llm-key-from VARIABLE` names (`--ask-key-from` with `--ask`)";
+                           `--llm-key-from VARIABLE` names";
 
 /// A provider, and the options for asking it.
 #[derive(Debug)]

@@ -94,7 +94,7 @@ pub struct ScoreSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(required)]
     pub fidelity_model: Option<FidelityModelReport>,
-    /// What a language model was asked about matched pairs whose fidelity is uncertain, with `--ask`.
+    /// What a language model was asked about matched pairs whose fidelity is uncertain, with `--llm`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<AskedReport>,
     /// What calls are aligned by: `cosine` or `typed`.

@@ -30,12 +30,10 @@ pub fn most_of(compressed: u64) -> u64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TooLarge {
     /// The unpacked size exceeds the largest growth of an honest file.
-    #[error(
-        "it becomes more than {MOST_GROWTH} times as large when it is unpacked (if it should: `m3 --max-unpacked MIB`)"
-    )]
+    #[error("it becomes more than {MOST_GROWTH} times as large when it is unpacked")]
     Growth,
     /// Larger than the user lets it become.
-    #[error("it becomes larger than `--max-unpacked` lets it")]
+    #[error("it becomes larger than unpacked files may be")]
     Allowed,
 }
 

@@ -68,8 +68,7 @@ impl<'a> Archive<'a> {
             read.map_err(|error| format!("damaged: {error}"))?;
         }
         if size > most || bytes.len() as u64 > most {
-            let hint = "`m3 --max-unpacked MIB` says how much a file may become";
-            return Err(format!("more than {most} bytes when decompressed ({hint})"));
+            return Err(format!("more than {most} bytes when unpacked, the most that it may become"));
         }
         if bytes.len() as u64 != size {
             return Err(format!("damaged: {} bytes instead of {size}", bytes.len()));

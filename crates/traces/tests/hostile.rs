@@ -164,9 +164,7 @@ fn entries_that_grow_beyond_the_limit_are_left_out() {
     assert!(bytes.len() < 1 << 20);
     let counts = read_as("inspect-eval", bytes);
     assert_eq!(counts.calls, 1);
-    counts.warns(
-        "when decompressed (`m3 --max-unpacked MIB` says how much a file may become); the sample is left out",
-    );
+    counts.warns("when unpacked, the most that it may become; the sample is left out");
 }
 
 #[test]

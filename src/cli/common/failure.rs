@@ -8,8 +8,8 @@ use m3_executor::TooManyTools;
 use m3_score::{RoleRulesError, ScoreError, ThresholdError};
 use m3_support::files;
 use m3_support::journal::JournalError;
+use m3_trajectory::WholeFileError;
 use m3_trajectory::catalog::CatalogError;
-use m3_trajectory::{SourceError, WholeFileError};
 
 /// The place where a report is prepared.
 pub(in crate::cli) const TEMPORARY: &str = "the folder for temporary files (TMPDIR)";
@@ -91,14 +91,6 @@ fn unwrapped(cause: &io::Error) -> &io::Error {
     match cause.get_ref().and_then(|inner| inner.downcast_ref::<csv::Error>()).map(csv::Error::kind) {
         Some(csv::ErrorKind::Io(inner)) => inner,
         _ => cause,
-    }
-}
-
-impl From<SourceError> for Failure {
-    fn from(error: SourceError) -> Self {
-        let code =
-            if let SourceError::Spool { cause, .. } = &error { Self::code_of(cause) } else { code::INPUT };
-        Self::new(code, error.to_string())
     }
 }
 

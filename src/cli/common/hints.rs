@@ -7,7 +7,7 @@ use m3_encoder::{AssetError, CacheError, CacheTrouble, OnnxError};
 use m3_servers::candidates::CandidateError;
 use m3_servers::distractors::DistractorError;
 use m3_servers::simulated::SimulationError;
-use m3_trajectory::OpenError;
+use m3_trajectory::{OpenError, SourceError};
 
 use super::failure::{Failure, code};
 
@@ -29,8 +29,21 @@ fn assets_message(error: &AssetError) -> String {
             with_hint(error, "`m3 setup --force` fetches it again; one placed by hand should be copied again")
         }
         AssetError::NotFetched { .. } => with_hint(error, "`m3 setup` tries again"),
+        AssetError::UnknownModel { .. } => with_hint(error, "`m3 setup --help` lists all"),
         AssetError::NoCacheDir => with_hint(error, "`--cache-dir` names one too"),
         _ => error.to_string(),
+    }
+}
+
+impl From<SourceError> for Failure {
+    fn from(error: SourceError) -> Self {
+        let code =
+            if let SourceError::Spool { cause, .. } = &error { Self::code_of(cause) } else { code::INPUT };
+        let message = match &error {
+            SourceError::GzipReader { .. } => with_hint(&error, "if it should: `--max-unpacked MIB`"),
+            _ => error.to_string(),
+        };
+        Self::new(code, message)
     }
 }
 

@@ -89,7 +89,7 @@ pub(in crate::cli) struct FormArgs {
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
     /// Write to a file instead of standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
     width: WidthArgs,

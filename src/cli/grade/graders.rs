@@ -13,10 +13,10 @@ use crate::cli::common::printer::Printer;
 
 /// Opens all graders. One that cannot be asked is missing; if none can, there is nothing to do.
 pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, Vec<Arc<Recorder>>), Failure> {
-    let mut named = args.text_judges.iter().chain(args.judge_key_from.iter().map(|(judge, _)| judge));
-    if let Some(unknown) = named.find(|name| !args.judges.contains(name)) {
+    let mut named = args.no_images_for.iter().chain(args.llm_key_from.iter().map(|(judge, _)| judge));
+    if let Some(unknown) = named.find(|name| !args.llm.contains(name)) {
         let message =
-            format!("`{}` is not one of --judges\nhint: write it in the same way", shortened(unknown, 100));
+            format!("`{}` is not one of --llm\nhint: write it in the same way", shortened(unknown, 100));
         return Err(Failure::new(code::INPUT, message));
     }
     if let Some(folder) = &args.record {
@@ -24,10 +24,10 @@ pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, V
             .map_err(|cause| Failure::output(&format!("`{}`", folder.display()), &cause))?;
     }
     let (mut graders, mut recorders): (Vec<Grader>, Vec<Arc<Recorder>>) = (Vec::new(), Vec::new());
-    for (index, written) in args.judges.iter().enumerate() {
-        let key = args.judge_key_from.iter().find(|(judge, _)| judge == written);
+    for (index, written) in args.llm.iter().enumerate() {
+        let key = args.llm_key_from.iter().find(|(judge, _)| judge == written);
         let key = key.map(|(_, variable)| variable.as_str());
-        let has_eyes = !args.no_images && !args.text_judges.contains(written);
+        let has_eyes = !args.no_images && !args.no_images_for.contains(written);
         let grader = match open_model(written, key, args.workers.into(), printer) {
             Ok((model, played)) => {
                 let path = args.record.as_ref().map(|folder| folder.join(cassette_name(index, model.name())));
@@ -68,7 +68,7 @@ pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, V
     Ok((panel, recorders))
 }
 
-/// The file of a grader's cassette: its place in `--judges`, and its name as far as files may have it.
+/// The file of a grader's cassette: its place in `--llm`, and its name as far as files may have it.
 fn cassette_name(index: usize, name: &impl std::fmt::Display) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name: String = name.to_string().chars().map(|c| if is_plain(c) { c } else { '-' }).take(80).collect();

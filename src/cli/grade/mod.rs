@@ -33,9 +33,9 @@ use crate::cli::common::results::TablesArgs;
 use crate::cli::common::scoring::grouping::ByArg;
 use crate::report::grade_sheets;
 
-/// Options of `m3 grade`.
+/// Options of `m3 grade`. `-o` is still the old name of `--graded` (`cli/old_options.rs`).
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("out", |arg| arg.short(None)))]
 pub(super) struct GradeArgs {
     /// Predicted trajectories: JSON, JSON Lines, either with gzip; a trace of another program (docs/import.md)
     predictions: PathBuf,
@@ -43,7 +43,7 @@ pub(super) struct GradeArgs {
     references: Option<PathBuf>,
     /// The judges, such as openai:gpt-5,anthropic:claude-opus-4-1 or replay:FILE (docs/models.md)
     #[arg(long, value_name = "MODEL", value_delimiter = ',', required = true)]
-    judges: Vec<String>,
+    llm: Vec<String>,
     /// What judges are asked
     #[arg(long, value_enum, default_value_t = RUBRICS[0])]
     rubric: RubricArg,
@@ -55,15 +55,15 @@ pub(super) struct GradeArgs {
     /// Folder that the images are in [default: those of the references and the predictions, and the ones above]
     #[arg(long, value_name = "DIR")]
     images: Option<PathBuf>,
-    /// Judges, as named by --judges, that are shown no images
+    /// Judges, as named by --llm, that are shown no images
     #[arg(long, value_name = "MODEL", value_delimiter = ',')]
-    text_judges: Vec<String>,
+    no_images_for: Vec<String>,
     /// Show images to no judge
     #[arg(long)]
     no_images: bool,
     /// Variable that holds a judge's key, by the judge's name; repeatable [default: the provider's own]
     #[arg(long, value_name = "MODEL=VARIABLE", value_parser = parse_key)]
-    judge_key_from: Vec<(String, String)>,
+    llm_key_from: Vec<(String, String)>,
     #[command(flatten)]
     replies: ReplyArgs,
     /// Catalog of the tools that predictions could call, shown to judges where the rubric asks for it
@@ -73,13 +73,13 @@ pub(super) struct GradeArgs {
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: u16,
     /// Write the predictions with their grades
-    #[arg(short = 'o', long, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// Where answers are kept, so that none is asked for twice [default: beside --output, or beside the predictions,
+    #[arg(long, value_name = "FILE")]
+    graded: Option<PathBuf>,
+    /// Where answers are kept, so that none is asked for twice [default: beside --graded, or beside the predictions,
     /// with the ending .answers.jsonl]
     #[arg(long, value_name = "FILE")]
     answers: Option<PathBuf>,
-    /// Keep what judges were asked and said in this folder, a cassette for each; --judges replay:FILE plays one
+    /// Keep what judges were asked and said in this folder, a cassette for each; --llm replay:FILE plays one
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
     /// What people say of the same tasks, JSON or CSV: id, pass or score, and where known person and measure
@@ -100,12 +100,12 @@ pub(super) struct GradeArgs {
 
 const EXAMPLES: &str = "\
 Examples:
-  m3 grade predictions.json references.json -o graded.json \\
-      --judges openai:gpt-5,anthropic:claude-opus-4-1,gemini:gemini-2.5-pro,openai:gpt-4.1
-  m3 grade predictions.json references.json --judges openai:o3-mini \\
+  m3 grade predictions.json references.json --graded graded.json \\
+      --llm openai:gpt-5,anthropic:claude-opus-4-1,gemini:gemini-2.5-pro,openai:gpt-4.1
+  m3 grade predictions.json references.json --llm openai:o3-mini \\
       --rubric mcp-eval --by-type
-  m3 grade predictions.json --judges openai:o4-mini --rubric mcp-bench
-  m3 grade predictions.json references.json --judges openai:gpt-5 \\
+  m3 grade predictions.json --llm openai:o4-mini --rubric mcp-bench
+  m3 grade predictions.json references.json --llm openai:gpt-5 \\
       --labels people.csv --out grades.json
 
 docs/grade.md explains rubrics, answers that are missing, and agreement.";
@@ -166,7 +166,7 @@ pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
     let (inputs, answers) = (args.inputs(), args.answers_path());
     let graded_to = args.open_output(&inputs, answers.as_deref(), printer)?;
     let kept: Vec<&Path> =
-        inputs.iter().copied().chain(answers.as_deref()).chain(args.output.as_deref()).collect();
+        inputs.iter().copied().chain(answers.as_deref()).chain(args.graded.as_deref()).collect();
     let mut report_to = args.tables.form.open(&kept, printer)?;
     let sources = Sources::open(args, &predictions, references.as_ref(), printer)?;
     let store = match &answers {
@@ -211,13 +211,13 @@ impl GradeArgs {
         printer: Printer,
     ) -> Result<Option<Output>, Failure> {
         refuse_equal(inputs, answers.as_slice())?;
-        if self.output.as_deref() == Some(Path::new("-")) && self.tables.form.is_to_standard_output() {
+        if self.graded.as_deref() == Some(Path::new("-")) && self.tables.form.is_to_standard_output() {
             let message = "the predictions and the report would be one text on standard output\nhint: name a file for \
                            one of them, with `-o` or `--out`";
             return Err(Failure::new(code::INPUT, message));
         }
         let kept: Vec<&Path> = inputs.iter().copied().chain(answers).collect();
-        self.output.as_deref().map(|path| Output::open(Some(path), &kept, printer)).transpose()
+        self.graded.as_deref().map(|path| Output::open(Some(path), &kept, printer)).transpose()
     }
 
     /// The file of kept answers; none for predictions from standard input, unless the user names one.
@@ -228,7 +228,7 @@ impl GradeArgs {
             PathBuf::from(name)
         };
         self.answers.clone().or_else(|| {
-            let path = self.output.as_ref().filter(|path| is_plain(path)).unwrap_or(&self.predictions);
+            let path = self.graded.as_ref().filter(|path| is_plain(path)).unwrap_or(&self.predictions);
             (path != Path::new("-")).then(|| beside(path))
         })
     }

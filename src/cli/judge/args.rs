@@ -29,7 +29,7 @@ pub(in crate::cli) struct JudgeArgs {
     pub(super) rules_only: bool,
     /// File of the references; runs that give no reference go to REF.rejected.json
     #[arg(short, long, value_name = "REF")]
-    pub(super) output: PathBuf,
+    pub(super) out: PathBuf,
     /// Replace REF even if people have changed or reviewed it
     #[arg(long)]
     pub(super) overwrite: bool,

@@ -62,7 +62,7 @@ pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result
             "`--temperature` and `--max-output-tokens` are for a judge, and `--rules-only` asks none";
         return Err(Failure::new(code::INPUT, message));
     }
-    let targets = Targets::of(&args.output)?;
+    let targets = Targets::of(&args.out)?;
     let files = inputs::files(&args.predictions)?;
     let mut read: Vec<&Path> = files.iter().map(std::path::PathBuf::as_path).collect();
     read.extend(args.tools.as_deref().into_iter().chain(args.verify.as_deref()));

@@ -14,16 +14,22 @@ use crate::cli::Cli;
 use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::listener::{CommandResult, Listener, StoppedByCaller, Watch};
 use crate::cli::common::printer::Printer;
+use crate::cli::old_options::renamed;
 use crate::cli::run;
 
 /// Runs a command in this process: `arguments` are those after `m3`.
 pub fn call(arguments: impl IntoIterator<Item = OsString>, watch: Arc<Watch>) -> CommandResult {
     let listener = Listener::new(watch);
     let arguments = std::iter::once(OsString::from("m3")).chain(arguments);
+    let (arguments, notes) = renamed(arguments);
     let done = {
         let _listening = listener.start();
         catch_unwind(AssertUnwindSafe(|| match Cli::try_parse_from(arguments) {
-            Ok(cli) => run(cli, Printer::new(false)),
+            Ok(cli) => {
+                let printer = Printer::new(false);
+                notes.iter().for_each(|note| printer.warn(note));
+                run(cli, printer)
+            }
             Err(error) => said(&error),
         }))
     };

@@ -29,7 +29,7 @@ pub(in crate::cli) struct AskArgs {
     llm_key_from: Option<String>,
     /// Keep what the model was asked and what it said in a cassette; --llm replay:FILE plays it
     #[arg(long, value_name = "FILE", requires = "llm")]
-    llm_record: Option<PathBuf>,
+    record: Option<PathBuf>,
 }
 
 /// A model, and the calls that it is to be asked about.
@@ -48,8 +48,8 @@ impl AskArgs {
     pub(in crate::cli) fn open(&self, printer: Printer) -> Result<Option<Asking>, Failure> {
         let Some(llm) = &self.llm else { return Ok(None) };
         let (model, played) = open_model(llm, self.llm_key_from.as_deref(), 1, printer)?;
-        check_record(self.llm_record.as_ref(), played.as_deref())?;
-        let (model, _) = record(model, self.llm_record.as_ref())?;
+        check_record(self.record.as_ref(), played.as_deref())?;
+        let (model, _) = record(model, self.record.as_ref())?;
         let runtime = runtime()?;
         let signals = Signals::listen(&runtime);
         Ok(Some(Asking {

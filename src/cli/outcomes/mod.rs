@@ -38,9 +38,6 @@ pub(in crate::cli) struct OutcomesArgs {
     /// Configuration of MCP servers: replay every trajectory against fresh instances of them
     #[arg(long, value_name = "CONFIG")]
     servers: Option<PathBuf>,
-    /// A command of its own now: `m3 record`
-    #[arg(long, hide = true, value_name = "FILE")]
-    record: Option<PathBuf>,
     #[command(flatten)]
     replay: ReplayArgs,
     #[command(flatten)]
@@ -55,7 +52,7 @@ pub(in crate::cli) struct OutcomesArgs {
     #[arg(long, value_enum)]
     format: Option<Format>,
     /// Write the report to a file instead of standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Exit with code 1 if a share of the whole set is lower, such as success=0.9; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_floor)]
@@ -99,11 +96,6 @@ fn parse_floor(text: &str) -> Result<Floor, String> {
 
 /// Decides the outcome of every call of a file.
 pub(in crate::cli) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
-    if args.record.is_some() {
-        let message =
-            "results are recorded by a command of its own\nhint: m3 record FILE --servers CONFIG -o OUT";
-        return Err(Failure::new(code::INPUT, message));
-    }
     let format = form(args.format, args.out.as_deref())?;
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?.map(|it| ToolCatalog::from(&it));
     if let Some(catalog) = &catalog {

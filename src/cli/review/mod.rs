@@ -59,7 +59,7 @@ pub(super) struct ReviewArgs {
     #[arg(long)]
     no_open: bool,
     /// Write the references that were accepted or edited, and open no page
-    #[arg(long, value_name = "REVIEWED.json")]
+    #[arg(short, long, value_name = "REVIEWED.json")]
     out: Option<PathBuf>,
     /// With --out, write the references that nobody has decided on too
     #[arg(long, requires = "out")]

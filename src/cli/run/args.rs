@@ -26,7 +26,7 @@ pub(in crate::cli) struct RunArgs {
     pub(super) llm: String,
     /// Folder for everything that is written; the same command continues what is in it
     #[arg(short, long, value_name = "DIR")]
-    pub(super) output: PathBuf,
+    pub(super) out: PathBuf,
     /// Configuration of MCP servers (docs/mcp.md); not needed with replay:FILE
     #[arg(long, value_name = "CONFIG")]
     pub(super) servers: Option<PathBuf>,

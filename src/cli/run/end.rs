@@ -34,7 +34,7 @@ pub(super) fn say(
     let usage = end.summary.usage.plus(end.interrupted.1);
     let cost = prices.and_then(|prices| price(prices, name)).map(|price| price.cost(usage));
     print_rows(&rows(end, cost), 1)?;
-    let folder = args.output.display().to_string();
+    let folder = args.out.display().to_string();
     let folder = visible(folder.trim_end_matches('/'), false);
     if end.is_interrupted {
         printer.note("interrupted; the same command continues");

@@ -85,7 +85,7 @@ fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready, F
     let pictures = Pictures::new();
     let tasks = tasks::open(args, &model, &pictures, printer)?;
     let references = offering::references(args, printer)?;
-    let output = OutputFolder::open(&args.output)?;
+    let output = OutputFolder::open(&args.out)?;
     let (model, recorder) = record(model, args.record.as_ref())?;
     Ok(Ready {
         tasks,

@@ -25,7 +25,7 @@ pub(in crate::cli) struct ScoreArgs {
     #[arg(long, value_enum)]
     pub(super) format: Option<ScoreFormArg>,
     /// Write the report to a file instead of standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     #[command(flatten)]
     pub(super) width: WidthArgs,
@@ -50,7 +50,7 @@ Examples:
   m3 score predictions.json references.json --profile open-m3-bench
   m3 score predictions.json references.json --tool-names auto
   m3 score predictions.json references.json --similarity typed --tools catalog.json
-  m3 score predictions.json references.json --ask openai:gpt-5 --ask-record asked.tape
+  m3 score predictions.json references.json --llm openai:gpt-5 --record asked.tape
   m3 score runs/gpt-5 references.json --out gpt-5.json
   m3 score predictions.json references.json --match unordered --out junit.xml
   m3 score predictions.json references.json --out m3.sarif

@@ -1,4 +1,4 @@
-//! `m3 fidelity --ask`: a scripted model is asked about pairs that fidelity is not sure of.
+//! `m3 fidelity --llm`: a scripted model is asked about pairs that fidelity is not sure of.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use super::fidelity;
 use crate::support::{Folder, failure, follows_kept_schema, m3, m3_bare, report, run, stdout, text};
 
 /// Every score but that of equal arguments.
-pub(super) const ALL_BUT_EQUAL: [&str; 2] = ["--ask-band", "0..0.99"];
+pub(super) const ALL_BUT_EQUAL: [&str; 2] = ["--llm-band", "0..0.99"];
 
 /// Pairs that differ in one word; the tool's name tells the scripted model what to say.
 fn pairs(folder: &Folder, tools: &[&str]) -> PathBuf {
@@ -54,10 +54,10 @@ pub(super) fn name(model: &ScriptedModel) -> String {
     format!("openai@{}:scripted", model.base_url())
 }
 
-/// `m3 fidelity PAIRS --ask MODEL` with further options.
+/// `m3 fidelity PAIRS --llm MODEL` with further options.
 fn ask(pairs: &Path, model: &str, further: &[&str]) -> Option<Command> {
     let mut command = m3()?;
-    command.arg("fidelity").arg(pairs).args(["--ask", model]).args(further);
+    command.arg("fidelity").arg(pairs).args(["--llm", model]).args(further);
     Some(command)
 }
 
@@ -127,7 +127,7 @@ fn a_recording_plays_to_the_same_bytes_without_a_server() {
     let pairs = pairs(&folder, &["s/same", "s/different", "s/undecided", "s/unreadable"]);
     let model = ScriptedModel::start(Spoken::OpenAi, answer);
     let cassette = folder.path().join("asked.tape");
-    let record = ["--ask-record", cassette.to_str().unwrap()];
+    let record = ["--record", cassette.to_str().unwrap()];
     let Some(mut command) = ask(&pairs, &name(&model), &ALL_BUT_EQUAL) else { return };
     let first = stdout(command.args(record).args(["--format", "json"]));
     drop(model);
@@ -142,9 +142,8 @@ fn a_recording_plays_to_the_same_bytes_without_a_server() {
     let said = text(&run(&mut ask(&pairs, &replay, &ALL_BUT_EQUAL).unwrap()).stderr);
     assert!(said.contains("asked about 4 pairs") && said.contains("8 replies"), "{said}");
     assert!(said.contains("cannot be read: it is not the JSON object that was asked for"), "{said}");
-    let (code, said) = failure(
-        ask(&pairs, &replay, &ALL_BUT_EQUAL).unwrap().args(["--ask-record", cassette.to_str().unwrap()]),
-    );
+    let (code, said) =
+        failure(ask(&pairs, &replay, &ALL_BUT_EQUAL).unwrap().args(["--record", cassette.to_str().unwrap()]));
     assert!(code == 2 && said.contains("name another file"), "{said}");
 }
 
@@ -185,8 +184,8 @@ fn only_pairs_in_the_band_are_asked_about() {
     };
     let by_default = asked(&[], 0.25, 0.75);
     assert!(by_default < queries.len(), "some are sure");
-    assert!(asked(&["--ask-band", "0.0..0.1"], 0.0, 0.1) > 0);
-    assert_eq!(asked(&["--ask-band", "0.999..1"], 0.999, 1.0), 0);
+    assert!(asked(&["--llm-band", "0.0..0.1"], 0.0, 0.1) > 0);
+    assert_eq!(asked(&["--llm-band", "0.999..1"], 0.999, 1.0), 0);
 }
 
 #[test]
@@ -198,9 +197,9 @@ fn a_request_without_reply_is_told_and_the_report_is_written() {
     let (out, cassette) = (folder.path().join("report.json"), folder.path().join("asked.tape"));
     let mut command = ask(&pairs, &name(&model), &ALL_BUT_EQUAL).unwrap();
     command
-        .args(["--ask-key-from", "EEL_KEY", "--out", out.to_str().unwrap()])
+        .args(["--llm-key-from", "EEL_KEY", "--out", out.to_str().unwrap()])
         .env("EEL_KEY", "the-secret-key");
-    let (code, said) = failure(command.args(["--ask-record", cassette.to_str().unwrap()]));
+    let (code, said) = failure(command.args(["--record", cassette.to_str().unwrap()]));
     assert_eq!(model.problems(), Vec::<String>::new());
     assert!(code == 3 && said.contains("1 of 2 pairs got no reply") && said.contains("hint:"), "{said}");
     assert!(said.contains("against the policy"), "{said}");
@@ -245,21 +244,21 @@ fn what_cannot_be_asked_is_refused_before_anything_is_done() {
     };
     let model = "openai@http://127.0.0.1:9:m";
     for (options, expected) in [
-        (&["--ask", model, "--similarity", "cosine"][..], "cosines are no probabilities"),
-        (&["--ask", model, "--train", "-o", "model"], "cannot be used with"),
-        (&["--ask-record", "asked.tape"], "--ask <MODEL>"),
-        (&["--temperature", "0"], "`--ask MODEL` names one"),
-        (&["--ask", model, "--ask-band", "0.9..0.1"], "should not be above"),
-        (&["--ask", model, "--ask-record", "pairs.json"], "name another one"),
-        (&["--ask", model, "--ask-record", "x", "--out", "x"], "name another one"),
-        (&["--ask", "replay:played.tape", "--out", "played.tape"], "name another one"),
-        (&["--ask", "gpt"], "hint:"),
-        (&["--ask", "replay:none.tape"], "none.tape"),
+        (&["--llm", model, "--similarity", "cosine"][..], "cosines are no probabilities"),
+        (&["--llm", model, "--train", "--model-out", "model"], "cannot be used with"),
+        (&["--record", "asked.tape"], "--llm <MODEL>"),
+        (&["--temperature", "0"], "`--llm MODEL` names one"),
+        (&["--llm", model, "--llm-band", "0.9..0.1"], "should not be above"),
+        (&["--llm", model, "--record", "pairs.json"], "name another one"),
+        (&["--llm", model, "--record", "x", "--out", "x"], "name another one"),
+        (&["--llm", "replay:played.tape", "--out", "played.tape"], "name another one"),
+        (&["--llm", "gpt"], "hint:"),
+        (&["--llm", "replay:none.tape"], "none.tape"),
     ] {
         let (code, said) = refused(options);
         assert!(code == 2 && said.contains(expected), "{options:?}: {said}");
     }
     assert!(!folder.path().join("x").exists(), "no recording was begun");
-    let (code, said) = refused(&["--ask", "openai:gpt-5"]);
+    let (code, said) = refused(&["--llm", "openai:gpt-5"]);
     assert!(code == 4 && said.contains("OPENAI_API_KEY"), "{said}");
 }

@@ -1,4 +1,4 @@
-//! `m3 score --ask` and `m3 audit --ask`: a scripted model is asked about matched pairs that fidelity is not sure of.
+//! `m3 score --llm` and `m3 audit --llm`: a scripted model is asked about matched pairs that fidelity is not sure of.
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::ExitStatusExt as _;
@@ -46,7 +46,7 @@ fn m3_of(command: &str, files: &[PathBuf; 2], further: &[&str]) -> Option<Comman
 
 /// The same with a model that is asked about everything that is not equal.
 fn ask(command: &str, files: &[PathBuf; 2], model: &str, further: &[&str]) -> Option<Command> {
-    let mut m3 = m3_of(command, files, &["--ask", model])?;
+    let mut m3 = m3_of(command, files, &["--llm", model])?;
     m3.args(ALL_BUT_EQUAL).args(further);
     Some(m3)
 }
@@ -150,7 +150,7 @@ fn answers_do_not_enter_the_cache() {
         report(&mut m3)
     };
     let model = ScriptedModel::start(Spoken::OpenAi, answer);
-    let asked = score(&["--ask", &name(&model), ALL_BUT_EQUAL[0], ALL_BUT_EQUAL[1]]);
+    let asked = score(&["--llm", &name(&model), ALL_BUT_EQUAL[0], ALL_BUT_EQUAL[1]]);
     assert_eq!(asked["asked"]["same"], 1);
     let (cached, fresh) = (score(&[]), score(&["--no-cache"]));
     assert_eq!(cached, fresh);
@@ -163,7 +163,7 @@ fn an_audit_marks_arguments_by_the_answers_and_says_who_was_asked() {
     let files = files(&folder, &TOOLS);
     let model = ScriptedModel::start(Spoken::OpenAi, answer);
     let cassette = folder.path().join("asked.tape");
-    let record = ["--ask-record", cassette.to_str().unwrap()];
+    let record = ["--record", cassette.to_str().unwrap()];
     let Some(mut scored) = ask("score", &files, &name(&model), &record) else { return };
     let scored = report(&mut scored);
     let replay = format!("replay:{}", cassette.display());
@@ -207,7 +207,7 @@ fn a_recording_plays_to_the_same_bytes_in_every_form() {
         [("score", "json"), ("score", "markdown"), ("score", "table"), ("audit", "json"), ("audit", "table")];
     let mut printed = Vec::new();
     for (command, form) in forms {
-        let further = ["--format", form, "--ask-record", record];
+        let further = ["--format", form, "--record", record];
         let Some(mut command) = ask(command, &files, &name(&model), &further) else { return };
         printed.push(stdout(&mut command));
     }
@@ -254,7 +254,7 @@ fn scores_that_were_settled_otherwise_are_not_compared() {
         ] {
             let (code, said) = failure(&mut compared(other));
             assert!(code == 2 && said.contains("scripted asked about 0 to 0.99 and "), "{said}");
-            assert!(said.contains(expected) && said.contains("`--ask`"), "{said}");
+            assert!(said.contains(expected) && said.contains("`--llm`"), "{said}");
         }
         stdout(&mut compared(&same));
     }
@@ -267,7 +267,7 @@ fn requests_without_reply_are_told_and_the_report_is_written() {
     let model = ScriptedModel::start_with_key(Spoken::OpenAi, "the-secret-key", answer);
     let (out, cassette) = (folder.path().join("report.json"), folder.path().join("asked.tape"));
     for command in ["score", "audit"] {
-        let further = ["--ask-key-from", "EEL_KEY", "--out", out.to_str().unwrap(), "--ask-record"];
+        let further = ["--llm-key-from", "EEL_KEY", "--out", out.to_str().unwrap(), "--record"];
         let Some(mut m3) = ask(command, &files, &name(&model), &further) else { return };
         let (code, said) = failure(m3.arg(&cassette).env("EEL_KEY", "the-secret-key"));
         assert!(code == 3 && said.contains("1 of 2 pairs got no reply"), "{said}");
@@ -311,23 +311,23 @@ fn what_cannot_be_asked_is_refused_before_anything_is_done() {
             failure(m3.arg(command).args(&files).args(further))
         };
         for (options, expected) in [
-            (&["--ask-record", "asked.tape"][..], "--ask <MODEL>"),
-            (&["--ask-band", "0.1..0.9"], "--ask <MODEL>"),
-            (&["--temperature", "0"], "`--ask MODEL` names one"),
-            (&["--ask", model, "--ask-band", "0.9..0.1"], "should not be above"),
-            (&["--ask", model, "--ask-record", "predictions.json"], "name another one"),
-            (&["--ask", model, "--ask-record", "x.json", "--out", "x.json"], "name another one"),
+            (&["--record", "asked.tape"][..], "--llm <MODEL>"),
+            (&["--llm-band", "0.1..0.9"], "--llm <MODEL>"),
+            (&["--temperature", "0"], "`--llm MODEL` names one"),
+            (&["--llm", model, "--llm-band", "0.9..0.1"], "should not be above"),
+            (&["--llm", model, "--record", "predictions.json"], "name another one"),
+            (&["--llm", model, "--record", "x.json", "--out", "x.json"], "name another one"),
             (
-                &["--ask", "replay:played.tape", "--format", "json", "--out", "played.tape"],
+                &["--llm", "replay:played.tape", "--format", "json", "--out", "played.tape"],
                 "name another one",
             ),
-            (&["--ask", "replay:none.tape"], "none.tape"),
+            (&["--llm", "replay:none.tape"], "none.tape"),
         ] {
             let (code, said) = refused(options);
             assert!(code == 2 && said.contains(expected), "{command} {options:?}: {said}");
         }
         assert!(!folder.path().join("x.json").exists(), "no recording was begun");
-        let (code, said) = refused(&["--ask", "openai:gpt-5"]);
+        let (code, said) = refused(&["--llm", "openai:gpt-5"]);
         assert!(code == 4 && said.contains("OPENAI_API_KEY"), "{said}");
     }
 }
@@ -335,7 +335,7 @@ fn what_cannot_be_asked_is_refused_before_anything_is_done() {
 /// Starts `m3 score` with a model, so that it can be interrupted.
 fn start(files: &[PathBuf; 2], model: &str, cache: &Path) -> Option<std::process::Child> {
     let mut m3 = m3_process(cache, encoder()?);
-    m3.arg("score").args(files).args(["--format", "json", "--ask", model]).args(ALL_BUT_EQUAL);
+    m3.arg("score").args(files).args(["--format", "json", "--llm", model]).args(ALL_BUT_EQUAL);
     Some(m3.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
 }
 

@@ -198,7 +198,7 @@ fn a_model_that_learned_nothing_is_warned_of() {
     let output = m3
         .args(["fidelity", "--train"])
         .arg(&pairs)
-        .arg("-o")
+        .arg("--model-out")
         .arg(folder.path().join("model"))
         .output()
         .unwrap();
@@ -248,7 +248,7 @@ fn a_model_is_made_from_labelled_pairs() {
     let pairs = folder.json("pairs.json", &json!((0..60).map(pair).collect::<Vec<_>>()));
     let train = |name: &str| {
         let out = folder.path().join(name);
-        let report = report(m3()?.arg("fidelity").arg("--train").arg(&pairs).arg("-o").arg(&out));
+        let report = report(m3()?.arg("fidelity").arg("--train").arg(&pairs).arg("--model-out").arg(&out));
         Some((report, std::fs::read(out.join("model.json")).unwrap()))
     };
     let Some((trained, model)) = train("one") else { return };
@@ -267,7 +267,7 @@ fn a_model_is_made_from_labelled_pairs() {
         .arg(&pairs)
         .arg("--fidelity-model")
         .arg(&used)
-        .arg("-o")
+        .arg("--model-out")
         .arg(&twice);
     report(&mut m3_again);
     let added = |folder: &std::path::Path| {
@@ -284,13 +284,19 @@ fn a_model_is_made_from_labelled_pairs() {
         folder.json(&format!("sources/{name}.json"), &json!((from..from + 60).map(pair).collect::<Vec<_>>()));
     }
     let out = folder.path().join("anew");
-    let anew =
-        report(m3().unwrap().args(["fidelity", "--train", "--anew"]).arg(&sources).arg("-o").arg(&out));
+    let anew = report(
+        m3().unwrap().args(["fidelity", "--train", "--anew"]).arg(&sources).arg("--model-out").arg(&out),
+    );
     follows_kept_schema("fidelity-training", &anew);
     assert_eq!([&anew["figures"][0]["name"], &anew["figures"][1]["name"]], ["first", "second"]);
     // What is given twice would be learned and measured at once.
-    let again =
-        m3().unwrap().args(["fidelity", "--train"]).args([&pairs, &pairs]).arg("-o").arg(&out).output();
+    let again = m3()
+        .unwrap()
+        .args(["fidelity", "--train"])
+        .args([&pairs, &pairs])
+        .arg("--model-out")
+        .arg(&out)
+        .output();
     let again = again.unwrap();
     assert_eq!(again.status.code(), Some(2));
     assert!(text(&again.stderr).contains("`pairs` are given twice"), "{}", text(&again.stderr));
@@ -302,13 +308,13 @@ fn too_little_to_learn_from_is_refused() {
     let pairs = folder.json("pairs.json", &json!([{"tool": "s/t", "a": {}, "b": {"q": "x"}, "same": 0}]));
     let refused = |paths: &[&std::path::Path]| {
         let mut m3 = m3_bare(folder.path());
-        failure(m3.args(["fidelity", "--train", "-o"]).arg(folder.path().join("model")).args(paths))
+        failure(m3.args(["fidelity", "--train", "--model-out"]).arg(folder.path().join("model")).args(paths))
     };
     let (code, message) = refused(&[&pairs]);
     assert!(code == 2 && message.contains("0 pairs of the same and 1 of different"), "{message}");
     let beside = folder.write("pairs.again.json", std::fs::read(&pairs).unwrap());
     let mut m3 = m3_bare(folder.path());
-    m3.args(["fidelity", "--train", "--threshold", "0.4", "-o"])
+    m3.args(["fidelity", "--train", "--threshold", "0.4", "--model-out"])
         .arg(folder.path().join("model"))
         .arg(&beside);
     let (code, message) = failure(&mut m3);

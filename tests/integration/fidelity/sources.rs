@@ -140,7 +140,7 @@ fn pairs_that_the_model_has_learned_from_are_named() {
     // What a model was adapted to is among its sources.
     let out = folder.path().join("model");
     let out = out.to_str().unwrap();
-    said(&["--train", own, "-o", out]);
+    said(&["--train", own, "--model-out", out]);
     let found = said(&[own, "--fidelity-model", out]).unwrap();
     assert!(found.contains("has learned from `held-out`:"), "{found}");
     let sources = report(m3().unwrap().args(["fidelity", "--sources", "--fidelity-model", out]));

@@ -26,7 +26,7 @@ fn nothing_is_written_over_what_is_read_kept_or_written_beside_it() {
         [("g.json", "g.json"), ("g.json", "g.json.answers.jsonl"), ("references.json", "r.json")]
     {
         let mut command = tasks.grade(&[&model]);
-        let (code, said) = failure(command.args(["-o", &place(output), "--out", &place(report)]));
+        let (code, said) = failure(command.args(["--graded", &place(output), "--out", &place(report)]));
         assert_eq!(code, 2, "{said}");
         assert!(said.contains("is one of the files that are read or kept"), "{said}");
     }
@@ -241,7 +241,7 @@ fn task_completion_needs_no_reference() {
     let tasks = Tasks::new(&["a"]);
     let model = judge("5", "0.5");
     let mut command = m3_bare(tasks.folder.path());
-    command.arg("grade").arg(&tasks.predictions).args(["--judges", &name(0, &model)]);
+    command.arg("grade").arg(&tasks.predictions).args(["--llm", &name(0, &model)]);
     let found = found(&mut command, 0);
     near(&found["measures"]["task_completion"]["mean"], 0.5);
     assert_eq!(found["measures"]["information_grounding"]["tasks"], 0);

@@ -73,7 +73,7 @@ impl Tasks {
     fn grade_by(&self, judges: &str) -> Command {
         let mut command = m3_bare(self.folder.path());
         command.current_dir(self.folder.path()).arg("grade").arg(&self.predictions).arg(&self.references);
-        command.args(["--judges", judges]);
+        command.args(["--llm", judges]);
         command
     }
 }

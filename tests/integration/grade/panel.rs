@@ -26,7 +26,7 @@ fn of_four_judges_the_lowest_and_the_highest_are_left_out() {
     let judges = [judge("9", "1"), judge("2", "0.5"), judge("7.5", "0.25"), judge("8", "0")];
     let judges: Vec<_> = judges.iter().collect();
     let graded = tasks.folder.path().join("graded.json");
-    let found = report(tasks.grade(&judges).arg("-o").arg(&graded));
+    let found = report(tasks.grade(&judges).arg("--graded").arg(&graded));
     // By hand: (7.5 + 8) / 2 of 10, and (0.25 + 0.5) / 2.
     for task in found["trajectories"].as_array().unwrap() {
         near(&task["grades"]["task_completion"], 0.775);
@@ -76,7 +76,7 @@ fn nothing_is_asked_twice_and_what_has_changed_is_asked_again() {
     let tasks = Tasks::new(&["a", "b"]);
     let model = judge("9", "1");
     let graded = tasks.folder.path().join("graded.json");
-    let grade = || report(tasks.grade(&[&model]).arg("-o").arg(&graded));
+    let grade = || report(tasks.grade(&[&model]).arg("--graded").arg(&graded));
     let first = grade();
     assert_eq!(requests(&[&model]), 4);
     assert_eq!(grade(), first);
@@ -104,14 +104,14 @@ fn nothing_is_asked_twice_and_what_has_changed_is_asked_again() {
     assert_eq!(requests(&[&model]), 7);
     // Another rubric, and the same one with more passes.
     assert_eq!(
-        run(tasks.grade(&[&model]).arg("-o").arg(&graded).args(["--repeat", "2"])).status.code(),
+        run(tasks.grade(&[&model]).arg("--graded").arg(&graded).args(["--repeat", "2"])).status.code(),
         Some(0)
     );
     assert_eq!(requests(&[&model]), 11);
     // Only one process at a time can use the answers; the lock held here is released when it is dropped.
     let held = std::fs::File::open(&answers).unwrap();
     held.lock().unwrap();
-    let ended = run(tasks.grade(&[&model]).arg("-o").arg(&graded));
+    let ended = run(tasks.grade(&[&model]).arg("--graded").arg(&graded));
     assert_eq!(ended.status.code(), Some(4));
     let said = text(&ended.stderr);
     assert!(said.contains("another m3 works with"), "{said}");
@@ -168,7 +168,7 @@ fn images_are_shown_to_judges_that_see() {
     tasks.folder.json("predictions.json", &json!([with_image]));
     let judges = [judge("9", "1"), judge("2", "0.5")];
     let mut command = tasks.grade(&[&judges[0], &judges[1]]);
-    let found = report(command.args(["--text-judges", &name(1, &judges[1])]));
+    let found = report(command.args(["--no-images-for", &name(1, &judges[1])]));
     assert_eq!(found["judges"][0]["sees_images"], true);
     assert_eq!(found["judges"][1]["sees_images"], false);
     let shown = |index: usize| json!(judges[index].requests()).to_string();
@@ -233,12 +233,12 @@ fn grades_of_other_rubrics_stay() {
     };
     let passes = says("\\boxed{pass}");
     let graded = tasks.folder.path().join("graded.json");
-    report(tasks.grade(&[&model]).arg("-o").arg(&graded));
+    report(tasks.grade(&[&model]).arg("--graded").arg(&graded));
     let again = |judge: &m3_testkit::model_server::ScriptedModel, rubric: &str| -> Value {
         let mut command = crate::support::m3_bare(tasks.folder.path());
-        command.arg("grade").arg(&graded).arg(&tasks.references).args(["--judges", &name(0, judge)]);
+        command.arg("grade").arg(&graded).arg(&tasks.references).args(["--llm", &name(0, judge)]);
         let to = tasks.folder.path().join("again.json");
-        report(command.args(["--rubric", rubric, "-o"]).arg(&to));
+        report(command.args(["--rubric", rubric, "--graded"]).arg(&to));
         std::fs::rename(&to, &graded).unwrap();
         json_of(&graded)
     };
@@ -278,7 +278,7 @@ fn grades_go_by_the_score_into_the_leaderboard() {
     let tasks = Tasks::new(&["a", "b"]);
     let model = judge("9", "0.5");
     let graded = tasks.folder.path().join("graded.json");
-    report(tasks.grade(&[&model]).arg("-o").arg(&graded));
+    report(tasks.grade(&[&model]).arg("--graded").arg(&graded));
     let Some(assets) = crate::support::encoder() else { return };
     let m3 = || crate::support::m3_with_cache(tasks.folder.path(), assets);
     let score = tasks.folder.path().join("model.json");

@@ -93,7 +93,7 @@ fn what_to_do_about_ids_that_stand_twice_is_said_once() {
     let (code, said) = failure(no_encoder(&folder).arg("score").arg(&path).arg(REFERENCES));
     assert_eq!(code, 2);
     assert_eq!(said.matches("duplicate id").count(), 15, "{said}");
-    assert_eq!(said.matches("--duplicates last").count(), 1, "{said}");
+    assert_eq!(said.matches("(`duplicates`: `last`)").count(), 1, "{said}");
     // For files that are read, it is reported once, with the first place.
     let output =
         run(no_encoder(&folder).arg("score").arg(&path).arg(REFERENCES).args(["--duplicates", "last"]));

@@ -43,7 +43,7 @@ fn a_model_decides_what_no_rule_is_sure_of_and_nothing_else() {
         let mut command = m3_bare(folder.path());
         command.arg("outcomes").arg(&predictions).arg("--tools").arg(&tools).args(["--llm", llm]);
         if record {
-            command.arg("--llm-record").arg(&cassette);
+            command.arg("--record").arg(&cassette);
         }
         command
     };

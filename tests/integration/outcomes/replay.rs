@@ -299,16 +299,6 @@ fn near_distractors_are_chosen_by_the_encoder_and_a_catalog_is_no_configuration(
 }
 
 #[test]
-fn who_wants_to_record_is_told_the_command() {
-    let folder = Folder::new();
-    let predictions = json!([trajectory("a", &[&[call("stub/echo", json!({"a": 1}))]])]);
-    let mut m3 = outcomes(&folder, &predictions, &marker());
-    let (code, message) = failure(m3.args(["--record", "one.json"]));
-    assert!(code == 2 && message.contains("m3 record FILE --servers CONFIG -o OUT"), "{message}");
-    assert!(!folder.path().join("one.json").exists());
-}
-
-#[test]
 fn one_of_catalog_and_servers_is_asked_for() {
     let folder = Folder::new();
     let (code, message) = failure(m3_bare(folder.path()).args(["outcomes", "p.json"]));

@@ -95,7 +95,7 @@ impl Header {
 #[derive(Debug, thiserror::Error)]
 pub enum CassetteError {
     /// The cassette cannot be read.
-    #[error("failed to read the cassette `{}`: {source}\nhint: `--record FILE` makes one (`--ask-record FILE` with `--ask`)", path.display())]
+    #[error("failed to read the cassette `{}`: {source}\nhint: `--record FILE` makes one", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -121,7 +121,7 @@ pub enum CassetteError {
         reason: String,
     },
     /// The file is not a cassette.
-    #[error("`{}` is no cassette: {reason}\nhint: `--record FILE` makes one (`--ask-record FILE` with `--ask`)", path.display())]
+    #[error("`{}` is no cassette: {reason}\nhint: `--record FILE` makes one", path.display())]
     NotACassette {
         /// The file.
         path: PathBuf,

@@ -17,7 +17,7 @@ use super::{
 use crate::Scope;
 
 /// What to do about a request that was not recorded.
-const HINT_CHANGED: &str = "hint: what is asked has changed since it was recorded, or the recording was cut short; record it again with `--record` (`--ask-record` with `--ask`)";
+const HINT_CHANGED: &str = "hint: what is asked has changed since it was recorded, or the recording was cut short; record it again with `--record`";
 
 /// A cassette that is replayed.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ pub enum SelectionError {
     #[error(
         "`{}` and `{}` were not scored in the same way: {first} and {second}\n\
          hint: score all models by the same m3, with the same profile, encoder, similarity, thresholds, `--tool-names`, \
-         `--fidelity-model`, `--flow`, `--roles` and `--ask`", .files.0, .files.1
+         `--fidelity-model`, `--flow`, `--roles` and `--llm`", .files.0, .files.1
     )]
     Conditions {
         /// The two files.

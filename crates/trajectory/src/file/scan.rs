@@ -79,7 +79,7 @@ impl TrajectoryFile {
         }
         if !self.is_empty() && self.with_steps == 0 && self.tasks.is_empty() {
             let message = "no trajectory in it has `steps`; is it a file of trajectories? \
-                (a catalog of tools goes to `m3 score --tools`)";
+                (a catalog of tools has none)";
             self.push(Severity::Error, Place::default(), message);
         }
         if let Some(error) = error {
@@ -215,7 +215,7 @@ impl TrajectoryFile {
             (false, Duplicates::Error) => {
                 let first = self.place(first, Some(&id));
                 let first = first.line.map_or(first.pointer, |line| format!("line {line}"));
-                let hint = "; remove one, or add `--duplicates last` where the command has it";
+                let hint = "; remove one, or have the last one used (`duplicates`: `last`)";
                 let hint = if self.has_conflict { "" } else { hint };
                 self.has_conflict = true;
                 (Severity::Error, format!("duplicate id; its content differs from {first}{hint}"))

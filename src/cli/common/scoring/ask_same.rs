@@ -39,19 +39,19 @@ pub(in crate::cli) struct AskSameArgs {
     /// Put pairs whose score is uncertain to a language model, such as openai:gpt-5 or replay:FILE, in both orders;
     /// where both answers agree the pair is sure (docs/asking.md, docs/models.md)
     #[arg(long, value_name = "MODEL")]
-    ask: Option<String>,
+    llm: Option<String>,
     /// The scores that are uncertain [default: 0.25..0.75]
-    #[arg(long, value_name = "LOW..HIGH", requires = "ask", value_parser = parse_band)]
-    ask_band: Option<Band>,
+    #[arg(long, value_name = "LOW..HIGH", requires = "llm", value_parser = parse_band)]
+    llm_band: Option<Band>,
     /// Ask about no more pairs than this: if more are uncertain, nothing is sent
-    #[arg(long, value_name = "N", requires = "ask", default_value_t = AT_MOST)]
-    ask_at_most: usize,
+    #[arg(long, value_name = "N", requires = "llm", default_value_t = AT_MOST)]
+    llm_at_most: usize,
     /// Variable that holds the model's key [default: the provider's own, such as `OPENAI_API_KEY`]
-    #[arg(long, value_name = "VARIABLE", requires = "ask")]
-    ask_key_from: Option<String>,
-    /// Keep what the model was asked and what it said in a cassette; --ask replay:FILE plays it
-    #[arg(long, value_name = "FILE", requires = "ask")]
-    ask_record: Option<PathBuf>,
+    #[arg(long, value_name = "VARIABLE", requires = "llm")]
+    llm_key_from: Option<String>,
+    /// Keep what the model was asked and what it said in a cassette; --llm replay:FILE plays it
+    #[arg(long, value_name = "FILE", requires = "llm")]
+    record: Option<PathBuf>,
     #[command(flatten)]
     replies: ReplyArgs,
 }
@@ -93,7 +93,7 @@ pub(in crate::cli) struct AskedSame {
 impl AskSameArgs {
     /// Whether a model is to be asked.
     pub(in crate::cli) fn is_wanted(&self) -> bool {
-        self.ask.is_some()
+        self.llm.is_some()
     }
 
     /// Refuses options that do nothing where no model is asked.
@@ -102,7 +102,7 @@ impl AskSameArgs {
             return Ok(());
         }
         let message = "`--temperature` and `--max-output-tokens` are for a model that is asked, and none is\n\
-                       hint: `--ask MODEL` names one";
+                       hint: `--llm MODEL` names one";
         Err(Failure::new(code::INPUT, message))
     }
 
@@ -112,27 +112,27 @@ impl AskSameArgs {
         inputs: &[&Path],
         printer: Printer,
     ) -> Result<Option<AskingSame>, Failure> {
-        let Some(llm) = &self.ask else { return Ok(None) };
-        let written: Vec<&Path> = self.ask_record.iter().map(PathBuf::as_path).collect();
+        let Some(llm) = &self.llm else { return Ok(None) };
+        let written: Vec<&Path> = self.record.iter().map(PathBuf::as_path).collect();
         refuse_equal(inputs, &written)?;
-        let (model, cassette) = open_model(llm, self.ask_key_from.as_deref(), AT_ONCE, printer)?;
-        check_record(self.ask_record.as_ref(), cassette.as_deref())?;
-        let (model, recorder) = record(model, self.ask_record.as_ref())?;
+        let (model, cassette) = open_model(llm, self.llm_key_from.as_deref(), AT_ONCE, printer)?;
+        check_record(self.record.as_ref(), cassette.as_deref())?;
+        let (model, recorder) = record(model, self.record.as_ref())?;
         let settings = self.replies.settings();
         Ok(Some(AskingSame {
             model,
             recorder,
             settings,
-            band: self.ask_band.unwrap_or_default(),
-            at_most: self.ask_at_most,
-            record: self.ask_record.clone(),
+            band: self.llm_band.unwrap_or_default(),
+            at_most: self.llm_at_most,
+            record: self.record.clone(),
             is_replay: played(llm).is_some(),
         }))
     }
 
     /// The cassettes that are recorded into or played, which no report may replace.
     pub(in crate::cli) fn cassettes(&self) -> impl Iterator<Item = &Path> {
-        self.ask_record.as_deref().into_iter().chain(self.ask.as_deref().and_then(played))
+        self.record.as_deref().into_iter().chain(self.llm.as_deref().and_then(played))
     }
 }
 
@@ -150,7 +150,7 @@ impl AskingSame {
     ) -> Result<(Vec<PairReplies>, AskedSame), Failure> {
         if calls.len() > self.at_most {
             let message = format!(
-                "{} are uncertain, and `--ask-at-most` is {}; nothing was sent\nhint: allow more, or make `--ask-band` narrower: each pair is two requests",
+                "{} are uncertain, and `--llm-at-most` is {}; nothing was sent\nhint: allow more, or make `--llm-band` narrower: each pair is two requests",
                 counted(calls.len(), "pair"),
                 self.at_most
             );
@@ -168,11 +168,11 @@ impl AskingSame {
             let kept = self.record.as_ref().map(|path| path.display());
             printer.note(&match kept {
                 Some(path) => format!(
-                    "interrupted; there is no report, but {} stand in `{path}`, which `--ask replay:` plays",
+                    "interrupted; there is no report, but {} stand in `{path}`, which `--llm replay:` plays",
                     counted(asked.answered, "reply")
                 ),
                 None => format!(
-                    "interrupted; there is no report, and {} are lost; `--ask-record FILE` keeps them",
+                    "interrupted; there is no report, and {} are lost; `--record FILE` keeps them",
                     counted(asked.answered, "reply")
                 ),
             });
@@ -326,7 +326,7 @@ impl AskedSame {
             self.report.no_reply,
             counted(self.report.asked, "pair"),
             if self.is_replay {
-                "the recording does not have them; `--ask MODEL --ask-record FILE` makes another"
+                "the recording does not have them; `--llm MODEL --record FILE` makes another"
             } else {
                 "the same command asks again"
             },

@@ -1,0 +1,110 @@
+//! Options by the names that they had in the version before: accepted, with a note.
+
+use std::ffi::OsString;
+
+/// Commands, old names, and today's names. Rows go with the next version.
+const OLD_OPTIONS: &[(&[&str], &str, &str)] = &[
+    (&["run", "judge", "record"], "--output", "--out"),
+    (&["grade"], "--output", "--graded"),
+    (&["grade"], "-o", "--graded"),
+    (&["grade"], "--judges", "--llm"),
+    (&["grade"], "--judge-key-from", "--llm-key-from"),
+    (&["grade"], "--text-judges", "--no-images-for"),
+    (&["fidelity"], "-o", "--model-out"),
+    (&["score", "audit", "fidelity"], "--ask", "--llm"),
+    (&["score", "audit", "fidelity"], "--ask-band", "--llm-band"),
+    (&["score", "audit", "fidelity"], "--ask-at-most", "--llm-at-most"),
+    (&["score", "audit", "fidelity"], "--ask-key-from", "--llm-key-from"),
+    (&["score", "audit", "fidelity"], "--ask-record", "--record"),
+    (&["outcomes"], "--llm-record", "--record"),
+];
+
+/// Puts today's names into a command line, whose first argument is the program's name; returns it with a note for each
+/// name that was replaced.
+pub(super) fn renamed(arguments: impl IntoIterator<Item = OsString>) -> (Vec<OsString>, Vec<String>) {
+    let mut notes = Vec::new();
+    let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+    let names: Vec<&str> = OLD_OPTIONS.iter().flat_map(|(commands, ..)| *commands).copied().collect();
+    let command = arguments.iter().find_map(|argument| {
+        let argument = argument.to_str()?;
+        names.iter().copied().find(|name| *name == argument)
+    });
+    let Some(command) = command else { return (arguments, notes) };
+    for argument in arguments.iter_mut().take_while(|argument| *argument != "--") {
+        let Some((old, new, value)) = argument.to_str().and_then(|argument| find(command, argument)) else {
+            continue;
+        };
+        let replacement = OsString::from(format!("{new}{value}"));
+        let note =
+            format!("`{old}` of `m3 {command}` is now `{new}`; the old name goes with the next version");
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+        *argument = replacement;
+    }
+    (arguments, notes)
+}
+
+/// The old option that an argument is, its new name, and the rest of the argument: `=value` or nothing.
+fn find(command: &str, argument: &str) -> Option<(&'static str, &'static str, String)> {
+    OLD_OPTIONS.iter().filter(|(commands, ..)| commands.contains(&command)).find_map(|&(_, old, new)| {
+        let rest = argument.strip_prefix(old)?;
+        let value = match rest {
+            "" => String::new(),
+            _ if rest.starts_with('=') => rest.to_owned(),
+            // `-oFILE`.
+            _ if old.len() == 2 => format!("={rest}"),
+            _ => return None,
+        };
+        Some((old, new, value))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    fn after(line: &str) -> (String, usize) {
+        let (arguments, notes) = renamed(line.split(' ').map(OsString::from));
+        let words: Vec<String> = arguments.into_iter().map(|word| word.into_string().unwrap()).collect();
+        (words.join(" "), notes.len())
+    }
+
+    #[test]
+    fn old_names_are_replaced_in_their_command_alone() {
+        for (line, new, notes) in [
+            ("m3 -q score a b --ask x --ask-record=y", "m3 -q score a b --llm x --record=y", 2),
+            ("m3 grade a b --judges x --judges y -o z", "m3 grade a b --llm x --llm y --graded z", 2),
+            ("m3 grade a -oz --output=z", "m3 grade a --graded=z --graded=z", 2),
+            ("m3 run a -o z", "m3 run a -o z", 0),
+            ("m3 run a --output z", "m3 run a --out z", 1),
+            ("m3 run a --output-folder z", "m3 run a --output-folder z", 0),
+            ("m3 compare a b --ask", "m3 compare a b --ask", 0),
+            ("m3 score -- --ask", "m3 score -- --ask", 0),
+        ] {
+            assert_eq!(after(line), (new.to_owned(), notes), "{line}");
+        }
+    }
+
+    /// A row whose new name no option has would break the command lines that it is for.
+    #[test]
+    fn every_new_name_is_an_option_and_no_old_one_is() {
+        let program = Cli::command();
+        for &(commands, old, new) in OLD_OPTIONS {
+            for name in commands {
+                let command = program.find_subcommand(name).unwrap();
+                let has = |option: &str| {
+                    command.get_arguments().any(|argument| {
+                        argument.get_long().is_some_and(|long| option == format!("--{long}"))
+                            || argument.get_short().is_some_and(|short| option == format!("-{short}"))
+                    })
+                };
+                assert!(has(new), "`m3 {name}` has no `{new}`");
+                assert!(!has(old), "`m3 {name}` has `{old}`");
+            }
+        }
+    }
+}
