@@ -1,4 +1,4 @@
-//! Files of other programs.
+//! Fuzzes the readers of traces that other programs wrote.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Scores as OpenTelemetry's events: names and attributes by the conventions for generative AI, and the spans that they belong to.
+//! Scores written as OpenTelemetry events: their names, their attributes, and the spans that they refer to.
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,8 @@ fn score(options: &[&str]) -> Option<String> {
     Some(stdout(m3()?.args(["score", "-q", PREDICTIONS, REFERENCES, "--format", "otel"]).args(options)))
 }
 
-/// The names of semantic-conventions-genai, `docs/gen-ai/gen-ai-events.md`; the values are those of the JSON of the score.
+/// The names come from semantic-conventions-genai, `docs/gen-ai/gen-ai-events.md`; the values from the JSON of the same
+/// score.
 #[test]
 fn every_metric_is_an_event_of_the_conventions() {
     let Some(lines) = score(&["--fail-under", "recall=0.9", "--match", "unordered"]) else { return };
@@ -68,7 +69,7 @@ fn every_metric_is_an_event_of_the_conventions() {
     assert_eq!(of("00010000", "recall").get("gen_ai.evaluation.explanation"), None);
 }
 
-/// The spans that `m3 export` writes of the same file, and what is imported from them.
+/// Events name the spans that `m3 export` writes for the same file, also if the score reads these spans.
 #[test]
 fn events_belong_to_the_spans_of_the_same_trajectories() {
     let folder = Folder::new();
@@ -97,7 +98,8 @@ fn events_belong_to_the_spans_of_the_same_trajectories() {
     assert_eq!(ids(&direct), ids(&lines));
 }
 
-/// A trace of another program keeps its own id; which of its spans is the whole is not known.
+/// A trace of another program keeps its own id. The event names no span, because the span of the whole trajectory is
+/// unknown.
 #[test]
 fn a_trace_of_another_program_keeps_its_id() {
     let folder = Folder::new();

@@ -14,7 +14,7 @@ const PARTICIPLES: [&str; 48] = [
     "Split", "Spread", "Standing", "Stood", "Struck", "Taught", "Thrown", "Told", "Torn", "Won", "Worn",
 ];
 
-/// Types that look like a participle and are another word.
+/// Names of types that end like a participle, or look like one, but are other words.
 const OTHER_WORDS: [&str; 5] = ["Pen", "Seed", "Spread", "Then", "Token"];
 
 /// Variables that do not say what was found or told.
@@ -23,7 +23,7 @@ const VARIABLES: [&str; 3] = ["found", "said", "told"];
 /// Functions that do not say what they make or return.
 const FUNCTIONS: [&str; 4] = ["of", "found", "said", "told"];
 
-/// The most of each that may be left in the sources. Lower a limit when names become better; raise none.
+/// The most names of each kind that the sources may still have. Lower a limit when names become better; raise none.
 const MOST: [(&str, usize); 3] = [("type", 12), ("let", 39), ("fn", 53)];
 
 /// The kind of a definition, and the name that it gives.

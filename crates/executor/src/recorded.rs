@@ -4,7 +4,7 @@ use m3_llm::{Cassette, RecordedCall};
 use m3_mcp::{CallError, CallOutcome, ToolCatalog, ToolName, ToolResult};
 use m3_support::text::shortened;
 
-/// A call as it is recorded.
+/// Converts the outcome of a call to the form in which a cassette keeps it.
 #[must_use]
 pub fn to_record(outcome: &CallOutcome) -> RecordedCall {
     let result = match &outcome.result {
@@ -14,8 +14,8 @@ pub fn to_record(outcome: &CallOutcome) -> RecordedCall {
     RecordedCall { result, elapsed: outcome.elapsed, waited: outcome.waited }
 }
 
-/// The recorded call of this tool. A reason that cannot be parsed any more, because secrets in it were replaced, is
-/// given as text.
+/// Converts a recorded call of a tool back to its outcome. If the recorded error cannot be parsed any more, because
+/// secrets in it were replaced, it becomes [`CallError::Malformed`] with the error's text as the reason.
 #[must_use]
 pub fn from_record(tool: &ToolName, call: RecordedCall) -> CallOutcome {
     let result = call.result.map(ToolResult::from_wire).map_err(|error| {
@@ -26,7 +26,7 @@ pub fn from_record(tool: &ToolName, call: RecordedCall) -> CallOutcome {
     CallOutcome { result, elapsed: call.elapsed, waited: call.waited }
 }
 
-/// The tools that a cassette says were offered; none if it does not say.
+/// The tools that were offered according to a cassette; empty if the cassette does not record them.
 #[must_use]
 pub fn recorded_catalog(cassette: &Cassette) -> ToolCatalog {
     cassette.catalog().map_or_else(ToolCatalog::default, ToolCatalog::from_json)

@@ -1,4 +1,4 @@
-//! Which names a task asks for: those are no choice of the trajectory.
+//! The names that a task asks for. A trajectory is not free to choose these.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,7 @@ const QUOTES: [(&str, &str); 5] = [("\"", "\""), ("'", "'"), ("`", "`"), ("“",
 #[derive(Debug)]
 pub struct AskedNames {
     text: String,
-    /// The text in small letters, once it is asked for.
+    /// The text in lower case, computed at the first use.
     lower: OnceLock<String>,
 }
 
@@ -27,8 +27,8 @@ impl AskedNames {
         self.lower.get_or_init(|| self.text.to_lowercase())
     }
 
-    /// Whether the text asks for a file of this name: it has the name with its ending, or the name without it in quotes or after a
-    /// word such as `named`.
+    /// Whether the text asks for a file of this name. It does if it contains the file's name with its ending, or the
+    /// name without the ending in quotes or after a word such as `named`.
     #[must_use]
     pub fn file(&self, path: &str) -> bool {
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path).to_lowercase();
@@ -38,8 +38,9 @@ impl AskedNames {
             && (name.contains('.') && has_word(self.lower(), &name) || self.is_marked(stem))
     }
 
-    /// Whether the text asks for something of this name, such as a node of a graph: it has the name in quotes or after a word such
-    /// as `named`, or as it stands if it is no plain word: `node-12`, `v2`, `orderBook`, `Alice`.
+    /// Whether the text asks for a thing of this name, such as a node of a graph. It does if the name stands in quotes
+    /// or after a word such as `named`. A name with a digit, a sign or a capital (`node-12`, `v2`, `orderBook`,
+    /// `Alice`) only has to occur as a word.
     #[must_use]
     pub fn name(&self, name: &str) -> bool {
         let is_plain = name.chars().all(|c| c.is_alphabetic() && !c.is_uppercase());
@@ -60,7 +61,7 @@ impl AskedNames {
         if name.is_empty() || !self.lower().contains(name) {
             return false;
         }
-        // `1` in quotes is a number.
+        // Quotes mark a name only if it has two letters: `1` in quotes is a number.
         let has_letters = || name.chars().filter(|c| c.is_alphabetic()).count() >= 2;
         let is_quoted =
             || QUOTES.iter().any(|(open, close)| self.lower().contains(&format!("{open}{name}{close}")));

@@ -11,7 +11,8 @@ pub(crate) fn texts_of<'a>(
     arguments: Option<&'a Json>,
     is_of_interest: &dyn Fn(&str) -> bool,
 ) -> Vec<(String, &'a str)> {
-    /// Where a value is: in one that is nearer to the root.
+    /// Makes the JSON pointer of a value by calling that of the value around it, so that only texts of interest cost a
+    /// pointer.
     type Pointer<'p> = &'p dyn Fn() -> String;
     fn walk<'a>(
         value: &'a Json,
@@ -44,7 +45,8 @@ pub(crate) fn texts_of<'a>(
     texts
 }
 
-/// The length of the ending that a tool has added to a name without one.
+/// The bytes of the ending at the start of `rest`, with its dot, that a tool may have added to a file's name without an
+/// ending; 0 if there is none.
 fn ending_after(name: &str, rest: &str) -> usize {
     let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let Some(ending) = rest.strip_prefix('.').filter(|_| !file.contains('.')) else { return 0 };
@@ -59,7 +61,7 @@ pub fn whole_words<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = Ran
         let end = start + found.len() + ending_after(name, &text[start + found.len()..]);
         let before = text[..start].chars().next_back();
         let mut after = text[end..].chars();
-        // A dot ends a sentence, or goes on with the name.
+        // A dot belongs to a longer name if a letter or a digit follows it; else it ends a sentence.
         let goes_on = match after.next() {
             Some('.') => after.next().is_some_and(char::is_alphanumeric),
             next => next.is_some_and(is_part),

@@ -1,17 +1,19 @@
-//! A value, or a file, that one call uses of another.
+//! A use: one call uses a value that another call returned, or a file that it wrote.
 
 use std::sync::Arc;
 
-/// A value returned by one call and used in the arguments of another. Calls are given by their index in the chain.
+/// A value that one call returned, or a file that it wrote, and that the arguments of another call use. Calls are given
+/// by their index in the chain.
 #[derive(Debug, Clone)]
 pub struct Use {
-    /// The call that returned it first, or wrote the file.
+    /// The first call that returned the value, or the call that wrote the file.
     pub from: usize,
     /// The call that uses it.
     pub to: usize,
     /// The value as written in the arguments.
     pub value: String,
-    /// The place in the result, or that of the file's path in the arguments of `from`.
+    /// The JSON pointer of the value in the result; empty for a result that is a text, and for a place in a list. For a
+    /// file: `arguments`, then the pointer of the file's path in the arguments of `from`.
     pub in_result: String,
     /// The place in the arguments: a JSON pointer.
     pub in_arguments: String,

@@ -1,8 +1,8 @@
 //! Pairs of calls that people have labelled by how alike they are (M³-Bench, section 6.4): `m3 review --label` collects
 //! them, `m3 calibrate` and `m3 fidelity` read them.
 //!
-//! Arguments are [`Json`], which keeps every digit: encoders see every digit, and thresholds are chosen by what they
-//! see.
+//! Arguments are [`Json`], which keeps every digit of a number: encoders see every digit, and thresholds are chosen by
+//! the similarities that they compute.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -17,16 +17,16 @@ use serde_json::Value;
 /// The schema of the file.
 pub const LABELS_SCHEMA: &str = "m3.labels/1";
 
-/// Larger files are refused, in MiB: people do not write so many labels.
+/// Larger files are refused, in MiB: no group of people writes that many labels.
 const LARGEST: u64 = 256;
 
 /// Why a file of labels cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LabelsError {
-    /// It cannot be read, or is no JSON.
+    /// The file cannot be read, or is not JSON.
     #[error(transparent)]
     File(#[from] WholeFileError),
-    /// The file holds something else.
+    /// The file has no labels of pairs, or has wrong ones.
     #[error(
         "`{name}` has no labels of pairs: {message}\nhint: name a file as `m3 review --label PRED REF` writes it"
     )]
@@ -61,19 +61,19 @@ pub struct LabelledPair {
     /// The arguments of the predicted call.
     #[schemars(with = "Value")]
     pub predicted: Json,
-    /// What people say, one label of each.
+    /// The labels, at most one of each person.
     #[schemars(default)]
     pub labels: Vec<PersonLabel>,
 }
 
-/// What one person says.
+/// The label that one person gave a pair.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PersonLabel {
     /// The person.
     pub name: String,
     /// How alike the calls are.
     pub label: Label,
-    /// When, as RFC 3339 in UTC.
+    /// The time of the label, as RFC 3339 in UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
 }
@@ -84,7 +84,7 @@ pub struct PersonLabel {
 pub enum Label {
     /// They ask for different things.
     Weak,
-    /// They ask for much the same, and one of them lacks something or says it otherwise.
+    /// The calls ask for much the same, but one of them lacks something or puts it differently.
     Medium,
     /// They ask for the same.
     Strong,
@@ -100,7 +100,7 @@ impl Labels {
     /// Reads a file. Also returns its name as messages show it.
     ///
     /// # Errors
-    /// [`LabelsError`], for a pair that stands in it twice and for two labels of one person on a pair as well.
+    /// [`LabelsError`], also if two pairs have the same id, or one person labels a pair twice.
     pub fn read(path: &Path) -> Result<(Self, String), LabelsError> {
         let WholeFile { name, value, .. } = WholeFile::read(path, LARGEST)?;
         match Self::of(&value) {
@@ -117,7 +117,7 @@ impl Labels {
     /// The labels of a file.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The message that says what is wrong with the file.
     pub fn of(json: &Json) -> Result<Self, String> {
         let schema = json.get("schema").and_then(Json::as_str).unwrap_or_default();
         if schema != LABELS_SCHEMA {

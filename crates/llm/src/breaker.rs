@@ -21,8 +21,8 @@ pub enum ModelBlocker {
 }
 
 impl ModelBlocker {
-    /// Whether a failure to ask the model would stop every other request too. Unless the account is used up, only the
-    /// failure of a task's first request does: at later ones the model has already answered.
+    /// Makes a blocker of an error if the error would stop every other request too. Unless the account is used up, only
+    /// the failure of a task's first request does: at later ones the model has already answered.
     ///
     /// # Errors
     /// The error itself, if it concerns this request only.
@@ -53,7 +53,7 @@ impl ModelBlocker {
     }
 }
 
-/// How a model has fared so far.
+/// Counts the failures and replies of a model, and decides when to give it up.
 #[derive(Debug, Default)]
 pub struct Breaker {
     state: Mutex<State>,
@@ -84,9 +84,9 @@ pub enum FailureScope {
 }
 
 impl Breaker {
-    /// For one model among several: the others go on without it. Such a model may fail at [`MAX_FAILED_TASKS`] tasks before it
-    /// is given up, even when it cannot be reached or may not be asked; and the same number in a row counts after it
-    /// has answered, too.
+    /// For one model among several: the others go on without it. Such a model is given up after failures of its server
+    /// at [`MAX_FAILED_TASKS`] tasks in a row, even if it has replied before. Before it has replied, other failures
+    /// count as well.
     #[must_use]
     pub fn among_others() -> Self {
         Self { is_one_of_many: true, ..Self::default() }
@@ -126,15 +126,15 @@ impl Breaker {
         state.failed.clear();
     }
 
-    /// Notes that the model has replied to an earlier command, with the same question or another one. What it refuses
-    /// now is then refused because of the request. Whether it can be reached now stays open.
+    /// Notes that the model has replied to an earlier command, with this question or another one. If the model refuses
+    /// a request now, the request itself is the reason. Whether the model can be reached now stays open.
     pub fn replied_before(&self) {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).has_replied_before = true;
     }
 
-    /// A task failed with a blocker. A failure that the request itself causes, such as a refusal by the provider's
-    /// policy (400), shows nothing about other requests once the model has replied; before, every request may fail in
-    /// the same way.
+    /// Notes that a task failed with a blocker, and returns the scope of the failure. Once the model has replied, a
+    /// failure that the request itself causes, such as a refusal by the provider's policy (400), shows nothing about
+    /// other requests. Before that, every request may fail in the same way.
     pub fn failed(&self, task: &str, blocker: &ModelBlocker) -> FailureScope {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let is_alone = state.has_replied || (state.has_replied_before && !blocker.is_of_server());
@@ -164,7 +164,8 @@ mod tests {
         ModelBlocker::Model(ModelError::NoReply { model: "m".to_owned(), status, tries: 1, refusal, reason })
     }
 
-    /// By the status, before any answer and after one, and by the number of tasks at which the model failed.
+    /// The scope of a failure, for each status, before and after a reply, and by the number of tasks at which the model
+    /// failed.
     #[test]
     fn a_model_is_given_up_for_its_own_failures_at_different_tasks() {
         use FailureScope::{Model, Task, Unknown};
@@ -219,7 +220,8 @@ mod tests {
         }
     }
 
-    /// What was refused last time is refused again, and says nothing about the model; that it cannot be reached does.
+    /// A request that was refused last time is refused again, which shows nothing about the model. A server that cannot
+    /// be reached now does show something.
     #[test]
     fn a_model_that_replied_to_an_earlier_command_is_given_up_for_its_server_alone() {
         use FailureScope::{Model, Task, Unknown};
@@ -257,8 +259,8 @@ mod tests {
         ModelError::NoReply { model: "m".to_owned(), status, tries: 1, refusal, reason: "no".to_owned() }
     }
 
-    /// By the status, the refusal and whether it was the task's first request: whether it stops the run before any
-    /// other task was answered, and after.
+    /// Whether a failure stops the run, before and after the model has replied to another task. Depends on the status,
+    /// the refusal, and whether it was the task's first request.
     #[test]
     fn a_model_that_answers_nobody_is_told_from_a_task_that_it_does_not_answer() {
         let (empty, wrong_key) = (Some(Refusal::EmptyAccount), Some(Refusal::WrongKey));

@@ -26,7 +26,7 @@ pub enum ModelError {
         /// The model.
         model: String,
     },
-    /// A variable that should hold the key does not.
+    /// The variable that should hold the key holds no usable one.
     #[error(transparent)]
     Key(#[from] KeyError),
     /// The address cannot be used.
@@ -46,7 +46,7 @@ pub enum ModelError {
         status: Option<u16>,
         /// How often the model was asked.
         tries: u32,
-        /// Whether the provider would refuse any other request as well.
+        /// Why the provider would refuse any other request as well; `None` if it may accept others.
         refusal: Option<Refusal>,
         /// How the last try ended, and why it was the last.
         reason: String,
@@ -67,7 +67,7 @@ pub enum ModelError {
         /// How the request differs from the nearest recorded one, or for which task that was recorded; and what to do.
         reason: String,
     },
-    /// The cassette's model has a name that this version cannot read.
+    /// The cassette was recorded with a model whose name this version cannot read.
     #[error("the cassette `{}` is of no model that is known: {source}", path.display())]
     CassetteModel {
         /// The cassette.

@@ -65,7 +65,7 @@ impl GuardError {
 /// to exit with.
 ///
 /// # Errors
-/// [`GuardError`] if the command cannot be started; nothing is left running then.
+/// [`GuardError`] if the command cannot be started or the processes cannot be watched; nothing is left running then.
 pub fn run(parent: u32, command: &[OsString]) -> Result<u8, GuardError> {
     let Some((program, args)) = command.split_first() else { return Ok(NOT_STARTED) };
     let name = program.to_string_lossy().into_owned();
@@ -101,8 +101,8 @@ async fn guard(parent: u32, program: &OsString, args: &[OsString], name: &str) -
         }
     };
     end_descendants(server, &mut code).await;
-    // The server may have been ended by the same signal, and before us. This does not wait: a signal that has arrived
-    // is there.
+    // A signal to the whole process group may have ended the server before the guard received it. This looks for such a
+    // signal without waiting, so that the exit code names it.
     let signal = signal.or_else(|| {
         [(&mut terminate, Signal::TERM), (&mut interrupt, Signal::INT), (&mut hangup, Signal::HUP)]
             .into_iter()
@@ -135,8 +135,8 @@ fn close_streams() {
     }
 }
 
-/// A token that is cancelled once the parent is gone, which makes this process the child of another. A thread waits
-/// for that until the guard exits.
+/// A token that is cancelled once the parent is gone: then this process is the child of another one. A thread waits for
+/// that until the guard exits.
 fn watch_parent(parent: u32) -> CancellationToken {
     let gone = CancellationToken::new();
     let parent_gone = gone.clone();
@@ -205,8 +205,8 @@ async fn end_descendants(server: Pid, code: &mut Option<u8>) {
     }
 }
 
-/// Without `/proc` our process group stands for the descendants. `KILL` would also end ourselves and lose the
-/// server's code, so processes left by a server that has ended only get `TERM`.
+/// Without `/proc`, the guard signals its own process group instead of the descendants. `KILL` would end the guard too
+/// and lose the server's code, so processes that outlive a server get `TERM` only.
 #[cfg(not(target_os = "linux"))]
 async fn end_descendants(server: Pid, code: &mut Option<u8>) {
     let _ = rustix::process::kill_current_process_group(Signal::TERM);
@@ -241,7 +241,7 @@ fn descendants() -> Vec<Pid> {
 struct Process {
     pid: i32,
     parent: i32,
-    /// False once it has ended and only waits to be collected.
+    /// False for a process that has ended and only waits for its exit code to be collected.
     lives: bool,
 }
 

@@ -23,7 +23,8 @@ const EVIDENCE: usize = 200;
 pub struct Classification {
     /// The rule that decided.
     pub rule: &'static Rule,
-    /// The text in the call or the answer that the rule applies to: made visible, shortened, perhaps empty.
+    /// The text in the call or the answer that the rule applies to, with hidden characters shown, shortened, perhaps
+    /// empty.
     pub evidence: String,
     /// The problems of the arguments, by the schema.
     pub problems: Vec<ArgumentProblem>,
@@ -35,7 +36,7 @@ pub struct Classification {
     pub has_answer: bool,
 }
 
-/// The place of a call in its trajectory, counted from 0. Other items among the calls count too.
+/// The place of a call in its trajectory, counted from 0. Entries that are not calls are counted too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// The step.
@@ -103,7 +104,8 @@ impl<'a> CallChecker<'a> {
         self.check_by(call, |_| self.tools.note_unchecked(&call.tool, reason).then(Vec::new))
     }
 
-    /// `problems` are those of the arguments; `None` for an unknown tool.
+    /// Checks format and name, and decides by the problems of the arguments. `problems` returns these, or `None` for an
+    /// unknown tool.
     fn check_by(
         self,
         call: &Call,
@@ -149,7 +151,7 @@ impl<'a> CallChecker<'a> {
         }
     }
 
-    /// Adds the result of calling the tool.
+    /// Decides the outcome from the check before the call and the result of the call.
     #[must_use]
     pub fn finish(&self, checked: Precheck, reply: Reply) -> Classification {
         if let Some(decided) = checked.decided {
@@ -185,8 +187,8 @@ impl Classification {
     }
 }
 
-/// Decides the outcome of every call of a trajectory, in order. `reply` returns the result for the call `index`;
-/// items that are not calls are not counted.
+/// Decides the outcome of every call of a trajectory, in order. `reply` gets the index of a call and the call, and
+/// returns the call's result; the index does not count entries that are not calls.
 pub fn classify_trajectory(
     trajectory: &Trajectory,
     tools: &KnownTools,
@@ -243,9 +245,9 @@ pub(super) fn excuse_missing_image(trajectory: &Trajectory, calls: &mut [Classif
     }
 }
 
-/// The recorded result of a call: its `result`, and whether it is an error. Without one, the recorded `outcome` may
-/// tell that the call was not answered, and why. An answer takes precedence over it, and an `outcome` alone never
-/// makes a call a success.
+/// The recorded result of a call: its `result`, and whether this is an error. A call without a `result` may have a
+/// recorded `outcome` that says that the call was not answered, and why. An `outcome` alone never makes a call a
+/// success.
 #[must_use]
 pub fn recorded_reply(call: &Call) -> Reply {
     use m3_trajectory::json::Json;
@@ -278,7 +280,7 @@ fn nameless(rule: &'static Rule, text: &str) -> Classification {
     }
 }
 
-/// Evidence in the form in which it is kept: on one line, made visible, shortened.
+/// Evidence in the form in which it is kept: on one line, with hidden characters shown, shortened.
 fn seen_as(text: &str) -> String {
     shortened(&on_one_line(text), EVIDENCE)
 }
@@ -301,7 +303,7 @@ mod tests {
 
     use super::*;
 
-    /// Where a check of arguments did not end, the call is sent as it is, and the tool is named with the reason.
+    /// If the check of the arguments did not end, the call is sent unchanged, and the tool is listed with the reason.
     #[test]
     fn arguments_that_were_not_checked_are_accepted_and_said() {
         let schema = json!({"type": "object", "properties": {"x": {"type": "integer"}}});

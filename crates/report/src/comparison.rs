@@ -32,7 +32,7 @@ fn signed(value: f64) -> String {
     format!("{value:+.3}")
 }
 
-/// A metric or a rate of passing in words.
+/// The name of a metric or of a rate of passing, as tables show it.
 fn label(name: &str) -> String {
     Metric::from_name(name).map_or_else(|| name.to_owned(), |metric| metric.label().to_owned())
 }
@@ -64,7 +64,7 @@ fn difference_columns(first: &str) -> Vec<Column> {
     [Column::text(first)].into_iter().chain(numbers).collect()
 }
 
-/// How often both models pass, if tasks were repeated.
+/// How often each of the two models passes, if tasks were repeated.
 fn passing(found: &PassingComparison) -> Sheet {
     let PassingComparison { passing, differences } = found;
     Sheet {

@@ -18,13 +18,13 @@ const NAME_WIDTH: usize = 40;
 /// The longest name of a type.
 const TYPE_WIDTH: usize = 16;
 
-/// What nine and ten numbers beside it leave of 80 columns.
+/// The least width of the column with the types' names: with fewer than nine metrics beside it, and with nine.
 const TYPE_LEAST: [usize; 2] = [16, 9];
 
 /// More metrics do not fit beside a type.
 const MOST_NUMBERS: usize = 9;
 
-/// So many numbers are in the table of types if all metrics are known that always are.
+/// From this number of metrics on, the column with the types' names has the smaller of both widths.
 const NUMBERS: usize = 9;
 
 /// A metric, its value in [0, 1] and what it is computed from.
@@ -58,7 +58,8 @@ pub(super) fn metrics(summary: &ScoreSummary) -> Vec<MetricRow> {
     Metric::ALL.into_iter().filter_map(row).collect()
 }
 
-/// How many trajectories pass: `strict match` and `12 of 16 trajectories`, with what is not the default.
+/// The result of `--match` as a heading and a text, such as `strict match` and `12 of 16 trajectories`, followed by the
+/// options that are not the defaults.
 pub(super) fn matched(summary: &ScoreSummary) -> Option<(String, String)> {
     let (options, found) = (summary.match_options.as_ref()?, summary.aggregate.matched_whole?);
     let trajectories = counted(found.of, "trajectory");
@@ -104,7 +105,7 @@ pub(super) fn provenance_lines(summary: &ScoreSummary, columns: usize) -> Vec<St
     for part in provenance_parts(summary) {
         match lines.last_mut() {
             None => lines.push(part),
-            // With a comma before it, and perhaps one after it.
+            // 3: the comma and the space before the part, and a comma that may follow it.
             Some(line) if line.width() + part.width() + 3 <= columns => line.extend([", ", &part]),
             Some(line) => {
                 line.push(',');
@@ -133,12 +134,12 @@ fn provenance_parts(summary: &ScoreSummary) -> Vec<String> {
     parts
 }
 
-/// What a language model was asked, if one was.
+/// A summary of the questions that a language model was asked, if one was.
 pub(super) fn asked(summary: &ScoreSummary) -> Option<String> {
     summary.asked.as_ref().map(ToString::to_string)
 }
 
-/// What recorded results tell, if they are evidence.
+/// How recorded results count as evidence for fidelity, if they do.
 pub(super) fn results(summary: &ScoreSummary) -> Option<String> {
     let results = summary.results.as_ref()?;
     let tools = |names: &[String], words: &str| {

@@ -8,25 +8,25 @@ use serde::{Deserialize, Serialize};
 
 use super::shortened;
 
-/// What was done with the names of the predictions' tools.
+/// How the names of the predictions' tools were read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
 pub struct ToolNamesReport {
-    /// `off`: they stay as they are; `auto`: those that differ from the references' in writing alone are read as those;
-    /// `file`: a file says what they are read as.
+    /// `off`: names are read as they are written; `auto`: a name that differs from one of the references only in its
+    /// writing is read as that name; `file`: a file says how names are read.
     #[schemars(extend("enum" = ["off", "auto", "file"]))]
     pub mode: String,
-    /// The names that were read as others, each with what it was read as.
+    /// The names that were read as other names: what is written, and how it was read.
     #[serde(default)]
     #[schemars(!default)]
     pub mapping: BTreeMap<String, String>,
-    /// Names that `auto` left as they are, because they have several candidates, of which the first five are listed, or share
-    /// one; left out if there are none.
+    /// Names that `auto` did not change because they were ambiguous: a name has several candidates, of which the first
+    /// five are listed, or shares its candidate with another name. Left out if there are none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ambiguous: BTreeMap<String, Vec<String>>,
 }
 
-/// For scores without this field: names are read as they are written.
+/// The value for scores without this field: names are read as they are written.
 impl Default for ToolNamesReport {
     fn default() -> Self {
         Self { mode: "off".to_owned(), mapping: BTreeMap::new(), ambiguous: BTreeMap::new() }
@@ -48,7 +48,7 @@ impl ToolNamesReport {
             .map(|(from, to)| format!("{} -> {}", shortened(from, NAME_WIDTH), shortened(to, NAME_WIDTH)))
     }
 
-    /// Ambiguous names with everything they could mean, in words.
+    /// A sentence for each ambiguous name, with the names that it could mean.
     pub fn questions(&self) -> impl Iterator<Item = String> {
         self.ambiguous.iter().map(|(name, candidates)| {
             let named: Vec<_> =

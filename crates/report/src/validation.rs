@@ -24,7 +24,7 @@ pub struct FileReport {
     pub file: String,
     /// True if it holds tasks, not trajectories.
     pub is_tasks: bool,
-    /// Different ids in it.
+    /// The number of different ids in the file.
     pub entries: usize,
     /// Steps of all trajectories; 0 if the file has errors.
     pub steps: usize,
@@ -32,15 +32,15 @@ pub struct FileReport {
     pub calls: usize,
     /// Different tools; 0 if the file has errors.
     pub tools: usize,
-    /// How many problems make it unusable.
+    /// The number of errors: problems that make the file unusable.
     pub errors: usize,
-    /// How many are odd, and read as the message says.
+    /// The number of warnings: unusual content. Each message says how it is read.
     pub warnings: usize,
-    /// How many are worth knowing.
+    /// The number of notes: facts that are worth knowing, and no problem.
     pub notes: usize,
-    /// The first 1000 of each.
+    /// The problems: the first 1000 of each severity.
     pub problems: Vec<ProblemReport>,
-    /// Where it is, for forms that point there; `None` for standard input.
+    /// The path of the file, for report forms that point to it; `None` for standard input.
     #[serde(skip)]
     pub path: Option<PathBuf>,
 }
@@ -52,7 +52,7 @@ pub struct ProblemReport {
     pub severity: String,
     /// JSON pointer (RFC 6901) from the top of the file, or of the line in JSON Lines.
     pub pointer: String,
-    /// Line, from 1, where it tells more than the pointer.
+    /// The line, counted from 1, if the pointer alone does not lead there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     /// Column in bytes, from 1, of a syntax error.

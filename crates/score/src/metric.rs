@@ -88,14 +88,16 @@ pub enum Sum {
     /// The sum of a contribution of each trajectory as a whole: the metric's value for this trajectory alone, times
     /// the calls of its reference (N_ref r F in M³-Bench, section 4.3).
     OfTrajectories(fn(&Aligned<'_>, Profile) -> f64),
-    /// The values behind a mean over things in matched pairs; a pair may have none of them.
+    /// A mean over things in matched pairs, such as regions: the sum and the number of their values in a pair, which
+    /// may be 0.
     MeanInPairs(fn(&MatchedPair) -> Counted),
-    /// The values behind a mean over trajectories, each in [0, 1]; `None` for a trajectory that it says nothing of.
+    /// A mean over trajectories: the value of a trajectory, in [0, 1]; `None` if the metric does not apply to it.
     MeanOfTrajectories(fn(&Aligned<'_>) -> Option<f64>),
 }
 
 impl Sum {
-    /// Whether it is divided by how many values were added up. A metric of such a sum is unknown where there is none.
+    /// Whether the sum is divided by the number of values that were added. The metric is then unknown if no value was
+    /// added.
     #[must_use]
     pub const fn is_of_mean(self) -> bool {
         matches!(self, Self::MeanInPairs(_) | Self::MeanOfTrajectories(_))
@@ -115,7 +117,7 @@ pub struct Noted<'a> {
     pub matched: u64,
     /// How many trajectories did their job and did not, in words, where that is known.
     pub jobs: Option<&'a str>,
-    /// The definitions that were used.
+    /// The profile: how the metrics are defined.
     pub profile: Profile,
     /// The similarity that calls were aligned by.
     pub similarity: Similarity,

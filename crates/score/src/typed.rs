@@ -9,8 +9,9 @@ use super::matching::{Matching, align, check_sizes};
 use super::transport::TooLarge;
 use super::{ScoreOptions, buckets};
 
-/// Where a trajectory's fidelities are among those of the chunk: that of a reference call and a predicted call of its
-/// tool is at `rows[reference] + columns[predicted]`, where equal calls share the entry of the first.
+/// The places of a trajectory's fidelities among those of the chunk. The fidelity of a reference call and a predicted
+/// call of the same tool is at `rows[reference] + columns[predicted]`; equal calls share the place of the first of
+/// them.
 struct Table {
     rows: Vec<usize>,
     columns: Vec<usize>,
@@ -22,7 +23,7 @@ type CallPairIndex = (usize, usize, usize);
 /// Aligns each trajectory of a chunk.
 ///
 /// # Errors
-/// [`EncoderError`], for the words of arguments.
+/// [`EncoderError`] if the encoder fails on words of arguments.
 pub(super) fn align_by_fidelity(
     chunk: &mut Chunk,
     fidelity: &mut Fidelity<'_>,

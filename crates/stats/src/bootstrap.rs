@@ -63,9 +63,9 @@ const MOST_AT_ONCE: usize = 32 << 20;
 /// The estimates of M metrics of each model, `[models]`, with intervals of `level`, and the resamples of the metric
 /// `kept`, by which models can be compared.
 ///
-/// The numbers are those of [`bootstrap`] and [`Resamples::estimate`], digit for digit: models are resampled some at
-/// a time, with the same draws for all. It takes only the memory of `kept`, models x `draws.count` x 8 bytes, instead
-/// of M times as much.
+/// The results are equal to those of [`bootstrap`] and [`Resamples::estimate`], digit for digit. A few models are
+/// resampled at a time, all with the same draws. This needs the memory for the metric `kept` only, models x
+/// `draws.count` x 8 bytes, instead of M times as much.
 ///
 /// # Errors
 /// [`DifferentLengths`] if the models have different numbers of trajectories.
@@ -100,7 +100,7 @@ pub fn estimates<S: Additive, const M: usize>(
 }
 
 impl Resamples<1> {
-    /// Adds the values of one metric of further models, of `width` models in all.
+    /// Adds one metric of further models. `width` is the final number of models.
     fn append<const M: usize>(&mut self, others: &Resamples<M>, metric: usize, width: usize) {
         let (first, count) = (self.points.len(), others.points.len());
         let copy = |values: &mut [[f64; 1]], others: &[[f64; M]]| {
@@ -215,7 +215,7 @@ impl<const M: usize> Resamples<M> {
     /// plus (trajectories - 1) x how much leaving out the trajectory lowers the value below the mean of all such
     /// values.
     ///
-    /// Unlike Tukey's, which start from the value of the set, they have the value of the set as their mean.
+    /// The mean of these pseudo-values is the value of the set, unlike that of Tukey's pseudo-values.
     pub(super) fn pseudo_values(&self) -> Vec<[f64; M]> {
         let (models, trajectories) = (self.models(), self.trajectories() as f64);
         let mut means = vec![[0.0; M]; models];
@@ -233,8 +233,8 @@ impl<const M: usize> Resamples<M> {
         self.jackknife.iter().enumerate().map(pseudo_value).collect()
     }
 
-    /// The estimate of a quantity that `value` computes from the values of all models; `scale` is the size of these
-    /// values.
+    /// The estimate of a quantity that `value` computes from the values of all models. `scale` is the magnitude of
+    /// these values, for rounding errors.
     fn distribution(&self, scale: f64, value: impl Fn(&[[f64; M]]) -> f64, level: f64) -> Estimate {
         let distribution = Distribution {
             point: value(&self.points),

@@ -89,7 +89,7 @@ impl Distribution {
         let (bias, acceleration) = (self.bias()?, self.acceleration()?);
         let corrected = |z: f64| {
             let stretch = 1.0 - acceleration * (bias + z);
-            // Beyond the pole the ends would be swapped.
+            // Where `stretch` is 0 or less, the ends of the interval would be swapped.
             (stretch > 0.0).then(|| Normal::standard().cdf(bias + (bias + z) / stretch))
         };
         Some([corrected(z)?, corrected(-z)?])
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn equal_resamples_are_one_constant_whatever_the_rounding() {
-        // 0.1 n / n has not the same bits for all n.
+        // 0.1 n / n does not have the same bits for all n.
         let trajectory =
             |calls: u32| Ratio { numerator: 0.1 * f64::from(calls), denominator: f64::from(calls) };
         let model: Vec<Ratio> = (1..40).map(trajectory).collect();
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(method(50.0, &[1.0, 2.0, 4.0], LEVEL), Method::Bca);
         assert_eq!(method(-1.0, &[1.0, 2.0, 4.0], LEVEL), Method::Percentile, "all above");
         assert_eq!(method(50.0, &[1.0; 3], LEVEL), Method::Percentile, "no acceleration");
-        // One outlier gives the largest acceleration there is, 1/6, so z0 + z must be 6.
+        // One outlier gives the largest possible acceleration, 1/6, so the formula breaks down from z0 + z = 6 on.
         let mut outlier = vec![0.0; 2000];
         outlier[0] = -1.0;
         assert_eq!(method(98.0, &outlier, LEVEL), Method::Bca);

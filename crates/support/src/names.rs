@@ -2,13 +2,13 @@
 
 use crate::text::shortened;
 
-/// Names that are named for a mistyped one, at most.
+/// The most known names that are suggested for a mistyped one.
 const NEAREST: usize = 3;
 
 /// Only this many characters of longer names are compared, because comparing takes quadratic time.
 const COMPARED: usize = 80;
 
-/// The words of a name in lower case: `paperId`, `paper_id` and `paper-id` have the same. A word ends where
+/// The words of a name in lower case: `paperId`, `paper_id` and `paper-id` have the same words. A word ends where
 /// `is_between` says so, and before a capital letter that follows a small letter or a digit.
 pub fn words(name: &str, is_between: impl Fn(char) -> bool) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
@@ -36,8 +36,8 @@ pub fn plain(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
 
-/// At most three of the `known` names that look most like `name`, the likest first, each with its likeness in [0, 1]
-/// (Jaro and Winkler's). Case, `_` and `-` do not count.
+/// At most three of the `known` names, those most similar to `name`, the most similar first. Each comes with its
+/// similarity in [0, 1] (Jaro and Winkler's). Case, `_` and `-` do not count.
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<(f64, &'k str)> {
     let start = |name: &str| plain(&name.chars().take(COMPARED).collect::<String>());
     let wanted = start(name);

@@ -1,4 +1,4 @@
-//! A trajectory as a row of a table: what is read once of each, so that tables need no file.
+//! A trajectory as a row of a table. Rows are made once, so that tables need not read the file again.
 
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
@@ -17,14 +17,15 @@ const NAME: usize = 200;
 /// The most tools that a row names.
 const TOOLS: usize = 40;
 
-/// What is known of a trajectory without its score.
+/// The facts about a trajectory that are known without its score.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Row {
-    /// The task's id, whole: it is what is linked and searched.
+    /// The task's id. It is not shortened, because links and searches use it.
     pub id: String,
     /// Which repetition of the task, from 1.
     pub repeat: u64,
-    /// Which of several with the same id and repetition, from 1. The last one counts in scores.
+    /// The number of this trajectory among those with the same id and repetition, from 1. The last of them counts in
+    /// scores.
     #[serde(skip_serializing_if = "is_first")]
     pub copy: u64,
     /// Whether a later one has the same id and repetition.
@@ -39,10 +40,10 @@ pub(crate) struct Row {
     /// The name of the task's picture in the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub picture: Option<String>,
-    /// Why it ended: `answered`, `max_steps` ..
+    /// Why the run ended: `answered`, `max_steps` ..
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish: Option<String>,
-    /// Why it came to nothing, if it did.
+    /// Why the run failed, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// Steps.
@@ -51,21 +52,21 @@ pub(crate) struct Row {
     pub calls: usize,
     /// Calls that are recorded as failed.
     pub failed_calls: usize,
-    /// The tools that it calls, each once, in their order; the first 40.
+    /// The names of the first 40 tools that are called, each once, in the order of the calls.
     pub tools: Vec<String>,
     /// Tokens read and written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// From start to end.
+    /// The duration of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub milliseconds: Option<u64>,
-    /// What a panel says of it.
+    /// The grades that a panel of graders gave.
     #[serde(skip_serializing_if = "Measures::is_empty")]
     pub grades: Measures,
 }
 
 impl Row {
-    /// The row of a trajectory, as of its first repetition.
+    /// The row of a trajectory. Repetition and copy are 1 until the caller numbers them.
     pub(crate) fn new(trajectory: &Trajectory) -> Self {
         let text = |key: &str| trajectory.get(key).and_then(Json::as_str);
         let mut tools: Vec<String> = Vec::new();
@@ -99,7 +100,7 @@ impl Row {
         }
     }
 
-    /// The row of a trajectory that only its score is known of.
+    /// The row of a trajectory of which only the score is known.
     pub(crate) fn of_score(scored: &ScoredTrial) -> Self {
         let ScoredTrial { id, repeat, task_type, failure, .. } = scored;
         Self {
@@ -120,7 +121,7 @@ fn is_first(copy: &u64) -> bool {
     *copy <= 1
 }
 
-/// Whether a call is recorded as failed: by its outcome if it has one, else by its mark.
+/// Whether a call is recorded as failed: by its outcome if it has one, else by its `is_error`.
 pub(crate) fn is_failed(call: &m3_trajectory::Call) -> bool {
     call.recorded_outcome().map_or_else(|| call.is_error(), |outcome| outcome != "success")
 }

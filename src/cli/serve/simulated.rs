@@ -147,7 +147,7 @@ fn open(
     Ok(options.open(embedder.as_mut())?)
 }
 
-/// Reports which parts of the files can be used.
+/// Warns about the parts of the files that cannot be used, and says how many recorded calls can.
 fn tell(simulation: &Simulation, args: &SimulatedArgs, printer: Printer) {
     for (server, tool) in &simulation.rejected {
         let name = shortened(&format!("{server}/{}", tool.name), 200);

@@ -1,4 +1,5 @@
-//! Which words of arguments are names that a trajectory is free to choose, and which only look so; on trajectories by hand.
+//! Which words in arguments are names that a trajectory is free to choose, and which only look like such names. The
+//! trajectories are written by hand.
 
 use m3_score::{Flow, TrajectoryScore};
 use serde_json::{Value, json};
@@ -7,7 +8,7 @@ use super::properties::scored;
 use super::results::{of_steps, with_result};
 use crate::support::call;
 
-/// How far each compared call asks for the same, and the reasons of what is wrong with it.
+/// The fidelity of each compared call, and the reasons for its wrong arguments.
 fn compared(score: &TrajectoryScore) -> Vec<(f64, Vec<String>)> {
     let of = |pair: &m3_score::ComparedPair| {
         let wrong = pair.fidelity.arguments.iter().filter(|argument| argument.score < 0.5);
@@ -64,7 +65,7 @@ fn names_of_one_character_are_free_too() {
     };
     assert!(score("1", "2", "Remember both rooms.") >= 0.97);
     assert!(score("1", "2", "Remember both rooms as living-room and hall.") < 0.5);
-    // The page `1` is not the room of that name.
+    // The argument `"page": "1"` means a page, not the room named `1`.
     let search = |name: &str| [call("memory/search_nodes", json!({"query": name, "page": "1"}))];
     let prediction = remember("1", "2");
     let all = one(
@@ -97,7 +98,7 @@ fn names_that_the_question_has_as_names_are_not_free() {
     assert!(fidelity(question, ["Alice", "Acme"], ["Zoe", "Initech"]) < 0.5);
     assert!(fidelity("Record as n-1 that she works at n-2.", ["n-1", "n-2"], ["k-7", "k-9"]) < 0.9);
     assert!((fidelity("Record who works where.", ["n-1", "n-2"], ["k-7", "k-9"]) - 1.0).abs() < 1e-12);
-    // Each name stands for the thing that it was given to.
+    // Exchanged names are right as long as each is used for the thing that it was given to.
     assert!(fidelity("Record who works where.", ["n-1", "n-2"], ["n-2", "n-1"]) > 0.9);
 }
 

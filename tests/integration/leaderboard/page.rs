@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Folder, m3_bare, run, text};
 
-/// The page of tables in a browser: sorted by its heads, with its figures, for everybody, and nothing in it runs but its own.
+/// A page of tables: a click on a column's head sorts the table, the figures are shown, accessibility checks pass, and
+/// no script from the data runs.
 #[test]
 fn pages_of_tables_sort_show_figures_and_run_nothing() {
     let folder = Folder::new();

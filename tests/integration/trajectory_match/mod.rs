@@ -10,7 +10,7 @@ use crate::support::{
     Folder, call, failure, follows_kept_schema, json_of, m3, python_with, report, root, stdout, trajectory,
 };
 
-/// What `agentevals` says of its own cases and of random ones, in all modes.
+/// The verdicts of `agentevals` on its own cases and on random ones, in all modes.
 fn agentevals() -> Option<Value> {
     let python = python_with("tests/integration/trajectory_match/requirements.txt")?;
     let script = root().join("tests/integration/trajectory_match/verdicts.py");

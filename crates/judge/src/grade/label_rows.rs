@@ -1,4 +1,4 @@
-//! The rows of a file of labels, as JSON, JSON Lines or CSV, each read for itself.
+//! Reads the rows of a file of labels, as JSON, JSON Lines or CSV. A row that cannot be read does not hide the others.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read};
@@ -11,24 +11,24 @@ use serde_json::value::RawValue;
 
 use crate::spreadsheet;
 
-/// What a file with gzip begins with (RFC 1952, section 2.3.1).
+/// The first bytes of a file that is compressed with gzip (RFC 1952, section 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Larger files are not read, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// A label.
+/// A person's label of a trajectory.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LabelRow {
-    /// The run that it is of; empty if the row names none.
+    /// The run that the label belongs to; empty if the row names none.
     pub(super) run: String,
-    /// The trajectory.
+    /// The id of the trajectory.
     pub(super) id: String,
-    /// Who says it; empty if the row does not tell.
+    /// The person who gave the label; empty if the row names nobody.
     pub(super) person: String,
     /// Whether the trajectory is good enough: `pass`, or else `success`.
     pub(super) pass: Option<bool>,
-    /// How good the trajectory is, not checked.
+    /// The score of the trajectory. Its range is not checked here.
     pub(super) score: Option<f64>,
     /// The measure, if one is named.
     pub(super) measure: Option<String>,
@@ -58,7 +58,7 @@ struct JsonRow {
     infra_error: Option<Cell>,
 }
 
-/// What stands in a row under a name.
+/// The value of a row in one column.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "true, false, a number or a text")]
 enum Cell {
@@ -76,7 +76,7 @@ impl Cell {
         }
     }
 
-    /// What it says; `None` for an empty text.
+    /// Reads the text of a cell as a verdict: whether it passes; `None` for an empty text.
     fn verdict(self) -> Result<Option<bool>, String> {
         let text = self.text();
         match text.trim().to_ascii_lowercase().as_str() {
@@ -109,11 +109,11 @@ impl JsonRow {
     }
 }
 
-/// Reads the rows of a file, also one with gzip: CSV where its name ends in `.csv`, else a JSON list or JSON Lines. A row that
-/// cannot be read is its problem.
+/// Reads the rows of a file, which may be compressed with gzip: CSV if its name ends in `.csv`, else a JSON list or
+/// JSON Lines. For a row that cannot be read, the result has the problem in its place.
 ///
 /// # Errors
-/// The system's reason; what is wrong with the whole file stands in the inner result.
+/// The system's reason if the file cannot be read. A problem of the whole file's content is the inner error.
 pub(super) fn read_rows(path: &Path) -> io::Result<Result<Vec<Result<LabelRow, String>>, String>> {
     let (mut bytes, mut file) = (Vec::new(), BufReader::new(File::open(path)?));
     let is_gzip = file.fill_buf()?.starts_with(&GZIP);
@@ -123,7 +123,7 @@ pub(super) fn read_rows(path: &Path) -> io::Result<Result<Vec<Result<LabelRow, S
     if bytes.len() as u64 > MAX_BYTES {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
-    // `labels.csv.gz` too.
+    // `labels.csv.gz` is CSV, too.
     let is_csv =
         [path, &name].iter().any(|it| it.extension().is_some_and(|it| it.eq_ignore_ascii_case("csv")));
     Ok(if is_csv { of_csv(&bytes) } else { of_json(&bytes) })

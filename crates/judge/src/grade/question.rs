@@ -13,7 +13,7 @@ use super::shown::{self, Part};
 use super::subject::Subject;
 use crate::fence::Fence;
 
-/// Raised when what this file says to graders beside the templates changes.
+/// The version of the text that this file adds to the templates. Raise it when that text changes.
 const VERSION: u32 = 1;
 
 /// Larger matrices are not asked for: graders lose count.
@@ -44,7 +44,7 @@ pub(super) fn hash<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
     hexadecimal(&hash.finalize())
 }
 
-/// A request before any grader is asked.
+/// What a grader is asked: the instructions, the evidence, and perhaps the image.
 #[derive(Debug)]
 pub struct Question {
     /// The aspect that is asked about.
@@ -57,13 +57,14 @@ pub struct Question {
     pub picture: Option<TaskImage>,
     /// Steps of the reference and of the prediction, where a matrix is asked for.
     pub matrix: Option<(usize, usize)>,
-    /// The code of the fence.
+    /// The code on the lines of the fence around each part of the evidence.
     pub mark: String,
 }
 
-/// What can be asked of this grader about this subject. `None` where the aspect needs a reference and there is none.
+/// The question about one aspect of a subject, with the image if `has_eyes` is true. `None` if the aspect needs a
+/// reference and there is none, or if a template cannot be filled in.
 ///
-/// `order` chooses the order of MCP-Bench's respects; each number stands for one order.
+/// `order` is the number of the order in which MCP-Bench's criteria are listed; other rubrics ignore it.
 #[must_use]
 pub fn question(subject: &Subject, aspect: Aspect, has_eyes: bool, order: u64) -> Option<Arc<Question>> {
     let Subject { prediction, reference, picture, .. } = subject;
@@ -94,15 +95,16 @@ pub fn question(subject: &Subject, aspect: Aspect, has_eyes: bool, order: u64) -
 }
 
 impl Question {
-    /// Names this request to this grader: equal only where the grader, the task, the instructions, the evidence, the image
-    /// the pass and the settings are. The evidence has all that a grader sees of prediction and reference, and the code of its fence.
+    /// The key of this request to this grader. Two keys are equal only if the grader, the task, the aspect, the
+    /// instructions, the evidence, the image, the pass (the number of the repetition) and the settings are equal. The
+    /// evidence contains all that a grader sees of prediction and reference, and the code of its fence.
     #[must_use]
     pub fn key(&self, grader: &str, task: &str, pass: u32, settings: &Settings) -> String {
         let image = self.picture.as_ref().and_then(TaskImage::hash).unwrap_or_default();
         let pass = pass.to_le_bytes();
         let texts =
             [grader, task, self.aspect.main(), &self.system, &self.evidence, image].map(str::as_bytes);
-        // Answers to the provider's own settings keep the names that they have always had.
+        // Default settings add nothing to the hash, so the keys of earlier answers stay valid.
         let settings =
             (*settings != Settings::default()).then(|| serde_json::to_string(settings).unwrap_or_default());
         let settings = settings.iter().map(String::as_bytes);
@@ -115,7 +117,7 @@ pub(super) fn again(problem: &str) -> String {
     AgainPrompt { problem }.render().unwrap_or_else(|_| problem.to_owned())
 }
 
-/// Whether the image is there.
+/// How the grader is told about the task's image: attached, existing but hidden, or none.
 enum Image {
     Shown,
     Hidden,

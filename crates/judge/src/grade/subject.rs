@@ -20,7 +20,6 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The path of the task's image. As with the question, the reference knows it best: what is judged may have left it
     /// The path of the task's image, from the reference if there is one: the prediction may have left it out or
     /// replaced it, and this image is sent to providers.
     #[must_use]

@@ -5,7 +5,7 @@
 //!
 //! | part | what it does |
 //! | --- | --- |
-//! | `repeats` | which calls need not have been made again |
+//! | `repeats` | which calls were needless repeats |
 //! | `order` | which calls keep their order, and the earliest step of each |
 //! | `rules` | the optimal trajectory by rules alone |
 //! | `check` | whether a proposal keeps the rules |
@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use super::CallPlace;
 use m3_flow::Dependency;
 
-/// An optimal trajectory: calls of the run in new steps, and why each other one is gone or moved.
+/// An optimal trajectory: the calls of the run that it keeps, in new steps, and why the others were left out or moved.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reconstruction {
     /// The steps; each has at least one call, named by its place in the run, in the order of the run.
@@ -35,7 +35,7 @@ pub struct Reconstruction {
     pub removed: Vec<Removed>,
     /// Calls that were moved into a step with others, in the order of the run.
     pub merged: Vec<Merged>,
-    /// What the calls that are left use of one another, by their places in the run.
+    /// The dependencies between the calls that are left, by their places in the run.
     pub dependencies: Vec<Dependency>,
 }
 
@@ -44,9 +44,9 @@ pub struct Reconstruction {
 pub struct Removed {
     /// Its place in the run.
     pub place: CallPlace,
-    /// Why.
+    /// Why the call was left out.
     pub reason: RemovalReason,
-    /// What shows it.
+    /// The facts that show this reason.
     pub evidence: String,
 }
 
@@ -54,9 +54,9 @@ pub struct Removed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RemovalReason {
-    /// It failed.
+    /// The call failed.
     Failed,
-    /// It was not executed, so that nobody knows what it would give.
+    /// The call was not executed, so its result is unknown.
     NotRecorded,
     /// An earlier call of the same tool with the same arguments gave the same.
     Repeated,
@@ -69,9 +69,9 @@ pub enum RemovalReason {
 pub struct Merged {
     /// Its place in the run.
     pub place: CallPlace,
-    /// Its step now, from 0.
+    /// The step that the call is in now, counted from 0.
     pub step: usize,
-    /// Why that is allowed.
+    /// Why the call may be moved there.
     pub evidence: String,
 }
 
@@ -97,14 +97,14 @@ pub enum Violation {
     /// The proposal has no call.
     #[error("it has no calls")]
     Empty,
-    /// The run has no successful call with this name and these arguments, or not so many.
+    /// The run has no successful call with this name and these arguments, or fewer of them than the proposal.
     #[error("step {} calls `{name}` with arguments that no successful call of the run had{more}", place.step + 1)]
     Invented {
         /// The call's place in the proposal.
         place: CallPlace,
         /// The tool.
         name: String,
-        /// The nearest thing in the run, as a clause; may be empty.
+        /// A clause about the nearest call of the run; may be empty.
         more: String,
     },
     /// A call that depends on another one does not come in a later step.

@@ -16,7 +16,7 @@ const HEAD: &str = r#"<h1>{{title}}</h1>
 <label class="person">Your name<input id="name" maxlength="100" value="{{name}}" autocomplete="off"></label>
 "#;
 
-/// The main part of the page of references, and of pages that show pairs.
+/// The main part of the page that shows references; `PAIRS` is that of the pages that show pairs.
 const REFERENCES: &str = include_str!("page/review.html");
 const PAIRS: &str = r#"<main id="main" class="single" tabindex="-1"><p class="count" id="count" role="status"></p><div id="detail"></div></main>
 "#;
@@ -55,8 +55,8 @@ impl Mode {
     }
 }
 
-/// The page of a mode. Of data from others it contains only the file's name; its script requests the rest and shows
-/// it as text.
+/// The page of a mode. The only texts of others in it are the file's name and the person's name; its script requests
+/// the rest and shows it as text.
 pub(super) fn page(mode: Mode, source: &str, name: &str) -> Page {
     let texts = [("title", mode.title().to_owned()), ("source", escaped(source)), ("name", escaped(name))];
     let script = mode.script();

@@ -14,11 +14,11 @@ use super::reviews::Reviews;
 pub struct ReviewRecord {
     /// `m3.review/1`.
     pub schema: String,
-    /// How it stands.
+    /// The state of the review.
     pub state: State,
     /// The decisions that count, in their order.
     pub decisions: Vec<CountedDecision>,
-    /// What stood there before: an earlier review.
+    /// The `review` that the reference had before, from an earlier review.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Value>,
 }
@@ -32,7 +32,7 @@ impl Member for ReviewRecord {
 pub struct CountedDecision {
     /// The person.
     pub name: String,
-    /// When, as RFC 3339 in UTC.
+    /// The time of the decision, as RFC 3339 in UTC.
     pub time: String,
     /// What was decided, in a few words.
     pub what: String,

@@ -23,8 +23,8 @@ pub(super) async fn watch_over(mut child: Child, pid: Pid, state: watch::Sender<
         }
         if has_group() {
             let _ = kill_process_group(pid, Signal::KILL);
-            // Processes end soon after `KILL`, but not before this returns; another process collects their exit
-            // codes.
+            // `kill_process_group` returns before the processes have ended. This process cannot wait for them, because
+            // another one collects their exit codes, so it checks again and again.
             let deadline = Instant::now() + KILLED;
             while has_group() && Instant::now() < deadline {
                 tokio::time::sleep(Duration::from_millis(5)).await;

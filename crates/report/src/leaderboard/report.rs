@@ -20,73 +20,74 @@ pub const LEADERBOARD_SCHEMA: &str = "m3.leaderboard/1";
 pub struct Leaderboard {
     /// Always `m3.leaderboard/1`.
     pub schema: String,
-    /// The definitions; null for tables of finished numbers alone.
+    /// The profile of the scores: how the metrics are defined. Null if all models come from CSV tables.
     pub profile: Option<String>,
-    /// What calls were aligned by, `cosine` or `typed`; null likewise.
+    /// The similarity by which calls were aligned, `cosine` or `typed`. Null if all models come from CSV tables.
     pub similarity: Option<String>,
-    /// How many tasks the models are compared on; null likewise.
+    /// The number of tasks on which the models are compared. Null if all models come from CSV tables.
     pub tasks: Option<usize>,
-    /// What the signatures of all scores have in common, without the predictions; null where a score has none.
+    /// The part that the signatures of all scores share, without the predictions. Null if a score has no signature.
     pub signature: Option<String>,
     /// The level of the intervals.
     pub level: f64,
-    /// How many resamples they are made of; 0 for tables of finished numbers alone.
+    /// The number of resamples that the intervals are made from; 0 if all models come from CSV tables.
     pub resamples: usize,
     /// The seed of the resamples: the same seed gives the same intervals.
     pub seed: u64,
     /// What the average of `models` is taken over.
     pub average: AverageReport,
-    /// The metric by which models are ranked and told apart.
+    /// The metric by which models are ranked and put into groups.
     pub ranked_by: String,
     /// The metrics that any model has, in the order of the columns; the average comes last.
     pub columns: Vec<String>,
-    /// The models, the highest of that metric first.
+    /// The models, sorted by the metric `ranked_by`, the highest first.
     pub models: Vec<ModelReport>,
-    /// What a reader should know: failures that differ, references that do, grades that are missing, averages that a table
-    /// gives and that are not the mean of its columns, tests that cannot find anything.
+    /// Warnings for the reader: scores whose failures or references differ, missing grades, averages in a CSV table
+    /// that are not the mean of the table's columns, and tests that cannot find any difference.
     pub notes: Vec<String>,
-    /// The smallest true difference of two models in that metric that a test on these tasks, corrected for the number of
-    /// pairs, finds with a probability of 80 %: the median over the pairs of models that were tested. Null with fewer
-    /// than two models or tasks, and where no pair differs.
+    /// The smallest true difference of two models in the metric `ranked_by` that a test on these tasks, corrected for
+    /// the number of pairs, finds with a probability of 80 %: the median over the pairs of models that were tested.
+    /// Null with fewer than two models or tasks, and if no pair of models differs.
     pub smallest_detectable_difference: Option<f64>,
     /// Which pairs of models were tested for their groups; null for tables of finished numbers alone.
     pub tests: Option<TestsReport>,
     /// The models by type of task, in the order of the types' names.
     pub types: Vec<TypeReport>,
-    /// What the rates of success are of; left out where no result has repetitions, or they do not agree on what passes.
+    /// The trials and the criterion behind the rates of success; left out if no result has repetitions, or if the
+    /// results use different criteria.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passing: Option<PassingReport>,
-    /// What other benchmarks say of the models, where they were scored with `--suite`.
+    /// The metrics of other benchmarks, for scores that were made with `--suite`.
     pub suites: Vec<SuiteBoardReport>,
 }
 
 /// Which pairs of models were tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TestsReport {
-    /// How.
+    /// The method of the tests.
     pub method: TestMethod,
-    /// How many pairs.
+    /// The number of pairs that were tested.
     pub tested: usize,
     /// How many pairs there are, which is what the p-values are corrected for.
     pub pairs: usize,
 }
 
-/// How pairs of models are tested: by their difference in the metric that ranks them, with the signs of what each task contributes to it
-/// flipped.
+/// How pairs of models are tested. Each test is of the difference in the metric that ranks the models, and flips the
+/// signs of what the tasks contribute to this difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TestMethod {
     /// All pairs, by permutations, with Holm's correction.
     Permutations,
-    /// The best of each group against every model below it that is in no better group, by an upper bound of the p-value, with
-    /// Bonferroni's correction for all pairs: which model is the best is seen in the same data.
+    /// The best model of each group is tested against every model below it that is in no better group. The p-value is
+    /// an upper bound, with Bonferroni's correction for all pairs, because the same data show which model is the best.
     Bound,
 }
 
 /// What an average is taken over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct AverageReport {
-    /// In words.
+    /// A description in words.
     pub description: String,
     /// The metrics.
     pub metrics: Vec<String>,
@@ -95,28 +96,29 @@ pub struct AverageReport {
 /// A model.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ModelReport {
-    /// What it is called.
+    /// The model's name.
     pub model: String,
-    /// Where its numbers were published; null for one's own.
+    /// The publication that the numbers come from; null for numbers of your own.
     pub published: Option<String>,
-    /// Its metrics by name, those that it has.
+    /// The metrics that the model has, by name.
     pub metrics: BTreeMap<String, EstimateReport>,
-    /// Its place by the metric that ranks, 1 for the highest, and the places that it may well have.
+    /// The rank by the metric `ranked_by`, 1 for the highest, and the interval of likely ranks.
     pub rank: RankReport,
-    /// Its group: models of one group are not told apart from the best of it, by tests at 0.05 that are corrected for all
-    /// pairs (see `tests`). Null for a row of a table, which cannot be tested.
+    /// The group. No model of a group differs significantly from the best model of the group, by tests at 0.05 that are
+    /// corrected for all pairs (see `tests`). Null for a row of a CSV table, which cannot be tested.
     pub group: Option<usize>,
-    /// How many of its tasks were left out because another model has none of that id.
+    /// The number of the model's tasks that were left out because another model lacks them.
     pub left_out: usize,
-    /// How many tasks came to nothing, and why; null where it is not known.
+    /// The number of failed tasks, by reason; null if it is not known.
     pub failures: Option<FailuresReport>,
-    /// The signature of its score, one line that says what decides its numbers; null for earlier scores and tables.
+    /// The signature of the score: one line with everything that decides its numbers. Null for scores of earlier
+    /// versions and for CSV tables.
     pub signature: Option<String>,
-    /// How much it does for a task; null for a row of a table.
+    /// The steps and calls that the model makes for a task; null for a row of a CSV table.
     pub calls: Option<CallsReport>,
-    /// What a task costs; null where it is not known.
+    /// The tokens that a task costs; null if they are not known.
     pub tokens: Option<TokensReport>,
-    /// What became of its calls; null where it is not known.
+    /// The outcomes of the model's calls; null if they are not known.
     pub outcomes: Option<OutcomesReport>,
     /// How often it passes; left out where it has no repetitions.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -137,26 +139,26 @@ pub struct RankReport {
 /// Steps and calls, means over tasks (the paper's table 4).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct CallsReport {
-    /// Predicted steps a task.
+    /// The mean number of predicted steps of a task.
     pub average_steps: f64,
-    /// Predicted calls a task.
+    /// The mean number of predicted calls of a task.
     pub average_calls: f64,
 }
 
 /// Tokens, means over the tasks whose usage is known (the paper's table 3).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct TokensReport {
-    /// How many tasks these are.
+    /// The number of tasks whose usage is known.
     pub tasks: usize,
-    /// Whether that is fewer than all, so that the tokens of the whole set are not known.
+    /// Whether the usage of some tasks is unknown: then the tokens of the whole set are unknown, too.
     pub is_partial: bool,
     /// Tokens read by the model for a task.
     pub input: f64,
-    /// Tokens written by it for a task.
+    /// Tokens written by the model for a task.
     pub output: f64,
 }
 
-/// How many calls ended how (the paper's figure 6).
+/// The number of calls for each outcome (the paper's figure 6).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OutcomesReport {
     /// Counts by name: the five outcomes, and `not_executed` if there are calls that fit their schema and were not
@@ -170,7 +172,7 @@ pub struct TypeReport {
     /// The type.
     #[serde(rename = "type")]
     pub task_type: String,
-    /// How many tasks are of it.
+    /// The number of tasks of this type.
     pub tasks: usize,
     /// What the average is taken over.
     pub average: AverageReport,

@@ -2,18 +2,18 @@
 
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Letters, or a sign such as `$` or `%`.
     Word,
-    /// Digits that a number is read from; `4:20` too.
+    /// Digits that can be read as a number or a time, such as `4:20`.
     Number,
     /// An identifier, a file name, an address, a date in digits.
     Code,
 }
 
-/// How far a token is parted from the one before it.
+/// How strongly a token is separated from the one before it, from weakest to strongest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Break {
     None,
@@ -30,18 +30,18 @@ pub(super) enum Break {
 /// A word, a number or a code.
 #[derive(Debug, Clone)]
 pub(super) struct Token {
-    /// As the reply shows it.
+    /// The token as the reply writes it.
     pub(super) shown: String,
-    /// As it is compared.
+    /// The token in the form in which it is compared.
     pub(super) text: String,
     pub(super) kind: Kind,
-    /// What stands before it.
+    /// The separation from the token before it.
     pub(super) gap: Break,
-    /// Whether a list's mark stands before it.
+    /// Whether the token is the first of an item in a list.
     pub(super) is_item: bool,
     /// Whether a colon follows.
     pub(super) is_label: bool,
-    /// Which quotation it is in, counted from 1; 0 is none.
+    /// The number of the quotation that the token is in, counted from 1; 0 outside of quotations.
     pub(super) quotation: usize,
 }
 
@@ -64,7 +64,8 @@ pub(super) fn folded(word: &str) -> String {
 
 /// A reply with one kind of space, quote and dash, and without the marks of Markdown.
 fn plain(reply: &str) -> String {
-    // A space within a number is a narrow one, which the normalization would make a usual one.
+    // Narrow and no-break spaces between two digits group the digits of a number. They are removed here, before the
+    // normalization makes plain spaces of them.
     let parted: Vec<char> = reply.chars().collect();
     let digit = |at: usize| parted.get(at).is_some_and(char::is_ascii_digit);
     let kept = parted.iter().enumerate().filter(|&(at, c)| {
@@ -83,7 +84,7 @@ fn plain(reply: &str) -> String {
         .collect()
 }
 
-/// The tokens so far, and what the next one begins with.
+/// Reads tokens: those so far, and the state in which the next one begins.
 #[derive(Debug)]
 struct Reader {
     tokens: Vec<Token>,
@@ -91,7 +92,7 @@ struct Reader {
     is_item: bool,
     quotation: usize,
     quotations: usize,
-    /// How many braces are open: JSON's members are one record, on however many lines.
+    /// The number of open braces. The members of a JSON object belong together, even on several lines.
     depth: usize,
 }
 
@@ -147,7 +148,7 @@ impl Reader {
         }
     }
 
-    /// Makes the last token a label; `avg_close` is two words then.
+    /// Makes the last token a label. A code such as `avg_close` becomes two words first.
     fn label(&mut self) {
         let is_words = |token: &Token| {
             token.kind == Kind::Code && token.text.chars().all(|c| c.is_alphabetic() || c == '_')
@@ -169,7 +170,7 @@ impl Reader {
         self.gap = self.gap.max(gap);
     }
 
-    /// Reads what stands between spaces and separators, without the marks around it.
+    /// Reads the characters between two spaces or separators, without the marks around them.
     fn read_chunk(&mut self, chunk: &str) {
         let is_kept = |c: char| c.is_alphanumeric() || SIGNS.contains(&c) || matches!(c, '%' | '°');
         let begin = chunk.find(is_kept).map_or(chunk.len(), |at| {
@@ -205,7 +206,7 @@ impl Reader {
             };
             let (sign, rest) = if sign == '°' { (chunk, "") } else { chunk.split_at(sign.len_utf8()) };
             self.push(sign, Kind::Word);
-            // A run of signs says no more than one.
+            // Repeated signs (`$$`) count as one.
             chunk = rest.trim_start_matches(is_sign);
         }
     }
@@ -221,7 +222,8 @@ impl Reader {
         self.push_word(chunk);
     }
 
-    /// Reads `12km`, `-3.5`, `200-400`, `$15.33`, `3/5`, `8:00AM`; what is none of these is a code. Returns what is left to read.
+    /// Reads `12km`, `-3.5`, `200-400`, `$15.33`, `3/5` or `8:00AM`; anything else becomes a code. Returns the rest
+    /// that still has to be read.
     fn read_digits<'c>(&mut self, chunk: &'c str) -> &'c str {
         let negative = chunk.starts_with('-');
         let mut rest = chunk.trim_start_matches('-');
@@ -256,7 +258,7 @@ impl Reader {
         left
     }
 
-    /// A word; `isn't` is `is` and `not`, `Rose's` is `rose`.
+    /// Adds a word: `isn't` becomes `is` and `not`, `Rose's` becomes `rose`.
     fn push_word(&mut self, word: &str) {
         let lower = folded(word);
         if let Some(verb) = lower.strip_suffix("n't") {
@@ -320,7 +322,7 @@ fn chunk_length(rest: &str) -> usize {
     rest.char_indices().find(ends).map_or(rest.len(), |(at, _)| at)
 }
 
-/// Whether a comma between these is one of `1,200`.
+/// Whether a comma between these bytes groups thousands, as in `1,200`.
 fn is_thousands(before: &[u8], after: &[u8]) -> bool {
     let group = after.iter().take_while(|b| b.is_ascii_digit()).count();
     let digits = before.iter().rev().take_while(|b| b.is_ascii_digit()).count();
@@ -367,7 +369,7 @@ fn is_address(text: &str) -> bool {
     ["http://", "https://", "www."].iter().any(|begin| text.starts_with(begin))
 }
 
-/// `e.g.`, `U.S.`, `St.`: a point after them ends no sentence.
+/// Whether a point after this word ends no sentence, as after `e.g.`, `U.S.` and `St.`.
 fn is_abbreviation(word: &str) -> bool {
     let has_capital = word.contains(char::is_uppercase);
     let is_short = word.split('.').all(|part| part.chars().count() <= 1);
@@ -375,7 +377,8 @@ fn is_abbreviation(word: &str) -> bool {
         || matches!(word, "approx" | "Approx" | "St" | "Mr" | "Mrs" | "Dr" | "No" | "vs" | "etc")
 }
 
-/// Whether a word is no language's: `moon.png`, `a_b`, `ada@example.org`, `images/moon.png`.
+/// Whether a word is a file's name, an identifier or an address: `moon.png`, `a_b`, `ada@example.org`,
+/// `images/moon.png`.
 fn is_file_like(word: &str) -> bool {
     let has_point = word.split('.').count() > 1 && !word.split('.').all(|part| part.chars().count() <= 1);
     has_point && word.split('.').all(|part| !part.is_empty()) || word.contains(['_', '@'])

@@ -78,7 +78,7 @@ fn reasons_name_the_first_call_and_its_argument() {
     assert_eq!(Mismatch::Failed(FailureClass::ServerLost).to_string(), "the task failed: server lost");
 }
 
-/// In subset, and so in unordered, `agentevals` 0.0.9 takes the reference's arguments for the first.
+/// In the mode subset, and therefore in unordered, `agentevals` 0.0.9 swaps the sides when it compares arguments.
 #[test]
 fn arguments_are_compared_in_the_direction_of_the_mode() {
     let (few, many) = (&[r#"f {"a": 1}"#][..], &[r#"f {"a": 1, "b": null}"#][..]);
@@ -99,7 +99,7 @@ fn arguments_are_compared_in_the_direction_of_the_mode() {
     }
 }
 
-/// The first call takes the first partner that will do, although the second can have no other.
+/// A call takes the first partner that fits, even if a later call then has no partner left.
 #[test]
 fn partners_are_taken_in_order() {
     let options = options(MatchMode::Superset, ArgumentMode::Superset);

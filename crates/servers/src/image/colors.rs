@@ -26,8 +26,8 @@ enum Palette {
 /// Luma of ITU-R BT.601, in thousandths of red, green and blue; OpenCV's `COLOR_BGR2GRAY` has the same.
 const LUMA: [u32; 3] = [299, 587, 114];
 
-/// Red, green and blue of `sepia(1)` in W3C Filter Effects Module Level 1, section "Sepia", in thousandths of
-/// red, green and blue.
+/// For red, green and blue of the result: the weights of red, green and blue of the original, in thousandths. From
+/// `sepia(1)` in W3C Filter Effects Module Level 1, section "Sepia".
 const SEPIA: [[u32; 3]; 3] = [[393, 769, 189], [349, 686, 168], [272, 534, 131]];
 
 /// Arguments of `overlay`.

@@ -14,8 +14,8 @@ const CATEGORIES: [&str; 6] = [
     "multi_server_sequential",
 ];
 
-/// The category that a task's type names, in any writing; else that of its reference. One call of one of several servers
-/// cannot be told from one call of the only one, so without a type it is of a single server.
+/// The category that the task's type names, however it is written; else the category of the reference's calls. A single
+/// call does not show whether other servers were offered, so without a type it counts as single-server.
 pub(super) fn category(reference: &Trajectory) -> &'static str {
     let plain = |text: &str| text.to_lowercase().replace(['-', ' ', '/'], "_");
     let named = reference.task_type.as_deref().map(plain);

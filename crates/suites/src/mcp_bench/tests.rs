@@ -1,4 +1,4 @@
-//! Tests of what is not recorded, of runs that failed, and of settings.
+//! Tests of missing records, of failed runs, and of settings (single- and multi-server).
 
 use m3_trajectory::json::Json;
 use m3_trajectory::{Call, Step, Trajectory};
@@ -86,7 +86,7 @@ fn runs_that_ended_in_an_error_weigh_nothing_or_are_left_out() {
     assert_eq!((result.aggregate.get("overall"), published[0].get("calls")), (Some(1.0), None));
 }
 
-/// What `m3 run` writes: a hash of the tools, and the time of the run.
+/// A prediction as `m3 run` writes it, with a hash of the tools instead of their names, and with the time of the run.
 #[test]
 fn a_hash_of_tools_names_none() {
     let run = Json::Object(vec![("milliseconds".to_owned(), Json::Integer(1500))]);
@@ -97,7 +97,8 @@ fn a_hash_of_tools_names_none() {
     assert_eq!(values[0].get("seconds"), Some(1.5));
 }
 
-/// Two tasks of one server with 1 call each, one of two with 4: 2 over tasks, 2.5 over settings.
+/// Two tasks have one server and 1 call each, one task has two servers and 4 calls. The mean number of calls is 2 over
+/// the tasks, and 2.5 over the two settings.
 #[test]
 fn table_6_is_the_plain_mean_of_settings() {
     let single = trajectory(vec![call("a/x", None)], &[]);

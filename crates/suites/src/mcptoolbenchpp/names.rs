@@ -1,4 +1,4 @@
-//! Which tools are as good as the one of a reference's call.
+//! Which tools may stand in for the tool of a reference's call.
 
 use m3_trajectory::Call;
 use m3_trajectory::tool_names::{is_same_tool, similar_tools};

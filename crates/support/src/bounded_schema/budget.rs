@@ -1,4 +1,4 @@
-//! Limits of a check; one that would exceed them is ended by unwinding the stack.
+//! Limits of a check. A check that would exceed them is ended by unwinding the stack.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -16,13 +16,13 @@ const MOST_STACK: usize = 768 << 10;
 pub(super) struct Limits {
     pub(super) steps: u64,
     pub(super) pattern_work: u64,
-    /// The states that a regular expression has at most.
+    /// The most states of a regular expression.
     pub(super) pattern_states: u64,
 }
 
 thread_local! {
-    /// What is left of the limits of the running check, and about where its stack begins; `None` where nothing is
-    /// counted.
+    /// What is left of the limits of the running check, and the approximate address at which its stack begins; `None`
+    /// while nothing is counted.
     static LEFT: Cell<Option<(Limits, usize)>> = const { Cell::new(None) };
 }
 
@@ -54,23 +54,23 @@ enum Stop {
     Deep,
 }
 
-/// About where the stack is.
+/// The approximate address of the top of the stack.
 #[inline(never)]
 fn stack_pointer() -> usize {
     let here = 0_u8;
     std::ptr::from_ref(std::hint::black_box(&here)).addr()
 }
 
-/// Runs something within so many steps.
+/// Runs a function that may take at most this many steps.
 pub(super) fn within<T>(steps: u64, run: impl FnOnce() -> T) -> Result<T, TooMuchWork> {
     Limits { steps, pattern_work: 0, pattern_states: 0 }.within(run)
 }
 
 impl Limits {
-    /// Runs something that may take this.
+    /// Runs a function within these limits.
     pub(super) fn within<T>(self, run: impl FnOnce() -> T) -> Result<T, TooMuchWork> {
         let before = LEFT.replace(Some((self, stack_pointer())));
-        // A schema that was being prepared or checked is dropped.
+        // Unwinding is safe: a schema that was being prepared or checked is dropped, and nobody sees it half done.
         let done = catch_unwind(AssertUnwindSafe(run));
         LEFT.set(before);
         done.map_err(|cause: Box<dyn Any + Send>| match cause.downcast::<Stop>().map(|stop| *stop) {

@@ -55,7 +55,7 @@ fn links_without_an_end_are_refused_and_stay() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
 }
 
-/// Descriptors of this process that lead to a file and to a pipe, by both of their names.
+/// Opens descriptors of this process for a file and for a pipe, and writes through every path that names them.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_a_descriptor_leads_to_is_written_behind_what_it_holds() {
@@ -95,14 +95,15 @@ fn a_file_in_a_folder_that_is_not_to_be_written_is_written_over() {
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o555)).unwrap();
     write_atomically(&path, b"new").unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), b"new");
-    // A user whom permissions do not hold makes it, and the others may not.
+    // A user who is not bound by permissions, such as root, can create the file; others get an error.
     if let Err(cause) = write_atomically(&folder.path().join("b"), b"new") {
         assert_eq!(cause.kind(), io::ErrorKind::PermissionDenied);
     }
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// As where the folder is not to be written, also for a user whom permissions do not hold.
+/// Tests directly what happens in a folder without write permission, so that it is also tested for root, who is not
+/// bound by permissions.
 #[test]
 fn a_file_that_is_written_over_has_the_new_content_alone() {
     let folder = tempfile::tempdir().unwrap();

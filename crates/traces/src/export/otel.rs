@@ -1,9 +1,10 @@
-//! OpenTelemetry's conventions for generative AI: a document of OTLP/JSON a line, with the spans of one trajectory. And what
-//! the importer reads of such spans beyond the conventions.
+//! Writes OpenTelemetry's conventions for generative AI: one document of OTLP/JSON on each line, with the spans of one
+//! trajectory. Also has what the importer reads only from spans that m3 wrote.
 //!
-//! Below a span `invoke_agent` stand a span `chat` for each reply and a span `execute_tool` for each call. A reply's input
-//! has what is new since the reply before, as repeating everything would take quadratic space. Trajectories do not say when
-//! things happened, so times begin at a result one, and spans whose duration is not known say so.
+//! Below a span `invoke_agent` stand a span `chat` for each reply and a span `execute_tool` for each call. A reply's
+//! input has only the messages since the reply before, because repeating all of them would take quadratic space.
+//! Trajectories do not record when things happened, so the times begin at a given one, and spans whose duration is
+//! unknown are marked.
 
 use m3_trajectory::json::{Json, Keys};
 
@@ -30,13 +31,15 @@ pub(super) const TARGET: Target = Target {
 /// The scope of the spans.
 const SCOPE: &str = "m3";
 
-/// The attribute of the root with the trajectory's own id: a trace's has its form prescribed.
+/// The attribute of the root span with the trajectory's own id. The id of a trace cannot be that: its form is
+/// prescribed.
 const ID: &str = "m3.trajectory.id";
 
-/// The deepest value that is written as such: in OTLP, each level takes four of JSON.
+/// The most levels of a result that is written as a value of OTLP; deeper ones become a text. Each level takes four
+/// levels of JSON.
 const DEEPEST: usize = 40;
 
-/// How long a span lasts whose duration is not known, in nanoseconds.
+/// The duration that is written for a span whose duration is unknown, in nanoseconds.
 const MOMENT: u64 = 1_000_000;
 
 /// Whether m3 wrote a span.
@@ -53,7 +56,7 @@ fn is_own_root(span: &Span) -> bool {
     span.attributes.get(ID).is_some()
 }
 
-/// Gives a trajectory its own id and time, if m3 wrote its spans; whether it did.
+/// Gives a trajectory its own id and time if m3 wrote its spans. Returns whether m3 did.
 pub(crate) fn restore(conversation: &mut Conversation, spans: &[Span]) -> bool {
     let Some(root) = root(spans) else { return false };
     let trace = conversation.id.take();
@@ -64,7 +67,7 @@ pub(crate) fn restore(conversation: &mut Conversation, spans: &[Span]) -> bool {
     true
 }
 
-/// A result as it was result: a list of parts with media, or any value.
+/// A result in the form that it had before the export: a list of parts with media, or any value.
 pub(crate) fn result_of(result: &Json) -> Json {
     let is_part = |part: &Json| match part.text("type") {
         Some("text") => part.text("content").is_some(),
@@ -78,19 +81,19 @@ pub(crate) fn result_of(result: &Json) -> Json {
     result.clone()
 }
 
-/// The spans of a trajectory, with the time that they have reached.
+/// Collects the spans of a trajectory; `now` is the time at which the next span begins.
 struct Writer<'t> {
     trajectory: &'t ExportTrajectory<'t>,
     spans: Vec<Json>,
     now: u64,
-    /// How long each reply takes.
+    /// The duration of each reply, in nanoseconds.
     thought: u64,
 }
 
 /// The attributes of a span besides its name, its times and its place.
 struct Facts {
     name: String,
-    /// 1 within the program, 3 a request of it.
+    /// OTLP's kind of span: 1 (internal) within the program, 3 (client) for a request of the program.
     kind: i64,
     attributes: Vec<(&'static str, Json)>,
     is_error: bool,
@@ -120,7 +123,7 @@ fn write(trajectory: &ExportTrajectory<'_>, notes: &mut Notes) -> Json {
     it.into_document(start)
 }
 
-/// How long each reply takes, if it is known how long the whole took.
+/// The duration of each reply, in nanoseconds: an equal share of the time that no call took, but at least `MOMENT`.
 fn thought(trajectory: &ExportTrajectory<'_>) -> u64 {
     let longest = |step: &Vec<ExportCall<'_>>| {
         step.iter().filter_map(|call| call.milliseconds).max().unwrap_or_default()
@@ -146,7 +149,7 @@ impl Writer<'_> {
             attributes.push(("gen_ai.output.messages", json_text(&Json::Array(vec![output]))));
             attributes.push(("gen_ai.response.finish_reasons", Json::Array(vec![string(reason)])));
         }
-        // How many tokens each reply took is not known: the last has all.
+        // The tokens of each reply are not known, so the last reply gets all of them.
         if has_usage {
             attributes.extend(usage(self.trajectory));
         }
@@ -157,7 +160,7 @@ impl Writer<'_> {
         self.now = end;
     }
 
-    /// The calls of a step, at the same time.
+    /// Adds the spans of the calls of a step, which all begin at the same time.
     fn tools(&mut self, step: &[ExportCall<'_>], notes: &mut Notes) {
         let start = self.now;
         for call in step {
@@ -245,7 +248,7 @@ fn usage(trajectory: &ExportTrajectory<'_>) -> Vec<(&'static str, Json)> {
     counts.into_iter().filter_map(|(key, count)| Some((key, number(count)?))).collect()
 }
 
-/// A call as a tool executes it.
+/// The attributes of the span in which a tool executes a call.
 fn executed(call: &ExportCall<'_>, notes: &mut Notes) -> Vec<(&'static str, Json)> {
     let mut attributes = vec![
         ("gen_ai.operation.name", string("execute_tool")),
@@ -297,12 +300,12 @@ fn message(role: &str, parts: Json) -> Json {
     object([("role", string(role)), ("parts", parts)])
 }
 
-/// A call as a model writes it.
+/// A call as part of a model's reply.
 fn called(call: &ExportCall<'_>) -> Json {
     let mut members =
         vec![("type", string("tool_call")), ("id", string(&call.id)), ("name", string(call.tool))];
     let arguments = call.arguments.map(|arguments| match arguments {
-        // Texts that would be read as another value need the object around them that marks them.
+        // The importer would read some texts as another value: these are wrapped in an object that marks them.
         Json::String(text) if read_of_text(text).as_ref() != Some(arguments) => as_object(Some(arguments)),
         _ => arguments.clone(),
     });
@@ -310,7 +313,7 @@ fn called(call: &ExportCall<'_>) -> Json {
     Json::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-/// A result as a model reads it.
+/// A result as part of the message that a model reads; `None` for a call without a result.
 fn response(call: &ExportCall<'_>) -> Option<Json> {
     let response = match call.result.as_ref()? {
         ExportResult::Text(text) => string(text),
@@ -345,7 +348,7 @@ fn attributes(attributes: Vec<(&'static str, Json)>) -> Json {
     Json::Array(attributes.into_iter().map(entry).collect())
 }
 
-/// A value of OTLP.
+/// Converts a value to OTLP's `AnyValue`.
 fn any_value(value: &Json) -> Json {
     let (kind, inner) = match value {
         Json::Null => return object([]),

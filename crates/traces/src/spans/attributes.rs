@@ -1,4 +1,4 @@
-//! Attributes of spans: a value is found under its flat name, and also inside objects, as older dumps have it.
+//! Attributes of spans. A value is found under its flat name (`a.b`), or inside objects, as in dumps of older programs.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::fields::{Fields, count, id};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Attributes(BTreeMap<String, Json>);
 
-/// How deep flat names lead; deeper ones are left out.
+/// The most parts of a flat name below the name that is looked up; values with longer names are left out.
 const DEEPEST: usize = 16;
 
 impl Attributes {
@@ -41,22 +41,22 @@ impl Attributes {
         })
     }
 
-    /// The first of these names that is there.
+    /// The value of the first of these names that has one.
     pub(crate) fn first(&self, keys: &[&str]) -> Option<&Json> {
         keys.iter().find_map(|key| self.get(key))
     }
 
-    /// A text.
+    /// The value of this name, if it is a text.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         self.get(key)?.as_str()
     }
 
-    /// A text or a number, as a text that is not empty.
+    /// The value of this name as a text, if it is a number or a text that is not empty.
     pub(crate) fn id(&self, key: &str) -> Option<String> {
         self.get(key).and_then(id).filter(|id| !id.is_empty())
     }
 
-    /// The first of these that is a whole number.
+    /// The first value under these names that is a whole number.
     pub(crate) fn count(&self, keys: &[&str]) -> Option<u64> {
         keys.iter().find_map(|key| self.get(key).and_then(count))
     }
@@ -94,7 +94,7 @@ fn branch(leaves: &[(Vec<&str>, &Json)], depth: usize) -> Json {
     for group in leaves.chunk_by(|(a, _), (b, _)| a.get(depth) == b.get(depth)) {
         let Some((path, value)) = group.first() else { continue };
         let Some(name) = path.get(depth) else { continue };
-        // A value that stands beside others below it has no place of its own.
+        // If a name has a value and there are names below it (`a.b` and `a.b.c`), only the values below are kept.
         let inner: Vec<_> = group.iter().filter(|(path, _)| path.len() > depth + 1).cloned().collect();
         let value = if inner.is_empty() { (*value).clone() } else { branch(&inner, depth + 1) };
         members.push(((*name).to_owned(), value));

@@ -1,4 +1,5 @@
-//! What a run leaves behind: files, a graph, and what its calls looked up.
+//! The effects of a run: the files and the graph that it leaves behind, and the answers of the calls that changed
+//! nothing.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,15 +9,16 @@ use serde_json::Value;
 /// What a run leaves behind.
 #[derive(Debug)]
 pub(crate) struct Remains {
-    /// The files that were there before, as they are afterwards.
+    /// The files that existed before the run, with their content after it; `None` for a file that is gone.
     pub(crate) given: BTreeMap<String, Option<Vec<u8>>>,
     /// The files that were made and are still there.
     pub(crate) files: Vec<LeftFile>,
     /// The memory's graph.
     pub(crate) graph: Graph,
-    /// What calls that changed nothing answered, in order.
+    /// The answers of calls that changed nothing, in order.
     pub(crate) looked_up: Vec<LookedUp>,
-    /// Whether an edit made the picture that it read, as far as labels tell; only where this was watched.
+    /// Whether an edit had no visible effect: its picture looks like the one that it read. False if this was not
+    /// checked.
     pub(crate) has_idle_edit: bool,
 }
 
@@ -27,13 +29,13 @@ pub(crate) struct LeftFile {
     pub(crate) path: String,
     /// Its content.
     pub(crate) content: Vec<u8>,
-    /// Whether a later call read it, not only its size.
+    /// Whether a later call read the file, and not only its size.
     pub(crate) is_read: bool,
-    /// Whether a later call read it that wrote a file.
+    /// Whether a later call read the file and wrote another one.
     pub(crate) is_material: bool,
 }
 
-/// What a call answered that changed nothing.
+/// The answer of a call that changed nothing.
 #[derive(Debug)]
 pub(crate) struct LookedUp {
     /// The call.
@@ -65,7 +67,7 @@ pub(crate) struct Entity {
 }
 
 impl Graph {
-    /// Reads the file of the server of memory: an entity or a relation a line. Empty without the file.
+    /// Reads the file of the memory server, which has an entity or a relation on each line. Empty without the file.
     pub(crate) fn read(path: &Path) -> Self {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let mut graph = Self::default();
@@ -75,7 +77,7 @@ impl Graph {
         graph
     }
 
-    /// From the answer of a call, `{"entities": [..], "relations": [..]}`.
+    /// Reads a graph from the answer of a call, `{"entities": [..], "relations": [..]}`.
     pub(crate) fn from_answer(answer: &Value) -> Self {
         let mut graph = Self::default();
         for item in ["entities", "relations"].iter().filter_map(|key| answer[key].as_array()).flatten() {

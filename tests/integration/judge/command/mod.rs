@@ -27,7 +27,7 @@ fn two() -> Value {
     call("math/add", json!({"firstNumber": 70_000, "secondNumber": 7}))
 }
 
-/// A call that uses the results of both.
+/// A call that uses the results of the calls `one` and `two`.
 fn product() -> Value {
     call("math/multiply", json!({"firstNumber": 1234, "SecondNumber": 70_007}))
 }
@@ -47,7 +47,7 @@ fn kept(mut call: Value, result: &str) -> Value {
     call
 }
 
-/// The calls of the best trajectory of a long run, as its reference has them.
+/// The steps of the best trajectory of `long_run`, as a reference keeps them.
 fn kept_steps() -> Value {
     json!([
         {"step": 1, "calls": [kept(one(), "1234"), kept(two(), "70007")]},
@@ -86,7 +86,7 @@ fn long_run(id: &str) -> Value {
     prediction(id, "openai:tested", &steps)
 }
 
-/// The best trajectory contained in it.
+/// The best trajectory of `long_run`, as a judge proposes it.
 fn best() -> String {
     json!({"steps": [{"calls": [one(), two()]}, {"calls": [product()]}]}).to_string()
 }
@@ -95,13 +95,13 @@ fn is_verdict(seen: &SeenRequest) -> bool {
     seen.system.starts_with("You audit records")
 }
 
-/// The task of a request.
+/// The id of the task that a request is about.
 fn task(seen: &SeenRequest) -> String {
     let question = seen.texts.iter().find_map(|text| text.split_once("What is the sum of "));
     question.unwrap().1.split('?').next().unwrap().to_owned()
 }
 
-/// A judge that finds every run a success and proposes the best.
+/// A judge that calls every run a success and proposes the best trajectory.
 fn kind(seen: &SeenRequest) -> Scripted {
     Scripted::Say(if is_verdict(seen) { SUCCESS.to_owned() } else { best() })
 }

@@ -81,7 +81,8 @@ impl Reference {
         }
     }
 
-    /// For each call of a step, the values it uses from the step before.
+    /// For each call of a step, the values in its arguments that are new: neither the task nor an earlier call has
+    /// them.
     fn carried(&self, step: usize) -> Vec<Vec<Carried>> {
         let before = self.steps[..step].iter().flatten().map(|call| call.arguments.to_string());
         let known: Vec<String> =
@@ -119,7 +120,7 @@ impl Reference {
         })
     }
 
-    /// The result of each call: the values that the next step uses, distributed over the calls of this one.
+    /// Makes a result for each call. The new values of each step are put into results of the step before.
     fn results(&self, dice: &mut Dice) -> Vec<Vec<Value>> {
         let mut results = Vec::new();
         for (step, calls) in self.steps.iter().enumerate() {
@@ -138,8 +139,8 @@ impl Reference {
         results
     }
 
-    /// A run that does more than needed, and for each of its calls the corresponding one of the reference (none for
-    /// failures and repeats).
+    /// A run that does more than needed. For each of its calls also the place of the reference's call, but none for
+    /// failures and repeats.
     pub(super) fn run(&self, dice: &mut Dice, spoiled: Spoiled) -> (Chain, BTreeMap<Place, Place>) {
         let results = self.results(dice);
         let mut steps: Vec<Part> = Vec::new();

@@ -1,11 +1,12 @@
-//! The threshold between both answers.
+//! The threshold between "the same" and "different".
 
-/// The threshold at which the errors of both kinds are balanced: the mean over sources of the share of different pairs that
-/// are accepted is that of same pairs that are rejected. Each source is its scores with their labels; sources of one label
-/// say nothing. In [0.02, 0.98].
+/// The threshold, in [0.02, 0.98], at which errors of both kinds balance: the share of the different pairs that are
+/// accepted equals the share of the same pairs that are rejected, both as means over the sources. A source has the
+/// score of each pair, and whether the pair is the same. Sources with only one kind of pair are ignored.
 #[must_use]
 pub fn balanced_threshold(sources: &[Vec<(f64, bool)>]) -> f64 {
-    // How many more of the same are rejected than of the different accepted: it rises with the threshold.
+    // The share of same pairs that are rejected minus the share of different pairs that are accepted, summed over the
+    // sources. It rises with the threshold.
     let excess = |threshold: f64| {
         let shares = sources.iter().filter_map(|scored| {
             let share = |label: bool| {
@@ -21,6 +22,6 @@ pub fn balanced_threshold(sources: &[Vec<(f64, bool)>]) -> f64 {
     let mut grid = (2..=98).map(|percent| f64::from(percent) / 100.0);
     let last = grid.clone().rfind(|&threshold| excess(threshold) <= 0.0).unwrap_or(0.02);
     let first = grid.find(|&threshold| excess(threshold) >= 0.0).unwrap_or(0.98);
-    // In the middle of several that are equal.
+    // If several thresholds balance the errors, take the middle of them.
     f64::midpoint(first, last.max(first))
 }

@@ -1,5 +1,6 @@
-//! The events of a sample: a tree of spans, with replies of models and runs of tools. What messages do not have is taken
-//! from them: times of calls, calls of agents that a call has run, and calls that were cut from the messages.
+//! The events of a sample: a tree of spans, with the replies of models and the runs of tools. The reader takes from
+//! them what the messages lack: times of calls, calls of agents that a call started, and calls that were cut from the
+//! messages.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,17 +15,17 @@ use crate::fields::{Fields, count};
 use crate::time::time;
 use crate::trace::TracedCall;
 
-/// The deepest agents of agents that are read.
+/// The deepest nesting of agents within agents that is read.
 const DEPTH: usize = 32;
 
-/// The cause of an event.
+/// The place of an event in the tree of spans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Place<'j> {
-    /// The span of the call below which it is.
+    /// The span of the nearest call above the event.
     call: Option<&'j str>,
-    /// The span of the agent below that.
+    /// The span of the nearest agent between that call and the event.
     agent: Option<&'j str>,
-    /// Whether it is of a scorer, which comes after the trajectory.
+    /// Whether the event belongs to a scorer, which runs after the trajectory.
     is_scorer: bool,
 }
 
@@ -41,24 +42,24 @@ struct Span<'j> {
 pub(super) struct Events<'j> {
     attachments: &'j Attachments<'j>,
     spans: HashMap<&'j str, Span<'j>>,
-    /// Replies and runs of tools, each with its cause.
+    /// The replies and the runs of tools, each with its place.
     all: Vec<(Place<'j>, &'j Json)>,
-    /// The numbers of the replies and runs below the span of each call, except those below further calls; with `None`,
-    /// those below no call.
+    /// The indices in `all` of the replies and runs below the span of each call, without those below further calls;
+    /// under `None`, those below no call.
     below: HashMap<Option<&'j str>, Vec<usize>>,
     /// The spans of calls with something below them, by the span of the call around them.
     children: HashMap<Option<&'j str>, Vec<&'j str>>,
     /// The calls for which a tool ran, with the span of the call around them.
     ran: HashSet<(Option<&'j str>, &'j str)>,
-    /// How long the calls took, by the ids of their messages.
+    /// The duration of calls in seconds, by the ids of the messages with their results.
     seconds: HashMap<&'j str, f64>,
     /// The messages that requests refer to by their places.
     listed: &'j [Json],
-    /// The messages that any request repeats.
+    /// All messages that requests contain, by id.
     pool: HashMap<&'j str, &'j Json>,
 }
 
-/// Whether this is the call by which an agent of inspect ends.
+/// Whether this is the call with which an agent of inspect submits its answer.
 pub(super) fn is_submit(call: &Json) -> bool {
     call.says("function", "submit")
 }
@@ -95,7 +96,7 @@ impl<'j> Events<'j> {
         it
     }
 
-    /// Finds the cause of each reply and run of a tool.
+    /// Finds the place of each reply and run of a tool.
     fn place_all(&mut self, events: &'j [Json]) {
         let (mut known, mut linked) = (HashMap::new(), HashSet::new());
         for event in events.iter().filter(|event| event.says("event", "model") || event.says("event", "tool"))
@@ -127,7 +128,7 @@ impl<'j> Events<'j> {
         self.seconds.get(message).copied()
     }
 
-    /// The cause of the events in a span.
+    /// The place of the events in a span.
     fn place(&self, span: Option<&'j str>, known: &mut HashMap<&'j str, Place<'j>>) -> Place<'j> {
         let mut path = Vec::new();
         let mut place = Place { call: None, agent: None, is_scorer: false };
@@ -154,8 +155,8 @@ impl<'j> Events<'j> {
         place
     }
 
-    /// The agents that are not below a call: whether any and whether all of their replies with calls are among the
-    /// messages.
+    /// The agents that are not below a call. For each: whether any of its replies with calls is among the messages, and
+    /// whether all of them are.
     fn agents(&self, messages: &[Json]) -> HashMap<Option<&'j str>, (bool, bool)> {
         let ids: HashSet<&str> = messages.iter().filter_map(|message| message.text("id")).collect();
         let key = |call: &Json| Some((call.id("id")?, call.text("function")?.to_owned()));
@@ -177,7 +178,7 @@ impl<'j> Events<'j> {
         agents
     }
 
-    /// Whether nothing came of a reply: no request repeats it, and none of its calls ran.
+    /// Whether a reply was dropped: no later request repeats it, and none of its calls ran.
     fn is_dropped(&self, place: Place<'j>, message: &Json) -> bool {
         let is_repeated =
             message.text("id").is_none_or(|id| self.pool.is_empty() || self.pool.contains_key(id));
@@ -185,7 +186,7 @@ impl<'j> Events<'j> {
         !is_repeated && !message.list("tool_calls").iter().any(has_run)
     }
 
-    /// Whether replies with calls are missing among the messages, though their agent has written some of them.
+    /// Whether the messages lack replies with calls of an agent, although they have others of the same agent.
     pub(super) fn has_more_than(&self, messages: &[Json]) -> bool {
         let agents = self.agents(messages);
         let has_calls = messages.iter().any(|message| !message.list("tool_calls").is_empty());
@@ -203,7 +204,7 @@ impl<'j> Events<'j> {
         self.replay(it, &numbers, Some(messages));
     }
 
-    /// The trajectories of agents that a call has run, or that ran beside the one of the messages.
+    /// Adds the trajectories of agents that a call started, or that ran beside the agent of the messages.
     pub(super) fn nested(&self, it: &mut Conversation, messages: &[Json]) {
         self.below_of(it, None, 0);
         let agents = self.agents(messages);
@@ -292,8 +293,8 @@ impl<'j> Events<'j> {
         }
     }
 
-    /// Replies and runs of tools in their order. `messages` count more than the event of a reply: agents remove from
-    /// them the call by which they end.
+    /// Adds replies and runs of tools in their order. A message in `messages` replaces the one in the event of its
+    /// reply, because agents remove the call with which they submit from the messages.
     fn replay(&self, it: &mut Conversation, numbers: &[usize], messages: Option<&[Json]>) {
         let known = messages.unwrap_or_default();
         let known: HashMap<&str, &Json> = known.iter().filter_map(|it| Some((it.text("id")?, it))).collect();
@@ -308,7 +309,7 @@ impl<'j> Events<'j> {
                     continue;
                 }
                 let id = message.text("id").or_else(|| event.text("uuid"));
-                // A branch repeats the replies before it.
+                // Each branch of a run has the replies before it again: skip those that were read.
                 if !id.is_none_or(|id| seen.insert(id)) {
                     continue;
                 }
@@ -369,7 +370,7 @@ fn output(event: &Json) -> Option<&Json> {
         .member("message")
 }
 
-/// From a run's beginning to its end.
+/// The duration of a run in seconds, from its beginning to its end.
 fn seconds(event: &Json) -> Option<f64> {
     Some(event.member("completed").and_then(time)? - event.member("timestamp").and_then(time)?)
 }

@@ -1,4 +1,4 @@
-//! More calls than the reference, or fewer.
+//! Changes that add calls to a plan or remove calls from it. Each returns `None` if the changed plan is of no use.
 
 use super::super::plan::{Argument, Call, Plan, named};
 use super::super::random::Random;
@@ -8,14 +8,14 @@ fn look_at(plan: &mut Plan, file: Argument) -> Call {
     plan.new_call("image/get_metainfo", named([("input_path", file)]))
 }
 
-/// A look at the image before anything else.
+/// Looks at the image before anything else.
 pub(super) fn look_first(plan: &mut Plan, _: &mut Random) -> Option<()> {
     let call = look_at(plan, Argument::Image);
     plan.steps.insert(0, vec![call]);
     plan.calls().any(|call| is_maker(&call.tool)).then_some(())
 }
 
-/// A look at every picture that was made, in the step after.
+/// Looks at every picture that was made, in the step after.
 pub(super) fn look_at_made(plan: &mut Plan, _: &mut Random) -> Option<()> {
     let all = makers(plan);
     for maker in &all {
@@ -26,7 +26,7 @@ pub(super) fn look_at_made(plan: &mut Plan, _: &mut Random) -> Option<()> {
     (!all.is_empty()).then_some(())
 }
 
-/// A look at what is there at the end: at the graph, the folder, or the codes of the last picture.
+/// Looks at the end result: at the graph, the folder, or the codes in the last picture.
 pub(super) fn look_last(plan: &mut Plan, _: &mut Random) -> Option<()> {
     let uses = |server: &str| plan.calls().any(|call| call.tool.starts_with(server));
     let call = if uses("memory/") {
@@ -41,7 +41,7 @@ pub(super) fn look_last(plan: &mut Plan, _: &mut Random) -> Option<()> {
     Some(())
 }
 
-/// A part of the image that nobody uses.
+/// Crops a part of the image that no call uses.
 pub(super) fn dead_end(plan: &mut Plan, random: &mut Random) -> Option<()> {
     let output = plan.path("try.png", None);
     let (x, y) = (random.within(0, 300), random.within(0, 200));
@@ -54,7 +54,7 @@ pub(super) fn dead_end(plan: &mut Plan, random: &mut Random) -> Option<()> {
     has_makers.then_some(())
 }
 
-/// An edit of what the first call made and another edits, that nobody uses.
+/// Edits the first picture that was made, under a new name that no call uses. Some other call edits that picture too.
 pub(super) fn dead_end_of_made(plan: &mut Plan, _: &mut Random) -> Option<()> {
     let first = *makers(plan).first()?;
     let is_used = plan.users(first).iter().any(|user| is_maker(&plan.get(*user).tool));
@@ -65,7 +65,7 @@ pub(super) fn dead_end_of_made(plan: &mut Plan, _: &mut Random) -> Option<()> {
     is_used.then_some(())
 }
 
-/// An edit of the last picture, under a name of its own.
+/// Edits the last picture, under a new name.
 pub(super) fn one_more(plan: &mut Plan, _: &mut Random) -> Option<()> {
     let last = makers(plan).into_iter().rev().find(|maker| plan.users(*maker).is_empty())?;
     let output = plan.path("nicer.png", None);
@@ -83,7 +83,7 @@ fn edit_of(plan: &mut Plan, maker: usize, output: usize) -> Call {
     plan.new_call("image/rotate", arguments)
 }
 
-/// A call that is made twice.
+/// Makes a call twice.
 pub(super) fn repeat(plan: &mut Plan, random: &mut Random) -> Option<()> {
     let ids: Vec<usize> =
         plan.calls().filter(|call| !call.tool.starts_with("files/")).map(|call| call.id).collect();
@@ -94,7 +94,7 @@ pub(super) fn repeat(plan: &mut Plan, random: &mut Random) -> Option<()> {
     Some(())
 }
 
-/// An edit that is made again of its own result.
+/// Makes an edit again, of its own result.
 pub(super) fn twice(plan: &mut Plan, random: &mut Random) -> Option<()> {
     let edits: Vec<usize> = makers(plan).into_iter().filter(|id| plan.get(*id).short() != "crop").collect();
     let edit = random.any(&edits)?;
@@ -112,14 +112,14 @@ pub(super) fn twice(plan: &mut Plan, random: &mut Random) -> Option<()> {
     Some(())
 }
 
-/// Without the last call.
+/// Removes the last call.
 pub(super) fn drop_last(plan: &mut Plan, _: &mut Random) -> Option<()> {
     let last = plan.calls().last()?.id;
     remove(plan, last);
     (plan.calls().count() > 0).then_some(())
 }
 
-/// Without an edit on the way: what came after it reads what it read.
+/// Removes an edit in the middle; the calls that read its result read its input instead.
 pub(super) fn drop_middle(plan: &mut Plan, random: &mut Random) -> Option<()> {
     let on_the_way: Vec<usize> = makers(plan)
         .into_iter()
