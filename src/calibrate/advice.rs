@@ -17,11 +17,12 @@ const WIDE: f64 = 0.1;
 /// The assessment of the thresholds that agree with most labels.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Advice {
-    /// Of two pairs with different labels, how often the one with the higher label is the more similar; a tie is half.
+    /// How often, of two pairs with different labels, the pair with the higher label is more similar; a tie counts
+    /// half.
     pub(super) concordance: Option<f64>,
-    /// Its interval.
+    /// The interval of the concordance.
     pub(super) interval: Option<(f64, f64)>,
-    /// Why to keep the default thresholds; empty if the labels are sufficient.
+    /// The reasons to keep the default thresholds; empty if the labels are sufficient.
     pub(super) reasons: Vec<String>,
     /// What the labels leave open.
     pub(super) warnings: Vec<String>,
@@ -61,8 +62,8 @@ impl Advice {
     }
 }
 
-/// The share of pairs of pairs with different labels in which label and similarity agree, with each pair counted this
-/// often. `None` if all labels are the same.
+/// The share of pairs of pairs with different labels in which label and similarity agree; each pair counts as often as
+/// `counts` says. `None` if all labels are the same.
 fn concordance(pairs: &[LabelledPair], sorted: &[usize], counts: &[u32]) -> Option<f64> {
     // For each label, the weight of the pairs that are less similar than the current ones.
     let mut below = [0.0; 3];

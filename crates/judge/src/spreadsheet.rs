@@ -8,7 +8,7 @@ use encoding_rs::{Encoding, UTF_8};
 /// The text of a file, without a byte order mark.
 ///
 /// # Errors
-/// What to do where it is in another encoding.
+/// Advice for the user if the file has another encoding.
 pub(crate) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, &'static str> {
     let (encoding, mark) = Encoding::for_bom(bytes).unwrap_or((UTF_8, 0));
     encoding
@@ -16,15 +16,15 @@ pub(crate) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, &'static str> {
         .ok_or("the file is neither UTF-8 nor UTF-16: save it as `CSV UTF-8`")
 }
 
-/// What stands between the cells: of comma, semicolon and tab the one that stands most often in the first line.
+/// The delimiter of cells: of comma, semicolon and tab the one that occurs most often in the first line.
 pub(crate) fn delimiter(text: &str) -> u8 {
     let heads = text.lines().next().unwrap_or_default();
     let count = |delimiter: u8| heads.matches(char::from(delimiter)).count();
-    // Of equally frequent ones the last, the comma, is taken: with none, the line has one column anyway.
+    // The last of equally frequent delimiters is taken, the comma: without any, the line has one column anyway.
     [b'\t', b';', b','].into_iter().max_by_key(|delimiter| count(*delimiter)).unwrap_or(b',')
 }
 
-/// Lines of places in a text, which have to be asked for in their order.
+/// Counts lines up to places in a text; the places must come in ascending order.
 pub(crate) struct Lines<'a> {
     text: &'a str,
     at: usize,
@@ -36,8 +36,8 @@ impl<'a> Lines<'a> {
         Self { text, at: 0, line: 1 }
     }
 
-    /// The line, from 1, of the record that begins at a byte. The reader of tables takes what is left of the line before
-    /// for a part of it: the second half of a line end, and empty lines.
+    /// The line, from 1, of the record that begins at a byte. For the CSV reader the rest of the line before is a part
+    /// of the record: the second half of a line end, and empty lines.
     pub(crate) fn at(&mut self, byte: u64) -> u64 {
         let mut start = usize::try_from(byte).unwrap_or(usize::MAX).clamp(self.at, self.text.len());
         while matches!(self.text.as_bytes().get(start), Some(b'\r' | b'\n')) {

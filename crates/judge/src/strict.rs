@@ -3,7 +3,7 @@
 use m3_support::text::shortened;
 use serde::de::DeserializeOwned;
 
-/// Longer replies are not read, in bytes.
+/// The longest reply that is read, in bytes.
 pub(super) const LONGEST: usize = 1 << 20;
 
 /// The longest reason that is kept, in columns.

@@ -22,7 +22,7 @@ const SESSION_TOKEN_VARIABLE: &str = "AWS_SESSION_TOKEN";
 const REGION_VARIABLES: [&str; 2] = ["AWS_REGION", "AWS_DEFAULT_REGION"];
 const DEFAULT_REGION: &str = "us-east-1";
 
-/// The characters that are never escaped in a path: unreserved ones of RFC 3986.
+/// The characters that are escaped in a segment of a path: all but the unreserved ones of RFC 3986.
 pub(crate) const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// An access key. It is never shown.
@@ -33,7 +33,7 @@ pub(crate) struct AwsCredentials {
     session_token: Option<Key>,
 }
 
-/// What lets m3 ask a provider.
+/// The credentials by which m3 asks a provider.
 #[derive(Debug, Clone)]
 pub(crate) enum Credentials {
     /// A key, sent in a header.
@@ -43,7 +43,7 @@ pub(crate) enum Credentials {
 }
 
 impl Credentials {
-    /// What must not be shown.
+    /// The secrets, which must not be shown.
     pub(crate) fn secrets(&self) -> Vec<&str> {
         match self {
             Self::Key(key) => vec![key.expose()],
@@ -52,7 +52,7 @@ impl Credentials {
     }
 }
 
-/// What is signed: a POST of JSON.
+/// A POST of JSON that is signed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SignedPost<'a> {
     /// The service, such as `bedrock`.
@@ -67,12 +67,12 @@ pub(crate) struct SignedPost<'a> {
     pub(crate) body: &'a [u8],
     /// The header `content-type`.
     pub(crate) content_type: &'a str,
-    /// When it is sent; servers accept five minutes of difference.
+    /// The time at which it is sent; servers accept five minutes of difference.
     pub(crate) time: SystemTime,
 }
 
-/// The region that the environment or `.env` names. A name with other characters than letters, digits and `-` counts as none, for
-/// it would lead to another host.
+/// The region that the environment or `.env` names. A name with other characters than letters, digits and `-` is
+/// ignored, because it would lead to another host.
 pub(crate) fn region() -> String {
     let region = Keys::load().first_of(&REGION_VARIABLES);
     let name = region.as_ref().map_or(DEFAULT_REGION, Key::expose);
@@ -91,7 +91,7 @@ impl AwsCredentials {
         })
     }
 
-    /// What must not be shown.
+    /// The secrets, which must not be shown.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &Key> {
         [&self.access_key, &self.secret_key].into_iter().chain(&self.session_token)
     }
@@ -133,7 +133,7 @@ impl AwsCredentials {
     }
 }
 
-/// As [`SEGMENT`], for a whole path.
+/// The characters that are escaped in a whole path: those of [`SEGMENT`] without the slash.
 const PATH: &AsciiSet = &SEGMENT.remove(b'/');
 
 fn sign(key: &[u8], text: &str) -> Vec<u8> {
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    /// What arrives has the signature of what arrives.
+    /// The request that arrives has the signature of its own parts.
     #[tokio::test]
     async fn a_request_is_signed_as_it_is_sent() {
         let (sender, arrived) = mpsc::channel();

@@ -1,4 +1,4 @@
-//! Limits how many requests a provider gets at once, to as many as it accepts. A 429 lowers the limit, answers slowly
+//! Limits the number of simultaneous requests to a provider to what it accepts. A 429 lowers the limit, answers slowly
 //! raise it again (additive increase, multiplicative decrease, as TCP does); other failures do not change it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// Lets so many requests to one provider run at once, in the order in which they ask.
+/// Lets a limited number of requests to one provider run at once, in the order in which they ask.
 #[derive(Debug)]
 pub(super) struct ConcurrencyLimiter {
     semaphore: Semaphore,
@@ -18,9 +18,10 @@ pub(super) struct ConcurrencyLimiter {
 #[derive(Debug)]
 struct State {
     limit: usize,
-    /// How many more are running than the limit allows: their places are not given again.
+    /// The number of running requests above the limit: their places are not given again.
     owed: usize,
-    /// How often the limit was lowered. A further 429 for a request that was sent before does not lower it again.
+    /// The number of times the limit was lowered. A further 429 for a request that was sent before does not lower it
+    /// again.
     lowered: u64,
     /// The number of answers since the limit was changed.
     answers: usize,
@@ -36,7 +37,7 @@ pub(super) struct Place<'a> {
 }
 
 impl ConcurrencyLimiter {
-    /// At first and at most this many places, at least one.
+    /// A limiter with `most` places at first and at most, but at least one.
     pub(super) fn new(most: usize) -> Self {
         let most = most.clamp(1, Semaphore::MAX_PERMITS);
         let state = State { limit: most, owed: 0, lowered: 0, answers: 0, paused_until: None };
@@ -55,7 +56,7 @@ impl ConcurrencyLimiter {
     /// Waits for a place, and for the end of a pause.
     ///
     /// # Errors
-    /// There was no place before the deadline, in words.
+    /// The reason in words, if there is no place before the deadline.
     pub(super) async fn take(&self, deadline: Instant) -> Result<Place<'_>, String> {
         let permit = match timeout_at(deadline, self.semaphore.acquire()).await {
             Ok(Ok(permit)) => permit,

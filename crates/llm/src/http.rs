@@ -18,7 +18,7 @@ use super::aws::{self, AwsCredentials, Credentials, SignedPost};
 use super::wires::Wire;
 use super::{ModelError, ModelName};
 
-/// The type of what is sent.
+/// The media type of requests.
 const JSON: &str = "application/json";
 
 /// The longest answer, in bytes.
@@ -123,7 +123,7 @@ impl Poster {
             // An access key that no header can hold is refused here, not at the first request.
             insert_all(&mut HeaderMap::new(), signer.headers("", &[])).map_err(|_| unusable_key())?;
         }
-        // Fails if another provider was installed before, which is then used.
+        // The call fails if another provider of cryptography was installed before, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = match builder(&url).build() {
             // Plain HTTP works without certificates.
@@ -154,7 +154,7 @@ impl Poster {
     }
 }
 
-/// Who signs requests to this address, if they are signed.
+/// The signer of requests to this address, if they are signed.
 fn signer(url: &Url, wire: &dyn Wire, credentials: Option<&Credentials>) -> Option<Signer> {
     let (Some(service), Some(Credentials::Aws(credentials))) = (wire.signing_name(), credentials) else {
         return None;

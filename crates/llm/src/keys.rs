@@ -12,7 +12,7 @@ use m3_support::text::shortened;
 /// The variable for the key of any provider, which takes precedence over the provider's own variables.
 pub const KEY_VARIABLE: &str = "M3_LLM_KEY";
 
-/// A larger `.env` is not read, in bytes.
+/// The largest `.env` that is read, in bytes.
 const MAX_DOTENV: u64 = 1 << 20;
 
 /// A key. It is never shown.
@@ -47,7 +47,7 @@ pub struct KeyError {
     pub variable: String,
 }
 
-/// Where keys are found.
+/// The keys in the environment and in `.env`.
 #[derive(Debug, Clone, Default)]
 pub struct Keys {
     dotenv: HashMap<String, Key>,

@@ -22,16 +22,16 @@ pub struct Request {
     pub settings: Settings,
 }
 
-/// What a provider accepts for all images of a request together.
+/// The limits of a provider for all images of a request together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestLimits {
-    /// The number of images.
+    /// The most images.
     pub images: usize,
-    /// Bytes before base64, low enough to leave room for the rest of the request.
+    /// The most bytes before base64, low enough to leave room for the rest of the request.
     pub image_bytes: usize,
 }
 
-/// How a request should be answered. What is not set is left to the provider.
+/// Settings for the reply to a request. Settings that are not set are left to the provider.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Settings {
     /// The longest answer, in tokens.
@@ -91,7 +91,7 @@ pub struct ToolAnswer {
     pub is_error: bool,
 }
 
-/// What a model answered.
+/// A model's reply.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reply {
     /// The text, without thoughts and without the delimiters some models put around it; empty if there is none.
@@ -100,7 +100,7 @@ pub struct Reply {
     pub thoughts: String,
     /// Calls of the provider's tool calling, in order.
     pub calls: Vec<ReplyCall>,
-    /// Why it ended.
+    /// Why the reply ended.
     pub stop: StopReason,
     /// The provider's reason for holding the reply back, such as `SAFETY`; `None` if the model itself refused.
     pub block: Option<String>,
@@ -110,7 +110,7 @@ pub struct Reply {
     pub model: Option<String>,
     /// The whole message in the wire's own form.
     pub raw: Option<Value>,
-    /// What was odd about a reply that was understood all the same, one sentence each.
+    /// Oddities of a reply that was understood all the same, one sentence each.
     pub oddities: Vec<String>,
 }
 
@@ -121,7 +121,7 @@ pub struct ReplyCall {
     pub id: String,
     /// The tool's name as given to the model, or whatever the model wrote; may be empty.
     pub name: String,
-    /// Its arguments.
+    /// The arguments of the call.
     pub arguments: Arguments,
 }
 
@@ -157,13 +157,13 @@ pub struct Usage {
     /// Tokens read, cached ones included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// Of those, read from the provider's cache.
+    /// The input tokens that were read from the provider's cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_input_tokens: Option<u64>,
     /// Tokens written, thoughts included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
-    /// Of those, thoughts.
+    /// The output tokens that are thoughts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
     /// Whether tokens are missing: the provider did not report what it read or wrote, of one reply at least.
@@ -171,14 +171,14 @@ pub struct Usage {
     pub is_partial: bool,
 }
 
-/// For which task a model is asked. It keeps equal requests of different tasks apart in a cassette.
+/// The task for which a model is asked. It keeps equal requests of different tasks apart in a cassette.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Scope {
-    /// The task.
+    /// The id of the task.
     pub task: String,
     /// The number of the task's repetition, from 1.
     pub repeat: u32,
-    /// The number of the try, from 1: of a task that was interrupted, the last try counts.
+    /// The number of the attempt at the task, from 1; of an interrupted task, the last attempt counts.
     pub attempt: u32,
     /// The task's workspace. Its path differs between runs, so a cassette records `{workspace}` instead, and a replay
     /// puts its own path there.
@@ -202,13 +202,13 @@ impl Usage {
         }
     }
 
-    /// The usage of one reply, as reported.
+    /// The usage of one reply, which is partial if the provider did not report input or output.
     #[must_use]
     pub(super) fn of_reply(self) -> Self {
         Self { is_partial: self.input_tokens.is_none() || self.output_tokens.is_none(), ..self }
     }
 
-    /// In words: `1200 in, 80 out`.
+    /// The usage in words: `1200 in, 80 out`.
     #[must_use]
     pub fn in_words(self) -> String {
         let words = |count: Option<u64>| count.map_or("?".to_owned(), |count| count.to_string());

@@ -13,8 +13,8 @@ use super::network::{Failure, Network};
 use super::wires::{self, ImageData, Wire, WireRequest};
 use super::{Keys, ModelError, ModelName, ModelOptions, Refusal, Reply, Request, RequestLimits, Scope, keys};
 
-/// Shorter keys are not searched for in texts: they are placeholders such as `EMPTY` for servers that need no key,
-/// and may be ordinary words.
+/// The length of the shortest keys that are searched for in texts, in bytes. Shorter ones are placeholders such as
+/// `EMPTY` for servers that need no key, and may be ordinary words.
 const LEAST_KEY: usize = 8;
 
 /// A model that several tasks can ask at the same time.
@@ -86,7 +86,7 @@ impl Model {
         Ok(Self::new(Inner { name, wire, credentials, redactor, notes, source }))
     }
 
-    /// The model of a cassette, which answers what was recorded.
+    /// The model of a cassette, which gives the recorded replies.
     ///
     /// # Errors
     /// [`ModelError::CassetteModel`] if its name cannot be read.
@@ -99,7 +99,7 @@ impl Model {
         Ok(Self::new(Inner { name, wire, credentials: None, redactor, notes, source }))
     }
 
-    /// Whether its replies come from a cassette.
+    /// Whether the model's replies come from a cassette.
     #[must_use]
     pub fn is_replayed(&self) -> bool {
         matches!(self.inner.source, Source::Cassette(_))
@@ -123,13 +123,13 @@ impl Model {
         &self.inner.name
     }
 
-    /// What the model accepts of one image: the longest side in pixels, and bytes before base64.
+    /// The limits of the model for one image: the longest side in pixels, and bytes before base64.
     #[must_use]
     pub fn image_limits(&self) -> (u32, usize) {
         self.inner.wire.image_limits()
     }
 
-    /// What the model accepts of all images of a request together. Other servers of a wire may accept less, or more.
+    /// The limits of the model for all images of a request together. Other servers of a wire may accept less, or more.
     #[must_use]
     pub fn request_limits(&self) -> RequestLimits {
         self.inner.wire.request_limits()
@@ -152,7 +152,7 @@ impl Model {
         &self.inner.notes
     }
 
-    /// How many requests the model gets at once now; `None` in a replay.
+    /// The number of requests that the model may get at once now; `None` in a replay.
     #[must_use]
     pub fn concurrency(&self) -> Option<usize> {
         match &self.inner.source {
@@ -306,7 +306,7 @@ impl Model {
     }
 }
 
-/// What the environment or `.env` has for the provider's own address.
+/// The credentials for the provider's own address, from the environment or `.env`.
 fn own_credentials(name: &ModelName, wire: &dyn Wire, keys: &Keys) -> Result<Credentials, ModelError> {
     let variables: Vec<&str> =
         [keys::KEY_VARIABLE].into_iter().chain(wire.key_variables().iter().copied()).collect();
@@ -322,7 +322,7 @@ fn own_credentials(name: &ModelName, wire: &dyn Wire, keys: &Keys) -> Result<Cre
     })
 }
 
-/// What is to be searched for in texts.
+/// The secrets that are searched for in texts.
 fn secrets(credentials: Option<&Credentials>) -> impl Iterator<Item = &str> {
     credentials.into_iter().flat_map(Credentials::secrets).filter(|secret| secret.len() >= LEAST_KEY)
 }

@@ -30,7 +30,7 @@ pub enum ModelNameError {
     Shape {
         /// The text as written, made safe to show; parts of an address that may be a key are left out.
         name: String,
-        /// The missing part.
+        /// The reason.
         reason: String,
     },
 }
@@ -82,7 +82,8 @@ impl ModelName {
         Target { model: &self.model, base_url: self.base_url.as_deref() }
     }
 
-    /// How many tools the provider takes with a request; `None` if requests go elsewhere or the provider has no limit.
+    /// The most tools that the provider takes with a request; `None` if requests go elsewhere or the provider has no
+    /// limit.
     #[must_use]
     pub fn most_tools(&self) -> Option<usize> {
         wires::implementation(self.wire).most_tools().filter(|_| self.is_at_provider())
@@ -105,7 +106,7 @@ impl fmt::Display for ModelName {
     }
 }
 
-/// How models at the providers of the wires are named.
+/// The forms of names for models at the providers of the wires, for messages.
 fn at_providers() -> String {
     let names: Vec<String> = WireKind::ALL.iter().map(|wire| format!("`{}:MODEL`", wire.as_str())).collect();
     names.join(", ")
@@ -138,7 +139,8 @@ fn split_address(text: &str) -> Result<(&str, &str), (&'static str, bool)> {
     Ok((&text[..scheme.len() + end], &after_scheme[end + 1..]))
 }
 
-/// How many bytes of `text` are host and port. A port is all digits and ends the authority; `localhost:7b` is
+/// The length of host and port in `text`, in bytes. A port is all digits and ends the authority; `localhost:7b` is a
+/// host and a model.
 /// a host and a model.
 fn authority_length(text: &str) -> usize {
     let host = if text.starts_with('[') {

@@ -1,4 +1,4 @@
-//! The tries at one request: when it is sent, what came back, whether and when it is sent again.
+//! The tries at one request: sending, the answer, and the decision whether and when to send again.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub(super) struct Network {
     poster: Poster,
     limiter: ConcurrencyLimiter,
     options: ModelOptions,
-    /// Whether any request had an answer, also one that it is too busy.
+    /// Whether any request had an answer below 500, or one that says that the provider is too busy.
     has_answered: AtomicBool,
 }
 
@@ -73,8 +73,7 @@ impl Network {
         Ok(Self { poster, limiter, options, has_answered: AtomicBool::new(false) })
     }
 
-    /// Whether the provider has answered nothing but failures of its own, and the user has not set more tries than
-    /// usual.
+    /// Whether the provider has answered nothing but failures of its own, and the user has not set the number of tries.
     fn is_silent(&self) -> bool {
         self.options.tries.is_none() && !self.has_answered.load(Ordering::Relaxed)
     }
@@ -193,9 +192,9 @@ impl Asking<'_> {
             return None;
         }
         let wait = if is_silent { wait.min(WAIT_BEFORE_AN_ANSWER) } else { wait };
-        // As long as the provider asks for, but not less than the normal wait: `Retry-After: 0`, or a date that has
-        // passed on this clock, would use up all tries at once.
-        // Who has answered nothing but errors yet is not waited for.
+        // The wait is as long as the provider asks for, but not shorter than the normal wait: `Retry-After: 0`, or a
+        // date that has passed on this clock, would use up all tries at once. A provider that has answered nothing but
+        // errors yet does not get a longer wait.
         let most = if is_silent && tried.outcome.status.is_some_and(|status| status >= 500) {
             WAIT_BEFORE_AN_ANSWER
         } else {

@@ -28,7 +28,7 @@ pub struct SchemaError {
 pub struct ArgumentProblem {
     /// JSON pointer into the arguments; empty for the whole object.
     pub pointer: String,
-    /// The violated keyword of JSON Schema, such as `required`; empty where that would take too long to say.
+    /// The violated keyword of JSON Schema, such as `required`; empty if finding it would take too long.
     pub keyword: String,
     /// The problem in words; values in it are shortened.
     pub message: String,
@@ -43,11 +43,11 @@ const MAX_PATTERN: usize = 80;
 /// The most bytes of one prepared regular expression, and of its cache while it is used.
 const LARGEST_PATTERN: usize = 1 << 20;
 
-/// The most bytes of all regular expressions of a schema; each may have its share, and this much anyway.
+/// The most bytes of all regular expressions of a schema. Each gets an equal share, but at least `SMALL_PATTERN`.
 const LARGEST_PATTERNS: usize = 4 << 20;
 const SMALL_PATTERN: usize = 32 << 10;
 
-/// More problems than these are not listed for one call.
+/// The most problems that are listed for one call.
 const MAX_PROBLEMS: usize = 20;
 
 impl ArgumentSchema {
@@ -81,7 +81,7 @@ impl ArgumentSchema {
     /// The problems with the arguments; empty if they fit.
     ///
     /// # Errors
-    /// [`SchemaError`] if it would take too long to say.
+    /// [`SchemaError`] if the check would take too long.
     pub fn problems(&self, arguments: &Value) -> Result<Vec<ArgumentProblem>, SchemaError> {
         if self.0.is_valid(arguments)? {
             return Ok(Vec::new());
@@ -98,7 +98,7 @@ impl ArgumentSchema {
         Ok(problems)
     }
 
-    /// Whether the arguments fit, as far as that can be said.
+    /// Whether the arguments fit; false if the check would take too long.
     #[must_use]
     pub fn accepts(&self, arguments: &Value) -> bool {
         self.0.is_valid(arguments).unwrap_or_default()
@@ -109,7 +109,7 @@ impl ArgumentProblem {
     fn new(error: &jsonschema::ValidationError<'_>) -> Self {
         let (mut keyword, mut message) = (error.kind().keyword(), error.to_string());
         if let ValidationErrorKind::Not { schema } = error.kind() {
-            // The only message that quotes the schema.
+            // This is the only message that quotes the schema.
             message = without_steps(&message);
             if is_nothing_else(schema) {
                 (keyword, message) = ("false", "nothing is allowed here".to_owned());

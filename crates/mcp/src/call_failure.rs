@@ -7,7 +7,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 /// Why there is no connection, or no list of tools.
 #[derive(Debug)]
 pub(super) struct NoConnection {
-    /// Whether the other side is gone: how it ended tells more.
+    /// Whether the server's side is gone: the way it ended explains more than `reason`.
     pub(super) is_closed: bool,
     /// The reason in words.
     pub(super) reason: String,

@@ -49,7 +49,7 @@ pub(super) struct Greeting {
     pub(super) has_resources: bool,
 }
 
-/// A connection.
+/// A connection to a server.
 pub(super) struct Client {
     peer: Peer<RoleClient>,
     /// Ends the service when it is dropped.
@@ -254,7 +254,7 @@ impl Client {
         }
     }
 
-    /// Ends the connection, and the process with everything it started: 6 s at most.
+    /// Ends the connection, and the process with everything it started: about 7 s at most.
     pub(super) async fn close(&self) {
         self.stop.cancel();
         if let Some(child) = &self.child {

@@ -27,7 +27,7 @@ use super::stdio;
 
 /// Data that all servers of a host share.
 pub(super) struct Surroundings {
-    /// The folder of servers that name none.
+    /// The working directory of servers that name none.
     pub(super) workspace: PathBuf,
     pub(super) guard: Option<PathBuf>,
     pub(super) events: Events,
@@ -260,7 +260,7 @@ impl Connection {
         }
     }
 
-    /// Ends the server: 6 s at most.
+    /// Ends the server: about 7 s at most.
     pub(super) async fn close(&self) {
         match self {
             Self::Client(client) => client.close().await,
@@ -274,7 +274,7 @@ fn bounded(result: ToolResult) -> Result<ToolResult, CallFailure> {
     if size(&result) > MAX_RESULT { Err(CallFailure::TooLarge(MAX_RESULT)) } else { Ok(result) }
 }
 
-/// The size of a result's content in bytes; files count by their base64.
+/// The size of a result's content in bytes; files count by the size of what their base64 decodes to.
 fn size(result: &ToolResult) -> usize {
     let decoded = |data: &str| data.len() / 4 * 3;
     let blob = |resource: &Map<String, Value>| match resource.get("blob") {

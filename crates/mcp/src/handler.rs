@@ -25,7 +25,7 @@ impl Listeners {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes progress on. Some of a flood is dropped: it only matters that there is progress.
+    /// Passes progress on. Reports that come too fast are dropped: it only matters that there is progress.
     pub(super) fn tell(&self, progress: ProgressNotificationParam) {
         if let Some(listener) = self.lock().get(&progress.progress_token) {
             let _ = listener.try_send(progress);

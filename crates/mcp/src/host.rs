@@ -156,7 +156,7 @@ impl Host {
         self
     }
 
-    /// Ends all of the host's own servers together, in 6 s at most. Running calls are lost, and later ones fail.
+    /// Ends all of the host's own servers together, in about 7 s at most. Running calls are lost, and later ones fail.
     pub async fn close(&self) {
         let mut closing = JoinSet::new();
         for slot in self.instances.iter().filter(|slot| !slot.is_borrowed) {

@@ -19,7 +19,7 @@ use super::resource::{self, Links, READ_RESOURCE};
 use super::status::{HostEvent, ReadyServer, ServerState, ServerStatus, StartError};
 use super::{ServerTools, ToolName, ToolResult};
 
-/// A server that takes longer than this to start is reported as slow.
+/// The time after which a starting server is reported as slow.
 const SLOW: Duration = Duration::from_secs(10);
 
 /// A server of a host.
@@ -27,7 +27,7 @@ pub(super) struct Instance {
     config: Arc<ServerConfig>,
     surroundings: Arc<Surroundings>,
     places: Option<Semaphore>,
-    /// Held during a restart: other calls wait for it.
+    /// The life of the server. The lock is held during a restart: other calls wait for it.
     life: AsyncMutex<Life>,
     restarts: AtomicU32,
     noise: Arc<AtomicU64>,
@@ -229,7 +229,7 @@ impl Instance {
             CallFailure::Died(_) => {
                 let reason = connection.last_words().await;
                 connection.kill();
-                // Whoever cancelled us may have ended the server first.
+                // The caller that cancelled may have ended the server first.
                 if cancel.is_cancelled() {
                     return Err(CallError::Cancelled);
                 }
@@ -286,7 +286,7 @@ impl Instance {
                 {
                     let mut shown = self.shown();
                     shown.has_resources = has_resources;
-                    // The links of the old session.
+                    // The links of the old session are no longer valid.
                     self.links.clear();
                     shown.state = ServerState::Ready(ready);
                     shown.tools = Arc::new(tools);
@@ -308,7 +308,7 @@ impl Instance {
         }
     }
 
-    /// Ends the server: 6 s at most. Running calls are lost.
+    /// Ends the server: about 7 s at most. Running calls are lost.
     pub(super) async fn close(&self) {
         // Calls that wait for a place or a restart then release the lock.
         self.closing.cancel();
@@ -375,7 +375,7 @@ async fn start_watched(
     }
 }
 
-/// Keeps of a server's tools those that the configuration offers.
+/// Keeps the tools that the configuration offers, without those that can only be called as tasks.
 fn accept(config: &ServerConfig, started: StartedServer) -> (Connection, ServerTools, ReadyServer) {
     let mut tools = started.tools;
     tools.tools.retain(|tool| filter::is_offered(&config.tools, &tool.name));

@@ -14,16 +14,16 @@ use super::status::Events;
 /// The standard output of a server.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct KeptOutput {
-    /// The server's messages as JSON-RPC has them, in order. Results are as the server wrote them; in the place of an
-    /// answer that the host refuses, because it is too long or cannot be read, stands the error that ends its call.
+    /// The server's messages in JSON-RPC, in order. Results are as the server wrote them. An answer that the host
+    /// refuses, because it is too long or cannot be read, is replaced by the error that ends its call.
     pub messages: Vec<Value>,
-    /// How many lines are no messages.
+    /// The number of lines that are not messages.
     pub noise: u64,
 }
 
 impl KeptOutput {
-    /// Reads the output of a server to its end. Until the first answer has come, a handshake is expected. `events` gets the first
-    /// lines that are no messages, and messages that are too long.
+    /// Reads the output of a server to its end. Until the first answer has come, a handshake is expected. `events`
+    /// receives the first lines that are not messages, and messages that are too long.
     pub async fn read(output: impl AsyncRead + Unpin, server: &str, events: Events) -> Self {
         let (sender, mut receiver) = mpsc::channel(64);
         let noise = Arc::new(AtomicU64::new(0));

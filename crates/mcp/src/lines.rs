@@ -26,7 +26,7 @@ const KEPT: usize = 1 << 10;
 /// From this size on, a message is parsed on another thread, because it takes long.
 pub(super) const LARGE: usize = 1 << 20;
 
-/// How many lines of noise are reported; all are counted.
+/// The most lines of noise that are reported; all are counted.
 const TOLD_NOISE: u64 = 5;
 
 /// The answers that were refused, and why: shared between the reader and the calls.

@@ -14,13 +14,13 @@ use serde_json::{Map, Value, json};
 pub(super) enum Incoming {
     /// A message, or several in a batch (MCP 2025-03-26).
     Messages(Vec<ServerJsonRpcMessage>),
-    /// An answer that cannot be read; to which request, if known.
+    /// An answer that cannot be read, with the id of its request if known.
     Unreadable { id: Option<RequestId>, reason: String },
     /// A line that is not a message.
     Noise,
 }
 
-/// Reads a line. `is_handshake` while the answer to `initialize` is awaited.
+/// Reads a line. `is_handshake` is true while the answer to `initialize` is awaited.
 pub(super) fn read_line(line: &[u8], is_handshake: bool) -> Incoming {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
     if !matches!(line.first(), Some(b'{' | b'[')) {

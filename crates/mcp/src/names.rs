@@ -141,7 +141,7 @@ mod tests {
         let same = ModelNames::new([tool("a/b"), tool("a/b")]).unwrap();
         assert_eq!(same.len(), 1);
         assert_eq!(same.model_name(&tool("a/c")), None);
-        // Not the tool that the table has under this name.
+        // `a/b.c` is not the tool that the table has under this name.
         assert_eq!(ModelNames::new([tool("a/b_c")]).unwrap().model_name(&tool("a/b.c")), None);
     }
 

@@ -18,7 +18,7 @@ pub struct CallOutcome {
     pub waited: Duration,
 }
 
-/// How long its caller lets a call take.
+/// The time limits that a caller sets for a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallLimits {
     /// The longest time after the call is sent to its server.
@@ -36,7 +36,7 @@ impl CallLimits {
         Self { sent: Duration::MAX, whole: Duration::MAX, since: Instant::now() }
     }
 
-    /// The time that is left of the whole.
+    /// The time that is left of `whole`.
     pub(super) fn left(&self) -> Duration {
         self.whole.saturating_sub(self.since.elapsed())
     }
@@ -65,7 +65,7 @@ pub enum CallError {
     Unavailable {
         /// The server.
         server: String,
-        /// Why, in words.
+        /// The reason in words.
         reason: String,
     },
     /// The server answers with an error of the protocol (JSON-RPC).
@@ -112,7 +112,7 @@ pub enum CallError {
     ServerDied {
         /// The server.
         server: String,
-        /// How it ended, with the last line it wrote on standard error.
+        /// How the server ended, with the last line that it wrote on standard error.
         reason: String,
     },
     /// The result was larger than the host accepts and was discarded.

@@ -29,12 +29,12 @@ impl OwnProgram {
         OWN_PROGRAM.get().map_or_else(std::env::current_exe, |own| Ok(own.program.clone()))
     }
 
-    /// The variables, beside those that every server gets, that it needs to find itself.
+    /// The variables that the program needs to find itself, besides those that every server gets.
     pub(super) fn variables() -> &'static [&'static str] {
         if OWN_PROGRAM.get().is_some() { &["PYTHONPATH"] } else { &[] }
     }
 
-    /// The first arguments, before those of any command.
+    /// The first arguments of the program, before those of any command.
     pub(super) fn arguments() -> &'static [OsString] {
         OWN_PROGRAM.get().map_or(&[], |own| &own.arguments)
     }

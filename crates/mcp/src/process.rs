@@ -30,7 +30,7 @@ use super::tail::Tail;
 /// How long a server may take to end by itself after its standard input is closed.
 const LEAVE: Duration = Duration::from_secs(1);
 
-/// How long it may take where the user waits for the end.
+/// How long a server may take to end by itself while the user waits for the end.
 const LEAVE_SOON: Duration = Duration::from_millis(300);
 
 /// How long processes have between `TERM` and `KILL`.
@@ -44,13 +44,13 @@ pub fn end_servers_soon() {
     IS_ENDING.store(true, Ordering::Relaxed);
 }
 
-/// How long this waits for processes after `KILL`.
+/// How long to wait for processes after `KILL`.
 const KILLED: Duration = Duration::from_millis(500);
 
 /// How long a guard has to end everything: `TERM`, its wait, `KILL`.
 const GUARD: Duration = Duration::from_secs(4);
 
-/// How long it has where the user waits for the end.
+/// How long a guard has to end everything while the user waits for the end.
 const GUARD_SOON: Duration = Duration::from_millis(1100);
 
 /// Whoever ends a whole session or control group sends the same signal to servers and to this process, in any order.
@@ -99,7 +99,7 @@ pub(super) struct Launch<'a> {
     pub(super) args: &'a [String],
     pub(super) env: &'a BTreeMap<String, String>,
     pub(super) folder: &'a Path,
-    /// The program that guards it.
+    /// The program that guards the server; `None` without a guard.
     pub(super) guard: Option<&'a Path>,
 }
 
@@ -262,8 +262,9 @@ impl ServerProcess {
         }
     }
 
-    /// How a process ended that has ended or is about to, with the most telling line of its standard error. If
-    /// another's signal ended it, this returns late enough for the caller to have received the same signal.
+    /// How the process ended, with the most telling line of its standard error; waits a moment for a process that is
+    /// about to end. If another's signal ended it, this returns late enough for the caller to have received the same
+    /// signal.
     pub(super) async fn last_words(&self) -> Option<String> {
         // A guard ends only after everything it guards.
         let in_time = if self.is_guarded { GUARD } else { Duration::from_millis(500) };
@@ -295,7 +296,8 @@ impl ServerProcess {
         self.stderr.lines()
     }
 
-    /// Ends the process and everything it started, after its standard input was closed. 7 s at most; 2 s where the user waits.
+    /// Ends the process and everything it started, after its standard input was closed. About 7 s at most; 2 s while
+    /// the user waits.
     pub(super) async fn close(&self) {
         let is_ending = IS_ENDING.load(Ordering::Relaxed);
         let leave = if is_ending { LEAVE_SOON } else { LEAVE };
@@ -344,7 +346,7 @@ impl ServerProcess {
     fn signal(&self, signal: Signal) {
         self.is_told.store(true, Ordering::Relaxed);
         if matches!(*self.state.borrow(), State::Running) {
-            // Ignored, because the process may have ended this very moment.
+            // An error is ignored, because the process may have ended this very moment.
             let _ = if self.is_guarded {
                 kill_process(self.pid, signal)
             } else {
@@ -371,7 +373,7 @@ impl Drop for ServerProcess {
 fn signal_of(status: ExitStatus) -> Option<i32> {
     use std::os::unix::process::ExitStatusExt as _;
     match status.code() {
-        // The exit code of a guard, as of a shell, for a signal.
+        // A guard exits with this code for a signal, as a shell does.
         Some(code @ 129..=192) => Some(code - 128),
         _ => status.signal(),
     }

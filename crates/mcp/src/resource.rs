@@ -17,7 +17,7 @@ pub const READ_RESOURCE: &str = "read_resource";
 /// The most links of one session that are kept.
 const MOST_LINKS: usize = 10_000;
 
-/// Longer addresses are not kept, in bytes.
+/// The longest address that is kept, in bytes.
 const LONGEST_LINK: usize = 8 << 10;
 
 /// Addresses that results of a session have linked to: only these can be read.
@@ -47,7 +47,7 @@ impl Links {
     }
 }
 
-/// The tool as a server would list it.
+/// The tool [`READ_RESOURCE`] as a server would list it.
 #[must_use]
 pub fn read_resource_tool() -> Tool {
     let schema = json!({

@@ -11,9 +11,9 @@ use super::ToolName;
 pub struct ServerStatus {
     /// The server's name in the configuration.
     pub server: String,
-    /// Whether it can be called.
+    /// Whether the server can be called.
     pub state: ServerState,
-    /// How often it was started again.
+    /// The number of restarts.
     pub restarts: u32,
     /// The number of lines on its standard output that are not messages.
     pub noise: u64,
@@ -32,7 +32,7 @@ pub enum ServerState {
     Failed(StartError),
     /// The server died after it was ready; the next call starts it again, as often as `restarts` allows.
     Died {
-        /// How it ended, or why it could not be started again.
+        /// How the server ended, or why it could not be started again.
         reason: String,
     },
 }
@@ -44,11 +44,11 @@ pub struct ReadyServer {
     pub tools: usize,
     /// The number of listed tools that cannot be used.
     pub rejected: usize,
-    /// The version of the protocol in its answer.
+    /// The version of the protocol in the server's answer.
     pub protocol_version: String,
-    /// The name it gives itself; untrusted.
+    /// The server's name for itself; untrusted.
     pub name: String,
-    /// The version it gives itself; untrusted.
+    /// The server's own version; untrusted.
     pub version: String,
     /// The time from the start to the list of its tools.
     pub start: Duration,
@@ -60,7 +60,7 @@ pub enum StartError {
     /// The server cannot be reached as configured.
     #[error("{reason}")]
     Unusable {
-        /// Why, with the key.
+        /// The reason, with the key of the configuration.
         reason: String,
     },
     /// The program does not exist.
@@ -71,7 +71,7 @@ pub enum StartError {
         /// The hint to the user.
         hint: String,
     },
-    /// The system refuses to start it.
+    /// The system refuses to start the program.
     #[error("failed to start `{command}`: {reason}")]
     Spawn {
         /// The program.
@@ -125,7 +125,7 @@ pub enum StartError {
     Unreachable {
         /// The endpoint.
         url: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// The server died more often than it may be restarted.
@@ -133,7 +133,7 @@ pub enum StartError {
     Restarts {
         /// How often it was started again.
         restarts: u32,
-        /// How it ended the last time.
+        /// How the server ended the last time.
         reason: String,
     },
     /// The server is disabled in the configuration.

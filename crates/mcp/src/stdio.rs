@@ -20,7 +20,7 @@ use super::lines::{LineReader, RefusedAnswers};
 use super::process::{Launch, ServerProcess};
 use super::status::{Events, StartError};
 
-/// The most answers that wait to be read: a server that asks but does not read them is cut off.
+/// The most messages that may wait to be written: a server that sends requests but reads no answers is cut off.
 const MAX_UNSENT: usize = 10_000;
 
 /// A server's standard input; `None` once it is closed.
@@ -32,7 +32,7 @@ impl Stdin {
         Self(Arc::new(Mutex::new(Some(stdin))))
     }
 
-    /// Closes it, unless a write is blocked because the server does not read.
+    /// Closes the input, unless a write is blocked because the server does not read.
     pub(super) async fn close(&self) {
         if let Ok(mut stdin) = tokio::time::timeout(Duration::from_millis(100), self.0.lock()).await {
             stdin.take();
@@ -63,7 +63,7 @@ async fn write(mut stdin: OwnedMutexGuard<Option<ChildStdin>>, line: &[u8]) -> i
     }
 }
 
-/// A server's child process, apart from the messages.
+/// A server's child process: the process, its standard input, and the tasks that watch it.
 pub(super) struct StdioChild {
     pub(super) process: ServerProcess,
     pub(super) stdin: Stdin,

@@ -12,7 +12,7 @@ const MAX_LINES: usize = 40;
 /// The most columns of a line that are kept.
 const MAX_LINE: usize = 400;
 
-/// The last lines that were written.
+/// The last lines of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
     lines: Mutex<Lines>,
@@ -50,7 +50,7 @@ impl Tail {
         }
     }
 
-    /// The lines, made visible.
+    /// The last lines, with control characters escaped.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = self.lock();
         if !lines.current.is_empty() {

@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 /// A tool as listed by its server's answer to `tools/list`. Reading and writing keeps every key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tool {
-    /// Its name on its server.
+    /// The tool's name on its server.
     pub name: String,
-    /// Its description for the model. Untrusted text.
+    /// The tool's description for the model. Untrusted text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The JSON Schema of its arguments. Untrusted: it may be wrong, huge or cyclic.

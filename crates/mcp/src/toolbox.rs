@@ -18,8 +18,8 @@ pub trait Toolbox: Send + Sync + 'static {
     /// The tools; always the same.
     fn tools(&self) -> &[Tool];
 
-    /// Answers a call. The tool is one of [`Toolbox::tools`], or [`Answer::UnknownTool`] is the answer; arguments
-    /// are not checked yet ([`super::arguments`] does that).
+    /// Answers a call, with [`Answer::UnknownTool`] if the tool is not one of [`Toolbox::tools`]. Arguments are not
+    /// checked yet ([`super::arguments`] does that).
     fn call<'a>(&'a self, tool: &'a str, arguments: Map<String, Value>) -> Answering<'a>;
 
     /// Another instance without the state of this one, for a separate task or session. `None` if calls leave no
@@ -32,20 +32,20 @@ pub trait Toolbox: Send + Sync + 'static {
 /// How a call ends.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// With a result, which may report a failure of the tool.
+    /// A result, which may report a failure of the tool.
     Result(ToolResult),
-    /// With the protocol's error for an unknown tool (JSON-RPC code -32602).
+    /// The protocol's error for an unknown tool (JSON-RPC code -32602).
     UnknownTool,
-    /// Answers with a result marked as an error that explains what is wrong with the arguments, so that a model can
-    /// correct itself (MCP 2025-11-25, "Error Handling").
+    /// A result that is marked as an error and explains what is wrong with the arguments, so that a model can correct
+    /// itself (MCP 2025-11-25, "Error Handling").
     InvalidArguments(String),
-    /// With another error of the protocol.
+    /// Another error of the protocol.
     ProtocolError {
         /// JSON-RPC error code.
         code: i32,
         /// The message of the error.
         message: String,
     },
-    /// Gives no answer: the server dies.
+    /// No answer: the server dies.
     Crash,
 }

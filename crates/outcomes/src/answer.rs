@@ -21,16 +21,16 @@ use super::rules::{
 /// How much of a message the rules look at, in bytes.
 const MESSAGE: usize = 2_000;
 
-/// Up to this length an answer counts as short, in bytes.
+/// The longest answer that counts as short, in bytes.
 const SHORT: usize = 300;
 
-/// Longer text is not parsed as JSON, in bytes.
+/// The longest text that is parsed as JSON, in bytes.
 const LONGEST_JSON: usize = 4 << 20;
 
 /// The parts of an answer that rules look at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// All text.
+    /// The text of the answer.
     text: String,
     /// The answer as JSON, if it is an object.
     members: Option<Map<String, Value>>,
@@ -140,7 +140,7 @@ impl Answer {
         }
     }
 
-    /// Whether an answer reports its own failure, and where.
+    /// The answer's report of its own failure, if there is one.
     fn failure(&self) -> Option<Failure> {
         if let Some(message) = self.members.as_ref().and_then(in_json::failure) {
             let message = head(&message, MESSAGE).to_owned();
@@ -157,7 +157,7 @@ impl Answer {
         })
     }
 
-    /// The status code of a failure: only a number that is named as one.
+    /// The status code of a failure, with the evidence: only a number that the answer names as a status code.
     fn status(&self, message: &str) -> Option<(u16, String)> {
         let in_json = self.members.as_ref().and_then(in_json::status);
         in_json.map(|code| (code, format!("status {code}: {message}"))).or_else(|| {

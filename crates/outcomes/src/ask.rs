@@ -28,7 +28,7 @@ const AT_ONCE: usize = 16;
 /// A trajectory whose calls were judged by rules.
 #[derive(Debug)]
 pub struct ClassifiedTrajectory {
-    /// With the answers that the rules looked at.
+    /// The trajectory, with the answers that the rules looked at.
     pub trajectory: Trajectory,
     /// The calls of the trajectory, in order.
     pub calls: Vec<ClassifiedCall>,

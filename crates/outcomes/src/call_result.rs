@@ -19,13 +19,13 @@ pub struct CallResult {
 }
 
 impl CallResult {
-    /// From a result in which secrets are replaced already.
+    /// Converts a result in which secrets are replaced already.
     #[must_use]
     pub fn answered(result: &ToolResult) -> Self {
         Self { reply: Reply::Answer(Answer::from(result)), result: Some((recorded(result), result.is_error)) }
     }
 
-    /// From an error; its secrets are removed.
+    /// Converts an error and removes its secrets.
     #[must_use]
     pub fn failed(name: &ToolName, error: &CallError, redactor: &Redactor) -> Self {
         let no_answer = |why| Self { reply: Reply::NoAnswer(why, message(error, redactor)), result: None };
@@ -72,7 +72,7 @@ pub fn without_secrets(result: ToolResult, redactor: &Redactor) -> ToolResult {
     ToolResult::from_wire(value)
 }
 
-/// A result in the form of trajectories: a plain text if it has nothing else.
+/// A result in the form of trajectories: a plain text if a single text is its only content.
 pub(crate) fn recorded(result: &ToolResult) -> Value {
     match result.content.as_slice() {
         [Content::Text(text)] if result.structured_content.is_none() => Value::String(text.clone()),

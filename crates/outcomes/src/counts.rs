@@ -74,7 +74,7 @@ impl CallCounts {
         self.outcomes.iter().sum()
     }
 
-    /// Calls that were sent but not answered.
+    /// Calls without an outcome, for any reason of [`NotJudged`].
     #[must_use]
     pub fn unanswered(&self) -> u64 {
         self.not_judged.iter().sum()
@@ -104,8 +104,8 @@ impl CallCounts {
         Rate { count: self.fitting, of: self.known }
     }
 
-    /// Execution success, `|success| / |E|`: calls that gave a normal result among all that were judged. `None`
-    /// where some of them were never executed.
+    /// Execution success, `|success| / |E|`: calls that gave a normal result among all calls with an outcome. `None` if
+    /// some calls were not executed.
     #[must_use]
     pub fn execution_success(&self) -> Option<Rate> {
         (self.not_executed == 0)

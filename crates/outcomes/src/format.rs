@@ -85,15 +85,15 @@ pub(super) fn arguments(call: &Call) -> Arguments {
     }
 }
 
-/// The recorded reply of a call that could not be parsed, or its arguments.
+/// The recorded reply that could not be parsed into a call, or else the arguments of the call.
 fn call_text(call: &Call) -> String {
     let reply = call.get("reply").and_then(Json::as_str);
     let arguments = || call.arguments.as_ref().map(|arguments| arguments.to_text(Keys::AsRead));
     reply.map(str::to_owned).or_else(arguments).unwrap_or_default()
 }
 
-/// Where a call begins in a final reply that was not recognized as one. Chat templates mark calls; without a mark,
-/// the text must contain both keys of a call as keys.
+/// The position of a call in a final reply that was not recognized as a call. Chat templates mark calls; without a
+/// mark, the text must contain both keys of a call as keys.
 pub(super) fn call_in_reply(reply: &str) -> Option<usize> {
     const MARKS: [&str; 5] =
         ["<tool_call>", "<|tool_call|>", "<function_call>", "[TOOL_CALLS]", "<|python_tag|>"];

@@ -35,7 +35,7 @@ struct KnownTool {
 /// The most values of schemas that are prepared before they are needed: each may take some kilobytes.
 const MOST_VALUES_BEFOREHAND: usize = 100_000;
 
-/// How many values, keywords included, a schema has.
+/// The number of JSON values in a schema.
 fn values(schema: &Map<String, Value>) -> usize {
     let (mut count, mut open) = (0, schema.values().collect::<Vec<_>>());
     while let Some(value) = open.pop() {
@@ -54,9 +54,9 @@ impl KnownTool {
         self.prepared.get_or_init(|| ArgumentSchema::new(&self.schema))
     }
 
-    /// Why its schema could not be used, as far as it was needed.
+    /// Why the schema could not be used; `None` also if it was not needed so far.
     fn schema_error(&self) -> Option<&SchemaError> {
-        self.prepared.get()?.as_ref().err().or(self.unchecked.get())
+        self.prepared.get().and_then(|prepared| prepared.as_ref().err()).or(self.unchecked.get())
     }
 }
 
@@ -69,7 +69,7 @@ impl KnownTools {
         known
     }
 
-    /// The tools of a catalog. Those that are known here already are not prepared again.
+    /// The tools of a catalog. Tools that `self` has with the same schema are shared, so no schema is prepared twice.
     #[must_use]
     pub fn among(&self, catalog: &ToolCatalog) -> Self {
         let mut known = Self::new(catalog);
@@ -102,7 +102,7 @@ impl KnownTools {
         }
     }
 
-    /// Notes that a server's tools cannot be listed: a call of one that no catalog has is not judged.
+    /// Notes that a server's tools cannot be listed: a call of its tools is judged only if a catalog has the tool.
     pub fn add_silent_server(&mut self, server: &str) {
         self.silent.insert(server.to_owned());
     }
@@ -135,7 +135,8 @@ impl KnownTools {
         self.tools.keys().map(String::as_str)
     }
 
-    /// Known tools with a schema that was needed but cannot be used, and so accepts everything, with the reason; sorted by name.
+    /// Known tools whose schema was needed but cannot be used, and so accepts everything. Each has the reason; sorted
+    /// by name.
     #[must_use]
     pub fn unusable_schemas(&self) -> Vec<(&str, &SchemaError)> {
         let tools = self.tools.iter();
@@ -145,8 +146,8 @@ impl KnownTools {
         unusable
     }
 
-    /// Prepares schemas before they are needed, as long as they have no more than [`MOST_VALUES_BEFOREHAND`] values together, and
-    /// names those that cannot be used with the reason; sorted by name.
+    /// Prepares schemas before they are needed, until they have [`MOST_VALUES_BEFOREHAND`] values together. Returns
+    /// the tools with a schema that cannot be used, each with the reason; sorted by name.
     #[must_use]
     pub fn all_unusable_schemas(&self) -> Vec<(&str, &SchemaError)> {
         let mut tools: Vec<_> = self.tools.iter().collect();
@@ -177,7 +178,7 @@ impl KnownTools {
         }))
     }
 
-    /// Notes that arguments of a tool were not checked, if it is known.
+    /// Notes that arguments of a tool were not checked. Returns whether the tool is known.
     pub(super) fn note_unchecked(&self, tool: &str, reason: &str) -> bool {
         let known = self.tools.get(tool);
         if let Some(tool) = known {

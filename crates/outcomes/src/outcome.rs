@@ -1,6 +1,6 @@
 //! The outcomes of calls, and the rules that decide them.
 
-/// The outcome of a call: for each call that is judged exactly one, the first that fits in this order (M³-Bench,
+/// The outcome of a call. Each call that is judged has exactly one, the first that fits in this order (M³-Bench,
 /// section 5.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Outcome {
@@ -53,16 +53,16 @@ pub enum Confidence {
     Asked,
 }
 
-/// A rule that decides.
+/// A rule that decides the verdict on a call.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
     /// The name of the rule, which is given with every call that it decided.
     pub name: &'static str,
     /// The verdict that the rule gives.
     pub verdict: Verdict,
-    /// How sure it is.
+    /// How sure the rule is.
     pub confidence: Confidence,
-    /// When it applies, in words.
+    /// When the rule applies, in words.
     pub applies: &'static str,
 }
 

@@ -13,7 +13,7 @@ const STARTS: &[&str] = &[
     r"\[[\w ]{0,30}(error|failed|failure)\]",
     r"[\w.]*(error|exception|failure)s?\s*([:!(\[–—]|-\s|while\b|when\b|occurred\b|code\b|during\b|\d|$)",
     r"[\w.]*(error|exception|failure)s? ((in|on|from)\b.{0,100}:|on line \d|in thread\b|(in|on|from) [\w./-]+$)",
-    // Not every participle: "error handling", "error reporting" and the like mean something else.
+    // The participles are listed, because "error handling", "error reporting" and the like mean something else.
     r"[\w.]*(error|exception)s? (executing|calling|invoking|running|performing|processing|fetching|searching|finding|listing|looking|querying|retrieving|getting|loading|reading|opening|parsing|converting|decoding|writing|saving|creating|generating|adding|updating|deleting|removing|sending|making|connecting|accessing|downloading|uploading|extracting|analyzing|validating|initializing)\b",
     r"[\w.]*(error|exception)s? handling (the |a |your )?(request|tool|call|query|message|response)\b",
     r"failed( to| with| due| because| \w+ing)\b",
@@ -39,7 +39,7 @@ const STARTS: &[&str] = &[
     r"(no such file|file not found)\b",
 ];
 
-/// A status code in words.
+/// Patterns of texts that name a status code; a group captures the code.
 const STATUSES: &[&str] = &[
     r#"\bHTTP(?:S|/\d(?:\.\d)?)?(?: status| error| response)?(?: code)?["']?[\s:=(#]{0,3}([45]\d\d)\b"#,
     r#"\bstatus[ _-]?(?:code)?["']?(?: of| is| was)?[\s:=(#]{0,3}([45]\d\d)\b"#,
@@ -48,8 +48,8 @@ const STATUSES: &[&str] = &[
     r"\b([45]\d\d)[ :,-]{1,3}(?:client error|server error|not found|bad request|unauthorized|forbidden|unprocessable|internal server|too many|service unavailable|bad gateway|gateway time|method not allowed|gone\b)",
 ];
 
-/// Words that a normal answer rarely has near its beginning. `"error": null` means that there was no error, and a
-/// fraction is a measure.
+/// Words that a normal answer rarely has near its beginning. The first pattern skips members that report no failure:
+/// `"error": null` means that there was no error, and a fraction is a measure.
 const WORDS: &[&str] = &[
     r#""(errors?|exception|failed|failures?)"\s*:\s*(null|false|0|""|\[\]|\{\}|-?\d+\.\d)"#,
     r"\b(?<word>errors?|exception|failed|failure|not found|invalid|denied|unavailable|does not exist)\b",
@@ -83,17 +83,17 @@ const PHRASES: &[&str] = &[
     r"(please )?try again later",
 ];
 
-/// Words that may follow such a phrase if it is the whole answer.
+/// Words that may follow one of the [`PHRASES`] at the end of an answer.
 const AFTER_PHRASE: &str = r"( (after|in) \d+([.,]\d+)? ?\w{1,12}| for (today|now|this \w+|the (day|month|hour))| (today|again)|[,;:]? (please )?try again( later)?)?\W{0,3}$";
 
-/// Words that follow such a phrase in an answer that may still report a failure.
+/// Words that follow one of the [`PHRASES`] in an answer that goes on and may still report a failure.
 const GOES_ON: &str =
     r"(\s*[:;,!(]|\s+[–—-]\s|\s+(after|for|by|from|at|on|while|until|with|in|when|because|due|please|try)\b)";
 
 /// The first words of a backend that has found nothing.
 const NOTHING_YET: &str = r"^\W{0,3}(sorry,? )?((there (are|were|is|was) )?(no|zero|0) ([\w'-]+ ){0,3}(found|available|returned)\b|(no|zero|0) (results?|matches|hits)\s*([.,:;]|$)|(nothing (was )?|not )found\b)";
 
-/// Words about the search, in rules over short answers.
+/// Words about the search that may follow a phrase. They replace `<about>` in rules over short answers.
 const ABOUT: &str = r"((,? please|,? try| for| in| on| at| with| within| near| matching| that| to| from| of| by| under| here| yet| today| containing| between| around)\b.*|\W{1,3}[`'\x22].*)?";
 
 /// Matches the beginning of a text that reports its failure.
@@ -135,8 +135,8 @@ pub(super) static RULES: LazyLock<Vec<(&'static AnswerRule, Option<Regex>)>> = L
     ANSWER_RULES.iter().map(compile).collect()
 });
 
-/// Compiles the patterns that most answers need, which takes milliseconds. Call it before the first answer is waited
-/// for.
+/// Compiles the patterns that most answers need, which takes milliseconds. Call this before waiting for the first
+/// answer.
 pub fn prepare() {
     for pattern in
         [&FAILURE_START, &FAILURE_PHRASE, &PHRASE_START, &GOOD_NEWS, &STATUS, &FAILURE_WORDS, &ADVICE]

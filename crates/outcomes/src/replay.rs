@@ -1,5 +1,5 @@
-//! Replays a trajectory: makes its calls again, step after step, those of a step at once, in a separate workspace and
-//! with servers that no other trajectory has used.
+//! Replays a trajectory: makes its calls again, step after step, all calls of a step at once, in a separate workspace
+//! and with servers that no other trajectory has used.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,14 +29,14 @@ pub struct Replay {
     /// The tools that were offered, if a catalog gives them; else the servers' lists count.
     offered: Option<Arc<KnownTools>>,
     options: ReplayOptions,
-    /// For the secrets of the configuration, which must not get into a report.
+    /// Removes the secrets of the configuration, which must not get into a report.
     redactor: Arc<Redactor>,
 }
 
 /// Options of a replay: where images are, and how servers are started.
 #[derive(Debug, Clone)]
 pub struct ReplayOptions {
-    /// The folders that are searched for the images of trajectories; no other places are.
+    /// The only folders that are searched for the images of trajectories.
     pub images: Vec<PathBuf>,
     /// How servers are started; the workspace is for the servers that trajectories share.
     pub host: HostOptions,
@@ -49,11 +49,11 @@ pub struct ReplayedTrajectory {
     pub trajectory: Trajectory,
     /// The calls of the trajectory with their outcomes.
     pub calls: Vec<ClassifiedCall>,
-    /// Servers that it needed but that were not available, with the reason.
+    /// Servers that the trajectory needed but that were not available, with the reason.
     pub unavailable: BTreeMap<String, String>,
-    /// The tools against which its calls were checked.
+    /// The tools against which the calls were checked.
     pub tools: Arc<KnownTools>,
-    /// Whether it names an image that was not found.
+    /// Whether the trajectory names an image that was not found.
     pub lacks_image: bool,
 }
 
@@ -63,7 +63,7 @@ pub enum ReplayError {
     /// No workspace could be created.
     #[error("failed to make a workspace in the folder for temporary files (TMPDIR): {}\nhint: {}", .0, m3_support::files::hint(.0))]
     Workspace(#[source] std::io::Error),
-    /// The machine lets no more servers be started.
+    /// The machine cannot start any further server.
     #[error("{0}")]
     Exhausted(String),
     /// The user stopped the replay.
@@ -148,7 +148,7 @@ impl Replay {
         Ok(ReplayedTrajectory { trajectory, calls, unavailable, tools: known, lacks_image })
     }
 
-    /// Which server the machine did not let be started, and why.
+    /// The first server that could not be started because the machine is exhausted, with the reason, on one line.
     async fn exhausted(&self, own: &Host) -> Option<String> {
         let mut statuses = own.statuses().await;
         statuses.extend(self.shared.statuses().await);
@@ -238,7 +238,7 @@ impl Replay {
         Arc::clone(if is_shared { &self.shared } else { own })
     }
 
-    /// Puts the trajectory's image into the workspace. True if one is named but was not found.
+    /// Puts the trajectory's image into the workspace. Returns true if an image is named but was not found.
     async fn copy_image(&self, trajectory: &Trajectory, workspace: &Path) -> std::io::Result<bool> {
         let Some(image) = trajectory.image.clone() else { return Ok(false) };
         let (folders, workspace) = (self.options.images.clone(), workspace.to_owned());
@@ -294,7 +294,7 @@ fn name_files(result: &mut Value, names: &[Option<String>]) {
 /// the protocol stays.
 fn record(call: &mut Call, call_result: &CallResult) {
     let is_illegal = call.recorded_outcome() == Some(Outcome::IllegalFormat.name());
-    // The time is that of another run.
+    // The recorded time belongs to the earlier run.
     let is_replaced =
         |key: &str| matches!(key, "is_error" | "isError" | "milliseconds") || key == "outcome" && !is_illegal;
     call.extra.retain(|(key, _)| !is_replaced(key));

@@ -9,7 +9,7 @@ use super::outcome::{NotJudged, Outcome, Rule};
 pub struct AnswerRule {
     /// The rule with its name and its outcome.
     pub rule: Rule,
-    /// The part of an answer that it looks at.
+    /// The part of an answer that the rule looks at.
     pub looks_at: Where,
 }
 
@@ -277,7 +277,7 @@ pub(super) static SAYS_ERROR: Rule = Rule::unsure(
     "the answer begins like an error, or is JSON that says so, and no rule knows its message",
 );
 
-/// The answer may say that nothing was found.
+/// The answer begins like a failure or an empty search, but goes on.
 pub(super) static BEGINS_LIKE_FAILURE: Rule = Rule::unsure(
     "begins_like_failure",
     Outcome::ResourceNotFound,
@@ -337,7 +337,7 @@ pub(super) static UNREADABLE: Rule = Rule::no_answer(
     "what the server answered breaks the protocol, or is larger than the host accepts",
 );
 
-/// The failure is that of the replay.
+/// The call failed because the replay did not find the trajectory's image.
 pub(super) static IMAGE_MISSING: Rule = Rule::no_answer(
     "image_missing",
     NotJudged::ImageMissing,

@@ -8,7 +8,7 @@ use m3_score::{RejectedMatch, WrongArgument};
 
 use super::{ScoreSummary, shortened, visible};
 
-/// The rows that are shown of a list.
+/// The most rows that are shown of a list.
 const SHOWN: usize = 3;
 
 /// The gap between two columns.
@@ -34,7 +34,7 @@ pub(super) struct Findings {
     pub(super) rows: Vec<Vec<String>>,
 }
 
-/// A column of such a list.
+/// A column of [`Findings`].
 pub(super) struct Column {
     pub(super) name: &'static str,
     /// Which end is cut if necessary.
@@ -142,12 +142,12 @@ fn said(reference: Option<&str>, predicted: Option<&str>, reason: &str) -> Strin
     }
 }
 
-/// An argument's name; the arguments as a whole have none.
+/// An argument's name, or `(all)` for the arguments as a whole.
 fn named(argument: &str) -> &str {
     if argument.is_empty() { "(all)" } else { argument }
 }
 
-/// A similarity with four digits; 1.0000 only for calls that the encoder cannot tell apart.
+/// A similarity with four digits; 1.0000 only for calls that the encoder cannot distinguish.
 fn similarity(similarity: f64) -> String {
     if similarity < 1.0 { format!("{:.4}", similarity.min(0.9999)) } else { "1.0000".to_owned() }
 }

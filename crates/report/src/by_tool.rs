@@ -6,10 +6,10 @@ use m3_support::text::counted;
 use super::arguments::{Column, CutAt, Findings};
 use super::{ScoreSummary, ToolReport, shortened};
 
-/// The column for the tool called in its place; it is left out if it is empty.
+/// The index of the column for the tool that was called instead; the column is left out if it is empty.
 const REPLACED_BY: usize = 5;
 
-/// How many rows the table has.
+/// The most rows of the table.
 const SHOWN: usize = 5;
 
 /// The longest name of a tool in a sentence, in columns.
@@ -28,7 +28,7 @@ pub(super) fn table(summary: &ScoreSummary) -> Findings {
         [tool.tool.clone()].into_iter().chain(counts).chain([replaced]).chain(means).chain(overlap).collect()
     };
     let mut rows: Vec<Vec<String>> = losing().map(row).collect();
-    // Narrower where there is one column more.
+    // The columns are narrower if there is another one for regions.
     let [tool, replaced_by] = if has_regions { [14, 11] } else { [18, 14] };
     let mut columns = vec![
         Column::text("tool", CutAt::Start, tool),
@@ -54,7 +54,7 @@ pub(super) fn table(summary: &ScoreSummary) -> Findings {
     }
 }
 
-/// What extra calls do, in one sentence: `10 extra calls: 7 look, 1 changes something, 2 unknown`; `None` if there is none.
+/// The kinds of extra calls, such as `10 extra calls: 7 look, 1 changes something, 2 unknown`; `None` without any.
 pub(super) fn extra_calls(summary: &ScoreSummary) -> Option<String> {
     let of_role =
         |role: &str| summary.by_tool.iter().filter(|tool| tool.role == role).map(|tool| tool.extra).sum();

@@ -1,6 +1,6 @@
-//! Comma-separated values (RFC 4180): a row for each trajectory, then each type, then the whole; with `--match` a
-//! column `match` says how many of the row's trajectories pass, with `--suite` further columns have its values. Control characters
-//! in ids and types are made visible, because people also look at tables in terminals.
+//! Comma-separated values (RFC 4180): a row for each trajectory, then each type, then the whole. With `--match` a
+//! column `match` counts the row's trajectories that pass; with `--suite` further columns have the suite's values.
+//! Control characters in ids and types are made visible, because people also look at tables in terminals.
 
 use std::io::{self, Write};
 
@@ -16,9 +16,9 @@ pub struct Csv<W: Write> {
     has_header: bool,
     /// Whether rows give the repetition of a task; the first row decides.
     has_repeats: bool,
-    /// Whether rows say how many trajectories pass, likewise.
+    /// Whether rows say how many trajectories pass; the first row decides.
     has_match: bool,
-    /// The columns of suites, likewise: the suite and its metric.
+    /// The columns of suites, each a suite and its metric; the first trajectory decides.
     of_suites: Vec<(String, String)>,
 }
 

@@ -4,20 +4,20 @@ use m3_stats::{Estimate, Method};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Stands for an interval of a single value.
+/// The text in place of an interval without spread.
 pub(super) const NO_SPREAD: &str = "no spread";
 
-/// A value in [0, 1] and its interval.
+/// A value and its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct EstimateReport {
     /// The value.
     pub value: f64,
     /// The lower end of the interval; null where nothing could be resampled.
     pub low: Option<f64>,
-    /// The upper end, likewise.
+    /// The upper end of the interval; null where nothing could be resampled.
     pub high: Option<f64>,
-    /// True where no resample differed, so that the interval is the value alone: no certainty, but nothing that
-    /// resampling could see.
+    /// Whether all resamples had the same value, so that the interval is the value alone. This is no certainty:
+    /// resampling only saw no difference.
     pub has_no_spread: bool,
 }
 

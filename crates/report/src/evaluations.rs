@@ -1,6 +1,6 @@
-//! A score as events of OpenTelemetry, `gen_ai.evaluation.result` of its conventions for generative AI: a document of OTLP/JSON a
-//! line, with an event for each metric of one trajectory. Where it is known which span recorded the trajectory, the events
-//! belong to it.
+//! A score as OpenTelemetry events `gen_ai.evaluation.result` (conventions for generative AI): one OTLP/JSON document
+//! a line, with an event for each metric of one trajectory. If the span that recorded the trajectory is known, the
+//! events belong to it.
 
 use std::io::{self, Write};
 use std::time::SystemTime;
@@ -29,7 +29,7 @@ pub struct Evaluations<W: Write> {
     time: String,
 }
 
-/// What is said of a trajectory under one name.
+/// The evaluation of a trajectory by one metric or criterion.
 struct Evaluation<'a> {
     name: &'a str,
     value: Option<f64>,
@@ -44,7 +44,7 @@ impl<W: Write> Evaluations<W> {
         Self { writer, floors, time: since.as_nanos().to_string() }
     }
 
-    /// The label of a value, where a floor says what is enough.
+    /// The label of a value by the floor of its metric; `None` without a floor.
     fn label(&self, name: &str, value: f64) -> Option<&'static str> {
         let floor = self.floors.iter().find(|floor| floor.name == name)?;
         Some(passed(value >= floor.least))

@@ -7,7 +7,7 @@ use super::audit::structure::structure;
 use super::audit::words;
 use super::{ArgumentReport, MatchReport, TrajectoryReport};
 
-/// How bad a fault is. One error makes a trajectory fail where nothing else is asked.
+/// How bad a fault is. One error makes a trajectory fail where no other criterion applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     Note,
@@ -16,7 +16,7 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// The word, which is also SARIF's.
+    /// The name of the level, which is also SARIF's.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Note => "note",
@@ -29,15 +29,15 @@ impl Level {
 /// A kind of fault.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
-    /// Its name for programs.
+    /// The rule's name for programs.
     pub(crate) id: &'static str,
-    /// How bad it usually is.
+    /// How bad such a fault usually is.
     pub(crate) level: Level,
-    /// What is wrong.
+    /// What is wrong, in a few words.
     pub(crate) title: &'static str,
-    /// What it means, in a sentence or two.
+    /// What the fault means, in a sentence or two.
     pub(crate) help: &'static str,
-    /// The metric that it lowers most, if it is one alone.
+    /// The metric that the fault lowers most, if it is a single one.
     pub(crate) lowers: Option<Metric>,
 }
 
@@ -120,7 +120,7 @@ pub(crate) const OF_SCORES: &[Rule] = &[
     BELOW_FLOOR,
 ];
 
-/// Which side a fault is shown at.
+/// The side at which a fault is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Reference,

@@ -1,4 +1,4 @@
-//! The least that was asked for of a metric (`--fail-under`), for forms that say where it is not reached.
+//! The least values of metrics (`--fail-under`), for output formats that report where a value is lower.
 
 use m3_score::Metric;
 
@@ -9,12 +9,12 @@ use super::{ScoreSummary, TrajectoryReport};
 pub struct Floor {
     /// The metric.
     pub name: String,
-    /// Its least value.
+    /// The least value of the metric.
     pub least: f64,
 }
 
 impl Floor {
-    /// The value of a trajectory alone; `None` where it has none.
+    /// The metric's value for a trajectory alone; `None` if the trajectory has no value.
     pub(crate) fn of_trajectory(&self, report: &TrajectoryReport) -> Option<f64> {
         match self.name.split_once('.') {
             None => report.metrics.metrics.get(Metric::from_name(&self.name)?),
@@ -22,7 +22,7 @@ impl Floor {
         }
     }
 
-    /// The value of the whole set; `None` where it has none.
+    /// The metric's value for the whole set; `None` if the set has no value.
     pub(crate) fn of_set(&self, summary: &ScoreSummary) -> Option<f64> {
         match self.name.split_once('.') {
             None => summary.aggregate.metrics.get(Metric::from_name(&self.name)?),
@@ -31,7 +31,7 @@ impl Floor {
     }
 }
 
-/// What to say of a value that is too low; `None` if it is not.
+/// A message about a value that is below its floor; `None` if it is not below.
 pub(crate) fn is_below(floor: &Floor, value: f64) -> Option<String> {
     (value < floor.least).then(|| format!("{} is {value:.4}, below {}", floor.name, floor.least))
 }

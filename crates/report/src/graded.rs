@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::metrics::by_name;
 use super::unusable::{ExpectedFile, UnusableFile};
 
-/// What a panel says of a trajectory: the grades that are known, by their metric, each in [0, 1].
+/// The grades of a trajectory by a panel: the grades that are known, by their metric, each in [0, 1].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PanelGrades(pub BTreeMap<Metric, f64>);
 
@@ -59,7 +59,7 @@ pub struct GradesByTrajectory {
 }
 
 impl GradesByTrajectory {
-    /// Reads what `m3 grade -o` wrote. Of trajectories with one id the last counts, as in scores.
+    /// Reads what `m3 grade -o` wrote. Among trajectories with the same id the last counts, as in scores.
     ///
     /// # Errors
     /// [`UnusableFile`], for a file without any grade as well.
@@ -94,7 +94,7 @@ impl GradesByTrajectory {
     /// The grades of a trajectory with this number of predicted calls; `None` if it was not graded.
     ///
     /// # Errors
-    /// [`UnusableFile::OtherCalls`] if they are of another number of calls.
+    /// [`UnusableFile::OtherCalls`] if the graded prediction has another number of calls.
     pub fn get(&self, id: &str, calls: usize) -> Result<Option<PanelGrades>, UnusableFile> {
         match self.found.get(id) {
             None => Ok(None),
@@ -110,7 +110,7 @@ impl GradesByTrajectory {
     }
 }
 
-/// The grades of a trajectory by any rubric; `None` if it has none. The keys may also hold something else.
+/// The grades of a trajectory by any rubric; `None` if it has no grades. Fails if a key of grades holds anything else.
 fn panel_grades(trajectory: &Trajectory) -> Result<Option<PanelGrades>, ()> {
     let mut found = None;
     for grades in trajectory.grades() {

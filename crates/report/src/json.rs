@@ -14,7 +14,7 @@ const MEMORY: usize = 8 << 20;
 /// A single document: the indented summary, then each trajectory on a line.
 pub struct Json<W> {
     writer: W,
-    /// Kept here because the summary comes first in the document but is known last.
+    /// The trajectories, kept because the summary comes first in the document but is known last.
     trajectories: SpooledTempFile,
     is_first: bool,
 }

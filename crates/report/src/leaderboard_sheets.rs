@@ -40,7 +40,7 @@ pub fn leaderboard_sheets(board: &Leaderboard, has_types: bool) -> Vec<Sheet> {
     sheets
 }
 
-/// The note if calls were not aligned in the usual way.
+/// A note if calls were aligned by typed similarity.
 pub(super) fn typed(similarity: Option<&str>) -> &'static str {
     if similarity == Some(Similarity::Typed.name()) { "similarity typed, " } else { "" }
 }
@@ -54,7 +54,7 @@ fn columns(board: &Leaderboard) -> Vec<Metric> {
     board.columns.iter().filter_map(|name| Metric::from_name(name)).collect()
 }
 
-/// A table of more metrics is too wide for a terminal.
+/// The most metrics of a table: one with more is too wide for a terminal.
 const MOST_METRICS: usize = 10;
 
 fn heads(metrics: &[Metric], ranking: Metric) -> Vec<Column> {
@@ -168,7 +168,7 @@ pub(super) fn failures<'a>(
     }
 }
 
-/// How certain the order is.
+/// The table of how certain the order is.
 fn places(board: &Leaderboard) -> Sheet {
     let Some(tasks) = board.tasks else { return Sheet::default() };
     let ranking = board.ranking();
@@ -224,7 +224,7 @@ fn places(board: &Leaderboard) -> Sheet {
     }
 }
 
-/// How often models pass, if tasks were repeated.
+/// The table of how often models pass, if tasks were repeated.
 fn passing(board: &Leaderboard) -> Sheet {
     let Some(passing) = &board.passing else { return Sheet::default() };
     let rates = passing.shown();
@@ -329,7 +329,7 @@ fn outcomes(board: &Leaderboard) -> Sheet {
 /// The most values of a suite in a table: those and a model fit into 80 columns.
 const SUITE_COLUMNS: usize = 4;
 
-/// What a suite says of the models: its shares.
+/// The table of a suite's shares for the models.
 fn suite(suite: &SuiteBoardReport) -> Sheet {
     let is_share = |metric: &&SuiteMetricReport| matches!(metric.unit.as_str(), "share" | "percent");
     let names: Vec<&str> = suite

@@ -24,7 +24,7 @@ impl<W: Write> Markdown<W> {
         Self { writer }
     }
 
-    /// A list with its title, unless it is empty.
+    /// Writes a list with its title, unless the list is empty.
     fn list(&mut self, list: &Findings) -> io::Result<()> {
         if list.rows.is_empty() {
             return Ok(());

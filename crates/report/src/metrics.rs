@@ -11,8 +11,8 @@ use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-/// The metrics that narrow tables show, at most so many: what only some tasks have is left out first, the verdict
-/// last, and `kept` never.
+/// The metrics that narrow tables show. If there are more than `most`, region overlap is left out, which only some
+/// tasks have, then the verdict; `kept` never is.
 pub(crate) fn fitting(metrics: &[Metric], most: usize, kept: Metric) -> Vec<Metric> {
     let is_shown = |metric: &Metric| metric.is_in_tables() || *metric == kept;
     let mut shown: Vec<Metric> = metrics.iter().copied().filter(is_shown).collect();
@@ -24,8 +24,8 @@ pub(crate) fn fitting(metrics: &[Metric], most: usize, kept: Metric) -> Vec<Metr
     shown
 }
 
-/// Metrics by name, each in [0, 1]; NaN, in the JSON null, for one that is unknown, and NaN for one that a score of an earlier
-/// version lacks.
+/// Metrics by name, each in [0, 1]; NaN (null in JSON) for an unknown metric, and NaN for one that a score of an
+/// earlier version lacks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MetricsReport(pub Metrics);
 

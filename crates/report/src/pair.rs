@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::TrajectoryReport;
 
-/// What is known of a pair that the profile leaves out.
+/// The known facts of a pair that the profile leaves out.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct LeftOut<'p> {
     /// The reference's id.
@@ -29,7 +29,7 @@ struct Row<'p> {
 /// The report of a pair, or what is known of one that is left out, with its sums as text.
 ///
 /// # Errors
-/// Never, as far as is known: a report has no keys but texts.
+/// No case is known: all keys of a report are texts.
 pub fn pair_json(
     report: Result<&TrajectoryReport, LeftOut<'_>>,
     sums: Option<&str>,

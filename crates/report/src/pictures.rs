@@ -13,7 +13,7 @@ use crate::leaderboard::{
     Leaderboard, ModelReport, ModelResult, Numbers, Selection, TrajectoryResult, TypeReport,
 };
 
-/// The most models in the figure by type of task, the best ones: the eye cannot tell more apart.
+/// The most models in the figure by type of task, the best ones: readers cannot distinguish more.
 const MODELS_BY_TYPE: usize = 8;
 
 /// A figure with the name of its file, without an ending.
@@ -25,7 +25,7 @@ pub struct Picture {
     pub svg: String,
 }
 
-/// What the figure by type of task shows.
+/// The metric and the models of the figure by type of task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PictureChoice {
     /// The metric.
@@ -58,7 +58,7 @@ pub fn leaderboard_pictures(
     });
     let trajectories = selection.into_iter().flat_map(|selection| &selection.trajectories);
     for (index, ((name, similarity, thresholds), trajectories)) in scored.zip(trajectories).enumerate() {
-        // The number keeps models apart whose names give the same file name.
+        // The number distinguishes models whose names give the same file name.
         let file = format!("similarities-{}-{}", index + 1, file_name(name));
         pictures.push(Picture {
             name: file,
@@ -68,7 +68,7 @@ pub fn leaderboard_pictures(
     pictures
 }
 
-/// The letters, digits, dots and dashes of a name, which comes from the user or from a table.
+/// A safe file name from the name of a model: `_` replaces other characters than letters, digits, dots and dashes.
 fn file_name(name: &str) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || ".-_".contains(c) { c } else { '_' };
     name.chars().take(40).map(safe).collect()

@@ -1,16 +1,16 @@
-//! Where trajectories stand in their files, for forms that point there.
+//! The places of trajectories in their files, for output formats that point there.
 
 use std::path::{Component, Path};
 use std::sync::Arc;
 
 use m3_support::text::percent_encoded;
 
-/// Where both sides of a trajectory stand. Only forms that point there are told; it is never part of the JSON of a score.
+/// The places of both sides of a trajectory, only for output formats that point there; the JSON of a score has none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Places {
     /// The prediction; `None` if there is none, or if it came from standard input.
     pub prediction: Option<FilePlace>,
-    /// The reference, likewise.
+    /// The reference; `None` if there is none, or if it came from standard input.
     pub reference: Option<FilePlace>,
     /// The span that recorded the prediction, or that records it where it is exported.
     pub span: Option<SpanPlace>,

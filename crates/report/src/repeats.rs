@@ -40,7 +40,7 @@ pub struct RepeatsGatherer<'a> {
 }
 
 impl<'a> RepeatsGatherer<'a> {
-    /// For this criterion of passing.
+    /// Makes a gatherer for this criterion of passing.
     #[must_use]
     pub fn new(criterion: &'a PassCriterion, profile: Profile) -> Self {
         Self { criterion, profile, repetitions: Vec::new(), tasks: Vec::new(), places: HashMap::new() }

@@ -14,10 +14,10 @@ use m3_support::text::{counted, shortened};
 use m3_support::workspace::Workspace;
 use sha2::{Digest as _, Sha256};
 
-/// Pixels that are kept for the next comparison, in bytes.
+/// The most bytes of pixels that are kept for the next comparisons.
 const KEPT: usize = 48 << 20;
 
-/// So many pixels are decoded for one page of a task that is asked for while others wait.
+/// The most pixels that are decoded for one page of a task, because other requests wait for it.
 const OF_PAGE: u64 = 128 << 20;
 
 /// Opens pictures in the folders of the scored files, and nowhere else: predictions are hostile.
@@ -28,7 +28,7 @@ pub struct ResultPictures {
     /// The name of a trajectory's own folder in `workspaces`, as `m3 run` makes it.
     own_folder: Option<fn(&str) -> String>,
     decoded: Mutex<DecodedPictures>,
-    /// How many pixels are decoded at most; as many as there are without it.
+    /// The most pixels that are decoded; no limit if `None`.
     most_pixels: Option<u64>,
 }
 
@@ -37,7 +37,7 @@ pub struct ResultPictures {
 struct DecodedPictures {
     pictures: HashMap<[u8; 32], Option<Arc<RgbaImage>>>,
     bytes: usize,
-    /// Those that cannot be compared, of the references and of the predictions, by the reason.
+    /// The pictures that cannot be compared, of the references and of the predictions, by the reason.
     problems: [BTreeMap<PictureProblem, Problematic>; 2],
     /// How many pixels were decoded so far.
     pixels: u64,
@@ -47,8 +47,8 @@ struct DecodedPictures {
 type Problematic = BTreeSet<(String, [u8; 32])>;
 
 impl ResultPictures {
-    /// For trajectories in these files. `own_folder` names a trajectory's folder in `workspaces` beside its file, by its id; it
-    /// is asked where there is one file of a side, since each repetition of a run has other folders.
+    /// Opens pictures of trajectories in these files. `own_folder` names a trajectory's folder in `workspaces` beside
+    /// its file, by its id; it is used if a side has one file, since each repetition of a run has other folders.
     #[must_use]
     pub fn beside<'p>(
         references: &Path,
@@ -68,8 +68,8 @@ impl ResultPictures {
         }
     }
 
-    /// For one reference and one prediction whose pictures are in these folders; those that do not exist are left out. After 128
-    /// million pixels no more are decoded.
+    /// Opens pictures of one reference and one prediction in these folders; folders that do not exist are left out.
+    /// After 128 million pixels no more are decoded.
     #[must_use]
     pub fn in_folders(references: &[PathBuf], predictions: &[PathBuf]) -> Self {
         let opened = |folders: &[PathBuf]| folders.iter().filter_map(|it| Workspace::new(it).ok()).collect();
@@ -108,12 +108,12 @@ impl ResultPictures {
         folders.iter().find_map(|folder| folder.file(path).ok())
     }
 
-    /// Whether a picture that is not found is not there: of several repetitions each has folders that are not known here.
+    /// Whether a picture that is not found is really missing: the folders of several repetitions are not known here.
     fn knows_places(&self, side: ResultSide) -> bool {
         side == ResultSide::Reference || self.own_folder.is_none() || self.predictions.len() <= 1
     }
 
-    /// The pixels of a picture; `None` where it cannot be had.
+    /// The pixels of a picture; `None` if it is not available.
     #[must_use]
     pub fn pixels(&self, side: ResultSide, picture: &RecordedPicture) -> Option<Arc<RgbaImage>> {
         let mut key = Sha256::new();
@@ -178,7 +178,7 @@ fn problem_of(error: &ImageFileError) -> PictureProblem {
     }
 }
 
-/// What is said about pictures of one side that cannot be compared.
+/// A sentence about pictures of one side that cannot be compared, for one reason.
 fn problem_in_words(problem: PictureProblem, pictures: &Problematic, side: ResultSide) -> Option<String> {
     let (count, first) = (pictures.len(), &pictures.first()?.0);
     let (name, consequence) = match side {
@@ -219,7 +219,7 @@ impl ResultPictures {
         [ResultSide::Reference, ResultSide::Prediction].into_iter().flat_map(of_side).collect()
     }
 
-    /// The pixels of a reference's and of a prediction's picture; `None` where one of them cannot be had.
+    /// The pixels of a reference's and of a prediction's picture; `None` if one of them is not available.
     #[must_use]
     pub fn both(
         &self,

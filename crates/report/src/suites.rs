@@ -67,7 +67,7 @@ fn groups_sheet(name: &str, suite: &SuiteReport, groups: &[SuiteGroupReport]) ->
     }
 }
 
-/// The groups that a table has, in their order: of many those with the most tasks, of equals the first.
+/// The groups that a table shows, in their order: of too many, those with the most tasks, and of equals the first.
 fn largest(groups: &[SuiteGroupReport]) -> Vec<&SuiteGroupReport> {
     let mut places: Vec<usize> = (0..groups.len()).collect();
     places.sort_by_key(|at| std::cmp::Reverse(groups[*at].tasks));

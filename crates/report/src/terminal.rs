@@ -119,7 +119,7 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
     }
 }
 
-/// Warnings, and an empty line below them.
+/// Writes warnings, and an empty line below them.
 fn warnings(out: &mut impl Write, style: Style, warnings: &[String], columns: usize) -> io::Result<()> {
     for text in warnings {
         let mut lines = text.lines();
@@ -131,7 +131,7 @@ fn warnings(out: &mut impl Write, style: Style, warnings: &[String], columns: us
     if warnings.is_empty() { Ok(()) } else { writeln!(out) }
 }
 
-/// A list with its title, unless it is empty.
+/// Writes a list with its title, unless the list is empty.
 fn list(out: &mut impl Write, bold: Style, list: &Findings, columns: usize) -> io::Result<()> {
     if list.rows.is_empty() {
         return Ok(());

@@ -9,13 +9,13 @@ use m3_support::text::{counted, shortened, visible};
 use m3_support::unpack::GzipReader;
 use m3_trajectory::SourceError;
 
-/// Nothing is read beyond so many bytes; the largest file of the real benchmark has 0.7 MB.
+/// The most bytes that are read; the largest file of the real benchmark has 0.7 MB.
 const MAX_BYTES: u64 = 4 << 30;
 
-/// A file cannot be used.
+/// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum UnusableFile {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("failed to read `{}`: {cause}", visible(&.path.display().to_string(), false))]
     Read {
         /// The file.
@@ -24,10 +24,10 @@ pub enum UnusableFile {
         #[source]
         cause: io::Error,
     },
-    /// It is a file of trajectories that cannot be read.
+    /// The file of trajectories cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// It is something else, or has something in it that cannot be.
+    /// The file is of another kind, or has invalid content.
     #[error(
         "`{}` {}: {}\nhint: {}", visible(&.path.display().to_string(), false), .expected.not_met,
         shortened(.message, 300), .expected.hint
@@ -35,12 +35,12 @@ pub enum UnusableFile {
     Content {
         /// The file.
         path: PathBuf,
-        /// What it should be.
+        /// The kind of file that was expected.
         expected: ExpectedFile,
-        /// What is wrong.
+        /// The fault in the content.
         message: String,
     },
-    /// It is of other calls.
+    /// The file is about other calls.
     #[error(
         "`{}` is of other predictions: trajectory `{}` has {found} in it, and {} in the predictions\nhint: run \
          `{command}` again on the predictions that are scored",
@@ -51,28 +51,28 @@ pub enum UnusableFile {
         path: PathBuf,
         /// The trajectory.
         id: String,
-        /// How many calls it has in the file, in words.
+        /// How many calls the trajectory has in the file, in words.
         found: String,
         /// How many calls the prediction has.
         calls: usize,
-        /// What writes such files.
+        /// The command that writes such files.
         command: &'static str,
     },
 }
 
-/// What a file should be.
+/// The kind of file that is expected.
 #[derive(Debug, Clone, Copy)]
 pub struct ExpectedFile {
-    /// What to say of a file that is something else.
+    /// The message about a file of another kind.
     pub(crate) not_met: &'static str,
-    /// What makes such a file.
+    /// A hint on how to make such a file.
     pub(crate) hint: &'static str,
 }
 
 /// Opens a file, decompressed if it is gzip.
 ///
 /// # Errors
-/// The system's reason; a folder is no file.
+/// The system's reason; an error also for a folder.
 pub fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     let file = File::open(path)?;
     if file.metadata()?.is_dir() {
@@ -81,7 +81,7 @@ pub fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     decompressed(Box::new(BufReader::new(file)))
 }
 
-/// Decompresses what is gzip (RFC 1952), and passes over a byte order mark.
+/// Decompresses gzip (RFC 1952), and skips a byte order mark.
 pub(crate) fn decompressed(mut reader: Box<dyn BufRead>) -> io::Result<Box<dyn BufRead>> {
     if is_gzip(reader.fill_buf()?) {
         reader = Box::new(GzipReader::buffered(reader));

@@ -90,14 +90,14 @@ pub struct ScoreSummary {
     #[serde(default)]
     #[schemars(!default)]
     pub encoder: EncoderReport,
-    /// The model that argument fidelity comes from. Scores of earlier versions do not say it.
+    /// The model that argument fidelity comes from. Scores of earlier versions do not name it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(required)]
     pub fidelity_model: Option<FidelityModelReport>,
     /// What a language model was asked about matched pairs whose fidelity is uncertain, with `--llm`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<AskedReport>,
-    /// What calls are aligned by: `cosine` or `typed`.
+    /// The similarity by which calls are aligned: `cosine` or `typed`.
     #[serde(default = "cosine")]
     #[schemars(!default, extend("enum" = ["cosine", "typed"]))]
     pub similarity: String,
@@ -113,11 +113,11 @@ pub struct ScoreSummary {
     #[serde(default = "ThresholdsReport::unknown")]
     #[schemars(!default)]
     pub thresholds: ThresholdsReport,
-    /// What the names of the predictions' tools were read as.
+    /// How the names of the predictions' tools were read.
     #[serde(default)]
     #[schemars(!default)]
     pub tool_names: ToolNamesReport,
-    /// How trajectories are matched with their references besides, with `--match`; `aggregate` says how many pass.
+    /// How trajectories are also matched as a whole, with `--match`; `aggregate` says how many pass.
     #[serde(rename = "match", skip_deserializing, skip_serializing_if = "Option::is_none")]
     #[schemars(!skip_deserializing)]
     pub match_options: Option<MatchOptionsReport>,
@@ -144,7 +144,7 @@ pub struct ScoreSummary {
     #[serde(skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub costs: Vec<CostReport>,
-    /// What became of the calls of each tool, those that lose most calls first; at most 10,000.
+    /// The calls of each tool, tools that lose the most calls first; at most 10,000.
     #[serde(skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub by_tool: Vec<ToolReport>,
@@ -160,7 +160,7 @@ pub struct ScoreSummary {
     /// repetitions together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeats: Option<RepeatsReport>,
-    /// What other benchmarks say of the same trajectories, by the names of the suites, with `--suite`.
+    /// The values of the same trajectories by the rules of other benchmarks, by the suites' names, with `--suite`.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub suites: Named<SuiteReport>,
     /// The trajectories of a document: read with its head, but written one by one.
@@ -220,18 +220,18 @@ pub struct TrajectoryReport {
     /// The task's type; null if it has none.
     #[serde(rename = "type")]
     pub task_type: Option<String>,
-    /// Why it came to nothing, a class of the ledger's `failures`; left out if it did not, as far as is known.
+    /// The class of failure, as in the ledger's `failures`; left out if no failure is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = [
         "provider", "server_lost", "time", "limit", "context", "other", "missing", "too_large"
     ]))]
     pub failure: Option<String>,
-    /// Whether it passes, with `--match`.
+    /// Whether the trajectory passes, with `--match`.
     #[serde(rename = "match", skip_deserializing, skip_serializing_if = "Option::is_none")]
     #[schemars(!skip_deserializing)]
     pub verdict: Option<VerdictReport>,
-    /// Whether it did its job, by the calls that change something and by what is left behind. Null where the reference has no
-    /// call, and in the profile `open-m3-bench`.
+    /// Whether the trajectory did its job, by the calls that change something and by what is left behind. Null where
+    /// the reference has no call, and in the profile `open-m3-bench`.
     #[serde(skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub job: Option<JobReport>,
@@ -248,20 +248,20 @@ pub struct TrajectoryReport {
     #[serde(skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub unmatched_predictions: Vec<UnmatchedPredictionReport>,
-    /// What became of its calls, with `m3 score --outcomes`.
+    /// The outcomes of the calls, with `m3 score --outcomes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcomes: Option<TaskOutcomes>,
-    /// What a panel says of it, with `m3 score --grades`.
+    /// The grades by a panel, with `m3 score --grades`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grades: Option<PanelGrades>,
-    /// What suites say of it, by their names, with `--suite`.
+    /// The values by suites, under the names of the suites, with `--suite`.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub suites: Named<SuiteTrial>,
-    /// The tokens it took: read by leaderboards where another program has added it, never written.
+    /// The tokens of the trajectory: read by leaderboards if another program has added them, never written.
     #[serde(skip_serializing)]
     #[schemars(skip)]
     pub usage: Option<UsageReport>,
-    /// Where it stands, for forms that point there; never part of the JSON.
+    /// The places of the trajectory in files, for formats that point there; never part of the JSON.
     #[serde(skip)]
     #[schemars(skip)]
     pub places: Places,
@@ -282,7 +282,7 @@ fn count_of_calls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::
     u32::deserialize(deserializer).map(u64::from)
 }
 
-/// What calls were aligned by before there was a choice.
+/// The similarity by which calls were aligned before there was a choice.
 fn cosine() -> String {
     Similarity::Cosine.name().to_owned()
 }

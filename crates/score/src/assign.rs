@@ -44,8 +44,8 @@ pub struct Side<'a> {
 
 /// Pairs reference calls with predicted calls.
 ///
-/// `similarity` is that of their classes, [references, predictions], in [-1, 1], NaN nowhere; exactly 1 only if the
-/// encoder cannot tell the two apart.
+/// `similarity` has the similarities of classes, [references, predictions], in [-1, 1], without NaN; exactly 1 only if
+/// the encoder cannot distinguish both.
 ///
 /// Among assignments of equal cost, earlier reference steps go to earlier predicted steps: the one with the largest
 /// sum of products of the steps' ranks, counted from the last. If that is equal too, the order of calls decides;
@@ -79,7 +79,7 @@ pub fn assign(
     Ok(pairs)
 }
 
-/// Whether a bucket with this many different calls on each side can be assigned.
+/// Checks that a bucket with this many different calls on each side can be assigned.
 ///
 /// # Errors
 /// [`TooLarge`] if it cannot.
@@ -94,7 +94,7 @@ struct Node {
     rank: u64,
 }
 
-/// Rows are reference calls, columns predicted calls.
+/// A bucket: rows are reference calls, columns predicted calls.
 struct Bucket {
     /// The cost of a pair, by class; [`NEVER`] below the threshold.
     prices: Matrix<i64>,
@@ -236,7 +236,7 @@ fn by_class(nodes: &[Node], classes: usize) -> Vec<Vec<usize>> {
     calls
 }
 
-/// The first `most` of each class.
+/// The first `most` calls of each class.
 fn first_of_each_class(nodes: &[Node], members: &[usize], classes: usize, most: usize) -> Vec<usize> {
     let mut seen = vec![0; classes];
     let is_among_first = |at: &usize| {

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 pub struct Bucket<'a> {
     /// The tool, by its exact name.
     pub tool: &'a str,
-    /// Its calls in the reference.
+    /// The tool's calls in the reference.
     pub references: Vec<usize>,
-    /// Its calls in the prediction.
+    /// The tool's calls in the prediction.
     pub predictions: Vec<usize>,
 }
 

@@ -44,7 +44,7 @@ impl Cause {
         Cause::WrongArguments,
     ];
 
-    /// Which calls these are, by their name in results: `missed`, `extra` or `matched`.
+    /// The name of these calls in results: `missed`, `extra` or `matched`.
     #[must_use]
     pub fn calls_name(self) -> &'static str {
         match self {
@@ -76,12 +76,12 @@ pub struct ToolTally {
     pub matched: u64,
     /// How many calls are lost for each cause.
     pub lost: BTreeMap<Cause, u64>,
-    /// What its calls do.
+    /// The role of the tool's calls.
     pub role: CallRole,
     similarity: ExactSum,
     fidelity: ExactSum,
     overlap: ExactSum,
-    /// The regions of pictures in its pairs.
+    /// The number of regions of pictures in the tool's pairs.
     regions: u64,
 }
 
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!((crop.needed, crop.called, crop.matched, crop.missed(), crop.extra()), (2, 3, 2, 0, 1));
         assert!((crop.similarity().unwrap() - 0.8).abs() < 1e-12);
         assert!((crop.fidelity().unwrap() - 0.625).abs() < 1e-12);
-        // (0.5 + 0.25 + 1) / 3 regions, and none of what has no region.
+        // (0.5 + 0.25 + 1) / 3 regions; a tool without regions has no overlap.
         assert!((crop.region_overlap().unwrap() - 1.75 / 3.0).abs() < 1e-12);
         assert_eq!(by_tool.tools["scan"].region_overlap(), None);
         let lost: Vec<(Cause, u64)> = by_tool.lost.clone().into_iter().collect();

@@ -14,10 +14,10 @@ use crate::values::value;
 /// The most bytes of a group: all its records are in memory at once.
 const LONGEST: u64 = 128 << 20;
 
-/// The most bytes between two records that are read with them: less costs more than to read.
+/// The most bytes between two records that are read in one go: skipping fewer bytes costs more than reading them.
 const GAP: u64 = 4 << 10;
 
-/// Where a record is, and the group that it is of. It is small, since there is one for each record of a file.
+/// The place of a record in its file, and its group. A place is small, since each record of a file has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) offset: u64,
@@ -44,13 +44,13 @@ impl<'t> Group<'t> {
     }
 }
 
-/// Some groups.
+/// Some groups that are read together: their records, and the text of the records.
 struct Part {
     text: Vec<u8>,
     members: Vec<(Place, Range<usize>)>,
 }
 
-/// Reads the groups of these places: `work` gets each on any core, `give` the results, in order.
+/// Reads the groups of these places: `work` gets each group, on any core, and `give` gets the results, in order.
 pub(crate) fn each_group<T: Send>(
     input: &Input<'_>,
     sink: &mut dyn Sink,
@@ -115,9 +115,9 @@ fn fill(input: &Input<'_>, part: &mut Part) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// Reads the records of a file, lines or items of a list, by the groups that their keys are of: a first pass tells the keys,
-/// `number` gives each in order the number of its group, a second one calls `work` with the records of each group. Records
-/// without a key are left out.
+/// Reads the records of a file (lines, or items of a list) by groups. A first pass finds the keys, and `number` tells
+/// the group of each key, in order. A second pass calls `work` with the records of each group. Records without a key
+/// are left out.
 pub(crate) fn grouped<K: Send, T: Send>(
     input: &Input<'_>,
     sink: &mut dyn Sink,
@@ -165,7 +165,7 @@ pub(crate) fn grouped<K: Send, T: Send>(
     each_group(input, sink, places, work, give)
 }
 
-/// Numbers for names, in the order in which these come.
+/// Numbers for names, in the order of their first occurrence.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Names {
     numbers: HashMap<Arc<str>, u32>,
@@ -195,7 +195,7 @@ impl Names {
         self.names.iter().map(|name| &**name)
     }
 
-    /// No name comes any more: the memory for finding them is given back.
+    /// Frees the memory for finding names; no name may be added any more.
     pub(crate) fn close(&mut self) {
         self.numbers = HashMap::new();
     }

@@ -26,7 +26,7 @@ pub(crate) enum Shape {
 /// The beginning of a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Head {
-    /// How it is arranged.
+    /// The arrangement of the file.
     pub(crate) shape: Shape,
     /// The values of the first lines, or the beginning of the document as a whole value.
     pub(crate) values: Vec<Json>,
@@ -49,14 +49,14 @@ const TEXT: usize = 64 << 10;
 const MESSAGES: [&str; 4] = ["messages", "input", "contents", "items"];
 
 impl Head {
-    /// Reads it.
+    /// Reads the beginning of a file.
     pub(crate) fn read(source: &Source) -> Result<Self, SourceError> {
         let bytes = source.start(MOST)?;
         let mut head = Self::from_bytes(
             bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes),
             (bytes.len() as u64) < MOST,
         );
-        // A line may be longer than the bytes that are read: lines with pictures are.
+        // A line may be longer than the bytes that are read, for example a line with pictures.
         let is_cut = bytes.len() as u64 == MOST && !bytes.contains(&b'\n');
         if head.shape == Shape::Document && is_cut && has_lines(source)? {
             head.shape = Shape::Lines;
@@ -89,7 +89,7 @@ impl Head {
         Self { shape, values, text, is_whole }
     }
 
-    /// The items that are whole: where the file goes on, the last one may be cut.
+    /// The items that are whole: if the file goes on, the last item may be cut.
     pub(crate) fn whole<'j>(&self, items: &'j [Json]) -> &'j [Json] {
         match items.split_last() {
             Some((_, before)) if !self.is_whole && !before.is_empty() => before,
@@ -97,7 +97,7 @@ impl Head {
         }
     }
 
-    /// Whether the file is JSON of one kind or the other.
+    /// Whether the file is one JSON value, or has a JSON value on every line.
     pub(crate) fn is_json(&self) -> bool {
         matches!(self.shape, Shape::Document | Shape::Lines)
     }
@@ -110,7 +110,7 @@ impl Head {
         })
     }
 
-    /// Whether any record is like this.
+    /// Whether the file is JSON and `is` holds for any record.
     pub(crate) fn any(&self, is: impl Fn(&Json) -> bool) -> bool {
         self.is_json() && self.records().any(is)
     }
@@ -120,13 +120,13 @@ impl Head {
         self.records().flat_map(|record| messages(record).unwrap_or(std::slice::from_ref(record)))
     }
 
-    /// Whether any message is like this.
+    /// Whether the file is JSON and `is` holds for any message.
     pub(crate) fn any_message(&self, is: impl Fn(&Json) -> bool) -> bool {
         self.is_json() && self.messages().any(is)
     }
 }
 
-/// Whether a file that begins like this holds m3's own trajectories: objects whose steps have calls.
+/// Whether a file with this beginning holds m3's own trajectories: objects whose steps have calls.
 pub(crate) fn is_own(start: &[u8]) -> bool {
     let is_trajectory = |value: &Json| value.list("steps").iter().any(|step| step.has("calls"));
     let head = Head::from_bytes(start, false);
@@ -144,7 +144,7 @@ pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
     }
 }
 
-/// Whether this is a conversation, and not one message of it.
+/// Whether a value is a conversation, and not one message of it.
 pub(crate) fn is_conversation(value: &Json) -> bool {
     messages(value).is_some_and(|list| list.iter().all(|item| matches!(item, Json::Object(_))))
 }
@@ -155,12 +155,12 @@ fn events(start: &[u8]) -> Vec<Json> {
     data.take(LINES).filter_map(|data| Some(parse(data.trim_ascii()).ok()?.0)).collect()
 }
 
-/// Whether these are server-sent events.
+/// Whether the beginning of a file is that of server-sent events.
 fn is_event(start: &[u8]) -> bool {
     [&b"event:"[..], b"data:", b": "].iter().any(|sign| start.starts_with(sign))
 }
 
-/// The values of the first lines, if the first two lines, or the only one before the end, are values of their own.
+/// The values of the first lines, if the first line is an object or a list and another line follows.
 fn lines(start: &[u8]) -> Option<Vec<Json>> {
     let mut lines = start.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
     let first = parse(lines.next()?).ok()?.0;
@@ -214,7 +214,7 @@ fn closed(start: &[u8]) -> Vec<u8> {
     whole.iter().chain(open.iter().rev()).copied().collect()
 }
 
-/// Calls `each` with the brackets and commas outside of texts.
+/// Calls `each` with the brackets and commas outside of strings.
 pub(crate) fn each_sign(text: &[u8], mut each: impl FnMut(usize, u8)) {
     let (mut in_string, mut is_escaped) = (false, false);
     for (place, &byte) in text.iter().enumerate() {
@@ -228,8 +228,8 @@ pub(crate) fn each_sign(text: &[u8], mut each: impl FnMut(usize, u8)) {
     }
 }
 
-/// Calls `each` with the lines of a file that are not empty, numbered from 1. Of a line that is longer than `longest` bytes
-/// only those are read.
+/// Calls `each` with the lines of a file that are not empty, numbered from 1. Only the first `longest` bytes of a line
+/// are read.
 pub(crate) fn each_line<E: From<SourceError>>(
     source: &Source,
     longest: u64,

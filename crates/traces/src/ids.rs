@@ -11,7 +11,7 @@ pub struct Ids {
 }
 
 impl Ids {
-    /// The id, or the next one like it that is free.
+    /// The id if it is new, else the id with the next free number.
     pub fn unique(&mut self, id: String) -> String {
         let count = match self.known.entry(id.clone()) {
             Entry::Vacant(new) => {

@@ -20,7 +20,7 @@ pub(crate) struct Input<'a> {
 /// A value of a file: a line, an item of its list, or the whole document.
 #[derive(Debug)]
 pub(crate) struct Record {
-    /// Which one it is, from 0.
+    /// The number of the record in the file, from 0.
     pub(crate) index: u64,
     /// The line, from 1, if every line has a value.
     pub(crate) line: Option<u64>,
@@ -44,7 +44,8 @@ impl Input<'_> {
         }
     }
 
-    /// Each line with a value of its own, or the whole document, in order. Lines that are no JSON are reported.
+    /// Calls `each` with the value of each line, or with the whole document, in order. Lines that are not JSON are
+    /// reported.
     pub(crate) fn values(
         &self,
         sink: &mut dyn Sink,
@@ -83,7 +84,7 @@ impl Input<'_> {
         in_order(sink, next, work, give)
     }
 
-    /// Does the same on the items of a document that is a list.
+    /// Does `work` on the items of a document that is a list, on all cores; `give` gets the results in their order.
     fn items<T: Send>(
         &self,
         sink: &mut dyn Sink,
@@ -99,7 +100,7 @@ impl Input<'_> {
         in_order(sink, next, work, give)
     }
 
-    /// Does `work` on the lines or the items; whether there are such.
+    /// Does `work` on the lines or the items, on all cores; returns false if the file has neither.
     pub(crate) fn parts<T: Send>(
         &self,
         sink: &mut dyn Sink,
@@ -132,7 +133,7 @@ impl Input<'_> {
         }
     }
 
-    /// Each line.
+    /// Calls `each` with the value of each line.
     fn each_line(
         &self,
         sink: &mut dyn Sink,
@@ -150,7 +151,7 @@ impl Input<'_> {
         self.lines(sink, work, |sink, buffer| buffer.give(sink))
     }
 
-    /// Each item of a document that is a list.
+    /// Calls `each` with each item of a document that is a list.
     fn each_item(
         &self,
         sink: &mut dyn Sink,

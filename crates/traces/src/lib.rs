@@ -1,9 +1,9 @@
-//! Reads what other programs write of their runs: message lists, logs, spans and sessions become trajectories. And writes
-//! trajectories for other programs ([`Exporter`]).
+//! Reads traces of other programs (message lists, logs, spans and sessions) as trajectories, and writes trajectories
+//! for other programs ([`Exporter`]).
 //!
-//! A file goes one way: [`Head`] tells how it begins, the first row of [`FORMATS`] that recognizes it reads it,
-//! and what it finds goes through one core ([`Conversation`](conversation::Conversation)), which puts calls into steps and
-//! results to calls. A format is one file below `formats` and one row.
+//! All files take the same way: [`Head`] reads the beginning, the first row of [`FORMATS`] that recognizes it reads the
+//! file, and the messages go through one core ([`Conversation`](conversation::Conversation)), which puts calls into
+//! steps and joins results to calls. A format is one file below `formats` and one row.
 
 #![forbid(unsafe_code)]
 
@@ -75,7 +75,8 @@ pub fn recognize(source: &Source) -> Result<Option<RecognizedFile<'_>>, ReadErro
     Ok(format.map(|format| RecognizedFile { format, source, head }))
 }
 
-/// Takes a file for one of these formats: the first that it has, else the first; `None` if there are none.
+/// Treats a file as one of these formats: the first that recognizes it, else the first of the list; `None` without
+/// formats.
 ///
 /// # Errors
 /// [`ReadError::Source`] if it cannot be read.
@@ -106,7 +107,7 @@ pub const TRACES: &[FileFormat] = &[FileFormat {
     read: ReadFormat::Converted(convert),
 }];
 
-/// Whether a file is a trace and not m3's own.
+/// Whether a file is a trace of another program, and does not hold m3's own trajectories.
 fn is_trace(start: &Start<'_>) -> bool {
     !head::is_own(start.bytes) && recognize(start.source).is_ok_and(|format| format.is_some())
 }

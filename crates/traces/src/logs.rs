@@ -30,7 +30,7 @@ pub(crate) fn exchanges(values: &[Json]) -> impl Iterator<Item = Exchange<'_>> {
     })
 }
 
-/// The conversations of a log: a request whose messages begin with those of an earlier one goes on with it.
+/// The conversations of a log: a request whose messages begin with those of an earlier request continues it.
 pub(crate) fn chains<'j>(
     exchanges: impl Iterator<Item = Exchange<'j>>,
     messages: impl Fn(&'j Json) -> Cow<'j, [Json]>,
@@ -61,7 +61,7 @@ pub(crate) fn each_chain(
     grouped(input, sink, key, number, work, |sink, trace| sink.trace(None, trace))
 }
 
-/// The conversations of a log, by the ends of their last requests.
+/// The numbers of the conversations of a log, by the hash of all messages of a request.
 #[derive(Debug, Default)]
 pub(crate) struct Chains {
     by_end: HashMap<u64, Vec<u32>>,
@@ -69,9 +69,9 @@ pub(crate) struct Chains {
 }
 
 impl Chains {
-    /// The number of the conversation that a request is of, by the hashes of its beginnings: the longest one decides.
+    /// The number of a request's conversation, by the hashes of its beginnings: the longest known beginning decides.
     pub(crate) fn number(&mut self, beginnings: &[u64]) -> u32 {
-        // A request that was sent before is sent again: it does not go on with its reply.
+        // Without the whole request: a request that is sent again does not continue the earlier one.
         let known = beginnings.iter().rev().skip(1).find_map(|hash| self.by_end.get_mut(hash)?.pop());
         let number = known.unwrap_or(self.count);
         self.count = self.count.max(number.saturating_add(1));

@@ -13,12 +13,12 @@ impl Overlap {
     /// Begins a call and returns its number for the other functions. Moments are counted by the caller, and do not go
     /// back.
     pub(crate) fn begin(&mut self, call: TracedCall, moment: u64) -> usize {
-        // A call that never ends holds nothing open: else all later ones would be of its step.
+        // A call without an end ends at its beginning: else all later calls would be in its step.
         self.calls.push((call, moment, moment));
         self.calls.len() - 1
     }
 
-    /// A call ends; it is given back to be completed.
+    /// Ends a call, and returns it to be completed.
     pub(crate) fn end(&mut self, number: usize, moment: u64) -> Option<&mut TracedCall> {
         let (call, _, end) = self.calls.get_mut(number)?;
         *end = moment;
@@ -35,7 +35,7 @@ impl Overlap {
         self.calls.is_empty()
     }
 
-    /// Puts the calls into steps: a call that begins before an earlier one of a step has ended is of that step.
+    /// Puts the calls into steps: a call that begins before an earlier call of a step has ended belongs to that step.
     pub(crate) fn steps(self, conversation: &mut Conversation) {
         let (mut step, mut until) = (Vec::new(), 0);
         for (call, start, end) in self.calls {

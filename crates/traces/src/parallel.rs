@@ -7,13 +7,13 @@ use std::thread;
 
 use crate::sink::{ReadError, Sink};
 
-/// The most threads for one file: more wait for the one that reads.
+/// The most threads for one file: more would only wait for the thread that reads.
 const THREADS: usize = 8;
 
-/// The most bytes of text in work; a part that is larger is worked on alone.
+/// The most bytes of text that are worked on at once; a larger part is worked on alone.
 const BYTES: usize = 8 << 20;
 
-/// Bytes of a part, unless one record is longer. What comes of them takes some times as much memory.
+/// The bytes of a part, unless one record is longer. The results take several times as much memory.
 pub(crate) const PART: usize = 1 << 20;
 
 /// Does `work` on each of the parts that `next` gives with their sizes, and calls `give` with the results in order.

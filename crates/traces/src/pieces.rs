@@ -9,7 +9,7 @@ use crate::parallel::PART;
 use crate::scan::{Scanner, Stop};
 use crate::sink::{At, LONGEST, ReadError};
 
-/// Some lines or items.
+/// Some successive lines or items of a file, with their places.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
     text: Vec<u8>,
@@ -19,9 +19,9 @@ pub(crate) struct Part {
 /// A line or an item.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Piece<'t> {
-    /// Which one it is.
+    /// The number of the piece, and its line.
     pub(crate) at: At,
-    /// Where it begins in the file.
+    /// The place in the file where the piece begins, in bytes.
     pub(crate) offset: u64,
     /// The text of the piece.
     pub(crate) text: &'t [u8],
@@ -37,7 +37,7 @@ impl Part {
         })
     }
 
-    /// How long it is.
+    /// The length of the text in bytes.
     pub(crate) fn size(&self) -> usize {
         self.text.len()
     }
@@ -61,7 +61,7 @@ impl<R: BufRead> Lines<R> {
         self.offset
     }
 
-    /// Some lines; none at the end.
+    /// Reads some lines; `None` at the end.
     pub(crate) fn next(&mut self) -> std::io::Result<Option<Part>> {
         let mut part = Part::default();
         while part.text.len() < PART {
@@ -102,7 +102,7 @@ pub(crate) struct Items<'s, R> {
 }
 
 impl<'s, R: BufRead> Items<'s, R> {
-    /// Begins before the bracket.
+    /// Begins with a reader that stands before the opening bracket of the list.
     pub(crate) fn new(source: &'s Source, reader: R) -> Result<Self, ReadError> {
         let mut it =
             Self { source, scanner: after_mark(source, reader)?, count: 0, is_more: false, failed: None };
@@ -118,7 +118,7 @@ impl<'s, R: BufRead> Items<'s, R> {
         self.scanner.offset()
     }
 
-    /// Some items; none at the end. What comes before an error is given first.
+    /// Reads some items; `None` at the end. The items before an error come first, then the error.
     pub(crate) fn next(&mut self) -> Result<Option<Part>, ReadError> {
         if let Some(error) = self.failed.take() {
             return Err(error);
@@ -179,7 +179,7 @@ pub(crate) fn stopped(source: &Source, stop: Stop) -> ReadError {
     }
 }
 
-/// The refusal of a document that is no JSON.
+/// The refusal of a document that is not JSON.
 pub(crate) fn not_json(source: &Source, offset: u64, message: &str) -> ReadError {
     let (line, column) = source.position(offset);
     ReadError::refused(format!("line {line}, column {column}: not JSON: {message}"))

@@ -2,8 +2,8 @@
 
 use crate::content::{Content, Part};
 
-/// The question of the user. Programs put reminders in angle brackets and files of instructions into messages of the
-/// user, alone or beside the question.
+/// The question in a message of the user, if it has one. Programs put reminders in angle brackets and files of
+/// instructions into such messages, alone or beside the question.
 pub(crate) fn question(mut content: Content) -> Option<Content> {
     content.parts.retain(|part| match part {
         Part::Text(text) => !is_reminder(text),
@@ -22,7 +22,7 @@ fn is_reminder(text: &str) -> bool {
     while let Some(inner) = rest.strip_prefix('<') {
         let name = inner.split(['>', ' ', '\n']).next().unwrap_or_default();
         let end = format!("</{name}>");
-        // The last one in the text ends it if elements of the same name are in it.
+        // An element may contain others of its name, so an end tag at the end of the text ends it.
         if !name.is_empty() && rest.ends_with(&end) {
             return true;
         }

@@ -8,7 +8,7 @@ use std::io::BufRead;
 pub(crate) struct Scanner<R> {
     reader: R,
     offset: u64,
-    /// The bytes that were passed since they were requested, and the most of them that is kept.
+    /// The bytes that were passed since `begin`, and the most bytes that are kept.
     taken: Vec<u8>,
     most: usize,
 }
@@ -29,7 +29,7 @@ impl From<std::io::Error> for Stop {
 }
 
 impl<R: BufRead> Scanner<R> {
-    /// Begins at the reader's place, which is this one of the file.
+    /// Begins at the place of the reader, which is at `offset` in the file.
     pub(crate) fn at(reader: R, offset: u64) -> Self {
         Self { reader, offset, taken: Vec::new(), most: 0 }
     }
@@ -39,7 +39,7 @@ impl<R: BufRead> Scanner<R> {
         self.offset
     }
 
-    /// The next byte that is no white space, not passed yet; `None` at the end.
+    /// The next byte that is not white space, without passing it; `None` at the end.
     pub(crate) fn peek(&mut self) -> Result<Option<u8>, Stop> {
         loop {
             let buffer = self.reader.fill_buf()?;
@@ -55,12 +55,12 @@ impl<R: BufRead> Scanner<R> {
         }
     }
 
-    /// The next byte that is no white space, of a value that has not ended.
+    /// The next byte that is not white space, without passing it; an error at the end of the file.
     pub(crate) fn expect(&mut self) -> Result<u8, Stop> {
         self.peek()?.ok_or(Stop::Text(self.offset, "the file ends in the middle of a value"))
     }
 
-    /// Goes into a list or an object; whether it has anything.
+    /// Enters a list or an object, and returns whether it has items or members.
     pub(crate) fn enter(&mut self) -> Result<bool, Stop> {
         self.expect()?;
         self.pass(1)?;
@@ -79,7 +79,7 @@ impl<R: BufRead> Scanner<R> {
         Ok(byte == b',')
     }
 
-    /// Passes a member's name and its colon, and gives the name as it is written between its quotes; one that is long is cut.
+    /// Passes a member's name and its colon, and returns the name as written between its quotes; a long name is cut.
     pub(crate) fn key(&mut self) -> Result<&[u8], Stop> {
         if self.expect()? != b'"' {
             return Err(Stop::Text(self.offset, "expected a name in quotes"));
@@ -95,7 +95,7 @@ impl<R: BufRead> Scanner<R> {
         Ok(name.strip_suffix(b"\"").unwrap_or(name))
     }
 
-    /// Passes a value, and gives its text; of one that is longer only the first bytes.
+    /// Passes a value, and returns its text, cut to the first `most` bytes.
     pub(crate) fn text(&mut self, most: usize) -> Result<&[u8], Stop> {
         self.expect()?;
         self.begin(most);

@@ -5,7 +5,7 @@ use m3_trajectory::json::Json;
 
 use crate::trace::Trace;
 
-/// The longest line or document, in bytes: its values take some times as much memory.
+/// The longest line or document, in bytes: its values take several times as much memory.
 pub(crate) const LONGEST: u64 = 256 << 20;
 
 /// Why a file gives no traces.
@@ -31,21 +31,21 @@ impl ReadError {
 
 /// The receiver of the traces of a file.
 pub trait Sink {
-    /// A trajectory. `line` is where it begins, from 1, if lines mean anything there.
+    /// Receives a trajectory. `line` is the line where it begins, from 1, if the format has lines.
     ///
     /// # Errors
     /// [`ReadError`] if it cannot be kept.
     fn trace(&mut self, line: Option<u64>, trace: Trace) -> Result<(), ReadError>;
 
-    /// A tool that was offered: its server, `None` where the file does not tell it, and its name, description and
+    /// Receives a tool that was offered: its server, `None` if the file does not name it, and its name, description and
     /// `inputSchema` as in a catalog.
     fn tool(&mut self, _server: Option<&str>, _tool: Json) {}
 
-    /// A part of the file could not be read.
+    /// Receives a warning that a part of the file could not be read.
     fn warn(&mut self, line: Option<u64>, message: &str);
 
-    /// Reports that so many bytes of the file are read; for a large file it is called now and then, also before the
-    /// first trajectory.
+    /// Receives the progress in bytes: how many are done, and the total. A large file reports it now and then, also
+    /// before the first trajectory.
     ///
     /// # Errors
     /// [`ReadError::Stopped`] ends the reading.
@@ -57,7 +57,7 @@ pub trait Sink {
 /// Where a conversation is in its file.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct At {
-    /// Which one it is, from 0; `None` if it is the whole file.
+    /// The number of the conversation, from 0; `None` if it is the whole file.
     pub(crate) index: Option<u64>,
     /// The line, from 1.
     pub(crate) line: Option<u64>,

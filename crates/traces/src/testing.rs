@@ -30,7 +30,7 @@ impl Sink for CollectingSink {
     }
 }
 
-/// Reads a file, and tells its format; the reason if it is refused.
+/// Reads a file, and returns the name of its format and its content; the error is the reason why it is refused.
 pub(crate) fn read_file(path: &std::path::Path) -> Result<(&'static str, CollectingSink), String> {
     let source = Source::open(path).unwrap();
     let file = recognize(&source).unwrap().ok_or("not recognized")?;

@@ -6,9 +6,9 @@ use m3_trajectory::json::Json;
 
 use crate::fields::number;
 
-/// A text of RFC 3339, in UTC if it has no offset, or a number of seconds or of milliseconds.
+/// The seconds of a text of RFC 3339, in UTC if it has no offset, or of a number of seconds or of milliseconds.
 pub(crate) fn time(value: &Json) -> Option<f64> {
-    /// The year 5138 in seconds, 1973 in milliseconds.
+    /// Numbers below this are seconds (up to the year 5138), others milliseconds (from 1973).
     const MOST_SECONDS: f64 = 1e11;
     if let Some(time) = value.as_str().and_then(rfc3339) {
         return Some(time);
@@ -17,7 +17,7 @@ pub(crate) fn time(value: &Json) -> Option<f64> {
     Some(if time.abs() < MOST_SECONDS { time } else { time / 1000.0 })
 }
 
-/// A text such as `2026-11-23T03:00:58.906Z`.
+/// The seconds of a text such as `2026-11-23T03:00:58.906Z`, in UTC if it has no offset.
 pub(crate) fn rfc3339(text: &str) -> Option<f64> {
     let text = text.trim();
     let time = text.parse::<Timestamp>().ok().or_else(|| {

@@ -24,11 +24,11 @@ pub struct Trace {
     pub steps: Vec<Vec<TracedCall>>,
     /// The text of the last reply, if it has no calls.
     pub final_reply: Option<String>,
-    /// The model.
+    /// The name of the model.
     pub model: Option<String>,
     /// Tokens of all replies.
     pub usage: Usage,
-    /// From the first to the last time in the file, in seconds.
+    /// The duration from the first to the last time in the file, in seconds.
     pub seconds: Option<f64>,
     /// Further ids of the file, such as that of the session.
     pub origin: Vec<(&'static str, String)>,
@@ -53,7 +53,7 @@ pub struct Trace {
 /// The kind of a trace: a prediction, a reference or a task.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TraceKind {
-    /// A model's.
+    /// Calls that a model made.
     #[default]
     Prediction,
     /// Calls that should be made: they are of no model.
@@ -78,15 +78,15 @@ pub struct TracedCall {
     pub(crate) id: Option<String>,
     /// The name, `server/tool` where the trace names the server.
     pub tool: String,
-    /// An object, or the text that the model wrote instead; `None` if the trace does not have them.
+    /// The arguments: an object, or the text that the model wrote instead; `None` if the trace does not have them.
     pub arguments: Option<Json>,
-    /// A text, a list of parts if there are media, or a value.
+    /// The result: a text, a list of parts if there are media, or a value.
     pub result: Option<Json>,
     /// Whether the trace says that the call failed.
     pub is_error: bool,
     /// The kind of failure, in the format's words.
     pub error_type: Option<String>,
-    /// How long it took.
+    /// The duration of the call in seconds.
     pub seconds: Option<f64>,
     /// Further members of the call, which suites read.
     pub extra: Vec<(String, Json)>,
@@ -96,7 +96,7 @@ pub struct TracedCall {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notes(BTreeMap<Cow<'static, str>, u64>);
 
-/// The most different notes of a trajectory: some name a type that the file tells, of which there may be any number.
+/// The most different notes of a trajectory: a note may name a type, and a file may have any number of types.
 const MOST_NOTES: usize = 100;
 
 /// The note that stands for all notes beyond the limit.
@@ -120,7 +120,7 @@ impl Notes {
         self.count(Cow::Owned(format!("{before} `{}` {after}", visible(&short, false))), 1);
     }
 
-    /// Adds those of another trajectory.
+    /// Adds the notes of another trajectory.
     pub fn extend(&mut self, others: &Self) {
         for (note, count) in &others.0 {
             self.count(note.clone(), *count);
@@ -132,7 +132,7 @@ impl Notes {
         *self.0.entry(if is_free { note } else { OTHER_NOTES.into() }).or_default() += count;
     }
 
-    /// Each note once, with how often it holds.
+    /// Each note once, with the number of times it was added.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.0.iter().map(|(note, count)| (&**note, *count))
     }
@@ -163,7 +163,7 @@ impl Trace {
         }
     }
 
-    /// The task that it is of; `None` without a question.
+    /// The task of the trace; `None` without a question or a prompt.
     #[must_use]
     pub fn task(&self, id: String) -> Option<Task> {
         let question = self.question.as_ref().map(Content::text).filter(|text| !text.is_empty());
@@ -202,7 +202,7 @@ impl Trace {
         }
     }
 
-    /// The record of its origin.
+    /// The record of the trace's origin.
     fn import(&self, format: &str) -> Json {
         let mut members =
             vec![("schema".to_owned(), string(IMPORT_SCHEMA)), ("format".to_owned(), string(format))];

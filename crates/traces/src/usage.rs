@@ -89,7 +89,7 @@ impl Usage {
         Self { input, cached, output: usage.count("output_tokens"), reasoning: None }
     }
 
-    /// The AI SDK's, of all versions: input includes cached tokens.
+    /// Reads the AI SDK's usage, of all versions: input includes cached tokens.
     pub(crate) fn of_ai_sdk(usage: &Json) -> Self {
         let count_of =
             |key: &str, detail: [&str; 2]| usage.count(key).or_else(|| usage.below(&detail).and_then(count));
@@ -101,7 +101,7 @@ impl Usage {
         }
     }
 
-    /// Gemini's, in both writings: input includes cached tokens, output does not include thoughts.
+    /// Reads Gemini's usage, in both spellings: input includes cached tokens, output does not include thoughts.
     pub(crate) fn of_gemini(usage: &Json) -> Self {
         let count_of = |keys: [&str; 2]| usage.first(&keys).and_then(count);
         let reasoning = count_of(["thoughtsTokenCount", "thoughts_token_count"]);

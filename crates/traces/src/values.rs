@@ -7,7 +7,7 @@ const MOST: usize = 20_000_000;
 
 /// Reads a value.
 pub(crate) fn value(text: &[u8]) -> Result<Json, SyntaxError> {
-    // Each takes a byte at least.
+    // Each value takes at least one byte.
     if text.len() > MOST && count(text) > MOST {
         let message = format!("more than {} million values; export it in smaller parts", MOST / 1_000_000);
         return Err(SyntaxError { offset: 0, message });
@@ -15,7 +15,7 @@ pub(crate) fn value(text: &[u8]) -> Result<Json, SyntaxError> {
     parse(text).map(|(value, _)| value)
 }
 
-/// About as many values as a text of JSON has: their separators outside of strings.
+/// The approximate number of values in a JSON text: the separators outside of strings.
 fn count(text: &[u8]) -> usize {
     let (mut in_string, mut is_escaped) = (false, false);
     let is_separator = |&&byte: &&u8| {

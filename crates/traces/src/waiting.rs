@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-/// A call: the number of its reply, and which of its calls it is. Later replies come first, calls in their order.
+/// The place of a call: the number of its reply, and its number there. Later replies come first, calls in their order.
 type Place = (Reverse<usize>, usize);
 
 /// The calls that wait.
@@ -16,7 +16,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// A call waits.
+    /// Adds a call that waits.
     pub(crate) fn add(&mut self, id: Option<&str>, reply: usize, call: usize) {
         let place = (Reverse(reply), call);
         self.all.insert(place);
@@ -26,7 +26,7 @@ impl Waiting {
         };
     }
 
-    /// A call waits no longer.
+    /// Removes a call that no longer waits.
     pub(crate) fn remove(&mut self, id: Option<&str>, reply: usize, call: usize) {
         let place = (Reverse(reply), call);
         self.all.remove(&place);

@@ -16,7 +16,7 @@ pub struct Catalog {
     name: String,
     digest: String,
     servers: Vec<CatalogServer>,
-    /// The place of each `server/tool` in `servers`; if several have one name, of the last.
+    /// The place of each `server/tool` in `servers`; of several with the same name, the place of the last.
     places: HashMap<String, (usize, usize)>,
     is_used: AtomicBool,
 }
@@ -24,30 +24,30 @@ pub struct Catalog {
 /// A server of a catalog.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CatalogServer {
-    /// Its name.
+    /// The name of the server.
     pub name: String,
-    /// Its tools as in the file; each is an object with a `name`.
+    /// The tools of the server as in the file; each is an object with a `name`.
     pub tools: Vec<Json>,
 }
 
 /// Why a catalog cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
-    /// It cannot be read, or is not JSON.
+    /// The file cannot be read, or is not JSON.
     #[error(transparent)]
     File(#[from] WholeFileError),
-    /// It is JSON of another form.
+    /// The file is JSON of another form.
     #[error(
         "`{path}`{}: {} (a catalog is `{{\"server\": {{\"tools\": [{{\"name\": .., \"inputSchema\": ..}}]}}}}`)",
         if .pointer.is_empty() { String::new() } else { format!(" {}", shortened(.pointer, 200)) },
         shortened(.message, 200)
     )]
     Shape {
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// JSON pointer.
+        /// The place in the file, as a JSON pointer.
         pointer: String,
-        /// What is wrong.
+        /// The problem in words.
         message: String,
     },
 }
@@ -83,7 +83,7 @@ impl Catalog {
         }
     }
 
-    /// Reads the schemas from a catalog's JSON. On failure, a JSON pointer and a message.
+    /// Reads the servers and tools from a catalog's JSON. Errors are a JSON pointer and a message.
     fn from_json(value: &Json) -> Result<Self, (String, String)> {
         let Json::Object(servers) = value else {
             return Err((String::new(), format!("expected an object of servers, found {}", value.kind())));
@@ -135,8 +135,8 @@ impl Catalog {
         self.servers.get(server)?.tools.get(tool)
     }
 
-    /// Whether a tool declares that it changes nothing, or that it may (`annotations.readOnlyHint` of the Model Context Protocol);
-    /// `None` if it declares neither.
+    /// Whether a tool declares itself read-only (`annotations.readOnlyHint` of the Model Context Protocol); `None` if
+    /// it declares nothing.
     #[must_use]
     pub fn is_read_only(&self, tool: &str) -> Option<bool> {
         match self.tool(tool)?.get("annotations")?.get("readOnlyHint")? {

@@ -10,7 +10,7 @@ use super::model::Trajectory;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
-    /// The model could not be had, refused, or what it said could not be used.
+    /// The model could not be reached, refused, or gave a reply that could not be used.
     Provider,
     /// An MCP server that the task needs was lost.
     ServerLost,
@@ -72,8 +72,8 @@ impl FailureClass {
     }
 
     /// Why a prediction failed, by its record: its member `failure` or, without one, its `finish` and `reason`.
-    /// `None` for an answer, and if nothing is recorded. Without a `finish` it is not a record of `m3 run`, and then
-    /// a `failure` that names no class may mean anything.
+    /// `None` for an answer, and if nothing is recorded. A prediction without a `finish` is not a record of `m3 run`,
+    /// so its `failure` counts only if it names a class.
     #[must_use]
     pub fn of(prediction: &Trajectory) -> Option<Self> {
         let text = |key: &str| prediction.get(key).and_then(Json::as_str);

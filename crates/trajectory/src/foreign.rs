@@ -1,4 +1,4 @@
-//! Recognizes files of other programs by how they begin or by their keys, so that a message can name what was given.
+//! Recognizes files of other programs by their beginnings or keys, so that a message can name the kind of file.
 
 /// What to do with a file that does not hold trajectories.
 const REMEDY: &str = "m3 reads trajectories, {\"id\": .., \"steps\": [{\"calls\": [{\"name\": \"server/tool\", \
@@ -64,7 +64,7 @@ const OBJECTS_WITH_STEPS: [(&[&str], &str); 2] = [
     (&["finishReason"], "a result of the Vercel AI SDK"),
 ];
 
-/// What a file is that begins in this way and is not JSON; `name` is its name.
+/// The message about a file that is not JSON, by its beginning and its name; `None` if it is JSON or of unknown kind.
 pub(super) fn of_bytes(start: &[u8], name: &str) -> Option<String> {
     let start = start.trim_ascii_start();
     if start.starts_with(b"[") || start.starts_with(b"{") {
@@ -76,7 +76,7 @@ pub(super) fn of_bytes(start: &[u8], name: &str) -> Option<String> {
     Some(format!("this is {what}, and no JSON; {REMEDY}"))
 }
 
-/// What an object with these keys is.
+/// The kind of an object with these keys, if another program wrote it.
 pub(super) fn of_keys(has: impl Fn(&str) -> bool) -> Option<&'static str> {
     let table: &[(&[&str], &str)] = if has("steps") { &OBJECTS_WITH_STEPS } else { &OBJECTS };
     table.iter().find(|(keys, _)| keys.iter().all(|key| has(key))).map(|(_, what)| *what)

@@ -1,5 +1,5 @@
-//! What commands record in a trajectory beside the fields that every trajectory has. Each [`Member`] has one type: it is what is
-//! written, what is read, and what the schema describes.
+//! Members that commands record in a trajectory, beside the fields that every trajectory has. Each [`Member`] has one
+//! type, which is written, read, and described by the schema.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -9,11 +9,11 @@ use super::model::{Call, Task, Trajectory};
 
 /// A member of trajectories that a command of m3 writes.
 pub trait Member {
-    /// Its key.
+    /// The key of the member.
     const KEY: &'static str;
 }
 
-/// The key of the grades by one rubric, and that of a list of those by other ones.
+/// The key of the grades by the last rubric, and the key of the list of grades by other rubrics.
 const GRADES: [&str; 2] = ["grades", "other_grades"];
 
 impl Trajectory {
@@ -23,19 +23,19 @@ impl Trajectory {
         value_of(&self.extra, key)
     }
 
-    /// The items of a list without a field here; none of anything else.
+    /// The items of the list `key`, if it has no field here; empty for anything else.
     #[must_use]
     pub fn list(&self, key: &str) -> &[Json] {
         self.get(key).map(Json::items).unwrap_or_default()
     }
 
-    /// The member `key` as a type; `None` too if it has another form, as anybody may have written the file.
+    /// The member `key` as a type; also `None` if it has another form, since any program may have written the file.
     #[must_use]
     pub fn get_as<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         serde_json::from_value(self.get(key)?.to_value()?).ok()
     }
 
-    /// A recorded member; `None` too if it has another form.
+    /// A recorded member; also `None` if it has another form.
     #[must_use]
     pub fn member<M: Member + DeserializeOwned>(&self) -> Option<M> {
         self.get_as(M::KEY)
@@ -62,7 +62,7 @@ impl Trajectory {
         self.question.as_deref().or_else(|| self.prompt())
     }
 
-    /// Which repetition of its task `m3 run` recorded it as, from 1.
+    /// The number of the repetition of its task that `m3 run` recorded, from 1.
     #[must_use]
     pub fn repeat(&self) -> Option<u64> {
         self.get("run")?.get("repeat")?.as_count()
@@ -75,13 +75,13 @@ impl Trajectory {
         model.as_str().or_else(|| model.get("requested")?.as_str())
     }
 
-    /// How long it took.
+    /// The duration of the trajectory in milliseconds.
     #[must_use]
     pub fn milliseconds(&self) -> Option<u64> {
         self.get("milliseconds").or_else(|| self.get("run")?.get("milliseconds"))?.as_count()
     }
 
-    /// What panels said of it, by one rubric each, as `m3 grade -o` writes it: the last one first.
+    /// The grades of panels, one for each rubric, as `m3 grade -o` writes them: the last one first.
     pub fn grades(&self) -> impl Iterator<Item = &Json> {
         let [last, others] = GRADES;
         self.get(last).into_iter().chain(self.list(others))

@@ -65,11 +65,11 @@ pub struct Call {
 /// An item among the calls of a step that names no tool: a model wrote it, but no server could be called.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MalformedCall {
-    /// Its place in the file's list of calls, counted from 0 with the well-formed ones.
+    /// The place of the item in the file's list of calls, counted from 0 with the well-formed ones.
     pub index: usize,
     /// The item itself.
     pub value: Json,
-    /// Why it is not a call.
+    /// The reason why the item is not a call.
     pub reason: String,
 }
 
@@ -90,17 +90,17 @@ pub struct Task {
     pub extra: Vec<(String, Json)>,
 }
 
-/// What programs write for a reply that there is none of.
+/// Texts that programs write if there is no reply.
 const NO_REPLY: [&str; 4] = ["n/a", "none", "null", "-"];
 
 impl Trajectory {
-    /// Whether it is a record of `m3 run`, which says how the run ended.
+    /// Whether the trajectory is a record of `m3 run`, which says how the run ended.
     #[must_use]
     pub fn is_run_record(&self) -> bool {
         self.get("finish").is_some()
     }
 
-    /// The final reply; `None` if there is none, it is empty, or it only says so: `n/a`, `none`, `null`, `-`.
+    /// The final reply; `None` if it is missing, empty, or only a word for no reply: `n/a`, `none`, `null`, `-`.
     #[must_use]
     pub fn reply(&self) -> Option<&str> {
         let reply = self.final_reply.as_deref()?;
@@ -114,13 +114,13 @@ impl Trajectory {
         self.steps.iter().map(|step| step.calls.len()).sum()
     }
 
-    /// Whether it declares itself a prediction of `m3 run`, in any version.
+    /// Whether the trajectory declares itself a prediction of `m3 run`, in any version.
     #[must_use]
     pub fn is_prediction(&self) -> bool {
         marks::has_role(&self.extra, Role::Prediction)
     }
 
-    /// Whether it declares itself a reference of `m3 judge` or `m3 review`.
+    /// Whether the trajectory declares itself a reference of `m3 judge` or `m3 review`.
     #[must_use]
     pub fn is_reference(&self) -> bool {
         marks::has_role(&self.extra, Role::Reference)
@@ -203,7 +203,7 @@ fn in_order<C, M>(
 pub const NO_NAME: &str = "(no name)";
 
 impl Call {
-    /// Whether it is what a model wrote in the place of a call: it names no tool.
+    /// Whether the call names no tool: a model wrote something else in the place of a call.
     #[must_use]
     pub fn is_malformed(&self) -> bool {
         self.tool.is_empty() || self.tool == NO_NAME

@@ -9,7 +9,7 @@ use m3_support::text::{shortened, visible};
 pub enum Severity {
     /// Only for information: for example an unknown key that is kept.
     Note,
-    /// Odd; it is read in the way that the message says.
+    /// Odd content, which is read in the way that the message says.
     Warning,
     /// The file cannot be used until this is fixed.
     Error,
@@ -28,9 +28,9 @@ impl fmt::Display for Severity {
 /// A problem in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// How bad it is.
+    /// The severity of the problem.
     pub severity: Severity,
-    /// Where it is.
+    /// The place of the problem.
     pub place: Place,
     /// What is wrong and, if possible, what to do.
     pub message: String,

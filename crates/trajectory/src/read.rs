@@ -66,28 +66,28 @@ pub(super) const WITHOUT_STEPS: &str = "no `steps`; read as a trajectory without
 /// How the calls of a trajectory are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Reading {
-    /// What becomes of items among the calls that are no calls.
+    /// The treatment of items among the calls that are not calls.
     pub(super) malformed: MalformedCalls,
     pub(super) forms: CallForms,
 }
 
-/// What becomes of items among the calls that are no calls: without a name, with a number as their name, no objects.
+/// The treatment of items that are not calls: without a name, with a number as the name, or not objects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum MalformedCalls {
-    /// They are errors: nobody should have written them.
+    /// The items are errors: nobody should have written them.
     #[default]
     Refused,
-    /// They are kept apart, with a warning.
+    /// The items are kept apart, with a warning.
     Apart,
-    /// They are calls of no tool, with a warning: a model wrote them, and they count.
+    /// The items are calls of no tool, with a warning: a model wrote them, and they count.
     Counted,
 }
 
 /// How to read calls in the forms of other programs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CallForms {
-    /// Calls are converted, with a warning: `tool_calls` to `calls`, `function` to the call, arguments as text with
-    /// an object in it to that object.
+    /// Calls are converted, with a warning: `tool_calls` to `calls`, `function` to the call, arguments in a text that
+    /// holds an object to that object.
     #[default]
     Understood,
     /// Calls are read literally, as by the program published with the benchmark.
@@ -102,7 +102,8 @@ struct Reader<'a, 'b> {
     reading: Reading,
     /// Keys that are known and need no note.
     known: KnownKeys,
-    /// Whether it declares itself a prediction, or is of a trace: then its calls are what the model wrote.
+    /// Whether the trajectory declares itself a prediction, or is from a trace: then its calls are what the model
+    /// wrote.
     is_recorded: bool,
     /// The kind of element, in one word.
     thing: &'static str,
@@ -292,7 +293,7 @@ impl<'a, 'b> Reader<'a, 'b> {
         ("calls", Vec::new())
     }
 
-    /// What a model wrote in the place of a call.
+    /// Makes a call of no tool from what a model wrote in the place of a call.
     fn call_of_no_tool(&mut self, value: Json, pointer: &str) -> Call {
         let is_recorded = std::mem::replace(&mut self.is_recorded, true);
         let call = match value {

@@ -1,22 +1,22 @@
-//! What a recorded result shows: a text, the parts of a tool's answer in order, or any JSON.
+//! The content of a recorded result for readers: a text, the parts of a tool's answer in order, or any JSON.
 
 use super::json::{Json, Keys};
 
 /// A recorded result as people read it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReadResult<'a> {
-    /// All words of it; JSON where there are none.
+    /// All text of the result; JSON for parts without text.
     pub text: String,
-    /// Its pictures, each with the number of its part.
+    /// The pictures of the result, each with the number of its part.
     pub pictures: Vec<(usize, ResultPicture<'a>)>,
 }
 
 /// A picture in a result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ResultPicture<'a> {
-    /// In a file, which may be of any kind: the path.
+    /// A picture in a file, which may be of any kind: the path.
     File(&'a str),
-    /// In the result itself: the part, whose bytes are its [`sent_base64`].
+    /// A picture in the result itself: the part, whose bytes are its [`sent_base64`].
     Sent(&'a Json),
 }
 
@@ -74,12 +74,12 @@ pub fn result_picture(part: &Json) -> Option<ResultPicture<'_>> {
 #[must_use]
 pub fn sent_base64(part: &Json) -> Option<&str> {
     let is_image = part.get("type").and_then(Json::as_str) == Some("image");
-    // As MCP has it, or as Anthropic's messages do.
+    // The member of MCP, or that of Anthropic's messages.
     let data = part.get("data").or_else(|| part.get("source")?.get("data"));
     data.and_then(Json::as_str).filter(|_| is_image)
 }
 
-/// Whether a part of a result holds or names a file: a picture, a sound, an embedded resource that is no text.
+/// Whether a part of a result holds or names a file: a picture, a sound, an embedded resource that is not text.
 #[must_use]
 pub fn is_file(part: &Json) -> bool {
     let holder = part.get("resource").unwrap_or(part);
@@ -87,7 +87,7 @@ pub fn is_file(part: &Json) -> bool {
 }
 
 /// The name that a run gave the file of a part in its workspace, by which later calls name it. A file that the tool
-/// wrote itself has none here: whoever makes the calls again gets it again.
+/// wrote itself has no such name: if the calls are made again, the tool writes it again.
 #[must_use]
 pub fn file_name(part: &Json) -> Option<&str> {
     let holder = part.get("resource").unwrap_or(part);

@@ -14,7 +14,7 @@ pub struct TrajectorySchema {
 }
 
 impl TrajectorySchema {
-    /// That of trajectories alone. `title` names the kind of file, `description` says in a sentence who writes it.
+    /// Begins with the schema of trajectories alone. `title` names the kind of file, `description` says who writes it.
     #[must_use]
     pub fn new(title: &str, description: &str) -> Self {
         let mut generator = SchemaGenerator::default();
@@ -25,7 +25,7 @@ impl TrajectorySchema {
         Self { generator, schema }
     }
 
-    /// With a member that is always there.
+    /// Adds a member that is always there.
     #[must_use]
     pub fn with<M: Member + Serialize + JsonSchema>(mut self) -> Self {
         if let Some(Value::Array(required)) = self.schema.get_mut("required") {
@@ -34,7 +34,7 @@ impl TrajectorySchema {
         self.with_optional::<M>()
     }
 
-    /// With a member that may be missing.
+    /// Adds a member that may be missing.
     #[must_use]
     pub fn with_optional<M: Member + Serialize + JsonSchema>(mut self) -> Self {
         let member = self.generator.subschema_for::<M>();

@@ -60,10 +60,10 @@ pub enum SourceError {
     GzipReader {
         /// The file as the user named it.
         path: String,
-        /// How large it would become.
+        /// The limit that the unpacked input exceeds.
         reason: TooLarge,
     },
-    /// An input that is no plain file has more than 16 GiB.
+    /// An input that is not a plain file has more than 16 GiB.
     #[error("`{path}` holds more than 16 GiB; split it")]
     TooLarge {
         /// The file as the user named it.
@@ -96,11 +96,11 @@ pub struct Source {
     file: File,
     /// The file as the user named it; `standard input` for `-`.
     name: String,
-    /// Where it is; `None` for standard input.
+    /// The path of the file; `None` for standard input and for bytes that a program holds.
     path: Option<PathBuf>,
     position: Cell<Position>,
     digest: RefCell<Option<String>>,
-    /// Whether the hash is made while it is read.
+    /// Whether the hash is computed while the source is read.
     is_hashed: bool,
 }
 
@@ -203,7 +203,7 @@ impl Source {
         })
     }
 
-    /// The source, for who needs no digest: reading is faster.
+    /// The source for callers that need no digest: reading is faster.
     #[must_use]
     pub fn unhashed(self) -> Self {
         Self { is_hashed: false, ..self }
@@ -215,7 +215,7 @@ impl Source {
         &self.name
     }
 
-    /// Where the file is, for programs that write several files beside each other; `None` for standard input.
+    /// The path of the file, for programs that write several files beside each other; `None` for standard input.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
@@ -273,7 +273,7 @@ impl Source {
         Ok(bytes)
     }
 
-    /// How many bytes it has, after decompression.
+    /// The number of bytes of the source, after decompression.
     #[must_use]
     pub fn length(&self) -> u64 {
         self.file.metadata().map_or(0, |metadata| metadata.len())

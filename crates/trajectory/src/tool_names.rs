@@ -27,7 +27,7 @@ impl Trajectory {
 }
 
 impl Trajectory {
-    /// Leaves out the calls of these tools, and steps that have no other.
+    /// Leaves out the calls of these tools, and the steps that have no other calls.
     pub fn leave_out(&mut self, tools: &HashSet<String>) {
         let calls_any = |step: &Step| step.calls.iter().any(|call| tools.contains(&call.tool));
         self.steps.retain_mut(|step| {
@@ -38,8 +38,8 @@ impl Trajectory {
     }
 }
 
-/// Whether two names are of one tool. m3's names are `server/tool`, those of other programs mostly the tool alone: where
-/// one of two has no server, the rest is compared.
+/// Whether two names are of one tool. m3's names are `server/tool`, those of other programs mostly the tool alone: if
+/// only one of the two names has a server, the names without it are compared.
 #[must_use]
 pub fn is_same_tool(a: &str, b: &str) -> bool {
     let has_server = |name: &str| name.contains('/');
@@ -90,18 +90,18 @@ pub struct RecognizedNames {
 /// Why a file of names cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum NamesError {
-    /// It cannot be read, or is not JSON.
+    /// The file cannot be read, or is not JSON.
     #[error(transparent)]
     File(#[from] WholeFileError),
-    /// It is JSON of another form.
+    /// The file is JSON of another form.
     #[error(
         "`{path}`: {message}\nhint: an object of names, the prediction's before the reference's: \
          {{\"image__crop\": \"image/crop\"}}"
     )]
     Shape {
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// What is wrong.
+        /// The problem in words.
         message: String,
     },
 }
@@ -157,7 +157,7 @@ impl Vocabulary {
         self.calls.contains_key(name)
     }
 
-    /// All names, in their order.
+    /// All names, sorted.
     pub fn names(&self) -> impl Iterator<Item = &String> {
         self.calls.keys()
     }

@@ -12,9 +12,9 @@ use super::split::without_byte_order_mark;
 pub struct WholeFile {
     /// The file as the user named it, made safe to show; `standard input` for `-`.
     pub name: String,
-    /// The SHA-256 of its bytes in hexadecimal, after decompression.
+    /// The SHA-256 of the file's bytes in hexadecimal, after decompression.
     pub digest: String,
-    /// Its content.
+    /// The content of the file.
     pub value: Json,
     /// The parts that are not plain JSON.
     pub oddities: Vec<Oddity>,
@@ -26,24 +26,24 @@ pub enum WholeFileError {
     /// Opening or reading failed.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// It is larger than such a file can be.
+    /// The file is larger than such a file can be.
     #[error("`{path}` has more than {mebibytes} MiB\nhint: this is probably another file than was meant")]
     TooLarge {
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// The limit.
+        /// The limit in MiB.
         mebibytes: u64,
     },
-    /// It is not JSON.
+    /// The file is not JSON.
     #[error("`{path}:{line}:{column}` is not JSON: {message}")]
     Syntax {
-        /// The file.
+        /// The path of the file.
         path: String,
         /// Line, from 1.
         line: u64,
         /// Column in bytes, from 1.
         column: u64,
-        /// What is wrong.
+        /// The problem in words.
         message: String,
     },
 }
@@ -114,8 +114,8 @@ fn parse_commented(text: &[u8]) -> Result<(Json, Vec<Oddity>), json::SyntaxError
     })
 }
 
-/// A text with a single value is not JSON Lines. If it is neither, the error's place is in a line if the first line
-/// is a value.
+/// Parses a single value, or else one value per line into a list. If both fail, the error is that of a line if the
+/// first line is a value, else that of the whole text.
 fn parse_lines(text: &[u8]) -> Result<(Json, Vec<Oddity>), json::SyntaxError> {
     json::parse(text).or_else(|error| {
         let (mut items, mut oddities, mut start) = (Vec::new(), Vec::new(), 0);

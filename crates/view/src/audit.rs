@@ -1,5 +1,5 @@
-//! The page of `m3 audit --html`: one file that asks for nothing, because its documents stand in it. It is the page that a
-//! server shows, of one run, with what only an audit knows.
+//! The page of `m3 audit --html`: one file that contains its documents, and so requests nothing. It is the page that a
+//! server shows of one run, with the facts that only an audit knows.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -32,7 +32,7 @@ use crate::run::Run;
 use crate::score::{Head, Score};
 use crate::text::cut;
 
-/// What the page is called.
+/// The title of the page.
 const TITLE: &str = "m3 audit";
 
 /// The most matches, and unmatched calls of each side, of a trajectory.
@@ -44,10 +44,11 @@ const MOST_SENT: usize = 2_000;
 /// The folder, beside a file of trajectories, in which m3 keeps pictures of its results.
 const KEPT: &str = "results/";
 
-/// Beyond so many bytes of documents, results and messages are cut short, so that a browser can still open the page.
+/// The most bytes of documents with long texts: after them, results and messages are cut short, so that a browser can
+/// still open the page.
 const ROOMY: usize = 32 << 20;
 
-/// The characters that are left of each then.
+/// The most characters of a result or message that is cut short.
 const SHORT: usize = 500;
 
 /// Writes the page as trajectories come.
@@ -99,8 +100,8 @@ struct OfTask<'a> {
 }
 
 impl OfTask<'_> {
-    /// A picture that is in a result, or in the file that it names. Of files only those that m3 keeps beside a file of
-    /// trajectories: another one could be any of the reader's.
+    /// A picture in a result, or in a file that the result names. Only files that m3 keeps beside a file of
+    /// trajectories are opened: any other could be a private file of the reader.
     fn recorded(&self, side: ResultSide, picture: &RecordedPicture) -> Option<Arc<RgbaImage>> {
         let is_kept = |path: &str| path.starts_with(KEPT) && !path.contains("..");
         let is_shown = !matches!(picture, RecordedPicture::File { path, .. } if !is_kept(path));
@@ -126,7 +127,7 @@ impl OfTask<'_> {
 }
 
 impl Naming for OfTask<'_> {
-    /// Never shown: a prediction could choose which of the reader's files are in the page.
+    /// Names no file: a prediction could choose which of the reader's files are in the page.
     fn file(&self, path: &str) -> PictureDocument {
         let problem = Some("this page has no files that predictions name; `m3 view` shows them");
         PictureDocument { name: String::new(), title: cut(path, NAME), problem }
@@ -203,7 +204,7 @@ impl<W: Write> AuditPage<W> {
         Ok(Self { writer, rows: Vec::new(), costs: Vec::new(), scores: Vec::new(), pictures })
     }
 
-    /// Adds a trajectory; its prediction has no steps if it is missing. `results` opens pictures of results.
+    /// Adds a trajectory; a missing prediction has no steps. `results` opens pictures of results.
     ///
     /// # Errors
     /// The writer's reason.
@@ -255,7 +256,7 @@ impl<W: Write> AuditPage<W> {
         self.rows.is_empty()
     }
 
-    /// Ends the page; the writer, flushed.
+    /// Ends the page, and returns the flushed writer.
     ///
     /// # Errors
     /// The writer's reason.
@@ -286,7 +287,7 @@ fn embed(writer: &mut impl Write, path: &str, document: &impl Serialize) -> io::
     embed_text(writer, path, &serde_json::to_string(document)?)
 }
 
-/// A document as data: no script, and nothing in it ends its element.
+/// Embeds a document as data: it is not a script, and nothing in it ends its element.
 fn embed_text(writer: &mut impl Write, path: &str, document: &str) -> io::Result<()> {
     let document = json_without_hidden(document).replace('<', "\\u003c");
     writeln!(writer, "<script type=\"application/json\" data-path=\"{path}\">{document}</script>")

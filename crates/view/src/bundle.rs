@@ -9,17 +9,17 @@ use crate::desk::ViewDesk;
 use crate::library::Library;
 use crate::page::page_for_files;
 
-/// Up to so many scored runs, every two of them are compared.
+/// The most scored runs of which every two are compared.
 const COMPARED: usize = 20;
 
-/// How the name of a folder starts while it is being filled, and the file in it that its writer has locked.
+/// The beginning of a folder's name while the folder is being filled, and the file in it that its writer locks.
 const UNFINISHED: &str = ".m3-view-";
 const LOCK: &str = ".lock";
 
 /// A bundle cannot be written.
 #[derive(Debug)]
 pub enum BundleError {
-    /// The folder has something in it.
+    /// The folder is not empty.
     NotEmpty(PathBuf),
     /// The system's reason, with the path.
     Io(PathBuf, io::Error),
@@ -38,8 +38,8 @@ impl std::fmt::Display for BundleError {
 
 impl std::error::Error for BundleError {}
 
-/// Writes all pages of a library into a new folder, whole or not at all; `progress` gets how many files of how many are
-/// written. Returns how many files there are.
+/// Writes all pages of a library into a new folder, whole or not at all; `progress` gets the number of files that are
+/// written, and of all. Returns the number of files.
 ///
 /// # Errors
 /// [`BundleError`].
@@ -69,7 +69,7 @@ pub fn write_bundle(
         fs::remove_dir(folder).map_err(failed(folder))?;
     }
     fs::remove_file(&lock_path).map_err(failed(&lock_path))?;
-    // Until now only its owner may look into it, as into any temporary folder.
+    // Until now only its owner can read the folder, as any temporary folder.
     open_to_readers(made.path()).map_err(failed(made.path()))?;
     let kept = made.keep();
     fs::rename(&kept, folder).map_err(|cause| {
@@ -89,7 +89,7 @@ fn remove_unfinished(above: &Path) {
     for entry in unfinished {
         let lock = File::open(entry.path().join(LOCK));
         if lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
-            // If it cannot be removed, it is in nobody's way.
+            // A folder that cannot be removed does no harm.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
@@ -132,7 +132,7 @@ fn write_into(
         }
         done += 1;
     }
-    // The documents above have named them.
+    // The documents above have given the pictures their names.
     let names = desk.library().pictures.names();
     let all = paths.len() + names.len();
     let mut written = paths.len() + 1;

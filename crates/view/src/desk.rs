@@ -84,7 +84,8 @@ impl ViewDesk {
     fn picture(&self, name: &str, is_thumbnail: bool) -> Option<Response> {
         let place = self.library.pictures.place(name)?;
         let sent = |place: &_| sent_picture(&self.library.read(), place);
-        // In place of what cannot be shown there is a single pixel, which the page tells of: an error would be one of the page.
+        // A single pixel stands for a picture that cannot be shown, and the page says so: an error status would look
+        // like a fault of the page.
         let (kind, bytes) = self
             .library
             .pictures
@@ -93,7 +94,7 @@ impl ViewDesk {
         Some(Response::image(kind, bytes))
     }
 
-    /// The leaderboards, or that they are being made: resampling many tasks takes seconds, and nobody waits for it.
+    /// The leaderboards, or the message that they are being made: resampling many tasks takes seconds.
     fn leaderboards(&self) -> Response {
         let revision = self.library.read().revision;
         let mut making = self.board.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! What panels of judges say of a trajectory: the `grades` that `m3 grade -o` writes into predictions. Whatever else such
-//! members hold is passed over.
+//! The grades of a trajectory by panels of judges: the `grades` that `m3 grade -o` writes into predictions. Anything
+//! else in such members is ignored.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(crate) struct GradesDocument {
     rubric: String,
     /// Whether as many judges pass as fail.
     is_tied: bool,
-    /// What each says: the panel first, then its judges.
+    /// The grades of the panel, and then those of each judge.
     said: Vec<(String, Measures)>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn grades(trajectory: &Trajectory) -> Vec<GradesDocument> {
         .collect()
 }
 
-/// The panel's grades of a trajectory by all rubrics; of one name the first counts.
+/// The panel's grades of a trajectory by all rubrics; the first of several with the same name counts.
 pub(crate) fn measures(trajectory: &Trajectory) -> Measures {
     let mut found = Measures::new();
     for (name, value) in trajectory.grades().take(MOST).flat_map(numbers) {

@@ -1,4 +1,4 @@
-//! What the journal of a run says of its progress, read as it grows.
+//! The progress of a run by its journal, which is read as it grows.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,7 +13,7 @@ const MOST: u64 = 64 << 20;
 /// The most running tasks that are listed.
 const LISTED: usize = 200;
 
-/// Where a run is.
+/// The progress of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     path: PathBuf,
@@ -23,7 +23,7 @@ pub(crate) struct Progress {
     is_running: bool,
     was_interrupted: bool,
     of: usize,
-    /// What each running task is at.
+    /// The latest event of each running task.
     running: BTreeMap<(String, u64), String>,
     /// The number of tasks that the last command has finished.
     finished: usize,
@@ -32,21 +32,21 @@ pub(crate) struct Progress {
     process: Option<u32>,
 }
 
-/// Where a run is, for the page.
+/// The progress of a run, for the page.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ProgressDocument {
-    /// Whether it goes on, as far as its journal says.
+    /// Whether the run goes on: its journal has no end, and its process was not killed, as far as that is known.
     pub is_running: bool,
-    /// Whether it was told to stop.
+    /// Whether the run was told to stop.
     pub was_interrupted: bool,
     /// Tasks that are done.
     pub done: usize,
-    /// Of all.
+    /// All tasks.
     pub of: usize,
-    /// When its last command began, in seconds since 1970.
+    /// The start of the run's last command, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<f64>,
-    /// Tasks that are at work: id, repetition, what they are at; the first 200.
+    /// Running tasks: id, repetition, latest event; the first 200.
     pub running: Vec<(String, u64, String)>,
 }
 
@@ -77,7 +77,7 @@ struct Line {
 }
 
 impl Progress {
-    /// Of the run in a folder, if it has a journal.
+    /// Reads the progress of the run in a folder, if it has a journal.
     pub(crate) fn of(folder: &Path) -> Option<Self> {
         let path = folder.join("journal.jsonl");
         let mut progress = path.is_file().then(|| Self { path, ..Self::default() })?;
@@ -85,7 +85,7 @@ impl Progress {
         Some(progress)
     }
 
-    /// Reads what was added.
+    /// Reads the lines that were added to the journal.
     pub(crate) fn read_on(&mut self) {
         let Ok(added) = self.added() else { return };
         // A line that is being written is read the next time.
@@ -141,7 +141,7 @@ impl Progress {
         self.model.as_deref()
     }
 
-    /// Whether its process is there, as far as can be told: one that was killed has written no end.
+    /// Whether the process of the run exists; true if that is unknown. A killed process writes no end to the journal.
     fn is_alive(&self) -> bool {
         let processes = Path::new("/proc");
         let process = self.process.filter(|_| processes.join("self").exists());

@@ -6,8 +6,9 @@
 //! trajectories of an audit -------------------------> documents (JSON) -> AuditPage -> one file
 //! ```
 //!
-//! The page is one script that asks for documents by path (`data/home.json`, `data/run/0.json`) and shows them. A server
-//! answers these paths while somebody looks; a bundle is the same answers, saved as files, and an audit has them in the page itself. So all show the same.
+//! The page is one script that asks for documents by path (`data/home.json`, `data/run/0.json`) and shows them. A
+//! server answers these paths while somebody looks, a bundle has the same answers as files, and an audit has them in
+//! the page itself. So all show the same.
 
 #![forbid(unsafe_code)]
 

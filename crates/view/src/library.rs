@@ -1,4 +1,4 @@
-//! All that is shown, kept up to date with what is on disk.
+//! All runs, scores and references that are shown, kept up to date with the files on disk.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -15,18 +15,18 @@ use crate::scan::{MOST_FILES, ScannedFiles};
 use crate::score::Score;
 use crate::shelves::{New, References, Shelves};
 
-/// Scores files of predictions, one for each repetition, against one of references; the path of the score, or why there is
-/// none.
+/// A function that scores files of predictions, one for each repetition, against a file of references. It returns the
+/// path of the score, or the reason why there is none.
 pub type Scorer = Box<dyn Fn(&[PathBuf], &Path) -> Result<PathBuf, String> + Send + Sync>;
 
-/// What to show.
+/// The files and folders to show.
 #[derive(Default)]
 pub struct ViewSources {
     /// Files and folders.
     pub paths: Vec<PathBuf>,
     /// Files of references besides those that are recognized.
     pub references: Vec<PathBuf>,
-    /// Where pictures are looked for, and nowhere else [default: the folder of each file and the one above it].
+    /// The only folder in which pictures are looked for [default: the folder of each file and the one above it].
     pub images: Option<PathBuf>,
     /// The formats of trajectories that are read besides m3's own.
     pub formats: &'static [Format],
@@ -44,24 +44,24 @@ impl std::fmt::Display for ViewError {
 
 impl std::error::Error for ViewError {}
 
-/// What is said of a run whose file has gone or is damaged.
+/// The message about a run whose file is gone or damaged.
 const BROKEN: &str = "its file cannot be read any more, or is being written: this is what was there before";
 
-/// All that is shown.
+/// All runs, scores and references that are shown.
 pub struct Library {
     given: ViewSources,
     shelves: RwLock<Shelves>,
     pub(crate) pictures: Pictures,
-    /// What was looked at. Held by who reads changed files, so that nobody does it twice.
+    /// The files that were looked at. Locked while changed files are read, so that they are read only once.
     seen: Mutex<SeenFiles>,
 }
 
 /// The files that were looked at.
 #[derive(Debug, Default)]
 struct SeenFiles {
-    /// Those that are shown, and folders of runs.
+    /// Files that are shown, and the future predictions of runs that have none yet.
     shown: HashSet<PathBuf>,
-    /// Those that could not be read, with when they had been changed: what is being written is read the next time.
+    /// Files that could not be read, with the times of their last change: a file that has changed is read again.
     passed_over: HashMap<PathBuf, Option<SystemTime>>,
 }
 
@@ -86,7 +86,7 @@ struct Job {
 }
 
 impl Library {
-    /// Reads what was given.
+    /// Reads the given files and folders.
     ///
     /// # Errors
     /// [`ViewError`] if there is nothing to show, or a file that was named cannot be read.
@@ -94,7 +94,7 @@ impl Library {
         if let Some(path) = given.paths.iter().find(|path| !path.exists()) {
             return Err(ViewError(format!("`{}` does not exist", path.display())));
         }
-        // Nobody may ever write into a pipe.
+        // A pipe could block for ever, since nobody may write into it.
         let mut named = given.paths.iter().chain(&given.references);
         if let Some(path) = named.find(|path| path.exists() && !path.is_file() && !path.is_dir()) {
             return Err(ViewError(format!("`{}` is neither a file nor a folder", path.display())));
@@ -106,7 +106,7 @@ impl Library {
         let open = |path: &PathBuf| OpenedFile::open(path, library.given.formats).map_err(ViewError);
         let references: Vec<OpenedFile> = references.map(open).collect::<Result<_, _>>()?;
         let mut new = library.look(&mut seen)?;
-        // They may lie in a folder that is shown.
+        // The named references may also lie in a folder that is shown.
         new.files.retain(|files| {
             !files.iter().any(|file| references.iter().any(|known| known.digest == file.digest))
         });
@@ -125,7 +125,7 @@ impl Library {
         Ok(Self { seen: Mutex::new(seen), ..library })
     }
 
-    /// Opens what is new in the given files and folders.
+    /// Opens the new files among the given files and in the given folders.
     ///
     /// # Errors
     /// [`ViewError`] if a file that was named cannot be read; in a folder there may be anything.
@@ -156,7 +156,7 @@ impl Library {
             }
         }
         for (path, score) in in_parallel(&found.scores, |path| Score::read(path)) {
-            // Trajectories may hold what only scores begin with.
+            // A file of trajectories may begin like a score.
             let opened = if score.is_err() { open(path).ok() } else { None };
             match score {
                 Err(_) if opened.is_some() => {
@@ -187,7 +187,7 @@ impl Library {
         self.shelves.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads what has changed on disk since: predictions and journals of runs, and what is new.
+    /// Reads the changes on disk: predictions, grades and journals of runs, references, and new files.
     pub(crate) fn refresh(&self) {
         let Ok(mut seen) = self.seen.try_lock() else { return };
         let runs = self.read().runs.len();
@@ -229,7 +229,7 @@ impl Library {
         shelves.revision += 1;
     }
 
-    /// References that have changed: runs are scored against them anew.
+    /// Reads references that have changed, and marks the scores of their runs as stale.
     fn refresh_references(&self, index: usize) {
         let changed = self.read().references.get(index).and_then(|found| found.run.changed_files());
         let Some(mut files) = changed.and_then(|paths| self.open_again(&paths)) else { return };
@@ -243,22 +243,22 @@ impl Library {
             let scored = run.score.as_ref().map(|score| &score.head.inputs.references.sha256);
             if scored.is_none_or(|digest| *digest == before) {
                 run.is_stale = true;
-                // What could not be scored against the old ones may be scored against these.
+                // A run that could not be scored against the old references may be scored against the new ones.
                 run.problem.take_if(|problem| problem != BROKEN);
             }
         }
         shelves.revision += 1;
     }
 
-    /// All of these files, or none if one of them cannot be read or there are none.
+    /// Opens all of these files; `None` if one of them cannot be read, or without files.
     fn open_again(&self, paths: &[PathBuf]) -> Option<Vec<OpenedFile>> {
         let files: Result<Vec<_>, _> =
             paths.iter().map(|path| OpenedFile::open(path, self.given.formats)).collect();
         files.ok().filter(|files| !files.is_empty())
     }
 
-    /// Scores the runs that have no score, or one of what was there before, each against the references that share most
-    /// tasks with it. Blocks until all are scored.
+    /// Scores the runs that have no score, or a stale one, each against the references that share most tasks with it.
+    /// Blocks until all are scored.
     pub fn score(&self, scorer: &Scorer) {
         self.write().is_scoring = true;
         for job in self.jobs() {
@@ -272,7 +272,7 @@ impl Library {
                 }
                 Err(reason) => run.problem = Some(reason),
             }
-            // Its file may have grown while it was scored.
+            // The run's file may have grown while it was scored.
             run.is_stale = run.files.first().is_some_and(|file| file.digest != job.digest);
             shelves.revision += 1;
         }
@@ -304,7 +304,7 @@ impl Library {
     }
 }
 
-/// The results of some work on each item, in their order, made on several threads.
+/// Does `work` on each item, on several threads; the results are in the order of the items.
 fn in_parallel<'a, T: Sync, R: Send>(items: &'a [T], work: impl Fn(&'a T) -> R + Sync) -> Vec<(&'a T, R)> {
     let threads = thread::available_parallelism().map_or(2, std::num::NonZero::get).min(8);
     let next = std::sync::atomic::AtomicUsize::new(0);

@@ -1,4 +1,4 @@
-//! A file of trajectories, opened: what was seen of each while it was checked, and the file itself to read them again.
+//! An opened file of trajectories: a row for each trajectory, and the file itself, to read a trajectory again.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -17,19 +17,19 @@ use crate::text::cut;
 pub(crate) struct OpenedFile {
     pub path: PathBuf,
     pub digest: String,
-    /// What was seen of its trajectories, in their order, while it was opened.
+    /// The facts of the trajectories, in their order, from opening the file.
     pub seen: Vec<TrajectoryRow>,
-    /// Behind a lock, because reading moves its place.
+    /// The file, behind a lock, because reading moves its position.
     file: Mutex<TrajectoryFile>,
     changed: Option<SystemTime>,
-    /// Digests of what panels judge of each trajectory, once somebody asks.
+    /// For each trajectory, the digest of the parts that panels judge; made when it is first needed.
     judged: OnceLock<Vec<Option<JudgedDigest>>>,
 }
 
-/// A digest of what panels judge of a trajectory: its calls and its answer.
+/// A digest of the parts of a trajectory that panels judge: its calls and its answer.
 type JudgedDigest = [u8; 32];
 
-/// What is kept of a trajectory: its row, and what the run makes of it.
+/// The facts of a trajectory that are kept: its row, and members that its run uses.
 #[derive(Debug)]
 pub(crate) struct TrajectoryRow {
     pub row: Row,
@@ -67,12 +67,13 @@ impl OpenedFile {
         })
     }
 
-    /// Works on the file.
+    /// Does `work` on the locked file.
     pub(crate) fn with<R>(&self, work: impl FnOnce(&TrajectoryFile) -> R) -> R {
         work(&self.file.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What panels judge of a trajectory, as a digest. Most files are never asked, so that it is not made while they are opened.
+    /// The digest of the parts of a trajectory that panels judge. Few files need it, so it is not made when a file is
+    /// opened.
     pub(crate) fn judged(&self, index: usize) -> Option<JudgedDigest> {
         let of = |file: &TrajectoryFile| {
             (0..file.len()).map(|index| file.look_at(index).ok().map(|found| judged(&found))).collect()
@@ -80,7 +81,7 @@ impl OpenedFile {
         *self.judged.get_or_init(|| self.with(of)).get(index)?
     }
 
-    /// Whether it holds grades.
+    /// Whether the file holds grades.
     pub(crate) fn is_graded(&self) -> bool {
         self.seen.iter().any(|seen| !seen.row.grades.is_empty())
     }
@@ -103,7 +104,7 @@ impl TrajectoryRow {
     }
 }
 
-/// When a file was changed; nothing if it is not there.
+/// The time of a file's last change; `None` if there is no such file.
 pub(crate) fn changed(path: &Path) -> Option<SystemTime> {
     path.metadata().and_then(|found| found.modified()).ok()
 }
@@ -121,7 +122,7 @@ fn in_words(path: &Path, error: &m3_trajectory::OpenError) -> String {
 fn judged(trajectory: &Trajectory) -> JudgedDigest {
     let mut digest = Sha256::new();
     let mut add = |text: &str| {
-        // With its length, so that no two lists of texts are alike.
+        // The length of each text comes first, so that no two lists of texts give the same bytes.
         digest.update((text.len() as u64).to_le_bytes());
         digest.update(text);
     };

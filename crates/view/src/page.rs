@@ -37,7 +37,7 @@ const HEAD: &str = r##"<h1><a href="#/">{{title}}</a></h1>
 
 const INSTEAD: &str = "<code>m3 leaderboard</code>, <code>m3 audit</code>, <code>m3 show</code>";
 
-/// Where the data of a page that stands alone begin; it stands nowhere else in the page.
+/// The mark at which the data of a stand-alone page begin; it occurs nowhere else in the page.
 const DATA: &str = "{{data}}";
 
 /// The page that is served.
@@ -51,7 +51,7 @@ pub(crate) fn page_for_files() -> String {
     shell("m3 view", &head("m3 view")).file(OF_SERVER, "")
 }
 
-/// A page that asks for nothing: what stands before its data, and after.
+/// A page that requests nothing: the text before its data, and the text after them.
 pub(crate) fn page_alone(title: &str) -> (String, String) {
     let page = shell(title, &head(title)).file(OF_FILE, DATA);
     let (before, after) = page.split_once(DATA).unwrap_or((&page, ""));
@@ -84,7 +84,7 @@ mod tests {
     fn nothing_comes_from_elsewhere() {
         let page = page();
         assert_eq!(page.html.matches("<script").count(), 1);
-        // The name of SVG is no address that anybody is asked at.
+        // The namespace of SVG is only a name: nothing is requested from it.
         let page = page.html.replace("http://www.w3.org/2000/svg", "");
         assert!(!page.contains("http://") && !page.contains("https://"));
     }

@@ -11,13 +11,13 @@ use m3_images::task_image::locate;
 use m3_report::audit::Pictures as Small;
 use sha2::{Digest as _, Sha256};
 
-/// The longest side of a picture in a page, in pixels.
+/// The longest side in pixels, and the quality, of a picture in a page.
 const WHOLE: (u32, u8) = (1280, 85);
 
-/// That of a picture in a table.
+/// The longest side in pixels, and the quality, of a picture in a table.
 const THUMBNAIL: (u32, u8) = (120, 70);
 
-/// Who has a trajectory, by its number.
+/// The run or file that holds a trajectory, by its number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Holder {
     /// A run.
@@ -26,14 +26,14 @@ pub(crate) enum Holder {
     References { file: usize, run: usize },
 }
 
-/// Where a picture is.
+/// The place of a picture.
 #[derive(Debug, Clone)]
 pub(crate) enum Place {
     /// A file in one of these folders, by the path that a trajectory gives.
     File { folders: Arc<[PathBuf]>, path: String },
-    /// In the result of a call: whose, the trajectory, the call, the part of its result.
+    /// A part of a call's result: the holder, the trajectory, the call, the part.
     Result { holder: Holder, trajectory: usize, call: usize, part: usize },
-    /// Nowhere: it is where these two differ.
+    /// A picture of the differences between these two.
     Difference(Box<[Place; 2]>),
 }
 
@@ -41,7 +41,8 @@ pub(crate) enum Place {
 #[derive(Debug, Default)]
 pub(crate) struct Pictures {
     known: RwLock<HashMap<String, Place>>,
-    /// Held by who decodes: a large picture takes hundreds of megabytes, so there is only one at a time.
+    /// Locked while a picture is decoded: a large picture takes hundreds of megabytes, so only one is decoded at a
+    /// time.
     decoding: Mutex<()>,
 }
 
@@ -54,7 +55,7 @@ impl Pictures {
         name
     }
 
-    /// Where the picture of this name is, if a document has named it.
+    /// The place of the picture with this name, if a document has named it.
     pub(crate) fn place(&self, name: &str) -> Option<Place> {
         self.known.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
@@ -70,7 +71,7 @@ impl Pictures {
     /// A picture made small: its media type and its bytes.
     ///
     /// # Errors
-    /// Why it is not shown.
+    /// The reason why the picture is not shown.
     pub(crate) fn small(
         &self,
         place: &Place,

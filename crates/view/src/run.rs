@@ -28,34 +28,34 @@ pub(crate) struct At {
 #[derive(Debug, Default)]
 pub(crate) struct Run {
     pub name: String,
-    /// The files, one for each repetition; none where only the score is there.
+    /// The files, one for each repetition; empty if there is only a score.
     pub files: Vec<OpenedFile>,
     pub rows: Vec<Row>,
     /// The last row of each id.
     by_id: HashMap<String, usize>,
-    /// Where each row's trajectory is; none for rows that only the score has.
+    /// The place of each row's trajectory; `None` for rows that only the score has.
     pub places: Vec<Option<At>>,
     pub model: Option<String>,
     pub score: Option<Arc<Score>>,
     pub progress: Option<Progress>,
     /// The last row of each id and repetition.
     by_repeat: HashMap<(String, u64), usize>,
-    /// Its predictions once more, as `m3 grade -o` wrote them.
+    /// Graded copies of the run's predictions, as `m3 grade -o` wrote them.
     graded: Vec<OpenedFile>,
-    /// The folder, of a run of `m3 run`.
+    /// The folder of a run of `m3 run`.
     folder: Option<PathBuf>,
     /// The folders in which pictures of its trajectories are.
     folders: Vec<PathBuf>,
-    /// Whether its score is of what was there before.
+    /// Whether the run or its references have changed since it was scored.
     pub is_stale: bool,
-    /// Whether its score was made here, and not found: one that is found takes its place.
+    /// Whether the score was made here, and not found: a score that is found replaces it.
     pub is_score_our_own: bool,
-    /// What went wrong when it was read or scored.
+    /// The problem with reading or scoring the run.
     pub problem: Option<String>,
 }
 
 impl Run {
-    /// Of opened files, one for each repetition; none if there is no file.
+    /// Makes a run of opened files, one for each repetition; `None` without files.
     pub(crate) fn of_files(
         files: Vec<OpenedFile>,
         images: Option<&Path>,
@@ -75,9 +75,9 @@ impl Run {
         Some(run)
     }
 
-    /// Of the folder of a run, which may have no predictions yet.
+    /// Makes a run of its folder, which may have no predictions yet.
     pub(crate) fn of_folder(folder: &Path, images: Option<&Path>) -> Self {
-        // The folder above is where the run's file would look for them too.
+        // Pictures are looked for in the same folders as for a file in the run's folder.
         let folders = images
             .map_or_else(|| image_folders(&folder.join("journal.jsonl")), |images| vec![images.to_owned()]);
         let progress = Progress::of(folder);
@@ -92,7 +92,7 @@ impl Run {
         }
     }
 
-    /// All of its files, if one of them has changed, was added or has gone.
+    /// All files of the run, if one of them has changed, was added or is gone.
     pub(crate) fn changed_files(&self) -> Option<Vec<PathBuf>> {
         let known = || self.files.iter().map(|file| file.path.clone());
         let now: Vec<PathBuf> = match &self.folder {
@@ -106,14 +106,14 @@ impl Run {
         is_changed.then_some(now)
     }
 
-    /// Of a score alone: its trajectories have no questions and no arguments.
+    /// Makes a run of a score alone: its trajectories have no questions and no arguments.
     pub(crate) fn of_score(score: Score) -> Self {
         let rows: Vec<Row> = score.trajectories.iter().map(Row::of_score).collect();
         let path = score.path.clone();
         Self::of_rows(&path, rows, score)
     }
 
-    /// Of rows whose trajectories are not in files that are shown.
+    /// Makes a run of rows whose trajectories are not in files that are shown.
     pub(crate) fn of_rows(path: &Path, rows: Vec<Row>, score: Score) -> Self {
         let places = vec![None; rows.len()];
         let score = Some(Arc::new(score));
@@ -122,7 +122,7 @@ impl Run {
         run
     }
 
-    /// Takes files in place of those it has.
+    /// Replaces the files of the run.
     pub(crate) fn take(&mut self, files: Vec<OpenedFile>, pictures: &Pictures) {
         let (mut rows, mut places) = (Vec::new(), Vec::new());
         let mut model = self.progress.as_ref().and_then(Progress::model).map(str::to_owned);
@@ -146,8 +146,8 @@ impl Run {
         self.add_missing();
     }
 
-    /// Takes a graded form of its predictions: a file with grades of the very same calls and answers. A file of other
-    /// predictions is given back.
+    /// Adds a graded copy of the run's predictions: a file with grades of the very same calls and answers. A file of
+    /// other predictions is returned.
     pub(crate) fn join_grades(&mut self, graded: OpenedFile) -> Option<OpenedFile> {
         let is_other = |index| self.graded_row(&graded, index).is_none();
         if !graded.is_graded() || (0..graded.seen.len()).any(is_other) {
@@ -166,7 +166,7 @@ impl Run {
         (self.files.get(file)?.judged(own)? == graded.judged(index)?).then_some(at)
     }
 
-    /// Gives the rows their grades. What has changed since it was graded has none.
+    /// Gives the rows their grades; trajectories that have changed since they were graded get none.
     fn take_grades(&mut self) {
         let mut found: Vec<(usize, Measures)> = Vec::new();
         for graded in &self.graded {
@@ -182,7 +182,8 @@ impl Run {
         }
     }
 
-    /// The graded files that have changed, opened anew; one that cannot be read stays as it was.
+    /// Opens the graded files that have changed anew, and returns whether there were any; a file that cannot be read
+    /// stays as it was.
     pub(crate) fn refresh_grades(&mut self, open: impl Fn(&Path) -> Option<OpenedFile>) -> bool {
         let mut is_changed = false;
         for file in self.graded.iter_mut().filter(|file| file.is_old()) {
@@ -201,7 +202,7 @@ impl Run {
         is_changed
     }
 
-    /// The trajectories of the graded files that are of a row, with what panels say of it.
+    /// The trajectories of the graded files that belong to a row, with the grades of panels.
     pub(crate) fn graded(&self, number: usize) -> Vec<Trajectory> {
         let of = |file: &OpenedFile| {
             let index =
@@ -211,14 +212,14 @@ impl Run {
         self.graded.iter().filter_map(of).collect()
     }
 
-    /// Gives it the score that was made of its files.
+    /// Sets the score that was made of the run's files.
     pub(crate) fn set_score(&mut self, score: Score) {
         self.score = Some(Arc::new(score));
         (self.problem, self.is_stale, self.is_score_our_own) = (None, false, false);
         self.add_missing();
     }
 
-    /// Adds rows for what only the score has, such as missing predictions.
+    /// Adds rows for trajectories that only the score has, such as missing predictions.
     fn add_missing(&mut self) {
         let Some(score) = &self.score else { return };
         let known: HashSet<(&str, u64)> = self.rows.iter().map(|row| (row.id.as_str(), row.repeat)).collect();
@@ -255,12 +256,12 @@ impl Run {
         trajectory
     }
 
-    /// The format of another program that its trajectories were read from.
+    /// The format of another program that the run's trajectories were read from.
     pub(crate) fn format(&self) -> Option<&str> {
         self.files.first()?.seen.first()?.format.as_deref()
     }
 
-    /// The folders in which pictures of a trajectory are: where it worked, then those of the run.
+    /// The folders in which pictures of a trajectory are: its workspace, then the folders of the run.
     pub(crate) fn picture_folders(&self, id: &str, repeat: u64) -> Arc<[PathBuf]> {
         let repeat = u32::try_from(repeat).unwrap_or(1);
         let workspace =
@@ -269,7 +270,7 @@ impl Run {
     }
 }
 
-/// Numbers those that have the same id and repetition.
+/// Numbers the rows that have the same id and repetition, and marks all but the last as replaced.
 fn number_copies(rows: &mut [Row]) {
     let mut seen: HashMap<(String, u64), (u64, usize)> = HashMap::new();
     for index in 0..rows.len() {
@@ -286,7 +287,7 @@ fn number_copies(rows: &mut [Row]) {
     }
 }
 
-/// What a file or a folder is called, without endings.
+/// The name of a file or a folder, without endings.
 fn own_name(path: &Path) -> String {
     let name = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let name = name

@@ -13,7 +13,7 @@ const DEPTH: usize = 8;
 /// The most files that are looked at.
 pub(crate) const MOST_FILES: usize = 100_000;
 
-/// How much of a file is looked at to recognize a score.
+/// The bytes of a file's beginning that are looked at to recognize a score.
 const START: u64 = 4096;
 
 /// Folders that hold no trajectories of their own: those of a run, and of others.
@@ -24,7 +24,7 @@ const OF_OTHERS: [&str; 2] = ["node_modules", "__pycache__"];
 const ENDINGS: [&str; 8] =
     [".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz", ".eval", ".log"];
 
-/// What was found.
+/// The files and folders that were found.
 #[derive(Debug, Default)]
 pub(crate) struct ScannedFiles {
     /// Scores of `m3 score`.
@@ -36,12 +36,12 @@ pub(crate) struct ScannedFiles {
     /// Whether there were more files than are looked at.
     pub is_cut: bool,
     looked_at: usize,
-    /// What was met, by its real path: given paths may lie in one another.
+    /// The real paths that were visited: given paths may lie in one another.
     met: HashSet<PathBuf>,
 }
 
 impl ScannedFiles {
-    /// Takes a path that the user named: a file as it is, a folder with all that is in it; only what `is_new`.
+    /// Adds a path that the user named: a file as it is, or a folder with the files in it; only paths that are new.
     pub(crate) fn add(&mut self, path: &Path, is_new: &dyn Fn(&Path) -> bool) {
         if path.is_dir() { self.folder(path, 0, is_new) } else { self.file(path, is_new) }
     }
@@ -100,7 +100,7 @@ impl ScannedFiles {
 }
 
 impl ScannedFiles {
-    /// Whether this is met for the first time.
+    /// Marks a path as visited, and returns whether this is the first visit.
     fn meet(&mut self, path: &Path) -> bool {
         self.met.insert(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
     }
@@ -117,8 +117,8 @@ pub(crate) fn repetitions(predictions: &Path) -> Vec<PathBuf> {
     std::iter::once(predictions.to_owned()).chain(further.take_while(|path| path.is_file())).collect()
 }
 
-/// Whether a file begins as a score does. In JSON Lines the head is the last line, so the first is looked at for what
-/// only a scored trajectory has.
+/// Whether a file begins like a score. In JSON Lines the head is the last line, so the first line is searched for
+/// members that only a scored trajectory has.
 fn is_score(path: &Path) -> bool {
     let mut start = Vec::new();
     let read = open_decompressed(path).and_then(|reader| reader.take(START).read_to_end(&mut start));

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 /// The most columns: m3's metrics and those of suites.
 const COLUMNS: usize = 200;
 
-/// A score.
+/// A score: its head, and its trajectories.
 #[derive(Debug)]
 pub(crate) struct Score {
     pub path: PathBuf,
@@ -23,7 +23,7 @@ pub(crate) struct Score {
     places: HashMap<(String, u64), usize>,
 }
 
-/// What is read of a score's head.
+/// The members of a score's head that are read.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Head {
     pub schema: String,
@@ -51,10 +51,10 @@ pub(crate) struct Head {
     pub suites: Value,
 }
 
-/// What is read of a score's ledger.
+/// The members of a score's ledger that are read.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Ledger {
-    /// Tools whose calls do not count: the score's places of calls are those among the others.
+    /// Tools whose calls do not count: the score numbers the calls without them.
     #[serde(default)]
     pub ignored_tools: HashSet<String>,
 }
@@ -66,18 +66,18 @@ pub(crate) struct ScoredTrial {
     pub repeat: u64,
     pub task_type: Option<String>,
     pub failure: Option<String>,
-    /// Whether it passes, with `--match`.
+    /// Whether the trajectory passes, if it was scored with `--match`.
     pub passes: Option<bool>,
     /// Predicted steps and calls.
     pub steps: usize,
     pub calls: usize,
     /// Values by column.
     pub values: Vec<Option<f64>>,
-    /// All that the score says of it.
+    /// The whole entry of the trajectory in the score.
     pub whole: Box<RawValue>,
 }
 
-/// An entry of the file: its head, with trajectories or, in JSON Lines, without, or a trajectory.
+/// An entry of the file: the head, which has the trajectories unless the file is JSON Lines, or a trajectory.
 #[derive(Deserialize)]
 struct Entry {
     schema: Option<String>,
@@ -104,7 +104,7 @@ impl Score {
     /// Reads a score.
     ///
     /// # Errors
-    /// Why it is none, in words.
+    /// The reason why the file is not a score, in words.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let failed = |cause: std::io::Error| format!("`{}` cannot be read: {cause}", path.display());
         let mut text = String::new();
@@ -157,7 +157,7 @@ impl Score {
             let repeat = read.repeat.unwrap_or(1);
             places.insert((read.id.clone(), repeat), trajectories.len());
             let count = |name: &str| read.metrics.get(name).and_then(Value::as_f64).unwrap_or_default();
-            // The metrics of one trajectory: its average is its number.
+            // The average over a single trajectory is its own number.
             let (steps, calls) =
                 (count("average_steps") as u32 as usize, count("predicted_calls") as u32 as usize);
             let ScoredMembers { id, task_type, failure, .. } = read;
@@ -179,7 +179,7 @@ impl Score {
         Ok(Self { path: path.to_owned(), head, columns, trajectories, places })
     }
 
-    /// What the score says of a trajectory.
+    /// The entry of a trajectory in the score.
     pub(crate) fn of(&self, id: &str, repeat: u64) -> Option<&ScoredTrial> {
         self.trajectories.get(*self.places.get(&(id.to_owned(), repeat))?)
     }

@@ -1,4 +1,4 @@
-//! What was found, put together: runs with their scores, and references.
+//! The files that were found, put together: runs with their scores, and references.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,18 +8,18 @@ use crate::pictures::Pictures;
 use crate::run::Run;
 use crate::score::Score;
 
-/// The most files that are said to be passed over.
+/// The most files that are listed as not shown.
 const PASSED_OVER: usize = 200;
 
 /// A file of references: its trajectories are shown as those of a run are.
 #[derive(Debug)]
 pub(crate) struct References {
-    /// The file, its only one.
+    /// The trajectories as a run, whose only file is this one.
     pub run: Run,
     pub digest: String,
-    /// What the file is called; its folder is nobody's business who gets a bundle.
+    /// The name of the file without its folder, which readers of a bundle should not see.
     pub name: String,
-    /// Whether they are what `m3 judge` did not accept: nothing is scored against them by itself.
+    /// Whether `m3 judge` did not accept the references: no run is scored against them by itself.
     pub is_rejected: bool,
 }
 
@@ -31,12 +31,12 @@ impl References {
         Some(Self { run: Run::of_files(vec![opened], images, pictures)?, digest, name, is_rejected })
     }
 
-    /// The file.
+    /// The opened file.
     pub(crate) fn opened(&self) -> Option<&OpenedFile> {
         self.run.files.first()
     }
 
-    /// Whether it has a reference for this task.
+    /// Whether the file has a reference for this task.
     pub(crate) fn has(&self, id: &str) -> bool {
         self.run.row_of(id).is_some()
     }
@@ -47,9 +47,9 @@ impl References {
 pub(crate) struct Shelves {
     pub runs: Vec<Run>,
     pub references: Vec<References>,
-    /// What a reader should know.
+    /// Notes for the reader of the page.
     pub notes: Vec<String>,
-    /// Files in the folders that are nothing that is shown, or cannot be read, and why; the first 200.
+    /// Files in the folders that hold nothing to show, or cannot be read, with the reasons; the first 200.
     pub passed_over: Vec<(PathBuf, String)>,
     /// Whether runs without a score get one.
     pub is_scoring: bool,
@@ -69,13 +69,13 @@ impl Shelves {
         })
     }
 
-    /// The same with their number.
+    /// The references of [`Self::references_of`], with their number.
     pub(crate) fn numbered_references_of(&self, run: &Run) -> Option<(usize, &References)> {
         let found = self.references_of(run)?;
         self.references.iter().enumerate().find(|(_, known)| std::ptr::eq(*known, found))
     }
 
-    /// Files of references that are called the same get numbers.
+    /// Adds a number to the name of references if others have the same name.
     fn with_own_name(&self, references: References) -> References {
         let is_free = |name: &String| self.references.iter().all(|known| known.name != *name);
         let numbered = (2..).map(|number| format!("{} ({number})", references.name));
@@ -83,8 +83,8 @@ impl Shelves {
         References { name: name.unwrap_or_default(), ..references }
     }
 
-    /// Takes what was opened: files become runs or references, scores go to the runs that they are of. What was there before
-    /// keeps its number.
+    /// Adds opened files: they become runs or references, and scores go to their runs. Earlier runs and references keep
+    /// their numbers.
     pub(crate) fn take(&mut self, new: New, images: Option<&Path>, pictures: &Pictures) {
         let shown: Vec<PathBuf> = new.files.iter().flatten().map(|file| file.path.clone()).collect();
         let (of_references, of_runs): (Vec<_>, Vec<_>) = new
@@ -110,7 +110,7 @@ impl Shelves {
         join(&mut self.runs, new.scores);
         tell_apart(&mut self.runs);
         self.notes.extend(new.notes);
-        // What could not be read before may be here now.
+        // A file that could not be read before may be shown now.
         let again: Vec<&PathBuf> = new.passed_over.iter().map(|(path, _)| path).collect();
         self.passed_over.retain(|(path, _)| !again.contains(&path) && !shown.contains(path));
         let room = PASSED_OVER.saturating_sub(self.passed_over.len());
@@ -119,7 +119,7 @@ impl Shelves {
     }
 }
 
-/// What was opened of what was found.
+/// The new files that were found and opened.
 #[derive(Debug, Default)]
 pub(crate) struct New {
     /// Files of trajectories, each with its repetitions.
@@ -140,7 +140,7 @@ impl New {
     }
 }
 
-/// Whether a file holds references: a score says so, it says so itself, or its name does.
+/// Whether a file holds references: by a score, by its own first trajectory, or by its name.
 fn is_reference(file: &OpenedFile, scores: &[Score]) -> bool {
     let of_score = |score: &Score| score.head.inputs.references.sha256 == file.digest;
     let is_of_predictions = |score: &Score| score.head.inputs.predictions.sha256 == file.digest;
@@ -154,7 +154,7 @@ fn is_reference(file: &OpenedFile, scores: &[Score]) -> bool {
         || name.is_some_and(|name| name.contains("reference") || name.contains("gold"))
 }
 
-/// Gives each score to the run that it is of; what is left becomes runs of their own.
+/// Gives each score to its run; scores without a run become runs of their own.
 fn join(runs: &mut Vec<Run>, scores: Vec<Score>) {
     let by_digest: HashMap<String, usize> = runs
         .iter()
@@ -173,7 +173,7 @@ fn join(runs: &mut Vec<Run>, scores: Vec<Score>) {
     }
 }
 
-/// Gives a graded file to the run of which it is the graded form; the file back if there is none.
+/// Gives a graded file to the run whose predictions it grades; returns the file if there is no such run.
 fn join_grades(runs: &mut [Run], files: Vec<OpenedFile>) -> Option<Vec<OpenedFile>> {
     if files.len() != 1 {
         return Some(files);
@@ -185,7 +185,7 @@ fn join_grades(runs: &mut [Run], files: Vec<OpenedFile>) -> Option<Vec<OpenedFil
     Some(vec![left])
 }
 
-/// Runs of one name get the names of their folders in front, or a number.
+/// Puts the names of their folders before the names of runs with the same name, and adds numbers if needed.
 fn tell_apart(runs: &mut [Run]) {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for run in runs.iter() {

@@ -1,5 +1,5 @@
-//! HTTP on this machine: [`Serving`] serves a router until it is stopped, and a [`PageServer`] a page to the person who started the
-//! program. What a page asks for is answered by a [`Handler`].
+//! HTTP on this machine: [`Serving`] serves a router until it is stopped, and a [`PageServer`] a page to the person who
+//! started the program. A [`Handler`] answers the requests of a page.
 
 #![forbid(unsafe_code)]
 

@@ -31,7 +31,7 @@ const BODY_WAIT: Duration = Duration::from_secs(30);
 /// How long connections get to end by themselves when the server is stopped.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a server serves: answers requests, several at a time.
+/// The content of a server: a page, and answers to its requests, several at a time.
 pub trait Handler: Send + Sync + 'static {
     /// The page itself, and the policy that allows its own style and script.
     fn page(&self) -> Page;
@@ -59,7 +59,7 @@ impl<D: HandlerMut> Handler for Mutex<D> {
     }
 }
 
-/// A page.
+/// A page with its content security policy.
 #[derive(Debug, Clone)]
 pub struct Page {
     /// The HTML of the page.
@@ -144,7 +144,7 @@ impl Response {
         Self { status: 200, kind, body }
     }
 
-    /// There is no such path.
+    /// The answer to a request for an unknown path.
     #[must_use]
     pub fn not_found() -> Self {
         Self::error(404, "there is nothing of that name here")
@@ -167,7 +167,7 @@ pub enum PageServerError {
     NoRandomness,
 }
 
-/// A page that is served until this is stopped or dropped.
+/// A page that is served until the server is stopped or dropped.
 #[derive(Debug)]
 pub struct PageServer {
     address: SocketAddr,
@@ -212,7 +212,7 @@ impl PageServer {
     }
 }
 
-/// 256 random bits.
+/// A token of 256 random bits, in hexadecimal.
 fn token() -> Result<String, PageServerError> {
     let mut bytes = [0; 32];
     default_provider().secure_random.fill(&mut bytes).map_err(|_| PageServerError::NoRandomness)?;

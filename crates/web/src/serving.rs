@@ -52,7 +52,7 @@ impl Drop for Serving {
     }
 }
 
-/// Accepts connections until it is told to stop, then waits until all have answered what they were asked.
+/// Accepts connections until `stop` is cancelled, then waits until all have answered their requests.
 async fn serve<L: Listener>(mut listener: L, router: Router, stop: CancellationToken) {
     let open = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(CONNECTIONS));

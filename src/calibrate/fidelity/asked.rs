@@ -1,16 +1,16 @@
-//! What reports say of a pair that was put to a language model.
+//! The part of a report about a pair that was put to a language model.
 
 use m3_judge::same::{PairAnswer, SameOpinion};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a language model says of a pair.
+/// The answer of a language model about a pair.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AskedPair {
-    /// The score before it was asked.
+    /// The score before the model was asked.
     pub before: f64,
-    /// What it says.
+    /// The answer of the model.
     pub answer: PairAnswer,
-    /// Its opinion in the order `a`, `b`, and in the order `b`, `a`; null where there is none that can be read.
+    /// The model's opinion in the order `a`, `b`, and in the order `b`, `a`; null where it cannot be read.
     pub opinions: [Option<SameOpinion>; 2],
 }

@@ -20,7 +20,7 @@ use super::report::{PairReport, Trial};
 /// A pair of a trial that is to be put to a model.
 #[derive(Debug)]
 pub struct DoubtfulPair<'p> {
-    /// Its index in the trial.
+    /// The index of the pair in the trial.
     index: usize,
     pair: &'p TestPair,
     /// The name of the argument that differs most, at the top of the arguments.
@@ -46,7 +46,7 @@ impl<'p> DoubtfulPair<'p> {
         doubtful.map(of).collect()
     }
 
-    /// As the model is asked.
+    /// The calls in the form in which the model is asked.
     #[must_use]
     pub fn calls(&self) -> CallsToCompare<'_> {
         CallsToCompare {
@@ -60,7 +60,7 @@ impl<'p> DoubtfulPair<'p> {
 }
 
 impl Trial {
-    /// Gives pairs whose replies agree the score of what they say.
+    /// Sets the scores of the pairs whose replies agree to those of the answer.
     pub fn settle(&mut self, doubtful: &[DoubtfulPair<'_>], replies: Vec<PairReplies>) {
         for (doubtful, PairReplies { answer, opinions }) in doubtful.iter().zip(replies) {
             let Some(report) = self.pairs.get_mut(doubtful.index) else { continue };

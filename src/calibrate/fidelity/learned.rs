@@ -1,4 +1,4 @@
-//! What a model of fidelity has learned from: `m3.fidelity-sources/1`.
+//! The sources that a model of fidelity has learned from: `m3.fidelity-sources/1`.
 
 use m3_report::FidelityModelReport;
 use m3_score::fidelity::model::{Model, SourceFigures};
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::training::LabelledSource;
 
-/// What a model was made from.
+/// The sources that a model was made from.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(title = "m3.fidelity-sources/1")]
 pub struct SourcesReport {
@@ -15,17 +15,17 @@ pub struct SourcesReport {
     pub schema: String,
     /// The model.
     pub fidelity_model: FidelityModelReport,
-    /// Its sources, in the order in which they were given.
+    /// The sources of the model, in the order in which they were given.
     pub sources: Vec<SourceReport>,
 }
 
-/// A file of labelled pairs that a model has learned from, and what the model of all other sources reaches on it. All
-/// figures are null where the model was adapted to the file, because no model was made without it.
+/// A file of labelled pairs that a model has learned from, with the figures that the model of all other sources reaches
+/// on it. All figures are null where the model was adapted to the file, because no model was made without it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SourceReport {
-    /// Its name.
+    /// The name of the file.
     pub name: String,
-    /// Its pairs.
+    /// The number of pairs in the file.
     pub pairs: usize,
     /// The SHA-256 of the file.
     pub sha256: String,
@@ -50,7 +50,7 @@ impl SourcesReport {
 }
 
 impl SourceReport {
-    /// Whether it says what the model of the other sources reaches on it.
+    /// Whether the source has the figures that the model of the other sources reaches on it.
     #[must_use]
     pub fn has_figures(&self) -> bool {
         self.different_accepted.is_some() || self.same_rejected.is_some()
@@ -78,8 +78,8 @@ impl LabelledSource {
     }
 }
 
-/// The adapted model with the files that it was adapted to among its sources. They have no figures, and a file that was a
-/// source before has them no longer: they were those of a model that had not seen it.
+/// The adapted model, with the files that it was adapted to among its sources. These files have no figures. A file that
+/// was a source before loses its figures, which were those of a model that had not seen it.
 #[must_use]
 pub fn adapted_to(model: Model, sources: &[LabelledSource]) -> Model {
     let is_given = |of: &SourceFigures| sources.iter().any(|given| given.sha256 == of.sha256);

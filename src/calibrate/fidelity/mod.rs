@@ -1,4 +1,4 @@
-//! How well a similarity tells arguments that ask for the same from those that do not, by labelled pairs.
+//! Measures by labelled pairs how well a similarity distinguishes arguments that ask for the same from others.
 //!
 //! ```text
 //! labelled pairs -> score of each (typed, or cosine) -> area under the curve, errors at a threshold, calibration

@@ -16,17 +16,17 @@ const LARGEST: u64 = 256;
 /// Why a file of labelled pairs cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PairFileError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     File(#[from] WholeFileError),
-    /// It does not hold labelled pairs.
+    /// The file does not hold labelled pairs.
     #[error(
         "`{name}` cannot be used as labelled pairs: {message}\nhint: a file of pairs is `[{{\"tool\": .., \"a\": {{..}}, \"b\": {{..}}, \"same\": 1 or 0, \"edit\": ..}}]`, or one such object a line, or what `m3 review --label` writes"
     )]
     Content {
-        /// The file.
+        /// The name of the file.
         name: String,
-        /// What is wrong.
+        /// The problem in words.
         message: String,
     },
 }
@@ -40,7 +40,7 @@ pub struct TestPair {
     pub a: Json,
     /// The arguments of the second.
     pub b: Json,
-    /// Whether they ask for the same.
+    /// Whether both calls ask for the same.
     pub is_same: bool,
     /// How the second was made from the first; empty if the file does not say.
     pub edit: String,
@@ -48,7 +48,7 @@ pub struct TestPair {
     pub question: Option<String>,
     /// The schema of the tool's arguments, where the file says it.
     pub schema: Option<Json>,
-    /// Whether the label depends on what the pair does not say.
+    /// Whether the label depends on facts that the pair does not tell.
     pub is_doubtful: bool,
 }
 
@@ -57,8 +57,8 @@ pub struct TestPair {
 pub struct PairFile {
     /// The pairs, in the order of the file.
     pub pairs: Vec<TestPair>,
-    /// Pairs whose labels by people mean neither same nor different: those that most people call medium, and those
-    /// without a majority.
+    /// The number of pairs whose labels by people mean neither same nor different: those that most people call medium,
+    /// and those without a majority.
     pub left_out: usize,
     /// The SHA-256 of the file.
     pub sha256: String,

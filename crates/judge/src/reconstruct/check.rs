@@ -11,9 +11,9 @@ use super::{Proposal, ProposedCall, Reconstruction, RemovalReason, Removed, Viol
 use crate::{CallPlace, CallStatus, Chain, ChainCall};
 use m3_flow::{Dependency, Use, listed};
 
-/// Checks what a model proposes: every call is one of the run that succeeded, none occurs more often than in the run,
+/// Checks a model's proposal: each call is a successful call of the run, no call occurs more often than in the run, the
 /// values that a call uses are returned in an earlier step, calls that touch the same file or state keep their order,
-/// and the proposal is not longer than the run. Steps without calls do not count.
+/// and the proposal has no more calls or steps than the run. Steps without calls do not count.
 ///
 /// # Errors
 /// Every [`Violation`]: first calls that the run did not make, in the order of the proposal, then sources, conflicts,
@@ -93,7 +93,7 @@ fn matched(
     places
 }
 
-/// The nearest thing to a call that the run did not make, as a clause.
+/// A clause about a proposed call that the run did not make: what the run has instead.
 fn nearest(calls: &[ChainCall], equal: &[usize], tool: &str) -> String {
     let succeeded = equal.iter().filter(|&&call| calls[call].standing == CallStatus::Succeeded).count();
     if succeeded > 0 {
@@ -123,7 +123,8 @@ fn nearest(calls: &[ChainCall], equal: &[usize], tool: &str) -> String {
     format!(" (copy the arguments exactly; the run called it with {})", others.join(", "))
 }
 
-/// For each use of a value by a call of the proposal, the call that returns the value there.
+/// The uses of values by the calls of the proposal, each with the call that returns the value. A use without such a
+/// call is a violation.
 fn sources(
     calls: &[ChainCall],
     dependencies: &[Dependency],
@@ -165,7 +166,7 @@ fn sources(
     sources
 }
 
-/// The values of each dependency: those that were found, or else those that it names itself.
+/// The uses of values for each dependency: the detected ones, else one for each value that the dependency lists.
 fn used(calls: &[ChainCall], dependencies: &[Dependency], found: &[Use]) -> Vec<(usize, usize, Vec<Use>)> {
     let indices: HashMap<CallPlace, usize> =
         calls.iter().enumerate().map(|(index, call)| (call.place, index)).collect();
@@ -193,8 +194,8 @@ fn used(calls: &[ChainCall], dependencies: &[Dependency], found: &[Use]) -> Vec<
     all.collect()
 }
 
-/// Pairs of calls that touch the same file or state and have another order than in the run. If it is only likely that
-/// they touch the same, they may stand in one step: the model that proposes this knows the tools.
+/// Adds a violation for each pair of calls that touch the same file or state in another order than in the run. If the
+/// conflict is only likely, both calls may stand in one step: the model that proposes this knows the tools.
 fn conflicts(
     calls: &[ChainCall],
     findings: &Findings,

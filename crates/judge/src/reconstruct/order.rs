@@ -3,7 +3,7 @@
 use crate::ChainCall;
 use m3_flow::{Conflict, Effects, PathOverlaps};
 
-/// What the order of two calls has to be.
+/// The required order of two calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
     /// The second has to come in a later step.
@@ -27,8 +27,8 @@ pub(super) struct Bond {
     pub(super) why: Why,
 }
 
-/// Why two calls have to keep an order. A long run has many such pairs, so the words are put together only when
-/// needed.
+/// The reason why two calls keep their order. Its text is built only when needed, because a long run has many such
+/// pairs.
 #[derive(Debug, Clone)]
 pub(super) enum Why {
     /// A reason in words, as a clause.
@@ -37,7 +37,7 @@ pub(super) enum Why {
     Conflict(Conflict),
     /// The first looked at a file that the second uses to make something.
     Looked,
-    /// The first returned a picture.
+    /// The first call returned a picture, and the second calls another tool.
     Picture,
 }
 

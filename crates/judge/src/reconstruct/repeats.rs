@@ -8,8 +8,8 @@ use m3_trajectory::json::{Json, Keys};
 use crate::ChainCall;
 use m3_flow::{Effects, PathOverlaps, Use};
 
-/// The same text for equal arguments: the order of members does not matter, 5 is 5.0, and no arguments are the same
-/// as an empty object.
+/// A text that is the same for equal arguments: the order of members does not matter, 5 equals 5.0, and missing
+/// arguments equal an empty object.
 pub(super) fn argument_key(arguments: Option<&Json>) -> String {
     let Some(arguments) = arguments else { return "{}".to_owned() };
     // Converted to doubles, integers of more than 64 bits would be equal to their neighbours.
@@ -31,7 +31,7 @@ fn has_long_integer(value: &Json) -> bool {
 pub(super) struct Repeat {
     /// The equal call before it.
     pub(super) of: usize,
-    /// Whether both returned the same.
+    /// Whether both calls returned the same result.
     pub(super) is_same_result: bool,
 }
 
@@ -40,7 +40,8 @@ pub(super) struct Repeat {
 pub(super) struct Repeats {
     /// For each call, whether it is a repeat to be left out.
     pub(super) found: Vec<Option<Repeat>>,
-    /// Repeats that stay because a later call uses the value as often as it was returned: the repeat, the later call.
+    /// Repeats that stay because a later call uses the value as often as it was returned: pairs of repeat and later
+    /// call.
     pub(super) counted: Vec<(usize, usize)>,
     /// Equal calls that both stay, in order.
     pub(super) equal: Vec<(usize, usize)>,

@@ -10,11 +10,11 @@ use super::{Merged, Reconstruction, RemovalReason, Removed};
 use crate::{CallPlace, CallStatus, Chain, ChainCall};
 use m3_flow::{Dependency, Effects, PathOverlaps, Uses, find_uses};
 
-/// The optimal trajectory as far as rules alone can tell. Applied to its own result, it changes nothing. It never
-/// adds a call, breaks a dependency or gives more steps than there were. A chain without recorded results, such as
+/// The optimal trajectory that rules alone can find. Applied to its own result, the function changes nothing. It never
+/// adds a call, breaks a dependency or gives more steps than the run has. A chain without recorded results, such as
 /// that of a reference, stays as it is, because it is unknown which results its calls use.
 ///
-/// `dependencies` are those of the chain: what [`dependencies`](m3_flow::dependencies) finds, or more.
+/// `dependencies` has at least the dependencies that [`dependencies`](m3_flow::dependencies) finds in the chain.
 #[must_use]
 pub fn by_rules(chain: &Chain, dependencies: &[Dependency]) -> Reconstruction {
     let calls = chain.calls.as_slice();
@@ -48,7 +48,7 @@ pub fn by_rules(chain: &Chain, dependencies: &[Dependency]) -> Reconstruction {
 
 /// Everything that is found in a chain before calls are moved.
 pub(super) struct Findings {
-    /// What each call does to files and state.
+    /// The effects of each call on files and state.
     pub(super) effects: Vec<Effects>,
     /// Which calls name the same files.
     pub(super) overlaps: PathOverlaps,
@@ -69,7 +69,7 @@ impl Findings {
         Self { effects, overlaps, uses, repeats }
     }
 
-    /// For each call whether it stays.
+    /// Whether each call stays: it succeeded and is not an unnecessary repeat.
     fn stays(&self, calls: &[ChainCall]) -> Vec<bool> {
         let repeats = self.repeats.found.iter();
         calls

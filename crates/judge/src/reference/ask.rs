@@ -15,10 +15,10 @@ use tokio_util::sync::CancellationToken;
 use super::journal::{JudgeJournal, Kept, KeptAnswer};
 use crate::asking::{AskedModel, NoReply};
 
-/// Gets each failed try.
+/// A callback for each failed try of a request.
 pub type ToldRetry = Arc<dyn Fn(Retry) + Send + Sync>;
 
-/// Asks the judge.
+/// A client that asks the judge and keeps its replies in the journal.
 pub struct Asker {
     model: Model,
     settings: Settings,
@@ -43,7 +43,7 @@ pub(super) enum AskError {
     Journal(JournalError),
 }
 
-/// What the questions about a run took.
+/// The tokens and models of the questions about a run.
 #[derive(Debug, Default)]
 pub(super) struct QuestionCost {
     pub(super) usage: Usage,
@@ -62,7 +62,7 @@ pub(super) struct Conversation<'a> {
 }
 
 impl Asker {
-    /// Asks this model, which replies with these settings, until `stop` is cancelled. `told` gets each failed try.
+    /// Creates a client that asks `model` with `settings` until `stop` is cancelled. `told` receives each failed try.
     #[must_use]
     pub fn new(
         model: Model,
@@ -183,9 +183,9 @@ impl Conversation<'_> {
         asker.journal.keep(&key, &scope.task, Kept::Withdrawn(reason.to_owned()))
     }
 
-    /// Adds the answer to a reply to the conversation.
+    /// Adds the judge's `reply` and the next message, `text`, to the conversation.
     pub(super) fn reply_to(&mut self, reply: String, text: String) {
-        // Without the data of the wire, so that a reply from the journal leads to the same request.
+        // The message has no data of the wire, so that a reply from the journal leads to the same request.
         let message = Assistant { text: reply, ..Assistant::default() };
         self.request.messages.push(Arc::new(Message::Assistant(message)));
         self.request.messages.push(Arc::new(Message::User(vec![Part::Text(text)])));

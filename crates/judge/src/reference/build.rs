@@ -9,13 +9,13 @@ use super::provenance::{MergedCall, Provenance, Rebuilt, RemovedCall};
 use crate::reconstruct::Reconstruction;
 use crate::{CallPlace, Chain};
 
-/// Longer arguments of calls that were left out are shortened, in bytes.
+/// The longest arguments of a left-out call that are kept whole, in bytes.
 const LONGEST: usize = 10_000;
 
-/// Arguments of calls that were left out are kept as text if they are nested deeper.
+/// The deepest nesting of a left-out call's arguments that are kept as JSON; deeper ones are kept as text.
 const DEEPEST: usize = 50;
 
-/// The reference: the calls of the run in their new steps, with what they returned in the run.
+/// The reference: the calls of the run in their new steps, with their results.
 pub(super) fn reference(run: &Trajectory, chain: &Chain, reconstruction: &Reconstruction) -> Trajectory {
     let steps = reconstruction.steps.iter().map(|places| {
         let calls = places.iter().filter_map(|place| chain.at(*place)).map(|call| Call {
@@ -78,7 +78,7 @@ fn keys_of_the_task(run: &Trajectory) -> Vec<(String, Json)> {
     run.extra.iter().filter(|(key, _)| is_kept(key)).cloned().collect()
 }
 
-/// What happened to each call, with the names and arguments of those that were left out.
+/// The reconstruction as it is recorded, with the tools and arguments of the calls that were left out.
 pub(super) fn rebuilt(chain: &Chain, reconstruction: Reconstruction) -> Rebuilt {
     let tool = |place: CallPlace| chain.at(place).map(|call| call.tool.clone()).unwrap_or_default();
     let arguments = |place: CallPlace| {
@@ -102,8 +102,8 @@ pub(super) fn rebuilt(chain: &Chain, reconstruction: Reconstruction) -> Rebuilt 
     Rebuilt { steps, removed: removed.collect(), merged: merged.collect(), dependencies }
 }
 
-/// Arguments of a call that was left out. Kept as text if standard JSON cannot express them (an infinity), or if they
-/// are so long or deeply nested that the file could not be read again.
+/// The arguments of a call that was left out, as JSON. They are text if standard JSON cannot express them (an
+/// infinity), or if they are so long or deeply nested that the file could not be read again.
 fn shown(arguments: &Json) -> Value {
     let text = arguments.to_text(Keys::AsRead);
     let value = if text.len() > LONGEST || depth(arguments) > DEEPEST { None } else { arguments.to_value() };

@@ -37,11 +37,11 @@ pub(super) struct Decision {
     pub(super) opinion: Option<Opinion>,
     /// Problems of the judge's replies.
     pub(super) problems: Vec<String>,
-    /// What the questions took.
+    /// The tokens and models of the questions.
     pub(super) asked: QuestionCost,
 }
 
-/// A run that is to be decided on, and what is known about it.
+/// A run to decide on, with its chain of calls and its picture.
 pub(super) struct Case<'a> {
     pub(super) run: &'a Trajectory,
     pub(super) chain: &'a Arc<Chain>,
@@ -54,7 +54,7 @@ impl Decision {
     }
 }
 
-/// Why a run is refused without asking the judge, if it is.
+/// The refusal of a run for which the judge need not be asked; `None` if the run may still give a reference.
 pub(super) fn refusal_beforehand(run: &Trajectory, chain: &Chain, has_judge: bool) -> Option<Refusal> {
     let refusal = |kind, reason: String| Some(Refusal { kind, reason });
     let has_reply = run.final_reply.as_ref().is_some_and(|reply| !reply.trim().is_empty());
@@ -82,8 +82,7 @@ pub(super) fn refusal_beforehand(run: &Trajectory, chain: &Chain, has_judge: boo
     }
 }
 
-/// Runs work that takes long on another thread: the rules need a while for a long run, and signals must still be
-/// handled.
+/// Runs slow work on another thread: the rules need time for a long run, and signals must still be handled.
 async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, JudgeError> {
     // The work does not panic; its result is lost only when the program is being stopped.
     tokio::task::spawn_blocking(work).await.map_err(|_| JudgeError::Interrupted)
@@ -200,7 +199,7 @@ async fn proposal(
     }
 }
 
-/// Checks a proposal; the first broken rules in words.
+/// Checks a proposal. The inner error lists the first broken rules in words.
 async fn checked(
     chain: &Arc<Chain>,
     dependencies: &Arc<Vec<Dependency>>,
@@ -220,7 +219,7 @@ fn begin<'a>(asker: &'a Asker, case: &Case<'_>, wish: Wish, record: &str) -> Con
     asker.begin(&case.run.id, wish.system(), text, case.picture.clone())
 }
 
-/// The next reply; `None` if this question gets none, which is then noted.
+/// The next reply; `None` if this question gets no reply, which then becomes the refusal.
 async fn next(
     conversation: &mut Conversation<'_>,
     decision: &mut Decision,

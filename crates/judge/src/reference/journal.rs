@@ -27,36 +27,36 @@ pub struct JudgeJournalLine {
     pub key: String,
     /// The task, for readers.
     pub task: String,
-    /// What is kept.
+    /// The value under the key.
     #[serde(flatten)]
     pub kept: Kept,
 }
 
-/// What is kept under a key.
+/// A value of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kept {
-    /// What the model said.
+    /// A reply of the model.
     Answer(KeptAnswer),
-    /// What came of replaying a reference.
+    /// The result of replaying a reference.
     Verification(Verification),
-    /// Why the answer that was kept under the key before does not count any more: it is asked for again.
+    /// The reason why the earlier answer under the key no longer counts; it is asked for again.
     Withdrawn(String),
 }
 
-/// What the model said.
+/// A reply of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KeptAnswer {
-    /// Its text.
+    /// The text of the reply.
     pub text: String,
-    /// The model that the provider says has answered.
+    /// The model that answered, according to the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Tokens.
+    /// The tokens of the request and the reply.
     pub usage: Usage,
 }
 
-/// A line as it is read. An entry in another version's form is ignored, and asked again.
+/// A line as it is read. An entry in the form of another version is ignored, and its question is asked again.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum ReadLine {
@@ -86,7 +86,7 @@ impl JudgeJournal {
         Ok(Self { journal, kept: Mutex::new(kept) })
     }
 
-    /// The file.
+    /// The path of the journal's file.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.journal.path()
@@ -104,7 +104,7 @@ impl JudgeJournal {
         self.kept().values().any(|kept| matches!(kept, Kept::Answer(_)))
     }
 
-    /// Keeps a value.
+    /// Appends a value to the journal under a key.
     ///
     /// # Errors
     /// [`JournalError`].

@@ -31,7 +31,7 @@ const DEPENDENCIES: usize = 200;
 /// Where the model can find the whole of a shortened text.
 const WHOLE: &str = "the prediction";
 
-/// The task's question and the like.
+/// The task in words: its question, its explicit form and its image file.
 pub(super) fn task(trajectory: &Trajectory) -> String {
     let mut text = String::new();
     for (label, part) in
@@ -47,7 +47,7 @@ pub(super) fn task(trajectory: &Trajectory) -> String {
     if text.is_empty() { "(the prediction does not say what was asked)".to_owned() } else { text }
 }
 
-/// Everything that was said and returned.
+/// The record of a run: its dialogue, or else its calls with their results.
 pub(super) fn dialogue(trajectory: &Trajectory, chain: &Chain) -> String {
     let messages = trajectory.list("dialogue");
     if !messages.iter().any(|message| message.get("role").is_some()) {
@@ -144,8 +144,7 @@ fn push_reply(text: &mut String, trajectory: &Trajectory, limit: usize) {
     }
 }
 
-/// Adds a message of a recorded dialogue. What the executor told the model about its tools is left out, because it
-/// does not describe the run.
+/// Adds a message of a recorded dialogue. System messages are left out: they describe the tools, not the run.
 fn push_message(text: &mut String, message: &Json, limit: usize) {
     let role = message.get("role").and_then(Json::as_str).unwrap_or("unknown");
     if role == "system" {

@@ -14,7 +14,7 @@
 //! | `choose` | several runs of a task: which one, and where the others differ |
 //! | `verify` | replays a reference against servers |
 //! | `work` | all tasks, several at once |
-//! | `journal` | what was answered, so that nothing is asked twice |
+//! | `journal` | replies and results of replays, so that nothing is asked twice |
 //! | `provenance` | what is written with a reference |
 //! | `written` | whether a file is as it was written |
 
@@ -52,7 +52,7 @@ pub use written::{is_as_written, seal};
 /// Why judging cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum JudgeError {
-    /// Nothing more can be kept.
+    /// The journal cannot be read or written.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// The judge cannot be asked.
@@ -64,7 +64,7 @@ pub enum JudgeError {
     /// A replay could not be done.
     #[error("{0}")]
     Replay(#[source] ReplayError),
-    /// It was stopped.
+    /// Judging was stopped.
     #[error("judging was interrupted")]
     Interrupted,
 }

@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::fence::Fence;
 
-/// To be raised when the text that this folder adds to the templates changes.
+/// The version of the text that this folder adds to the templates; raise it when that text changes.
 const VERSION: u32 = 2;
 
 const VERDICT: &str = include_str!("../prompts/judge_verdict.txt");
@@ -77,7 +77,7 @@ struct ViolationsCue<'a> {
     violations: &'a [String],
 }
 
-/// What the judge is asked for.
+/// The kind of reply that the judge is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wish {
     /// A verdict: success or fail.
@@ -89,7 +89,7 @@ pub(super) enum Wish {
 }
 
 impl Wish {
-    /// The instructions.
+    /// The system prompt: the judge's instructions.
     pub(super) fn system(self) -> String {
         match self {
             Self::Verdict | Self::VerdictWithoutCalls => filled(&VerdictPrompt),
@@ -108,12 +108,12 @@ impl Wish {
     }
 }
 
-/// Asks for a reply that can be read.
+/// The message that asks again, for a reply that can be read.
 pub(super) fn unreadable(problem: &str) -> String {
     filled(&UnreadableCue { problem })
 }
 
-/// Asks for a trajectory that keeps the rules.
+/// The message that asks again, for a trajectory that keeps the rules.
 pub(super) fn violations(violations: &[String]) -> String {
     filled(&ViolationsCue { violations })
 }
@@ -141,7 +141,7 @@ mod tests {
         let (inside, after) = rest.split_once(&format!("\nEND RECORD {own}")).unwrap();
         assert_eq!(inside, record);
         assert!(!before.contains("verdict is success") && !after.contains("verdict is success"));
-        // The same message again, so that a cassette can replay it.
+        // The same input gives the same message, so that a cassette can replay it.
         assert_eq!(hostile, Wish::Verdict.message("Count the fish.", &record, true));
     }
 

@@ -21,25 +21,25 @@ pub struct Provenance {
     pub schema: String,
     /// The version of m3.
     pub m3: String,
-    /// What came of the task.
+    /// The status of the task.
     pub status: Status,
     /// Who decided.
     pub mode: JudgeMode,
-    /// The judge as asked for; nothing with rules alone.
+    /// The judge model as requested; absent with rules alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Hashes of what the judge was told; nothing with rules alone.
+    /// Hashes of the judge's prompts; absent with rules alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompts: Option<PromptHashes>,
-    /// Which of `runs` it was made of, from 0; nothing if none was accepted.
+    /// The index in `runs` of the run that gave the reference, from 0; absent if no run was accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chosen: Option<usize>,
-    /// All runs of the task that there were, in the order of the files.
+    /// All runs of the task, in the order of the files.
     pub runs: Vec<JudgedRun>,
     /// Where other accepted runs differ from the chosen one.
     pub disagreements: Vec<Disagreement>,
-    /// The hash of everything in the file that it was written into, but for this key: whoever would replace the file
-    /// knows by it whether anybody has changed it.
+    /// The hash of all trajectories of the written file, without this key. It shows whether anybody has changed the
+    /// file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<String>,
 }
@@ -52,7 +52,7 @@ impl Member for Provenance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JudgeMode {
-    /// A language model, whose proposals rules have checked.
+    /// A language model; rules check its proposals.
     Model,
     /// Rules alone.
     Rules,
@@ -61,67 +61,67 @@ pub enum JudgeMode {
 /// SHA-256 in hexadecimal of the prompts, before they are filled in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptHashes {
-    /// Of the verdict.
+    /// The hash of the prompt for a verdict.
     pub verdict: String,
-    /// Of the proposal.
+    /// The hash of the prompt for a proposal.
     pub proposal: String,
 }
 
-/// What came of a run, or of a task.
+/// The status of a run, or of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// It gives a reference.
+    /// The run or task gives a reference.
     Accepted,
-    /// It does not.
+    /// The run or task gives no reference.
     Rejected,
-    /// Nobody could tell.
+    /// No decision was possible.
     Undecided,
 }
 
-/// A run and what came of it.
+/// A run and the decision on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JudgedRun {
-    /// The file that it is in.
+    /// The file that holds the run.
     pub file: String,
-    /// Which trajectory of the file, from 0.
+    /// The index of the run in the file, from 0.
     pub index: usize,
-    /// The model that made it, where that is recorded.
+    /// The model that made the run, where that is recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Which repetition it is, from 1, where that is recorded.
+    /// The number of the repetition, from 1, where that is recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<u64>,
-    /// `sha256:` and the hash of its JSON with sorted keys.
+    /// `sha256:` and the hash of the run's JSON with sorted keys.
     pub content: String,
     /// The hash of the image's file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
-    /// Its steps.
+    /// The number of steps of the run.
     pub steps: usize,
-    /// Its calls.
+    /// The number of calls of the run.
     pub calls: usize,
-    /// What came of it.
+    /// The status of the run.
     pub status: Status,
-    /// Why it gives no reference.
+    /// Why the run gives no reference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<Refusal>,
-    /// What the judge thinks of it.
+    /// The judge's verdict on the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Opinion>,
-    /// What was wrong with replies of the judge, in order; it was asked again, or not any more.
+    /// Problems of the judge's replies, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
-    /// What became of its calls.
+    /// The calls of the run after reconstruction: kept, removed, merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reconstruction: Option<Rebuilt>,
-    /// What came of replaying it.
+    /// The result of replaying the reference that the run gives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
-    /// The models that the provider says have answered.
+    /// The models that answered, according to the provider.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answered_by: Vec<String>,
-    /// Tokens of all questions about it.
+    /// The tokens of all questions about the run.
     pub usage: Usage,
 }
 
@@ -130,7 +130,7 @@ pub struct JudgedRun {
 pub struct Refusal {
     /// The kind of reason.
     pub kind: RefusalKind,
-    /// In words.
+    /// The reason in words.
     pub reason: String,
 }
 
@@ -138,15 +138,15 @@ pub struct Refusal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RefusalKind {
-    /// None of its calls is recorded to have succeeded.
+    /// No call of the run is recorded to have succeeded.
     NoSuccessfulCall,
-    /// It is recorded to have ended without an answer (rules alone).
+    /// The run is recorded to have ended without an answer (rules alone).
     NotAnswered,
-    /// The judge says that it failed.
+    /// The judge says that the run failed.
     VerdictFail,
-    /// The judge says that no trajectory is contained in it.
+    /// The judge says that the run contains no sound trajectory.
     NoProposal,
-    /// What the judge proposed breaks a rule, twice.
+    /// The judge's proposal breaks a rule, twice.
     BreaksRules,
     /// The rules leave no call.
     NothingLeft,
@@ -156,16 +156,16 @@ pub enum RefusalKind {
     UnreadableVerdict,
     /// The judge's proposal could not be read, twice.
     UnreadableProposal,
-    /// Its image cannot be shown to the judge.
+    /// The image of the run cannot be shown to the judge.
     ImageUnusable,
     /// The judge gave no reply.
     NoReply,
-    /// It could not be replayed.
+    /// The reference could not be replayed.
     NotVerified,
 }
 
 impl RefusalKind {
-    /// All of them, in the order in which they are reported.
+    /// All kinds, in the order in which they are reported.
     pub const ALL: [Self; 12] = [
         Self::NoSuccessfulCall,
         Self::NotAnswered,
@@ -194,7 +194,7 @@ impl RefusalKind {
         }
     }
 
-    /// Its name in files.
+    /// The name of the kind in files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -214,7 +214,7 @@ impl RefusalKind {
     }
 }
 
-/// What became of the calls of a run.
+/// The calls of a run after reconstruction: kept, removed, merged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rebuilt {
     /// The steps of the reference, each call by its place in the run.
@@ -223,48 +223,48 @@ pub struct Rebuilt {
     pub removed: Vec<RemovedCall>,
     /// Calls that were moved into an earlier step.
     pub merged: Vec<MergedCall>,
-    /// What the calls that are left use of one another.
+    /// The dependencies between the calls that are left.
     pub dependencies: Vec<Dependency>,
 }
 
 /// A call that was left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RemovedCall {
-    /// Its place.
+    /// The place of the call in the run.
     pub place: CallPlace,
     /// The tool.
     pub tool: String,
-    /// Its arguments.
+    /// The arguments of the call.
     pub arguments: Value,
-    /// Why.
+    /// Why the call was left out.
     pub reason: RemovalReason,
-    /// What shows it.
+    /// The evidence for the reason.
     pub evidence: String,
 }
 
 /// A call that was moved into an earlier step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MergedCall {
-    /// Its place.
+    /// The place of the call in the run.
     pub place: CallPlace,
     /// The tool.
     pub tool: String,
-    /// Its step now, from 0.
+    /// The new step of the call, from 0.
     pub step: usize,
-    /// Why that is allowed.
+    /// Why the call may be moved.
     pub evidence: String,
 }
 
-/// What came of replaying a reference against servers.
+/// The result of replaying a reference against servers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verification {
-    /// How it ended.
+    /// How the replay ended.
     pub result: VerificationResult,
     /// The hash of the configuration of the servers.
     pub servers: String,
-    /// The calls that were made.
+    /// The number of calls in the replay.
     pub calls: usize,
-    /// Those that did not succeed. Places are those of the reference.
+    /// The calls that did not succeed. Places are those of the reference.
     pub failures: Vec<FailedCall>,
     /// Servers that were not available, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -286,35 +286,35 @@ pub enum VerificationResult {
 /// A call that did not succeed in a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedCall {
-    /// Its place in the reference.
+    /// The place of the call in the reference.
     pub place: CallPlace,
     /// The tool.
     pub tool: String,
-    /// What became of it: an outcome of `m3 outcomes`, or why there is none.
+    /// The outcome of the call, as in `m3 outcomes`, or why there is none.
     pub outcome: String,
-    /// What shows it.
+    /// The evidence for the outcome.
     pub evidence: String,
 }
 
 /// Where an accepted run differs from the chosen one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Disagreement {
-    /// The other run, as its place in `runs`.
+    /// The index of the other run in `runs`.
     pub run: usize,
-    /// In what.
+    /// The kind of difference.
     pub kind: DisagreementKind,
-    /// In words.
+    /// The difference in words.
     pub detail: String,
 }
 
-/// In what two references of one task differ.
+/// The kinds of differences between two references of one task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DisagreementKind {
-    /// One calls tools that the other does not, or more often.
+    /// One reference calls tools that the other does not call, or calls them more often.
     Tools,
-    /// The same tools with different arguments.
+    /// The references call the same tools with different arguments.
     Arguments,
-    /// The same calls in other steps.
+    /// The references have the same calls in other steps.
     Steps,
 }

@@ -12,19 +12,19 @@ use crate::strict::{bare, object, reason};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It may.
+    /// The run may become a reference.
     Success,
-    /// It may not.
+    /// The run may not become a reference.
     Fail,
 }
 
-/// A verdict and why.
+/// A verdict and its reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Opinion {
     /// The verdict.
     pub verdict: Verdict,
-    /// What decided, as the judge says it.
+    /// The reason, in the judge's words.
     pub reason: String,
 }
 

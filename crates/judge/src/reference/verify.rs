@@ -28,7 +28,8 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// Replays with these servers, whose configuration has this hash, until `stop` is cancelled.
+    /// Creates a verifier that replays with these servers until `stop` is cancelled. `servers` is their configuration's
+    /// hash.
     #[must_use]
     pub fn new(replay: Replay, journal: Arc<JudgeJournal>, servers: String, stop: CancellationToken) -> Self {
         Self { replay, journal, servers, stop }
@@ -39,7 +40,8 @@ impl Verifier {
         self.replay.close().await;
     }
 
-    /// What a replay depends on: the calls, and the names under which files of their results are expected.
+    /// The hash of everything that a replay depends on: task, servers, image, calls, and the names of files expected in
+    /// results.
     fn key(&self, reference: &Trajectory, image: Option<&str>) -> String {
         let results = reference.calls().map(|(_, call)| call.result.as_ref());
         let names = results.map(|result| result.map(file_names).unwrap_or_default());

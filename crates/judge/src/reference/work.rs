@@ -1,4 +1,4 @@
-//! All tasks, several at once; the runs of one task one after the other.
+//! Judges all tasks: several at once, and the runs of one task one after the other.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -32,20 +32,20 @@ const NAME: usize = 300;
 /// A task and all its runs.
 #[derive(Debug)]
 pub struct JudgeTask {
-    /// Its id.
+    /// The id of the task.
     pub id: String,
-    /// Its runs, in the order of the files.
+    /// The runs of the task, in the order of the files.
     pub runs: Vec<RunSource>,
 }
 
-/// Where a run is.
+/// The place of a run in its file, and its image.
 #[derive(Debug)]
 pub struct RunSource {
-    /// The file that holds it.
+    /// The file that holds the run.
     pub file: Rc<TrajectoryFile>,
-    /// Its index among the file's trajectories.
+    /// The index of the run among the file's trajectories.
     pub index: usize,
-    /// Its image, if it has one that was found.
+    /// The image of the run, if it has one that was found.
     pub image: Option<TaskImage>,
 }
 
@@ -57,9 +57,9 @@ pub struct JudgeWork {
     pub asker: Option<Asker>,
     /// Pictures that runs share.
     pub pictures: Pictures,
-    /// The tools that decide the outcomes of calls without a recorded one.
+    /// The known tools, by which calls without a recorded outcome are classified.
     pub tools: KnownTools,
-    /// Replays references, if wanted.
+    /// The verifier that replays references; `None` for no replay.
     pub verifier: Option<Verifier>,
     /// The number of tasks judged at once.
     pub workers: usize,
@@ -72,7 +72,7 @@ pub struct JudgeWork {
 pub struct JudgedTask {
     /// The reference, or the first run as it was; each with its provenance under the key `judge`.
     pub trajectory: Trajectory,
-    /// The same provenance.
+    /// The provenance that is also in `trajectory`.
     pub provenance: Provenance,
 }
 
@@ -89,7 +89,7 @@ pub struct JudgeEnd {
 struct DecidedRun {
     judged: JudgedRun,
     trajectory: Trajectory,
-    /// The reference that it would give, unless it was refused.
+    /// The reference that the run would give, unless the run was refused.
     reference: Option<Trajectory>,
 }
 
@@ -97,7 +97,7 @@ impl JudgeWork {
     /// Judges all tasks. `told` gets each task as soon as it is done.
     ///
     /// # Errors
-    /// [`JudgeError`] if it cannot go on; what was answered until then is in the journal.
+    /// [`JudgeError`] if judging cannot go on; the answers until then are in the journal.
     pub async fn go(&self, told: &mut dyn FnMut(&JudgedTask)) -> Result<JudgeEnd, JudgeError> {
         let tasks = self.tasks.iter().enumerate();
         let judged = stream::iter(tasks).map(|(index, task)| async move { (index, self.judge(task).await) });

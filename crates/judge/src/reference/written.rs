@@ -1,5 +1,5 @@
-//! Tells whether a file of references is as `m3 judge` wrote it: only then may it be replaced, because nobody's work
-//! is lost.
+//! Detects whether a file of references is unchanged since `m3 judge` wrote it: only then may it be replaced, because
+//! nobody's work is lost.
 
 use std::path::Path;
 
@@ -14,12 +14,12 @@ use super::provenance::Provenance;
 /// The key of the hash within the provenance.
 const KEY: &str = "written";
 
-/// What is in a file, one trajectory after the other.
+/// A hash over the trajectories of a file, in their order.
 #[derive(Default)]
 struct Content(Sha256);
 
 impl Content {
-    /// Adds a trajectory that does not have the hash yet.
+    /// Adds a trajectory, without the key of the hash.
     fn add(&mut self, trajectory: &Json) {
         let text = trajectory.to_text(Keys::Sorted);
         self.0.update((text.len() as u64).to_le_bytes());

@@ -15,34 +15,35 @@ use serde::{Deserialize, Serialize};
 /// Steps of calls.
 pub type Arrangement = Vec<Vec<PlacedCall>>;
 
-/// A reference after edits: all that they may change.
+/// The parts of a reference that edits may change, after the edits.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Revision {
     /// All steps with all calls that are left or were added.
     pub steps: Arrangement,
-    /// The new answer, empty for none; absent where it is that of the file.
+    /// The new answer, empty if it was removed; absent if the answer of the file stays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<String>,
 }
 
-/// A call of the reference or an added one, and what its arguments are now.
+/// A call of the reference or an added one, with its present arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlacedCall {
-    /// Which call, counted from 0 through all steps of the reference as the file has it. Numbers after those are of
-    /// calls that were added.
+    /// The number of the call, from 0 through all steps of the reference in the file. Higher numbers are those of added
+    /// calls.
     pub call: usize,
     /// The tool of a call that was added; absent for a call of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// The new arguments as JSON text, so that the order of keys and long numbers stay as they were written; absent
-    /// where they are those of the file.
+    /// The new arguments as JSON text, so that the order of keys and long numbers stay as they were written; absent if
+    /// the arguments of the file stay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
 }
 
 impl PlacedCall {
-    /// The call as it stands. A result belongs to its arguments: with changed ones, a call has no result and nothing
-    /// else that was recorded about it. `None` if it is neither one of `calls`, those of the file, nor an added one.
+    /// The call after its edits. A result belongs to its arguments: with changed arguments, a call has no result and
+    /// nothing else that was recorded about it. `None` if the call is neither in `calls`, those of the file, nor an
+    /// added one.
     #[must_use]
     pub fn as_it_stands<'a>(&self, calls: &[&'a Call]) -> Option<Cow<'a, Call>> {
         let of_file = calls.get(self.call).copied();
@@ -57,7 +58,7 @@ impl PlacedCall {
 /// An objection to an arrangement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EditProblem {
-    /// The call, counted as in [`PlacedCall::call`]; `None` for the whole.
+    /// The call, counted as in [`PlacedCall::call`]; `None` for the whole arrangement.
     pub call: Option<usize>,
     /// JSON pointer into the call's arguments; empty for all of them, or where the problem is not in them.
     pub pointer: String,
@@ -87,7 +88,7 @@ pub const LONGEST_TEXT: usize = 1 << 20;
 /// The most calls that may be added to a reference.
 const MOST_ADDED: usize = 1000;
 
-/// The longest name of a tool that a page shows, in columns, and so that of an added call: the page sends it back.
+/// The longest name of a tool that a page shows, in columns. The page sends it back, so it also limits added calls.
 pub(super) const LONGEST_TOOL: usize = 200;
 
 impl Rules {
@@ -108,7 +109,7 @@ impl Rules {
         self.schemas.keys().map(String::as_str).collect()
     }
 
-    /// An objection to the tool of an added call. The tools of calls in the file are not up to the person who edits.
+    /// The problem if the catalog has no such tool, for an added call. An edit cannot change the tools of other calls.
     #[must_use]
     pub fn unknown(&self, placed: &PlacedCall) -> Option<EditProblem> {
         let tool =
@@ -192,8 +193,8 @@ fn whole(message: &str) -> EditProblem {
 /// A revision as it is kept: without empty steps, and with new arguments and a new answer only where they differ.
 ///
 /// # Errors
-/// Its form is wrong: a call is not in the reference or occurs twice, arguments are not a JSON object, or nothing is
-/// left of the reference.
+/// The [`EditProblem`]s of its form: a call is not in the reference or occurs twice, arguments are not a JSON object,
+/// or nothing is left of the reference.
 pub fn normal(reference: &Trajectory, revision: Revision) -> Result<Revision, Vec<EditProblem>> {
     let calls: Vec<&Call> = reference.calls().map(|(_, call)| call).collect();
     let (mut seen, mut problems) = (HashSet::new(), Vec::new());
@@ -228,7 +229,7 @@ pub fn normal(reference: &Trajectory, revision: Revision) -> Result<Revision, Ve
     if problems.is_empty() { Ok(revision) } else { Err(problems) }
 }
 
-/// A call with a tool only if it was added, and with arguments only where they are not those of the file.
+/// The call as it is kept: with a tool only if it was added, and with arguments only if they differ from the file's.
 fn normal_call(calls: &[&Call], placed: PlacedCall) -> Result<PlacedCall, EditProblem> {
     let PlacedCall { call, tool, arguments } = placed;
     let wrong = |message| EditProblem { call: Some(call), pointer: String::new(), message };
@@ -251,12 +252,12 @@ fn normal_call(calls: &[&Call], placed: PlacedCall) -> Result<PlacedCall, EditPr
     let arguments = arguments.or_else(none).as_deref().map(parsed).transpose().map_err(wrong)?;
     let is_same = of_file.is_some_and(|of_file| arguments == of_file.arguments);
     let text = arguments.map(|arguments| arguments.to_text(Keys::AsRead)).filter(|_| !is_same);
-    // What is kept is read again, and may be longer than what was written.
+    // The kept text is read again, and may be longer than the text that was written.
     text.as_deref().map(check_length).transpose().map_err(wrong)?;
     Ok(PlacedCall { call, tool, arguments: text })
 }
 
-/// An answer, if it is not that of the file; blanks alone are none. A page has line feeds alone, whatever it was given.
+/// The answer, if it differs from that of the file. Blanks alone are no answer, and CRLF equals LF, which a page sends.
 fn normal_reply(reference: &Trajectory, reply: &str) -> Option<String> {
     let lines = |text: &str| if text.trim().is_empty() { String::new() } else { text.replace("\r\n", "\n") };
     let reply = lines(reply);
@@ -289,7 +290,7 @@ fn place(text: &str, offset: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// The reference as it is revised.
+/// The reference with the revision applied.
 #[must_use]
 pub fn arranged(reference: &Trajectory, revision: &Revision) -> Trajectory {
     let calls: Vec<&Call> = reference.calls().map(|(_, call)| call).collect();

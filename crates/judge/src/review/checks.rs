@@ -15,14 +15,14 @@ pub(super) const LONGEST_NOTE: usize = 4000;
 /// The longest name of a person, in characters.
 pub(super) const LONGEST_NAME: usize = 100;
 
-/// A file beside another one, with its name and this ending.
+/// The path of a file beside another one: the other path with `ending` added.
 pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()
 }
 
-/// A note as it may be kept: trimmed and safe to show. An error if it cannot be.
+/// A note as it is kept: trimmed and safe to show. An error if it is too long.
 pub(super) fn checked_note(note: &str) -> Result<String, &'static str> {
     if note.chars().nth(LONGEST_NOTE).is_some() {
         return Err("a note has at most 4000 characters");
@@ -30,7 +30,7 @@ pub(super) fn checked_note(note: &str) -> Result<String, &'static str> {
     Ok(visible(&note.replace("\r\n", "\n"), true).trim().to_owned())
 }
 
-/// A name as it may be kept. An error if it cannot be.
+/// A name as it is kept: trimmed and safe to show. An error if it is empty or too long.
 pub(super) fn person(name: &str) -> Result<String, &'static str> {
     let name = visible(name.trim(), false).into_owned();
     match name.chars().count() {
@@ -53,9 +53,9 @@ pub(super) fn says_nothing(reference: &Trajectory, revision: &Revision) -> bool 
 /// SHA-256 of a trajectory, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Digests {
-    /// Of the parts that people judge: the provenance of a reference may change, because people did not judge it.
+    /// The digest of the parts that people judge. They do not judge the provenance, so it may change.
     pub(super) judged: String,
-    /// Of the whole trajectory, as in lines of earlier versions.
+    /// The digest of the whole trajectory, as in lines of earlier versions.
     pub(super) whole: String,
 }
 

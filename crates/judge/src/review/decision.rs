@@ -16,44 +16,44 @@ pub const REVIEW_SCHEMA: &str = "m3.review/1";
 pub struct Decision {
     /// `m3.review/1`.
     pub schema: String,
-    /// The reference.
+    /// The id of the reference.
     pub id: String,
-    /// SHA-256, in hexadecimal, of what a person judges of the reference: its id, question, image, steps with results,
-    /// and answer, as they were. A decision says nothing of another reference of that id. Of all of the reference in
-    /// lines of versions that did not tell them apart.
+    /// SHA-256, in hexadecimal, of the parts of the reference that a person judges: its id, question, image, steps with
+    /// results, and answer. A decision does not count for a reference of that id with other content. In lines of older
+    /// versions it is the hash of the whole reference.
     pub reference: String,
-    /// The person.
+    /// The name of the person.
     pub name: String,
-    /// When, as RFC 3339 in UTC.
+    /// The time of the decision, as RFC 3339 in UTC.
     pub time: String,
-    /// How many decisions of this reference the person had seen.
+    /// The number of decisions on this reference that the person had seen.
     pub base: u64,
-    /// True where somebody else had decided in the meantime: the decision is kept here and does not count.
+    /// True if somebody else had decided in the meantime: the decision is kept here and does not count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub set_aside: bool,
-    /// What was decided.
+    /// The action.
     #[serde(flatten)]
     pub action: Action,
 }
 
-/// What was decided.
+/// The action of a decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Action {
-    /// The reference is right as it stands, with the edits before.
+    /// The reference is right, with the earlier edits.
     Accept {
         /// A remark; may be empty.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         note: String,
     },
-    /// It is no reference.
+    /// The reference is not usable.
     Reject {
-        /// Why; not empty.
+        /// The reason; not empty.
         note: String,
     },
-    /// Its calls and its answer are these instead.
+    /// The calls and the answer of the reference are replaced.
     Edit {
-        /// Calls and answer.
+        /// The new calls and the new answer.
         #[serde(flatten)]
         revision: Revision,
         /// What was changed, in a few words.
@@ -63,21 +63,21 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         note: String,
     },
-    /// The decision before does not count any more.
+    /// The previous decision no longer counts.
     Undo,
 }
 
-/// How a reference stands.
+/// The state of a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// Nobody has decided.
     Open,
-    /// It is right.
+    /// The reference is right.
     Accepted,
-    /// It was edited, and nobody has accepted or rejected it since.
+    /// The reference was edited, and nobody has accepted or rejected it since.
     Edited,
-    /// It is no reference.
+    /// The reference is not usable.
     Rejected,
 }
 
@@ -137,7 +137,7 @@ impl Action {
         }
     }
 
-    /// What an edit makes of the reference.
+    /// The revision of an edit; `None` for other actions.
     #[must_use]
     pub fn revision(&self) -> Option<&Revision> {
         match self {

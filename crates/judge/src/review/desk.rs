@@ -28,45 +28,45 @@ use m3_web::{Handler, Page, Request, Response};
 pub type Images =
     Arc<dyn Fn(ImageSource, ImageSize) -> Result<(&'static str, Vec<u8>), String> + Send + Sync>;
 
-/// Where an image is.
+/// The source of an image.
 #[derive(Debug)]
 pub enum ImageSource {
-    /// In a file, at the path that a reference gives.
+    /// A file at the path that a reference gives.
     File(String),
-    /// In a file, at the path that a result gives: in this workspace of its run, or as any other.
+    /// A file at the path that a result gives: in this workspace of its run, or else as any other path.
     Made(PathBuf, String),
-    /// Here: a tool has sent it.
+    /// The bytes that a tool has sent.
     Sent(Vec<u8>),
 }
 
-/// How large an image is wanted.
+/// The size in which an image is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImageSize {
-    /// To be looked at.
+    /// The whole image, to be looked at.
     Whole,
-    /// To be recognized in a list.
+    /// A small image, to be recognized in a list.
     Thumbnail,
 }
 
 /// Serves the review of references.
 pub struct ReviewDesk {
-    /// Images are made without the lock.
+    /// The references and their decisions. Images are made without this lock.
     reviews: Mutex<Reviews>,
     rules: Rules,
-    /// For each reference what was found in its file.
+    /// For each reference the problems that were found in its file.
     in_file: Vec<Vec<EditProblem>>,
-    /// For each reference how many findings it had at a version, the version first.
+    /// For each reference the version at which its findings were counted, and their number.
     counts: Mutex<Vec<Option<(u64, usize)>>>,
     /// Tools that a person may want to call: those of the catalog, or without one those that references call.
     tools: Vec<String>,
     images: Images,
-    /// The file of references, and what it was when it was read.
+    /// The file of references, and its stamp at the time when it was read.
     file: (PathBuf, Option<Stamp>),
     source: String,
     name: String,
 }
 
-/// When a file was changed, and its length.
+/// The time of a file's last change, and its length in bytes.
 type Stamp = (SystemTime, u64);
 
 fn stamp(file: &Path) -> Option<Stamp> {
@@ -74,7 +74,7 @@ fn stamp(file: &Path) -> Option<Stamp> {
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-/// Decisions are on what was read: on other content they would not count.
+/// The error if the file of references has changed: decisions on other content would not count.
 const CHANGED: &str = "the file of references has changed since it was opened: end this m3 review and start it again; what was \
                        decided before is kept";
 
@@ -95,8 +95,8 @@ struct Decide {
 }
 
 impl ReviewDesk {
-    /// The desk for the references of this file, in which these problems were found; `name` is the person's
-    /// name unless the page says another.
+    /// Creates the desk for the references of `file`, in which `problems` were found. `name` is the person's name
+    /// unless the page sends another.
     #[must_use]
     pub fn new(
         reviews: Reviews,
@@ -138,7 +138,7 @@ impl ReviewDesk {
             Action::Edit { revision, note, .. } => {
                 match self.edit(reviews, decide.index, revision, note)? {
                     Some(action) => action,
-                    // It would only take an acceptance back.
+                    // An edit without a change would only take an acceptance back.
                     None => return Ok(Response::json(&self.reference(reviews, decide.index))),
                 }
             }
@@ -159,8 +159,8 @@ impl ReviewDesk {
         }
     }
 
-    /// Makes an edit, if it keeps the rules; `None` if it changes nothing. Without a new answer, the answer stays as it
-    /// stands.
+    /// The action of an edit that keeps the rules; `None` if it changes nothing. Without a new answer, the present
+    /// answer stays.
     fn edit(
         &self,
         reviews: &Reviews,
@@ -196,14 +196,14 @@ impl ReviewDesk {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many findings a reference has as it stands, if they were counted.
+    /// The number of findings of a reference at its present version, if they were counted.
     fn counted(&self, reviews: &Reviews, index: usize) -> Option<usize> {
         let (version, count) = self.counts().get(index).copied().flatten()?;
         (version == reviews.version(index)).then_some(count)
     }
 
-    /// Counts the findings of a few references from one on: index, version and count of each, and where to go on. It
-    /// is a piece of work that others can wait for.
+    /// Counts the findings of a few references from `from` on: index, version and count of each, and the index to go on
+    /// with. The work is limited, so that other requests can wait for it.
     fn count(&self, reviews: &Reviews, from: usize) -> Value {
         let (mut counts, mut counted, mut calls, mut next) = (Vec::new(), 0, 0, from);
         while next < self.in_file.len()
@@ -249,8 +249,8 @@ impl ReviewDesk {
         json!({ "sequence": reviews.len(), "references": changed.map(entry).collect::<Vec<_>>() })
     }
 
-    /// The picture at a path of the page: `image/INDEX`, or `result/INDEX/CALL/PART`. What is needed of the references
-    /// is copied, so that people decide while the picture is made.
+    /// The source of the picture at a path of the page: `image/INDEX`, or `result/INDEX/CALL/PART`. It is copied from
+    /// the references, so that people can decide while the picture is made.
     fn picture(&self, path: &str) -> Option<ImageSource> {
         let (kind, numbers) = path.split_once('/')?;
         let numbers: Vec<usize> =
@@ -276,17 +276,17 @@ impl ReviewDesk {
     }
 }
 
-/// The most references whose findings are counted at once, and the most that are told of.
+/// The most references whose findings are counted at once, and the most whose counts one answer has.
 const MOST_COUNTED: usize = 20;
 const MOST_TOLD: usize = 1000;
 
-/// No further reference is begun once those that were counted at once have so many calls.
+/// The number of calls in newly counted references after which one request counts no further reference.
 const MOST_CALLS: usize = 1000;
 
 /// The most tools that a page offers.
 const MOST_TOOLS: usize = 10_000;
 
-/// The image of a source.
+/// The response with the image of a source.
 pub(super) fn image(source: Option<ImageSource>, images: &Images, size: ImageSize) -> Response {
     match source.map(|source| images(source, size)) {
         None => Response::not_found(),

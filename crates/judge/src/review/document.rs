@@ -14,13 +14,13 @@ use super::findings::findings;
 use super::links::CallLinks;
 use super::reviews::Reviews;
 
-/// Longer arguments and answers of the file are shown in part and cannot be edited in the page, in bytes.
+/// The longest arguments and answers of the file that are shown in full and can be edited in the page, in bytes.
 const LONGEST_EDITABLE: usize = 200_000;
 
-/// The most pictures of a result.
+/// The most pictures that are shown of a result.
 const MOST_PICTURES: usize = 50;
 
-/// A reference of a file, as it stands, and how many findings it has; `in_file` is what was found in the file.
+/// A reference as it stands, and the number of its findings; `in_file` are the problems in its file.
 pub(super) fn reference(
     reviews: &Reviews,
     rules: &Rules,
@@ -72,7 +72,7 @@ pub(super) fn reference(
     Some((document, count))
 }
 
-/// The answer to be edited, letter for letter; `None` if it is too long for that.
+/// The answer to be edited, letter for letter; `None` if it is too long to edit.
 fn written_reply<'a>(revision: &'a Revision, of_file: Option<&'a str>) -> Option<&'a str> {
     match &revision.reply {
         Some(reply) => Some(reply),
@@ -80,8 +80,8 @@ fn written_reply<'a>(revision: &'a Revision, of_file: Option<&'a str>) -> Option
     }
 }
 
-/// A call of a reference as it stands, which was in a step of the file or was added. `result` is what it returned for
-/// its arguments.
+/// A call of a reference as it stands. `was_in` is its step in the file, `None` if it was added. `result` is the result
+/// for its arguments.
 fn call(
     rules: &Rules,
     (index, placed, was_in): (usize, &PlacedCall, Option<usize>),
@@ -110,7 +110,7 @@ fn call(
     })
 }
 
-/// A result: its words, and where the page gets its pictures.
+/// A result: its text, and the addresses of its pictures for the page.
 fn told_result(result: &Json, index: usize, call: usize) -> Value {
     let ReadResult { text, pictures } = read_result(result, MOST_PICTURES);
     let picture = |(part, picture): (usize, ResultPicture<'_>)| {

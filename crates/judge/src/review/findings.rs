@@ -1,5 +1,5 @@
-//! What the checks found in a reference: what the reader of its file, the catalog, the order of its calls, and
-//! `m3 judge` say against it. The rules themselves stand elsewhere.
+//! The findings on a reference: objections by the reader of its file, by the catalog, by the order of its calls, and by
+//! `m3 judge`. The rules themselves stand elsewhere.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ const MOST: usize = 100;
 /// The longest finding, in columns.
 const LONGEST: usize = 500;
 
-/// For each reference the warnings of `m3 validate` on it. Notes are left out: they say that all is well.
+/// For each reference its warnings and errors in `m3 validate`. Notes are left out: they say that all is well.
 pub(super) fn of_file(reviews: &Reviews, problems: &Problems) -> Vec<Vec<EditProblem>> {
     let mut by_reference = vec![Vec::new(); reviews.references().len()];
     for problem in problems.iter().filter(|problem| problem.severity > Severity::Note) {
@@ -38,23 +38,23 @@ pub(super) fn of_file(reviews: &Reviews, problems: &Problems) -> Vec<Vec<EditPro
     by_reference
 }
 
-/// What the checks found in a reference.
+/// The findings of the checks on a reference.
 #[derive(Debug)]
 pub(super) struct Findings {
-    /// What is shown.
+    /// The findings that are shown.
     pub(super) shown: Vec<EditProblem>,
-    /// How much more there is.
+    /// The number of findings that are not shown.
     pub(super) more: usize,
 }
 
 impl Findings {
-    /// How much was found.
+    /// The number of all findings.
     pub(super) fn count(&self) -> usize {
         self.shown.len() + self.more
     }
 }
 
-/// What is wrong with a reference as it stands, with these dependencies, and then what was found in its file.
+/// The findings on a reference as it stands, whose dependencies are `linked`, and then the problems in its file.
 pub(super) fn findings(
     subject: Subject<'_>,
     (revision, linked): (&Revision, &CallLinks),
@@ -82,7 +82,7 @@ fn of_answer(reference: &Trajectory, revision: &Revision) -> Option<EditProblem>
     revision.answer(reference).is_none().then(|| finding(None, "there is no answer"))
 }
 
-/// What the catalog says of the calls.
+/// The problems of the calls by the catalog.
 fn of_calls(subject: Subject<'_>, revision: &Revision, rules: &Rules) -> Vec<EditProblem> {
     let calls = subject.calls();
     let none = Json::Object(Vec::new());
@@ -95,8 +95,8 @@ fn of_calls(subject: Subject<'_>, revision: &Revision, rules: &Rules) -> Vec<Edi
     revision.steps.iter().flatten().flat_map(of_call).collect()
 }
 
-/// What `m3 judge` recorded against the run that the reference was made of. What it says of a call that was removed, or
-/// has other arguments now, is left out. Members of another form are ignored: anybody may have written the file.
+/// The objections that `m3 judge` recorded against the run of the reference. Objections to a call that was removed, or
+/// has other arguments now, are left out. Members of another form are ignored: anybody may have written the file.
 fn of_judge(reference: &Trajectory, revision: &Revision) -> Vec<EditProblem> {
     let Some(judge) = reference.get(Provenance::KEY) else { return Vec::new() };
     let chosen = member::<usize>(judge, "chosen");

@@ -13,13 +13,13 @@ use super::reviews::Reviews;
 use super::table::{COLUMNS, unguarded};
 use crate::spreadsheet;
 
-/// Something wrong with a line.
+/// A problem in a line of a table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct LineProblem {
     /// The line of the file, from 1; line 1 has the headings.
     pub line: u64,
-    /// What is wrong.
+    /// The problem in words.
     pub message: String,
 }
 
@@ -52,7 +52,7 @@ struct Group {
 struct CallLine {
     line: u64,
     step: u64,
-    /// Which call, from 0; `None` for one that has no number yet.
+    /// The number of the call, from 0; `None` for a new call without a number.
     call: Option<usize>,
     /// The tool of a call that is not in the file of references.
     tool: Option<String>,
@@ -155,7 +155,7 @@ fn columns(heads: &csv::StringRecord) -> Result<HashMap<&'static str, usize>, St
     }
 }
 
-/// Adds a line to those of its reference.
+/// Adds a line to the group of its reference.
 fn take(
     row: &Row<'_>,
     reviews: &Reviews,
@@ -191,7 +191,7 @@ fn take(
     differs.map_or(Ok(()), Err)
 }
 
-/// The call of a line of a reference with so many calls; `None` if the line has none.
+/// The call in a line; `None` if the line has none. `of_file` is the number of calls of the reference.
 fn call_line(row: &Row<'_>, of_file: usize) -> Result<Option<CallLine>, String> {
     const WRONG: &str =
         "step and call are numbers from 1; a call without a number is a new one, and needs a tool";
@@ -215,7 +215,7 @@ fn call_line(row: &Row<'_>, of_file: usize) -> Result<Option<CallLine>, String> 
 /// Finds the reference that a line names.
 struct Names<'a> {
     keys: HashMap<String, usize>,
-    /// By the id without leading zeros, if it is a number; `None` if several ids become the same.
+    /// References by their numeric ids without leading zeros; `None` if several ids become the same.
     numbers: HashMap<&'a str, Option<usize>>,
 }
 
@@ -277,7 +277,7 @@ impl Group {
         (steps.into_values().collect(), lines)
     }
 
-    /// The reference as the table has it; `before` if the table says nothing else.
+    /// The reference as the table has it; equal to `before` if the table changes nothing.
     fn revision(
         &self,
         reviews: &Reviews,
@@ -297,7 +297,7 @@ impl Group {
             };
             found.into_iter().map(problem).collect()
         };
-        // A table has no answers.
+        // A table has no answers, so the present answer stays.
         let revision =
             normal(reference, Revision { steps, reply: before.reply.clone() }).map_err(line_problems)?;
         if revision == *before {

@@ -30,9 +30,9 @@ const LOCK_WAIT: Duration = Duration::from_secs(10);
 /// Two calls that may be labelled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// Names the pair; unique among them.
+    /// The id of the pair, unique among the candidates.
     pub id: String,
-    /// Which reference it is from, among those given to [`LabelDesk::new`].
+    /// The index of its reference among those given to [`LabelDesk::new`].
     pub task: usize,
     /// The tool as `server/tool`.
     pub tool: String,
@@ -45,7 +45,7 @@ pub struct Candidate {
 /// Why a file of labels cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum LabelFileError {
-    /// It cannot be read or written.
+    /// The file cannot be read or written.
     #[error("failed to use `{path}`: {source}")]
     File {
         /// The file.
@@ -53,7 +53,7 @@ pub enum LabelFileError {
         /// The system's reason.
         source: io::Error,
     },
-    /// It is not a file of labels.
+    /// The file is not a file of labels.
     #[error(transparent)]
     Other(#[from] LabelsError),
 }
@@ -74,7 +74,7 @@ impl LabelFile {
     /// The file at `path`, which need not exist.
     ///
     /// # Errors
-    /// [`LabelFileError`] where it is something else.
+    /// [`LabelFileError`] if the file cannot be read or is something else.
     pub fn open(path: &Path) -> Result<Self, LabelFileError> {
         let file = Self { path: path.to_owned() };
         file.read()?;
@@ -164,7 +164,7 @@ struct SentLabel {
 }
 
 impl LabelDesk {
-    /// The desk for these pairs of calls of `references`; `source` is what the page says of where they come from.
+    /// Creates the desk for these pairs of calls of `references`. The page shows `source` as the origin of the pairs.
     #[must_use]
     pub fn new(
         candidates: Vec<Candidate>,

@@ -19,10 +19,10 @@ use m3_flow::{Dependency, SharedValue, dependencies};
 /// Which calls use results of others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallLinks {
-    /// In the order of the file, with the arguments of the arrangement. Added calls come after those of the file, to
-    /// find what they use; what uses them is found in the order of the arrangement.
+    /// The links in the order of the file, with the arguments of the arrangement. Added calls come after those of the
+    /// file, to find what they use; the calls that use them are found in the order of the arrangement.
     pub links: Vec<Link>,
-    /// In the order of the arrangement.
+    /// The links in the order of the arrangement.
     now: Vec<Link>,
 }
 
@@ -139,9 +139,9 @@ fn links_in(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
     dependencies(&chain).into_iter().filter_map(link).collect()
 }
 
-/// All objections to a [`normal`](super::arrangement::normal) arrangement: added calls of tools that there are not,
-/// arguments that were changed and do not fit their schema, calls that do not come after the calls whose results they
-/// use, or use results of removed calls.
+/// All objections to a [`normal`](super::arrangement::normal) arrangement: added calls of unknown tools, changed
+/// arguments that do not fit their schema, calls that do not come after the calls whose results they use, and calls
+/// that use results of removed calls.
 #[must_use]
 pub fn problems(subject: Subject<'_>, arrangement: &Arrangement, rules: &Rules) -> Vec<EditProblem> {
     let calls = subject.calls();
@@ -159,8 +159,8 @@ pub fn problems(subject: Subject<'_>, arrangement: &Arrangement, rules: &Rules) 
     problems
 }
 
-/// The objections to the order of an arrangement: calls that do not come after the calls whose results they use, or
-/// use results of removed calls. `linked` are its dependencies.
+/// The objections to the order of an arrangement: calls that do not come after the calls whose results they use, and
+/// calls that use results of removed calls. `linked` are the dependencies of the arrangement.
 #[must_use]
 pub fn misplaced_calls(
     subject: Subject<'_>,

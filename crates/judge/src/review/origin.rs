@@ -100,7 +100,7 @@ impl<'a> Subject<'a> {
         self.reference.calls().map(|(_, call)| call).collect()
     }
 
-    /// What one of [its calls](Self::calls) returned, from the reference's file or else from its run.
+    /// The result of one of [its calls](Self::calls), from the reference's file or else from its run.
     #[must_use]
     pub fn result(self, calls: &[&'a Call], call: usize) -> Option<&'a Json> {
         let recorded = calls.get(call).and_then(|call| call.result.as_ref());
@@ -138,7 +138,7 @@ impl Subject<'_> {
 }
 
 impl Origin {
-    /// Reads what a reference says about its run. Parts that do not fit the reference are ignored.
+    /// Reads what the provenance in a reference records about its run. Parts that do not fit the reference are ignored.
     #[must_use]
     pub fn of(reference: &Trajectory) -> Self {
         let Some(recorded) = chosen(reference) else { return Self::default() };
@@ -214,7 +214,7 @@ fn chosen(reference: &Trajectory) -> Option<RecordedOrigin> {
     serde_json::from_value(runs.get(usize::try_from(*chosen).ok()?)?.to_value()?).ok()
 }
 
-/// The values made safe to show: anybody may have written the file.
+/// A value that is safe to show: anybody may have written the file.
 fn made_safe(value: SharedValue) -> SharedValue {
     let mut made = value;
     made.value = shortened(&made.value, 100);
@@ -223,8 +223,8 @@ fn made_safe(value: SharedValue) -> SharedValue {
     made
 }
 
-/// Looks for the results of all references. Only files that a reference names are opened, and only the calls of a
-/// trajectory with the hash in the reference are taken from them.
+/// Looks for the results of all references. Opens only files that a reference names, and takes results only from a
+/// trajectory with the hash in the reference.
 pub(super) fn find_runs(references: &[Trajectory], origins: &mut [Origin], folder: &Path) {
     let mut files: HashMap<String, Vec<TrajectoryFile>> = HashMap::new();
     for (reference, origin) in references.iter().zip(origins) {
@@ -244,13 +244,13 @@ pub(super) fn find_runs(references: &[Trajectory], origins: &mut [Origin], folde
     }
 }
 
-/// Where a run of `m3 run` works on a task.
+/// The folder in which a run of `m3 run` works on a task.
 fn workspace(predictions: &Path, run: &Trajectory) -> PathBuf {
     let repeat = run.repeat().and_then(|repeat| u32::try_from(repeat).ok()).unwrap_or(1);
     folder_of(predictions).join("workspaces").join(task_file_name(&run.id, repeat))
 }
 
-/// The files that a name may stand for.
+/// The files that a name may stand for: in the working folder and in `folder`.
 fn opened(name: &str, folder: &Path) -> Vec<TrajectoryFile> {
     if name == "-" {
         return Vec::new();

@@ -52,7 +52,7 @@ enum Choice {
 }
 
 impl PairsDesk {
-    /// The desk; `source` is what the page says of where the pairs come from.
+    /// Creates the desk; the page shows `source` as the origin of the pairs.
     #[must_use]
     pub fn new(pairs: Pairs, images: Images, source: &str, name: &str) -> Self {
         Self { pairs, images, source: visible(source, false).into_owned(), name: name.to_owned() }
@@ -90,7 +90,7 @@ impl PairsDesk {
         Some(json!({
             "index": index,
             "question": original.question.as_deref().or(reconstructed.question.as_deref()).map(passage),
-            // Only of the reference: a prediction could otherwise choose which of the reader's files to show.
+            // Only the image of the reference: a prediction could otherwise choose which of the reader's files to show.
             "image": reconstructed.image.as_deref().map(|path| shortened(path, 300)),
             "reply": reply.map(passage),
             "left": left,
@@ -140,7 +140,7 @@ impl PairsDesk {
     }
 }
 
-/// The calls of a side, without anything else.
+/// The calls of a side, by step: only tools, arguments and, if both sides have them, results.
 fn steps(side: &Trajectory, has_results: bool) -> Vec<Vec<Value>> {
     let call = |call: &Call| {
         let arguments = call

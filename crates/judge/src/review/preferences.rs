@@ -1,4 +1,4 @@
-//! Pairs of an original and a reconstructed trajectory, and which of both people prefer (M³-Bench, section 6.4).
+//! Pairs of an original and a reconstructed trajectory, and people's preferences (M³-Bench, section 6.4).
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -21,24 +21,24 @@ pub const PREFERENCE_SCHEMA: &str = "m3.preference/1";
 
 const KIND: Kind = Kind { name: "file of preferences", schema: None, elsewhere: ELSEWHERE };
 
-/// What one person prefers: a line of the file beside the references.
+/// The preference of one person: a line of the file beside the references.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "m3.preference/1")]
 pub struct Preference {
     /// `m3.preference/1`.
     pub schema: String,
-    /// The task.
+    /// The id of the task.
     pub id: String,
-    /// SHA-256, in hexadecimal, of what people judge of both trajectories, as they were. Of all of both in lines of
-    /// versions that did not tell them apart.
+    /// SHA-256, in hexadecimal, of the parts of both trajectories that people judge, as they were. In lines of older
+    /// versions it is the hash of both whole trajectories.
     pub pair: String,
-    /// The person.
+    /// The name of the person.
     pub name: String,
-    /// When, as RFC 3339 in UTC.
+    /// The time of the preference, as RFC 3339 in UTC.
     pub time: String,
-    /// Which one stood on the left.
+    /// The trajectory on the left.
     pub left: Version,
-    /// Which one was preferred; `None` for a tie.
+    /// The preferred trajectory; `None` for a tie.
     pub preferred: Option<Version>,
     /// A remark; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -49,13 +49,13 @@ pub struct Preference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Version {
-    /// As the model ran it.
+    /// The trajectory that the model ran.
     Original,
-    /// As the judge or a person made it of that.
+    /// The trajectory that the judge or a person made of the original.
     Reconstructed,
 }
 
-/// How often each was preferred.
+/// The number of preferences for each trajectory of a pair.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// How often the reconstructed trajectory was preferred.
@@ -108,7 +108,7 @@ pub fn preferences_path(references: &Path) -> PathBuf {
 }
 
 impl Pairs {
-    /// Pairs of an original and a reconstructed trajectory of one task, with the preferences of a file.
+    /// Opens the file of preferences for pairs of an original and a reconstructed trajectory of one task.
     ///
     /// # Errors
     /// [`JournalError`], of the file.

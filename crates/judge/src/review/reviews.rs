@@ -19,7 +19,7 @@ const KIND: Kind = Kind { name: "file of decisions", schema: None, elsewhere: EL
 /// The decisions on one reference.
 #[derive(Debug, Clone, Default)]
 struct DecisionsOnReference {
-    /// How many decisions there were, including undone ones.
+    /// The number of decisions that were not set aside, including undone ones.
     version: u64,
     /// The decisions that count, by their places in the file.
     stack: Vec<usize>,
@@ -36,7 +36,7 @@ pub struct Reviews {
     indices: HashMap<String, usize>,
     standings: Vec<DecisionsOnReference>,
     store: SharedJournal<Decision>,
-    /// How many lines of the file are in `standings` already.
+    /// The number of lines of the file that `standings` includes.
     folded: usize,
     /// The number of decisions on other references than these.
     foreign: usize,
@@ -49,7 +49,7 @@ pub fn store_path(references: &Path) -> PathBuf {
 }
 
 impl Reviews {
-    /// References with the decisions of a file; their ids should differ.
+    /// Opens references with the decisions of a file; the ids of the references should differ.
     ///
     /// # Errors
     /// [`JournalError`], of the file.
@@ -90,7 +90,7 @@ impl Reviews {
         self.digests[index].key()
     }
 
-    /// The index of a reference.
+    /// The index of the reference with an id.
     #[must_use]
     pub fn find(&self, id: &str) -> Option<usize> {
         self.indices.get(id).copied()
@@ -108,7 +108,7 @@ impl Reviews {
         self.foreign
     }
 
-    /// The number of decisions on all references.
+    /// The number of decisions in the file, including those on other references.
     #[must_use]
     pub fn len(&self) -> usize {
         self.folded
@@ -165,7 +165,7 @@ impl Reviews {
         self.standings[index].version
     }
 
-    /// The decision that counts.
+    /// The newest decision that counts.
     #[must_use]
     pub fn last(&self, index: usize) -> Option<&Decision> {
         self.counting(index).next_back()
@@ -284,7 +284,7 @@ fn wrong(path: &Path, place: usize, message: &str) -> JournalError {
     }
 }
 
-/// Another person decided first, or the person has seen decisions that are not in the file.
+/// The error if another person decided first, or if the person has seen decisions that are not in the file.
 fn conflict(newest: Option<&Decision>, base: u64) -> DecideError {
     newest.map_or(DecideError::Unseen { base }, |newest| DecideError::Conflict {
         name: newest.name.clone(),

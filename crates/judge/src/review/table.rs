@@ -13,9 +13,9 @@ use m3_trajectory::json::Keys;
 use super::reviews::Reviews;
 
 /// The columns. `call` counts the calls of the reference in the file of references from 1, whatever step they are in
-/// now, and then those that were added; only of these `tool` is read back. `name` and `time` say who decided and when,
-/// and `version` how many decisions there had been. `reference` names the reference by its content: spreadsheets turn
-/// an id such as `00050000` into a number.
+/// now, and then the added calls; `tool` is read back for added calls only. `name` and `time` are the person and the
+/// time of the last decision, and `version` is the number of decisions so far. `reference` names the reference by its
+/// content: spreadsheets turn an id such as `00050000` into a number.
 pub const COLUMNS: [&str; 11] =
     ["id", "step", "call", "tool", "arguments", "decision", "note", "name", "time", "version", "reference"];
 

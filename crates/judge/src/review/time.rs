@@ -12,7 +12,7 @@ pub fn now() -> String {
     rfc3339(now.as_secs())
 }
 
-/// Seconds since 1970; what is beyond the last year of RFC 3339 is the last second of it.
+/// Seconds since 1970 as RFC 3339; later times become the last second of its last year.
 fn rfc3339(seconds: u64) -> String {
     let since = SignedDuration::from_secs(seconds.try_into().unwrap_or(i64::MAX));
     let time = date(1970, 1, 1).at(0, 0, 0, 0).saturating_add(since);

@@ -16,26 +16,26 @@ use crate::asking::{AskedModel, NoReply, reason_of_failure};
 pub struct SameAsker<'a> {
     /// The model.
     pub model: &'a Model,
-    /// How it replies.
+    /// The settings of its replies.
     pub settings: &'a Settings,
-    /// Requests at once; the model's own limit may be lower.
+    /// The most requests at once; the model's own limit may be lower.
     pub workers: usize,
     /// Once it is cancelled nothing more is asked, and replies under way are waited for a moment.
     pub stop: &'a CancellationToken,
-    /// Gets each failed try.
+    /// Receives each failed try of a request.
     pub told: &'a (dyn Fn(Retry) + Send + Sync),
-    /// Gets how many questions are done, of how many.
+    /// Receives the number of questions that are done, and the number of all questions.
     pub done: &'a (dyn Fn(usize, usize) + Sync),
 }
 
-/// What came of all pairs.
+/// The replies to the questions about all pairs.
 #[derive(Debug, Default)]
 pub struct AskedPairs {
     /// The replies to each pair, in the order of the pairs.
     pub replies: Vec<PairReplies>,
-    /// How many requests were answered.
+    /// The number of requests that were answered.
     pub answered: usize,
-    /// The tokens that this took.
+    /// The tokens of all requests.
     pub usage: Usage,
     /// Why requests got no reply or one that cannot be read, each reason once, in the order of the pairs.
     pub problems: Vec<String>,
@@ -43,7 +43,7 @@ pub struct AskedPairs {
     pub is_interrupted: bool,
 }
 
-/// What came of a question.
+/// The result of a question.
 struct Outcome {
     said: PairReply,
     usage: Usage,
@@ -57,7 +57,7 @@ impl SameAsker<'_> {
         let mut questions = Questions::default();
         let places: Vec<Option<[usize; 2]>> = pairs.iter().map(|pair| questions.add(pair)).collect();
         let total = questions.all.len();
-        // The key may be repeated by a reply, and is hidden before anything of the reply is kept.
+        // A reply may repeat the key, so the key is hidden before anything of the reply is kept.
         let redactor = match self.model.redactor_with([]) {
             Ok(redactor) => redactor,
             Err(error) => {
@@ -99,7 +99,7 @@ impl SameAsker<'_> {
         asked
     }
 
-    /// What comes of one question; none if asking was stopped.
+    /// The result of one question; `None` if asking was stopped.
     async fn outcome(
         &self,
         question: &Question,
@@ -125,7 +125,8 @@ impl SameAsker<'_> {
             settings: self.settings.clone(),
             ..Request::default()
         };
-        // The mark stands for what is shown, so a recording that is continued with other pairs keeps those of before.
+        // The mark depends on the question's text, so a recording that is continued with other pairs keeps its earlier
+        // ones.
         let scope = Scope { task: question.mark.clone(), repeat: 1, attempt: 1, workspace: None };
         let Self { model, stop, told: on_retry, .. } = *self;
         let model = AskedModel { model, breaker, on_retry, stop };
@@ -154,7 +155,7 @@ struct Questions {
 }
 
 impl Questions {
-    /// The places of the questions about a pair in both orders; none if they are too long.
+    /// The indices of the questions about a pair in both orders; `None` if they are too long.
     fn add(&mut self, pair: &CallsToCompare<'_>) -> Option<[usize; 2]> {
         let [first, second] = [pair.question(false)?, pair.question(true)?];
         Some([first, second].map(|question| {

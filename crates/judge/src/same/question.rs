@@ -6,22 +6,22 @@ use m3_trajectory::json::{Json, Keys};
 
 use crate::fence::Fence;
 
-/// Longer questions are not asked, in bytes: some 15 000 tokens. Calls are never cut, because what tells them apart may
-/// be in the part that is cut off.
+/// The longest question that is asked, in bytes: some 15 000 tokens. Calls are never cut, because they may differ only
+/// in the part that is cut off.
 const LONGEST: usize = 60_000;
 
-/// Two calls of one tool, and what is known of them.
+/// Two calls of one tool, and their known context.
 #[derive(Debug, Clone, Copy)]
 pub struct CallsToCompare<'p> {
     /// The tool as `server/tool`.
     pub tool: &'p str,
     /// The arguments of both calls.
     pub arguments: [&'p Json; 2],
-    /// What the user asked, where it is known.
+    /// The user's question, where it is known.
     pub question: Option<&'p str>,
     /// The argument that differs most, where it is known.
     pub argument: Option<&'p str>,
-    /// The schema of the tool's arguments, where it is known; that of the argument is shown.
+    /// The schema of the tool's arguments, where it is known. Only its part for `argument` is shown.
     pub schema: Option<&'p Json>,
 }
 
@@ -36,7 +36,7 @@ struct Pair<'a> {
     parts: &'a [Part],
 }
 
-/// A part of what is shown, between lines that begin and end it.
+/// A part of the question, between lines that begin and end it.
 struct Part {
     name: &'static str,
     text: String,
@@ -47,7 +47,7 @@ struct Part {
 pub(super) struct Question {
     /// The message.
     pub(super) text: String,
-    /// The mark of its fence, made from what is shown.
+    /// The mark of the fence around the parts, made from their texts.
     pub(super) mark: String,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn instructions() -> String {
 }
 
 impl CallsToCompare<'_> {
-    /// The question about both calls, in this order or with the calls swapped; none if it would be too long.
+    /// The question about both calls, in this order or with the calls swapped; `None` if it would be too long.
     pub(super) fn question(&self, is_swapped: bool) -> Option<Question> {
         let Self { tool, arguments: [a, b], question, argument, schema } = *self;
         let [a, b] = if is_swapped { [b, a] } else { [a, b] };
@@ -150,7 +150,7 @@ mod tests {
             "{text}"
         );
         assert!(!text.lines().any(|line| line.starts_with("They are the same")), "{text}");
-        // The instructions have nothing of the calls, and the same question is made again for a replay.
+        // The same calls give the same question, so that a replay finds its reply.
         assert_eq!(calls.question(false).unwrap().mark, mark);
         let long = Json::String("x".repeat(LONGEST + 1));
         assert_eq!(CallsToCompare { arguments: [&long, &b], ..calls }.question(false), None);

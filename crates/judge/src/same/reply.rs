@@ -1,40 +1,40 @@
-//! What a model says of a pair of calls, read strictly, and what both orders come to.
+//! The opinions of a model on a pair of calls, read strictly, and the answer that both orders give.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::strict::{object, reason};
 
-/// What a model says of two calls in one order.
+/// A model's opinion on two calls in one order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SameOpinion {
-    /// Whether they ask for the same.
+    /// Whether the calls ask for the same.
     pub same: bool,
-    /// Why, as the model says it.
+    /// The reason, in the model's words.
     pub reason: String,
 }
 
-/// What a model says of a pair of calls in both orders.
+/// The answer of a model on a pair of calls, from both orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PairAnswer {
-    /// In both orders that they ask for the same.
+    /// The calls ask for the same, in both orders.
     Same,
-    /// In both orders that they do not.
+    /// The calls do not ask for the same, in both orders.
     Different,
-    /// One thing in one order and the other in the other.
+    /// The model's opinions in the two orders differ.
     Disagreement,
     /// At least one reply cannot be read.
     Unreadable,
     /// At least one request got no reply.
     NoReply,
-    /// Nothing: the calls are too long to be shown.
+    /// No request was made: the calls are too long to be shown.
     TooLong,
 }
 
 impl PairAnswer {
-    /// Its name in reports.
+    /// The name of the answer in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -51,13 +51,13 @@ impl PairAnswer {
 /// The replies to a pair in both orders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PairReplies {
-    /// What they come to.
+    /// The answer that both replies give.
     pub answer: PairAnswer,
-    /// What was said in each order, the given one first; none where there is no reply that can be read.
+    /// The opinions in both orders, that in the given order first; `None` without a reply that can be read.
     pub opinions: [Option<SameOpinion>; 2],
 }
 
-/// What came of one question.
+/// The reply to one question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PairReply {
     /// An opinion.
@@ -75,7 +75,7 @@ pub(super) fn opinion(reply: &str) -> Result<SameOpinion, String> {
 }
 
 impl PairReplies {
-    /// What the replies in both orders come to.
+    /// The answer and the opinions from the replies in both orders.
     pub(super) fn of(said: [PairReply; 2]) -> Self {
         let answer = match &said {
             [PairReply::Nothing, _] | [_, PairReply::Nothing] => PairAnswer::NoReply,

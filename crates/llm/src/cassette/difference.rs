@@ -12,7 +12,7 @@ use super::read::Reader;
 use super::record::Recording;
 use super::{Entry, RequestEntry, as_given};
 
-/// How much of a differing text is shown, from a little before the first difference.
+/// The longest differing text that is shown, in columns, from a little before the first difference.
 const SHOWN: usize = 120;
 
 /// The first difference of two requests.
@@ -47,8 +47,8 @@ pub(super) fn describe(path: &Path, recording: &Recording) -> String {
     }
 }
 
-/// How near a recorded request is: whether it has the same path, for how many bytes it is the same, and how much its
-/// length differs.
+/// The nearness of a recorded request: whether it has the same path, the number of equal bytes at the beginning, and
+/// the difference in length.
 type Nearness = (bool, usize, Reverse<usize>);
 
 /// The request of the same task with the longest common beginning; of several, the one nearest in length.

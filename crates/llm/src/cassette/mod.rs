@@ -6,9 +6,9 @@
 //! {"schema":"m3.cassette/1","model":"openai:gpt-5","created_by":"m3 0.1.0"}
 //! ```
 //!
-//! Every other line is a try at asking the model (`"kind":"model"`), a call of a tool (`"call"`), the tools that were
-//! offered (`"catalog"`, where they are others than before) or the beginning of a further recording into the same file (`"session"`), written at once
-//! when it has ended:
+//! Every other line is a try at asking the model (`"kind":"model"`), a call of a tool (`"call"`), the offered tools
+//! (`"catalog"`, if they have changed) or the beginning of a further recording into the same file (`"session"`),
+//! written at once when it has ended:
 //!
 //! ```json
 //! {"kind":"model","scope":{"task":"t1","repeat":1,"attempt":1},"request":{"sha256":"..","path":"chat/completions",
@@ -17,10 +17,11 @@
 //!  "waited_milliseconds":0}
 //! ```
 //!
-//! A try without an answer has `error` instead of `status` and `reply`; `then` says what was done: `end`, `retry` or
-//! `{"give_up": why}`. A call without a result has `error` as well. In requests, `sha256:..` replaces images and
-//! `{workspace}` the workspace's path ([`workspace`]), so that the same request is recognized anywhere. Results of
-//! tools are complete, images included, so that a replay gives what the tool gave. Secrets are replaced by `***`.
+//! A try without an answer has `error` instead of `status` and `reply`; `then` is the action after the try: `end`,
+//! `retry`, `{"give_up": why}` or `{"leave_alone": why}`. A call without a result has `error` as well. In requests,
+//! `sha256:..` replaces images and `{workspace}` the workspace's path ([`workspace`]), so that the same request is
+//! recognized anywhere. Results of tools are complete, images included, so that a replay gives what the tool gave.
+//! Secrets are replaced by `***`.
 
 mod difference;
 mod play;
@@ -49,8 +50,8 @@ use super::{ModelName, Scope};
 /// The value of `schema` in the first line.
 pub const SCHEMA: &str = "m3.cassette/1";
 
-/// Values that are nested deeper are kept as text: a line is nested deeper than its values, and readers have limits
-/// (`serde_json`: 128).
+/// The deepest nesting of values that are kept as JSON; deeper ones are kept as text. A line is nested deeper than its
+/// values, and readers have limits (`serde_json`: 128).
 const MAX_DEPTH: usize = 100;
 
 /// One try at a request.
@@ -58,7 +59,7 @@ const MAX_DEPTH: usize = 100;
 pub(crate) struct Try {
     /// The HTTP status; `None` without an answer.
     pub(crate) status: Option<u16>,
-    /// The headers that matter.
+    /// The headers that decide the next action.
     pub(crate) headers: BTreeMap<String, String>,
     /// The body; `None` without an answer.
     pub(crate) body: Option<Vec<u8>>,
@@ -125,10 +126,10 @@ pub enum CassetteError {
     NotACassette {
         /// The file.
         path: PathBuf,
-        /// The missing part.
+        /// The reason.
         reason: String,
     },
-    /// A line of it is broken.
+    /// A line of the cassette is broken.
     #[error("line {line} of the cassette `{}` cannot be read: {reason}", path.display())]
     Line {
         /// The file.
@@ -171,7 +172,7 @@ pub enum CassetteError {
         /// The file.
         path: PathBuf,
     },
-    /// Another process records into it.
+    /// Another process records into the cassette.
     #[error("another process records into the cassette `{}`\nhint: wait for its end, or name another file", path.display())]
     Locked {
         /// The file.
@@ -240,14 +241,13 @@ struct ModelEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Then {
-    /// Nothing: the reply was good, or so bad that asking again is of no use, or all tries were made.
+    /// No action: the reply was good, or asking again is of no use, or all tries were made.
     End,
     /// The model was asked again.
     Retry,
-    /// The model would have been asked again, but for this reason was not.
+    /// The model was not asked again, for this reason.
     GiveUp(String),
-    /// For this reason the model was not asked again, and no other request would be answered either while any request
-    /// waits.
+    /// The model was not asked again, for this reason: the provider wants a longer pause than any request waits.
     LeaveAlone(String),
 }
 

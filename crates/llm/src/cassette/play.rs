@@ -16,7 +16,7 @@ use super::{
 };
 use crate::Scope;
 
-/// What to do about a request that was not recorded.
+/// The hint for a request that was not recorded.
 const HINT_CHANGED: &str = "hint: what is asked has changed since it was recorded, or the recording was cut short; record it again with `--record`";
 
 /// A cassette that is replayed.
@@ -31,16 +31,16 @@ pub struct Cassette {
     summary: CassetteSummary,
 }
 
-/// The content of a cassette, counted.
+/// The numbers of records in a cassette.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CassetteSummary {
-    /// Tasks with at least one record.
+    /// The number of tasks with at least one record.
     pub tasks: usize,
-    /// Requests to the model that were completed, including interrupted and repeated ones.
+    /// The number of completed requests to the model, including repeated ones; interrupted requests do not count.
     pub requests: usize,
-    /// Tries at these requests, failed ones included.
+    /// The number of tries at requests, including failed ones and those of interrupted requests.
     pub tries: usize,
-    /// Calls of tools.
+    /// The number of calls of tools.
     pub calls: usize,
     /// Lines that are cut off and ignored, from 1: the process that wrote them was interrupted, or the file is
     /// damaged.
@@ -125,7 +125,7 @@ impl Cassette {
         self.calls.add(content, entry.scope.clone(), entry);
     }
 
-    /// The first line.
+    /// The first line of the cassette.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
@@ -138,7 +138,7 @@ impl Cassette {
         self.catalog.as_ref()
     }
 
-    /// The content, counted.
+    /// The numbers of records in the cassette.
     #[must_use]
     pub fn summary(&self) -> &CassetteSummary {
         &self.summary
@@ -148,7 +148,7 @@ impl Cassette {
     /// results that were recorded for it, in order.
     ///
     /// # Errors
-    /// None was recorded for this repetition of the task; the error says for which others it was.
+    /// [`Others`] for which a result was recorded, if none was recorded for this repetition of the task.
     pub fn call(
         &self,
         scope: &Scope,
@@ -175,7 +175,7 @@ impl Cassette {
     /// The recorded answer to the same request.
     ///
     /// # Errors
-    /// None was recorded for this repetition of the task; the error says what differs.
+    /// A description of what differs, if no answer was recorded for this repetition of the task.
     pub(crate) fn exchange(&self, recording: &Recording) -> Result<Arc<Exchange>, String> {
         let exchange =
             self.exchanges.next(recording.content, &(&recording.scope).into(), &self.last_attempts);
@@ -195,7 +195,7 @@ impl Cassette {
         Ok(Arc::new(exchange))
     }
 
-    /// The file.
+    /// The path of the cassette.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -10,10 +10,10 @@ use m3_support::unpack::GzipReader;
 
 use super::{CassetteError, Entry, Header, SCHEMA};
 
-/// The longest line: a reply and the request before it.
+/// The longest line, in bytes: a reply and the request before it.
 const MAX_LINE: u64 = 256 << 20;
 
-/// The longest cassette, uncompressed.
+/// The longest cassette, in bytes, uncompressed.
 const MAX_CASSETTE: u64 = 16 << 30;
 
 /// A cassette that is being read line by line.

@@ -21,7 +21,7 @@ use super::{
 use crate::Scope;
 use crate::wires::WireRequest;
 
-/// The longest first line.
+/// The longest first line, in bytes.
 const MAX_HEADER: u64 = 64 << 10;
 
 /// The beginning of a catalog's line, as [`line_of`] writes it.
@@ -183,7 +183,7 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// For a request that was written with hashes instead of images.
+    /// The recording of a request that was written with hashes instead of images.
     pub(crate) fn new(scope: &Scope, request: WireRequest, recorder: Option<&Recorder>) -> Self {
         let workspace = Workspace::new(scope.workspace.as_deref());
         let path = request.path.clone();
@@ -198,7 +198,7 @@ impl Recording {
 }
 
 impl Recorder {
-    /// Records a try at asking the model and what was done afterwards.
+    /// Records a try at asking the model and the action after it.
     ///
     /// # Errors
     /// [`CassetteError::Write`] if this or an earlier record could not be written.
@@ -237,7 +237,7 @@ impl Recorder {
     }
 }
 
-/// A body as JSON if it is an object or a list, else as text. Either way the same is read from it.
+/// A body as JSON if it is an object or a list, else as text. [`reply_body`] makes an equivalent body of either.
 fn reply_value(body: &[u8]) -> Value {
     match serde_json::from_slice(body) {
         Ok(value @ (Value::Object(_) | Value::Array(_))) => match shallow(value) {

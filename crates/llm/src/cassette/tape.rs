@@ -20,16 +20,16 @@ pub(super) struct Tape<T> {
 /// answer is not replayed: the answer to one repetition does not tell what another one would get.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Others {
-    /// For no other.
+    /// No other repetition or task has the answer.
     None,
-    /// For other repetitions of the task.
+    /// Other repetitions of the task have the answer.
     Repeats {
         /// The repetitions, from 1, in order.
         recorded: Vec<u32>,
         /// The repetition that asks.
         asked: u32,
     },
-    /// For another task.
+    /// Another task has the answer.
     Task {
         /// The first task that has it.
         recorded: String,
@@ -103,7 +103,7 @@ impl<T> Tape<T> {
     /// counts.
     ///
     /// # Errors
-    /// For which others it was recorded.
+    /// [`Others`] for which the answer was recorded, if it was not recorded for this repetition of the task.
     pub(super) fn next(
         &self,
         content: ContentHash,
@@ -130,7 +130,7 @@ impl<T> Tape<T> {
     }
 }
 
-/// For which others these answers were recorded, none of which belongs to this scope.
+/// The [`Others`] of these recorded answers, none of which belongs to this scope.
 fn others<'a>(recorded: impl Iterator<Item = &'a ScopeEntry>, scope: &ScopeEntry) -> Others {
     let (mut repeats, mut task) = (BTreeSet::new(), None);
     for recorded in recorded {

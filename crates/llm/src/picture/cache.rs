@@ -36,13 +36,13 @@ struct Shelf {
     clock: u64,
 }
 
-/// Filled by the first thread that needs the picture, while others wait for it.
+/// The place for a picture, filled by the first thread that needs the picture, while others wait for it.
 type Slot = Arc<Mutex<Option<Arc<Picture>>>>;
 
 #[derive(Debug)]
 struct Place {
     slot: Slot,
-    /// 0 until the picture is there.
+    /// The memory of the picture, in bytes; 0 until the picture is there.
     bytes: usize,
     used: u64,
 }

@@ -1,4 +1,4 @@
-//! Writing an image as PNG or JPEG of at most so many bytes.
+//! Writes an image as PNG or JPEG of limited size.
 
 use std::borrow::Cow;
 
@@ -8,18 +8,18 @@ use image::{DynamicImage, GrayImage, ImageEncoder, ImageResult, Rgb, RgbImage};
 
 use super::scale;
 
-/// Quality of photographs, of 100.
+/// The JPEG quality of photographs, at most 100.
 const QUALITY: u8 = 90;
 
 /// Qualities that are tried if the file is too large, best first.
 const LOWER_QUALITIES: [u8; 3] = [80, 65, 50];
 
-/// Smaller images are not made, in pixels of the longest side.
+/// The longest side below which no image is made smaller, in pixels.
 const SMALLEST_SIDE: u32 = 16;
 
 /// An image to be written.
 pub(super) struct Source {
-    /// Whether it was a JPEG.
+    /// Whether the image was a JPEG.
     pub(super) is_photo: bool,
     /// The size before scaling, as shown.
     pub(super) size: (u32, u32),
@@ -118,7 +118,7 @@ impl Source {
         Ok(bytes)
     }
 
-    /// `opaque` is 8-bit gray or RGB.
+    /// Writes `opaque`, which is 8-bit gray or RGB, as JPEG.
     fn jpeg(&self, opaque: &DynamicImage, quality: u8) -> ImageResult<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut encoder = JpegEncoder::new_with_quality(&mut bytes, quality);

@@ -14,7 +14,7 @@ use super::encode::EncodingProblem;
 /// Why an image is not shown to a model. Every message names the image and says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum PictureError {
-    /// A folder, a device, a pipe.
+    /// The path is a folder, a device or a pipe.
     #[error("`{name}` is not a file\nhint: name an image file")]
     NotAFile {
         /// The image.
@@ -52,13 +52,13 @@ pub enum PictureError {
         name: String,
         /// The type of the file, such as `image/png`.
         found: &'static str,
-        /// Where decoding stopped.
+        /// The decoder's reason, made safe to show.
         reason: String,
-        /// The place where decoding stopped.
+        /// The decoder's error; `None` if the file ends too early.
         #[source]
         source: Option<Box<ImageError>>,
     },
-    /// Reading or decoding it would take too much time or memory.
+    /// Reading or decoding the image would take too much time or memory.
     #[error("`{name}` is too large: {found}\nhint: scale it down; {LARGEST}")]
     TooLarge {
         /// The image.
@@ -66,7 +66,7 @@ pub enum PictureError {
         /// The size that is too large.
         found: String,
     },
-    /// Even its smallest form has more bytes than the wire accepts.
+    /// Even the smallest form of the image has more bytes than the wire accepts.
     #[error("`{name}` cannot be made as small as {max_bytes} bytes\nhint: raise the limit")]
     CannotFit {
         /// The image.
@@ -90,7 +90,7 @@ const LARGEST: &str = "at most 16384 pixels a side, 120 million pixels, 512 MiB 
                        are read";
 
 impl PictureError {
-    /// An error of reading; `bytes` are those of the image, if they were read.
+    /// The error for a failure of reading; `bytes` are those of the image, if they were read.
     pub(super) fn new(name: &str, bytes: &[u8], error: ImageFileError) -> Self {
         let name = shown(name);
         match error {
@@ -123,18 +123,18 @@ impl PictureError {
         }
     }
 
-    /// An image of no pixels.
+    /// The error for an image without pixels.
     pub(super) fn empty(name: &str) -> Self {
         Self::Empty { name: shown(name) }
     }
 
-    /// An image whose file ends too early.
+    /// The error for an image whose file ends too early.
     pub(super) fn cut_off(name: &str, found: &'static str) -> Self {
         let reason = "the file ends before the image does".to_owned();
         Self::Damaged { name: shown(name), found, reason, source: None }
     }
 
-    /// An error of writing.
+    /// The error for a failure of writing.
     pub(super) fn encoding(name: &str, problem: EncodingProblem) -> Self {
         let name = shown(name);
         match problem {

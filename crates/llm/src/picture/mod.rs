@@ -23,11 +23,10 @@ use m3_support::text::hexadecimal;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-/// Larger images are refused, in pixels: 120 million of 8-bit RGB with transparency are 480 MB, which is what
-/// decoding may take.
+/// The most pixels of an image: 120 million of 8-bit RGB with transparency are 480 MB, which is what decoding may take.
 const MOST_PIXELS: u64 = 120_000_000;
 
-/// Larger color profiles are left out when an image is re-encoded, in bytes.
+/// The largest color profile that is kept when an image is re-encoded, in bytes.
 const LARGEST_PROFILE: usize = 1 << 20;
 
 /// A picture, ready to be sent.
@@ -76,7 +75,7 @@ impl Picture {
         Self::from_bytes(&name, bytes, limits)
     }
 
-    /// Prepares an image that is in memory, such as one that a tool returned. `name` is what errors call it.
+    /// Prepares an image that is in memory, such as one that a tool returned. Errors call it `name`.
     ///
     /// # Errors
     /// The errors of [`Picture::open`].
@@ -88,7 +87,7 @@ impl Picture {
             return Err(PictureError::empty(name));
         }
         let profile = opened.color_profile().filter(|profile| profile.len() <= LARGEST_PROFILE);
-        // Reserved until the image is scaled: the scaled one hardly counts.
+        // The memory is reserved until the image is scaled: the scaled image needs little.
         let room = room::take(opened.decoded_bytes());
         let image = opened.decode(MOST_PIXELS).map_err(failed)?;
         if facts.format == ImageFormat::Jpeg && !complete::jpeg_has_end(&bytes) {

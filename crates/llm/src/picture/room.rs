@@ -2,7 +2,7 @@
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// All images that are being decoded, in bytes. A larger one is decoded alone.
+/// The memory for all images that are being decoded, in bytes. A larger image is decoded alone.
 const ALL: u64 = 128 << 20;
 
 static TAKEN: Mutex<u64> = Mutex::new(0);

@@ -13,15 +13,15 @@ use super::writing::{self, NOTHING, SentAnswer, SentCall, Turn};
 use super::{ImageData, ReplyError, Target, Wire, WireRequest, blocks};
 use crate::{Assistant, Part, Picture, Reply, Request, RequestLimits, StopReason, WireKind};
 
-/// The wire.
+/// The wire of Anthropic messages.
 #[derive(Debug)]
 pub(super) struct Anthropic;
 
-/// Where tokens are counted: "Prompt caching".
+/// The keys of the token counts (source: "Prompt caching").
 const TOKENS: [&str; 4] =
     ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"];
 
-/// `max_tokens` is required; all models since Claude 3.5 can write this much.
+/// The default of `max_tokens`, which is required; all models since Claude 3.5 can write this many tokens.
 const MAX_TOKENS: u32 = 8192;
 
 impl Wire for Anthropic {
@@ -266,7 +266,7 @@ fn read_blocks(blocks: &mut [Value], oddities: &mut Oddities) -> Reply {
     reply
 }
 
-/// Reasons as "Handling stop reasons" documents them.
+/// Why the reply ended, by the reasons that "Handling stop reasons" documents.
 fn stop(body: &Map<String, Value>, has_calls: bool, oddities: &mut Oddities) -> StopReason {
     let key = "stop_reason";
     let reason = body.get(key).and_then(Value::as_str).unwrap_or_default();

@@ -15,11 +15,11 @@ use super::{ImageData, ReplyError, Target, Wire, WireRequest, blocks};
 use crate::aws::{self, SEGMENT};
 use crate::{Assistant, Part, Picture, Reply, Request, RequestLimits, StopReason, ToolDefinition, WireKind};
 
-/// The wire.
+/// The wire of Amazon Bedrock's Converse.
 #[derive(Debug)]
 pub(super) struct Bedrock;
 
-/// Where tokens are counted: `TokenUsage`.
+/// The keys of the token counts (source: `TokenUsage`).
 const TOKENS: [&str; 4] = ["inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens", "outputTokens"];
 
 /// The key of the tools in a body.
@@ -233,7 +233,7 @@ fn read_blocks(blocks: &mut [Value], oddities: &mut Oddities) -> Reply {
     reply
 }
 
-/// Reasons as "Converse" documents them.
+/// Why the reply ended, by the reasons that "Converse" documents.
 fn stop(body: &Map<String, Value>, has_calls: bool, oddities: &mut Oddities) -> StopReason {
     let key = "stopReason";
     let reason = body.get(key).and_then(Value::as_str).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What Anthropic's and Bedrock's wires share: messages that are blocks of content, and the words of Claude's replies.
+//! Shared parts of Anthropic's and Bedrock's wires: messages that are blocks of content, calls, stop reasons, tokens.
 
 use m3_support::text::shortened;
 use serde_json::{Map, Value, json};
@@ -52,7 +52,7 @@ pub(super) fn reply(texts: &str, mut thinking: Vec<String>, calls: Calls, odditi
     Reply { text, thoughts: thinking.join("\n\n"), calls, ..Reply::default() }
 }
 
-/// What the reasons to stop that both providers have mean; `None` for other reasons. `key` is where the reason stands.
+/// The meaning of a stop reason that both providers have; `None` for other reasons. `key` is the key of the reason.
 pub(super) fn stop(reason: &str, key: &str, has_calls: bool, oddities: &mut Oddities) -> Option<StopReason> {
     let stop = match reason {
         "" => {
@@ -71,8 +71,8 @@ pub(super) fn stop(reason: &str, key: &str, has_calls: bool, oddities: &mut Oddi
     Some(stop)
 }
 
-/// The tokens of a provider that counts the input three times: neither read from nor written to a cache, read, written. `keys` names
-/// these and the output.
+/// The tokens of a provider that counts three kinds of input: neither read from nor written to a cache, read, and
+/// written. `keys` names these counts and that of the output.
 pub(super) fn usage(body: &Map<String, Value>, keys: [&str; 4], oddities: &mut Oddities) -> Usage {
     let usage = body.get("usage").filter(|usage| !usage.is_null());
     let Some(usage) = reading::usage_object(usage, oddities) else { return Usage::default() };

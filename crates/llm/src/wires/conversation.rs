@@ -142,7 +142,7 @@ fn a_long_conversation_has_the_documented_shape_on_every_wire() {
         }
         assert_eq!(server.problems(), Vec::<String>::new());
         assert_eq!(last.text, "Turn 6: And this?");
-        // What cassettes compare is what was sent, except for the data of images.
+        // Cassettes compare the bodies as they were sent, except for the data of images.
         assert_eq!(server.requests(), hashed);
     }
 }
@@ -157,7 +157,7 @@ fn a_conversation_without_tools_may_have_had_calls_and_texts_of_nothing() {
         let mut assistant = first.to_assistant();
         request.messages.push(Message::Assistant(assistant.clone()).into());
         request.messages.push(answers(&first, &[]).into());
-        // Written from text and calls alone, and then from a raw message without the calls.
+        // The message is written from text and calls alone, and then from a raw message without the calls.
         assistant.raw = None;
         request.messages.push(Message::Assistant(assistant.clone()).into());
         request.messages.push(answers(&first, &[]).into());

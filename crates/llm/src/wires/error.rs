@@ -54,7 +54,7 @@ const NO_CREDIT: (&str, &str) = ("invalid_request_error", "Your credit balance i
 /// code of an error with status 200.
 const PAYMENT_REQUIRED: u16 = 402;
 
-/// No key, or a wrong one.
+/// The status for no key, or a wrong one.
 const UNAUTHORIZED: u16 = 401;
 
 /// Gemini's error for a wrong key, with status 400: the reason among the details, which some servers in between do

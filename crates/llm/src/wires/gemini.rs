@@ -17,7 +17,7 @@ use crate::{
     WireKind,
 };
 
-/// The wire.
+/// The wire of Gemini's `generateContent`.
 #[derive(Debug)]
 pub(super) struct Gemini;
 

@@ -33,7 +33,7 @@ pub(crate) enum ImageData {
 /// A request as it is posted.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WireRequest {
-    /// Below the base address, without a slash in front.
+    /// The path below the base address, without a slash in front.
     pub(crate) path: String,
     /// The JSON body without its tools; never empty.
     body: Map<String, Value>,
@@ -42,7 +42,7 @@ pub(crate) struct WireRequest {
 }
 
 impl WireRequest {
-    /// A request with its tools under the key `tools`. If `body` has its own ones, these are sent.
+    /// A request with its tools under the key `tools`. If `body` has tools of its own, these are sent instead.
     fn new(path: String, body: Map<String, Value>, tools: Option<WrittenTools>) -> Self {
         Self::with_tools(path, body, TOOLS, tools)
     }
@@ -119,8 +119,8 @@ pub(crate) trait Wire: Send + Sync {
     /// The limits of one image: the longest side in pixels, and bytes before base64.
     fn image_limits(&self) -> (u32, usize);
 
-    /// How many tools the provider accepts with a request, if documented. Other servers of this wire have their own
-    /// limits.
+    /// The most tools that the provider accepts with a request, if documented. Other servers of this wire have their
+    /// own limits.
     fn most_tools(&self) -> Option<usize> {
         None
     }

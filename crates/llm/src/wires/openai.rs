@@ -15,7 +15,7 @@ use super::writing::{self, SentAnswer, Turn};
 use super::{ImageData, ReplyError, Target, Wire, WireRequest, thoughts};
 use crate::{Part, Picture, Reply, Request, RequestLimits, StopReason, ToolDefinition, Usage, WireKind};
 
-/// The wire.
+/// The wire of OpenAI chat completions.
 #[derive(Debug)]
 pub(super) struct OpenAi;
 
@@ -272,7 +272,7 @@ fn stop(choice: &Map<String, Value>, has_calls: bool, oddities: &mut Oddities) -
 }
 
 fn usage(body: &Map<String, Value>, choice: &Map<String, Value>, oddities: &mut Oddities) -> Usage {
-    // Moonshot puts it into the choice, Groq into `x_groq`.
+    // Moonshot puts the usage into the choice, Groq into `x_groq`.
     let places =
         [body.get("usage"), choice.get("usage"), body.get("x_groq").and_then(|groq| groq.get("usage"))];
     let usage = places.into_iter().flatten().find(|usage| !usage.is_null());

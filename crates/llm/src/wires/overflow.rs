@@ -34,9 +34,9 @@ const CONTEXT_MESSAGES: [(&str, &str); 15] = [
     ("prompt contains", "too large for model with"),
 ];
 
-/// Where messages give the lengths of the prompt, of the longest reply asked for and of the context, in lower case:
-/// `OpenAI`'s and vLLM's "length is 16384 tokens .. (112946 in the messages, 10000 in the completion)", Anthropic's
-/// "188240 + 21333 > 200000".
+/// Patterns for the lengths of the prompt, of the longest reply asked for and of the context in messages in lower case,
+/// and the groups of these three: `OpenAI`'s and vLLM's "length is 16384 tokens .. (112946 in the messages, 10000 in
+/// the completion)", Anthropic's "188240 + 21333 > 200000".
 const LENGTHS: [(&str, [usize; 3]); 2] = [
     (r"length is (\d+) .*?(\d+) in the messages[^,]*, (\d+) in the completion", [2, 3, 1]),
     (r"(\d+) \+ (\d+) > (\d+)", [1, 2, 3]),

@@ -13,7 +13,7 @@ use crate::{Arguments, Reply, ReplyCall, StopReason};
 /// The most columns of a provider's message that are kept.
 const SHOWN: usize = 300;
 
-/// How many different oddities are kept of one reply.
+/// The most different oddities that are kept of one reply.
 const MOST_ODDITIES: usize = 20;
 
 /// The message about a call without a name.
@@ -97,22 +97,22 @@ pub(super) fn note_end(reply: &mut Reply, word: Option<&Value>, oddities: &mut O
     }
 }
 
-/// The reason of an end for which the provider documents no such word; `key` is where it stands.
+/// The stop reason for a word that the provider does not document; `key` is the key of the word.
 pub(super) fn undocumented(key: &str, word: &str, oddities: &mut Oddities) -> StopReason {
     let word = shortened(word, 60);
     oddities.note(format!("the `{key}` was `{word}`, which is not documented"));
     StopReason::Other(word)
 }
 
-/// Why JSON that is an object has no reply in it.
+/// The error for a JSON object that has no reply in it.
 pub(super) fn without_reply(why: &str, body: &Map<String, Value>) -> ReplyError {
     let shown = shortened(&serde_json::to_string(body).unwrap_or_default(), SHOWN);
     ReplyError::Unreadable { reason: format!("{why}: `{shown}`") }
 }
 
-/// The error in a body: `{"error": {..}}` (all three providers), `{"error": "text"}` (Ollama), `[{"error": {..}}]`
-/// (Gemini), `{"object": "error", "message": ..}` (vLLM); with an HTTP error also `{"message": ..}` and `{"detail":
-/// ..}` (servers built on FastAPI).
+/// The error in a body: `{"error": {..}}` (OpenAI, Anthropic and Gemini), `{"error": "text"}` (Ollama), `[{"error":
+/// {..}}]` (Gemini), `{"object": "error", "message": ..}` (vLLM); with an HTTP error also `{"message": ..}` and
+/// `{"detail": ..}` (servers built on FastAPI).
 fn provider_error(status: u16, body: &Value) -> Option<ReplyError> {
     let body = match body {
         Value::Array(list) => list.first()?.as_object()?,
@@ -132,7 +132,7 @@ fn provider_error(status: u16, body: &Value) -> Option<ReplyError> {
     Some(error_of(error))
 }
 
-/// An `error` as a reply error.
+/// The reply error for the value of an `error` key.
 pub(super) fn error_of(error: &Value) -> ReplyError {
     let error = match error {
         Value::Array(list) => list.first().unwrap_or(error),
@@ -186,7 +186,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// The first of several places that is a list of texts or a text.
+/// The text under the first of several keys that has a text; `None` if that text is empty.
 pub(super) fn text_at<'a>(object: &'a Map<String, Value>, keys: &[&str]) -> Option<&'a str> {
     keys.iter().find_map(|key| object.get(*key)?.as_str()).filter(|text| !text.is_empty())
 }

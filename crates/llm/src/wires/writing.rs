@@ -28,14 +28,14 @@ pub(super) enum Turn<'a> {
 /// A call as it is sent back to its model.
 #[derive(Debug, Clone)]
 pub(super) struct SentCall<'a> {
-    /// Unique in a conversation: ids that were made up occur again in later replies of a server without ids.
+    /// The id, unique in a conversation: ids that were made up occur again in later replies of a server without ids.
     pub(super) id: String,
     /// A name that the provider accepts, whatever the model wrote.
     pub(super) name: String,
     pub(super) arguments: &'a Arguments,
 }
 
-/// The result of a call; if there is none, the wire says so.
+/// The result of a call; without one, the wire sends [`NO_ANSWER`].
 #[derive(Debug)]
 pub(super) struct SentAnswer<'a> {
     pub(super) call: SentCall<'a>,

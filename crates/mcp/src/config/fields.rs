@@ -114,7 +114,7 @@ impl Findings {
         None
     }
 
-    /// A number above 0.
+    /// A number above 0, of a week in milliseconds at most.
     pub(super) fn positive(&mut self, key: &str, value: &Json) -> Option<f64> {
         let number = match value {
             Json::Integer(number) => *number as f64,
@@ -139,10 +139,10 @@ impl Findings {
     }
 }
 
-/// A week: longer waits are a mistake in the unit.
+/// The longest time, in seconds: a week. Longer times are a mistake in the unit.
 const MAX_SECONDS: f64 = 7.0 * 24.0 * 3600.0;
 
-/// A week in milliseconds.
+/// The largest number: a week in milliseconds.
 const MAX_NUMBER: f64 = MAX_SECONDS * 1000.0;
 
 /// The members of an object that have not been taken yet.

@@ -29,9 +29,9 @@ pub struct HostConfig {
 pub struct ServerConfig {
     /// The name of the server: the part of `server/tool` before the slash.
     pub name: String,
-    /// How it is reached.
+    /// How the server is reached.
     pub transport: Transport,
-    /// Whether it is not started.
+    /// Whether the server is disabled, and so is not started.
     pub is_disabled: bool,
     /// Whether one instance may serve several tasks.
     pub is_stateless: bool,
@@ -39,9 +39,9 @@ pub struct ServerConfig {
     pub max_concurrent: Option<usize>,
     /// The time limits.
     pub timeouts: Timeouts,
-    /// How often it is started again when it dies.
+    /// How often the server is started again when it dies.
     pub restarts: Restarts,
-    /// Which of its tools are offered.
+    /// Which of the server's tools are offered.
     pub tools: ToolFilter,
     /// Values that are never written anywhere: those of `env` and of headers that come from the environment
     /// or look like keys.
@@ -98,8 +98,8 @@ impl PartialEq for InProcess {
 /// The time limits of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// From the start to the answers to the handshake and `tools/list`. This includes the time for downloading
-    /// packages.
+    /// The longest time from the start to the answers to the handshake and `tools/list`. This includes the time for
+    /// downloading packages.
     pub start: Duration,
     /// The longest time of a call without a result or progress.
     pub idle: Duration,
@@ -140,8 +140,8 @@ impl ServerConfig {
         }
     }
 
-    /// The configuration of an instance of its own: a server within this process is replaced by one that knows
-    /// nothing of earlier calls. Restarts keep that one, so that a retry after a crash is a retry.
+    /// The configuration of an instance of its own: a server within this process is replaced by one that knows nothing
+    /// of earlier calls. Restarts keep that server, so that a retry after a crash goes to the same one.
     pub(crate) fn for_instance(&self) -> Self {
         let mut config = self.clone();
         if let Transport::InProcess(server) = &mut config.transport

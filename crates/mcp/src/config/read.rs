@@ -10,10 +10,10 @@ use super::server;
 use super::variables::Variables;
 use super::{ConfigError, ConfigProblem, HostConfig};
 
-/// Larger files are not read as configurations.
+/// The largest file that is read as a configuration, in MiB.
 const MAX_MEBIBYTES: u64 = 16;
 
-/// Longer names of servers are refused, in bytes: they leave no room for a tool's name.
+/// The longest name of a server, in bytes: longer names leave no room for a tool's name.
 const MAX_NAME: usize = 200;
 
 /// The keys of a file, for suggestions.

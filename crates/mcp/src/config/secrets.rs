@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use m3_support::names;
 use percent_encoding::percent_decode_str;
 
-/// Shorter values are not replaced, in bytes: they occur inside other words.
+/// The shortest values that are replaced, in bytes: shorter ones occur inside other words.
 const MIN_LENGTH: usize = 4;
 
 /// A run of letters and digits of at least this length may be a key.

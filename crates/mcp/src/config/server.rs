@@ -36,7 +36,7 @@ const KEYS: [&str; 21] = [
     "note",
 ];
 
-/// Larger files are not read as files of variables, in bytes.
+/// The largest file of variables that is read, in bytes.
 const MAX_ENV_FILE: u64 = 1 << 20;
 
 /// Reads the entry of a server. Everything wrong is added to `findings`.
@@ -158,7 +158,7 @@ impl Reader<'_> {
         transport
     }
 
-    /// `Some(None)` if there is no command; `None` if it is wrong.
+    /// The transport with a command; `Some(None)` if there is no command, `None` if it is wrong.
     #[expect(clippy::option_option, reason = "absent and wrong are different things")]
     fn stdio(
         &mut self,
@@ -246,7 +246,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `Some(None)` if there is no address; `None` if it is wrong.
+    /// The transport with an address; `Some(None)` if there is no address, `None` if it is wrong.
     #[expect(clippy::option_option, reason = "absent and wrong are different things")]
     fn http(&mut self, url: Option<(&str, &Json)>, fields: &mut Fields<'_>) -> Option<Option<Transport>> {
         let headers = fields.take(&["headers", "http_headers"]);
@@ -336,8 +336,8 @@ fn set(target: &mut Duration, value: Option<Duration>) {
     }
 }
 
-/// Reads a `timeout`, which some programs give in milliseconds and others in seconds. Values below a second or above
-/// a quarter of an hour make no sense, so 1000 tells the units apart.
+/// Reads a `timeout`, which some programs give in milliseconds and others in seconds. Values below a second or above a
+/// quarter of an hour make no sense, so 1000 distinguishes the units.
 fn foreign_timeout(key: &str, value: &Json, findings: &mut Findings) -> Option<Duration> {
     let number = findings.positive(key, value)?;
     let (seconds, unit) =

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-/// Where variables come from.
+/// The source of variables.
 pub(super) struct Variables<'a> {
     /// Looks up the environment.
     pub(super) lookup: &'a dyn Fn(&str) -> Option<String>,

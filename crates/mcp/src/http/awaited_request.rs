@@ -1,4 +1,4 @@
-//! A request that waits for its answer, and finding this answer among messages.
+//! A request that waits for its answer, and the search for this answer among messages.
 
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId,
@@ -17,7 +17,7 @@ pub(super) struct AwaitedRequest {
 }
 
 impl AwaitedRequest {
-    /// The answer that the sender of this message waits for; `None` if the message is not a request.
+    /// The request in a message; `None` if the message is not a request.
     pub(super) fn from_message(message: &ClientJsonRpcMessage) -> Option<Self> {
         let JsonRpcMessage::Request(request) = message else { return None };
         let is_handshake = matches!(request.request, ClientRequest::InitializeRequest(_));
@@ -49,12 +49,12 @@ pub(super) fn answer_to(
     }
 }
 
-/// Replaces an answer that was refused.
+/// The message in place of an answer that was refused.
 pub(super) fn refusal_to(id: &RequestId) -> ServerJsonRpcMessage {
     JsonRpcMessage::error(ErrorData::new(ErrorCode::PARSE_ERROR, "", None), Some(id.clone()))
 }
 
-/// Replaces an answer that was refused, as JSON.
+/// The message in place of an answer that was refused, as JSON.
 pub(super) fn refusal_message(id: &RequestId) -> String {
     serde_json::to_string(&refusal_to(id)).unwrap_or_default()
 }

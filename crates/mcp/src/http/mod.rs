@@ -33,7 +33,7 @@ const RESERVED: [&str; 3] = ["accept", "last-event-id", "mcp-session-id"];
 /// # Errors
 /// [`NoConnection`] if a header is invalid, or the server's part of the handshake is wrong.
 pub(super) async fn connect(url: &str, headers: &BTreeMap<String, String>) -> Result<Client, NoConnection> {
-    // Fails if another provider was installed before, which is then used.
+    // The call fails if another provider of cryptography was installed before, which is then used.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut named = HashMap::new();
     for (name, value) in headers {

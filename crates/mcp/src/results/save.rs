@@ -18,22 +18,22 @@ use crate::{Content, ToolResult};
 /// A file of a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct SavedFile {
-    /// Which part of the content it was, from 0.
+    /// The index of the part of the content, from 0.
     pub part: usize,
-    /// Its name in the workspace, by which calls name it: that of the file which the tool wrote itself, or one that
-    /// was chosen here.
+    /// The name in the workspace, by which calls name the file: that of the file which the tool wrote itself, or one
+    /// that m3 chose.
     pub name: String,
-    /// Whether the tool wrote no such file, and the result's is in the workspace only because it was put there.
+    /// Whether m3 has put the file into the workspace, because the tool wrote no such file there.
     pub is_put: bool,
-    /// Where the result's own file is kept, relative to the workspace. Nothing that calls do later changes it.
+    /// The path of the result's own file, relative to the workspace. Later calls do not change this file.
     pub file: String,
-    /// What kind of file it is.
+    /// The kind of the file.
     pub kind: Kind,
     /// The type of the file called `name` by its bytes, such as `image/png`.
     pub mime_type: String,
     /// The size of the file called `name` in bytes.
     pub bytes: usize,
-    /// Width and height of the file called `name` in pixels, where it is an image that says so.
+    /// Width and height of the file called `name` in pixels, if it is an image whose size can be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pixels: Option<(u32, u32)>,
     /// The path of `file`.
@@ -43,7 +43,7 @@ pub struct SavedFile {
 }
 
 impl SavedFile {
-    /// The file of the workspace that it is.
+    /// The file in the workspace.
     #[must_use]
     pub fn in_workspace(&self) -> WorkspaceFile {
         let Self { name, mime_type, bytes, pixels, .. } = self.clone();
@@ -51,15 +51,15 @@ impl SavedFile {
     }
 }
 
-/// The file of a workspace that a file of a result is: tools write pictures and show them in their answers as well,
-/// often smaller.
+/// The file in a workspace that belongs to a file of a result: tools write pictures and show them in their answers as
+/// well, often smaller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkspaceFile {
-    /// Its path, relative to the workspace.
+    /// The path of the file, relative to the workspace.
     pub name: String,
-    /// Its type by its bytes, such as `image/png`.
+    /// The type of the file by its bytes, such as `image/png`.
     pub mime_type: String,
-    /// Its size in bytes.
+    /// The size of the file in bytes.
     pub bytes: usize,
     /// Width and height in pixels.
     pub pixels: Option<(u32, u32)>,
@@ -75,11 +75,11 @@ const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIEN
 /// The most names that are tried for one file.
 const MAX_TRIES: u32 = 10_000;
 
-/// Saves all files of a result in a folder as `PREFIX-PART.EXT`, which are their names as well, and reports files that
-/// cannot be saved because the server's data are wrong.
+/// Saves all files of a result in a folder under the names `PREFIX-PART.EXT`, and reports files that cannot be saved
+/// because the server's data are wrong.
 ///
 /// # Errors
-/// The system's reason, if one cannot be written.
+/// The system's reason, if a file cannot be written.
 pub fn save_files(
     result: &ToolResult,
     folder: &Path,
@@ -127,7 +127,7 @@ pub fn save_files(
 /// The bytes of the file in a part of a result; `None` if it has none.
 ///
 /// # Errors
-/// Why its data cannot be read.
+/// The reason why the data cannot be read.
 #[must_use]
 pub fn file_of(content: &Content) -> Option<Result<Vec<u8>, String>> {
     content.data().map(decode)
@@ -152,7 +152,7 @@ fn shown_claim(claimed: &str) -> String {
 /// `data:` address.
 ///
 /// # Errors
-/// Why it cannot be read.
+/// The reason why the data cannot be read.
 pub fn decode(data: &str) -> Result<Vec<u8>, String> {
     let data = match data.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) {
         Some((_, data)) => data,
@@ -182,8 +182,8 @@ fn pixels(media: Media, bytes: &[u8]) -> Option<(u32, u32)> {
     reader.into_dimensions().ok()
 }
 
-/// Puts a file into a workspace under a name, unless the name leads out of it or something has the name already: a
-/// tool that has written it is right.
+/// Puts a file into a workspace under a name, unless the name leads out of the workspace or is taken already: the file
+/// that a tool has written stays.
 ///
 /// # Errors
 /// The system's reason, if it cannot be written.

@@ -16,7 +16,7 @@ use super::text::{result_text, shortened_text};
 use crate::names::model_name;
 use crate::{ToolName, ToolResult};
 
-/// Where results are kept. Calls of several tasks may be kept at once.
+/// A store of results. Results of several tasks may be kept at once.
 #[derive(Debug)]
 pub struct ResultStore {
     folder: PathBuf,
@@ -64,9 +64,9 @@ pub struct ResultRecord {
     pub arguments: Value,
     /// The result as the server sent it.
     pub result: Value,
-    /// The files of it, which calls can name.
+    /// The files of the result, which calls can name.
     pub files: Vec<SavedFile>,
-    /// What is wrong with the result.
+    /// The problems of the result.
     pub problems: Vec<String>,
 }
 
@@ -104,11 +104,11 @@ fn make(folder: &Path) -> Result<(), StoreError> {
 const WORKSPACE: &str = "\u{f8ff}workspace\u{f8ff}";
 
 impl ResultStore {
-    /// The default limit of characters that a model gets of a result: some 5,000 tokens.
+    /// The default limit for the text of a result that a model gets, in characters: some 5,000 tokens.
     pub const DEFAULT_LIMIT: usize = 20_000;
 
-    /// Keeps results and their files in `folder`; what calls can name is in `workspace`. Both are created if needed. Numbers continue those
-    /// of an earlier run; two runs at once need two folders.
+    /// Opens a store that keeps results and their files in `folder`, and files that calls can name in `workspace`. Both
+    /// folders are created if needed. Numbers continue those of an earlier run; two runs at once need two folders.
     ///
     /// # Errors
     /// [`StoreError::Folder`].
@@ -125,8 +125,8 @@ impl ResultStore {
         Ok(Self::new(folder, workspace, redactor, (last + 1, Keeps::All)))
     }
 
-    /// Opens the results of a workspace that is new and has no results of earlier calls. The folder of results is
-    /// created when the first one is kept.
+    /// Opens a store for a new workspace without results of earlier calls. The folder of results is created when the
+    /// first result is kept.
     ///
     /// # Errors
     /// [`StoreError::Folder`].
@@ -153,13 +153,13 @@ impl ResultStore {
         self
     }
 
-    /// The redactor for secrets, for everything else that is written.
+    /// The redactor for secrets, which callers use for everything else that they write.
     #[must_use]
     pub fn redactor(&self) -> &Redactor {
         &self.redactor
     }
 
-    /// Keeps a result.
+    /// Keeps a result under the next number.
     ///
     /// # Errors
     /// [`StoreError::Write`]; files that were saved before stay.
@@ -178,9 +178,9 @@ impl ResultStore {
         self.next.fetch_add(results as u64, Ordering::Relaxed)
     }
 
-    /// Keeps a result under a number of [`ResultStore::reserve`]. Its files keep what the server sent. `find` says which
-    /// file of the workspace one of them is, if the tool wrote it there too; any other is put into the workspace, so
-    /// that calls can name it.
+    /// Keeps a result under a number of [`ResultStore::reserve`]. The kept files are as the server sent them. `find`
+    /// gives the file of the workspace that the tool wrote for a file of the result; without one, the file is put into
+    /// the workspace, so that calls can name it.
     ///
     /// # Errors
     /// [`StoreError::Write`]; files that were saved before stay.

@@ -58,7 +58,7 @@ fn file_text(what: &str, claimed: &str, file: Option<&SavedFile>) -> String {
     format!("[{what}: saved as {}, {}, {size}]", file.name, file.mime_type)
 }
 
-/// A resource on one line: its name, address, type and description, as far as they are given.
+/// A resource on one line: those of its name, address, type and description that are given.
 fn described(resource: &Map<String, Value>) -> String {
     let words: Vec<&str> = ["name", "uri", "mimeType", "description"]
         .iter()

@@ -117,7 +117,7 @@ fn invalid_params(message: impl Into<Cow<'static, str>>) -> ErrorData {
     ErrorData::invalid_params(message, None)
 }
 
-/// Converts an answer of ours to the type that `rmcp` has for it.
+/// Converts an answer of this server to the corresponding type of `rmcp`.
 fn typed<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
     serde_json::from_value(value).map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }

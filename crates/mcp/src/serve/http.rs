@@ -46,7 +46,7 @@ impl Default for HttpOptions {
     }
 }
 
-/// Servers that run until this is stopped or dropped.
+/// Running servers, which end when this value is stopped or dropped.
 #[derive(Debug)]
 pub struct HttpServer {
     address: SocketAddr,
@@ -67,7 +67,7 @@ pub async fn http(toolboxes: Vec<Arc<dyn Toolbox>>, options: &HttpOptions) -> Re
     http_beside(Router::new(), toolboxes, options).await
 }
 
-/// Starts to serve tools beside what `router` has. Web pages are kept out of both.
+/// Starts to serve tools beside the routes of `router`. Requests of other sites are refused for both.
 ///
 /// # Errors
 /// The errors of [`http`].
@@ -170,7 +170,7 @@ fn path(name: &str) -> String {
 }
 
 impl HttpServer {
-    /// The address it listens at, with the actual port.
+    /// The address at which the servers listen, with the actual port.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -186,7 +186,7 @@ impl HttpServer {
         self.stop_within(PATIENCE).await;
     }
 
-    /// Stops serving, with so much time for requests that are being answered.
+    /// Stops serving, and gives requests that are being answered at most `patience` to finish.
     pub async fn stop_within(self, patience: Duration) {
         self.serving.stop(patience).await;
     }

@@ -19,7 +19,7 @@ pub(super) const REFUSED: &str = "m3/unreadable";
 /// The most bytes that are on their way to `rmcp`.
 const BUFFER: usize = 64 << 10;
 
-/// The reader with its unreadable messages replaced; it ends when `reader` does.
+/// Returns the messages of `reader` with the unreadable ones replaced. The stream ends when `reader` does.
 pub(super) fn readable(reader: impl AsyncRead + Send + Unpin + 'static) -> DuplexStream {
     let (ours, theirs) = tokio::io::duplex(BUFFER);
     tokio::spawn(copy(reader, ours));

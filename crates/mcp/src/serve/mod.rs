@@ -8,7 +8,7 @@
 //! `rmcp` handles the protocol: the handshake, the ids, cancelling, sessions. Its types of tools and results drop
 //! unknown keys, so requests for tools bypass them ([`transport`]) and get the toolbox's answer unchanged.
 //!
-//! Supported are the revisions of MCP up to 2025-11-25, those with an `initialize` handshake.
+//! Supports the revisions of MCP up to 2025-11-25, all of which begin with an `initialize` handshake.
 
 mod handler;
 mod http;
@@ -104,14 +104,14 @@ pub async fn stdio(toolbox: Arc<dyn Toolbox>) -> Result<EndReason, ServeError> {
 /// Serves over any pair of streams, one message a line.
 ///
 /// # Errors
-/// As [`stdio`].
+/// The errors of [`stdio`].
 pub async fn stream<R, W>(toolbox: Arc<dyn Toolbox>, reader: R, writer: W) -> Result<EndReason, ServeError>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let crashed = CancellationToken::new();
-    // With room for the end of the line: larger messages were refused before.
+    // The extra byte is for the end of the line; larger messages have been refused before.
     let lines = AsyncRwTransport::new_server(incoming::readable(reader), writer)
         .with_max_line_length(MAX_MESSAGE + 1);
     let transport = ToolTransport::new(lines, crashed.clone());

@@ -1,4 +1,4 @@
-//! The sessions of streamable HTTP: `rmcp`'s, each with our transport, and limited in number.
+//! The sessions of streamable HTTP: sessions of `rmcp`, limited in number, each with a [`ToolTransport`].
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

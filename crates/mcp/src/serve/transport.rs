@@ -38,7 +38,7 @@ impl<T> ToolTransport<T> {
         match request {
             ClientRequest::CallToolRequest(call) => self.custom("tools/call", &call.params, call.extensions),
             ClientRequest::ListToolsRequest(list) => self.custom("tools/list", &list.params, list.extensions),
-            // For example a `tools/call` that does not fit the type.
+            // For example, a `tools/call` that does not fit its type: rmcp makes a custom request of it.
             ClientRequest::CustomRequest(mut request) => {
                 request.extensions.insert(Crash(self.crashed.clone()));
                 ClientRequest::CustomRequest(request)

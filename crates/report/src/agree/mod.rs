@@ -1,4 +1,5 @@
-//! How far suites agree, about the order of models and about every task; and which metric predicts success, where labels tell.
+//! Compares suites: how far they agree about the order of models and about every task, and which metric predicts
+//! success, if there are labels.
 //!
 //! ```text
 //! results of m3 score -> [ScoredModel] -> views -> table of models and tasks -> AgreeReport -> sheets, picture

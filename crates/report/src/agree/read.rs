@@ -10,19 +10,19 @@ use crate::{ScoreSummary, TrajectoryReport};
 /// A model's score with all its trajectories.
 #[derive(Debug, Clone)]
 pub struct ScoredModel {
-    /// What the model is called.
+    /// The name of the model.
     pub name: String,
     /// The file as the user named it.
     pub file: String,
     /// The head of the score.
     pub head: ScoreSummary,
-    /// Its trajectories, those of all repetitions.
+    /// The trajectories of all repetitions.
     pub trajectories: Vec<TrajectoryReport>,
-    /// Which of them did their job by labels, by id, for each repetition; empty without labels.
+    /// For each repetition, whether each labelled trajectory did its job, by id; empty without labels.
     pub people: Vec<BTreeMap<String, bool>>,
 }
 
-/// Reads what `m3 score --format json` wrote. `name` is what the model is called; by default the file's name without its
+/// Reads what `m3 score --format json` wrote. `name` is the name of the model; by default the file's name without its
 /// endings.
 ///
 /// # Errors

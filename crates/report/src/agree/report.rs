@@ -19,25 +19,25 @@ pub struct AgreeReport {
     pub views: Vec<ViewReport>,
     /// How many tasks all models have.
     pub tasks: usize,
-    /// How many tasks some models have and others not; they are left out.
+    /// The number of tasks that only some models have; they are left out.
     pub left_out: usize,
-    /// Suites that some results have and others not; they are left out unless one is named.
+    /// Suites that only some results have; they are left out unless one is named.
     pub not_in_all: Vec<String>,
     /// Trials of all tasks and models.
     pub trials: usize,
-    /// How many resamples of tasks intervals are from.
+    /// The number of resamples of tasks behind each interval.
     pub resamples: usize,
     /// The share of resamples within an interval.
     pub level: f64,
-    /// The models with their scores: those with the most success first, without labels the best by the first view.
+    /// The models with their scores, the greatest share of success first; without labels, the best by the first view.
     pub models: Vec<RankedModel>,
-    /// Which metric predicts success, where models have labels (`--labels`); null without.
+    /// Which metric predicts success, where models have labels (`--labels`); null without labels.
     pub success: Option<SuccessReport>,
     /// How far each two views agree about the order of the models.
     pub correlations: Vec<CorrelationReport>,
     /// How far each two views agree about which trials are right.
     pub verdicts: Vec<VerdictsReport>,
-    /// How far each view agrees with graders and with labels, as far as there are some.
+    /// How far each view agrees with graders and with labels, where there are any.
     pub yardsticks: Vec<YardstickReport>,
     /// All tasks, those that views disagree about most first.
     pub by_task: Vec<TaskVerdicts>,
@@ -48,7 +48,7 @@ pub struct AgreeReport {
 pub struct ViewReport {
     /// `SUITE.METRIC`.
     pub name: String,
-    /// What counts as right.
+    /// The criterion by which a trial is right, in words.
     pub right: String,
 }
 
@@ -57,13 +57,13 @@ pub struct ViewReport {
 pub struct RankedModel {
     /// The model.
     pub model: String,
-    /// Its file.
+    /// The file of the model's score.
     pub file: String,
     /// The share of its labelled trials that did the job, in [0, 1]; null without labels.
     pub success: Option<f64>,
-    /// The mean over tasks by each view, weighted as the suite does; in [0, 1], null where a view says nothing.
+    /// The mean over tasks by each view, weighted as the suite does; in [0, 1], null where a view has no value.
     pub scores: Named<Option<f64>>,
-    /// Its place by each view, from 1; equal scores have the mean of their places. Null without a score.
+    /// The model's place by each view, from 1; equal scores share the mean of their places. Null without a score.
     pub ranks: Named<Option<f64>>,
 }
 
@@ -99,11 +99,11 @@ pub struct VerdictsReport {
     pub kappa: Option<f64>,
 }
 
-/// Whose verdicts views are compared with.
+/// The source of the verdicts that views are compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Yardstick {
-    /// Those of `m3 grade`, from results of `m3 score --grades`.
+    /// Verdicts of `m3 grade`, from results of `m3 score --grades`.
     Graders,
     /// Labels of `m3 agree --labels`, by people or by what happened.
     People,
@@ -112,11 +112,11 @@ pub enum Yardstick {
 /// How far a view agrees with graders or labels.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct YardstickReport {
-    /// Whose verdicts.
+    /// The source of the verdicts.
     pub yardstick: Yardstick,
     /// The view.
     pub view: String,
-    /// Trials with their verdict.
+    /// Trials that both the view and the yardstick judge.
     pub trials: u64,
     /// Trials that both call right.
     pub both: u64,
@@ -132,12 +132,12 @@ pub struct YardstickReport {
     pub kappa: Option<EstimateReport>,
 }
 
-/// What views say of a task.
+/// The verdicts of views on a task.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TaskVerdicts {
     /// The task.
     pub id: String,
-    /// The share of all models' trials that each view calls right, of those of which it says something; null without any.
+    /// The share of all models' trials that each view calls right, among those that it judges; null if it judges none.
     pub right: Named<Option<f64>>,
     /// The share of trials that views do not agree about.
     pub disagreement: f64,

@@ -13,8 +13,8 @@ const NAME: usize = 32;
 /// The most tasks in the table for people.
 const TASKS: usize = 10;
 
-/// The tables: what predicts success, its reliability, scores, places, order, verdicts, graders, labels, tasks; those of which
-/// there is something.
+/// The tables for which there is data, in this order: what predicts success, its reliability, scores, places, order,
+/// verdicts, graders, labels, tasks.
 #[must_use]
 pub fn agree_sheets(report: &AgreeReport) -> Vec<Sheet> {
     let mut sheets = Vec::new();
@@ -34,7 +34,7 @@ pub fn agree_sheets(report: &AgreeReport) -> Vec<Sheet> {
     sheets
 }
 
-/// The places of the models by each view; with labels of success, the area of each metric and the verdict's reliability.
+/// The models' places by each view or, with labels of success, each metric's area and the verdict's reliability.
 #[must_use]
 pub fn agree_picture(report: &AgreeReport) -> String {
     if let Some(success) = &report.success {
@@ -42,7 +42,7 @@ pub fn agree_picture(report: &AgreeReport) -> String {
     }
     let line = |model: &super::RankedModel| RankedLine {
         name: model.model.clone(),
-        // What is not finite is not drawn.
+        // Values that are not finite are not drawn.
         ranks: model.ranks.0.iter().map(|(_, rank)| rank.unwrap_or(f64::NAN)).collect(),
     };
     RankLines {
@@ -53,7 +53,7 @@ pub fn agree_picture(report: &AgreeReport) -> String {
     .to_svg()
 }
 
-/// A column for each view: its metric where that tells it apart, else its suite.
+/// A column for each view, headed by its metric if no other view has that metric, else by its suite.
 fn columns(report: &AgreeReport) -> impl Iterator<Item = Column> {
     let parts =
         |name: &str| name.rsplit_once('.').map(|(suite, metric)| (suite.to_owned(), metric.to_owned()));
@@ -68,8 +68,8 @@ fn columns(report: &AgreeReport) -> impl Iterator<Item = Column> {
     })
 }
 
-/// A row for each model, with what it has by each view; the first place is marked. With labels the share that did the job
-/// stands first, if it `has_success`.
+/// A row for each model, with the text that `shown` makes of its score and its place by each view; the first place is
+/// marked. With labels and `has_success`, the share of trials that did the job comes first.
 fn rows(
     report: &AgreeReport,
     has_success: bool,

@@ -18,12 +18,12 @@ use crate::{EstimateReport, Named, OWN_SUITE};
 /// The share of resamples within an interval.
 const LEVEL: f64 = 0.95;
 
-/// What someone else says of a trial, if anything.
+/// The verdict of graders or labels on a trial, if there is one.
 type SecondOpinion = fn(&Trial) -> Option<bool>;
 
 impl AgreeReport {
-    /// Compares what suites say of some models. `metrics`, as `SUITE.METRIC`, stand for the first of their suite; `labels` tells
-    /// what became of the models' labels.
+    /// Compares the verdicts of suites on some models. `metrics`, as `SUITE.METRIC`, replace the first metric of their
+    /// suite; `labels` counts the rows of labels.
     ///
     /// # Errors
     /// [`AgreeError`].
@@ -138,7 +138,7 @@ impl Table<'_> {
         }
     }
 
-    /// How far each view agrees with those who gave verdicts, graders first.
+    /// How far each view agrees with graders and with labels, graders first.
     fn yardsticks(&self, names: &[String], draws: &Draws) -> Vec<YardstickReport> {
         let of: [(Yardstick, SecondOpinion); 2] =
             [(Yardstick::Graders, |trial| trial.graded), (Yardstick::People, |trial| trial.labelled)];
@@ -165,7 +165,7 @@ impl Table<'_> {
         there.flat_map(rows).collect()
     }
 
-    /// For each task, what a view and someone else say of each trial that both say something of.
+    /// For each task, the verdicts of a view and of graders or labels on the trials that both judge; 1 is right.
     fn pairs(&self, view: usize, said: SecondOpinion) -> Vec<Vec<(usize, usize)>> {
         let pair = |trial: &Trial| Some((usize::from(trial.seen[view]?.is_right), usize::from(said(trial)?)));
         let of_task =
@@ -202,7 +202,7 @@ impl Table<'_> {
     }
 }
 
-/// The suites that some results have, and not all.
+/// The suites that only some results have.
 fn not_in_all(models: &[ScoredModel]) -> Vec<String> {
     let names = |model: &ScoredModel| -> BTreeSet<String> {
         model.head.suites.0.iter().map(|(name, _)| name.clone()).filter(|name| name != OWN_SUITE).collect()
@@ -228,7 +228,7 @@ fn check_conditions(models: &[ScoredModel]) -> Result<(), AgreeError> {
     let Some(first) = models.first() else { return Ok(()) };
     let is_other = |model: &&ScoredModel| {
         let (own, other) = (&first.head, &model.head);
-        // Earlier scores do not tell their references.
+        // Scores of earlier versions do not name their references.
         let references = [&own.inputs.references.sha256, &other.inputs.references.sha256];
         (&own.profile, &own.similarity, roles(first)) != (&other.profile, &other.similarity, roles(model))
             || (references[0] != references[1] && references.iter().all(|hash| !hash.is_empty()))
@@ -263,7 +263,7 @@ fn kappa(value: f64, pairs: &[Vec<(usize, usize)>], draws: &Draws) -> EstimateRe
     estimate(value, values.iter().map(|[value]| *value))
 }
 
-/// What two verdicts can be.
+/// All pairs of two verdicts; 1 is right.
 const CELLS: [(usize, usize); 4] = [(0, 0), (0, 1), (1, 0), (1, 1)];
 
 /// A value with the interval of its resamples.
@@ -272,8 +272,8 @@ pub(super) fn estimate(value: f64, resamples: impl Iterator<Item = f64>) -> Esti
     EstimateReport { value, low, high, has_no_spread: low.is_some() && low == high }
 }
 
-/// The places of values from 1, the greatest first; equal values have the mean of theirs, and where there is no value there is
-/// no place.
+/// The places of values from 1, the greatest first. Equal values share the mean of their places; a missing value has no
+/// place.
 fn ranks(values: &[Option<f64>]) -> Vec<Option<f64>> {
     let known = || values.iter().flatten();
     let place = |value: &f64| {

@@ -1,4 +1,4 @@
-//! Which metric tells trials that did their job from those that did not: areas, the order of models, reliability.
+//! Which metric distinguishes trials that did their job from others: areas, the order of models, reliability.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +13,16 @@ use super::view::{View, all_views};
 use super::{AgreeError, ScoredModel};
 use crate::EstimateReport;
 
-/// Bins of the verdict, of equal width.
+/// The number of bins of the verdict, all of equal width.
 const BINS: u8 = 10;
 
-/// A labelled trial of a task whose reference has a call, with what a metric says of it.
+/// A labelled trial of a task whose reference has a call, with a metric's value.
 #[derive(Debug, Clone, Copy)]
 struct LabelledTrial {
     model: usize,
     task: usize,
     succeeded: bool,
-    /// The share of what can be reached.
+    /// The metric's value, as a share of what can be reached.
     value: f64,
 }
 
@@ -73,7 +73,7 @@ fn judged(table: &Table<'_>, view: usize) -> Vec<LabelledTrial> {
     table.trials.iter().enumerate().flat_map(of_model).collect()
 }
 
-/// Trials sorted by what a metric says of them: all, those of each task, those of each model.
+/// Trials sorted by a metric's value: all trials, those of each task, those of each model.
 struct SortedTrials<'j> {
     rows: &'j [LabelledTrial],
     all: SortedOutcomes,
@@ -98,7 +98,7 @@ impl<'j> SortedTrials<'j> {
         }
     }
 
-    /// The area over all pairs, over pairs of one task and of one model, and tau-b, where each task counts so often.
+    /// The area over all pairs, over pairs of one task and of one model, and tau-b. Each task counts `count` times.
     fn statistics(&self, count: impl Fn(usize) -> f64) -> [Option<f64>; 4] {
         let (mut within_tasks, mut within_models) = (MixedPairs::default(), MixedPairs::default());
         for (task, pairs) in &self.by_task {
@@ -162,7 +162,7 @@ fn metric(view: &View, rows: &[LabelledTrial], draws: &Draws) -> MetricSuccess {
     }
 }
 
-/// How far the probability of the verdict is the share that did the job; `None` without trials.
+/// How well the verdict's probability matches the share of trials that did the job; `None` without trials.
 fn reliability(view: &View, rows: &[LabelledTrial]) -> Option<ReliabilityReport> {
     let mean = |rows: &[&LabelledTrial], number: fn(&LabelledTrial) -> f64| {
         (!rows.is_empty()).then(|| rows.iter().map(|row| number(row)).sum::<f64>() / rows.len() as f64)

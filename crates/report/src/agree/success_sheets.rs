@@ -1,4 +1,4 @@
-//! The tables and the picture of what labels of success say.
+//! The tables and the picture of the comparison with labels of success.
 
 use m3_figures::{AreaBar, ReliabilityCurve, ReliabilityPoint, SuccessAreas};
 use m3_support::text::counted;
@@ -8,7 +8,7 @@ use super::success_report::{MetricSuccess, ReliabilityReport, SuccessReport};
 use crate::EstimateReport;
 use crate::sheet::{Cell, Column, Sheet};
 
-/// Which metric predicts success.
+/// The table of how well each metric predicts success.
 pub(super) fn areas(report: &AgreeReport, success: &SuccessReport) -> Sheet {
     let known: Vec<&MetricSuccess> = success.metrics.iter().filter(|metric| metric.trials > 0).collect();
     let parts: [fn(&MetricSuccess) -> Option<&EstimateReport>; 4] = [
@@ -98,7 +98,7 @@ fn notes(report: &AgreeReport, success: &SuccessReport) -> Vec<String> {
     .collect()
 }
 
-/// How far the verdict is the share that did the job.
+/// The table of how well the verdict matches the share that did the job.
 pub(super) fn reliability(report: &ReliabilityReport) -> Sheet {
     let bins = report.bins.iter().filter(|bin| bin.trials > 0);
     let row = |bin: &super::ReliabilityBin| {

@@ -1,4 +1,4 @@
-//! The trials that are compared: all of the tasks that every model has.
+//! The trials that are compared: all trials of the tasks that every model has.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,31 +8,31 @@ use super::view::{View, ViewOfTrial};
 use super::{AgreeError, ScoredModel};
 use crate::TrajectoryReport;
 
-/// From which grade on a trial is right for graders and people.
+/// The lowest grade at which a trial is right for graders and people.
 pub const PASS_MARK: f64 = 0.5;
 
 /// A trial of a task.
 pub(super) struct Trial {
-    /// What each view says.
+    /// The value and the verdict by each view.
     pub(super) seen: Vec<Option<ViewOfTrial>>,
-    /// What graders say.
+    /// The verdict of the graders.
     pub(super) graded: Option<bool>,
     /// Whether the task's reference has a call.
     pub(super) has_calls: bool,
-    /// What labels say. Without calls in the reference nothing is compared with them.
+    /// The verdict of the label; `None` also if the reference has no calls.
     pub(super) labelled: Option<bool>,
 }
 
 /// All trials of all models: `trials[model][task]`.
 pub(super) struct Table<'m> {
     pub(super) ids: Vec<&'m str>,
-    /// How many tasks some models have, and not all.
+    /// The number of tasks that only some models have.
     pub(super) left_out: usize,
     pub(super) trials: Vec<Vec<Vec<Trial>>>,
 }
 
 impl<'m> Table<'m> {
-    /// The table of what views say.
+    /// Makes the table of the trials by some views.
     ///
     /// # Errors
     /// [`AgreeError::Empty`].
@@ -69,7 +69,7 @@ impl<'m> Table<'m> {
         Ok(Self { trials, left_out: all.len() - ids.len(), ids: ids.into_iter().collect() })
     }
 
-    /// The mean of a view over a model's tasks, each counted so often; `None` if it says nothing of any.
+    /// The mean of a view over a model's tasks, each counted `count` times; `None` if the view has no value for any.
     pub(super) fn score(&self, model: usize, view: usize, count: impl Fn(usize) -> f64) -> Option<f64> {
         let (mut sum, mut weights) = (0.0, 0.0);
         for (task, trials) in self.trials[model].iter().enumerate() {
@@ -82,7 +82,7 @@ impl<'m> Table<'m> {
         (weights > 0.0).then(|| sum / weights)
     }
 
-    /// How many of a model's labelled trials did their job, and of how many; `None` without any.
+    /// The numbers of a model's labelled trials that did their job, and of all its labelled trials; `None` without any.
     pub(super) fn success(&self, model: usize) -> Option<(usize, usize)> {
         let labels: Vec<bool> =
             self.trials[model].iter().flatten().filter_map(|trial| trial.labelled).collect();

@@ -15,13 +15,13 @@ pub struct View {
     pub metric: String,
 }
 
-/// What a suite calls the weight of a task, by which its values are multiplied already.
+/// The name under which a suite reports the weight of a task. Values are multiplied by the weight already.
 const WEIGHT: &str = "weight";
 
-/// From which verdict on a trajectory is right: it did its job more likely than not.
+/// The lowest verdict of a trajectory that is right: it did its job more likely than not.
 const LIKELY: f64 = 0.5;
 
-/// What a view says of a trajectory.
+/// The value and the verdict of a view on a trajectory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ViewOfTrial {
     /// The value times the weight.
@@ -32,12 +32,12 @@ pub(super) struct ViewOfTrial {
     pub(super) is_right: bool,
 }
 
-/// The views of some results: `m3.average`, and the first metric of each suite that all of them have. Those that are
-/// `named`, as `SUITE.METRIC`, stand for the suite's first. Where models have labels of success, `m3.verdict` stands beside the
-/// average if all of them know it.
+/// The views of some results: `m3.average`, and the first metric of each suite that all of them have. Metrics that are
+/// `named`, as `SUITE.METRIC`, replace their suite's first. Where models have labels of success, `m3.verdict` comes
+/// before the average if all of them know it.
 ///
 /// # Errors
-/// What is named and not there, or that there are fewer than two and no labels.
+/// A message if a named metric is missing or is not a share, or if there are fewer than two views and no labels.
 pub fn views(models: &[ScoredModel], named: &[String]) -> Result<Vec<View>, String> {
     let mut views: Vec<View> = Vec::new();
     for name in named {
@@ -89,10 +89,10 @@ pub fn views(models: &[ScoredModel], named: &[String]) -> Result<Vec<View>, Stri
     Ok(views)
 }
 
-/// All metrics that labels of success can be compared with: m3's own, and each of a suite that all results have and that is a
-/// share.
+/// All metrics that can be compared with labels of success: m3's own, and the metrics of suites that are shares and in
+/// all results.
 pub(super) fn all_views(models: &[ScoredModel]) -> Vec<View> {
-    // By the paper, strong matches are the only ones whose similarity counts, so that both metrics are one.
+    // In the paper's profile only the similarity of strong matches counts, so that both metrics are equal.
     let is_paper = models.iter().all(|model| model.head.profile == Profile::Paper.name());
     let own = Metric::of_scores().filter(|metric| !(is_paper && *metric == Metric::ArgumentSimilarityStrong));
     let mut views: Vec<View> = own.map(View::own).collect();
@@ -111,7 +111,7 @@ impl View {
         Self { suite: OWN_SUITE.to_owned(), metric: metric.name().to_owned() }
     }
 
-    /// Whether it is m3's probability that a trajectory did its job.
+    /// Whether the view is m3's probability that a trajectory did its job.
     pub(super) fn is_verdict(&self) -> bool {
         *self == Self::own(Metric::Verdict)
     }
@@ -122,7 +122,7 @@ impl View {
         format!("{}.{}", self.suite, self.metric)
     }
 
-    /// The unit, if it is none in which a trajectory can be right.
+    /// The unit of the metric, if it is not one by which a trajectory can be right.
     fn other_unit(&self, model: &ScoredModel) -> Option<String> {
         let SuiteReport { metrics, .. } =
             model.head.suites.get(&self.suite).filter(|_| self.suite != OWN_SUITE)?;
@@ -130,7 +130,7 @@ impl View {
         own.filter(|metric| !is_share(metric)).map(|metric| metric.unit.clone())
     }
 
-    /// Whether a result has it for its trajectories.
+    /// Whether a result has this metric for its trajectories.
     fn is_known(&self, model: &ScoredModel) -> bool {
         if self.suite == OWN_SUITE {
             return Metric::from_name(&self.metric)
@@ -143,7 +143,7 @@ impl View {
         model.trajectories.first().is_some_and(has_it)
     }
 
-    /// What it says of a trajectory; `None` where it says nothing.
+    /// The value and the verdict of the view on a trajectory; `None` without a value or a weight.
     pub(super) fn of(&self, trajectory: &TrajectoryReport) -> Option<ViewOfTrial> {
         if self.suite == OWN_SUITE {
             let value = trajectory.metrics.metrics.get(Metric::from_name(&self.metric)?)?;

@@ -16,7 +16,7 @@ pub fn costs(sums: &[WeightedSums], profile: Profile) -> Vec<f64> {
     let average = all.metrics(profile)[Metric::Average];
     let mut before = WeightedSums::default();
     let cost = |(own, rest): (&WeightedSums, &WeightedSums)| {
-        // Those before and those after: nothing is subtracted, so nothing is lost.
+        // Adds the sums before and after the trajectory. Subtracting its own sums from the total would lose digits.
         let mut others = before;
         others += *rest;
         before += *own;
@@ -27,7 +27,7 @@ pub fn costs(sums: &[WeightedSums], profile: Profile) -> Vec<f64> {
     sums.iter().zip(&after[1..]).map(cost).collect()
 }
 
-/// The sum from each trajectory on; one more, of nothing, at the end.
+/// The sums of each trajectory and all after it, and an empty sum at the end.
 fn sums_after(sums: &[WeightedSums]) -> Vec<WeightedSums> {
     let mut after = vec![WeightedSums::default(); sums.len() + 1];
     for index in (0..sums.len()).rev() {
@@ -42,7 +42,7 @@ fn sums_after(sums: &[WeightedSums]) -> Vec<WeightedSums> {
 mod tests {
     use super::*;
 
-    /// One reference call, matched or not: recall is the only metric of them that differs.
+    /// A trajectory with one reference call and one predicted call, matched or not: only recall and precision differ.
     fn trajectory(matched: f64) -> WeightedSums {
         WeightedSums { reference_calls: 1.0, predicted_calls: 1.0, matched, ..WeightedSums::default() }
     }

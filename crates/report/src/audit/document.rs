@@ -1,5 +1,5 @@
-//! What the page of a trajectory shows of its audit besides the calls, as JSON: what became of the arguments and of the steps,
-//! and the similarities. Long lists are cut, with a note; texts by others are safe to show.
+//! The part of an audit that the page of a trajectory shows besides the calls, as JSON: how arguments and steps
+//! compare, and the similarities. Long lists are cut, with a note; texts by others are safe to show.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,13 +20,13 @@ const NAME: usize = 200;
 /// The audit of a trajectory for a page.
 #[derive(Debug, Clone, Serialize)]
 pub struct AuditDocument {
-    /// What it costs the set's average, in words; null if nothing.
+    /// The trajectory's cost to the set's average, in words; null if there is none.
     pub cost: Option<String>,
-    /// Whether it passes, in words, where that was asked for.
+    /// Whether the trajectory passes, in words; null where that was not asked for.
     pub verdict: Option<String>,
     /// How the steps compare, in sentences.
     pub structure: Vec<String>,
-    /// What became of the arguments of each match, in the order of the score's `matches`; the first 400.
+    /// How the arguments of each match compare, in the order of the score's `matches`; the first 400.
     pub arguments: Vec<ArgumentsDocument>,
     /// The similarities of the calls of each tool that both sides use, as many as fit into 20,000 numbers.
     pub buckets: Vec<BucketDocument>,
@@ -36,33 +36,33 @@ pub struct AuditDocument {
     pub more: Vec<String>,
 }
 
-/// What became of the arguments of a match.
+/// How the arguments of a match compare.
 #[derive(Debug, Clone, Serialize)]
 pub struct ArgumentsDocument {
-    /// Those that are not equal; the first 40.
+    /// The arguments that are not equal; the first 40.
     pub unequal: Vec<ArgumentDocument>,
-    /// How many unequal ones are not shown.
+    /// The number of unequal arguments that are not shown.
     pub more: u64,
-    /// The equal ones, in words; null if there are none.
+    /// The equal arguments, in words; null if there are none.
     pub equal: Option<String>,
-    /// How far the regions of pictures in them overlap, in words; null if there are none.
+    /// How far regions of pictures in the arguments overlap, in words; null without regions.
     pub regions: Option<String>,
 }
 
 /// An argument that is not equal.
 #[derive(Debug, Clone, Serialize)]
 pub struct ArgumentDocument {
-    /// Its name, with that in the prediction if it differs.
+    /// The argument's name, followed by its name in the prediction if that differs.
     pub names: Vec<String>,
     /// A sign for the verdict, such as `≠`.
     pub mark: char,
     /// `equivalent`, `close`, `different`, `missing` or `extra`.
     pub verdict: String,
-    /// How bad that is: `fine`, `near` or `wrong`.
+    /// How bad the verdict is: `fine`, `near` or `wrong`.
     pub weight: &'static str,
-    /// Why, in a few words.
+    /// The reason for the verdict, in a few words.
     pub reason: String,
-    /// Such as `score 0.03, compared as coordinate`.
+    /// The score and the kind of comparison, such as `score 0.03, compared as coordinate`.
     pub title: String,
     /// The reference's value; null where it has none.
     pub reference: Option<String>,
@@ -90,11 +90,11 @@ pub struct MatrixDocument {
     pub rows: Vec<(String, Vec<CellDocument>)>,
 }
 
-/// A number of a matrix: as text, its part of the highest in [0, 1], whether it was chosen.
+/// A number of a matrix: its text, its shade in [0, 1], and whether its calls are a match.
 pub type CellDocument = (String, f64, bool);
 
 impl AuditDocument {
-    /// Of an audit.
+    /// Makes the document of an audit.
     #[must_use]
     pub fn new(audit: &TrajectoryAudit) -> Self {
         let buckets = buckets(audit);
@@ -234,7 +234,7 @@ fn name(text: &str) -> String {
     passage(text, NAME)
 }
 
-/// An argument's name; the arguments as a whole have none.
+/// An argument's name, or `(all arguments)` for the arguments as a whole.
 fn argument_name(argument: &str) -> String {
     if argument.is_empty() { "(all arguments)".to_owned() } else { name(argument) }
 }

@@ -21,7 +21,7 @@ use crate::{ResultPictures, TrajectoryReport};
 /// The most characters of a name.
 const NAME: usize = 200;
 
-/// The most that is said of what a call reads, and of what it makes.
+/// The most reads of a call that are listed, and the most files that it makes.
 const OF_CALL: usize = 20;
 
 /// The most pairs of results.
@@ -37,8 +37,8 @@ const PICTURES: usize = 16;
 const COMPARED: usize = 400;
 
 impl FlowAudit {
-    /// What a reference and its prediction do; `pairs` are the calls that are compared, by their indices. Without `pictures`
-    /// no results are shown.
+    /// Shows what a reference and its prediction do; `pairs` are the calls that are compared, by their indices. Without
+    /// `pictures` no results are shown.
     #[must_use]
     pub fn new(
         reference: &Trajectory,
@@ -61,7 +61,7 @@ impl FlowAudit {
     }
 }
 
-/// One trajectory.
+/// One side of an audit: the calls of a trajectory, with their places.
 struct Side<'t> {
     id: &'t str,
     calls: Vec<(CallPlace, &'t Call)>,
@@ -82,7 +82,8 @@ impl<'t> Side<'t> {
         self.calls.get(call).map(|(place, _)| *place)
     }
 
-    /// What each call reads and makes, of those that do. The task's own picture is worth a word only where files are made.
+    /// The calls that read or make anything, with what they read and make. Reading the task's own picture counts only
+    /// where files are made.
     fn calls(&self, flow: &SideFlow, makes_files: bool) -> Vec<CallFlow> {
         let mut made: HashMap<usize, Vec<String>> = HashMap::new();
         for version in &flow.lineage.versions {
@@ -112,7 +113,7 @@ impl<'t> Side<'t> {
                 }
             }
             for used in used.remove(&index).unwrap_or_default() {
-                // A file is told as a file.
+                // A file is listed as a file above.
                 let mut mentions = flow.lineage.mentions.get(index).into_iter().flatten();
                 if mentions.any(|mention| mention.pointer == used.pointer) {
                     continue;
@@ -138,7 +139,7 @@ impl<'t> Side<'t> {
         maker: Option<usize>,
         is_of_same_step: bool,
     ) -> Option<ReadAudit> {
-        // What was made by a call that is not there would be said of none.
+        // A value whose maker is not among the calls is left out.
         let maker = match maker {
             Some(maker) => Some(self.place(maker)?),
             None => None,
@@ -179,7 +180,7 @@ fn text_at<'c>(call: &'c Call, pointer: &str) -> Option<&'c str> {
     call.arguments.as_ref()?.pointer(pointer).and_then(Json::as_str)
 }
 
-/// The first of what is not the same, and how many more there are.
+/// The first [`OF_CALL`] different items, and the number of further ones.
 fn first<T>(all: Vec<T>, is_same: impl Fn(&T, &T) -> bool) -> (Vec<T>, usize) {
     let (mut kept, mut more): (Vec<T>, usize) = (Vec::new(), 0);
     for item in all {
@@ -287,7 +288,7 @@ impl PictureComparer<'_> {
     }
 }
 
-/// The reference calls and the predicted calls whose arguments are compared, of what a score says.
+/// The pairs of a reference call and a predicted call whose arguments a score compares, by their indices.
 pub(super) fn compared_calls(score: &TrajectoryReport) -> Vec<(usize, usize)> {
     let of_matches =
         score.matches.iter().map(|pair| (pair.reference, pair.compared_with.unwrap_or(pair.predicted)));

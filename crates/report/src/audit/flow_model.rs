@@ -9,13 +9,13 @@ use m3_score::CallPlace;
 /// What both trajectories do, beside each other.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct FlowAudit {
-    /// Calls of the reference that read what others made, or make something. None where neither trajectory makes anything.
+    /// Calls of the reference that make something, or read what other calls made.
     pub reference: Vec<CallFlow>,
-    /// Calls of the prediction, likewise.
+    /// Calls of the prediction that make something, or read what other calls made.
     pub prediction: Vec<CallFlow>,
     /// The results of calls that are compared, where both are recorded: in the order of `arguments`. The first 400.
     pub results: Vec<ResultPair>,
-    /// What is left behind.
+    /// The artifacts that both trajectories leave behind.
     pub left_behind: LeftAudit,
 }
 
@@ -24,13 +24,13 @@ pub struct FlowAudit {
 pub struct CallFlow {
     /// The call.
     pub call: CallPlace,
-    /// What it reads.
+    /// The files and values that the call reads.
     pub reads: Vec<ReadAudit>,
-    /// How much more it reads.
+    /// The number of further reads.
     pub more_reads: usize,
     /// The names of files that it makes.
     pub makes: Vec<String>,
-    /// How many more it makes.
+    /// The number of further files that it makes.
     pub more_makes: usize,
 }
 
@@ -47,7 +47,7 @@ pub struct ReadAudit {
     pub name: String,
     /// The call that made it; null for the task's own picture.
     pub maker: Option<CallPlace>,
-    /// Whether that call is of the same step: then it may not have been there.
+    /// Whether the maker is in the same step, so that its result may not have been there.
     pub is_of_same_step: bool,
 }
 
@@ -58,25 +58,25 @@ pub struct ResultPair {
     pub reference: CallPlace,
     /// The predicted call.
     pub predicted: CallPlace,
-    /// Whether they are the same, but for names that a trajectory chose, times, and what encoders change in a picture; null
-    /// where one is an error or a picture cannot be had.
+    /// Whether both results are the same, apart from names that a trajectory chose, times, and changes by picture
+    /// encoders; null where one is an error or a picture is not available.
     pub are_same: Option<bool>,
     /// What the reference call returned, without its pictures; cut after 2,000 characters.
     pub reference_text: String,
     /// What the predicted call returned.
     pub predicted_text: String,
-    /// Their pictures, in their order; the first 16.
+    /// The pictures of both results, paired in their order; the first 16.
     pub pictures: Vec<PicturePair>,
 }
 
 /// A picture of the reference's result and the one at the same place in the prediction's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PicturePair {
-    /// Which part of the reference's result it is; null where that has fewer pictures.
+    /// The part of the reference's result; null where that result has fewer pictures.
     pub reference_part: Option<usize>,
-    /// Which part of the prediction's.
+    /// The part of the prediction's result; null where that result has fewer pictures.
     pub predicted_part: Option<usize>,
-    /// How they differ; null where one of them cannot be had.
+    /// How the pictures differ; null if they cannot be compared.
     pub difference: Option<PictureDifference>,
 }
 
@@ -85,13 +85,13 @@ pub struct PicturePair {
 pub struct PictureDifference {
     /// The share of pixels that differ, of the part that both have, in [0, 1]; 1 where sides differ by more than 2 pixels.
     pub changed: f64,
-    /// Width and height of the reference's.
+    /// Width and height of the reference's picture, in pixels.
     pub reference_size: (u32, u32),
-    /// Width and height of the prediction's.
+    /// Width and height of the prediction's picture, in pixels.
     pub predicted_size: (u32, u32),
 }
 
-/// What both trajectories leave behind: files that no later call reads and nothing takes the place of and, where both sides
+/// The artifacts that both trajectories leave behind: files that no later call reads or replaces and, where both sides
 /// have results, pictures without a name and answers of the last step.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct LeftAudit {
@@ -101,7 +101,7 @@ pub struct LeftAudit {
     pub reference: Vec<ArtifactAudit>,
     /// What the prediction leaves behind. The first 64.
     pub prediction: Vec<ArtifactAudit>,
-    /// Which of it belongs together; none without results on both sides.
+    /// The pairs of artifacts that belong together; empty without results on both sides.
     pub pairs: Vec<ArtifactPair>,
 }
 
@@ -110,30 +110,30 @@ pub struct LeftAudit {
 pub struct ArtifactAudit {
     /// The call that makes it.
     pub maker: CallPlace,
-    /// The name of the file, cut after 200 characters; null where nothing tells it, as of an answer.
+    /// The name of the file, cut after 200 characters; null where it is not known, as for an answer.
     pub name: Option<String>,
     /// The call whose result shows it as a picture; null if none does.
     pub pictured_by: Option<CallPlace>,
-    /// The part of that result.
+    /// The part of that result that is the picture.
     pub picture_part: Option<usize>,
 }
 
-/// What a reference leaves behind and what a prediction does in its place.
+/// An artifact of the reference and the prediction's artifact in its place.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct ArtifactPair {
-    /// Which of `reference`.
+    /// The index of the reference's artifact in `reference`.
     pub reference: usize,
-    /// Which of `prediction`.
+    /// The index of the prediction's artifact in `prediction`.
     pub predicted: usize,
-    /// How alike they are, in [0, 1].
+    /// How alike both artifacts are, in [0, 1].
     pub likeness: f64,
-    /// Whether they count as the same.
+    /// Whether both artifacts count as the same.
     pub are_same: bool,
     /// Whether the picture of one of them cannot be read. Left out if not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(default)]
     pub is_unreadable: bool,
-    /// How they differ, where both are pictures.
+    /// How both artifacts differ, where both are pictures.
     pub difference: Option<PictureDifference>,
 }
 

@@ -12,14 +12,14 @@ use crate::{FurtherPairReport, MatchReport};
 /// The most columns of a name.
 const NAME: usize = 40;
 
-/// Something that is said of a call: the words before the call that it names, that call, and the words after it.
+/// A line about a call: the words before the call that it names, that call, and the words after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowLine {
-    /// The words, all of them where no call is named.
+    /// The words before the named call; all words if no call is named.
     pub before: String,
     /// The call that made what is read.
     pub maker: Option<CallPlace>,
-    /// The rest.
+    /// The words after the named call.
     pub after: String,
 }
 
@@ -37,7 +37,7 @@ impl FlowLine {
 }
 
 impl CallFlow {
-    /// What the call reads and makes, `most` of each.
+    /// Lines about what the call reads and makes, at most `most` of each.
     #[must_use]
     pub fn lines(&self, most: usize) -> Vec<FlowLine> {
         let more = |shown: usize, all: usize, verb: &str| {
@@ -96,7 +96,7 @@ impl ResultPair {
         }
     }
 
-    /// Whether the results are known to be others.
+    /// Whether the results are known to differ.
     #[must_use]
     pub fn differs(&self) -> bool {
         self.are_same == Some(false)
@@ -104,7 +104,7 @@ impl ResultPair {
 }
 
 impl PictureDifference {
-    /// Such as `the same pixels`; `are_same` where the pictures count as one whatever differs.
+    /// The difference in words, such as `the same pixels`. `are_same` is true if the pictures count as the same anyway.
     #[must_use]
     pub fn words(&self, are_same: bool) -> String {
         let ([a, b], [c, d]) =
@@ -127,14 +127,14 @@ impl PictureDifference {
             _ if percent <= 0.0 => None,
             _ if percent < 0.1 => Some("less than 0.1 %".to_owned()),
             _ if percent >= 100.0 => Some("100 %".to_owned()),
-            // 100.0 is for all of them only.
+            // Only a difference of all pixels is written as 100 %.
             _ => Some(format!("{:.1} %", percent.min(99.9))),
         }
     }
 }
 
 impl LeftAudit {
-    /// The heading: with the figure, where there is one.
+    /// The heading, with the artifact agreement if there is one.
     #[must_use]
     pub fn heading(&self) -> String {
         match self.agreement {
@@ -144,7 +144,7 @@ impl LeftAudit {
         }
     }
 
-    /// What is left behind, a sentence for each pair and for what has no counterpart.
+    /// Sentences about the artifacts left behind: one for each pair, and one for each artifact without a counterpart.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         if self.is_empty() {
@@ -178,7 +178,7 @@ impl LeftAudit {
 }
 
 impl ArtifactAudit {
-    /// Its name and its maker.
+    /// The artifact's name and its maker, in words.
     #[must_use]
     pub fn words(&self) -> String {
         match &self.name {
@@ -206,14 +206,14 @@ impl ArtifactPair {
     }
 }
 
-/// That the arguments of a match are compared with another predicted call than the alignment's; `None` if they are not.
+/// A note that the arguments of a match are compared with another predicted call than the alignment's; `None` if not.
 pub(super) fn compared_with(pair: &MatchReport) -> Option<String> {
     let other = pair.compared_with?;
     let why = why_compared(pair.argument_fidelity);
     Some(format!("arguments compared with {other} ({why}; the alignment has {})", pair.predicted))
 }
 
-/// That the arguments of a call are compared although the alignment leaves it unmatched.
+/// A note that the arguments of a call are compared although the alignment leaves it unmatched.
 pub(super) fn compared_nevertheless(pair: &FurtherPairReport) -> String {
     let (predicted, fidelity) = (pair.predicted, pair.argument_fidelity);
     format!("arguments compared with {predicted} ({}), fidelity {fidelity:.4}", why_compared(fidelity))

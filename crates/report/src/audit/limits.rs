@@ -15,7 +15,7 @@ pub(super) struct Limits {
     pub(super) unmatched: usize,
     /// Split steps, and the same number of merged steps.
     pub(super) sentences: usize,
-    /// What a call reads, and what it makes.
+    /// Reads of a call, and the same number of files that it makes.
     pub(super) flow: usize,
 }
 
@@ -47,7 +47,7 @@ pub(super) const KEPT_ARGUMENTS: usize = 100;
 /// The most steps that a sentence names.
 pub(super) const NAMED_STEPS: usize = 20;
 
-/// The note on how many are not shown.
+/// A note on how many things are not shown; `None` for 0.
 pub(super) fn more(count: usize, things: &str) -> Option<String> {
     match count {
         0 => None,

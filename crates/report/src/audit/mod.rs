@@ -47,8 +47,8 @@ use crate::{ResultPictures, TrajectoryReport};
 
 impl TrajectoryAudit {
     /// The audit of a trajectory from its score, its reference and its prediction (without steps if it is missing).
-    /// `cost` is how much it lowers the set's average: without it the average would be higher by this. `pictures` opens those
-    /// of results; without it no results are shown.
+    /// `cost` is how much the trajectory lowers the set's average: without it the average would be higher by this.
+    /// `pictures` opens the pictures of results; without it no results are shown.
     #[must_use]
     pub fn new<'a>(
         scored: TrajectoryScore,
@@ -71,7 +71,7 @@ impl TrajectoryAudit {
         Self {
             cost,
             question: reference.question.clone().or_else(|| prediction.question.clone()),
-            // Never the prediction's: it could choose which of the reader's files to show.
+            // The prediction's image is never taken: it could choose which of the reader's files to show.
             image: reference.image.clone(),
             reference: SideAudit::new(reference),
             prediction: SideAudit::new(prediction),

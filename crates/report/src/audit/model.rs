@@ -18,17 +18,17 @@ pub struct AuditReport {
     pub schema: String,
     /// The score of the whole set.
     pub score: ScoreSummary,
-    /// What is noticed over the whole set.
+    /// Statistics of the whole set.
     pub overview: Overview,
     /// The chosen trajectories, those that cost most first.
     pub trajectories: Vec<TrajectoryAudit>,
 }
 
-/// What is noticed over the whole set, whichever trajectories were chosen.
+/// Statistics of the whole set, whichever trajectories were chosen.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Overview {
-    /// How many calls of the references had which similarity to their partner or, unmatched, to their best
-    /// candidate; 20 bins from 0 to 1. Calls without any candidate are in none.
+    /// The number of reference calls by their similarity to their partner or, if unmatched, to their best candidate;
+    /// 20 bins from 0 to 1. Calls without any candidate are in no bin.
     pub similarities: Vec<SimilarityBin>,
     /// Why calls are unmatched, the most common first.
     pub reasons: Vec<ReasonCount>,
@@ -39,11 +39,11 @@ pub struct Overview {
 /// A bin of the histogram of similarities.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SimilarityBin {
-    /// Where it begins; it ends where the next begins, the last at 1 inclusively.
+    /// The lower end. A bin ends where the next begins; the last ends at 1 and includes it.
     pub from: f64,
     /// Reference calls that are matched.
     pub matched: u64,
-    /// Reference calls that are not.
+    /// Reference calls that are unmatched.
     pub unmatched: u64,
 }
 
@@ -54,7 +54,7 @@ pub struct ReasonCount {
     pub side: String,
     /// `tool_not_in_reference`, `tool_not_in_prediction`, `below_threshold`, `assigned_elsewhere` or `too_large`.
     pub reason: String,
-    /// How many calls.
+    /// The number of calls.
     pub calls: u64,
 }
 
@@ -66,19 +66,19 @@ pub struct ConfusedTools {
     pub reference: String,
     /// The tool of the prediction.
     pub predicted: String,
-    /// How many calls.
+    /// The number of calls.
     pub calls: u64,
 }
 
 /// One trajectory, with both sides and everything between them.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TrajectoryAudit {
-    /// Its score: id, type, metrics, matches, unmatched calls.
+    /// The trajectory's score: id, type, metrics, matches, unmatched calls.
     #[serde(flatten)]
     pub score: TrajectoryReport,
-    /// What it costs of the set's average, in [-1, 1]: the average of the others less that of all; 0 if there is no other.
+    /// The cost to the set's average, in [-1, 1]: the average of the others less that of all; 0 if there is no other.
     pub cost: f64,
-    /// What was asked.
+    /// The question of the task.
     pub question: Option<String>,
     /// Path of the reference's image, as its file has it.
     pub image: Option<String>,
@@ -86,13 +86,13 @@ pub struct TrajectoryAudit {
     pub reference: SideAudit,
     /// The prediction; without steps if it is missing.
     pub prediction: SideAudit,
-    /// What became of the arguments of each match, in the order of `matches`, then of each of `further_pairs`.
+    /// How the arguments of each match compare, in the order of `matches`, then of each of `further_pairs`.
     pub arguments: Vec<MatchArguments>,
-    /// What both trajectories do: which call makes what another one reads, what calls returned, what is left behind. Left out
-    /// where there is nothing of it.
+    /// The flow of both trajectories: which call makes what another one reads, what calls returned, what is left
+    /// behind. Left out if it is empty.
     #[serde(default, skip_serializing_if = "FlowAudit::is_empty")]
     pub flow: FlowAudit,
-    /// What became of the steps.
+    /// How the steps compare.
     pub structure: Structure,
     /// The similarities of the calls of each tool that both sides use.
     pub buckets: Vec<BucketAudit>,
@@ -103,7 +103,7 @@ pub struct TrajectoryAudit {
 pub struct SideAudit {
     /// The steps in order.
     pub steps: Vec<StepAudit>,
-    /// The answer.
+    /// The final reply of the trajectory.
     pub final_reply: Option<String>,
 }
 
@@ -123,20 +123,20 @@ pub struct CallAudit {
     pub arguments: Option<String>,
 }
 
-/// What became of the arguments of a reference call and of its partner: the comparison that the match's
-/// `argument_fidelity` is made of.
+/// How the arguments of a reference call and of its partner compare: the comparison behind the match's
+/// `argument_fidelity`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct MatchArguments {
-    /// How many arguments, or values within them, have which verdict.
+    /// The number of arguments, or values within them, by verdict.
     pub verdicts: VerdictCounts,
     /// Each argument that is equal, and each value within an argument that is not. The first 100; where there are more,
     /// those that are not equal go first.
     pub arguments: Vec<ArgumentAudit>,
-    /// How many there are besides those.
+    /// The number of arguments that are left out.
     pub more: u64,
 }
 
-/// How many arguments have which verdict.
+/// The number of arguments by verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[expect(missing_docs, reason = "each field is the verdict of its name")]
 pub struct VerdictCounts {
@@ -151,30 +151,30 @@ pub struct VerdictCounts {
 /// An argument of both calls, or a value within one.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ArgumentAudit {
-    /// Which it is in the reference's arguments (in the prediction's, where it is extra), such as `location.lat` or
+    /// The place in the reference's arguments (in the prediction's, for an extra argument), such as `location.lat` or
     /// `box[2]`; empty for the arguments as a whole. Keys are cut after 1,000 characters.
     pub argument: String,
-    /// Which it is in the prediction's arguments; left out where it is the same. Items of sets are paired wherever they
+    /// The place in the prediction's arguments; left out where it is the same. Items of sets are paired wherever they
     /// are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predicted_argument: Option<String>,
-    /// What it is compared as: `number`, `coordinate`, `moment`, `text` and others.
+    /// The kind of the comparison: `number`, `coordinate`, `moment`, `text` and others.
     pub kind: String,
     /// `equal`, `equivalent` (the same in another writing), `close`, `different`, `missing` or `extra`.
     #[schemars(extend("enum" = ["equal", "equivalent", "close", "different", "missing", "extra"]))]
     pub verdict: String,
-    /// Why, in a few words.
+    /// The reason for the verdict, in a few words.
     pub reason: String,
-    /// How far both say the same, in [0, 1]; below 0.5 it is wrong.
+    /// How far both values mean the same, in [0, 1]; below 0.5 the argument is wrong.
     pub score: f64,
-    /// The reference's value as JSON text; null where only the prediction has it. Of a text that holds values, such as a
-    /// list with commas, the text, cut after 2,000 characters; likewise in the prediction.
+    /// The reference's value as JSON text; null where only the prediction has it. For a value inside a text, such as a
+    /// list with commas, the whole text, cut after 2,000 characters; the same holds for the prediction.
     pub reference: Option<String>,
     /// The prediction's value as JSON text; null where it is missing.
     pub predicted: Option<String>,
 }
 
-/// What became of the reference's steps. All numbers count from 0.
+/// How the steps compare. All numbers count from 0.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Structure {
     /// W of M³-Bench, equation 4: the summed similarity of the matches between each reference step and each
@@ -186,7 +186,7 @@ pub struct Structure {
     pub merged: Vec<MergedStep>,
     /// Pairs of matches in opposite orders: they lower order consistency. The first 100.
     pub inverted: Vec<InvertedPair>,
-    /// How many such pairs there are.
+    /// The number of pairs of matches in opposite orders.
     pub inversions: u64,
 }
 
@@ -236,12 +236,12 @@ pub struct BucketAudit {
     pub tool: String,
     /// Reference calls, the rows: indices into the trajectory, rising.
     pub references: Vec<usize>,
-    /// Predicted calls, the columns, likewise.
+    /// Predicted calls, the columns: indices into the trajectory, rising.
     pub predictions: Vec<usize>,
     /// S of each row and column, in [-1, 1]. The first 64 of each.
     pub similarity: Vec<Vec<f64>>,
     /// How many reference calls of this tool there are in all.
     pub reference_calls: usize,
-    /// How many predicted calls.
+    /// How many predicted calls of this tool there are in all.
     pub predicted_calls: usize,
 }

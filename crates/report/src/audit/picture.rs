@@ -20,7 +20,7 @@ const LONGEST_SIDE: u32 = 384;
 /// The longest side if a page has many images, in pixels: 200 of them should have some 2 MB.
 const LONGEST_SIDE_OF_MANY: u32 = 240;
 
-/// From this number on, images count as many.
+/// More images than this count as many.
 const MANY: usize = 60;
 
 /// Quality of the JPEG, of 100: photographs of this size have some 10 to 20 kB.
@@ -40,7 +40,7 @@ pub enum Picture {
         /// The address; trajectories of the same image share it.
         address: Arc<str>,
     },
-    /// Why it is not shown.
+    /// Why the image is not shown.
     Note(&'static str),
 }
 
@@ -62,7 +62,7 @@ struct Small {
 }
 
 impl Pictures {
-    /// For the images of `count` trajectories, in `folders`, searched in this order. Folders that do not exist are
+    /// Finds the images of `count` trajectories, in `folders`, searched in this order. Folders that do not exist are
     /// left out.
     #[must_use]
     pub fn new(folders: &[PathBuf], count: usize) -> Self {
@@ -72,17 +72,17 @@ impl Pictures {
         Self { folders, longest_side, quality, known: HashMap::new() }
     }
 
-    /// For images in `folders`, scaled to at most this many pixels on the longest side, as JPEG of this quality, of
+    /// Finds images in `folders`, scaled to at most this many pixels on the longest side, as JPEG of this quality, of
     /// 100.
     #[must_use]
     pub fn of_size(folders: &[PathBuf], longest_side: u32, quality: u8) -> Self {
         Self { longest_side, quality, ..Self::new(folders, 1) }
     }
 
-    /// An image that is open already, for a separate file: its media type and content.
+    /// Scales down an image that is open already, for a separate file. Returns its media type and content.
     ///
     /// # Errors
-    /// Why it is not shown.
+    /// The reason why the image is not shown.
     pub fn of_pixels(&self, image: &RgbaImage) -> Result<(&'static str, Vec<u8>), &'static str> {
         if image.width() == 0 || image.height() == 0 {
             return Err("it has no pixels");
@@ -91,19 +91,19 @@ impl Pictures {
         Ok((small.kind, small.bytes))
     }
 
-    /// An image for a separate file: its media type and content.
+    /// Scales down the image at a path, for a separate file. Returns its media type and content.
     ///
     /// # Errors
-    /// Why it is not shown.
+    /// The reason why the image is not shown.
     pub fn file(&self, path: &str) -> Result<(&'static str, Vec<u8>), &'static str> {
         let small = load(&self.locate(path)?).and_then(|image| self.small(&image))?;
         Ok((small.kind, small.bytes))
     }
 
-    /// An image that somebody sent, for a separate file.
+    /// Scales down an image that somebody sent, for a separate file. Returns its media type and content.
     ///
     /// # Errors
-    /// Why it is not shown.
+    /// The reason why the image is not shown.
     pub fn sent(&self, bytes: &[u8]) -> Result<(&'static str, Vec<u8>), &'static str> {
         let image = m3_images::OpenedImage::new(bytes).and_then(|image| image.decode(u64::MAX));
         let small = self.small(&image.map_err(note)?)?;

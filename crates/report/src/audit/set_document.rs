@@ -1,4 +1,5 @@
-//! What the page of a whole set shows besides its score, as JSON: what was counted, intervals, the histogram of similarities.
+//! The part of the page of a whole set besides its score, as JSON: what was counted, intervals, the histogram of
+//! similarities.
 
 use std::collections::BTreeMap;
 
@@ -23,11 +24,11 @@ pub struct SetDocument {
     pub notes: Vec<String>,
     /// What a reader should know before the numbers.
     pub warnings: Vec<String>,
-    /// What was counted.
+    /// Sentences on what was counted.
     pub ledger: Vec<String>,
-    /// Predictions, references and perhaps tools: what it is, the file's name, its SHA-256.
+    /// The input files (predictions, references, tools if given): the kind, the file's name, its SHA-256.
     pub inputs: Vec<(&'static str, String, String)>,
-    /// Bounds by the names of metrics.
+    /// The bounds of the intervals, by the names of metrics.
     pub intervals: BTreeMap<&'static str, (f64, f64)>,
     /// How the intervals are made; null if there are none.
     pub interval_note: Option<String>,
@@ -38,7 +39,7 @@ pub struct SetDocument {
 }
 
 impl SetDocument {
-    /// Of the score of a set.
+    /// Makes the document of a set's score.
     #[must_use]
     pub fn new(summary: &ScoreSummary, overview: &Overview, intervals: &MetricIntervals) -> Self {
         let passed = tables::matched(summary).map(|(label, count)| format!("{label} {count}"));

@@ -17,13 +17,13 @@ use crate::{MatchReport, ScoreSummary, tables};
 /// The smallest width of everything, in columns.
 const WIDTH: usize = 80;
 
-/// What is between both sides.
+/// The columns between both sides.
 const BETWEEN: usize = 4;
 
 /// The least width of the matched call behind a call: `= 2.1 0.88 !`.
 const PARTNER: usize = 12;
 
-/// The columns before what a call reads and makes.
+/// The indent of the lines about what a call reads and makes, in columns.
 const FLOW_INDENT: usize = 6;
 
 /// The most columns of the question.
@@ -48,7 +48,7 @@ impl<W: Write> AuditTerminal<W> {
         Self { writer, columns: columns.max(WIDTH), bold, is_first: true }
     }
 
-    /// Writes before all audits what a language model was asked and how many trajectories pass, where that is said.
+    /// Writes, before all audits, what a language model was asked and how many trajectories pass, if that is known.
     ///
     /// # Errors
     /// The writer's reason.
@@ -123,7 +123,7 @@ impl<W: Write> AuditTerminal<W> {
         Ok(())
     }
 
-    /// Both sides: each step beside the step with the same number.
+    /// Writes both sides, each step beside the step with the same number.
     fn sides(&mut self, audit: &TrajectoryAudit) -> io::Result<()> {
         let [reference, prediction] = words::sides(audit).map(|side| words::shown(side, &TERMINAL));
         let ((reference, reference_notes), (prediction, prediction_notes)) = (reference, prediction);
@@ -153,7 +153,7 @@ impl<W: Write> AuditTerminal<W> {
         Ok(())
     }
 
-    /// The matches whose arguments are not all equal, or whose results differ.
+    /// Writes the matches whose arguments are not all equal, or whose results differ.
     fn arguments(&mut self, audit: &TrajectoryAudit) -> io::Result<()> {
         let results = |pair: &MatchReport| {
             let mut results = audit.flow.results.iter();
@@ -185,7 +185,7 @@ impl<W: Write> AuditTerminal<W> {
         self.section("arguments", &lines)
     }
 
-    /// A heading and the lines below it, if there are any.
+    /// Writes a heading and the lines below it, if there are any lines.
     fn section(&mut self, heading: &str, lines: &[String]) -> io::Result<()> {
         if lines.is_empty() {
             return Ok(());
@@ -210,9 +210,9 @@ fn step_lines(step: usize, steps: &[Vec<CallView<'_>>], flow: &[CallFlow], side:
     std::iter::once(heading).chain(calls.iter().flat_map(of_call)).collect()
 }
 
-/// What a call reads and makes, below it.
+/// The lines below a call about what it reads and makes.
 fn flow_lines(call: usize, flow: &[CallFlow], side: usize) -> Vec<String> {
-    // They are in the order of the calls.
+    // `flow` is in the order of the calls.
     let found = flow.binary_search_by_key(&call, |of| of.call.index).ok().and_then(|at| flow.get(at));
     let lines = found.map(|of| of.lines(TERMINAL.flow)).unwrap_or_default();
     let wrapped = |line: &FlowLine| {
@@ -243,7 +243,7 @@ fn call_lines(view: &CallView<'_>, side: usize) -> Vec<String> {
     vec![start, format!("{}{partner}", " ".repeat(side - width(&partner).max(PARTNER)))]
 }
 
-/// A match, and below it how its arguments compare.
+/// The lines of a match, and below it how its arguments compare.
 fn match_lines(
     pair: &MatchReport,
     arguments: &MatchArguments,

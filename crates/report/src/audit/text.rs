@@ -85,7 +85,7 @@ fn bounded(text: &str, characters: usize) -> String {
     format!("{start}{ELLIPSIS}{end}")
 }
 
-/// The first and the last characters of a text; `None` if that is all of it.
+/// The first and the last characters of a text; `None` if they are the whole text.
 fn ends(text: &str, first: usize, last: usize) -> Option<(&str, &str)> {
     let start = text.char_indices().nth(first).map(|(offset, _)| offset)?;
     let end = text.char_indices().rev().nth(last.saturating_sub(1)).map_or(text.len(), |(offset, _)| offset);

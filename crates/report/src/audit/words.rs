@@ -29,7 +29,7 @@ pub(super) struct Partner {
     /// The similarity, in [-1, 1].
     pub(super) similarity: f64,
     pub(super) is_strong: bool,
-    /// Whether its arguments do not ask for the same.
+    /// Whether the arguments of the match do not ask for the same.
     pub(super) is_rejected: bool,
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn failure(failure: Option<&str>) -> Option<String> {
     })
 }
 
-/// Whether a trajectory passes beside its reference.
+/// Whether a trajectory passes beside its reference, in words.
 pub(crate) fn verdict(verdict: &VerdictReport) -> String {
     match &verdict.reason {
         None => "match passed".to_owned(),
@@ -79,7 +79,7 @@ pub(crate) fn is_rejected(pair: &MatchReport) -> bool {
     pair.argument_fidelity < THRESHOLD
 }
 
-/// The fidelity of a trajectory, with what it is the mean of; `None` if nothing is matched.
+/// The fidelity of a trajectory and the number of pairs it is averaged over, in words; `None` if nothing is matched.
 pub(super) fn fidelity(metrics: &AggregateReport, matches: &[MatchReport]) -> Option<String> {
     let rejected = matches.iter().filter(|pair| is_rejected(pair)).count();
     let pairs = counted(matches.len() as u64, "matched pair");
@@ -88,8 +88,8 @@ pub(super) fn fidelity(metrics: &AggregateReport, matches: &[MatchReport]) -> Op
         .then(|| format!("fidelity {:.3} over {pairs}{rejected}", metrics.metrics[Metric::ArgumentFidelity]))
 }
 
-/// How far the regions of a match overlap, one after another, such as `areas[0] overlap 0.93`, `most` of them; or that all are
-/// equal.
+/// How far each region of a match overlaps, such as `areas[0] overlap 0.93`, for at most `most` regions; or a note that
+/// all are equal.
 pub(super) fn regions(pair: &MatchReport, most: usize) -> Option<String> {
     let RegionsReport { count, overlap: mean, each } = pair.regions.as_ref()?;
     if *mean >= 1.0 {
@@ -281,7 +281,7 @@ pub(super) fn structure(audit: &TrajectoryAudit, most: usize, tool: impl Fn(&str
     sentences
 }
 
-/// Steps of the reference that were split.
+/// A sentence for each step of the reference that was split.
 pub(crate) fn splits(split: &[SplitStep]) -> Vec<String> {
     split
         .iter()
@@ -292,7 +292,7 @@ pub(crate) fn splits(split: &[SplitStep]) -> Vec<String> {
         .collect()
 }
 
-/// Steps of the prediction that merge steps of the reference.
+/// A sentence for each step of the prediction that merges steps of the reference.
 pub(crate) fn merges(merged: &[MergedStep]) -> Vec<String> {
     merged
         .iter()
@@ -303,7 +303,7 @@ pub(crate) fn merges(merged: &[MergedStep]) -> Vec<String> {
         .collect()
 }
 
-/// Pairs of calls in the wrong order; `tool` shortens names of tools.
+/// A sentence for each pair of calls in the wrong order; `tool` shortens names of tools.
 fn inversions(audit: &TrajectoryAudit, tool: impl Fn(&str) -> String) -> Vec<String> {
     let structure = &audit.structure;
     let word = |pair: &InvertedPair| {

@@ -23,15 +23,15 @@ const MEMORY: usize = 8 << 20;
 /// The longest message of a case, in columns; its text has everything.
 const MESSAGE: usize = 300;
 
-/// What became of a case.
+/// The outcome of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Outcome {
     Passed,
-    /// It is not what was asked for.
+    /// The case is not what was asked for.
     Failed(Reason),
-    /// It could not be tried.
+    /// The case could not be tried.
     Errored(Reason),
-    /// It was tried, and nothing can be said.
+    /// The case was tried, but cannot be decided.
     Skipped(String),
 }
 
@@ -40,24 +40,24 @@ enum Outcome {
 struct Reason {
     /// A word for programs.
     kind: String,
-    /// A sentence.
+    /// The message, in a sentence.
     message: String,
-    /// Everything, line by line.
+    /// The whole text, line by line.
     text: String,
 }
 
 /// A test case: a trajectory, a task or a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Case {
-    /// What viewers group it by.
+    /// The class by which viewers group cases.
     class: String,
     name: String,
     outcome: Outcome,
-    /// What else there is to say, line by line.
+    /// Further output of the case, line by line.
     output: String,
 }
 
-/// The document.
+/// A document of JUnit's XML that is being written.
 struct Document<W: Write> {
     writer: Writer<W>,
 }
@@ -159,7 +159,7 @@ impl Suite {
         self.text(element(name, &[("message", &message), ("type", &reason.kind)]), &reason.text)
     }
 
-    /// An element with a text. Lines stay lines; what XML cannot hold or a terminal would obey is shown.
+    /// Writes an element with a text. Line breaks stay; characters that XML or a terminal cannot safely hold are shown.
     fn text(&mut self, start: BytesStart<'static>, text: &str) -> io::Result<()> {
         let end = start.to_end().into_owned();
         self.cases.write_event(Event::Start(start))?;

@@ -10,9 +10,10 @@ use crate::faults::{Fault, Level, faults};
 use crate::floors::{Floor, is_below};
 use crate::{AggregateReport, ScoreRenderer, ScoreSummary, TrajectoryReport};
 
-/// Writes a case for each trajectory. It fails if it does not pass beside its reference (with `--match`), if one of its
-/// metrics is below a floor (with `--fail-under`), and, where neither is asked for, if it did not do its job by the verdict; it is
-/// skipped where nobody can tell. Where there is no verdict, it fails if a needed call is missing or a call asks for something else. A task that came to nothing is an error.
+/// Writes a case for each trajectory. It fails if the trajectory does not pass beside its reference (with `--match`) or
+/// if a metric is below a floor (with `--fail-under`). Where neither is asked for, it fails if the trajectory did not
+/// do its job by the verdict, and is skipped if the verdict cannot tell. Without a verdict, it fails if a needed call
+/// is missing or a call asks for something else. A task that came to nothing is an error.
 pub struct Junit<W: Write> {
     document: Document<W>,
     suite: Suite,
@@ -70,7 +71,7 @@ impl<W: Write> ScoreRenderer for Junit<W> {
         let lines = lines(&faults, more);
         let outcome = self.outcome(report, &faults, &lines);
         let numbers = numbers(&report.metrics);
-        // What is wrong stands in the failure, where there is one.
+        // The text of a failure names the faults already.
         let output = if outcome == Outcome::Passed && !lines.is_empty() {
             format!("{numbers}\n{lines}")
         } else {

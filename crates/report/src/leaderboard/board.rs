@@ -84,7 +84,7 @@ impl Leaderboard {
     }
 }
 
-/// The metrics that any model has. Beside one's own models, published ones add none: there would be no room for names.
+/// The metrics that any model has. Beside scored models, published ones add no metric: there is no room for more names.
 fn columns(entrants: &[Entrant<'_>], is_mixed: bool) -> Vec<Metric> {
     let has =
         |metric| entrants.iter().any(|found| (!is_mixed || found.published.is_none()) && found.has(metric));
@@ -254,7 +254,7 @@ fn mean(row: &[Option<f64>; Metric::COUNT], average: Average) -> Option<f64> {
     parts.map(|parts| parts.iter().sum::<f64>() / parts.len() as f64)
 }
 
-/// What to say of a row whose average is missing, or not the mean of its columns as far as three digits show.
+/// A note on a row whose average is missing, or differs from the mean of its columns by more than 0.0015.
 fn row_note(
     name: &str,
     row: &[Option<f64>; Metric::COUNT],
@@ -309,8 +309,8 @@ fn value_of(report: &ModelReport, by: Metric) -> f64 {
     report.metric(by.name()).map_or(-1.0, |estimate| estimate.value)
 }
 
-/// Gives every model its place by a metric, and the places that it may well have: among the models that could be resampled
-/// those of resampling, and beyond the rows of tables as far as its interval reaches. A row of a table may have any.
+/// Gives every model its place by a metric, and the range of places that it may have. Among resampled models the range
+/// comes from the resamples; rows of tables count as far as its interval reaches. A row of a table may have any place.
 fn rank_rows(rows: &mut [ModelReport], by: Metric, statistics: Option<&Statistics>) {
     let values: Vec<f64> = rows.iter().map(|row| value_of(row, by)).collect();
     let is_row = |row: &&ModelReport| row.group.is_none();

@@ -32,48 +32,49 @@ const NAMED: usize = 10;
 pub struct Comparison {
     /// Always `m3.comparison/1`.
     pub schema: String,
-    /// The first model: what is compared with.
+    /// The first model, the baseline of the comparison.
     pub first: String,
     /// The second model.
     pub second: String,
-    /// The definitions.
+    /// The profile of the definitions, such as `paper`.
     pub profile: String,
-    /// What calls were aligned by: `cosine` or `typed`.
+    /// The similarity by which calls were aligned: `cosine` or `typed`.
     pub similarity: String,
     /// How many tasks both are compared on.
     pub tasks: usize,
     /// Tasks of the first and of the second that the other does not have.
     pub left_out: (usize, usize),
-    /// What the signatures of both scores have in common, without the predictions; null where one has none.
+    /// The common part of both scores' signatures, without the predictions; null if a score has no signature.
     pub signature: Option<String>,
-    /// The tasks of each that came to nothing; null where it is not known.
+    /// The tasks of each model that came to nothing; null if that is not known.
     pub failures: [Option<FailuresReport>; 2],
-    /// What a reader should know: failures that differ, references that do.
+    /// Notes for the reader, such as on different failures or references.
     pub notes: Vec<String>,
-    /// What the average is taken over, in words.
+    /// The metrics that the average is taken over, in words.
     pub average: String,
     /// The level of the intervals.
     pub level: f64,
     /// How many resamples and permutations were drawn.
     pub resamples: usize,
-    /// Their seed: the same seed gives the same numbers.
+    /// The seed of the draws: the same seed gives the same numbers.
     pub seed: u64,
     /// A difference for each metric; the average comes last.
     pub differences: Vec<DifferenceReport>,
     /// The metric that decides.
     pub metric: String,
-    /// The trajectories whose own value of that metric changed most, either way; of equal changes, those with more calls.
+    /// The trajectories whose own value of the deciding metric changed most, either way; of equal changes, those with
+    /// more calls.
     pub changed: Vec<ChangedTrajectory>,
-    /// How much lower than the first the second may be and still pass.
+    /// How much lower than the first model the second may be and still pass.
     pub margin: f64,
-    /// What the interval of the difference in that metric says beside that margin: `pass` if it lies above it, `regress` if it
-    /// lies below it, else, without an interval, and if any of fewer than 6 tasks changed, `inconclusive`.
+    /// The decision by the interval of the deciding difference: `pass` if it lies above minus the margin, `regress` if
+    /// it lies below, else `inconclusive`, also without an interval and if any of fewer than 6 tasks changed.
     pub decision: Decision,
-    /// Every task of which both know that metric, in the order of the ids; for forms that name all.
+    /// Every task for which both models have the deciding metric, in the order of the ids; for formats that list all.
     #[serde(skip)]
     #[schemars(skip)]
     pub all_tasks: Vec<ChangedTrajectory>,
-    /// How often both pass; left out where not both have repetitions with the same criterion.
+    /// How often both pass; left out unless both have repetitions with the same criterion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passing: Option<PassingComparison>,
 }
@@ -81,7 +82,7 @@ pub struct Comparison {
 /// The difference of two models in how often they pass.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PassingComparison {
-    /// What the rates are of.
+    /// The number of trials, the criterion and the tasks behind the rates.
     #[serde(flatten)]
     pub passing: PassingReport,
     /// A difference for pass@1, pass@k and pass^k, means over tasks.
@@ -89,8 +90,8 @@ pub struct PassingComparison {
 }
 
 impl Comparison {
-    /// Compares the two models of a selection; `names` are theirs. The second passes if it is not lower by more than `margin` in
-    /// `metric`; without one by the verdict, or by the average where the verdict is not known of both.
+    /// Compares the two models of a selection, which have these `names`. The second passes if it is not lower by more
+    /// than `margin` in `metric`; by default in the verdict, or in the average if the verdict is not known for both.
     ///
     /// # Errors
     /// [`ComparisonError`]
@@ -221,8 +222,8 @@ fn differences(
     columns.iter().map(report).collect()
 }
 
-/// Compares the tasks of which both know the deciding metric alone, where there are others: resamples without any such task would
-/// leave it without an interval.
+/// Compares only the tasks for which both models have the deciding metric, if some lack it: resamples without any such
+/// task would leave the metric without an interval.
 fn decide_by_known(
     differences: &mut [DifferenceReport],
     (selection, sums): (&Selection<'_>, &[Vec<GradedSums>]),
@@ -240,7 +241,7 @@ fn decide_by_known(
     Ok(())
 }
 
-/// Whether both models know a metric of a task.
+/// Whether both models have a metric for a task.
 fn is_known(selection: &Selection<'_>, task: usize, metric: Metric) -> bool {
     let of_task = |model: &Vec<&TrajectoryResult>| known(&[model[task]], metric) > 0;
     metric == Metric::Average || selection.trajectories.iter().all(of_task)
@@ -293,7 +294,7 @@ fn passing_differences(
     Ok(Some(PassingComparison { passing: passing.report, differences }))
 }
 
-/// All tasks of which both know a metric, with their values.
+/// All tasks for which both models have a metric, with their values.
 fn tasks(
     selection: &Selection<'_>,
     sums: &[Vec<GradedSums>],

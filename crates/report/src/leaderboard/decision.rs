@@ -1,11 +1,11 @@
-//! What a comparison decides, and why two results are not compared.
+//! The decision of a comparison, and why two results cannot be compared.
 
 use m3_score::Metric;
 use m3_stats::DifferentLengths;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Changes that are no larger come from the order in which numbers are added.
+/// The largest change that may come from the order in which numbers are added.
 const NO_CHANGE: f64 = 1e-9;
 
 /// The difference of two models in one metric.
@@ -19,17 +19,18 @@ pub struct DifferenceReport {
     pub second: f64,
     /// The second less the first, in [-1, 1].
     pub difference: f64,
-    /// The lower end of its paired interval; null with fewer than two tasks.
+    /// The lower end of the difference's paired interval; null with fewer than two tasks.
     pub low: Option<f64>,
-    /// The upper end, likewise.
+    /// The upper end of the difference's paired interval; null with fewer than two tasks.
     pub high: Option<f64>,
-    /// True where no resample differed, so that the interval is the difference alone: no certainty, but nothing
-    /// that resampling could see.
+    /// Whether all resamples had the same difference, so that the interval is the difference alone. This is no
+    /// certainty: resampling only saw no other value.
     pub has_no_spread: bool,
     /// The p-value of a paired permutation test, two-sided; null with fewer than two tasks.
     pub p_value: Option<f64>,
-    /// The p-value after Holm's correction for the number of metrics compared, for other metrics apart from those of the
-    /// paper; null for the average and the metric that decides, which are no further comparisons, and where there is no p-value.
+    /// The p-value after Holm's correction for the number of metrics compared; the paper's metrics and the others are
+    /// corrected separately. Null without a p-value, and for the average and the deciding metric, which are no further
+    /// comparisons.
     pub corrected_p_value: Option<f64>,
     /// The smallest true difference that would be found with a probability of 80 %.
     pub smallest_detectable: Option<f64>,
@@ -45,27 +46,27 @@ pub struct ChangedTrajectory {
     pub task_type: Option<String>,
     /// The first model's value of the metric that decides, on this task alone.
     pub first: f64,
-    /// The second model's.
+    /// The second model's value on this task.
     pub second: f64,
-    /// The second less the first.
+    /// The second value less the first.
     pub change: f64,
-    /// Its calls in the reference: a trajectory with more calls counts more in the set.
+    /// The number of calls in the reference: a trajectory with more calls counts more in the set.
     pub reference_calls: u64,
 }
 
 impl ChangedTrajectory {
-    /// Whether it changed at all; differences in the last digits are none.
+    /// Whether the value changed; differences in the last digits do not count.
     pub(super) fn is_changed(&self) -> bool {
         self.change.abs() > NO_CHANGE
     }
 
-    /// Whether the second model does it worse; differences in the last digits are none.
+    /// Whether the second model does the task worse; differences in the last digits do not count.
     #[must_use]
     pub fn is_lower(&self) -> bool {
         self.change < -NO_CHANGE
     }
 
-    /// The change in a sentence; `metric` is the one that decides.
+    /// The change in a sentence; `metric` is the deciding metric.
     pub(crate) fn words(&self, metric: &str) -> String {
         let Self { first, second, change, .. } = self;
         if change.abs() <= NO_CHANGE {
@@ -75,23 +76,23 @@ impl ChangedTrajectory {
     }
 }
 
-/// With fewer tasks no difference is significant at 5 %: the signs of five may all be the same by chance in 2 of 2^5 cases.
+/// The fewest tasks with which a difference can be significant at 5 %: five signs agree by chance in 2 of 2^5 cases.
 pub(super) const LEAST_TASKS: usize = 6;
 
-/// What a comparison decides.
+/// The decision of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// The second model is not worse by more than the margin.
     Pass,
-    /// It is.
+    /// The second model is worse by more than the margin.
     Regress,
-    /// These tasks do not tell.
+    /// The tasks do not show whether the second model is worse.
     Inconclusive,
 }
 
 impl Decision {
-    /// Its name in files.
+    /// The decision's name in files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -101,7 +102,7 @@ impl Decision {
         }
     }
 
-    /// Of the difference in the metric that decides, if the second may be lower by `margin`.
+    /// Decides by the difference in the deciding metric; the second model may be lower by `margin`.
     pub(super) fn of(
         difference: Option<&DifferenceReport>,
         tasks: &[ChangedTrajectory],
@@ -116,7 +117,7 @@ impl Decision {
     }
 }
 
-/// Whether the tasks are too few to tell a change from chance, and some changed.
+/// Whether the tasks are too few to distinguish a change from chance, and some changed.
 pub(super) fn are_too_few(tasks: &[ChangedTrajectory]) -> bool {
     tasks.len() < LEAST_TASKS && tasks.iter().any(ChangedTrajectory::is_changed)
 }
@@ -124,10 +125,10 @@ pub(super) fn are_too_few(tasks: &[ChangedTrajectory]) -> bool {
 /// Why two models are not compared.
 #[derive(Debug, thiserror::Error)]
 pub enum ComparisonError {
-    /// They do not have the same trajectories.
+    /// The models do not have the same trajectories.
     #[error(transparent)]
     DifferentLengths(#[from] DifferentLengths),
-    /// The metric that is to decide is not known of both.
+    /// The deciding metric is not known for both models.
     #[error("`{}` is not known of both results, so it cannot decide", .0.name())]
     NotKnown(Metric),
 }

@@ -1,4 +1,4 @@
-//! What stands in a file of a score: the types that are written, told apart while they are read.
+//! The entries of a score's file: the types that are written, recognized while they are read.
 
 use std::fmt;
 use std::vec::IntoIter;
@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::{ScoreSummary, TrajectoryReport};
 
-/// A document, or a line of JSON Lines. No tree of it is made: only the members before the one that tells what it is wait
-/// as values, and as m3 writes them these are an id and a type at most.
+/// A document, or a line of JSON Lines. It is read without a tree: only the members before the one that shows its kind
+/// are kept as values. In files of m3 these are at most an id and a type.
 pub(super) enum Entry {
     /// A head, which has a `schema`; a document has its trajectories in it.
     Head(Box<ScoreSummary>),
@@ -56,7 +56,7 @@ impl<'de> Visitor<'de> for ByMember {
     }
 }
 
-/// All members of an object: those that were read already, the one whose name was, and the rest.
+/// All members of an object: those that were read already, the one of which only the name was read, and the rest.
 struct Members<A> {
     before: IntoIter<(String, Value)>,
     /// The value of the member of `before` whose name was given last.

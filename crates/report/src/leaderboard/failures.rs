@@ -14,12 +14,12 @@ const NAMED: usize = 4;
 /// Tasks without a prediction, or with one that failed or was not finished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FailuresReport {
-    /// How many tasks there were, those that were left out because they failed among them; each counts in every repetition.
+    /// The number of tasks, including those that were left out because they failed; each counts in every repetition.
     pub tasks: usize,
-    /// How many failed.
+    /// The number of failed tasks.
     pub failed: usize,
-    /// How many by which class: `provider` (the model could not be had, refused, or what it said could not be used),
-    /// `server_lost`, `time`, `limit` (steps, calls or tokens), `context`, `missing`, `too_large`, `other`.
+    /// The number of failed tasks by class: `provider` (the model was not available, refused, or gave an unusable
+    /// reply), `server_lost`, `time`, `limit` (steps, calls or tokens), `context`, `missing`, `too_large`, `other`.
     pub classes: BTreeMap<String, usize>,
 }
 
@@ -56,7 +56,7 @@ impl FailuresReport {
     }
 }
 
-/// The first note if models differ in failures; it names those with the most.
+/// A note if models differ in failures, which names those with the highest rates.
 pub(super) fn note(names: &[&str], failures: &[Option<FailuresReport>]) -> Option<String> {
     let mut known: Vec<(&str, &FailuresReport)> = names
         .iter()

@@ -7,7 +7,7 @@ use m3_score::{Metric, Profile, WeightedSums};
 
 use super::{Average, TrajectoryResult};
 
-/// What trajectories add up to, grades among it; each can be weighted.
+/// Sums over trajectories, including grades; each trajectory can be weighted.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct GradedSums {
     /// The sums behind the alignment metrics.

@@ -11,7 +11,7 @@ use crate::{MatchReport, RegionsReport, TrajectoryReport, shortened};
 /// strength count as strong from `tau_strong` on.
 ///
 /// # Errors
-/// What is wrong with it, in words that name it.
+/// What is wrong with the trajectory, in words that name it.
 pub(super) fn kept(
     report: TrajectoryReport,
     tau_strong: f64,
@@ -50,7 +50,7 @@ fn trajectory(mut report: TrajectoryReport, tau_strong: f64) -> Result<Trajector
     })
 }
 
-/// The sums behind the metrics, and the metrics that the score does not say: those of matched pairs from the pairs, the
+/// The sums behind the metrics, and the metrics that the score lacks. Metrics of matched pairs come from the pairs, the
 /// others from their values.
 fn sums(report: &TrajectoryReport, tau_strong: f64) -> Result<(WeightedSums, Vec<Metric>), String> {
     let metrics = &report.metrics;
@@ -79,7 +79,7 @@ fn sums(report: &TrajectoryReport, tau_strong: f64) -> Result<(WeightedSums, Vec
             Some(Sum::OfTrajectories(_)) => {
                 (value.is_some(), uncounted(value.unwrap_or_default() * references))
             }
-            // Where a mean is unknown, nothing is added to it; so it is with scores of earlier versions.
+            // Nothing is added to a mean whose value is unknown, as in scores of earlier versions.
             Some(Sum::MeanInPairs(of)) => (true, pairs.iter().map(of).sum()),
             Some(Sum::MeanOfTrajectories(_)) => (true, Counted::from(value)),
             Some(Sum::Matched) | None => continue,
@@ -121,7 +121,7 @@ fn matched(pair: &MatchReport, tau_strong: f64) -> Result<MatchedPair, String> {
     let is_strong = match pair.strength.as_str() {
         MatchReport::STRONG => true,
         MatchReport::WEAK => false,
-        // A score of an earlier version does not say it.
+        // Scores of earlier versions have no strength.
         "" => m3_score::is_strong(similarity, tau_strong),
         other => {
             return Err(format!("`strength` is `{}`; expected `strong` or `weak`", shortened(other, 40)));

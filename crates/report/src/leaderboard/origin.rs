@@ -11,7 +11,7 @@ use crate::{Band, InputReport, InputsReport, LedgerReport, ToolNamesReport};
 const DIGITS: usize = 8;
 
 impl ToolNamesReport {
-    /// What it adds to the conditions of a score.
+    /// The mode of tool names, as a part of the conditions of a score.
     pub(super) fn condition(&self) -> String {
         if self.mode == "off" { String::new() } else { format!(", tool names {}", self.mode) }
     }
@@ -63,7 +63,7 @@ type SettledBy<'o> = (&'o str, Band, bool);
 /// `None` if the score does not say it.
 fn fidelity_source(origin: &Origin) -> Option<(&str, Option<SettledBy<'_>>)> {
     let model = origin.fidelity_model.as_ref()?;
-    // Where requests got no reply, some pairs keep the score of before.
+    // If requests got no reply, some pairs keep the score from before.
     let asked = origin.asked.as_ref().map(|asked| (&*asked.model, asked.band, asked.no_reply == 0));
     Some((&model.fingerprint, asked))
 }
@@ -81,7 +81,7 @@ pub(super) fn check_fidelity_models(models: &[RankedModel<'_>]) -> Result<Option
     Ok(silent_note(models, is_silent, "by which model their argument fidelity was computed"))
 }
 
-/// The note if recorded results are evidence in some of the scores and in others not.
+/// A note if recorded results are evidence in only some of the scores.
 pub(super) fn results_note(models: &[RankedModel<'_>]) -> Option<String> {
     let with = models.iter().filter(|model| model.origin.are_results_evidence).count();
     let is_partial = with > 0 && with < models.len();
@@ -94,7 +94,7 @@ pub(super) fn results_note(models: &[RankedModel<'_>]) -> Option<String> {
     })
 }
 
-/// The note if some of the results do not say something that others do.
+/// A note if some, but not all, results lack the information `what`.
 fn silent_note(models: &[RankedModel<'_>], is_silent: fn(&Origin) -> bool, what: &str) -> Option<String> {
     let silent = models.iter().filter(|model| is_silent(model.origin)).count();
     let is_partial = silent > 0 && silent < models.len();

@@ -26,7 +26,7 @@ pub(super) fn plain(error: &Error) -> String {
     let reason = message.strip_suffix(&place).unwrap_or(&message);
     let place = format!("line {}, column {}", error.line(), error.column());
     match error.classify() {
-        // It was not read so far that a place would say anything.
+        // The file could not be read, so a place in it says nothing.
         Category::Io => return reason.to_owned(),
         Category::Syntax | Category::Eof => return format!("not JSON: {reason}, {place}"),
         Category::Data => {}

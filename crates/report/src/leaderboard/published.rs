@@ -1,4 +1,4 @@
-//! Tables that benchmarks published of their own: models that one's own may stand beside.
+//! Tables that benchmarks published: their models can stand beside one's own.
 
 use m3_score::Profile;
 
@@ -9,9 +9,9 @@ use super::{ModelResult, Selection, table};
 pub struct PublishedTable {
     /// The name in options.
     pub name: &'static str,
-    /// Where it was published.
+    /// Where the table was published.
     pub source: &'static str,
-    /// How many tasks the references have that were published with it.
+    /// The number of tasks in the references that were published with the table.
     pub tasks: usize,
     /// A CSV table of finished numbers.
     csv: &'static str,
@@ -29,7 +29,7 @@ impl PublishedTable {
     /// The table with this name.
     ///
     /// # Errors
-    /// The names that there are.
+    /// A message with the names of all tables.
     pub fn named(name: &str) -> Result<&'static Self, String> {
         let names = || PUBLISHED.iter().map(|table| table.name).collect::<Vec<_>>().join(", ");
         PUBLISHED
@@ -38,7 +38,7 @@ impl PublishedTable {
             .ok_or_else(|| format!("no published table is called `{name}`; there are: {}", names()))
     }
 
-    /// Its models.
+    /// The models of the table.
     ///
     /// # Errors
     /// What is wrong with the table, which a test rules out.
@@ -51,10 +51,10 @@ impl PublishedTable {
     }
 }
 
-/// What tables mark the models of published tables with.
+/// The mark of models from published tables.
 pub(crate) const MARK: &str = "\u{2020}";
 
-/// How one's own models compare with those that were published in these places.
+/// Notes on how one's own models compare with those that were published in `sources`.
 pub(super) fn notes(sources: &[&str], selection: Option<&Selection<'_>>) -> Vec<String> {
     let Some(selection) = selection else { return Vec::new() };
     let tables = PUBLISHED.iter().filter(|table| sources.contains(&table.source));

@@ -20,8 +20,8 @@ const EXPECTED: ExpectedFile = ExpectedFile {
         like the metrics",
 };
 
-/// Reads the models of one file: one for a score, one for each row of a CSV table. `name` is what the model of
-/// a score is called; by default the file's name without its endings.
+/// Reads the models of one file: one for a score, one for each row of a CSV table. `name` is the name of a score's
+/// model; by default the file's name without its endings.
 ///
 /// # Errors
 /// [`UnusableFile`].
@@ -43,7 +43,7 @@ pub fn read_results(path: &Path, name: Option<&str>) -> Result<Vec<ModelResult>,
     Ok(vec![ModelResult { name, file: shown, published: None, numbers }])
 }
 
-/// What a model is called whose file has this name: without its endings.
+/// The name of a model, from the name of its file without the endings.
 pub(crate) fn stem(path: &Path) -> String {
     let file_name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let mut stem = file_name.as_str();
@@ -57,7 +57,7 @@ pub(crate) fn stem(path: &Path) -> String {
 /// Opens a result and reads it.
 ///
 /// # Errors
-/// [`UnusableFile`], also for what `read` says of it.
+/// [`UnusableFile`], also with the message of `read`.
 pub(crate) fn open_result<T>(
     path: &Path,
     read: impl FnOnce(Box<dyn BufRead>) -> Result<T, String>,
@@ -106,7 +106,7 @@ pub(crate) fn read_entries(reader: impl BufRead) -> Result<(ScoreSummary, Vec<Tr
     Ok((*head, trajectories))
 }
 
-/// The numbers of a score, once its head says that it is one.
+/// The numbers of a score, if its head has all that a score needs.
 fn numbers(head: ScoreSummary, trajectories: Vec<TrajectoryReport>) -> Result<Numbers, String> {
     let said = [
         ("profile", !head.profile.is_empty()),

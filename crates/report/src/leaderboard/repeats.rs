@@ -36,18 +36,18 @@ impl Repeats {
 /// Rates of success of several models, on the same tasks and with the same criterion.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PassingReport {
-    /// Of so many trials: the fewest repetitions of any of the models.
+    /// The k of pass@k: the fewest repetitions of any of the models.
     pub k: u32,
-    /// What passes: metrics and their least values, the same for all models.
+    /// The criterion for passing: metrics and their least values, the same for all models.
     pub pass: BTreeMap<String, f64>,
-    /// How many tasks have so many trials with all models that have repetitions; the rates are means over them.
+    /// The number of tasks with at least k trials by every model that has repetitions; the rates are means over them.
     pub tasks: usize,
 }
 
 /// Rates of success of a model, each the mean over tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct ModelPassReport {
-    /// How many repetitions it has.
+    /// The number of the model's repetitions.
     pub repetitions: u32,
     /// pass@1, the share of trials that pass.
     pub pass_at_1: EstimateReport,
@@ -133,7 +133,7 @@ pub(super) fn by_task(
             return Err(format!("it has the trajectory `{id}` twice"));
         }
     }
-    // Computing rates takes as many steps as there are trials.
+    // Computing rates takes as many steps as there are trials, so the number of trials must be true.
     for (id, of_task) in &tasks {
         if let Some(trials) = trials.get(id)
             && trials.count as usize != of_task.len()

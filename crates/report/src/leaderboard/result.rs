@@ -13,9 +13,9 @@ use crate::{AskedReport, FidelityModelReport, InputReport, Named, SuiteReport, T
 pub struct ModelResult {
     /// The model's name.
     pub name: String,
-    /// The file it was read from, as the user named it.
+    /// The file of the result, as the user named it.
     pub file: String,
-    /// Where its numbers were published, as a row of a table that comes with m3.
+    /// Where the numbers were published, if they are a row of a table that comes with m3.
     pub published: Option<&'static str>,
     /// The model's numbers.
     pub numbers: Numbers,
@@ -32,7 +32,7 @@ pub enum Numbers {
         similarity: Similarity,
         /// Whether the model was shown no images.
         no_images: bool,
-        /// All other conditions that must be equal for numbers to be comparable: encoder, similarity and thresholds.
+        /// All other conditions that must be equal for numbers to be comparable, such as encoder and thresholds.
         conditions: String,
         /// tau_weak and tau_strong, for pictures.
         thresholds: (f64, f64),
@@ -45,16 +45,16 @@ pub enum Numbers {
     Row([Option<f64>; Metric::COUNT]),
 }
 
-/// The files and the model behind a score, as far as it names them; earlier scores do not.
+/// The files and the model behind a score, if the score names them; scores of earlier versions do not.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Origin {
     /// One line with everything that decides the numbers; parts are separated by `|`.
     pub signature: Option<String>,
     /// The model that argument fidelity comes from.
     pub fidelity_model: Option<FidelityModelReport>,
-    /// The language model that was asked about what fidelity is not sure of, if any.
+    /// The language model that was asked about pairs whose fidelity is uncertain, if any.
     pub asked: Option<Box<AskedReport>>,
-    /// Whether recorded results decided where they tell.
+    /// Whether recorded results are evidence for argument fidelity and passes.
     pub are_results_evidence: bool,
     /// The file of the references.
     pub references: Option<InputReport>,
@@ -65,7 +65,7 @@ pub struct Origin {
     pub failures: Option<(BTreeMap<String, usize>, usize)>,
     /// The repetitions; `None` if trials were not counted.
     pub repeats: Option<Repeats>,
-    /// What suites say of it.
+    /// The values by suites.
     pub suites: Named<SuiteReport>,
 }
 
@@ -82,7 +82,7 @@ pub struct TrajectoryResult {
     pub sums: WeightedSums,
     /// The calls of its reference.
     pub reference: ReferenceCalls,
-    /// Why it failed: classes of failures and how often each occurred; empty if it did not fail, as far as is known.
+    /// Classes of failures and how often each occurred; empty if no failure is known.
     pub failures: BTreeMap<String, usize>,
     /// Metrics of its alignment that are unknown: scores of earlier versions do not have all.
     pub not_known: Vec<Metric>,
@@ -94,9 +94,9 @@ pub struct TrajectoryResult {
     pub candidates: Vec<f64>,
     /// The grades, each in [0, 1].
     pub grades: BTreeMap<Metric, f64>,
-    /// The tokens it took.
+    /// The tokens that the model read and wrote.
     pub usage: Option<Usage>,
-    /// What became of its calls (M³-Bench, section 5.4).
+    /// The outcomes of the calls (M³-Bench, section 5.4).
     pub outcomes: Option<TaskOutcomes>,
 }
 
@@ -109,7 +109,7 @@ pub struct Usage {
     pub output_tokens: f64,
 }
 
-/// What a result says of its repetitions.
+/// The repetitions of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repeats {
     /// The number of repetitions.
@@ -118,7 +118,7 @@ pub struct Repeats {
     pub pass: BTreeMap<String, f64>,
 }
 
-/// The calls of a reference, used to tell it from another.
+/// The calls of a reference, used to distinguish references.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReferenceCalls {
     pub(super) count: u64,
@@ -127,7 +127,7 @@ pub struct ReferenceCalls {
 }
 
 impl ReferenceCalls {
-    /// From the number of calls, and the step and tool of each if they are known.
+    /// Makes a value from the number of calls, and the step and tool of each if they are known.
     #[must_use]
     pub fn new(count: u64, calls: Option<Vec<(usize, &str)>>) -> Self {
         let digest = calls.map(|mut calls| {

@@ -10,7 +10,7 @@ use super::{ModelResult, Numbers, Origin, TrajectoryResult};
 /// Why models cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SelectionError {
-    /// They were scored in different ways.
+    /// Two models were scored in different ways.
     #[error(
         "`{}` and `{}` were not scored in the same way: {first} and {second}\n\
          hint: score all models by the same m3, with the same profile, encoder, similarity, thresholds, `--tool-names`, \
@@ -24,7 +24,7 @@ pub enum SelectionError {
         /// How the second was scored.
         second: String,
     },
-    /// They were scored against different references.
+    /// Two models were scored against different references.
     #[error(
         "`{}` and `{}` were scored against different references: {difference}\n\
          hint: score all models against the same file; `--allow-different-references` compares them all the same",
@@ -36,7 +36,7 @@ pub enum SelectionError {
         /// How the references differ.
         difference: String,
     },
-    /// They were scored on different tasks.
+    /// Two models were scored on different tasks.
     #[error(
         "`{}` and `{}` have different tasks: {} only in the first{}, {} only in the second{}\n\
          hint: `--intersect` compares on the tasks that all have", .files.0, .files.1,

@@ -1,4 +1,4 @@
-//! What other benchmarks say of the models, from `m3 score --suite`.
+//! The values of the models by the rules of other benchmarks, from `m3 score --suite`.
 
 use m3_support::text::counted;
 use schemars::JsonSchema;
@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::Selection;
 use crate::{OWN_SUITE, SuiteMetricReport, SuiteValues};
 
-/// What a suite says of the models.
+/// The values of the models by a suite.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SuiteBoardReport {
     /// The name of the suite, such as `mcpagentbench:published`.
@@ -18,21 +18,21 @@ pub struct SuiteBoardReport {
     pub metrics: Vec<SuiteMetricReport>,
     /// The models that were scored with it.
     pub models: Vec<SuiteRowReport>,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
 /// The values of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SuiteRowReport {
-    /// What it is called.
+    /// The name of the model.
     pub model: String,
-    /// Its values for all its tasks, null where one is not defined.
+    /// The suite's values over all tasks of the model; null if a value is not defined.
     pub values: SuiteValues,
 }
 
-/// What suites say of one's own models, in the order in which suites first come. `scored` are the names in the order of the
-/// selection.
+/// The values of one's own models by suites, in the order in which suites first occur. `scored` are the names in the
+/// order of the selection.
 pub(super) fn suites<'m>(
     models: impl Iterator<Item = &'m str>,
     scored: &[&str],

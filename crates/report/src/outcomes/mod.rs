@@ -9,24 +9,24 @@ use serde::{Deserialize, Serialize};
 /// The version of the format that `m3 outcomes --format json` writes.
 pub const OUTCOMES_SCHEMA: &str = "m3.outcomes/1";
 
-/// Makes the counts of the outcomes, in the order of their table: what failed first, success last.
+/// Makes the counts of the outcomes, in the order of their table: failures first, success last.
 macro_rules! outcomes {
     ($($(#[$meaning:meta])* $name:ident,)*) => {
-        /// How many calls ended how.
+        /// The number of calls by outcome.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         pub struct OutcomeCounts {
             $($(#[$meaning])* pub $name: u64,)*
         }
 
         impl OutcomeCounts {
-            /// The counts in the order of the table of outcomes: what failed first, success last.
+            /// The counts in the order of the table of outcomes: failures first, success last.
             #[must_use]
             pub fn all(&self) -> [u64; [$(stringify!($name)),*].len()] {
                 [$(self.$name),*]
             }
         }
 
-        /// Outcomes as they are read: one that is not there counts none, and no other is passed over.
+        /// Outcomes as they are read: a missing one counts 0, and an unknown member is an error.
         #[derive(Default, Deserialize)]
         #[serde(default, expecting = "an object", deny_unknown_fields)]
         struct Counts {
@@ -51,7 +51,7 @@ macro_rules! outcomes {
                 [$(self.counts.$name,)* self.not_executed]
             }
 
-            /// The counts of both.
+            /// The sums of both counts.
             #[must_use]
             pub fn with(self, other: Self) -> Self {
                 let counts = OutcomeCounts { $($name: self.counts.$name.saturating_add(other.counts.$name),)* };
@@ -62,19 +62,19 @@ macro_rules! outcomes {
 }
 
 outcomes! {
-    /// No call of the protocol.
+    /// Calls that are not valid in the protocol.
     illegal_format,
-    /// Of a tool that does not exist or was not offered.
+    /// Calls of a tool that does not exist or was not offered.
     unknown_tool,
-    /// With arguments that the tool does not take.
+    /// Calls with arguments that the tool does not take.
     invalid_arguments,
-    /// Right, but the backend did not have or give what was asked for.
+    /// Right calls whose resource the backend did not have or give.
     resource_not_found,
-    /// With a normal result.
+    /// Calls with a normal result.
     success,
 }
 
-/// What became of a task's calls, as scores keep it.
+/// The outcomes of a task's calls, as scores keep them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "Counts")]
 #[schemars(!from)]
@@ -88,7 +88,7 @@ pub struct TaskOutcomes {
 }
 
 impl TaskOutcomes {
-    /// The name of what is neither success nor failure.
+    /// The name of the count of calls that were not executed.
     pub const NOT_EXECUTED: &'static str = "not_executed";
 }
 

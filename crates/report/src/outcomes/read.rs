@@ -21,8 +21,8 @@ pub struct OutcomesByTrajectory {
     found: HashMap<String, (usize, TaskOutcomes)>,
 }
 
-/// The document, or a line of JSON Lines: only what a score keeps of it. The types that are written are the program's, and
-/// made of what it knows of calls.
+/// The document, or a line of JSON Lines, with only the members that a score keeps. The types that are written belong
+/// to the program.
 #[derive(Deserialize)]
 struct Entry {
     schema: Option<String>,
@@ -48,7 +48,7 @@ struct CallPart {
 }
 
 impl OutcomesByTrajectory {
-    /// Reads what `m3 outcomes --format json` or `jsonl` wrote. Of trajectories with one id the last counts, as
+    /// Reads what `m3 outcomes --format json` or `jsonl` wrote. Among trajectories with the same id the last counts, as
     /// in scores.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ impl OutcomesByTrajectory {
     /// The outcomes of a trajectory with this number of predicted calls; `None` for one without calls.
     ///
     /// # Errors
-    /// [`UnusableFile::OtherCalls`] if they are of another number of calls.
+    /// [`UnusableFile::OtherCalls`] if the file has another number of calls for this id.
     pub fn get(&self, id: &str, calls: usize) -> Result<Option<TaskOutcomes>, UnusableFile> {
         let other = |found: String| UnusableFile::OtherCalls {
             path: self.path.clone(),

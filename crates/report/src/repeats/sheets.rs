@@ -8,7 +8,7 @@ use super::{ESTIMATORS, criterion};
 use crate::sheet::{Cell, Column, Sheet};
 use crate::{RepeatsReport, TaskTrialsReport};
 
-/// The most rows of k: if there are more values, those between which rates change most are shown.
+/// The most values of k of which all are shown; of more values, powers of two and the largest are shown.
 const SHOWN: u32 = 8;
 
 /// The most ids that are named.

@@ -32,7 +32,8 @@ const INCONCLUSIVE: Rule = Rule {
 
 const RULES: &[Rule] = &[LOWER_TASK, REGRESSION, INCONCLUSIVE];
 
-/// Writes what became worse; the second result is in `file`, and its address is relative to `folder`.
+/// Writes the decision and the tasks that became worse; the second result is in `file`, and its address is relative to
+/// `folder`.
 ///
 /// # Errors
 /// The writer's reason.

@@ -1,5 +1,5 @@
-//! Results as SARIF 2.1.0 (OASIS), which code hosts show beside files: a result for each fault, by rules with names. Written
-//! as the results come; the rules are known before.
+//! Results as SARIF 2.1.0 (OASIS), which code hosts show beside files: a result for each fault, by rules with names.
+//! Results are written as they come; the rules are known before.
 
 mod comparison;
 mod score;
@@ -16,13 +16,13 @@ pub use validation::write_validation_as_sarif;
 use crate::FilePlace;
 use crate::faults::{FaultPlace, Level, Rule};
 
-/// Where the schema is.
+/// The address of the schema of SARIF.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// The longest message, in columns.
 const MESSAGE: usize = 2_000;
 
-/// The document.
+/// A SARIF document that is being written.
 struct Log<W: Write> {
     writer: W,
     rules: &'static [Rule],
@@ -165,8 +165,8 @@ impl<W: Write> Log<W> {
 }
 
 impl Text {
-    /// A message on one line, without anything that acts on a terminal. It has no links and no placeholders, though it may quote
-    /// what looks like them (SARIF 2.1.0, sections 3.11.5 and 3.11.6).
+    /// A message on one line, without anything that acts on a terminal. It has no links and no placeholders; quoted
+    /// texts that look like them are escaped (SARIF 2.1.0, sections 3.11.5 and 3.11.6).
     fn of(text: &str) -> Self {
         Self { text: shortened(text, MESSAGE).replace('{', "{{").replace('}', "}}").replace("](", "] (") }
     }

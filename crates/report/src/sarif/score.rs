@@ -11,7 +11,7 @@ use crate::{FilePlace, Places, ScoreRenderer, ScoreSummary, TrajectoryReport};
 pub struct Sarif<W: Write> {
     log: Log<W>,
     floors: Vec<Floor>,
-    /// The file of the predictions, for what is said of the whole set.
+    /// The file of the predictions, for results about the whole set.
     predictions: Option<FilePlace>,
 }
 

@@ -1,5 +1,5 @@
-//! Tables and figures as a separate page, in the style of all pages: one file that asks for nothing, in light and dark. Its one
-//! script sorts the tables; without it they stand as they are.
+//! Tables and figures as a separate page, in the style of all pages: one file without further requests, in light and
+//! dark. Its only script sorts the tables; without scripts the tables stay in their order.
 
 use std::io::{self, Write};
 use std::sync::LazyLock;

@@ -25,25 +25,25 @@ pub struct Sheet {
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// A column.
+/// A column of a [`Sheet`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     /// The heading in full.
     pub name: String,
     /// The heading for little room.
     pub short_name: String,
-    /// Whether it holds names, which are set to the left, or numbers.
+    /// Whether the column holds names, which are set to the left; else it holds numbers.
     pub is_text: bool,
-    /// Whether only programs need it: it is in CSV, but not in forms for people.
+    /// Whether only programs need the column: it is in CSV, but not in forms for people.
     pub is_for_programs: bool,
 }
 
-/// A cell.
+/// A cell of a [`Sheet`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cell {
     /// The content of the cell.
     pub text: String,
-    /// Whether it is the best value of its column.
+    /// Whether the cell has the best value of its column.
     pub is_best: bool,
 }
 
@@ -103,7 +103,7 @@ pub enum SheetForm {
         /// Whether colours and bold type are allowed.
         is_styled: bool,
     },
-    /// For a pull request.
+    /// Markdown tables, for a pull request.
     Markdown,
     /// The first table and all others with the same columns, as one table with their titles in a first column.
     Csv,

@@ -1,4 +1,4 @@
-//! The trajectories of a file, a line each: at a terminal as wide as it is, or as a table in Markdown.
+//! The trajectories of a file, one line each: as wide as the terminal, or as a table in Markdown.
 
 use std::io::{self, Write};
 
@@ -15,7 +15,7 @@ const TYPE: usize = 16;
 /// The least room for the question; its rest is cut.
 const QUESTION: usize = 10;
 
-/// The most of the question that is kept: where there is room for more, this is enough to know the task.
+/// The most columns of the question that are kept, which are enough to know the task.
 const KEPT: usize = 200;
 
 /// A trajectory in a list. Its texts contain nothing that acts on a terminal.
@@ -26,7 +26,7 @@ pub struct ListedTrajectory {
     task_type: String,
     steps: usize,
     calls: usize,
-    /// Why it came to nothing, in words; empty if it did not.
+    /// Why the trajectory came to nothing, in words; empty if it did not.
     failure: String,
     question: String,
 }
@@ -50,8 +50,8 @@ impl ListedTrajectory {
     }
 }
 
-/// The columns before the question, with the cells of each trajectory: that of repetitions and that of failures only where
-/// there are some.
+/// The columns before the question, with the cells of each trajectory. The columns of repetitions and of failures are
+/// left out if they would be empty.
 fn columns(list: &[ListedTrajectory]) -> Vec<(Column, Vec<String>)> {
     type Cells = fn(&ListedTrajectory) -> String;
     let has_repeats = list.iter().any(|it| it.repeat > 1);

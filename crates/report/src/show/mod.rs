@@ -122,7 +122,7 @@ impl ShownTrajectory {
         }
     }
 
-    /// Writes it for a terminal of `columns`, in bold type and colours if `is_styled`.
+    /// Writes the trajectory for a terminal of `columns`, in bold type and colours if `is_styled`.
     ///
     /// # Errors
     /// The writer's reason.
@@ -130,7 +130,7 @@ impl ShownTrajectory {
         terminal::write(self, out, columns, is_styled)
     }
 
-    /// Writes it in Markdown.
+    /// Writes the trajectory in Markdown.
     ///
     /// # Errors
     /// The writer's reason.

@@ -8,7 +8,7 @@ use super::bounded;
 /// The most characters of a file's name.
 const NAME: usize = 300;
 
-/// A recorded result: a text, the parts of a tool's answer in order, or any JSON.
+/// The text of a recorded result, which is a text, the parts of a tool's answer in order, or any JSON.
 pub(super) fn text(result: &Json) -> String {
     if let Json::String(text) = result {
         return text.clone();

@@ -12,7 +12,7 @@ const REASON: usize = 1_000;
 /// The most characters of a name.
 const NAME: usize = 200;
 
-/// The lines; none if the trajectory was not recorded by a run.
+/// The lines; empty if the trajectory was not recorded by a run.
 pub(super) fn rows(trajectory: &Trajectory) -> Vec<Row> {
     let extra = |key: &str| trajectory.get(key);
     let lines = [

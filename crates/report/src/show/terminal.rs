@@ -129,7 +129,7 @@ impl<W: Write> Page<'_, W> {
         text.map_or(Ok(()), |text| writeln!(self.out, "… {text}"))
     }
 
-    /// The tool, with its outcome at the right edge, or on the next line if there is no room.
+    /// Writes a call: the tool, with its outcome at the right edge, or on the next line if there is no room.
     fn call(&mut self, call: &ShownCall) -> io::Result<()> {
         let Self { label, failed, faint, columns, .. } = *self;
         let style = if call.is_failed { failed } else { faint };

@@ -1,4 +1,4 @@
-//! What a language model was asked about pairs of calls, and what came of it.
+//! Questions to a language model about pairs of calls, and their results.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 /// The longest name of a model, in columns.
 const NAME_WIDTH: usize = 100;
 
-/// The scores that are not sure: pairs from the lower to the upper one, both included, are put to a model.
+/// The band of uncertain scores: pairs from the lower to the upper one, both included, are put to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
 pub struct Band {
-    /// The lowest.
+    /// The lowest score.
     pub low: f64,
-    /// The highest.
+    /// The highest score.
     pub high: f64,
 }
 
@@ -28,50 +28,50 @@ impl Default for Band {
 }
 
 impl Band {
-    /// The scores.
+    /// The scores of the band, as a range.
     #[must_use]
     pub fn scores(self) -> RangeInclusive<f64> {
         self.low..=self.high
     }
 }
 
-/// What a language model was asked about, and what came of it.
+/// Questions to a language model about pairs of calls, and their results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
 pub struct AskedReport {
-    /// The model.
+    /// The name of the model.
     pub model: String,
-    /// Pairs with these scores were put to it.
+    /// The scores of the pairs that were put to the model.
     pub band: Band,
-    /// The first sixteen digits of the SHA-256 of the model's name, the band, and what came of each pair, in their order.
+    /// The first sixteen digits of the SHA-256 of the model's name, the band, and each pair's result, in their order.
     pub fingerprint: String,
-    /// Pairs that it was asked about, each in both orders.
+    /// Pairs that the model was asked about, each in both orders.
     pub asked: usize,
-    /// Of these, those that it takes for the same in both orders; their score is 0.95 now.
+    /// Asked pairs that the model takes for the same in both orders; their score is 0.95 now.
     pub same: usize,
-    /// Of these, those that it takes for different in both orders; their score is 0.05 now.
+    /// Asked pairs that the model takes for different in both orders; their score is 0.05 now.
     pub different: usize,
-    /// Of these, those that keep their score, for one of the three reasons that follow.
+    /// Asked pairs that keep their score, for one of the three reasons that follow.
     pub uncertain: usize,
-    /// Uncertain, because it says one thing in one order and the other in the other.
+    /// Uncertain pairs for which the model answers differently in the two orders.
     pub disagreement: usize,
-    /// Uncertain, because a reply cannot be read.
+    /// Uncertain pairs with a reply that cannot be read.
     pub unreadable: usize,
-    /// Uncertain, because a request got no reply.
+    /// Uncertain pairs with a request that got no reply.
     pub no_reply: usize,
-    /// Pairs of such scores that it was not asked about, because they are too long to be shown.
+    /// Pairs in the band that the model was not asked about, because they are too long to be shown.
     pub too_long: usize,
 }
 
 impl AskedReport {
-    /// Who was asked about which scores, as part of the conditions of a score.
+    /// The model and the band of scores, as part of the conditions of a score.
     pub(crate) fn condition(&self) -> String {
         let Band { low, high } = self.band;
         format!("{} asked about {low} to {high}", shortened(&self.model, NAME_WIDTH))
     }
 }
 
-/// In a sentence: `openai:gpt-5 was asked about 14 pairs: 9 the same, 3 different, 2 still uncertain`.
+/// A sentence, such as `openai:gpt-5 was asked about 14 pairs: 9 the same, 3 different, 2 still uncertain`.
 impl fmt::Display for AskedReport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { model, asked, same, different, uncertain, .. } = self;

@@ -13,13 +13,13 @@ const NAMED_TOOLS: usize = 10;
 /// A tool that was called in place of another fewer times than this did not replace it.
 const REPLACED: u64 = 2;
 
-/// What became of the calls of one tool. A call is lost if it was needed and missed, made and not needed, or matched with
-/// arguments that ask for something else.
+/// The calls of one tool. A call is lost if it was needed and missed, made and not needed, or matched with arguments
+/// that ask for something else.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ToolReport {
     /// The tool.
     pub tool: String,
-    /// What its calls do: `looks` (reads, computes), `changes` (writes, sends, books, makes) or `unknown`.
+    /// The role of its calls: `looks` (reads, computes), `changes` (writes, sends, books, makes) or `unknown`.
     #[schemars(extend("enum" = ["looks", "changes", "unknown"]))]
     pub role: &'static str,
     /// Calls of the references.
@@ -30,21 +30,21 @@ pub struct ToolReport {
     pub matched: u64,
     /// Calls of the references without a partner.
     pub missed: u64,
-    /// Those of them that are missed because the prediction does not call the tool, or failed.
+    /// Missed calls whose prediction does not call the tool, or failed.
     pub not_called: u64,
     /// Calls of the predictions without a partner.
     pub extra: u64,
-    /// Those of them whose reference does not call the tool.
+    /// Extra calls whose reference does not call the tool.
     pub not_needed: u64,
     /// Matched pairs with a fidelity below 0.5.
     pub wrong_arguments: u64,
-    /// The tool that was most often called in its place; null if none was more than once.
+    /// The tool that was most often called in place of this one; null if none was more than once.
     pub replaced_by: Option<ReplacementReport>,
-    /// The mean similarity of its matched pairs, in [0, 1]; null if it has none.
+    /// The mean similarity of the tool's matched pairs, in [0, 1]; null if it has none.
     pub argument_similarity: Option<f64>,
-    /// Their mean fidelity, likewise.
+    /// The mean fidelity of the tool's matched pairs, in [0, 1]; null if it has none.
     pub argument_fidelity: Option<f64>,
-    /// The mean overlap of the regions of pictures in them, in [0, 1]; null if they have none.
+    /// The mean overlap of the regions of pictures in the matched pairs, in [0, 1]; null without regions.
     pub region_overlap: Option<f64>,
 }
 
@@ -54,7 +54,7 @@ pub struct ToolReport {
 pub struct ReplacementReport {
     /// The tool.
     pub tool: String,
-    /// How many calls.
+    /// The number of calls.
     pub calls: u64,
 }
 
@@ -71,22 +71,22 @@ pub struct CostReport {
         "too_large", "wrong_arguments"
     ]))]
     pub reason: String,
-    /// How many calls are lost for it.
+    /// The number of calls that are lost for this reason.
     pub lost: u64,
-    /// Of how many that are missed, extra or matched.
+    /// The number of all calls that are missed, extra or matched.
     pub of: u64,
-    /// The tools that lose most for it, at most ten.
+    /// The tools that lose the most calls for this reason, at most ten.
     pub tools: Vec<CostToolReport>,
 }
 
-/// What a tool loses for one reason.
+/// The calls that a tool loses for one reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CostToolReport {
     /// The tool.
     pub tool: String,
-    /// How many calls.
+    /// The number of lost calls.
     pub lost: u64,
-    /// Of how many of its calls that were needed (of those that are missed), made (extra) or matched.
+    /// The number of the tool's calls that were needed (for missed ones), made (for extra ones) or matched.
     pub of: u64,
 }
 
@@ -107,8 +107,8 @@ pub(crate) fn tools(by_tool: &ByTool) -> Vec<ToolReport> {
     tools.into_iter().map(|(_, tool)| tool).collect()
 }
 
-/// What costs a set its calls, the largest first; what costs none is left out. `set` has all of its calls, those of tools that
-/// are not told apart among them.
+/// The causes of lost calls in a set, the largest first; causes without a loss are left out. `set` has all of its
+/// calls, also those of tools that are not counted separately.
 pub(crate) fn costs(by_tool: &ByTool, set: &ExactSums) -> Vec<CostReport> {
     let report = |cause: Cause| {
         let (of_all, of): (u64, fn(&ToolTally) -> u64) = match cause {

@@ -14,8 +14,8 @@ pub struct MatchReport {
     #[serde(default)]
     #[schemars(!default)]
     pub tool: String,
-    /// What they were matched by, at least tau_weak: the cosine of their arguments' embeddings, or, with `typed`, the
-    /// fidelity.
+    /// The similarity by which both were matched, at least tau_weak: the cosine of their arguments' embeddings, or,
+    /// with `typed`, the fidelity.
     pub similarity: f64,
     /// `strong` from tau_strong on, else `weak`.
     #[serde(default)]
@@ -29,12 +29,12 @@ pub struct MatchReport {
     #[serde(skip_deserializing, default = "unknown_place")]
     #[schemars(!skip_deserializing, !default)]
     pub predicted: CallPlace,
-    /// The predicted call that the arguments are compared with, where it is another one: the cosine hardly tells them apart,
-    /// or they differ in which files they use.
+    /// The predicted call that the arguments are compared with, if it is not `predicted`: the cosine hardly
+    /// distinguishes both, or they differ in the files that they use.
     #[serde(default, skip_deserializing, skip_serializing_if = "Option::is_none")]
     #[schemars(!skip_deserializing)]
     pub compared_with: Option<CallPlace>,
-    /// How far their arguments ask for the same, in [0, 1]; below 0.5 they do not.
+    /// How far the arguments of both ask for the same, in [0, 1]; below 0.5 they do not.
     #[serde(default = "not_known")]
     #[schemars(!default)]
     pub argument_fidelity: f64,
@@ -64,7 +64,7 @@ pub struct FurtherPairReport {
     #[serde(skip_deserializing, default = "unknown_place")]
     #[schemars(!skip_deserializing, !default)]
     pub predicted: CallPlace,
-    /// How far their arguments ask for the same, in [0.5, 1].
+    /// How far the arguments of both ask for the same, in [0.5, 1].
     #[serde(default = "not_known")]
     #[schemars(!default)]
     pub argument_fidelity: f64,
@@ -78,10 +78,10 @@ pub struct FurtherPairReport {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
 pub struct UnmatchedReferenceReport {
-    /// Where it stands.
+    /// The place of the call.
     #[serde(flatten)]
     pub place: CallPlace,
-    /// Its tool.
+    /// The tool of the call.
     #[serde(default)]
     #[schemars(!default)]
     pub tool: String,
@@ -98,10 +98,10 @@ pub struct UnmatchedReferenceReport {
 /// An unmatched predicted call.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct UnmatchedPredictionReport {
-    /// Where it stands.
+    /// The place of the call.
     #[serde(flatten)]
     pub place: CallPlace,
-    /// Its tool.
+    /// The tool of the call.
     pub tool: String,
     /// `tool_not_in_reference`, `below_threshold`, `assigned_elsewhere` or `too_large`.
     #[schemars(extend("enum" = ["tool_not_in_reference", "below_threshold", "assigned_elsewhere", "too_large"]))]
@@ -119,7 +119,7 @@ pub struct BestPrediction {
     #[serde(skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub predicted: usize,
-    /// Their similarity.
+    /// The similarity of both calls.
     pub similarity: f64,
 }
 
@@ -128,7 +128,7 @@ pub struct BestPrediction {
 pub struct BestReference {
     /// Index of the reference call in its trajectory.
     pub reference: usize,
-    /// Their similarity.
+    /// The similarity of both calls.
     pub similarity: f64,
 }
 

@@ -12,7 +12,7 @@ use super::calls::not_known;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
 pub struct EncoderReport {
-    /// The name people know it by.
+    /// The common name of the encoder.
     pub name: String,
     /// Digest of weights, graph, tokenizer, maximum length and pooling.
     pub fingerprint: String,
@@ -20,7 +20,7 @@ pub struct EncoderReport {
     #[serde(skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub dimensions: usize,
-    /// Longer texts were cut to so many tokens.
+    /// The most tokens of a text; longer texts were cut.
     #[serde(skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub max_tokens: usize,
@@ -30,9 +30,9 @@ pub struct EncoderReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
 pub struct FidelityModelReport {
-    /// Whether it is the one that this version of m3 has built in, rather than one of `--fidelity-model`.
+    /// Whether this is the model that is built into this version of m3.
     pub built_in: bool,
-    /// The first sixteen digits of the SHA-256 of its file. The one that is built in may differ between versions.
+    /// The first sixteen digits of the SHA-256 of the model's file. The built-in model may differ between versions.
     pub fingerprint: String,
 }
 
@@ -40,7 +40,7 @@ pub struct FidelityModelReport {
 const DIGITS: usize = 16;
 
 impl FidelityModelReport {
-    /// Of the model with this digest.
+    /// Makes the report of the model with this digest.
     #[must_use]
     pub fn new(digest: &str) -> Self {
         Self {
@@ -51,7 +51,7 @@ impl FidelityModelReport {
     }
 }
 
-/// As it is named in errors: `built-in (4f1c..)`, or the fingerprint alone.
+/// The name of the model in errors: `built-in (4f1c..)`, or the fingerprint alone.
 impl fmt::Display for FidelityModelReport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.built_in {
@@ -66,19 +66,19 @@ impl fmt::Display for FidelityModelReport {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
 pub struct ThresholdsReport {
-    /// Pairs below it are not matched.
+    /// tau_weak: pairs with a lower similarity are not matched.
     pub weak: f64,
-    /// Pairs from here on are matched with confidence.
+    /// tau_strong: pairs from this similarity on are matched with confidence.
     pub strong: f64,
 }
 
 impl ThresholdsReport {
-    /// Stands for thresholds that a score does not say.
+    /// Stands for thresholds that a score lacks.
     pub(super) fn unknown() -> Self {
         Self { weak: not_known(), strong: not_known() }
     }
 
-    /// Whether they are said.
+    /// Whether the score has thresholds.
     pub(crate) fn is_known(&self) -> bool {
         !self.weak.is_nan()
     }

@@ -9,22 +9,22 @@ use serde::Serialize;
 /// An argument of a match that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ArgumentReport {
-    /// Where it is in the reference's arguments (in the prediction's, where it is extra), as a JSON pointer; empty for the
-    /// arguments as a whole.
+    /// The place in the reference's arguments (in the prediction's, for an extra argument), as a JSON pointer; empty
+    /// for the arguments as a whole.
     pub argument: String,
     /// `different`, `missing` or `extra`.
     #[schemars(extend("enum" = ["different", "missing", "extra"]))]
     pub verdict: String,
-    /// Why, in a few words.
+    /// The reason for the verdict, in a few words.
     pub reason: String,
 }
 
 /// Matched pairs whose arguments do not ask for the same: what a reader of similarities alone would miss.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RejectedMatchesReport {
-    /// How many there are.
+    /// The number of these pairs.
     pub count: u64,
-    /// The most similar of them, at most 1,000.
+    /// The most similar of these pairs, at most 1,000.
     pub matches: Vec<RejectedMatch>,
 }
 

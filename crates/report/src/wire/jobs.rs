@@ -18,7 +18,7 @@ pub struct JobReport {
     /// `did` from a probability of 0.8 on, `did_not` below 0.2, else `cannot_tell`.
     #[schemars(extend("enum" = ["did", "did_not", "cannot_tell"]))]
     pub verdict: &'static str,
-    /// The probability that it did, in (0, 1): the metric `verdict`.
+    /// The probability that the trajectory did its job, in (0, 1): the metric `verdict`.
     pub probability: f64,
     /// The lowest fidelity of the reference's calls that change something, or may; of all calls where every one looks.
     pub lowest_change: f64,
@@ -26,20 +26,21 @@ pub struct JobReport {
     pub lowest: f64,
     /// The share of extra changes, in [0, 1).
     pub extra_changes: f64,
-    /// How well what both leave behind agrees; null where it is not known.
+    /// The agreement of the artifacts that both leave behind; null where it is not known.
     pub artifacts: Option<f64>,
     /// How well the final reply agrees with the reference's; null where it is not known.
     pub answer: Option<f64>,
-    /// Whether the job is bound to the reference's path: one of its calls is known to change something, or returned a picture. If not, the other numbers count half.
+    /// Whether the job is bound to the reference's path: one of the reference's calls is known to change something, or
+    /// returned a picture. If not, the other numbers count half.
     pub is_bound: bool,
-    /// What moves the probability most, that first.
+    /// The reasons for the probability, the strongest first.
     pub reasons: Vec<JobReason>,
 }
 
 /// A reason for a probability.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct JobReason {
-    /// In words.
+    /// The reason in words.
     pub text: String,
     /// The reference call that it is about; null if it is about none.
     pub reference: Option<CallPlace>,
@@ -50,21 +51,21 @@ pub struct JobReason {
 /// How many trajectories of a set did their job.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct JobsReport {
-    /// Those that did.
+    /// Trajectories that did their job.
     pub did: u64,
-    /// Those that did not.
+    /// Trajectories that did not do their job.
     pub did_not: u64,
-    /// Those of which nobody can tell.
+    /// Trajectories whose verdict is `cannot_tell`.
     pub cannot_tell: u64,
-    /// The lower end of the interval of the share that did, the metric `verdict`, in [0, 1]: Wilson's, at 0.95, as for tasks of this
-    /// kind. That verdicts may all err to one side is not in it.
+    /// The lower end of the interval of the share that did their job (the metric `verdict`), in [0, 1]: Wilson's, at
+    /// 0.95, for tasks of this kind. It does not include errors that all verdicts share.
     pub low: f64,
-    /// The upper end.
+    /// The upper end of this interval.
     pub high: f64,
 }
 
 impl JobsReport {
-    /// Of a set; `None` if no trajectory has a verdict.
+    /// Counts the verdicts of a set; `None` if no trajectory has a verdict.
     pub(super) fn new(sums: &ExactSums, profile: Profile) -> Option<Self> {
         let (did, did_not, cannot_tell) = (sums.did, sums.did_not, sums.cannot_tell());
         let share = sums.metrics(profile).get(Metric::Verdict)?;
@@ -142,7 +143,7 @@ impl From<&JobFact> for JobReason {
                 (format!("{} is extra and {does} something{}", name(tool), and(*others)), None, Some(*first))
             }
             JobFact::Artifacts { agreement } => {
-                // 1.00 is for the same only.
+                // 1.00 is only for equal artifacts.
                 let shown = if *agreement < 1.0 { agreement.min(0.99) + 0.0 } else { 1.0 };
                 (format!("what is left behind agrees with {shown:.2}"), None, None)
             }

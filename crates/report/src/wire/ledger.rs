@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where every reference and every prediction went. Of repetitions counts are sums, and lists have the ids of all.
+/// How every reference and every prediction was counted. With repetitions counts are sums, and lists have all ids.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
 pub struct LedgerReport {
@@ -51,7 +51,7 @@ pub struct LedgerReport {
     #[serde(default, skip_serializing_if = "is_zero", skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub malformed_calls: usize,
-    /// Calls of predictions and references that do not count, because `--roles` says so of their tools; absent if there are none.
+    /// Calls of predictions and references that do not count, because `--roles` ignores their tools; absent for none.
     #[serde(default, skip_serializing_if = "is_zero", skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub ignored_calls: u64,
@@ -59,9 +59,9 @@ pub struct LedgerReport {
     #[serde(default, skip_serializing_if = "Vec::is_empty", skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub ignored_tools: Vec<String>,
-    /// How many references are without a prediction (`missing`) or have one that came to nothing, by its class: `provider`
-    /// (the model could not be had, refused, or what it said could not be used), `server_lost`, `time`, `limit` (steps,
-    /// calls or tokens), `context`, `other`, `too_large`; scores of earlier versions do not say.
+    /// The number of references without a prediction (`missing`) or with one that came to nothing, by class:
+    /// `provider` (the model was not available, refused, or gave an unusable reply), `server_lost`, `time`, `limit`
+    /// (steps, calls or tokens), `context`, `other`, `too_large`; scores of earlier versions do not have it.
     #[schemars(required)]
     pub failures: Option<BTreeMap<String, usize>>,
 }
@@ -75,7 +75,7 @@ pub struct CoverageReport {
     pub predictions: usize,
     /// Ids in both, in every repetition.
     pub shared: usize,
-    /// Those of them whose prediction did not fail and was finished, as far as it says, in every repetition.
+    /// Shared ids whose prediction, by its own record, did not fail and was finished, in every repetition.
     pub finished: usize,
 }
 

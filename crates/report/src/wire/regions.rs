@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
 pub struct RegionsReport {
-    /// How many there are: of each argument as many as the call has that has more of them.
+    /// The number of regions: for each argument, as many as the call with more regions has.
     pub count: u32,
-    /// The mean of their overlaps, in [0, 1].
+    /// The mean of the regions' overlaps, in [0, 1].
     pub overlap: f64,
     /// The regions: the reference's in its order, then those that only the prediction has; at most 100.
     #[serde(skip_deserializing)]
@@ -22,10 +22,10 @@ pub struct RegionsReport {
 /// A region of the reference beside that of the prediction which was paired with it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RegionReport {
-    /// Where it is in the reference's arguments, such as `areas[0]`; its shape where the arguments themselves say it, null if
-    /// only the prediction has it.
+    /// The place in the reference's arguments, such as `areas[0]`; the shape, if the arguments as a whole are the
+    /// region; null if only the prediction has the region.
     pub reference: Option<String>,
-    /// Where it is in the prediction's, likewise; null if that lacks it.
+    /// The place in the prediction's arguments, in the same form; null if the prediction lacks the region.
     pub predicted: Option<String>,
     /// `box`, `circle`, `point` or `line`.
     #[schemars(extend("enum" = ["box", "circle", "point", "line"]))]
@@ -35,7 +35,7 @@ pub struct RegionReport {
 }
 
 impl RegionsReport {
-    /// Of a match; `None` if its reference has no region.
+    /// Makes the report of a match; `None` if its reference has no region.
     pub(super) fn of(regions: &Regions) -> Option<Self> {
         let Counted { sum, count } = regions.overlaps;
         let each = regions.each.iter().map(|region: &RegionOverlap| RegionReport {
@@ -48,7 +48,7 @@ impl RegionsReport {
         (count > 0).then(|| Self { count: counted, overlap: sum / count as f64, each: each.collect() })
     }
 
-    /// Their sum and their number.
+    /// The sum and the number of the overlaps.
     pub(crate) fn counted(&self) -> Counted {
         Counted { sum: self.overlap * f64::from(self.count), count: self.count.into() }
     }

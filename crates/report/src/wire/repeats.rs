@@ -14,9 +14,9 @@ use crate::estimate::EstimateReport;
 pub struct RepeatsReport {
     /// How many repetitions were scored, K.
     pub count: usize,
-    /// What a trajectory has to reach to pass: metrics and their least values. `lowest_argument_fidelity` is the lowest of
-    /// its matched calls. One that is missing, failed or did not finish never passes; the profile open-m3-bench leaves it
-    /// out.
+    /// The criterion for passing: metrics and their least values. `lowest_argument_fidelity` is the lowest fidelity of
+    /// a trajectory's matched calls. A trajectory that is missing, failed or did not finish never passes; the profile
+    /// open-m3-bench leaves it out.
     pub pass: BTreeMap<String, f64>,
     /// How `pass_at` and `pass_all` are estimated from n trials of a task, c of which passed.
     #[serde(skip_deserializing)]
@@ -26,7 +26,7 @@ pub struct RepeatsReport {
     #[serde(skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub pass_at: Vec<PassRateReport>,
-    /// pass^k, the chance that all of k trials pass, likewise.
+    /// pass^k, the chance that all of k trials pass, for k = 1 to K: the mean over tasks.
     #[serde(skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub pass_all: Vec<PassRateReport>,
@@ -38,7 +38,7 @@ pub struct RepeatsReport {
     #[serde(skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub level: f64,
-    /// How many resamples of tasks they are made of; all trials of a task are drawn together.
+    /// The number of resamples of tasks behind the intervals; all trials of a task are drawn together.
     #[serde(skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub resamples: usize,
@@ -61,9 +61,9 @@ pub struct RepeatsReport {
 /// A rate of success and its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct PassRateReport {
-    /// Of so many trials.
+    /// The number of trials k.
     pub k: u32,
-    /// The tasks that have so many; the rate is their mean.
+    /// The number of tasks with at least k trials; the rate is their mean.
     pub tasks: usize,
     /// The rate.
     #[serde(flatten)]
@@ -75,20 +75,20 @@ pub struct PassRateReport {
 pub struct SpreadReport {
     /// The mean over repetitions. The aggregate is a ratio of sums over all of them, and may differ a little.
     pub mean: f64,
-    /// The sample standard deviation; null of one repetition.
+    /// The sample standard deviation; null for one repetition.
     pub sd: Option<f64>,
-    /// The lowest.
+    /// The lowest value.
     pub min: f64,
-    /// The highest.
+    /// The highest value.
     pub max: f64,
 }
 
 /// One repetition.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RepetitionReport {
-    /// Its number, from 1; `repeat` of its trajectories.
+    /// The number of the repetition, from 1; `repeat` of its trajectories.
     pub repeat: usize,
-    /// What was counted of it and what was not.
+    /// What was counted in the repetition and what was not.
     pub ledger: LedgerReport,
     /// The metrics of the whole set in this repetition, by name; null where it has no value.
     pub metrics: BTreeMap<String, Option<f64>>,
@@ -100,11 +100,11 @@ pub struct RepetitionReport {
 pub struct TaskTrialsReport {
     /// The task's id.
     pub id: String,
-    /// How many there were; fewer than K only where the profile leaves out what is missing.
+    /// The number of trials; fewer than K only where the profile leaves out missing predictions.
     pub trials: u32,
-    /// How many of them passed.
+    /// The number of trials that passed.
     pub passes: u32,
-    /// In which repetitions it passed.
+    /// The repetitions in which the task passed, from 1.
     #[serde(skip_deserializing)]
     #[schemars(!skip_deserializing)]
     pub passed: Vec<usize>,

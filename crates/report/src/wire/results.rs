@@ -4,7 +4,7 @@ use m3_score::results::survey::Survey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The tools whose results tell something, by what the scored files show.
+/// What the recorded results in the scored files show about tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
 pub struct ResultsReport {

@@ -17,7 +17,7 @@ pub struct InputsReport {
     #[serde(default)]
     #[schemars(!default)]
     pub predictions: InputReport,
-    /// Further repetitions of them, in their order.
+    /// Further repetitions of the predictions, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeats: Vec<InputReport>,
     /// The references.
@@ -32,13 +32,13 @@ pub struct InputsReport {
     pub roles: Option<InputReport>,
 }
 
-/// A file.
+/// A file that was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
 pub struct InputReport {
-    /// As the user named it; `standard input` for `-`.
+    /// The name that the user gave; `standard input` for `-`.
     pub name: String,
-    /// The SHA-256 of its bytes in hexadecimal, of what came out of gzip.
+    /// The SHA-256 of its bytes, after decompression of gzip, in hexadecimal.
     pub sha256: String,
 }
 

@@ -1,4 +1,4 @@
-//! What other benchmarks say of the same trajectories, with `--suite`.
+//! The values of the same trajectories by the rules of other benchmarks, with `--suite`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,10 +18,10 @@ pub struct Named<V>(pub Vec<(String, V)>);
 /// The values of a suite by the names of its metrics; null where one is not defined.
 pub type SuiteValues = Named<Option<f64>>;
 
-/// What a suite says of a trajectory: values, and why they are as they are.
+/// The values of a suite for a trajectory, and the reasons for them.
 pub type SuiteTrial = Named<SuiteValue>;
 
-/// What a suite says of a trajectory under one name.
+/// A value of a suite for a trajectory, or a text about one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SuiteValue {
@@ -42,19 +42,19 @@ impl SuiteValue {
     }
 }
 
-/// What a suite says of all trajectories.
+/// The values of a suite for all trajectories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SuiteReport {
     /// The benchmark.
     pub title: String,
-    /// Whose definitions: `paper`, or `published` for the program that was published with it.
+    /// The source of the definitions: `paper`, or `published` for the program that was published with the benchmark.
     #[schemars(extend("enum" = ["paper", "published"]))]
     pub variant: String,
     /// What its metrics mean.
     pub metrics: Vec<SuiteMetricReport>,
-    /// All trajectories together.
+    /// The values of all trajectories together.
     pub aggregate: SuiteValues,
-    /// Some of them together.
+    /// The values of groups of tasks.
     pub groups: Vec<SuiteGroupReport>,
     /// What was left out, and why.
     pub notes: Vec<String>,
@@ -65,7 +65,7 @@ pub struct SuiteReport {
 pub struct SuiteMetricReport {
     /// The name.
     pub name: String,
-    /// What the value of all trajectories is measured in; values whose names begin with the metric's have its unit.
+    /// The unit of the value of all trajectories; values whose names begin with the metric's have its unit.
     #[schemars(extend("enum" = ["share", "percent", "count", "number"]))]
     pub unit: String,
     /// The meaning in one sentence.
@@ -77,11 +77,11 @@ pub struct SuiteMetricReport {
 pub struct SuiteGroupReport {
     /// What tasks are grouped by, such as `class`.
     pub by: String,
-    /// The group.
+    /// The name of the group.
     pub name: String,
-    /// How many tasks it has.
+    /// The number of tasks in the group.
     pub tasks: usize,
-    /// Their values.
+    /// The values of these tasks.
     pub values: SuiteValues,
 }
 
@@ -92,7 +92,7 @@ impl<V> Default for Named<V> {
 }
 
 impl<V> Named<V> {
-    /// Whether there are none.
+    /// Whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

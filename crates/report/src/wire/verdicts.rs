@@ -17,7 +17,7 @@ pub struct MatchOptionsReport {
     pub mode: String,
     /// How arguments are compared: `exact`, `ignore`, `subset` or `superset`.
     pub arguments: String,
-    /// How those of some tools are compared instead: by a mode, or by the values at some paths.
+    /// Rules for the arguments of some tools instead: a mode, or the paths of the values that count.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, ArgumentRuleReport>,
 }
@@ -28,7 +28,7 @@ pub struct MatchOptionsReport {
 pub enum ArgumentRuleReport {
     /// `exact`, `ignore`, `subset` or `superset`.
     Mode(String),
-    /// Keys with points between them.
+    /// The paths of the arguments: keys with points between them.
     Keys(Vec<String>),
 }
 
@@ -50,7 +50,7 @@ impl From<&MatchOptions> for MatchOptionsReport {
 }
 
 impl MatchOptionsReport {
-    /// Its part of a signature; the rules of tools by their hash.
+    /// The part of a signature about matching; the rules of tools are given by their hash.
     pub(super) fn signed(&self) -> String {
         let Self { mode, arguments, tools } = self;
         let tools = (!tools.is_empty()).then(|| {
@@ -60,7 +60,7 @@ impl MatchOptionsReport {
         format!("match:{mode}/{arguments}{}", tools.unwrap_or_default())
     }
 
-    /// What is not the default, after a comma: `, arguments ignore, 1 tool otherwise`.
+    /// The options that are not the default, each after a comma: `, arguments ignore, 1 tool otherwise`.
     pub(crate) fn others(&self) -> String {
         let arguments =
             (self.arguments != ArgumentMode::Exact.name()).then(|| format!(", arguments {}", self.arguments));
@@ -73,12 +73,12 @@ impl MatchOptionsReport {
 /// How many trajectories of a set pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MatchedReport {
-    /// How they are matched: `strict`, `unordered`, `subset` or `superset`.
+    /// How trajectories are matched: `strict`, `unordered`, `subset` or `superset`.
     #[schemars(extend("enum" = ["strict", "unordered", "subset", "superset"]))]
     pub mode: &'static str,
-    /// Those that pass.
+    /// Trajectories that pass.
     pub passed: u64,
-    /// All of them.
+    /// All trajectories.
     pub of: u64,
 }
 
@@ -91,7 +91,7 @@ impl MatchedReport {
 /// Whether a trajectory passes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VerdictReport {
-    /// Whether it does.
+    /// Whether the trajectory passes.
     pub passed: bool,
     /// The first reason why not; left out if it passes. Calls are named by step and call, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]

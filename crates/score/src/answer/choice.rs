@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::tokens::Token;
 use super::words::is_in;
 
-/// Words after which the letter stands that counts.
+/// Words that come before the letter that counts.
 const LABELS: [&str; 4] = ["answer", "option", "choice", "answers"];
 
-/// So many tokens a label and its letter may be apart: `the correct answer would be option B`.
+/// The most tokens from a label to its letter: `the correct answer would be option B`.
 const NEAR: usize = 4;
 
 /// The letter that a reference consists of.
@@ -37,7 +37,7 @@ pub(super) fn chosen(reply: &[Token]) -> Option<char> {
     let near = |at: usize| letters(at + 1..reply.len().min(at + 1 + NEAR));
     let labelled = (0..reply.len()).rev().filter(is_label).map(near).find(|letters| !letters.is_empty());
     let letters = labelled.unwrap_or_else(|| letters(0..reply.len()));
-    // `A or B` chooses none.
+    // `A or B` is not a choice.
     let is_open = reply.iter().any(|token| token.text == "or") && letters.len() > 1;
     letters.first().copied().filter(|_| !is_open)
 }

@@ -1,4 +1,4 @@
-//! What stands around a value, and how far it stands around another one: which thing a number is the number of.
+//! The words around a value, compared with those around another value: they show what a number is the number of.
 
 use std::collections::HashMap;
 
@@ -6,20 +6,20 @@ use super::tokens::{Break, Token};
 use super::values::Value;
 use super::words::{is_in, stem};
 
-/// Words on each side of a value that are looked at.
+/// The most words on each side of a value that are compared.
 const REACH: usize = 10;
 
-/// What the side that a word stands on counts, beside the word itself with 1.
+/// The weight of a word together with its side; the word alone has the weight 1.
 const SIDE: f64 = 0.75;
 
-/// The share of what stands beyond the sentence or line of a value.
+/// The share of the words beyond the sentence or line of a value.
 const FAR: f64 = 0.15;
 
-/// Of each token of a reply the number of its word and how much that says; `None` where it says nothing.
+/// For each token, the number of its word and the weight of the word; `None` for a word without content.
 pub(super) type Contents = Vec<Option<(u32, f64)>>;
 
-/// What the tokens of a reference and of a reply say. A word has the same number in both, and says the less the more often the
-/// reference has it.
+/// The contents of a reference's tokens and of a reply's. A word has the same number in both; the more often the
+/// reference has it, the lower its weight.
 pub(super) fn contents(reference: &[Token], reply: &[Token]) -> [Contents; 2] {
     let mut words: HashMap<&str, (u32, u32)> = HashMap::new();
     for (tokens, count) in [(reference, 1), (reply, 0)] {
@@ -41,9 +41,9 @@ pub(super) fn contents(reference: &[Token], reply: &[Token]) -> [Contents; 2] {
 /// The words around a value.
 #[derive(Debug)]
 pub(super) struct Context {
-    /// In its sentence or line.
+    /// Words in the sentence or line of the value.
     near: Weights,
-    /// Beyond it.
+    /// Words beyond that sentence or line.
     far: Weights,
 }
 

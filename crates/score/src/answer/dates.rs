@@ -3,7 +3,7 @@
 use super::tokens::{Break, Kind, Token};
 use super::words::{month, place};
 
-/// A day, as far as it is said.
+/// A date; year and day are `None` if they are not given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Date {
     year: Option<u16>,
@@ -14,14 +14,14 @@ pub(super) struct Date {
 /// A time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Time {
-    /// Minutes since midnight, or since noon or midnight.
+    /// Minutes since midnight or, if the half of the day is unknown, since noon or midnight.
     minutes: u16,
-    /// Whether it is known which.
+    /// Whether the half of the day is known.
     has_half: bool,
 }
 
 impl Date {
-    /// Whether nothing that both say differs.
+    /// Whether all parts that both dates give are equal.
     pub(super) fn is_same(self, other: Self) -> bool {
         let agree = |a: Option<u16>, b: Option<u16>| a.is_none() || b.is_none() || a == b;
         let day = |date: Self| date.day.map(u16::from);
@@ -30,7 +30,7 @@ impl Date {
 }
 
 impl Time {
-    /// Whether they are the same, where one may be of a clock with twelve hours.
+    /// Whether both times are equal, or may be, where one of them does not give the half of the day.
     pub(super) fn is_same(self, other: Self) -> bool {
         self.minutes == other.minutes
             || self.minutes % 720 == other.minutes % 720 && !(self.has_half && other.has_half)
@@ -73,7 +73,7 @@ pub(super) fn date(tokens: &[Token]) -> Option<(Date, usize)> {
     Some((Date { year, month, day: Some(day) }, after + 1 + usize::from(year.is_some())))
 }
 
-/// `2025-01-03`, `1/3/2025` (the month first, if it may be) and `3.1.2025`.
+/// Reads `2025-01-03`, `1/3/2025` (the month first, if possible) and `3.1.2025`.
 fn in_digits(text: &str) -> Option<Date> {
     let parts: Vec<u16> = text.split(['-', '/', '.']).map(str::parse).collect::<Result<_, _>>().ok()?;
     let (year, month, day) = match parts[..] {
@@ -135,7 +135,7 @@ pub(super) fn time(tokens: &[Token]) -> Option<(Time, usize)> {
     }
 }
 
-/// The time on a clock, where `half` is 0 before noon and 1 after it, said by one more token.
+/// The time on a clock. `half` is 0 before noon and 1 after it, and takes one more token.
 fn at_clock(hours: u16, minutes: u16, half: Option<usize>, tokens: usize) -> Option<(Time, usize)> {
     if hours > 24 || minutes > 60 || half.is_some() && hours > 12 {
         return None;

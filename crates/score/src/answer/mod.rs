@@ -1,8 +1,9 @@
-//! How well a reply agrees with the reference's, without any model: `docs/answers.md` says what is compared and what it cannot see.
+//! How well a reply agrees with the reference's reply, without any model. `docs/answers.md` explains what is compared
+//! and what the comparison cannot see.
 //!
-//! The steps, a file each: `tokens` (one spelling), `values` (numbers, days, codes, names: `numbers`, `dates`),
-//! `places` (which values the reply has, which it has others in the place of: `contexts`), `polarity` (yes, no, not, and
-//! refusals).
+//! The steps, a file each: `tokens` (one spelling), `values` (numbers, days, codes, names; with `numbers`, `dates`),
+//! `places` (which values the reply has, and which it replaces by others; with `contexts`), `polarity` (yes, no, not,
+//! and refusals).
 
 mod choice;
 mod contexts;
@@ -23,31 +24,31 @@ use tokens::{Token, tokens};
 use values::{Content, Value, mentions, values};
 use words::{is_in, stem};
 
-/// Bytes of a reply that are read; what comes behind them is not looked at.
+/// The most bytes of a reply that are read.
 const MOST_READ: usize = 65_536;
 
-/// Values of a reference that are looked for.
+/// The most values of a reference that are looked for.
 const MOST_VALUES: usize = 200;
 
-/// Values of a reply that they are looked for among.
+/// The most values of a reply that are searched.
 const MOST_SAID: usize = 2000;
 
-/// What a value counts that the question has already, beside 1 for a new one.
+/// The weight of a value that the question has already; a new value has the weight 1.
 const GIVEN: f64 = 0.25;
 
-/// What each contradiction multiplies the score with.
+/// The factor of the score for each contradiction.
 const CONTRADICTION: f64 = 0.5;
 
-/// Words that say something in a reply that is compared as a whole.
+/// The most words with content in a reference without values, so that each word counts as a value.
 const LONGEST_TEXT: usize = 4;
 
-/// Reasons that are told.
+/// The most reasons that are given.
 const MOST_REASONS: usize = 5;
 
-/// Words of a sentence that a reason shows.
+/// The most words of a sentence that a reason shows.
 const LONGEST_SHOWN: usize = 12;
 
-/// What the comparison of two replies says.
+/// The result of the comparison of two replies.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AnswerAgreement {
     /// How far the reply agrees, in [0, 1]: the share of the reference's values that it has, halved by each contradiction. `None`
@@ -63,8 +64,8 @@ impl AnswerAgreement {
     }
 }
 
-/// How well a reply agrees with the reference's. Values that the question has already count less. Of each text the first 64 KiB are
-/// read, of the reference the first 200 values are looked for. A reference of spaces alone leaves nothing to compare.
+/// How well a reply agrees with the reference's reply. Values that the question has already count less. Only the first
+/// 64 KiB of each text and the first 200 values of the reference count. A blank reference leaves nothing to compare.
 #[must_use]
 pub fn answer_agreement(predicted: Option<&str>, reference: &str, question: Option<&str>) -> AnswerAgreement {
     let read = |text: &str| tokens(m3_support::text::head(text, MOST_READ));
@@ -158,7 +159,7 @@ fn compare_values(
     }
 }
 
-/// Each word that says something, as a value: for replies of a few words.
+/// Each word with content, as a value: for references of a few words.
 fn each_word(tokens: &[Token], contents: &Contents) -> Vec<Value> {
     let words = tokens.iter().enumerate().filter(|(at, _)| contents[*at].is_some());
     let content = |token: &Token| Content::Name(vec![stem(&token.text).to_owned()]);
@@ -171,12 +172,12 @@ fn shown(tokens: &[Token]) -> String {
     tokens.iter().map(|token| &*token.shown).collect::<Vec<_>>().join(" ")
 }
 
-/// What the reply was found to have so far.
+/// The comparison of two replies so far.
 #[derive(Default)]
 struct Tally {
-    /// What all of the reference's values count.
+    /// The weight of all values of the reference.
     all: f64,
-    /// What those count that the reply has.
+    /// The weight of those values that the reply has.
     present: f64,
     contradictions: i32,
     /// Reasons of contradictions, and of missing values.

@@ -51,7 +51,7 @@ fn singular(name: &str) -> String {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Number {
     value: f64,
-    /// Half of what the last digit counts.
+    /// Half a unit of the last digit.
     slack: f64,
     /// Digits without zeros in front.
     digits: usize,
@@ -83,13 +83,13 @@ impl Number {
         Self { unit, ..self }
     }
 
-    /// This many thousands or millions.
+    /// The number times a factor, such as a thousand or a million.
     pub(super) fn times(self, factor: f64) -> Self {
         Self { value: self.value * factor, slack: self.slack * factor, ..self }
     }
 
-    /// Whether the two are the same: equal, or one is the other rounded, in the same unit or one of its kind. A number without a
-    /// unit is the same as that number in any.
+    /// Whether both numbers are the same: equal, or one is the other rounded, in the same unit or one of its kind. A
+    /// number without a unit is the same as that number in any unit.
     pub(super) fn is_same(self, other: Self) -> bool {
         let raw = self.is_near(other, 1.0, 1.0, self.value, other.value);
         let (Some(one), Some(two)) = (self.unit, other.unit) else {
@@ -119,7 +119,7 @@ impl Number {
                 <= slack(self, one).max(slack(other, two)) * (1.0 + 1e-6) + CONVERSION * a.abs().max(b.abs())
     }
 
-    /// Whether the two may be said of the same thing: not a length of one and a weight of the other.
+    /// Whether both numbers may describe the same thing, unlike a length and a weight.
     pub(super) fn is_rival(self, other: Self) -> bool {
         match (self.unit, other.unit) {
             (Some(one), Some(two)) => one.family() == two.family(),

@@ -1,37 +1,37 @@
-//! Which values of the reference a reply has, and which it has another one in the place of.
+//! Which values of the reference a reply has, and which it replaces by others.
 
 use super::contexts::{Contents, Context};
 use super::tokens::Token;
 use super::values::{Content, Value};
 use super::words::stem;
 
-/// How alike two contexts are at least that are the same place.
+/// The least likeness of two contexts that are the same place.
 const SAME_PLACE: f64 = 0.4;
 
-/// The same, where the reply says a value there that the reference has nowhere, though it has the reference's elsewhere.
+/// The least likeness for a value that only the reply has, in the place of a value that it has elsewhere.
 const NEW_THERE: f64 = 0.6;
 
-/// By how much the place of such a value must be more alike.
+/// How much more alike the place of such a value must be than the place elsewhere.
 const LITTLE: f64 = 0.02;
 
-/// By how much one place must be more alike than another to be the better one.
+/// How much more alike a place must be than another to be the better one.
 const MARGIN: f64 = 0.12;
 
-/// The same of names, which have less of a place: they are what other values are bound to.
+/// The margin for names, whose places are less certain: other values are bound to them.
 const MARGIN_OF_NAMES: f64 = 0.18;
 
 /// What a reply does with a value of the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It has it.
+    /// The reply has the value.
     Present,
-    /// It has it nowhere.
+    /// The reply has the value nowhere.
     Missing,
-    /// It has this one of its own values in its place.
+    /// The reply has its own value with this index in the place.
     Replaced(usize),
 }
 
-/// A reply and its values.
+/// A reply of either side and its values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Side<'a> {
     pub(super) tokens: &'a [Token],
@@ -39,7 +39,7 @@ pub(super) struct Side<'a> {
     pub(super) contents: &'a Contents,
 }
 
-/// A value, what stands around it, and how alike that is at best to what stands around the same value on the other side.
+/// A value, its context, and the best likeness of the context to one of the same value on the other side.
 struct Place<'a> {
     content: &'a Content,
     context: Context,
@@ -82,8 +82,8 @@ pub(super) fn fates(reference: Side<'_>, reply: Side<'_>) -> Vec<Fate> {
     ours.iter().zip(&alike).map(fate).collect()
 }
 
-/// Which value of the reply stands where this one of the reference should: their places are alike, and more than either is like a
-/// place where the same value stands.
+/// The index of the reply's value that stands where this value of the reference should: their places are alike, and
+/// more so than either is to a place of the same value.
 fn replacement(our: &Place<'_>, theirs: &[Place<'_>], alike: &[f64]) -> Option<usize> {
     let margin = if matches!(our.content, Content::Name(_)) { MARGIN_OF_NAMES } else { MARGIN };
     let is_rival = |&at: &usize| {

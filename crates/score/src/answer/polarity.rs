@@ -4,27 +4,27 @@ use super::contexts::Contents;
 use super::tokens::{Break, Kind, Token};
 use super::words::{begins_with_refusal, is_in};
 
-/// How alike two sentences are at least that say the same, or the contrary.
+/// The least likeness of two sentences that say the same, or the contrary.
 const SAME_SENTENCE: f64 = 0.6;
 
-/// By how much the contrary must be more alike.
+/// How much more alike the contrary must be than a sentence that says the same.
 const MARGIN: f64 = 0.1;
 
-/// Sentences that are looked at.
+/// The most sentences that are compared.
 const MOST_SENTENCES: usize = 400;
 
-/// Words of a sentence in which a refusal begins.
+/// The first words of a sentence among which a refusal may begin.
 const REFUSED_BY: usize = 6;
 
-/// What a sentence says, in whatever order, and how often it denies.
+/// A sentence: its words in any order, and the number of its denials.
 struct Sentence<'a> {
     tokens: &'a [Token],
-    /// Its words that say something with their weights, in the order of their numbers.
+    /// The words with content and their weights, in the order of the words' numbers.
     words: Vec<(u32, f64)>,
     denials: usize,
 }
 
-/// The first sentence of the reply that denies what the reference says, or says what it denies; with the reference's.
+/// The first sentence of the reference that the reply contradicts, and the sentence of the reply that does.
 pub(super) fn contrary<'a>(
     [reference, reply]: [&'a [Token]; 2],
     [wanted, said]: &[Contents; 2],
@@ -33,7 +33,7 @@ pub(super) fn contrary<'a>(
     sentences(reference, wanted).iter().filter(|our| !our.words.is_empty()).find_map(|our| {
         let (mut same, mut other) = (0.0, (0.0, None));
         for their in &theirs {
-            // One word is the name of many things.
+            // One common word is not enough: it may name many things.
             if shared(&our.words, &their.words) < our.words.len().max(their.words.len()).min(2) {
                 continue;
             }
@@ -76,7 +76,7 @@ fn shared(a: &[(u32, f64)], b: &[(u32, f64)]) -> usize {
     a.iter().filter(|(word, _)| b.binary_search_by_key(word, |(word, _)| *word).is_ok()).count()
 }
 
-/// The weight of what both have, as a share of the mean of both, in [0, 1].
+/// The weight of the common words, as a share of the mean weight of both, in [0, 1].
 fn alike(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
     let weight = |words: &[(u32, f64)]| words.iter().map(|(_, weight)| weight).sum::<f64>();
     let (mut both, mut at) = (0.0, 0);
@@ -93,7 +93,7 @@ fn alike(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
 /// Whether the reply begins with yes or no.
 pub(super) fn yes_or_no(tokens: &[Token]) -> Option<bool> {
     let first = tokens.first()?;
-    // `No diet Pepsi is there` is no answer to a question.
+    // `No diet Pepsi is there` is not an answer to a question.
     let is_alone = tokens.get(1).is_none_or(|next| next.gap >= Break::Comma);
     match () {
         () if is_in("yes", &first.text) => Some(true),

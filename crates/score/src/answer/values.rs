@@ -7,22 +7,22 @@ use super::numbers::{Number, unit};
 use super::tokens::{Break, Kind, Token};
 use super::words::{is_in, place, scale, stem};
 
-/// Words of a quotation that is a value; a longer one is prose.
+/// The most words of a quotation that is a value; a longer one is prose.
 const LONGEST_QUOTATION: usize = 8;
 
-/// Words of a list's item that is a value as a whole.
+/// The most words of a list's item that is a value as a whole.
 const LONGEST_ITEM: usize = 2;
 
-/// Words of a name, or of a number in words; what stands behind them is the next one.
+/// The most words of a name, or of a number in words; further words begin another value.
 const LONGEST_NAME: usize = 16;
 
-/// What a value is.
+/// The content of a value, by its kind.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Content {
     Number(Number),
     Date(Date),
     Time(Time),
-    /// An identifier, a file name or an address, without what spellings of it differ in.
+    /// An identifier, a file name or an address, in one spelling.
     Code(String),
     /// A name or a quotation, as stems.
     Name(Vec<String>),
@@ -35,7 +35,7 @@ pub(super) struct Value {
     /// The first token and the one behind the last.
     pub(super) begin: usize,
     pub(super) end: usize,
-    /// Whether it is surely meant as a value: `one` and `first` may be, and a name with a colon behind it is a label.
+    /// Whether this is certainly a value: `one` and `first` may not be, and a name before a colon is a label.
     pub(super) is_firm: bool,
 }
 
@@ -78,7 +78,7 @@ pub(super) fn values(tokens: &[Token], most: usize) -> Vec<Value> {
     values
 }
 
-/// The places where a reply has one of these names in whatever case, without those that are values of it already.
+/// The places where a reply has one of these names in any case, except names that are among `values` already.
 pub(super) fn mentions(tokens: &[Token], values: &[Value], names: &[Value], most: usize) -> Vec<Value> {
     let mut by_first: HashMap<&str, Vec<&[String]>> = HashMap::new();
     for name in names {
@@ -193,7 +193,7 @@ fn range_unit(rest: &[Token]) -> Option<super::numbers::Unit> {
     two.and_then(|name| unit(&name)).or_else(|| unit(&rest.get(second + 1)?.text))
 }
 
-/// The number that words at the start say, its length, and whether it is surely one.
+/// The number in words at the start, its length, and whether it is certainly a number.
 fn in_words(rest: &[Token]) -> Option<(Number, usize, bool)> {
     let ten = |at: usize| rest.get(at).and_then(|token| place("tens", &token.text)).map(|ten| 10 * ten);
     let one = |at: usize| rest.get(at).and_then(|token| place("ones", &token.text));
@@ -267,7 +267,7 @@ fn capitals(rest: &[Token], begins: bool) -> Option<usize> {
     (length > 1 || !begins || is_name(&rest[0])).then_some(length)
 }
 
-/// Whether a word with a capital is a name wherever it stands: `AMC`, `OpenCV`, a weekday, what no dictionary has.
+/// Whether a word with a capital is a name anywhere: `AMC`, `OpenCV`, a weekday, a word that no dictionary has.
 fn is_name(token: &Token) -> bool {
     let has_more = token.shown.chars().skip(1).any(char::is_uppercase);
     let senses = || crate::wordnet::meanings(&token.text, |word| word);

@@ -35,7 +35,7 @@ pub(super) fn is_in(list: &str, word: &str) -> bool {
     place(list, word).is_some()
 }
 
-/// What a word multiplies the number before it with.
+/// The factor by which a word multiplies the number before it.
 pub(super) fn scale(word: &str) -> Option<f64> {
     SCALES.get(word).copied()
 }
@@ -54,7 +54,7 @@ pub(super) fn begins_with_refusal(tokens: &[Token]) -> bool {
     REFUSALS.iter().any(|phrase| begins(phrase))
 }
 
-/// What forms of a word have in common, for the usual endings: `badge` and `badges`, `turned` and `turning`.
+/// The stem of a word, which its forms with the usual endings share: `badge` and `badges`, `turned` and `turning`.
 pub(super) fn stem(word: &str) -> &str {
     let cut = |end: &str, least: usize| {
         word.strip_suffix(end).filter(|stem| stem.len() >= least && stem.is_ascii())

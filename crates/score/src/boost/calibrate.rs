@@ -1,12 +1,12 @@
-//! From sums of trees to log-odds.
+//! Converts sums of trees to log-odds.
 
-/// A sum, whether it is of the same, and its weight.
+/// A sum of trees, whether its label is "the same", and its weight.
 pub(crate) type WeighedSum = (f64, bool, f64);
 
 /// The most points of a curve.
 const POINTS: usize = 16;
 
-/// What a part has of each label at least, as a share of its weight: no share is certain.
+/// The least share of each label in a part of the curve, by weight: no share is certain.
 const LEAST_DOUBT: f64 = 0.005;
 
 /// A curve through the sums and their log-odds of "the same": parts of about the same weight, made to rise by isotonic
@@ -16,7 +16,7 @@ pub(crate) fn isotonic(scored: &[WeighedSum]) -> Vec<(f64, f64)> {
     let mut sorted = scored.to_vec();
     sorted.sort_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1)));
     let part_weight = sorted.iter().map(|pair| pair.2).sum::<f64>() / POINTS as f64;
-    // Of each part: its weight, its weighted sums, its weight of the same.
+    // For each part: its weight, its weighted sums, its weight with the label "the same".
     let mut parts: Vec<[f64; 3]> = Vec::new();
     let mut open = [0.0; 3];
     for (sum, is_same, weight) in sorted {
@@ -48,7 +48,7 @@ pub(crate) fn isotonic(scored: &[WeighedSum]) -> Vec<(f64, f64)> {
     curve
 }
 
-/// Linear between the points of a curve, and with the slope 1 beyond them.
+/// The value of a curve at `x`: linear between the points, and with the slope 1 beyond them.
 #[must_use]
 pub(crate) fn on_curve(curve: &[(f64, f64)], x: f64) -> f64 {
     let after = curve.partition_point(|point| point.0 < x);

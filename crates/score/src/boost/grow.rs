@@ -7,34 +7,34 @@ use super::{Node, Sign, Tree, sigmoid};
 /// How trees are grown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Growth {
-    /// How many there are.
+    /// The number of trees.
     pub(crate) trees: usize,
-    /// The most leaves of each.
+    /// The most leaves of a tree.
     pub(crate) leaves: usize,
     /// The fewest rows of a leaf.
     pub(crate) least_rows: usize,
-    /// How much of what a leaf wants is taken.
+    /// The learning rate: the factor of each leaf's value.
     pub(crate) rate: f64,
 }
 
-/// What pulls leaves to zero: their squares, times this, are a loss.
+/// The factor of the ridge penalty, which pulls the values of leaves to zero.
 const RIDGE: f64 = 5.0;
 
-/// The share of rows that a tree sees, and of numbers.
+/// The share of the rows that a tree sees, and the share of the numbers.
 const ROWS: f64 = 0.8;
 const NUMBERS: f64 = 0.6;
 
-/// Bins of a number, besides the one of what is missing.
+/// The most bins of a number, besides the bin of missing numbers.
 const BINS: usize = 127;
 
 /// A row: its numbers, its label, and its weight.
 #[derive(Debug, Clone)]
 pub(crate) struct Row<'e> {
-    /// Its numbers, one for each sign; those that are not a number are missing.
+    /// The numbers of the row, one for each sign; NaN is missing.
     pub(crate) numbers: &'e [f64],
-    /// Its label.
+    /// The label of the row.
     pub(crate) label: bool,
-    /// How much it counts.
+    /// The weight of the row.
     pub(crate) weight: f64,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Row<'e> {
 struct Random(u64);
 
 impl Random {
-    /// In [0, 1).
+    /// The next number, in [0, 1).
     fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -52,7 +52,7 @@ impl Random {
     }
 }
 
-/// Rows with their numbers in bins: bin 0 is what is missing.
+/// Rows with their numbers in bins: bin 0 has the missing numbers.
 struct BinnedRows {
     /// By number, then by row.
     bins: Vec<Vec<u8>>,
@@ -75,7 +75,7 @@ impl BinnedRows {
     }
 }
 
-/// Ends that part values into bins of about as many rows.
+/// The ends of bins with about the same number of rows each.
 fn bin_ends(column: &[f64]) -> Vec<f64> {
     let mut sorted: Vec<f64> = column.iter().copied().filter(|value| !value.is_nan()).collect();
     sorted.sort_by(f64::total_cmp);
@@ -87,7 +87,7 @@ fn bin_ends(column: &[f64]) -> Vec<f64> {
         let at = |part: usize| distinct.partition_point(|value| *value < sorted[part * sorted.len() / BINS]);
         (1..BINS).map(at).filter(|&cut| cut > 0).collect()
     };
-    // Six digits are enough to tell values apart, and short in the file.
+    // Six digits are enough to distinguish values, and short in the file.
     let between = |cut: usize| {
         let (low, high) = (distinct[cut - 1], distinct[cut]);
         let rounded = (f64::midpoint(low, high) * 1e6).round() / 1e6;
@@ -96,7 +96,7 @@ fn bin_ends(column: &[f64]) -> Vec<f64> {
     cuts.into_iter().map(between).collect()
 }
 
-/// What rows want together: the sums of the gradient and of the curvature of their loss, and how many they are.
+/// The sums of the gradient and of the curvature of the loss over rows, and the number of the rows.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     gradient: f64,
@@ -124,23 +124,23 @@ impl Sums {
         (-self.gradient / (self.curvature + RIDGE)).clamp(low, high)
     }
 
-    /// How much a value lessens the loss, twice.
+    /// Twice the decrease of the loss by a value.
     fn gain(self, value: f64) -> f64 {
         -(2.0 * self.gradient * value + (self.curvature + RIDGE) * value * value)
     }
 }
 
-/// A leaf that may be parted.
+/// A leaf that may be split.
 struct Leaf {
     rows: Vec<usize>,
     sums: Sums,
     bounds: (f64, f64),
-    /// The node and the side that lead to it.
+    /// The node and the side that lead to the leaf.
     parent: Option<(usize, usize)>,
     split: Option<BestSplit>,
 }
 
-/// How a leaf is parted best.
+/// The best split of a leaf.
 #[derive(Debug, Clone, Copy)]
 struct BestSplit {
     gain: f64,
@@ -152,8 +152,8 @@ struct BestSplit {
     values: (f64, f64),
 }
 
-/// Trees that are added to `base`, the sums that rows have already. `signs` are those of the numbers; `seed` chooses the rows
-/// and numbers that each tree sees.
+/// Grows trees that are added to `base`, the sums that rows have already. `signs` are the signs of the numbers; `seed`
+/// chooses the rows and numbers that each tree sees.
 #[must_use]
 pub(crate) fn boost(rows: &[Row<'_>], base: &[f64], signs: &[Sign], growth: Growth, seed: u64) -> Vec<Tree> {
     let binned = BinnedRows::new(rows, signs.len());
@@ -183,18 +183,18 @@ pub(crate) fn boost(rows: &[Row<'_>], base: &[f64], signs: &[Sign], growth: Grow
     trees
 }
 
-/// What a tree is grown from.
+/// The data that a tree is grown from.
 #[derive(Clone, Copy)]
 struct Choice<'a> {
     binned: &'a BinnedRows,
-    /// Of each row.
+    /// The gradient and the curvature of each row.
     wants: &'a [Sums],
-    /// The numbers that it may ask for.
+    /// The numbers that the tree may use.
     numbers: &'a [usize],
     signs: &'a [Sign],
 }
 
-/// One tree.
+/// Grows one tree.
 fn grow(choice: &Choice<'_>, sample: Vec<usize>, growth: Growth) -> Tree {
     let Choice { binned, wants, .. } = *choice;
     let total = |rows: &[usize]| {
@@ -261,7 +261,7 @@ fn grow(choice: &Choice<'_>, sample: Vec<usize>, growth: Growth) -> Tree {
     tree
 }
 
-/// The best way to part a leaf.
+/// The best split of a leaf, if there is any.
 fn best(choice: &Choice<'_>, leaf: &Leaf, least_rows: usize) -> Option<BestSplit> {
     let Choice { binned, wants, numbers, signs } = *choice;
     if leaf.rows.len() < 2 * least_rows {

@@ -17,15 +17,15 @@ use serde::{Deserialize, Serialize};
 /// How a number may move the result when it grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sign {
-    /// Up or not at all.
+    /// The result may rise or stay.
     Up,
-    /// Down or not at all.
+    /// The result may fall or stay.
     Down,
-    /// Either way.
+    /// The result may rise or fall.
     Free,
 }
 
-/// A tree: at each node, one number decides on which side to go on. Every way ends at a leaf, also of one that is read.
+/// A tree: at each node, one number decides on which side to go on. Every path ends at a leaf, also if it was read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Line", try_from = "Line")]
 pub(crate) struct Tree {
@@ -40,13 +40,13 @@ struct Node {
     number: usize,
     /// Numbers up to this go to the left.
     threshold: f64,
-    /// Whether what is not a number goes to the left.
+    /// Whether a missing number goes to the left.
     missing_left: bool,
-    /// Where it goes on: another node, or a leaf as -1 - its place.
+    /// The next place on the left and on the right: a node, or a leaf as -1 - its place.
     next: [isize; 2],
 }
 
-/// A tree in a file: its nodes as number, threshold, whether what is missing goes left, where to go on; and its leaves.
+/// A tree in a file: its nodes (number, threshold, whether missing goes left, next left and right) and its leaves.
 #[derive(Serialize, Deserialize)]
 struct Line {
     nodes: Vec<(usize, f64, u8, isize, isize)>,
@@ -64,7 +64,7 @@ impl Tree {
         self
     }
 
-    /// What it adds for a row; a number that is not a number is missing, as is one that the row does not have.
+    /// The value that the tree adds for a row. NaN is missing, and so is a number that the row does not have.
     #[must_use]
     pub(crate) fn value(&self, numbers: &[f64]) -> f64 {
         let mut at = 0_isize;
@@ -80,13 +80,13 @@ impl Tree {
 }
 
 impl Tree {
-    /// How many numbers a row has to have for none that it asks for to be missing.
+    /// The length of a row that has all numbers that the tree uses.
     #[must_use]
     pub(crate) fn numbers(&self) -> usize {
         self.nodes.iter().map(|node| node.number.saturating_add(1)).max().unwrap_or_default()
     }
 
-    /// The most that it adds or takes away.
+    /// The largest absolute value that the tree adds.
     #[must_use]
     pub(crate) fn largest(&self) -> f64 {
         self.leaves.iter().map(|leaf| leaf.abs()).fold(0.0, f64::max)
@@ -108,7 +108,7 @@ impl TryFrom<Line> for Tree {
     fn try_from(line: Line) -> Result<Self, Self::Error> {
         let (nodes, leaves) = (line.nodes.len(), line.leaves.len());
         let is_place = |at: usize, next: isize| match usize::try_from(next) {
-            // Ways lead on only, so that they end.
+            // Paths only lead forward, so that they end.
             Ok(next) => next > at && next < nodes,
             Err(_) => usize::try_from(-1 - next).is_ok_and(|leaf| leaf < leaves),
         };
@@ -130,7 +130,7 @@ impl TryFrom<Line> for Tree {
     }
 }
 
-/// The probability that log-odds mean.
+/// The probability for log-odds.
 #[must_use]
 pub(crate) fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())

@@ -9,7 +9,7 @@ use crate::fields::{Fields, members};
 use crate::input::{Input, ReadError, Sink};
 use crate::trace::{Trace, TraceKind};
 
-/// Task files.
+/// The format of MCP-Bench's task files.
 pub(super) const TASKS: Format = Format {
     name: "mcp-bench-tasks",
     title: "MCP-Bench: tasks",
@@ -51,10 +51,10 @@ struct FileTasks {
 /// Members of a group that each of its tasks gets: which servers it is about, and the name of the group.
 const OF_GROUP: [&str; 2] = ["servers", "combination_name"];
 
-/// Members of a task with a place of their own.
+/// Members of a task that become its id, prompt and question.
 const OF_TASK: [&str; 3] = ["task_id", "task_description", "fuzzy_description"];
 
-/// Members of m3's tasks: another one with such a name is called `task_..`.
+/// Names that m3's own tasks use: a further member with such a name gets the prefix `task_`.
 const TAKEN: [&str; 5] = ["id", "image", "type", "prompt", "question"];
 
 /// The tasks of a file in the form of MCP-Bench's `tasks/*_runner_format.json`: an object with `server_tasks`, a list of groups.
@@ -78,7 +78,7 @@ fn mcp_bench_tasks(file: &Json) -> Option<FileTasks> {
             }
         }
     }
-    // The published files say 0.
+    // `total_tasks` of the published files is 0.
     if file.count("total_tasks").is_some_and(|total| total != file_tasks.tasks.len() as u64) {
         let count = file.count("total_tasks").unwrap_or_default();
         file_tasks

@@ -81,7 +81,7 @@ fn read_tasks(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     })
 }
 
-/// A trajectory with its domain, which its id tells.
+/// A trajectory whose type is the domain that the prefix of its id tells.
 fn trace(id: Option<&str>, question: Option<&str>, steps: Vec<Vec<TracedCall>>) -> Trace {
     let domains = [("daytask", "daily"), ("protask", "professional")];
     let domain = domains.into_iter().find(|(prefix, _)| id.is_some_and(|id| id.starts_with(prefix)));
@@ -94,7 +94,7 @@ fn trace(id: Option<&str>, question: Option<&str>, steps: Vec<Vec<TracedCall>>) 
     }
 }
 
-/// The steps, also without calls; a call of a tool without parameters has no arguments.
+/// The steps from parallel lists of names and arguments; empty steps stay, and a call may have no arguments.
 fn steps(value: &Json, tools: &str, inputs: &str) -> Vec<Vec<TracedCall>> {
     let inputs = value.list(inputs);
     let step = |(at, names): (usize, &Json)| {

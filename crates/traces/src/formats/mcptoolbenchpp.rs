@@ -1,4 +1,4 @@
-//! `MCPToolBench++`: records of a task each, with the calls that should be made and the tools that are offered.
+//! `MCPToolBench++`: each record is a task, with the calls that should be made and the tools that are offered.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::fields::{Fields, members};
 use crate::input::{Input, ReadError, Sink};
 use crate::trace::{Trace, TraceKind, TracedCall};
 
-/// Records, by their label.
+/// The format of records, recognized by their label.
 pub(super) const RECORDS: Format = Format {
     name: "mcptoolbenchpp",
     title: "MCPToolBench++: tasks with their calls and tools",
@@ -46,7 +46,7 @@ fn read_records(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError>
     })
 }
 
-/// The calls of a label. Those with the same `step` are a step, which is where its first call stands.
+/// Adds the calls of a label. Calls with the same `step` form one step, at the place of its first call.
 fn add_calls(task: &mut Trace, label: &[Json]) {
     let mut places: HashMap<String, usize> = HashMap::new();
     for item in label {
@@ -75,7 +75,7 @@ fn add_calls(task: &mut Trace, label: &[Json]) {
     }
 }
 
-/// The tools that are offered, each with the server that has its name.
+/// Gives the sink the offered tools, each with the first server that lists its name.
 fn give_tools(value: &Json, sink: &mut dyn Sink) {
     let mut servers: HashMap<&str, &str> = HashMap::new();
     for (server, names) in value.member("mcp_tools_dict").map(members).unwrap_or_default() {

@@ -32,14 +32,14 @@ pub struct Format {
     pub name: &'static str,
     /// A title for users: the content of the files.
     pub title: &'static str,
-    /// Whether a file that begins like this has it.
+    /// Whether a file with this beginning has the format.
     pub(crate) recognizes: fn(&Head) -> bool,
     /// Reads a whole file.
     pub(crate) read: fn(&Input<'_>, &mut dyn Sink) -> Result<(), ReadError>,
 }
 
-/// All formats, in the order in which they are tried: the first that recognizes a file reads it, so those that look for the
-/// most come first.
+/// All formats, in the order in which they are tried: the first that recognizes a file reads it, so the most specific
+/// formats come first.
 pub const FORMATS: &[Format] = &[
     inspect::ARCHIVE,
     mcp::LOGS,

@@ -12,7 +12,7 @@ use crate::input::{Input, ReadError, Sink};
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 
-/// Results.
+/// The format of promptfoo's results.
 pub(super) const RESULTS: Format = Format {
     name: "promptfoo",
     title: "promptfoo: results of an evaluation",
@@ -56,7 +56,7 @@ fn result(value: &Json) -> Conversation {
     if let Some(response) = value.member("response") {
         self::response(&mut conversation, response);
     }
-    // An error of another kind is that of an assertion.
+    // 2 is an error of the provider; 1 is a failed assertion.
     if value.count("failureReason") == Some(2) {
         conversation.note("the provider failed");
     }
@@ -64,14 +64,15 @@ fn result(value: &Json) -> Conversation {
     conversation
 }
 
-/// The id of the test in other programs.
+/// The id of the task: from the metadata of the test, else its description.
 fn task(value: &Json) -> Option<String> {
     let test = value.member("testCase")?;
     let named = ["taskId", "task_id", "task", "id"].iter().find_map(|key| test.member("metadata")?.id(key));
     named.or_else(|| test.id("description"))
 }
 
-/// The prompt: a text, or a list of messages in JSON; without it, the variables that it was made of.
+/// The question: the prompt, or the first user message if the prompt is a JSON list of messages. Without a prompt, the
+/// variable `question` or the only variable.
 fn question(value: &Json) -> Content {
     let prompt = value.member("prompt");
     let Some(raw) = prompt.and_then(|prompt| prompt.text("raw").or_else(|| prompt.as_str())) else {
@@ -100,7 +101,7 @@ fn response(conversation: &mut Conversation, response: &Json) {
     }
     if let Some(usage) = response.member("tokenUsage") {
         let detail = |key| usage.below(&["completionDetails", key]).and_then(crate::fields::count);
-        // `cached` of an answer from promptfoo's own cache is all that it once took.
+        // In an answer from promptfoo's own cache, `cached` counts all tokens of the original request.
         let cached = detail("cacheReadInputTokens").or_else(|| usage.count("cached").filter(|_| !is_cached));
         let (input, output) = (usage.count("prompt"), usage.count("completion"));
         conversation.usage.add(Usage { input, output, cached, reasoning: detail("reasoning") });
@@ -121,7 +122,7 @@ fn response(conversation: &mut Conversation, response: &Json) {
     }
 }
 
-/// The calls of a provider that runs an agent of its own, with their results; false if there are none.
+/// Adds the calls of a provider that runs an agent of its own, with their results; returns false without calls.
 fn agent(conversation: &mut Conversation, calls: &[Json]) -> bool {
     for call in calls {
         if call.has("parentToolUseId") {
@@ -159,7 +160,7 @@ fn raw(conversation: &mut Conversation, raw: &Json) -> bool {
     true
 }
 
-/// A list of calls or parts, or a message of the assistant.
+/// Adds an output: a list of calls or parts, a message of the assistant, or one part.
 fn output(conversation: &mut Conversation, output: &Json) {
     match output {
         Json::Array(parts) => parts.iter().for_each(|part| {
@@ -222,8 +223,8 @@ fn part(conversation: &mut Conversation, part: &Json) -> bool {
     true
 }
 
-/// A text in which calls stand as JSON, each on a line of its own. The model's own text may hold JSON, too, so only
-/// objects with the members of a call are calls.
+/// Adds a text in which calls stand as JSON, each on a line of its own. The model's own text may hold JSON, too, so
+/// only objects with the members of a call are calls.
 fn text(conversation: &mut Conversation, text: &str) {
     let (mut other_lines, mut calls) = (Vec::new(), Vec::new());
     for line in text.lines() {

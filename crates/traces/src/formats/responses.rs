@@ -33,7 +33,7 @@ pub(super) const REPLIES: Format = Format {
     read,
 };
 
-/// Lists of items, by their types.
+/// The format of lists of items, recognized by the types of the items.
 pub(super) const ITEMS: Format = Format {
     name: "openai-responses-items",
     title: "OpenAI Responses and Agents SDK: items",
@@ -97,7 +97,7 @@ fn ask(conversation: &mut Conversation, request: &Json) {
     conversation.end_reply();
 }
 
-/// Adds the id, the model and the usage of a reply, besides its items.
+/// Adds the time, the usage and the model of a reply, but not its items.
 fn replied(conversation: &mut Conversation, response: &Json) {
     conversation.at(response.number("created_at"));
     conversation.usage.add(response.member("usage").map(Usage::of_openai).unwrap_or_default());
@@ -106,7 +106,7 @@ fn replied(conversation: &mut Conversation, response: &Json) {
     }
 }
 
-/// A whole reply.
+/// Adds a whole reply with its items.
 fn reply(conversation: &mut Conversation, response: &Json) {
     replied(conversation, response);
     for item in response.list("output") {
@@ -115,7 +115,7 @@ fn reply(conversation: &mut Conversation, response: &Json) {
     conversation.end_reply();
 }
 
-/// A streamed reply: the last event has the whole of it, else its items do.
+/// Reads a streamed reply from its last event, which holds all of it; without that event, from its finished items.
 fn stream(events: &[Json]) -> Conversation {
     let mut conversation = Conversation::default();
     let is_last = |event: &&Json| {
@@ -133,7 +133,7 @@ fn stream(events: &[Json]) -> Conversation {
     conversation
 }
 
-/// One item.
+/// Adds one item: a message, a call or a result.
 pub(super) fn item(conversation: &mut Conversation, item: &Json) {
     let kind = item.text("type").unwrap_or("message");
     match kind {
@@ -199,7 +199,7 @@ fn call(kind: &str, item: &Json) -> TracedCall {
     TracedCall { id, tool, arguments, ..TracedCall::default() }
 }
 
-/// Only a namespace that is a server is part of a tool's name.
+/// The name of a tool, with its namespace only if that is an MCP server.
 fn named(namespace: Option<&str>, name: &str) -> String {
     tool(namespace.filter(|namespace| namespace.starts_with("mcp__")), name)
 }

@@ -56,7 +56,8 @@ const SCOPE: usize = 64 << 10;
 /// How deep pages of spans may be in one another.
 const DEEPEST: usize = 8;
 
-/// Finds them. Lines that are no JSON are reported, and so is where a document breaks off.
+/// Finds the spans and records of a file. Lines that are not JSON are reported, and so is the place where a document
+/// breaks off.
 pub(crate) fn find(input: &Input<'_>, sink: &mut dyn Sink) -> Result<SpanIndex, ReadError> {
     let mut index = SpanIndex::default();
     if input.head.shape == Shape::Lines {
@@ -123,7 +124,7 @@ struct Finder<'f, R> {
     depth: usize,
 }
 
-/// The members that matter.
+/// The members that lead to spans, records, scopes and ids of traces.
 enum Key {
     Resources,
     Scopes,
@@ -160,7 +161,7 @@ impl<'f, R: BufRead> Finder<'f, R> {
         Self { scanner, index, depth: 0 }
     }
 
-    /// The values of a document or a line; mostly one.
+    /// Follows all values of a document or a line; mostly there is one.
     fn all(&mut self) -> Result<(), Stop> {
         while let Some(byte) = self.scanner.peek()? {
             match byte {
@@ -172,7 +173,7 @@ impl<'f, R: BufRead> Finder<'f, R> {
         Ok(())
     }
 
-    /// The objects of a list.
+    /// Calls `each` at every object of a list.
     fn list(&mut self, each: fn(&mut Self) -> Result<(), Stop>) -> Result<(), Stop> {
         if self.scanner.expect()? != b'[' {
             return self.scanner.value();
@@ -188,7 +189,7 @@ impl<'f, R: BufRead> Finder<'f, R> {
         Ok(())
     }
 
-    /// The members of an object; `each` passes the value.
+    /// Calls `each` at the value of every member of an object; `each` has to pass the value.
     fn members(&mut self, mut each: impl FnMut(&mut Self, &Key) -> Result<(), Stop>) -> Result<(), Stop> {
         let mut is_more = self.scanner.enter()?;
         while is_more {
@@ -199,7 +200,7 @@ impl<'f, R: BufRead> Finder<'f, R> {
         Ok(())
     }
 
-    /// A document, a page of spans, or a span without OTLP around it.
+    /// Follows a document or a page of spans, or adds a span without OTLP around it.
     fn holder(&mut self) -> Result<(), Stop> {
         let (start, before) = (self.scanner.offset(), self.index.places.len());
         let (mut own, mut of_context) = (None, None);
@@ -255,7 +256,7 @@ impl<'f, R: BufRead> Finder<'f, R> {
         Ok(())
     }
 
-    /// A span or a record.
+    /// Adds a span or a record.
     fn one(&mut self, kind: Kind) -> Result<(), Stop> {
         let start = self.scanner.offset();
         let mut trace = None;
@@ -267,7 +268,7 @@ impl<'f, R: BufRead> Finder<'f, R> {
         Ok(())
     }
 
-    /// The id of a trace, unless it is null.
+    /// Reads the id of a trace into `id`, unless it is null.
     fn id(&mut self, id: &mut Option<String>) -> Result<(), Stop> {
         let text = self.scanner.text(ID)?;
         if text != b"null" {
@@ -283,7 +284,7 @@ impl<'f, R: BufRead> Finder<'f, R> {
     }
 }
 
-/// Tells how much was read, and ends where reading is to stop.
+/// A reader that reports the progress to a sink, and fails if the sink asks to stop.
 struct ProgressReader<'s, R> {
     reader: R,
     sink: &'s mut dyn Sink,

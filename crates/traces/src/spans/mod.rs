@@ -1,7 +1,7 @@
 //! Spans and log records of OpenTelemetry, whatever program wrote them: found, read by trace, put into a tree.
 //!
-//! A first pass finds where they are ([`find()`]); then those of one trace are parsed at a time ([`SpanIndex::each`]), so that a
-//! large file need not be held to be read.
+//! A first pass finds their places ([`find()`]); then the spans of one trace at a time are parsed
+//! ([`SpanIndex::each`]), so that a large file need not be in memory.
 
 mod attributes;
 mod find;
@@ -24,19 +24,19 @@ pub(crate) use tree::parents_first;
 /// A span.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Span {
-    /// The trace that it is of, in lower-case hex.
+    /// The id of the trace, in lower-case hex.
     pub(crate) trace: String,
     /// The id of the span, in lower-case hex; empty if it has none.
     pub(crate) id: String,
-    /// The span that it is below.
+    /// The id of the span above this one.
     pub(crate) parent: Option<String>,
     /// The name of the span.
     pub(crate) name: String,
     /// The library that wrote it.
     pub(crate) scope: String,
-    /// Nanoseconds since 1970.
+    /// The start in nanoseconds since 1970.
     pub(crate) start: Option<u64>,
-    /// Nanoseconds since 1970.
+    /// The end in nanoseconds since 1970.
     pub(crate) end: Option<u64>,
     /// The status of the span.
     pub(crate) status: Status,
@@ -51,7 +51,7 @@ pub(crate) struct Span {
 /// The status of a span.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Status {
-    /// Nothing.
+    /// The status was not set.
     #[default]
     Unset,
     /// The span succeeded, whatever happened within.
@@ -65,7 +65,7 @@ pub(crate) enum Status {
 pub(crate) struct Event {
     /// The name of the event.
     pub(crate) name: String,
-    /// Nanoseconds since 1970.
+    /// The time in nanoseconds since 1970.
     pub(crate) time: Option<u64>,
     /// The attributes of the event.
     pub(crate) attributes: Attributes,
@@ -74,7 +74,7 @@ pub(crate) struct Event {
 }
 
 impl Span {
-    /// Whether it failed: by its status, or if that is not set, by an exception.
+    /// Whether the span failed: by its status, or if that is not set, by an exception.
     pub(crate) fn is_failed(&self) -> bool {
         match self.status {
             Status::Failed => true,
@@ -169,7 +169,7 @@ impl SpanIndex {
         Ok(())
     }
 
-    /// Calls `work` with the spans that are alone in their traces and whose texts contain this mark.
+    /// Calls `work` with the spans that are alone in their traces and whose texts contain `sign`.
     pub(crate) fn each_alone<T: Send>(
         &self,
         input: &Input<'_>,
@@ -223,8 +223,8 @@ impl SpanIndex {
 }
 
 impl TraceContent {
-    /// The spans by time, each once, with the records that belong to them. A record whose span is elsewhere gets one that
-    /// has nothing else; one that names no span belongs with those before it, up to the reply's own record.
+    /// The spans by time, each once, with the records that belong to them. Records whose span is missing get a new,
+    /// empty span. Records that name no span get one for each reply, which ends with the reply's own record.
     fn into_spans(self, trace: &str) -> Vec<Span> {
         let mut spans = self.spans;
         let mut seen = HashSet::new();
@@ -252,7 +252,7 @@ impl TraceContent {
     }
 }
 
-/// Whether a record of this name ends those of a reply.
+/// Whether a record with this name is the last one of a reply.
 fn is_last_of_reply(name: &str) -> bool {
     matches!(name, "gen_ai.choice" | "gen_ai.client.inference.operation.details")
 }

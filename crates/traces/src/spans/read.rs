@@ -17,7 +17,7 @@ const SCOPES: [&str; 6] = [
     "scope_spans",
     "scopeLogs",
     "scope_logs",
-    // Before 2022.
+    // The names before 2022.
     "instrumentationLibrarySpans",
     "instrumentation_library_spans",
 ];
@@ -60,7 +60,7 @@ pub(crate) fn read(value: &Json, take: &mut impl FnMut(Span)) {
     }
 }
 
-/// A span of either origin.
+/// Reads a span of OTLP or of Phoenix.
 pub(super) fn span(value: &Json) -> Span {
     let ids = value.member("context").unwrap_or(value);
     let status = value.member("status");
@@ -79,7 +79,7 @@ pub(super) fn span(value: &Json) -> Span {
         attributes: attributes(value),
         events: value.list("events").iter().map(event).collect(),
     };
-    // The time at which it ends is made up.
+    // The end of such a span is made up.
     if span.attributes.get(WITHOUT_DURATION) == Some(&Json::Bool(true)) {
         span.end = None;
     }
@@ -135,7 +135,7 @@ fn attributes(value: &Json) -> Attributes {
     attributes
 }
 
-/// A value of OTLP: an object with one member that names its type. Others may be there as null; none is null.
+/// A value of OTLP: an object with one member that names its type. Other members may be null; without any, it is null.
 fn any_value(value: &Json) -> Json {
     let Json::Object(_) = value else { return value.clone() };
     if let Some(value) = value.first(&["stringValue", "string_value", "boolValue", "bool_value"]) {
@@ -171,7 +171,7 @@ fn integer(value: &Json) -> Json {
     }
 }
 
-/// A number with a point; numbers that JSON does not have, such as NaN, are written as texts.
+/// A floating-point number; numbers that JSON does not have, such as NaN, are written as texts.
 fn double(value: &Json) -> Json {
     match value.as_str() {
         Some(text @ ("NaN" | "Infinity" | "-Infinity")) => Json::Float(text.parse().unwrap_or(f64::NAN)),
@@ -179,7 +179,7 @@ fn double(value: &Json) -> Json {
     }
 }
 
-/// An id in lower-case hex: it may be in upper case, or in base64. Empty if all its digits are zero.
+/// An id in lower-case hex, from hex of any case or from base64. Empty if all its digits are zero.
 pub(super) fn hex(value: Option<&Json>, bytes: usize) -> String {
     let text = value.and_then(Json::as_str).unwrap_or_default();
     if text.len() == 2 * bytes && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {

@@ -66,9 +66,9 @@ pub struct TrajectoryFile {
     with_steps: usize,
     wants: Wants,
     forms: CallForms,
-    /// What the whole file is, if another program wrote it.
+    /// The kind of the whole file, if another program wrote it.
     foreign_file: Option<&'static str>,
-    /// What the first element by another program is, if there is one.
+    /// The kind of the first element that another program wrote, if there is one.
     foreign_element: Option<&'static str>,
     /// Whether a conflict of ids was reported: the hint is given only once.
     has_conflict: bool,
@@ -78,7 +78,7 @@ pub struct TrajectoryFile {
     names: NameMapping,
     /// Tools whose calls do not count.
     left_out: HashSet<String>,
-    /// What the type of a trajectory is, if not what the file says.
+    /// The function that gives a trajectory its type, if the type of the file is not used.
     type_of: Option<fn(&Trajectory) -> Option<String>>,
 }
 
@@ -105,7 +105,7 @@ impl Wants {
     }
 }
 
-/// The first 16 bytes of an id's SHA-256: ids can be long and many, and are hostile.
+/// The first 16 bytes of an id's SHA-256: ids can be long, many and hostile.
 type IdHash = [u8; 16];
 
 fn hash_id(id: &str) -> IdHash {
@@ -160,14 +160,14 @@ impl TrajectoryFile {
         self.source.name()
     }
 
-    /// Where the file is; `None` for standard input and for bytes that a program holds.
+    /// The path of the file; `None` for standard input and for bytes that a program holds.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.source.path()
     }
 
-    /// The line, from 1, on which each trajectory begins, by its index; after decompression. `None` where lines mean nothing, as
-    /// in some files of other programs. Reads a file that is no JSON Lines once more.
+    /// The line, from 1, on which each trajectory begins, by its index; after decompression. `None` where lines mean
+    /// nothing, as in some files of other programs. Reads a file once more if it is not JSON Lines.
     #[must_use]
     pub fn lines(&self) -> Vec<Option<u64>> {
         let marks = || self.elements.iter().map(|element| Some(element.mark.into()).filter(|line| *line > 0));
@@ -274,7 +274,7 @@ impl TrajectoryFile {
             return Ok(None);
         }
         let lead = u64::from(element.mark);
-        // Only the start of a key that is too long, for the message about it.
+        // Of a key that is too long, only the start is read, for the message about it.
         let text = self.source.bytes(element.offset - lead, lead.min(MAX_KEY))?;
         let end = text.iter().rposition(|&byte| byte == b'"').map_or(0, |quote| quote + 1);
         let key = json::parse(&text[..end]).ok().and_then(|(key, _)| key.as_str().map(str::to_owned));
@@ -286,7 +286,7 @@ impl TrajectoryFile {
         self.source.error(std::io::Error::other("the file has changed while it was read; start again"))
     }
 
-    /// Sets what the type of a trajectory is; trajectories that are read from now on have it.
+    /// Sets the function that gives a trajectory its type, for the trajectories that are read from now on.
     pub fn set_types(&mut self, type_of: fn(&Trajectory) -> Option<String>) {
         for found in self.kept.iter_mut().flat_map(HashMap::values_mut) {
             found.task_type = type_of(found);

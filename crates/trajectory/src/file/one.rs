@@ -8,8 +8,8 @@ use crate::problem::{Place, Problems, Severity};
 use crate::read::{self, CallForms, Reading};
 
 impl Trajectory {
-    /// Reads the only trajectory of `bytes`, in m3's own form or one of `formats`; `name` stands for a file's in
-    /// messages, `forms` says how calls are read.
+    /// Reads the only trajectory of `bytes`, in m3's own form or one of `formats`; messages use `name` as the name of
+    /// the file, `forms` says how calls are read.
     ///
     /// # Errors
     /// [`OpenError`], also if there is not exactly one.
@@ -19,7 +19,7 @@ impl Trajectory {
         forms: CallForms,
         formats: &[Format],
     ) -> Result<Self, OpenError> {
-        // Without a file, which takes some hundred times as long.
+        // A temporary file would take some hundred times as long.
         if let Ok((value, oddities)) = json::parse(bytes)
             && oddities.is_empty()
             && is_own(&value)
@@ -54,7 +54,7 @@ impl Trajectory {
     }
 }
 
-/// Whether it is a trajectory in m3's own form, whatever else it has: each step has `calls`.
+/// Whether a value is a trajectory in m3's own form, whatever else it has: each step has `calls`.
 fn is_own(value: &Json) -> bool {
     match value.get("steps") {
         Some(Json::Array(steps)) => !steps.is_empty() && steps.iter().all(|step| step.get("calls").is_some()),
@@ -91,7 +91,7 @@ mod tests {
             .read(0)
             .unwrap();
         assert_eq!(read(&own), Ok(file));
-        // A list of one, an object by id, and no steps at all take the way by a file.
+        // A list of one, an object by id, and a trajectory without steps are read as a file.
         assert_eq!(read(&format!("[{own}]")).unwrap().id, "a");
         assert_eq!(read(r#"{"b": {"steps": []}}"#).unwrap().id, "b");
         assert_eq!(read(&format!(r#"{{"steps": [{{"calls": [{call}]}}]}}"#)).unwrap().id, SINGLE_ID);

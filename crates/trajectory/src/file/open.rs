@@ -19,15 +19,15 @@ const KEPT_BYTES: u64 = 4 << 20;
 /// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// It has errors; the problems say which and where.
+    /// The file has errors; the problems say which and where.
     #[error("`{file}` has {}", counted(.problems.count(Severity::Error), "error"))]
     Invalid {
         /// The file as the user named it.
         file: String,
-        /// All problems found in it.
+        /// All problems of the file.
         problems: Problems,
     },
 }
@@ -58,8 +58,8 @@ impl TrajectoryFile {
         Self::scan_as(path, duplicates, (Wants::Any, forms), formats, progress, visit)?.without_errors()
     }
 
-    /// Opens a file of predictions like [`open_with`](Self::open_with); whatever a model wrote in the place of a call is a call of
-    /// no tool, with [`NO_NAME`](crate::NO_NAME) as its name.
+    /// Opens a file of predictions like [`open_with`](Self::open_with); anything that a model wrote in the place of a
+    /// call is read as a call of no tool, with [`NO_NAME`](crate::NO_NAME) as its name.
     ///
     /// # Errors
     /// The errors of [`TrajectoryFile::open`].
@@ -122,8 +122,8 @@ impl TrajectoryFile {
         Self::scan_as(path, duplicates, reading, &[], &mut |_, _| (), &mut |_| ())
     }
 
-    /// Opens bytes that a program holds, of one of `formats`; `name` stands for a file's in messages, `forms` says how calls
-    /// are read.
+    /// Opens bytes that a program holds, of one of `formats`; messages use `name` as the name of the file, `forms` says
+    /// how calls are read.
     ///
     /// # Errors
     /// The errors of [`TrajectoryFile::open`].

@@ -53,7 +53,7 @@ impl TrajectoryFile {
         Ok(())
     }
 
-    /// What an object is by its first keys, if it is another program's.
+    /// The kind of an object by its first keys, if another program wrote it.
     fn foreign_object(&self, members: &[Element]) -> Result<Option<&'static str>, SourceError> {
         if self.shape != Shape::Object || self.is_single {
             return Ok(None);

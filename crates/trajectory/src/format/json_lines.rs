@@ -17,8 +17,8 @@ fn recognizes(start: &Start<'_>) -> bool {
     [".jsonl", ".ndjson"].iter().any(|ending| name.ends_with(ending)) && !is_one_value(start.bytes)
 }
 
-/// Whether this is a list, or a value written over several lines, and not JSON Lines, whatever the file's name: no
-/// trajectory is an array, and none is a single brace.
+/// Whether a file is a list, or a value written over several lines, and not JSON Lines, whatever its name: no line with
+/// a trajectory begins with `[` or is a single `{`.
 fn is_one_value(start: &[u8]) -> bool {
     let start = start.trim_ascii_start();
     let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();

@@ -14,20 +14,20 @@ pub use output::Output;
 use crate::source::{Source, SourceError};
 use crate::split::{Layout, Noun, without_byte_order_mark};
 
-/// Every format. The first that recognizes a file reads it: those that look for the most come first, and the last takes
-/// whatever is left.
+/// Every format. The first that recognizes a file reads it: the most specific come first, and the last accepts every
+/// file.
 pub const FORMATS: &[Format] = &[json_lines::FORMAT, json::FORMAT];
 
 /// A format of files that hold trajectories.
 #[derive(Debug, Clone, Copy)]
 pub struct Format {
-    /// Its name for users, such as `json-lines`.
+    /// The name of the format for users, such as `json-lines`.
     pub name: &'static str,
-    /// What its files hold, in words for users.
+    /// The content of the files, in words for users.
     pub title: &'static str,
     /// Whether a file with this beginning has this format.
     pub recognizes: fn(&Start<'_>) -> bool,
-    /// How its files are read.
+    /// The way in which the files are read.
     pub read: ReadFormat,
 }
 
@@ -51,7 +51,7 @@ pub type ConvertFile = fn(&Source, &mut Output<'_>) -> Result<(), SourceError>;
 pub struct Start<'a> {
     /// The file as the user named it. A name is a hint only; standard input has none.
     pub name: &'a str,
-    /// Its first 64 KiB after decompression, without a byte order mark.
+    /// The first 64 KiB of the file after decompression, without a byte order mark.
     pub bytes: &'a [u8],
     /// The file, for formats that have to look further.
     pub source: &'a Source,

@@ -17,8 +17,8 @@ pub fn is_same(a: &Json, b: &Json) -> bool {
     }
 }
 
-/// Whether two objects with as many members have the same ones. Usually their order is the same; if not, keys are
-/// looked up in a map, because there may be hundreds of thousands.
+/// Whether two objects with equally many members have the same members. Usually their order is the same; if not, keys
+/// are looked up in a map, because there may be hundreds of thousands.
 fn have_same_members(a: &[(String, Json)], b: &[(String, Json)]) -> bool {
     if a.iter().zip(b).all(|((a, _), (b, _))| a == b) {
         return a.iter().zip(b).all(|((_, a), (_, b))| is_same(a, b));

@@ -58,7 +58,7 @@ impl Json {
         })
     }
 
-    /// The string, if it is one.
+    /// The text of a string; `None` for anything else.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         match self {
@@ -67,7 +67,7 @@ impl Json {
         }
     }
 
-    /// The whole number, if it is one that counts something: 0 or more.
+    /// An integer of 64 bits that is 0 or more; `None` for anything else.
     #[must_use]
     pub fn as_count(&self) -> Option<u64> {
         match self {
@@ -76,7 +76,7 @@ impl Json {
         }
     }
 
-    /// The items of an array; none of anything else.
+    /// The items of an array; empty for anything else.
     #[must_use]
     pub fn items(&self) -> &[Json] {
         match self {

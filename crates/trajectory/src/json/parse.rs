@@ -195,7 +195,7 @@ impl<'a> Places<'a> {
         if count <= Self::FEW { Self::Few } else { Self::Many(HashMap::with_capacity(count)) }
     }
 
-    /// The place of a key that came before; otherwise it is the next one's.
+    /// The place of a key that came before; `None` for a new key, which gets the next place.
     fn find_or_add(&mut self, key: &'a str, before: &[(String, Json)]) -> Option<usize> {
         match self {
             Self::Few => before.iter().position(|(known, _)| known == key),

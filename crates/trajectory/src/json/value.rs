@@ -38,7 +38,8 @@ impl Json {
         self.to_value().unwrap_or_else(|| Value::String(self.to_text(Keys::AsRead)))
     }
 
-    /// What serde writes of a value, its members in their order. Null for what JSON cannot hold: a map whose keys are no texts.
+    /// The JSON that serde writes for a value, with its members in their order; null if JSON cannot hold the value,
+    /// such as a map whose keys are not text.
     #[must_use]
     pub fn from_serde(value: &impl Serialize) -> Self {
         let text = serde_json::to_vec(value).unwrap_or_default();

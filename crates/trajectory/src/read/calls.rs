@@ -3,7 +3,8 @@
 use super::{Members, take};
 use crate::json::Json;
 
-/// The call that a step is which has no `calls` but a tool's name and its arguments, as some programs write steps.
+/// Takes the call out of a step without `calls` whose own members are a tool's name and arguments, as some programs
+/// write steps.
 pub(super) fn flat_call(members: &mut Members) -> Option<Json> {
     const NAMES: [&str; 4] = ["tool", "name", "tool_name", "function"];
     const ARGUMENTS: [&str; 5] = ["arguments", "args", "input", "tool_input", "parameters"];
@@ -34,8 +35,8 @@ pub(super) fn unwrapped(call: Json) -> Json {
     }
 }
 
-/// The tool of a call, which may be empty in what was recorded, and its other members; or, if it is invalid, the JSON pointer
-/// within the call, the message, and the call itself.
+/// The tool of a call, which may be empty if `may_be_nameless`, and its other members. For an invalid call, the JSON
+/// pointer within the call, the message, and the call itself.
 pub(super) fn call_members(
     value: Json,
     may_be_nameless: bool,

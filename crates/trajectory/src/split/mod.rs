@@ -103,15 +103,15 @@ pub(crate) fn split(source: &Source, noun: Noun) -> Result<Layout, SourceError> 
     if is_lines {
         split_lines(source, noun)
     } else if layout.shape == Shape::Object && is_one_trajectory(source, &layout.elements)? {
-        // Its parser reports an error in its text.
+        // The parser of the trajectory reports an error in its text.
         Ok(Layout { is_single: true, elements: vec![whole(source)?], ..Layout::of(Shape::Object) })
     } else {
         Ok(layout)
     }
 }
 
-/// Distinguishes a single trajectory from an object of trajectories by id: it has members `steps` and `id` that are
-/// not objects.
+/// Whether an object is a single trajectory, and not an object of trajectories by id: it has a member `steps` or `id`
+/// that is not an object.
 fn is_one_trajectory(source: &Source, members: &[Element]) -> Result<bool, SourceError> {
     for member in members {
         // Keys that are longer than these two with the white space around them need not be read.

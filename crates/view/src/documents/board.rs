@@ -11,10 +11,10 @@ use serde::Serialize;
 use super::{name_of, without_folder};
 use crate::shelves::Shelves;
 
-/// Leaderboards.
+/// All leaderboards of a library.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Board {
-    /// The revision that they are of.
+    /// The revision of the library from which the leaderboards were made.
     pub revision: u64,
     groups: Vec<Group>,
 }
@@ -31,11 +31,11 @@ struct Group {
 /// A scored run: its number, its name, the file of its score.
 type ScoredRun = (usize, String, PathBuf);
 
-/// What a leaderboard needs of the shelves, so that they are free while it is made.
+/// The facts that leaderboards need from the shelves, so that the shelves are free while leaderboards are made.
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
     revision: u64,
-    /// By references and conditions.
+    /// The name of the references and the scored runs, by the digest of the references and the profile.
     groups: BTreeMap<String, (String, Vec<ScoredRun>)>,
 }
 
@@ -61,7 +61,7 @@ fn read((_, name, path): &ScoredRun) -> Result<ModelResult, String> {
     let mut models =
         read_results(path, Some(name)).map_err(|error| without_folder(path, &error.to_string()))?;
     let model = models.pop().ok_or_else(|| format!("`{name}` has no result"))?;
-    // Where the score lies says nothing to who reads the page.
+    // The place of the score's file says nothing to a reader of the page.
     Ok(ModelResult { file: name.clone(), ..model })
 }
 
@@ -89,10 +89,10 @@ fn leaderboard(runs: &[ScoredRun]) -> Result<Leaderboard, String> {
         .map_err(|error| error.to_string())
 }
 
-/// Two runs task by task.
+/// Compares two runs task by task.
 ///
 /// # Errors
-/// Why they cannot be compared, in words.
+/// The reason why the runs cannot be compared, in words.
 pub(crate) fn comparison(entries: &Entries, first: usize, second: usize) -> Result<Comparison, String> {
     let scored = |run| entries.scored(run).ok_or("a run without a score cannot be compared");
     let models = [read(scored(first)?)?, read(scored(second)?)?];

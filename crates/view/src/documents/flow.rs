@@ -1,5 +1,5 @@
-//! What both trajectories do, for the page of a task: which call made what another one reads, results side by side, what is
-//! left behind.
+//! The data flow of both trajectories, for the page of a task: which call made the values that another call reads,
+//! results side by side, and artifacts that are left behind.
 
 use m3_report::audit::{
     ArtifactAudit, CallFlow, FlowAudit, FlowLine, LeftAudit, PictureDifference, PicturePair, ResultPair,
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::trajectory::PictureDocument;
 
-/// The most that is said of what a call reads, and of what it makes.
+/// The most lines about the values that a call reads, and about those that it makes.
 const OF_CALL: usize = 10;
 
-/// The most calls of a side that something is said of: as many as a page shows.
+/// The most calls of a side with such lines: as many as a page shows.
 const CALLS: usize = 1_000;
 
 /// A picture in the result of a call.
@@ -22,19 +22,19 @@ pub(crate) struct PictureAt {
     pub side: ResultSide,
     /// The call, by its index.
     pub call: usize,
-    /// Which part of its result.
+    /// The number of the part in the call's result.
     pub part: usize,
 }
 
 /// Gives the pictures of results their names.
 pub(crate) trait ResultNaming {
-    /// A picture.
+    /// The picture at this place, with its name in the page.
     fn picture(&self, at: PictureAt) -> Option<PictureDocument>;
-    /// Where a picture of the reference and one of the prediction differ, with a title.
+    /// A picture of the differences between a picture of the reference and one of the prediction, with a title.
     fn difference(&self, both: [PictureAt; 2], title: String) -> Option<PictureDocument>;
 }
 
-/// What both trajectories do.
+/// The data flow of both trajectories.
 #[derive(Debug, Serialize)]
 pub(crate) struct FlowDocument {
     reference: Vec<CallLines>,
@@ -43,7 +43,7 @@ pub(crate) struct FlowDocument {
     left: Option<LeftDocument>,
 }
 
-/// What is said of a call.
+/// The lines about a call.
 #[derive(Debug, Serialize)]
 struct CallLines {
     index: usize,
@@ -64,12 +64,12 @@ struct ResultPairDocument {
     predicted: CallPlace,
     words: String,
     differs: bool,
-    /// What both returned, without pictures.
+    /// The texts of both results, without pictures.
     texts: [String; 2],
     pictures: Vec<PicturesDocument>,
 }
 
-/// Pictures beside each other, with where they differ.
+/// Two pictures beside each other, with a picture of their differences.
 #[derive(Debug, Default, Serialize)]
 struct PicturesDocument {
     reference: Option<PictureDocument>,
@@ -90,7 +90,7 @@ struct LeftLine {
 }
 
 impl FlowDocument {
-    /// `None` where there is nothing to show.
+    /// Makes the document; `None` if there is nothing to show.
     pub(crate) fn new(flow: &FlowAudit, naming: &dyn ResultNaming) -> Option<Self> {
         let calls = |calls: &[CallFlow]| calls.iter().take(CALLS).map(CallLines::new).collect();
         let pair = |pair: &ResultPair| ResultPairDocument {
@@ -142,7 +142,7 @@ fn beside(
     }
 }
 
-/// What is left behind: a line for each pair, then for what has no counterpart.
+/// The artifacts that are left behind: a line for each pair, then one for each artifact without a counterpart.
 fn left(left: &LeftAudit, naming: &dyn ResultNaming) -> Option<LeftDocument> {
     let at = |side, of: Option<&ArtifactAudit>| {
         let of = of?;
@@ -161,7 +161,8 @@ fn left(left: &LeftAudit, naming: &dyn ResultNaming) -> Option<LeftDocument> {
     })
 }
 
-/// Which calls a score has compared, by their indices. A score by another program may say it in another way: then none.
+/// The pairs of calls that a score has compared, by their indices; empty if the score has another form, as that of
+/// another program may.
 pub(crate) fn compared_calls(score: &str) -> Vec<(usize, usize)> {
     let Pairs { matches, further_pairs } = serde_json::from_str(score).unwrap_or_default();
     let further = further_pairs.into_iter();

@@ -1,4 +1,4 @@
-//! `home.json`: every run and score that was found; `state.json`: what of it has changed.
+//! `home.json`: every run and score that was found; `state.json`: the revision, and the progress of the runs.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::run::Run;
 use crate::score::metrics;
 use crate::shelves::Shelves;
 
-/// What was found.
+/// All runs and references that were found.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Home {
     /// Whether the page can ask again: a bundle never changes.
@@ -31,12 +31,12 @@ struct RunRow {
     model: Option<String>,
     /// Trajectories, missing ones included.
     trajectories: usize,
-    /// Those that came to nothing.
+    /// Trajectories that failed.
     failed: usize,
     calls: usize,
     failed_calls: usize,
     tokens: Option<u64>,
-    /// The format of the program that wrote it, if that is another one.
+    /// The format of the run, if another program wrote it.
     format: Option<String>,
     /// The means of grades, over the trajectories that have them, with their number.
     grades: BTreeMap<String, (f64, u32)>,
@@ -47,7 +47,7 @@ struct RunRow {
     references: Option<String>,
     progress: Option<ProgressDocument>,
     problem: Option<String>,
-    /// Whether a score is on its way.
+    /// Whether the run is being scored.
     is_being_scored: bool,
 }
 
@@ -59,14 +59,14 @@ struct ReferencesRow {
 }
 
 impl Home {
-    /// Of one run that is the whole page.
+    /// The document of a page that shows only one run.
     pub(crate) fn of_one(name: &str) -> Self {
         let run = RunRow { name: name.to_owned(), ..RunRow::default() };
         Self { runs: vec![run], ..Self::default() }
     }
 }
 
-/// What was found.
+/// The document of all runs and references that were found.
 pub(crate) fn home(shelves: &Shelves, is_live: bool) -> Home {
     let names: Vec<String> = metrics().map(|metric| metric.name().to_owned()).collect();
     Home {
@@ -146,7 +146,7 @@ fn mean_grades(run: &Run) -> BTreeMap<String, (f64, u32)> {
     sums.into_iter().map(|(name, (sum, count))| (name.to_owned(), (sum / f64::from(count), count))).collect()
 }
 
-/// What has changed since the page last asked.
+/// The revision of a library, and the progress of its runs.
 #[derive(Debug, Serialize)]
 pub(crate) struct State {
     revision: u64,
@@ -158,7 +158,7 @@ struct RunState {
     progress: Option<ProgressDocument>,
 }
 
-/// Where everything is.
+/// The current revision, and the progress of the runs.
 pub(crate) fn state(shelves: &Shelves) -> State {
     let progress = |run: &Run| run.progress.as_ref().map(crate::journal::Progress::document);
     let runs = shelves.runs.iter().map(|run| RunState { progress: progress(run) });

@@ -7,14 +7,14 @@ use serde::Serialize;
 use super::{Column, columns};
 use crate::shelves::Shelves;
 
-/// Tasks by runs.
+/// The metrics of tasks by runs.
 #[derive(Debug, Serialize)]
 pub(crate) struct Matrix {
     columns: Vec<Column>,
     /// The runs: their numbers and names.
     runs: Vec<(usize, String)>,
     tasks: Vec<Task>,
-    /// By column, task and run; the mean over repetitions.
+    /// The values by column, task and run; each is the mean over repetitions.
     values: Vec<Vec<Vec<Option<f64>>>>,
     /// The row of each task in each run, for links.
     rows: Vec<Vec<Option<usize>>>,
@@ -28,7 +28,7 @@ struct Task {
     question: Option<String>,
 }
 
-/// Tasks by runs.
+/// Collects the metrics of all tasks and scored runs.
 pub(crate) fn matrix(shelves: &Shelves) -> Matrix {
     let scored: Vec<(usize, &crate::run::Run, &crate::score::Score)> = shelves
         .runs

@@ -27,7 +27,7 @@ use crate::score::metrics;
 pub(crate) struct Column {
     name: String,
     label: String,
-    /// What it says, in a sentence; m3's own metrics have one.
+    /// The meaning of the column in a sentence, for m3's own metrics.
     #[serde(skip_serializing_if = "Option::is_none")]
     meaning: Option<&'static str>,
 }
@@ -45,7 +45,7 @@ fn columns<'a>(names: impl IntoIterator<Item = &'a String>) -> Vec<Column> {
     names.into_iter().map(column).collect()
 }
 
-/// What a file is called: where it lies is nobody's business who gets a bundle.
+/// The name of a file without its folders, which readers of a bundle should not see.
 fn name_of(path: impl AsRef<Path>) -> String {
     let path = path.as_ref();
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())

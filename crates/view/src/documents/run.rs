@@ -1,4 +1,4 @@
-//! `run/N.json`: the tasks of a run as a table, and what its score says of all of them together.
+//! `run/N.json`: the tasks of a run as a table, and the score of all of them together.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ pub(crate) struct RunDocument<'a> {
     columns: Vec<Column>,
     rows: Vec<ScoredRow<'a>>,
     score: Option<Summary<'a>>,
-    /// What only an audit knows.
+    /// The facts about the set that only an audit knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     set: Option<SetDocument>,
 }
@@ -31,23 +31,23 @@ pub(crate) struct RunDocument<'a> {
 struct ScoredRow<'a> {
     #[serde(flatten)]
     row: &'a Row,
-    /// By column; left out if it has no score.
+    /// The values by column; left out if the trajectory has no score.
     #[serde(skip_serializing_if = "Option::is_none")]
     values: Option<Vec<Option<f64>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     passes: Option<bool>,
-    /// Why calls are unmatched, each once.
+    /// The reasons why calls are unmatched, each once.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     reasons: BTreeSet<String>,
-    /// What is wrong with arguments, each once: verdicts, and `rejected` for a matched pair with wrong arguments.
+    /// The faults of arguments, each once: verdicts, and `rejected` for a matched pair with wrong arguments.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     findings: BTreeSet<String>,
-    /// What it costs the average of all; only an audit knows it.
+    /// The trajectory's cost for the average of all, which only an audit knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<f64>,
 }
 
-/// What a score says of a trajectory's calls, as far as tables are filtered by it.
+/// The facts of a score about a trajectory's calls by which tables are filtered.
 #[derive(Debug, Default, Deserialize)]
 struct Faults {
     #[serde(default)]
@@ -77,7 +77,7 @@ struct UnmatchedCall {
 
 impl Faults {
     fn of(scored: &ScoredTrial) -> (BTreeSet<String>, BTreeSet<String>) {
-        // A score by another program may say all of this in another way.
+        // A score by another program may have another form.
         let Self { matches, unmatched_references, unmatched_predictions } =
             serde_json::from_str(scored.whole.get()).unwrap_or_default();
         let unmatched = unmatched_references.into_iter().chain(unmatched_predictions);
@@ -90,7 +90,7 @@ impl Faults {
 }
 
 impl RunDocument<'_> {
-    /// With what an audit says of the set, and of each row what it costs the average.
+    /// Adds the facts of an audit about the set, and the cost of each row for the average.
     pub(crate) fn with_audit(mut self, set: SetDocument, costs: &[f64]) -> Self {
         for (row, cost) in self.rows.iter_mut().zip(costs) {
             row.cost = Some(*cost);
@@ -99,7 +99,7 @@ impl RunDocument<'_> {
     }
 }
 
-/// What the score says of all tasks together.
+/// The facts of a score about all tasks together.
 #[derive(Debug, Serialize)]
 struct Summary<'a> {
     signature: &'a str,

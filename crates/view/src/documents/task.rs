@@ -26,11 +26,11 @@ use crate::run::Run;
 use crate::shelves::{References, Shelves};
 use crate::text::cut;
 
-/// One trajectory.
+/// The document of one trajectory.
 #[derive(Debug, Serialize)]
 pub(crate) struct TaskDocument<'a> {
     row: &'a Row,
-    /// What else the run says, with labels: model, reason, mode.
+    /// Further facts of the run, with labels: model, reason, mode.
     facts: Vec<(&'static str, String)>,
     question: Option<String>,
     image: Option<PictureDocument>,
@@ -38,29 +38,29 @@ pub(crate) struct TaskDocument<'a> {
     reference: Option<Side>,
     turns: Vec<Turn>,
     dialogue: Vec<Message>,
-    /// What panels of judges say of it.
+    /// The grades of panels of judges.
     grades: Vec<GradesDocument>,
-    /// What the score says of it, as its file has it.
+    /// The score of the trajectory, as in the score's file.
     score: Option<&'a RawValue>,
     /// The names of other runs that have the task.
     others: Vec<&'a str>,
-    /// What both trajectories do.
+    /// The data flow of both trajectories.
     #[serde(skip_serializing_if = "Option::is_none")]
     flow: Option<FlowDocument>,
-    /// What only an audit knows: all arguments, steps, similarities.
+    /// The facts that only an audit knows: all arguments, steps, similarities.
     #[serde(skip_serializing_if = "Option::is_none")]
     audit: Option<AuditDocument>,
 }
 
 impl<'a> TaskDocument<'a> {
-    /// What both sides hold; `naming` is of the prediction's pictures.
+    /// Makes the document of both sides; `naming` names the prediction's pictures.
     pub(crate) fn new<'b>(
         row: &'a Row,
         prediction: Option<&'b Trajectory>,
         reference: Option<&'b Trajectory>,
         naming: &dyn Naming,
     ) -> Self {
-        // The reference's comes first: it is what the run is scored by.
+        // The reference's question comes first, since the run is scored by the reference.
         let own = |side: Option<&'b Trajectory>| side?.question.as_deref();
         let question = own(reference).or_else(|| own(prediction)).or_else(|| prediction?.prompt());
         Self {
@@ -80,7 +80,7 @@ impl<'a> TaskDocument<'a> {
         }
     }
 
-    /// With what an audit says of it.
+    /// Adds the facts of an audit about the trajectory.
     pub(crate) fn with_audit(
         self,
         score: &'a RawValue,
@@ -119,12 +119,12 @@ struct NamedResults<'a> {
     library: &'a Library,
     trajectories: [&'a Trajectory; 2],
     folders: [Arc<[PathBuf]>; 2],
-    /// Whose they are, and the numbers of the rows.
+    /// The holders of the trajectories, and the numbers of their rows.
     of: [(Holder, usize); 2],
 }
 
 impl NamedResults<'_> {
-    /// Where a picture is, and what its file calls it.
+    /// The place of a picture, and its title.
     fn place(&self, at: PictureAt) -> Option<(Place, String)> {
         let side = usize::from(at.side == ResultSide::Prediction);
         let (_, call) = self.trajectories[side].calls().nth(at.call)?;
@@ -159,7 +159,7 @@ impl ResultNaming for NamedResults<'_> {
     }
 }
 
-/// Whose trajectory it is.
+/// The holder of a trajectory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Of<'a> {
     /// A run with its number.
@@ -197,7 +197,7 @@ pub(crate) fn task<'a>(
     let told = prediction.as_ref().or(reference.as_ref());
     let own_image = told.and_then(|told| told.image.as_deref()).map(|path| named(run).file(path));
     let image = own_image.or_else(|| {
-        // Where the references' own file is.
+        // Else the reference's image, in the folders of the references' own file.
         let image = reference.as_ref()?.image.as_deref()?;
         Some(named(shelves.references_of(run).map_or(run, |known| &known.run)).file(image))
     });

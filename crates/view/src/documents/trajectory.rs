@@ -32,10 +32,10 @@ pub(crate) struct Side {
 
 #[derive(Debug, Serialize)]
 struct CallDocument {
-    /// Its place in the trajectory, as scores count.
+    /// The index of the call in the trajectory, as in scores.
     index: usize,
     tool: String,
-    /// Names and values as JSON text; null where the file has none.
+    /// The names of the arguments, and their values as JSON text; null if the call has no arguments.
     arguments: Option<Vec<(String, String)>>,
     result: Option<ResultDocument>,
     is_failed: bool,
@@ -49,12 +49,12 @@ struct ResultDocument {
     pictures: Vec<PictureDocument>,
 }
 
-/// A picture: its name in the page, and what the file calls it.
+/// A picture, with its name in the page and its title.
 #[derive(Debug, Serialize)]
 pub(crate) struct PictureDocument {
     pub name: String,
     pub title: String,
-    /// Why it is not shown.
+    /// The reason why the picture is not shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<&'static str>,
 }
@@ -93,13 +93,14 @@ pub(crate) struct Message {
     purpose: Option<String>,
     thoughts: Option<String>,
     text: Option<String>,
-    /// Tools that it calls.
+    /// The names of the tools that the message calls.
     calls: Vec<String>,
     is_failed: bool,
     pictures: Vec<PictureDocument>,
 }
 
-/// The calls and the answer of a trajectory. `naming` where results are shown: those of a reference may be of another run.
+/// The calls and the answer of a trajectory. Without `naming`, results are not shown: those of a reference may be of
+/// another run.
 pub(crate) fn side(trajectory: &Trajectory, naming: Option<&dyn Naming>) -> Side {
     let (mut number, mut shown, mut all) = (0, 0, 0);
     let mut step = |step: &Step| {
@@ -146,7 +147,7 @@ fn result(result: &Json, call: usize, naming: &dyn Naming) -> ResultDocument {
     ResultDocument { text: cut(&text, naming.room()), pictures: pictures.into_iter().map(picture).collect() }
 }
 
-/// What was said.
+/// The messages of the dialogue.
 pub(crate) fn dialogue(trajectory: &Trajectory, naming: &dyn Naming) -> Vec<Message> {
     let messages = trajectory.list("dialogue").iter().take(MOST);
     messages.map(|found| message(found, naming)).collect()
@@ -186,7 +187,7 @@ fn message(message: &Json, naming: &dyn Naming) -> Message {
     }
 }
 
-/// What a part with a picture is called.
+/// The title of a part with a picture: its media type.
 pub(crate) fn kind_of(part: &Json) -> String {
     cut(part.get("mimeType").and_then(Json::as_str).unwrap_or("image"), NAME)
 }
@@ -195,7 +196,7 @@ fn text_of(value: &Json) -> String {
     cut(&value.to_text(Keys::AsRead), TEXT)
 }
 
-/// What a prediction records about its run.
+/// The facts that a prediction records about its run, with labels.
 pub(crate) fn facts(trajectory: &Trajectory) -> Vec<(&'static str, String)> {
     let text = |key: &str| trajectory.get(key).and_then(Json::as_str);
     let reported = trajectory.get("model").and_then(|model| model.get("reported")?.as_str());

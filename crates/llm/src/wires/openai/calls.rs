@@ -7,7 +7,7 @@ use super::super::reading::{self, Calls, Oddities};
 use super::super::writing::{self, SentCall};
 use crate::{Arguments, Assistant, ReplyCall};
 
-/// The calls of a message, in `tool_calls` or in the `function_call` of before November 2023.
+/// The calls of a message, in `tool_calls` or in `function_call`, the form before November 2023.
 pub(super) fn read(message: &Map<String, Value>, oddities: &mut Oddities) -> Vec<ReplyCall> {
     let mut calls = Calls::default();
     match message.get("tool_calls") {

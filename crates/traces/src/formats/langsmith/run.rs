@@ -11,7 +11,7 @@ use crate::conversation::Outcome;
 use crate::fields::{Fields, members};
 use crate::time::time;
 
-/// A run.
+/// A run of `LangSmith`, with the members that place it in its trace.
 #[derive(Debug)]
 pub(super) struct Run<'j> {
     pub(super) value: &'j Json,
@@ -25,7 +25,7 @@ pub(super) struct Run<'j> {
 }
 
 impl<'j> Run<'j> {
-    /// A run; one that is nested has its parent around it.
+    /// Reads a run; `parent` is the id of the run that contains it, if it is nested.
     pub(super) fn new(value: &'j Json, parent: Option<&'j str>) -> Self {
         Self {
             value,
@@ -39,24 +39,24 @@ impl<'j> Run<'j> {
         }
     }
 
-    /// By the order that is written for it, or by time.
+    /// Compares two runs by their `dotted_order`, then by their start times.
     pub(super) fn order(&self, other: &Self) -> Ordering {
         // Runs with and without an order are separated first, so that the sort is consistent.
         let by_order = self.order.is_none().cmp(&other.order.is_none()).then(self.order.cmp(&other.order));
         by_order.then(self.start.unwrap_or_default().total_cmp(&other.start.unwrap_or_default()))
     }
 
-    /// Whether it is of this type.
+    /// Whether the run is of this type, such as `llm` or `tool`.
     pub(super) fn is(&self, kind: &str) -> bool {
         self.value.says("run_type", kind)
     }
 
-    /// How long it took.
+    /// The duration of the run, in seconds.
     pub(super) fn seconds(&self) -> Option<f64> {
         Some(self.end? - self.start?)
     }
 
-    /// All messages, if it gave them back.
+    /// The messages in the outputs of a run that is not of a model or a tool, if one of them is a reply.
     pub(super) fn messages(&self) -> Option<&'j [Json]> {
         let outputs = self.value.member("outputs").filter(|_| !self.is("llm") && !self.is("tool"))?;
         let messages =
@@ -112,7 +112,7 @@ impl<'j> Run<'j> {
         name.and_then(Json::as_str).map(str::to_owned)
     }
 
-    /// The arguments of a tool; a text of Python stays as it is.
+    /// The arguments of a tool's run; a Python literal instead of JSON stays text.
     pub(super) fn arguments(&self) -> Option<Json> {
         let inputs = self.value.member("inputs")?;
         match members(inputs) {
@@ -126,13 +126,13 @@ impl<'j> Run<'j> {
     }
 }
 
-/// The members of a reply in a shape of `LangChain`, or with calls in blocks.
+/// The members of a model's reply, in `LangChain`'s shape or with its calls in content blocks.
 pub(super) fn ai(value: &Json) -> Option<&Json> {
     let blocks = || Message::of_blocks(value).map(|_| value);
     data(value).filter(|(kind, _)| *kind == Kind::Ai).map(|(_, data)| data).or_else(blocks)
 }
 
-/// Whether it is a message of the user.
+/// Whether a value is a message of the user.
 pub(super) fn is_human(value: &Json) -> bool {
     value.says("role", "user") || data(value).is_some_and(|(kind, _)| kind == Kind::Human)
 }
@@ -152,7 +152,7 @@ pub(super) fn has_calls(message: &Json) -> bool {
         || call_ids(message).next().is_some()
 }
 
-/// The id of the call that a message has the result of, with its members.
+/// The id of the call whose result a tool message holds, with the members of the message.
 pub(super) fn tool_message(value: &Json) -> Option<(String, &Json)> {
     let data = match data(value) {
         Some((Kind::Tool, data)) => data,

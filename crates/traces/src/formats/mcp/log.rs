@@ -1,5 +1,5 @@
-//! The logs of desktop clients: lines of text with a time, the server's name and a message. Some versions write the names of
-//! methods alone, which is refused.
+//! The logs of desktop clients: lines of text with a time, the server's name and a message. Some versions write only
+//! the names of methods; such logs are refused.
 
 use m3_trajectory::json::{Json, parse};
 
@@ -36,7 +36,7 @@ pub(super) fn message(line: &str) -> Option<Line<'_>> {
     Some(Line { time, server: names.into_iter().find(|name| !is_level(name)), from, text })
 }
 
-/// The value of a message: some versions add `{ metadata: undefined }`, which is no JSON.
+/// The JSON value of a message, without the `{ metadata: undefined }` that some versions add.
 fn value(text: &str) -> Option<Json> {
     let cut = || text.rfind(" { ").and_then(|end| text.get(..end));
     let value = parse(text.as_bytes()).ok().or_else(|| parse(cut()?.as_bytes()).ok());

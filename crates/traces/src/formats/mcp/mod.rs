@@ -74,7 +74,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     sessions.finish(sink)
 }
 
-/// A message, a batch of them, or an envelope around either.
+/// Adds a message, a batch of messages, or the content of an envelope around either.
 fn envelope(sessions: &mut Sessions, value: &Json, line: Option<u64>, server: Option<&str>) {
     let mut about = Message { line, server, ..Message::default() };
     if value.has("jsonrpc") || matches!(value, Json::Array(_)) {

@@ -12,7 +12,7 @@ use crate::input::{ReadError, Sink};
 use crate::overlap::Overlap;
 use crate::trace::TracedCall;
 
-/// Facts about a message that stand beside it.
+/// Facts about a message that are recorded beside it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Message<'a> {
     /// The line of the message.
@@ -25,7 +25,7 @@ pub(super) struct Message<'a> {
     pub(super) server: Option<&'a str>,
 }
 
-/// The most requests under one id: two sides ask for calls and for other things.
+/// The most requests that wait under one id: each of the two sides may wait for a call and for something else.
 const MOST: usize = 4;
 
 /// A request that waits for its answer.
@@ -33,7 +33,7 @@ const MOST: usize = 4;
 struct Waiting {
     /// The call, if the request asks for one.
     call: Option<usize>,
-    /// Whether it is the request for a connection.
+    /// Whether the request is `initialize`, which begins a connection.
     is_initialize: bool,
     from: Option<String>,
     time: Option<f64>,
@@ -45,7 +45,7 @@ struct Session {
     line: Option<u64>,
     conversation: Conversation,
     calls: Overlap,
-    /// By id; several of the same if both sides ask.
+    /// The requests that wait, by id; both sides may use the same id.
     waiting: HashMap<String, Vec<Waiting>>,
     server: Option<String>,
     has_initialized: bool,
@@ -55,20 +55,20 @@ struct Session {
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
     all: Vec<Session>,
-    /// The last one of each server that a log names.
+    /// The place in `all` of the latest connection with each server, by the server's name in the log.
     current: HashMap<String, usize>,
-    /// How many messages were read; they are the moments of the calls.
+    /// The number of messages read so far, which serves as the clock of the calls.
     moment: u64,
     skipped: u64,
 }
 
 impl Sessions {
-    /// Something that is no message.
+    /// Counts a value that is not a message.
     pub(super) fn skipped(&mut self) {
         self.skipped += 1;
     }
 
-    /// A message, or a batch of them.
+    /// Adds a message, or a batch of messages.
     pub(super) fn messages(&mut self, value: &Json, about: &Message<'_>) {
         if let Json::Array(batch) = value {
             // The messages of a batch have one moment: all are sent before any of them is answered.
@@ -153,7 +153,7 @@ impl Session {
         list.push(asked);
     }
 
-    /// The trace of a call, in the form of W3C: version, trace, span, flags.
+    /// Notes the trace id in the `traceparent` of a call, which has W3C's form: version, trace, span, flags.
     fn trace_id(&mut self, params: &Json) {
         let parent = params.below(&["_meta", "traceparent"]).and_then(Json::as_str);
         if let Some(trace) = parent.and_then(|parent| parent.split('-').nth(1))
@@ -193,7 +193,7 @@ impl Session {
         }
     }
 
-    /// A request that was given up has no result.
+    /// Ends the call of a cancelled request, without a result.
     fn cancelled(&mut self, message: &Json, about: &Message<'_>, moment: u64) {
         let Some(id) = message.below(&["params", "requestId"]).and_then(key) else { return };
         if let Some(call) = self.take(&id, about, None, true).and_then(|waiting| waiting.call) {
@@ -202,8 +202,8 @@ impl Session {
         }
     }
 
-    /// The request that a message is about: of the other side if it answers, of the same if it takes the request back. Where
-    /// the file does not tell the sides, the result tells whether it is one of a call.
+    /// Takes the waiting request that a message answers (a request of the other side) or cancels (`is_own`: of the same
+    /// side). Requests that agree with the result on being a call come first, which helps if the file names no senders.
     fn take(
         &mut self,
         id: &str,

@@ -16,7 +16,7 @@ use crate::input::{Input, ReadError, Sink};
 use crate::logs::{Chains, Exchange, beginnings, chains, exchanges, is_exchange};
 use crate::trace::Trace;
 
-/// Reads a log some conversations at a time: a first pass finds the exchanges that may be of one.
+/// Reads a log some conversations at a time: a first pass groups the exchanges that may be one conversation.
 pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let mut groups = Groups::default();
     let work = |values: &[Json]| traces(&exchanges(values).collect::<Vec<_>>());
@@ -64,7 +64,7 @@ struct Groups {
 impl Groups {
     fn number(&mut self, key: &Key) -> u32 {
         let named = |id: Option<u64>, groups: &HashMap<u64, u32>| groups.get(&id?).copied();
-        // A reply may have been named before it comes.
+        // A request may name a reply that stands later in the log.
         let number = named(key.reply, &self.by_reply)
             .or_else(|| named(key.goes_on_from, &self.by_reply))
             .or_else(|| named(key.conversation, &self.by_conversation))
@@ -98,13 +98,13 @@ fn is_linked(request: &Json) -> bool {
     request.has("previous_response_id") || request.has("conversation")
 }
 
-/// The id of the conversation that a request is of.
+/// The id of the conversation of a request.
 fn conversation_id(request: &Json) -> Option<String> {
     let conversation = request.member("conversation")?;
     conversation.as_str().map(str::to_owned).or_else(|| conversation.id("id"))
 }
 
-/// The items of a request. A question that is a text becomes the message as which later requests repeat it.
+/// The items of a request. A question written as text becomes a message, as later requests repeat it.
 fn messages(request: &Json) -> Cow<'_, [Json]> {
     match request.member("input") {
         Some(Json::String(text)) => {

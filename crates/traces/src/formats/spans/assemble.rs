@@ -152,7 +152,8 @@ fn leave_out_before(conversation: &mut Conversation, input: &mut Vec<Turn>) {
     }
 }
 
-/// One reply; whether it ends with an answer. What follows the result of a call that the provider ran is a step of its own.
+/// Adds one reply, and returns whether it ends with an answer. Parts after the result of a call that the provider ran
+/// form a step of their own.
 fn say(conversation: &mut Conversation, id: &str, assistant: AssistantMessage) -> bool {
     let (mut parts, mut is_closed) = (0, false);
     let (mut has_text, mut has_calls) = (false, false);

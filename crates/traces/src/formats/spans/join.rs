@@ -15,13 +15,13 @@ use crate::trace::TracedCall;
 /// Replies with their calls, and calls that no reply is known to have made.
 #[derive(Debug)]
 pub(super) struct JoinedReplies {
-    /// Each reply with results whose calls only the order tells.
+    /// Each reply, with the results that only their order joins to its calls.
     pub(super) replies: Vec<(ReplySpan, Vec<Outcome>)>,
-    /// Steps of calls of other spans, with their times, by time.
+    /// Steps of the calls that no reply made, with their start times, in the order of time.
     pub(super) steps: Vec<(Option<u64>, Vec<TracedCall>)>,
 }
 
-/// Joins them. Replies and calls are by time.
+/// Joins replies with the tool spans that ran their calls. Both lists are in the order of time.
 pub(super) fn join(
     conversation: &mut Conversation,
     mut replies: Vec<ReplySpan>,
@@ -101,8 +101,8 @@ impl KnownIds<'_> {
         calls(assistant).any(|call| call.id.as_deref().is_some_and(|id| self.0.contains(id)))
     }
 
-    /// The messages that count. Only one of several alternatives can be continued, so messages of which several are
-    /// continued are not alternatives.
+    /// Chooses the messages that count. A conversation continues only one of several alternatives, so messages are not
+    /// alternatives if it continues several of them.
     fn chosen(&self, outputs: &[AssistantMessage]) -> OutputChoice {
         let mut known = outputs.iter().enumerate().filter(|(_, assistant)| self.has(assistant));
         let first = known.next().map(|(number, _)| number);
@@ -115,7 +115,8 @@ impl KnownIds<'_> {
     }
 }
 
-/// Which replies were tried again: nothing knows their calls, and the next request of the same caller is the same.
+/// For each reply, whether it was tried again: no later message or span has its calls, and the caller's next request is
+/// the same.
 fn abandoned(replies: &[ReplySpan], known: &KnownIds<'_>) -> Vec<bool> {
     let mut next: HashMap<Option<usize>, &[Turn]> = HashMap::new();
     let mut dropped = vec![false; replies.len()];
@@ -172,7 +173,7 @@ fn fill(conversation: &mut Conversation, replies: &mut [ReplySpan]) {
     }
 }
 
-/// The last neighbouring messages of the model, as one, if they come after the `known` ones.
+/// The last consecutive messages of the model, joined into one, without the first `known` turns.
 fn last_said(turns: &[Turn], known: usize) -> Option<AssistantMessage> {
     let last = turns.iter().rposition(|turn| matches!(turn, Turn::Assistant(_)))?;
     let first = turns[..last]
@@ -187,7 +188,7 @@ fn last_said(turns: &[Turn], known: usize) -> Option<AssistantMessage> {
     (!assistant.is_empty()).then_some(assistant)
 }
 
-/// When the next reply of the same caller begins.
+/// For each reply, the time at which the next reply of the same caller begins.
 fn ends(replies: &[ReplySpan]) -> Vec<Option<u64>> {
     let mut next: HashMap<Option<usize>, Option<u64>> = HashMap::new();
     let mut ends = vec![None; replies.len()];
@@ -232,9 +233,9 @@ fn with_server(call: &mut TracedCall, server: Option<&str>) {
 
 /// The results in the messages of requests.
 struct Results<'r> {
-    /// By the ids of their calls: in which request, the last one of each.
+    /// By the id of the call, then by the number of the request: the last result with this id in this request.
     by_id: HashMap<&'r str, BTreeMap<usize, &'r Outcome>>,
-    /// The results at the end of a request that have no id, or one that no call has.
+    /// For each reply, the results at the end of its caller's next request that have no id, or an id that no call has.
     last: Vec<Vec<Outcome>>,
 }
 
@@ -258,7 +259,7 @@ impl<'r> Results<'r> {
                 }
             }
         }
-        // Each for the request before it, of the same caller.
+        // The results at the end of a request belong to the previous reply of the same caller.
         let mut last = vec![Vec::new(); replies.len()];
         let mut before: HashMap<Option<usize>, usize> = HashMap::new();
         for (number, reply_span) in replies.iter().enumerate() {
@@ -279,12 +280,12 @@ impl<'r> Results<'r> {
         Self { by_id, last }
     }
 
-    /// The result of a call of this reply: in the first request after it that has one, the last of this id.
+    /// The result of a call of this reply: the last one with this id in the first later request that has one.
     fn after(&self, id: &str, number: usize) -> Option<&'r Outcome> {
         self.by_id.get(id)?.range(number + 1..).next().map(|(_, outcome)| *outcome)
     }
 
-    /// The results that only their order joins to the calls of this reply; none if all of these have one.
+    /// The results that only their order joins to the calls of this reply; empty if all these calls have results.
     fn waiting(&self, number: usize, assistant: Option<&AssistantMessage>) -> Vec<Outcome> {
         let mut spoken = assistant.into_iter().flatten();
         let waits = spoken.any(|spoken| matches!(spoken, MessagePart::Call(call) if call.result.is_none()));
@@ -351,11 +352,11 @@ impl Tools {
     }
 }
 
-/// How many spans are looked at for a call without an id.
+/// The most spans of the same name that are compared with a call whose id finds no span.
 const WINDOW: usize = 256;
 
-/// Calls of spans that no reply's call has taken: those of one caller between two of its replies whose times overlap are a
-/// step.
+/// Makes steps of the spans that no reply's call has taken. Calls of one caller between two of its replies form one
+/// step if their times overlap.
 fn loose(
     conversation: &mut Conversation,
     rest: impl Iterator<Item = ToolSpan>,

@@ -1,8 +1,8 @@
 //! Everything that comes as spans and log records: OpenTelemetry's conventions for generative AI, OpenInference and
 //! Phoenix's exports of it, and the telemetry of the Vercel AI SDK.
 //!
-//! A dialect tells what each span is ([`Role`]): a reply of a model, a call of a tool, an agent. The rest is the same for
-//! all: which replies and calls are of which agent (`scopes`), and which results belong to which calls (`join`).
+//! A dialect tells what each span is ([`Role`]): a reply of a model, a call of a tool, an agent. The rest is the same
+//! for all: which replies and calls belong to which agent (`scopes`), and which results to which calls (`join`).
 
 mod assemble;
 mod cut;
@@ -145,8 +145,8 @@ fn conversation(spans: &[Span]) -> Option<Conversation> {
     Some(conversation)
 }
 
-/// How the spans of a trace are read. Those of OpenInference may carry the attributes of others as well, and so may those
-/// of the AI SDK.
+/// The function that reads the spans of a trace. OpenInference and the AI SDK are tried first, as their spans may also
+/// carry OpenTelemetry's attributes.
 fn dialect(spans: &[Span]) -> fn(&Span, &mut Notes) -> Role {
     if spans.iter().any(openinference::is_own) {
         openinference::role
@@ -157,7 +157,7 @@ fn dialect(spans: &[Span]) -> fn(&Span, &mut Notes) -> Role {
     }
 }
 
-/// Further ids that the spans tell.
+/// Adds further ids from the attributes of the spans to the conversation's origin.
 fn origin(conversation: &mut Conversation, spans: &[Span]) {
     const IDS: [(&str, &str); 3] = [
         ("conversation", "gen_ai.conversation.id"),

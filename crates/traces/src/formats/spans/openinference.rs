@@ -36,7 +36,7 @@ pub(super) fn role(span: &Span, notes: &mut Notes) -> Role {
     }
 }
 
-/// Whether the span of a tool tells of a call.
+/// Whether the span of a tool records a call.
 fn is_run(span: &Span) -> bool {
     ["tool.name", "input.value", "output.value"].iter().any(|key| span.attributes.get(key).is_some())
         || !span.name.starts_with("handoff")
@@ -85,7 +85,7 @@ fn messages(attributes: &Attributes, key: &str, role: &str, notes: &mut Notes) -
     list.items().iter().filter_map(|one| message(one.member("message").unwrap_or(one), role, notes)).collect()
 }
 
-/// A member that flat names may have divided: `a.b` is one within another.
+/// The member `a.b` of a value, or the member `b` of its member `a`, into which flat names may have been divided.
 fn member<'j>(value: &'j Json, name: &str) -> Option<&'j Json> {
     value.member(name).or_else(|| name.split('.').try_fold(value, |value, key| value.member(key)))
 }
@@ -139,7 +139,7 @@ fn assistant_message(message: &Json, notes: &mut Notes) -> AssistantMessage {
     assistant
 }
 
-/// A call: one without arguments has no attribute for them.
+/// Makes a call; it has no arguments, an empty object, if there is no attribute for them.
 fn traced_call(
     id: Option<&Json>,
     name: Option<&Json>,
@@ -202,8 +202,8 @@ fn ran(span: &Span, notes: &mut Notes) -> ToolRun {
     ran
 }
 
-/// The arguments of a tool's span: LangChain writes the bare value if there is one argument alone, whose name the tool's
-/// parameters tell.
+/// The arguments of a tool's span. LangChain writes a single argument as a bare value; the tool's parameters then tell
+/// its name.
 fn arguments(attributes: &Attributes, notes: &mut Notes) -> Option<Json> {
     let read = cut::arguments(attributes.get("input.value"), notes)?;
     let Json::String(value) = &read else { return matches!(read, Json::Object(_)).then_some(read) };
@@ -244,7 +244,7 @@ fn agent(span: &Span, notes: &mut Notes) -> Agent {
         _ => None,
     });
     turns.extend(messages(attributes, "llm.output_messages", "assistant", notes));
-    // A JSON value is the whole state of the program, which is neither.
+    // A JSON value is the whole state of the program, neither a question nor an answer.
     let plain = |key: &str| {
         let text = attributes.text(key)?;
         (parse(text.as_bytes()).is_err() && !cut::is_cut(text) && !text.is_empty()).then_some(text)

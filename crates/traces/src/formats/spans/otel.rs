@@ -36,7 +36,7 @@ fn operation(span: &Span) -> Option<&str> {
     own.or_else(|| span.events.iter().find_map(|event| event.attributes.text("gen_ai.operation.name")))
 }
 
-/// Whether a span without an operation is a reply: those of OpenLLMetry, and those of which only records are there.
+/// Whether a span without an operation is a reply: a span of OpenLLMetry, or one of which only log records exist.
 fn is_reply(span: &Span) -> bool {
     let attributes = &span.attributes;
     attributes.text("llm.request.type").is_some_and(|kind| kind == "chat" || kind == "completion")
@@ -148,7 +148,7 @@ fn body(event: &Event) -> Json {
         return parsed(content);
     }
     let members = event.attributes.iter().map(|(key, value)| {
-        // Attributes of events are texts of JSON, except for `content`, which is a text as such.
+        // Attributes of events are texts of JSON, except for `content`, which is plain text.
         (key.to_owned(), if key == "content" { value.clone() } else { parsed(value) })
     });
     Json::Object(members.collect())
@@ -229,12 +229,12 @@ fn ran(span: &Span, notes: &mut Notes) -> ToolRun {
     }
 }
 
-/// Whether the AI SDK wrote a span: results are JSON there, a text is in quotes.
+/// Whether the AI SDK wrote a span: it writes results as JSON, so a text is in quotes.
 fn is_ai_sdk(span: &Span) -> bool {
     span.scope == "ai" || span.scope.starts_with("@ai-sdk/")
 }
 
-/// Arguments. Text that Pydantic AI could not read as JSON is taken out of the object that it puts around it.
+/// The arguments of a call. Pydantic AI wraps text that is not JSON in an object; the text is taken out of it.
 fn arguments(value: Option<&Json>, notes: &mut Notes) -> Option<Json> {
     cut::arguments(value, notes).map(unwrapped)
 }

@@ -81,7 +81,7 @@ pub(super) fn message(message: &Json, role: Option<&str>, notes: &mut Notes) -> 
     match message.member("parts") {
         Some(parts) => {
             let mut turns = of_parts(parts.items(), role, notes);
-            // A result in parts of texts alone: the message tells the call.
+            // A result whose parts are only texts: the message itself names the call.
             if turns.is_empty() && role == "tool" && message.has("tool_call_id") {
                 let id = call_id(message.member("tool_call_id"));
                 turns.push(Turn::Result(Outcome::new(id, &Content::from_json(parts))));
@@ -92,7 +92,7 @@ pub(super) fn message(message: &Json, role: Option<&str>, notes: &mut Notes) -> 
     }
 }
 
-/// A message in parts.
+/// The turns of a message that consists of parts.
 fn of_parts(parts: &[Json], role: &str, notes: &mut Notes) -> Vec<Turn> {
     let is_said = matches!(role, "assistant" | "model" | "ai");
     let mut turns = Vec::new();

@@ -8,9 +8,9 @@ use crate::trace::TracedCall;
 pub(super) struct ReplySpan {
     /// The id of the reply, unique within the trace.
     pub(super) id: String,
-    /// When it began.
+    /// The start of the reply.
     pub(super) start: Option<u64>,
-    /// The agent or the call that it belongs to.
+    /// The agent or the call that the reply belongs to.
     pub(super) caller: Option<usize>,
     /// The reply itself.
     pub(super) reply: Reply,
@@ -23,10 +23,10 @@ pub(super) struct ReplySpan {
 pub(super) struct ToolSpan {
     /// The index of the span.
     pub(super) span: usize,
-    /// When it began and ended.
+    /// The start and the end of the run.
     pub(super) start: Option<u64>,
     pub(super) end: Option<u64>,
-    /// The agent or the call that it belongs to.
+    /// The agent or the call that the run belongs to.
     pub(super) caller: Option<usize>,
     /// The tool run itself.
     pub(super) ran: ToolRun,

@@ -27,9 +27,9 @@ pub(super) struct Reply {
     pub(super) input: Option<Vec<Turn>>,
     /// The model's message, with its alternatives; empty if it is not recorded.
     pub(super) outputs: Vec<AssistantMessage>,
-    /// Tokens.
+    /// The tokens of the request and the reply.
     pub(super) usage: Usage,
-    /// The model.
+    /// The name of the model.
     pub(super) model: Option<String>,
     /// Whether the request failed.
     pub(super) is_failed: bool,
@@ -77,7 +77,7 @@ pub(super) struct ToolRun {
     pub(super) message: Option<String>,
 }
 
-/// An agent.
+/// An agent, with the facts of its span.
 #[derive(Debug, Default)]
 pub(super) struct Agent {
     /// The name of the agent.

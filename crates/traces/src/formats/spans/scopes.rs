@@ -6,19 +6,19 @@ use std::collections::HashMap;
 use super::roles::{Reply, Role, ToolRun};
 use crate::spans::{Span, parents_first};
 
-/// The spans of a trace by the trajectories that they are of.
+/// The spans of a trace, grouped by the trajectory that they belong to.
 #[derive(Debug, Default)]
 pub(super) struct Scopes {
     /// The replies, calls and agents directly in the outer trajectory (`None`), or in a call or an agent, by time.
     members: HashMap<Option<usize>, Vec<usize>>,
-    /// The agents whose callers wait for them, by the trajectories that these are of.
+    /// The agents whose callers wait for them, grouped by the trajectory that contains them.
     agents: HashMap<Option<usize>, Vec<usize>>,
-    /// The agent or the call that each span is of.
+    /// For each span, the agent or the call that it belongs to.
     callers: Vec<Option<usize>>,
 }
 
 impl Scopes {
-    /// Finds them, and merges layers of one call or one reply into the outermost.
+    /// Finds the trajectory of each span, and merges the layers of one call or one reply into the outermost.
     pub(super) fn new(spans: &[Span], roles: &mut [Role]) -> Self {
         let mut scopes = Self { callers: vec![None; spans.len()], ..Self::default() };
         let mut holders: Vec<Option<usize>> = vec![None; spans.len()];
@@ -40,7 +40,7 @@ impl Scopes {
                 };
                 scopes.callers[span] = if is_caller { Some(parent) } else { scopes.callers[parent] };
             }
-            // Without a caller there is nothing to return to; below a call an agent is inside that anyway.
+            // Without a caller there is nothing to return to; an agent below a call is inside this call anyway.
             let is_in_call = holders[span].is_some_and(|holder| matches!(roles[holder], Role::Call(_)));
             returns[span] = matches!(&roles[span], Role::Agent(agent) if agent.returns)
                 && scopes.callers[span].is_some()
@@ -55,7 +55,7 @@ impl Scopes {
         members.sort_unstable();
         for span in members {
             let mut holder = holders[span];
-            // Calls below the span of a reply are of that reply.
+            // Calls below the span of a reply belong to that reply.
             while let Some(reply) = holder.filter(|holder| matches!(roles[*holder], Role::Reply(_))) {
                 holder = holders[reply];
             }
@@ -68,7 +68,7 @@ impl Scopes {
         scopes
     }
 
-    /// The members of a trajectory.
+    /// Takes out the members of a trajectory.
     pub(super) fn take(&mut self, holder: Option<usize>) -> Vec<usize> {
         self.members.remove(&holder).unwrap_or_default()
     }
@@ -86,13 +86,13 @@ impl Scopes {
         insides
     }
 
-    /// The agent or the call that a span is of.
+    /// The agent or the call that a span belongs to.
     pub(super) fn caller(&self, span: usize) -> Option<usize> {
         self.callers.get(span).copied().flatten()
     }
 }
 
-/// Whether an agent's span is a second one of the agent that it is below.
+/// Whether an agent's span describes the same agent as the span of its caller.
 fn is_same_agent(roles: &[Role], outer: Option<usize>, inner: usize) -> bool {
     match (outer.map(|outer| &roles[outer]), &roles[inner]) {
         (Some(Role::Agent(outer)), Role::Agent(inner)) => outer.name.is_some() && outer.name == inner.name,

@@ -20,7 +20,7 @@ pub(super) fn is_own(span: &Span) -> bool {
     span.attributes.get(OPERATION).is_some()
 }
 
-/// The id of the task that a span is of, as far as the program gave one.
+/// The id of the task of a span, if the program gave one.
 pub(super) fn task(span: &Span) -> Option<String> {
     let named = span.attributes.keys().find(|key| {
         let name = key.strip_prefix("ai.telemetry.metadata.").map(str::to_ascii_lowercase);

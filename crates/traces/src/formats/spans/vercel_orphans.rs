@@ -15,7 +15,7 @@ struct Alone {
     end: Option<u64>,
     /// The program's name for its call of the SDK.
     name: Option<String>,
-    /// Whether it is a request or a tool, and not a whole call of the SDK.
+    /// Whether the span is a request or a tool, and not a whole call of the SDK.
     is_request: bool,
     id: String,
     trace: String,
@@ -24,8 +24,8 @@ struct Alone {
 /// The most spans that are put together: the facts about all of them are in memory.
 const MOST: usize = 500_000;
 
-/// Finds spans that are alone in their traces and were made while a call of the SDK was running, by their offsets in the
-/// file. `None` if nothing needs to be put together.
+/// Finds new parents for the spans that are alone in their traces and ran during a call of the SDK, by the offsets of
+/// the spans in the file. `None` if nothing needs to be put together.
 pub(super) fn join(
     input: &Input<'_>,
     sink: &mut dyn Sink,
@@ -52,7 +52,7 @@ pub(super) fn join(
     roots.sort_by_key(|root| root.start);
     let mut adopted = HashMap::new();
     for span in orphans {
-        // The latest one that began before it and ended after it.
+        // The latest call of the SDK that began before the span and ended after it.
         let before = roots.partition_point(|root| root.start <= span.start);
         let holds = |root: &&Alone| root.end >= span.end && root.name == span.name;
         if let Some(root) = roots[..before].iter().rev().take(NEAREST).find(holds) {
@@ -76,7 +76,7 @@ fn of_span(place: Place, span: Span) -> Option<Alone> {
     })
 }
 
-/// How many calls of the SDK that may be running at once are looked at.
+/// The most calls of the SDK that are tried as the parent of a span.
 const NEAREST: usize = 256;
 
 /// Whether a span is a request or a tool, and not a whole call of the SDK.

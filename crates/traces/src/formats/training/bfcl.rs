@@ -12,7 +12,7 @@ use crate::fields::{Fields, count, members};
 use crate::input::{At, Input, ReadError, Sink};
 use crate::trace::{Trace, TraceKind, TracedCall};
 
-/// Questions, results and possible answers, alone or joined.
+/// The format of BFCL's questions, results and possible answers, alone or joined.
 pub(in super::super) const BFCL: Format = Format {
     name: "bfcl",
     title: "Berkeley Function-Calling Leaderboard: questions, results and possible answers",
@@ -52,7 +52,7 @@ fn is_result(value: &Json) -> bool {
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     input.records(sink, |sink, at, value| {
-        // A record has an id also where it is alone.
+        // A record gets an id even if it is the only one.
         let at = At { index: at.index.or(Some(0)), ..at };
         let facts = TaskFacts::from_json(value);
         let (question, has_more) = question(value);
@@ -164,7 +164,7 @@ fn reply(conversation: &mut Conversation, reply: &Json) {
 }
 
 fn python(conversation: &mut Conversation, text: &str) {
-    // Between brackets arguments may stand without names.
+    // A list in brackets may hold arguments without names.
     match calls::calls(&format!("[{}]", text.trim())).or_else(|| calls::calls(text)) {
         Some(calls) => calls.into_iter().for_each(|call| add(conversation, call)),
         None => add(conversation, super::written::unreadable(text)),
@@ -178,8 +178,8 @@ fn add(conversation: &mut Conversation, call: TracedCall) {
     conversation.call(call);
 }
 
-/// The accepted calls: {NAME: {ARGUMENT: allowed values}} of one reply, or for each turn calls in Python, without a
-/// mark of which belong to one reply.
+/// Adds the accepted calls: {NAME: {ARGUMENT: allowed values}} of one reply, or calls in Python for each turn, without
+/// a mark that tells which of them belong to one reply.
 fn answer(conversation: &mut Conversation, truth: &[Json]) {
     for item in truth {
         match item {
@@ -226,7 +226,7 @@ fn first_of_each(conversation: &mut Conversation, allowed: &Json) -> Vec<(String
     chosen
 }
 
-/// The members of objects within an argument have lists of allowed values, too.
+/// A value with the first allowed values inside it: members of its objects have lists of allowed values, too.
 fn inner(conversation: &mut Conversation, value: &Json) -> Json {
     match value {
         Json::Object(_) => Json::Object(first_of_each(conversation, value)),

@@ -17,8 +17,8 @@ pub(super) struct TaskFacts {
 }
 
 impl TaskFacts {
-    /// The category and the language are in the id, such as `simple_java_12` or `live_multiple_3-1-0`; the functions stand
-    /// beside the question.
+    /// Reads the category and the language from the id, such as `simple_java_12` or `live_multiple_3-1-0`, and the
+    /// functions from beside the question.
     pub(super) fn from_json(value: &Json) -> Self {
         let id = value.text("id").unwrap_or_default();
         let category = id.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-').strip_suffix('_');
@@ -66,8 +66,8 @@ fn members_named(value: &Json, names: &[&str]) -> Vec<(String, Json)> {
     members(value).iter().filter(|(name, _)| names.contains(&name.as_str())).cloned().collect()
 }
 
-/// A function as a tool, with a JSON Schema. `is_source` says that values are texts of another language's source, as its
-/// program asks models for them.
+/// A function as a tool, with a JSON Schema. `is_source` says that values are source text of another language, as BFCL
+/// asks models for them.
 fn tool(function: &Json, is_source: bool) -> Option<Json> {
     let mut members = vec![("name".to_owned(), string(function.text("name")?))];
     members.extend(function.text("description").map(|text| ("description".to_owned(), string(text))));
@@ -88,7 +88,7 @@ fn source(parameter: &Json) -> Json {
     object([("type", string("string")), ("description", string(&words.join(" Type: ")))])
 }
 
-/// BFCL's schema as a JSON Schema: Python's names of types are others there, and `any` is no type.
+/// BFCL's schema as a JSON Schema: Python's names of types become those of JSON Schema, and the type `any` is left out.
 fn schema(value: &Json) -> Json {
     let member = |(key, value): &(String, Json)| {
         let value = match (key.as_str(), value) {
@@ -113,7 +113,7 @@ fn schema(value: &Json) -> Json {
     }
 }
 
-/// The user's first message, and whether the conversation has more.
+/// The user's messages as one question, and whether the conversation has several messages.
 pub(super) fn question(value: &Json) -> (Option<String>, bool) {
     let messages: Vec<&Json> = value.list("question").iter().flat_map(Json::items).collect();
     let own: Vec<&str> = messages

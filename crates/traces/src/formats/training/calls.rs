@@ -7,8 +7,9 @@ use crate::arguments::tool;
 use crate::content::string;
 use crate::trace::TracedCall;
 
-/// The calls of a text that has nothing else: `[f(a=1), g()]`, in which names may have spaces, or `f(a=1)`, in which they
-/// may not and all arguments have names, so that prose is no call. Arguments without names stay the text that they are.
+/// The calls of a text that holds nothing else. In a list, `[f(a=1), g()]`, names may have spaces, and arguments
+/// without names stay text. Outside of a list, `f(a=1)`, names have no spaces and all arguments have names, so that
+/// prose is not a call.
 pub(super) fn calls(text: &str) -> Option<Vec<TracedCall>> {
     let text = text.trim_matches(|letter: char| letter == '`' || letter.is_whitespace());
     let text = text.strip_prefix("python\n").unwrap_or(text).trim_start();
@@ -31,7 +32,7 @@ pub(super) fn calls(text: &str) -> Option<Vec<TracedCall>> {
 }
 
 impl Reader<'_> {
-    /// A call with its arguments.
+    /// Reads a call; `may_be_any` allows spaces in its name and arguments without names.
     fn call(&mut self, may_be_any: bool) -> Option<TracedCall> {
         let is_name = |letter: char| {
             letter.is_alphanumeric()

@@ -12,7 +12,7 @@ use crate::fields::Fields;
 use crate::input::{Input, ReadError, Sink};
 use crate::trace::TracedCall;
 
-/// Conversations in one text.
+/// The format of conversations in one text.
 pub(in super::super) const GLAIVE: Format = Format {
     name: "glaive",
     title: "training data: texts of Glaive",
@@ -24,7 +24,7 @@ pub(in super::super) const GLAIVE: Format = Format {
 const SPEAKERS: [&str; 4] = ["USER:", "ASSISTANT:", "FUNCTION RESPONSE:", "SYSTEM:"];
 
 fn chat(value: &Json) -> Option<&str> {
-    // A text that was rendered from messages is worse than they are.
+    // Messages are better than the text that was rendered from them.
     let text = value.text("chat").or_else(|| value.text("text").filter(|_| !value.has("messages")))?;
     (text.contains("USER: ") && text.contains("ASSISTANT: ")).then_some(text)
 }
@@ -39,8 +39,8 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     })
 }
 
-/// The turns with their speakers. A name begins a turn at the beginning of a line or after the end of a text; in a text
-/// of one line everywhere.
+/// The turns with their speakers. A name begins a turn at the beginning of a line or after a tag such as
+/// `<|endoftext|>`; in a text of one line also after any space.
 fn turns(text: &str) -> Vec<(&'static str, &str)> {
     let is_one_line = !text.trim().contains('\n');
     let mut starts = Vec::new();
@@ -71,7 +71,7 @@ fn turn(conversation: &mut Conversation, speaker: &str, text: &str) {
     }
 }
 
-/// A reply: its calls follow `<functioncall>`.
+/// Adds a reply, whose calls follow `<functioncall>`.
 pub(super) fn reply(conversation: &mut Conversation, text: &str) {
     let mut pieces = text.split("<functioncall>");
     conversation.reply(None);
@@ -82,7 +82,7 @@ pub(super) fn reply(conversation: &mut Conversation, text: &str) {
     }
 }
 
-/// `{"name": "NAME", "arguments": '{..}'}`, where nothing is escaped within the single quotes.
+/// Reads a call from `{"name": "NAME", "arguments": '{..}'}`, where nothing is escaped within the single quotes.
 fn call(text: &str) -> TracedCall {
     if let Some((before, rest)) = text.split_once("'{").filter(|(before, _)| before.trim_end().ends_with(':'))
         && let Some((inside, _)) = rest.rsplit_once('\'')
@@ -92,7 +92,7 @@ fn call(text: &str) -> TracedCall {
         let inside = format!("{{{inside}");
         let arguments = match written::object(&inside) {
             object @ Json::Object(_) => object,
-            // Some sets do escape them as Python does.
+            // Some data sets do escape the arguments as Python does.
             _ => literal::value(&format!("'{inside}'"))
                 .map_or_else(|| string(&inside), |it| written::object(it.as_str().unwrap_or(&inside))),
         };

@@ -29,7 +29,7 @@ impl<'t> Reader<'t> {
         rest.is_some()
     }
 
-    /// The beginning up to the first letter that is not like this.
+    /// Takes the beginning of the rest, up to the first character for which `is` is false.
     pub(super) fn take(&mut self, is: impl Fn(char) -> bool) -> &'t str {
         let end = self.rest.find(|letter| !is(letter)).unwrap_or(self.rest.len());
         let (taken, rest) = self.rest.split_at(end);
@@ -74,7 +74,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A dict, or a set, which JSON has only as a list.
+    /// A dict as an object, or a set as a list.
     fn braces(&mut self, depth: usize) -> Option<Json> {
         self.eat('{');
         let (mut members, mut items) = (Vec::new(), Vec::new());
@@ -101,7 +101,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// One string, or several that follow one another and are one.
+    /// One string, or several adjacent strings joined into one.
     fn strings(&mut self) -> Option<Json> {
         let mut whole = String::new();
         while self.rest.starts_with(['"', '\'']) {
@@ -160,7 +160,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// The letter with a number of so many digits. Two halves of a letter beyond 16 bits may follow one another.
+    /// The character whose code has this number of hexadecimal digits. Two surrogates in a row make one character.
     fn code(&mut self, digits: usize) -> Option<char> {
         let first = self.hex(digits)?;
         let low = self.rest.strip_prefix("\\u").filter(|_| (0xd800..0xdc00).contains(&first));

@@ -24,14 +24,14 @@ use crate::conversation::Conversation;
 use crate::fields::Fields;
 use crate::input::{At, Input, ReadError, Sink};
 
-/// Reads each record, an item of a list, a line or the document, that `each` can read.
+/// Reads records (items of a list, lines or the document) with `each`, which returns false for another layout.
 fn records(
     input: &Input<'_>,
     sink: &mut dyn Sink,
     each: impl Fn(&mut Conversation, &Json) -> bool + Sync,
 ) -> Result<(), ReadError> {
     input.records(sink, |sink, at, value| {
-        // A record has an id also where it is alone.
+        // A record gets an id even if it is the only one.
         let at = At { index: at.index.or(Some(0)), ..at };
         let mut conversation = Conversation::with_id(at.id(value.id("id")));
         if each(&mut conversation, value) {

@@ -27,7 +27,7 @@ pub(super) fn results(conversation: &mut Conversation, text: &str) {
     conversation.result(outcome(text));
 }
 
-/// The texts between the tags. A text that has only tags between results has no outermost ones.
+/// The texts between the tags; the first opening tag and the last closing tag may be missing.
 fn blocks(text: &str) -> Vec<&str> {
     let mut blocks: Vec<&str> = text.split("</tool_response>").collect();
     let last = blocks.pop().unwrap_or_default();
@@ -41,7 +41,7 @@ fn blocks(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// A block: {`name`, `content`} is an object, everything else a text.
+/// The result in a block: {`name`, `content`} stays an object, everything else is text.
 fn outcome(text: &str) -> Outcome {
     let text = text.trim_matches(['\n', '\r']);
     if text.trim_start().starts_with('{') {

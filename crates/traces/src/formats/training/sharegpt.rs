@@ -12,7 +12,7 @@ use crate::fields::{Fields, members};
 use crate::input::{Input, ReadError, Sink};
 use crate::trace::TracedCall;
 
-/// Conversations.
+/// The format of conversations of {`from`, `value`}.
 pub(in super::super) const SHAREGPT: Format = Format {
     name: "sharegpt",
     title: "training data: conversations of from and value",
@@ -24,10 +24,10 @@ fn is_record(value: &Json) -> bool {
     value.list("conversations").iter().any(|turn| turn.first(&ROLE).is_some() && turn.first(&TEXT).is_some())
 }
 
-/// The members with the speaker, whose names can be chosen.
+/// The members that may name the speaker.
 const ROLE: [&str; 2] = ["from", "role"];
 
-/// The members with the text.
+/// The members that may hold the text.
 const TEXT: [&str; 2] = ["value", "content"];
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
@@ -50,9 +50,9 @@ struct Reader {
     types: Types,
     /// Whether calls are written as `Action: ..`.
     is_react: bool,
-    /// Whether the model has given up, so that the next message begins again.
+    /// Whether the model has given up, so that its next message begins another attempt.
     has_given_up: bool,
-    /// Whether the next result is that of giving the answer.
+    /// Whether the next result is that of `Finish`, which is not a call.
     has_finished: bool,
 }
 
@@ -85,7 +85,7 @@ impl Reader {
         }
     }
 
-    /// A reply begins, after one that gave up as the first of another attempt.
+    /// Begins a reply; after a reply that gave up, it is the first of another attempt.
     fn begin(&mut self, conversation: &mut Conversation) {
         if std::mem::take(&mut self.has_given_up) {
             conversation.start_again();

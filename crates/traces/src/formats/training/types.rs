@@ -44,7 +44,7 @@ impl Types {
         }
     }
 
-    /// Adds those of a prompt, between `<tools>` and `</tools>`: one list, or a tool a line.
+    /// Adds the tools of a prompt, between `<tools>` and `</tools>`: one list, or one tool per line.
     pub(super) fn add_prompt(&mut self, prompt: &str) {
         for piece in prompt.split("<tools>").skip(1) {
             let text = piece.split("</tools>").next().unwrap_or_default().trim();

@@ -29,7 +29,7 @@ pub(super) fn without_thoughts(text: &str) -> &str {
     text.rsplit_once("</think>").map_or(text, |(_, rest)| rest).trim()
 }
 
-/// The calls of a reply whose text has each in `<tool_call>`, and its text.
+/// Adds the text of a reply, and its calls, each in `<tool_call>`.
 pub(super) fn reply(conversation: &mut Conversation, text: &str, types: &Types) {
     let (plain, blocks) = tagged(without_thoughts(text), "<tool_call>", "</tool_call>");
     conversation.reply(None);
@@ -61,7 +61,7 @@ pub(super) fn object(text: &str) -> Json {
     }
 }
 
-/// A call of which only the text is known.
+/// A call that cannot be read: it has no name, and its arguments are the text.
 pub(super) fn unreadable(text: &str) -> TracedCall {
     TracedCall { arguments: Some(string(text)), ..TracedCall::default() }
 }
@@ -84,7 +84,7 @@ fn of_object(value: &Json) -> Option<TracedCall> {
     })
 }
 
-/// `<function=NAME><parameter=KEY>VALUE</parameter></function>`, once or more.
+/// Adds the calls of `<function=NAME><parameter=KEY>VALUE</parameter></function>`, once or more.
 fn xml(conversation: &mut Conversation, text: &str, types: &Types) {
     for piece in text.split("<function=").skip(1) {
         let (name, body) = piece.split_once('>').unwrap_or((piece, ""));
@@ -97,7 +97,7 @@ fn xml(conversation: &mut Conversation, text: &str, types: &Types) {
     }
 }
 
-/// A call whose arguments are texts that stand on lines of their own.
+/// Adds a call whose arguments are written as text, on lines of their own.
 pub(super) fn typed<'t>(
     conversation: &mut Conversation,
     name: &str,

@@ -15,7 +15,7 @@ use crate::input::{At, Input, ReadError, Sink};
 use crate::time::time;
 use crate::usage::Usage;
 
-/// Results.
+/// The format of results of `generateText` and `streamText`.
 pub(in super::super) const RESULT: Format = Format {
     name: "vercel-ai-result",
     title: "Vercel AI SDK: results of generateText and streamText",
@@ -32,7 +32,7 @@ fn is_result(value: &Json) -> bool {
     value.list("steps").iter().any(is_step) || response(value).iter().any(model::is_message)
 }
 
-/// All messages of the replies of a result without steps: version 7 keeps those of the last step alone in `response`.
+/// All messages of a result without steps; in version 7, `response` holds only those of the last step.
 fn response(value: &Json) -> &[Json] {
     let messages = value.member("responseMessages").or_else(|| value.below(&["response", "messages"]));
     messages.map(Json::items).unwrap_or_default()
@@ -54,7 +54,7 @@ fn result(value: &Json, at: At) -> Conversation {
     for step in steps {
         self::step(&mut conversation, step);
     }
-    // Without it `usage` is of all steps only in version 7, so that of the steps is added.
+    // Without `totalUsage`, the usage of the steps is added up: only in version 7 is `usage` that of all steps.
     if let Some(total) = value.member("totalUsage") {
         conversation.usage = Usage::of_ai_sdk(total);
     } else if steps.is_empty() {
@@ -113,8 +113,8 @@ fn step(conversation: &mut Conversation, step: &Json) {
     times(conversation, step);
 }
 
-/// Results as the model saw them, by the ids of their calls. Of several with the same id the last is of this step, since
-/// in version 6 those of the steps before stand before it.
+/// Results as the model saw them, by the ids of their calls. The last of several with the same id is that of this step:
+/// in version 6 the results of earlier steps stand before it.
 fn model_results(response: Option<&Json>) -> HashMap<&str, &Json> {
     let messages = response.map(|response| response.list("messages")).unwrap_or_default();
     let parts = messages.iter().flat_map(|message| message.list("content"));
@@ -145,7 +145,7 @@ fn outcome(part: &Json, model_results: &HashMap<&str, &Json>) -> Outcome {
     }
 }
 
-/// How long the tools of a step took, which version 7 tells.
+/// Sets the durations of the calls of a step, which version 7 records.
 fn times(conversation: &mut Conversation, step: &Json) {
     let Some(Json::Object(took)) = step.below(&["performance", "toolExecutionMs"]) else { return };
     let took: HashMap<&str, f64> =

@@ -16,7 +16,7 @@ use crate::input::{Input, ReadError, Sink};
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 
-/// Streams.
+/// The format of UI message streams.
 pub(in super::super) const STREAM: Format = Format {
     name: "vercel-ai-ui-stream",
     title: "Vercel AI SDK: UI message stream",
@@ -54,7 +54,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
 #[derive(Default)]
 struct Stream {
     conversation: Conversation,
-    /// Name and input of calls that are still being written, in their order.
+    /// The id, name and input of each call that is still being written, in the order of the calls.
     open: BTreeMap<usize, (String, String, String)>,
     places: HashMap<String, usize>,
     begun: usize,

@@ -75,7 +75,7 @@ fn call_and_outcome(part: &Json) -> (TracedCall, Option<Outcome>) {
     let part = part.member("toolInvocation").unwrap_or(part);
     let name = part.text("toolName").or_else(|| part.text("type")?.strip_prefix("tool-")).unwrap_or_default();
     let state = part.text("state").unwrap_or_default();
-    // An input that is still being written is a part of an object, which the model did not write so.
+    // An input that is still being written is only a part of what the model wrote.
     let is_whole = !matches!(state, "input-streaming" | "partial-call");
     let written = part.first(&["input", "rawInput", "args"]).filter(|_| is_whole);
     let call = TracedCall { tool: tool(None, name), arguments: arguments(written), ..call(part) };
@@ -90,7 +90,7 @@ fn call_and_outcome(part: &Json) -> (TracedCall, Option<Outcome>) {
     (call, Some(Outcome { id, result, is_error, ..Outcome::default() }))
 }
 
-/// The parts of a message: `step-start` divides its replies.
+/// Adds the parts of a message; `step-start` separates its replies.
 fn parts(conversation: &mut Conversation, parts: &[Json]) {
     let has_steps = parts.iter().any(|part| part.says("type", "step-start"));
     let mut outcomes = Vec::new();
@@ -137,8 +137,7 @@ fn parts(conversation: &mut Conversation, parts: &[Json]) {
     conversation.end_reply();
 }
 
-/// The calls of version 3 and 4 beside the text, which is the last part of the message; some have the number of their
-/// reply.
+/// Adds a message of version 3 or 4: its calls, some with the number of their reply, and then its text.
 fn invocations(conversation: &mut Conversation, message: &Json) {
     let (mut outcomes, mut last) = (Vec::new(), None);
     for invocation in message.list("toolInvocations") {

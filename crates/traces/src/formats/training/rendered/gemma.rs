@@ -45,7 +45,7 @@ pub(super) fn read(conversation: &mut Conversation, text: &str) {
             }
             "<turn|>" => {
                 conversation.end_reply();
-                // Without the beginning of a turn the model goes on.
+                // Text without the beginning of a turn is the model's.
                 is_model |= !body.trim().is_empty();
                 say(conversation, body);
             }
@@ -57,7 +57,7 @@ pub(super) fn read(conversation: &mut Conversation, text: &str) {
     }
 }
 
-/// The name, and the text between the outermost braces.
+/// The name of a call or a result, and the text between its outermost braces.
 fn named<'t>(body: &'t str, kind: &str) -> Option<(&'t str, &'t str)> {
     let (name, rest) = body.trim().strip_prefix(kind)?.split_once('{')?;
     Some((name.trim(), rest.strip_suffix('}').unwrap_or(rest)))
@@ -73,7 +73,7 @@ fn call(conversation: &mut Conversation, body: &str) {
     conversation.call(TracedCall { tool: tool(None, name), arguments, ..TracedCall::default() });
 }
 
-/// A result: a text is the member `value`, an object stands there itself. A token without a result asks for one.
+/// Adds a result: the only member `value`, or else the whole object. A token without a result only asks for one.
 fn response(conversation: &mut Conversation, body: &str) {
     let Some((name, inside)) = named(body, "response:") else { return };
     let value = match object(inside) {

@@ -1,5 +1,5 @@
-//! Texts that chat templates rendered, a conversation each. Templates lose calls and delimiters, so values that are
-//! missing here were lost there.
+//! Texts that chat templates rendered, one conversation each. Templates may lose calls and delimiters, which cannot be
+//! restored here.
 
 mod chatml;
 mod deepseek;
@@ -26,7 +26,7 @@ pub(in super::super) const RENDERED: Format = Format {
     read,
 };
 
-/// How the texts of one family of templates are read.
+/// A function that reads the texts of one family of templates.
 type TemplateReader = fn(&mut Conversation, &str);
 
 /// The family of templates that a text is from, by the tokens that begin a turn.
@@ -70,7 +70,7 @@ fn sections<'t>(text: &'t str, tokens: &[&'static str]) -> Vec<(&'static str, &'
     marks.iter().zip(ends).map(|(start, end)| body(start, end)).collect()
 }
 
-/// Some text of the current reply.
+/// Adds text to the current reply, unless the text is empty.
 fn say(conversation: &mut Conversation, text: &str) {
     let text = text.trim();
     if !text.is_empty() {
@@ -79,13 +79,13 @@ fn say(conversation: &mut Conversation, text: &str) {
     }
 }
 
-/// A result that stands there as a text; some templates render texts as JSON.
+/// Adds a result that is written as text; some templates render text as JSON.
 fn result(conversation: &mut Conversation, tool: Option<&str>, text: &str) {
     let result = Some(string(&unquoted(text)));
     conversation.result(Outcome { tool: tool.map(str::to_owned), result, ..Outcome::default() });
 }
 
-/// The text in JSON, if this is one.
+/// The content of a JSON string; any other text stays as it is.
 fn unquoted(text: &str) -> String {
     if text.starts_with('"')
         && let Ok((Json::String(inside), _)) = parse(text.as_bytes())
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use crate::trace::TracedCall;
 
-    /// A rendered text: each step as a text, the question and the answer.
+    /// The trajectory of a rendered text: its steps as texts, its question and its answer.
     pub(super) fn shown(text: &str) -> (Vec<String>, String, String) {
         let mut conversation = Conversation::default();
         template(text).unwrap()(&mut conversation, text);
