@@ -4,6 +4,7 @@ use m3_trajectory::Source;
 use m3_trajectory::json::Json;
 
 use crate::head::{Head, Shape, is_conversation};
+use crate::lost::checked;
 use crate::parallel::in_order;
 use crate::pieces::{Items, Lines, Part, Piece, not_json};
 pub(crate) use crate::sink::{At, LONGEST, ReadError, Sink};
@@ -120,6 +121,7 @@ impl Input<'_> {
         sink: &mut dyn Sink,
         each: impl Fn(&mut dyn Sink, At, &Json) -> Result<(), ReadError> + Sync,
     ) -> Result<(), ReadError> {
+        let each = |sink: &mut dyn Sink, at: At, value: &Json| checked(sink, at, value, &each);
         match self.head.values.first() {
             _ if self.head.shape == Shape::Lines => self.each_line(sink, |sink, at, value| match value {
                 Json::Array(items) => (0..)
@@ -204,6 +206,7 @@ impl Input<'_> {
         sink: &mut dyn Sink,
         each: impl Fn(&mut dyn Sink, At, &Json) -> Result<(), ReadError> + Sync,
     ) -> Result<(), ReadError> {
+        let each = |sink: &mut dyn Sink, at: At, value: &Json| checked(sink, at, value, &each);
         if self.head.shape == Shape::Lines {
             if self.head.values.first().is_some_and(is_conversation) {
                 return self.each_line(sink, each);

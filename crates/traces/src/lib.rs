@@ -14,6 +14,7 @@ struct Readme;
 
 mod archive;
 mod arguments;
+mod call_shapes;
 mod content;
 mod conversation;
 mod events;
@@ -25,6 +26,7 @@ mod head;
 mod ids;
 mod input;
 mod logs;
+mod lost;
 mod occurrences;
 mod overlap;
 mod parallel;
@@ -37,6 +39,7 @@ mod spans;
 mod testing;
 mod time;
 mod trace;
+mod unknown;
 mod usage;
 mod values;
 mod waiting;
@@ -47,6 +50,7 @@ pub use formats::{FORMATS, Format};
 pub use ids::{Ids, stem};
 pub use sink::{ReadError, Sink};
 pub use trace::{IMPORT_SCHEMA, Notes, RunCost, Trace, TraceKind, TracedCall};
+pub use unknown::why_unknown;
 pub use usage::Usage;
 
 use head::Head;
@@ -94,7 +98,10 @@ impl RecognizedFile<'_> {
     /// # Errors
     /// [`ReadError`] if it cannot be read, or has nothing that can be scored.
     pub fn read(&self, sink: &mut dyn Sink) -> Result<(), ReadError> {
-        (self.format.read)(&Input { source: self.source, head: &self.head }, sink)
+        let input = Input { source: self.source, head: &self.head };
+        let mut counted = lost::CountingSink::new(sink);
+        (self.format.read)(&input, &mut counted)?;
+        if counted.lacks_calls() { lost::check(&input) } else { Ok(()) }
     }
 }
 
