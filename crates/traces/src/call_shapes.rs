@@ -1,6 +1,8 @@
 //! Calls and results as any dialect writes them, found by the names of members and types: `toolUse`, `tool_call`,
 //! `toolRequest`. Names are compared without case and punctuation.
 
+use std::collections::BTreeMap;
+
 use m3_trajectory::json::{Json, parse};
 
 use crate::arguments::{arguments, call_id, tool};
@@ -202,4 +204,84 @@ fn has_failed(value: &Json) -> bool {
     };
     let status = pick(value, &["status"]).and_then(Json::as_str).map(plain);
     is_true || is_told || status.is_some_and(|status| matches!(&*status, "error" | "failed" | "failure"))
+}
+
+/// The deepest member in which names are looked for.
+const DEEPEST: usize = 64;
+
+/// The members and types within a value that are named like calls or results and hold something, with how often.
+pub(crate) fn named_like_calls(value: &Json) -> BTreeMap<String, u64> {
+    let mut names = BTreeMap::new();
+    count_named_like_calls(value, &mut names);
+    names
+}
+
+/// Adds the names within a value to those of others.
+pub(crate) fn count_named_like_calls(value: &Json, names: &mut BTreeMap<String, u64>) {
+    count(value, 0, names);
+}
+
+fn count(value: &Json, depth: usize, names: &mut BTreeMap<String, u64>) {
+    if depth > DEEPEST {
+        return;
+    }
+    if let Json::Array(items) = value {
+        return items.iter().for_each(|item| count(item, depth + 1, names));
+    }
+    let mut add = |name: &str| *names.entry(name.to_owned()).or_default() += 1;
+    if let Some(kind) = value.text("type").filter(|kind| shape_of_member(kind).is_some()) {
+        add(kind);
+    }
+    for (key, inner) in members(value) {
+        if shape_of_member(key).is_some() && !objects(inner).is_empty() {
+            add(key);
+        }
+    }
+    members(value).iter().for_each(|(_, inner)| count(inner, depth + 1, names));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> Json {
+        parse(text.as_bytes()).unwrap().0
+    }
+
+    #[test]
+    fn calls_of_any_dialect_have_a_name_an_id_and_arguments() {
+        for text in [
+            r#"{"toolUseId": "1", "name": "f", "input": {"a": 2}}"#,
+            r#"{"id": "1", "toolCall": {"status": "success", "value": {"name": "f", "arguments": {"a": 2}}}}"#,
+            r#"{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{\"a\": 2}"}}"#,
+            r#"{"type": "tool", "callID": "1", "tool": "f", "state": {"input": {"a": 2}}}"#,
+            r#"{"tool_name": "f", "args": {"a": 2}, "id": "1"}"#,
+        ] {
+            let (call, outcome) = call(&json(text)).unwrap();
+            let arguments =
+                call.arguments.map(|arguments| arguments.to_text(m3_trajectory::json::Keys::AsRead));
+            assert_eq!((call.id.as_deref(), call.tool.as_str()), (Some("1"), "f"), "{text}");
+            assert_eq!((arguments.as_deref(), outcome.is_none()), (Some(r#"{"a":2}"#), true), "{text}");
+        }
+        assert!(call(&json(r#"{"id": "1", "arguments": {}}"#)).is_none());
+        // What is not in the file is not made up.
+        assert_eq!(call(&json(r#"{"name": "f"}"#)).unwrap().0.arguments, None);
+        let deep = format!("{}{{}}{}", r#"{"call": "#.repeat(100), "}".repeat(100));
+        assert!(call(&json(&deep)).is_none());
+    }
+
+    #[test]
+    fn results_of_any_dialect_have_an_id_a_value_and_a_mark_of_failure() {
+        for (text, is_error) in [
+            (r#"{"toolUseId": "1", "status": "success", "content": [{"text": "r"}]}"#, false),
+            (r#"{"id": "1", "toolResult": {"status": "error", "value": "r"}}"#, true),
+            (r#"{"tool_call_result": {"result": "r", "error": true, "origin": {"id": "1"}}}"#, true),
+            (r#"{"role": "tool", "tool_call_id": "1", "content": "r"}"#, false),
+            (r#"{"call_id": "1", "error": "r"}"#, true),
+        ] {
+            let outcome = outcome(&json(text));
+            assert_eq!((outcome.id.as_deref(), outcome.is_error), (Some("1"), is_error), "{text}");
+            assert!(outcome.result.is_some_and(|result| result.to_plain_text().contains('r')), "{text}");
+        }
+    }
 }

@@ -128,7 +128,12 @@ impl Head {
 
 /// Whether a file that begins like this holds m3's own trajectories: objects whose steps have calls.
 pub(crate) fn is_own(start: &[u8]) -> bool {
-    let is_trajectory = |value: &Json| value.list("steps").iter().any(|step| step.has("calls"));
+    // A run that made no call has no steps, but its dialogue is a list of messages.
+    let is_run = |value: &Json| {
+        value.below(&["versions", "schema"]).and_then(Json::as_str).is_some_and(|it| it.starts_with("m3."))
+    };
+    let is_trajectory =
+        |value: &Json| is_run(value) || value.list("steps").iter().any(|step| step.has("calls"));
     let head = Head::from_bytes(start, false);
     head.any(|value| is_trajectory(value) || members(value).iter().any(|(_, value)| is_trajectory(value)))
 }
@@ -158,7 +163,7 @@ pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
 /// The role of a message, if it has one.
 pub(crate) fn role(message: &Json) -> Option<&str> {
     let inner = ["info", "author"].iter().filter_map(|key| message.below(&[key, "role"]));
-    message.member("role").into_iter().chain(inner).find_map(Json::as_str)
+    message.first(&["role", "sender"]).into_iter().chain(inner).find_map(Json::as_str)
 }
 
 /// Whether this is a conversation, and not one message of it.

@@ -239,6 +239,7 @@ enum SinkEntry {
     Trace(Box<Trace>),
     Tool(Option<String>, Json),
     Warning(String),
+    Lost(String),
 }
 
 impl Sink for SinkBuffer {
@@ -253,6 +254,10 @@ impl Sink for SinkBuffer {
 
     fn warn(&mut self, line: Option<u64>, message: &str) {
         self.entries.push((line, SinkEntry::Warning(message.to_owned())));
+    }
+
+    fn lost(&mut self, line: Option<u64>, message: &str) {
+        self.entries.push((line, SinkEntry::Lost(message.to_owned())));
     }
 }
 
@@ -270,6 +275,7 @@ impl SinkBuffer {
                 SinkEntry::Trace(trace) => sink.trace(line, *trace)?,
                 SinkEntry::Tool(server, tool) => sink.tool(server.as_deref(), tool),
                 SinkEntry::Warning(message) => sink.warn(line, &message),
+                SinkEntry::Lost(message) => sink.lost(line, &message),
             }
         }
         self.ended

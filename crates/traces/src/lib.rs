@@ -17,6 +17,7 @@ mod arguments;
 mod call_shapes;
 mod content;
 mod conversation;
+mod envelope;
 mod events;
 mod export;
 mod fields;
@@ -53,6 +54,7 @@ pub use trace::{IMPORT_SCHEMA, Notes, RunCost, Trace, TraceKind, TracedCall};
 pub use unknown::why_unknown;
 pub use usage::Usage;
 
+use envelope::Envelope;
 use head::Head;
 use input::Input;
 use m3_trajectory::Source;
@@ -67,6 +69,7 @@ pub struct RecognizedFile<'s> {
     pub format: &'static Format,
     source: &'s Source,
     head: Head,
+    envelope: Option<Envelope>,
 }
 
 /// Tells which format a file has; `None` if it has none of [`FORMATS`].
@@ -75,8 +78,11 @@ pub struct RecognizedFile<'s> {
 /// [`ReadError::Source`] if it cannot be read.
 pub fn recognize(source: &Source) -> Result<Option<RecognizedFile<'_>>, ReadError> {
     let head = Head::read(source)?;
-    let format = FORMATS.iter().find(|format| (format.recognizes)(&head));
-    Ok(format.map(|format| RecognizedFile { format, source, head }))
+    if let Some(format) = FORMATS.iter().find(|format| (format.recognizes)(&head)) {
+        return Ok(Some(RecognizedFile { format, source, head, envelope: None }));
+    }
+    let within = Envelope::find(&head);
+    Ok(within.map(|(envelope, format)| RecognizedFile { format, source, head, envelope: Some(envelope) }))
 }
 
 /// Takes a file for one of these formats: the first that it has, else the first; `None` if there are none.
@@ -89,7 +95,7 @@ pub fn recognize_among<'s>(
 ) -> Result<Option<RecognizedFile<'s>>, ReadError> {
     let head = Head::read(source)?;
     let format = formats.iter().find(|format| (format.recognizes)(&head)).or(formats.first());
-    Ok(format.map(|format| RecognizedFile { format, source, head }))
+    Ok(format.map(|format| RecognizedFile { format, source, head, envelope: None }))
 }
 
 impl RecognizedFile<'_> {
@@ -100,7 +106,11 @@ impl RecognizedFile<'_> {
     pub fn read(&self, sink: &mut dyn Sink) -> Result<(), ReadError> {
         let input = Input { source: self.source, head: &self.head };
         let mut counted = lost::CountingSink::new(sink);
-        (self.format.read)(&input, &mut counted)?;
+        match &self.envelope {
+            Some(envelope) => envelope.read(&input, &mut counted)?,
+            None => (self.format.read)(&input, &mut counted)?,
+        }
+        counted.refuse_lost()?;
         if counted.lacks_calls() { lost::check(&input) } else { Ok(()) }
     }
 }

@@ -6,15 +6,11 @@ use std::collections::BTreeMap;
 use m3_support::text::shortened;
 use m3_trajectory::json::Json;
 
-use crate::call_shapes::{objects, shape_of_member};
-use crate::fields::{Fields, members};
+use crate::call_shapes::{count_named_like_calls, named_like_calls};
 use crate::head::{Shape, each_line};
 use crate::input::{At, Input, LONGEST, ReadError, Sink};
 use crate::trace::{Trace, TraceKind};
 use crate::values::value;
-
-/// The deepest member that is looked at.
-const DEPTH: usize = 64;
 
 /// The most names that a message tells.
 const NAMES: usize = 5;
@@ -27,11 +23,23 @@ pub(crate) struct CountingSink<'s> {
     sink: &'s mut dyn Sink,
     traces: bool,
     calls: bool,
+    lost: u64,
 }
 
 impl<'s> CountingSink<'s> {
     pub(crate) fn new(sink: &'s mut dyn Sink) -> Self {
-        Self { sink, traces: false, calls: false }
+        Self { sink, traces: false, calls: false, lost: 0 }
+    }
+
+    /// Refuses a file of which records are left out because their calls could not be read.
+    pub(crate) fn refuse_lost(&self) -> Result<(), ReadError> {
+        match self.lost {
+            0 => Ok(()),
+            1 => Err(ReadError::refused("a record is left out, because none of its calls could be read")),
+            lost => Err(ReadError::refused(format!(
+                "{lost} records are left out, because none of their calls could be read"
+            ))),
+        }
     }
 
     /// Whether trajectories were read, and none of them has a call. Tasks need none.
@@ -57,6 +65,11 @@ impl Sink for CountingSink<'_> {
         self.sink.warn(line, message);
     }
 
+    fn lost(&mut self, line: Option<u64>, message: &str) {
+        self.lost += 1;
+        self.sink.lost(line, message);
+    }
+
     fn progress(&mut self, done: u64, total: u64) -> Result<(), ReadError> {
         self.sink.progress(done, total)
     }
@@ -70,12 +83,12 @@ pub(crate) fn check(input: &Input<'_>) -> Result<(), ReadError> {
     let mut names = BTreeMap::new();
     match input.head.shape {
         Shape::Lines => each_line::<ReadError>(input.source, LONGEST, |_, line| {
-            value(line).iter().for_each(|value| count(value, 0, &mut names));
+            value(line).iter().for_each(|value| count_named_like_calls(value, &mut names));
             Ok(())
         })?,
-        Shape::Document => count(&input.document()?, 0, &mut names),
+        Shape::Document => count_named_like_calls(&input.document()?, &mut names),
         Shape::Events | Shape::Zip | Shape::Text => {
-            input.head.values.iter().for_each(|value| count(value, 0, &mut names))
+            input.head.values.iter().for_each(|value| count_named_like_calls(value, &mut names))
         }
     }
     match message(&names) {
@@ -96,17 +109,48 @@ pub(crate) fn checked(
     record: &Json,
     read: impl FnOnce(&mut dyn Sink, At, &Json) -> Result<(), ReadError>,
 ) -> Result<(), ReadError> {
-    let mut counting = CountingSink::new(sink);
+    let mut holding = HoldingSink { sink, held: Vec::new() };
+    let mut counting = CountingSink::new(&mut holding);
     read(&mut counting, at, record)?;
-    if counting.lacks_calls() {
-        let mut names = BTreeMap::new();
-        count(record, 0, &mut names);
-        if let Some(message) = message(&names) {
+    let message = if counting.lacks_calls() { message(&named_like_calls(record)) } else { None };
+    let HoldingSink { sink, held } = holding;
+    match message {
+        Some(message) => {
             let item = at.index.filter(|_| at.line.is_none()).map(|index| format!("item {index}: "));
-            sink.warn(at.line, &format!("{}{message}", item.unwrap_or_default()));
+            sink.lost(at.line, &format!("{}{message}; it is left out", item.unwrap_or_default()));
+            Ok(())
         }
+        None => held.into_iter().try_for_each(|(line, trace)| sink.trace(line, trace)),
     }
-    Ok(())
+}
+
+/// Holds the traces of a record until it is known whether they have calls.
+struct HoldingSink<'s> {
+    sink: &'s mut dyn Sink,
+    held: Vec<(Option<u64>, Trace)>,
+}
+
+impl Sink for HoldingSink<'_> {
+    fn trace(&mut self, line: Option<u64>, trace: Trace) -> Result<(), ReadError> {
+        self.held.push((line, trace));
+        Ok(())
+    }
+
+    fn tool(&mut self, server: Option<&str>, tool: Json) {
+        self.sink.tool(server, tool);
+    }
+
+    fn warn(&mut self, line: Option<u64>, message: &str) {
+        self.sink.warn(line, message);
+    }
+
+    fn lost(&mut self, line: Option<u64>, message: &str) {
+        self.sink.lost(line, message);
+    }
+
+    fn progress(&mut self, done: u64, total: u64) -> Result<(), ReadError> {
+        self.sink.progress(done, total)
+    }
 }
 
 /// What is said of such names; `None` if there are none.
@@ -119,24 +163,4 @@ fn message(names: &BTreeMap<String, u64>) -> Option<String> {
     let list = list.join(", ");
     (!names.is_empty())
         .then(|| format!("no call was read, although members are named like calls or results: {list}"))
-}
-
-/// Counts members and types that are named like calls or results and hold something.
-fn count(value: &Json, depth: usize, names: &mut BTreeMap<String, u64>) {
-    if depth > DEPTH {
-        return;
-    }
-    if let Json::Array(items) = value {
-        return items.iter().for_each(|item| count(item, depth + 1, names));
-    }
-    let mut add = |name: &str| *names.entry(name.to_owned()).or_default() += 1;
-    if let Some(kind) = value.text("type").filter(|kind| shape_of_member(kind).is_some()) {
-        add(kind);
-    }
-    for (key, inner) in members(value) {
-        if shape_of_member(key).is_some() && !objects(inner).is_empty() {
-            add(key);
-        }
-    }
-    members(value).iter().for_each(|(_, inner)| count(inner, depth + 1, names));
 }

@@ -44,6 +44,11 @@ pub trait Sink {
     /// A part of the file could not be read.
     fn warn(&mut self, line: Option<u64>, message: &str);
 
+    /// A record has calls that could not be read, and is left out.
+    fn lost(&mut self, line: Option<u64>, message: &str) {
+        self.warn(line, message);
+    }
+
     /// Reports that so many bytes of the file are read; for a large file it is called now and then, also before the
     /// first trajectory.
     ///

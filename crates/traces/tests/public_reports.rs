@@ -56,6 +56,26 @@ const BERN: &str = r#"get_weather{"city":"Bern"}"#;
 const OSLO: &str = r#"get_weather{"city":"Oslo"}"#;
 const ANSWER: &str = "Bern 12, Oslo 7.";
 
+/// Files of which nothing can be read yet must not pass for trajectories without calls.
+#[test]
+fn what_is_not_read_is_refused() {
+    let Some(folder) = shared("public-reports/24-formats-not-read") else { return };
+    let mut wrong = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "md") {
+            continue;
+        }
+        let read = in_short(&path);
+        let has_no_call = |line: &String| !line.contains("get_weather") && !line.contains("weather__get");
+        let is_refused = read.iter().all(|line| line == "unknown" || line.starts_with("refused: "));
+        if !is_refused && read.iter().any(has_no_call) {
+            wrong.push(format!("{}: {read:?}", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// The right values are those of the reports' notes.
 #[test]
 fn no_call_of_a_public_report_is_lost() {
@@ -102,6 +122,21 @@ fn no_call_of_a_public_report_is_lost() {
         ("10-bfcl-raw-texts/refusals.json", &[" I cannot do that.", " Sorry, no tool."]),
         ("11-gemini-streams/alt-sse.sse", &[&pieces]),
         ("11-gemini-streams/partial-args.json", &[&format!("{BERN} -")]),
+        ("24-formats-not-read/agentcore-spans.json", &[&format!("{BERN} -")]),
+        ("24-formats-not-read/azure-ai-eval-rows.jsonl", &[&one]),
+        ("24-formats-not-read/bedrock-converse-reply.json", &[&asked]),
+        ("24-formats-not-read/claude-ai-export.json", &[&asked]),
+        ("24-formats-not-read/gemini-batch.jsonl", &[&pieces, &pieces]),
+        ("24-formats-not-read/goose-session.json", &[&one.replace("get_weather", "weather__get")]),
+        ("24-formats-not-read/langsmith-dataset.jsonl", &[&one]),
+        ("24-formats-not-read/ollama-native-log.jsonl", &[&asked]),
+        ("24-formats-not-read/ragas-multiturn.json", &[&one]),
+        ("24-formats-not-read/role-upper.json", &[&one]),
+        ("24-formats-not-read/stored-completions.json", &[&format!("{BERN} -")]),
+        ("24-formats-not-read/sweagent-traj.traj", &[&one]),
+        ("24-formats-not-read/tau2.json", &[&one]),
+        ("24-formats-not-read/tempo-trace-wrapper.json", &[&format!("{BERN} -")]),
+        ("24-formats-not-read/traj-messages.json", &[&asked]),
         (
             "21-parallel-handoff-counted-again/spans.json",
             &[&format!("transfer_to_weather_agent{{}} + transfer_to_news_agent{{}} Q {ANSWER}")],

@@ -88,7 +88,8 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     input.conversations(sink, |sink, at, value| {
         let mut conversation = Conversation::default();
         conversation.model = value.text("model").map(str::to_owned);
-        for message in messages(value).unwrap_or_default() {
+        // A message may stand alone.
+        for message in messages(value).unwrap_or(std::slice::from_ref(value)) {
             self::message(&mut conversation, message);
         }
         reply_beside(&mut conversation, value);

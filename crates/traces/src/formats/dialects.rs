@@ -13,16 +13,21 @@ use crate::export::restore;
 use crate::fields::{Fields, members};
 use crate::head::{messages, role};
 use crate::input::{Input, ReadError, Sink};
+use crate::logs::{Exchange, each_chain, is_exchange};
+
+/// The name of the format.
+pub(crate) const TEXTS: &str = "messages";
 
 /// Lists of messages, by their roles.
 pub(super) const MESSAGES: Format = Format {
-    name: "messages",
+    name: TEXTS,
     title: "messages of any other dialect",
     recognizes: |head| {
-        head.any_message(|message| {
+        let is_list = head.any_message(|message| {
             let is_known = matches!(author(message), Author::User | Author::Model);
             is_known && (content(message).is_some() || holds_calls(message))
-        })
+        });
+        is_list || head.any(is_log)
     },
     read,
 };
@@ -57,15 +62,11 @@ enum Author {
 }
 
 fn author(message: &Json) -> Author {
-    match role(message).unwrap_or_default() {
-        "user" | "human" | "User" | "Human" | "USER" => Author::User,
-        "assistant" | "model" | "ai" | "agent" | "bot" | "gpt" | "Assistant" | "ASSISTANT" | "MODEL" => {
-            Author::Model
-        }
-        "tool" | "function" | "observation" | "tool_response" | "tool_result" | "ipython" | "TOOL" => {
-            Author::Tool
-        }
-        "system" | "developer" | "SYSTEM" => Author::System,
+    match &*role(message).unwrap_or_default().to_ascii_lowercase() {
+        "user" | "human" => Author::User,
+        "assistant" | "model" | "ai" | "agent" | "bot" | "chatbot" | "gpt" => Author::Model,
+        "tool" | "function" | "observation" | "tool_response" | "tool_result" | "ipython" => Author::Tool,
+        "system" | "developer" => Author::System,
         _ => Author::Unknown,
     }
 }
@@ -78,11 +79,35 @@ fn holds_calls(message: &Json) -> bool {
     members(message).iter().any(|(key, value)| shape_of_member(key).is_some() && !objects(value).is_empty())
 }
 
+/// Whether a record is a request with messages, and its reply.
+fn is_log(record: &Json) -> bool {
+    let has_roles =
+        |request: &Json| messages(request).unwrap_or_default().iter().any(|item| role(item).is_some());
+    is_exchange(record) && record.member("request").is_some_and(has_roles)
+}
+
+/// The whole conversation of a log: the messages of the last request, and the last reply.
+fn logged(chain: &[Exchange<'_>]) -> Conversation {
+    let mut conversation = Conversation::default();
+    let Some(last) = chain.last() else { return conversation };
+    conversation.model = last.request.text("model").map(str::to_owned);
+    for message in messages(last.request).unwrap_or_default() {
+        self::message(&mut conversation, message);
+    }
+    conversation.end_reply();
+    reply(&mut conversation, last.response);
+    conversation
+}
+
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    if input.head.any(is_log) {
+        return each_chain(input, sink, |request| messages(request).unwrap_or_default(), logged);
+    }
     input.conversations(sink, |sink, at, value| {
         let mut conversation = Conversation::default();
         conversation.model = value.text("model").map(str::to_owned);
-        for message in messages(value).unwrap_or_default() {
+        // A message may stand alone.
+        for message in messages(value).unwrap_or(std::slice::from_ref(value)) {
             self::message(&mut conversation, message);
         }
         reply_beside(&mut conversation, value);

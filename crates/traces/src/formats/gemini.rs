@@ -59,6 +59,15 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
             true => events(input, sink)?.into_iter().map(|event| event.data).collect(),
             false => input.list(sink)?,
         };
+        // Records of a batch have ids of their own.
+        if responses.iter().all(|response| response.has("id")) {
+            return responses.iter().try_for_each(|response| {
+                let mut conversation = Conversation::with_id(response.id("id"));
+                reply(&mut conversation, response);
+                conversation.usage.add(usage(response).unwrap_or_default());
+                sink.trace(None, conversation.finish())
+            });
+        }
         let mut conversation = Conversation::default();
         let (mut latest, mut before) = (Usage::default(), None);
         for response in &responses {

@@ -23,6 +23,8 @@ mod spans;
 mod training;
 mod vercel;
 
+pub(crate) use dialects::TEXTS;
+
 use crate::head::Head;
 use crate::input::{Input, ReadError, Sink};
 
