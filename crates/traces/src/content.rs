@@ -72,11 +72,19 @@ impl Content {
 
     /// The texts, joined by line feeds.
     pub(crate) fn text(&self) -> String {
-        let texts = self.parts.iter().filter_map(|part| match part {
+        self.texts().collect::<Vec<_>>().join("\n")
+    }
+
+    /// The texts as one: a model's reply comes in pieces.
+    pub(crate) fn joined_text(&self) -> String {
+        self.texts().collect()
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
             Part::Text(text) => Some(text.as_str()),
             Part::Media(_) => None,
-        });
-        texts.collect::<Vec<_>>().join("\n")
+        })
     }
 
     /// The media among the parts.

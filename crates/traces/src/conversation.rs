@@ -123,6 +123,11 @@ impl Conversation {
         }
     }
 
+    /// Whether the last thing in it is a reply of the model.
+    pub(crate) fn ends_with_reply(&self) -> bool {
+        self.current.is_some()
+    }
+
     /// Whether it has a question.
     pub(crate) fn has_question(&self) -> bool {
         self.question.is_some()

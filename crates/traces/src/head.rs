@@ -128,20 +128,42 @@ impl Head {
 
 /// Whether a file with this beginning holds m3's own trajectories: objects whose steps have calls.
 pub(crate) fn is_own(start: &[u8]) -> bool {
-    let is_trajectory = |value: &Json| value.list("steps").iter().any(|step| step.has("calls"));
+    // A run that made no call has no steps, but its dialogue is a list of messages.
+    let is_run = |value: &Json| {
+        value.below(&["versions", "schema"]).and_then(Json::as_str).is_some_and(|it| it.starts_with("m3."))
+    };
+    let is_trajectory =
+        |value: &Json| is_run(value) || value.list("steps").iter().any(|step| step.has("calls"));
     let head = Head::from_bytes(start, false);
     head.any(|value| is_trajectory(value) || members(value).iter().any(|(_, value)| is_trajectory(value)))
 }
 
-/// The messages or items of a conversation: a list, or the list in a member of an object.
+/// The messages or items of a conversation: a list, or the list in a member of an object: one that most programs name so,
+/// else one whose items have roles.
 pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
-    match value {
-        Json::Array(items) => Some(items),
-        _ => MESSAGES.iter().find_map(|key| match value.member(key)? {
+    let known = || {
+        MESSAGES.iter().find_map(|key| match value.member(key)? {
             Json::Array(items) => Some(items.as_slice()),
             _ => None,
-        }),
+        })
+    };
+    let with_roles = || {
+        let lists = members(value).iter().map(|(_, value)| value.items());
+        let is_object = |item: &Json| matches!(item, Json::Object(_));
+        lists
+            .into_iter()
+            .find(|items| items.iter().any(|item| role(item).is_some()) && items.iter().all(is_object))
+    };
+    match value {
+        Json::Array(items) => Some(items),
+        _ => known().or_else(with_roles),
     }
+}
+
+/// The role of a message, if it has one.
+pub(crate) fn role(message: &Json) -> Option<&str> {
+    let inner = ["info", "author"].iter().filter_map(|key| message.below(&[key, "role"]));
+    message.first(&["role", "sender"]).into_iter().chain(inner).find_map(Json::as_str)
 }
 
 /// Whether a value is a conversation, and not one message of it.

@@ -4,6 +4,7 @@ use m3_trajectory::Source;
 use m3_trajectory::json::Json;
 
 use crate::head::{Head, Shape, is_conversation};
+use crate::lost::checked;
 use crate::parallel::in_order;
 use crate::pieces::{Items, Lines, Part, Piece, not_json};
 pub(crate) use crate::sink::{At, LONGEST, ReadError, Sink};
@@ -121,6 +122,7 @@ impl Input<'_> {
         sink: &mut dyn Sink,
         each: impl Fn(&mut dyn Sink, At, &Json) -> Result<(), ReadError> + Sync,
     ) -> Result<(), ReadError> {
+        let each = |sink: &mut dyn Sink, at: At, value: &Json| checked(sink, at, value, &each);
         match self.head.values.first() {
             _ if self.head.shape == Shape::Lines => self.each_line(sink, |sink, at, value| match value {
                 Json::Array(items) => (0..)
@@ -205,6 +207,7 @@ impl Input<'_> {
         sink: &mut dyn Sink,
         each: impl Fn(&mut dyn Sink, At, &Json) -> Result<(), ReadError> + Sync,
     ) -> Result<(), ReadError> {
+        let each = |sink: &mut dyn Sink, at: At, value: &Json| checked(sink, at, value, &each);
         if self.head.shape == Shape::Lines {
             if self.head.values.first().is_some_and(is_conversation) {
                 return self.each_line(sink, each);
@@ -237,6 +240,7 @@ enum SinkEntry {
     Trace(Box<Trace>),
     Tool(Option<String>, Json),
     Warning(String),
+    Lost(String),
 }
 
 impl Sink for SinkBuffer {
@@ -251,6 +255,10 @@ impl Sink for SinkBuffer {
 
     fn warn(&mut self, line: Option<u64>, message: &str) {
         self.entries.push((line, SinkEntry::Warning(message.to_owned())));
+    }
+
+    fn lost(&mut self, line: Option<u64>, message: &str) {
+        self.entries.push((line, SinkEntry::Lost(message.to_owned())));
     }
 }
 
@@ -268,6 +276,7 @@ impl SinkBuffer {
                 SinkEntry::Trace(trace) => sink.trace(line, *trace)?,
                 SinkEntry::Tool(server, tool) => sink.tool(server.as_deref(), tool),
                 SinkEntry::Warning(message) => sink.warn(line, &message),
+                SinkEntry::Lost(message) => sink.lost(line, &message),
             }
         }
         self.ended

@@ -14,8 +14,10 @@ struct Readme;
 
 mod archive;
 mod arguments;
+mod call_shapes;
 mod content;
 mod conversation;
+mod envelope;
 mod events;
 mod export;
 mod fields;
@@ -25,6 +27,7 @@ mod head;
 mod ids;
 mod input;
 mod logs;
+mod lost;
 mod occurrences;
 mod overlap;
 mod parallel;
@@ -37,6 +40,7 @@ mod spans;
 mod testing;
 mod time;
 mod trace;
+mod unknown;
 mod usage;
 mod values;
 mod waiting;
@@ -47,8 +51,10 @@ pub use formats::{FORMATS, Format};
 pub use ids::{Ids, stem};
 pub use sink::{ReadError, Sink};
 pub use trace::{IMPORT_SCHEMA, Notes, RunCost, Trace, TraceKind, TracedCall};
+pub use unknown::why_unknown;
 pub use usage::Usage;
 
+use envelope::Envelope;
 use head::Head;
 use input::Input;
 use m3_trajectory::Source;
@@ -63,6 +69,7 @@ pub struct RecognizedFile<'s> {
     pub format: &'static Format,
     source: &'s Source,
     head: Head,
+    envelope: Option<Envelope>,
 }
 
 /// Tells which format a file has; `None` if it has none of [`FORMATS`].
@@ -71,8 +78,11 @@ pub struct RecognizedFile<'s> {
 /// [`ReadError::Source`] if it cannot be read.
 pub fn recognize(source: &Source) -> Result<Option<RecognizedFile<'_>>, ReadError> {
     let head = Head::read(source)?;
-    let format = FORMATS.iter().find(|format| (format.recognizes)(&head));
-    Ok(format.map(|format| RecognizedFile { format, source, head }))
+    if let Some(format) = FORMATS.iter().find(|format| (format.recognizes)(&head)) {
+        return Ok(Some(RecognizedFile { format, source, head, envelope: None }));
+    }
+    let within = Envelope::find(&head);
+    Ok(within.map(|(envelope, format)| RecognizedFile { format, source, head, envelope: Some(envelope) }))
 }
 
 /// Treats a file as one of these formats: the first that recognizes it, else the first of the list; `None` without
@@ -86,7 +96,7 @@ pub fn recognize_among<'s>(
 ) -> Result<Option<RecognizedFile<'s>>, ReadError> {
     let head = Head::read(source)?;
     let format = formats.iter().find(|format| (format.recognizes)(&head)).or(formats.first());
-    Ok(format.map(|format| RecognizedFile { format, source, head }))
+    Ok(format.map(|format| RecognizedFile { format, source, head, envelope: None }))
 }
 
 impl RecognizedFile<'_> {
@@ -95,7 +105,14 @@ impl RecognizedFile<'_> {
     /// # Errors
     /// [`ReadError`] if it cannot be read, or has nothing that can be scored.
     pub fn read(&self, sink: &mut dyn Sink) -> Result<(), ReadError> {
-        (self.format.read)(&Input { source: self.source, head: &self.head }, sink)
+        let input = Input { source: self.source, head: &self.head };
+        let mut counted = lost::CountingSink::new(sink);
+        match &self.envelope {
+            Some(envelope) => envelope.read(&input, &mut counted)?,
+            None => (self.format.read)(&input, &mut counted)?,
+        }
+        counted.refuse_lost()?;
+        if counted.lacks_calls() { lost::check(&input) } else { Ok(()) }
     }
 }
 

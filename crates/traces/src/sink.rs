@@ -44,6 +44,11 @@ pub trait Sink {
     /// Receives a warning that a part of the file could not be read.
     fn warn(&mut self, line: Option<u64>, message: &str);
 
+    /// Receives a record that is left out because none of its calls could be read.
+    fn lost(&mut self, line: Option<u64>, message: &str) {
+        self.warn(line, message);
+    }
+
     /// Receives the progress in bytes: how many are done, and the total. A large file reports it now and then, also
     /// before the first trajectory.
     ///

@@ -112,13 +112,13 @@ fn lists_of_messages_with_parts() {
             [
                 (
                     "gemini-contents",
-                    &[],
-                    r#"[{"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"output": 1}}}]}]"#,
+                    &[1],
+                    r#"[{"role": "model", "parts": [{"functionCall": {"name": "f"}}]}, {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"output": 1}}}]}]"#,
                 ),
                 (
                     "otel-genai-messages",
-                    &[],
-                    r#"[{"role": "tool", "parts": [{"type": "tool_call_response", "id": "1", "response": "r"}]}]"#,
+                    &[1],
+                    r#"[{"role": "assistant", "parts": [{"type": "tool_call", "id": "1", "name": "f"}]}, {"role": "tool", "parts": [{"type": "tool_call_response", "id": "1", "response": "r"}]}]"#,
                 ),
             ],
         ),

@@ -221,8 +221,19 @@ impl Source {
         self.path.as_deref()
     }
 
-    /// A source for the converted trajectories in `file`, with the name and the digest of this one.
-    pub(crate) fn converted_to(&self, file: File) -> Result<Self, SourceError> {
+    /// A temporary file without a name, for what is made of this source.
+    ///
+    /// # Errors
+    /// [`SourceError::Spool`].
+    pub fn temporary_file(&self) -> Result<File, SourceError> {
+        unnamed().map_err(|cause| self.spool_error(cause))
+    }
+
+    /// A source for what was made of this one, in `file`, with the name and the digest of this one.
+    ///
+    /// # Errors
+    /// [`SourceError::Read`] if the digest is not known yet and the bytes cannot be read.
+    pub fn converted_to(&self, file: File) -> Result<Self, SourceError> {
         let digest = RefCell::new(Some(self.digest()?));
         let (name, path) = (self.name.clone(), self.path.clone());
         Ok(Self { file, name, path, position: Cell::default(), digest, is_hashed: true })
@@ -318,7 +329,9 @@ impl Source {
     }
 
     /// The error for a failure to write the temporary copy of the file.
-    pub(crate) fn spool_error(&self, cause: io::Error) -> SourceError {
+    /// The error for a temporary file that cannot be written.
+    #[must_use]
+    pub fn spool_error(&self, cause: io::Error) -> SourceError {
         SourceError::Spool { path: self.name.clone(), cause }
     }
 }

@@ -10,8 +10,8 @@ use std::sync::Mutex;
 use clap::{Args, ValueEnum};
 use m3_report::json_without_hidden;
 use m3_support::text::{counted, shortened};
-use m3_traces::{FORMATS, Format};
-use m3_trajectory::SourceError;
+use m3_traces::{FORMATS, Format, why_unknown};
+use m3_trajectory::{Source, SourceError};
 
 use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::hosting::{Signals, interrupted, nearest, runtime};
@@ -283,7 +283,7 @@ fn conclude(
     if !in_folders.is_empty() {
         printer.note(&format!("{} of no known format left out", counted(in_folders.len(), "file")));
     }
-    let unknown = named.iter().map(|(file, _)| (&file.file, "it has none of the formats of docs/import.md; `--from` can name one (m3's own trajectories need no import)"));
+    let unknown = named.iter().map(|(file, found)| (&file.file, unknown_reason(&found.path)));
     let failed = report.files.iter().filter_map(|file| Some((&file.file, file.error.as_deref()?)));
     let failed: Vec<(&String, &str)> = failed.chain(unknown).collect();
     for (file, why) in failed.iter().take(TOLD) {
@@ -304,6 +304,14 @@ fn conclude(
 }
 
 /// Tells what was written into a file.
+/// Why no format recognizes a file.
+fn unknown_reason(path: &Path) -> &'static str {
+    let reason = Source::open(path).and_then(|source| why_unknown(&source)).ok().flatten();
+    reason.unwrap_or(
+        "it has none of the formats of docs/import.md; `--from` can name one (m3's own trajectories need no import)",
+    )
+}
+
 fn tell_written(what: FileContent, path: &Path, count: u64, report: &ImportReport, printer: Printer) {
     let number = |count: u64, noun: &str| counted(usize::try_from(count).unwrap_or(usize::MAX), noun);
     let place = if path == Path::new("-") {

@@ -66,7 +66,8 @@ fn read_cases(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         let cases = set.first(&CASES).map(Json::items).unwrap_or_default();
         cases.iter().try_for_each(|case| {
             let mut conversation = Conversation::default();
-            conversation.id = case.first(&["evalId", "eval_id"]).and_then(crate::fields::id);
+            conversation.id =
+                case.first(&["evalId", "eval_id", "caseId", "case_id"]).and_then(crate::fields::id);
             for invocation in case.list("conversation") {
                 self::invocation(&mut conversation, invocation);
             }
@@ -87,6 +88,12 @@ fn invocation(conversation: &mut Conversation, invocation: &Json) {
             }
         }
         flat(conversation, data);
+    }
+    // Other programs write contents in place of the lists.
+    let keys = ["intermediateData", "intermediate_data", "agentContent", "agent_content"];
+    let mut contents = keys.iter().filter_map(|key| invocation.member(key));
+    if let Some(content) = contents.find(|content| content.has("parts")) {
+        gemini::content(conversation, content);
     }
     conversation.end_reply();
     let answer = invocation.first(&["finalResponse", "final_response"]).map(gemini::text_of);

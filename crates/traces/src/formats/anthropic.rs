@@ -38,11 +38,10 @@ pub(super) const MESSAGES: Format = Format {
         head.any_message(|message| {
             message.has("role")
                 && message.list("content").iter().any(|block| {
-                    block.text("type").is_some_and(|kind| {
-                        matches!(
-                            kind,
-                            "tool_use" | "tool_result" | "thinking" | "server_tool_use" | "mcp_tool_use"
-                        )
+                    block.text("type").is_some_and(|kind| match kind {
+                        "tool_use" | "server_tool_use" | "mcp_tool_use" => block.has("name"),
+                        "tool_result" => block.has("tool_use_id"),
+                        kind => kind == "thinking",
                     })
                 })
         })

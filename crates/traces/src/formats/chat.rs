@@ -1,12 +1,13 @@
 //! OpenAI's Chat Completions: lists of messages, requests, replies, logs and streams. Also messages for chat templates,
 //! whose arguments are objects.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use m3_trajectory::json::Json;
 
 use super::Format;
-use crate::arguments::{arguments, call_id, input, tool};
+use super::dialects::reply_beside;
+use crate::arguments::{arguments, call_id, input, is_broken, tool};
 use crate::content::{Content, string};
 use crate::conversation::{Conversation, Outcome};
 use crate::events::events;
@@ -45,19 +46,6 @@ pub(super) const MESSAGES: Format = Format {
     read,
 };
 
-/// Lists of messages without calls, which are the same in most dialects.
-pub(super) const TEXTS: Format = Format {
-    name: "messages",
-    title: "messages without calls",
-    recognizes: |head| {
-        head.any_message(|message| {
-            ["user", "assistant", "model"].iter().any(|role| message.says("role", role))
-                && message.first(&["content", "parts"]).is_some()
-        })
-    },
-    read,
-};
-
 fn is_reply(value: &Json) -> bool {
     value.text("object").is_some_and(|object| object.starts_with("chat.completion"))
         || value.list("choices").iter().any(|choice| choice.has("message") || choice.has("delta"))
@@ -88,6 +76,11 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
             }
             let mut conversation = Conversation::default();
             conversation.id = at.id(value.id("id"));
+            // Some logs keep the messages of the request beside the reply.
+            for message in value.list("messages") {
+                self::message(&mut conversation, message);
+            }
+            conversation.end_reply();
             reply(&mut conversation, value);
             sink.trace(at.line, conversation.finish())
         });
@@ -95,9 +88,11 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     input.conversations(sink, |sink, at, value| {
         let mut conversation = Conversation::default();
         conversation.model = value.text("model").map(str::to_owned);
-        for message in messages(value).unwrap_or_default() {
+        // A message may stand alone.
+        for message in messages(value).unwrap_or(std::slice::from_ref(value)) {
             self::message(&mut conversation, message);
         }
+        reply_beside(&mut conversation, value);
         restore(&mut conversation, value);
         conversation.id = at.id(value.id("id"));
         sink.trace(at.line, conversation.finish())
@@ -173,7 +168,8 @@ pub(super) fn message(conversation: &mut Conversation, message: &Json) {
 /// The message of a reply, which may have an id of its own.
 pub(super) fn reply_message(conversation: &mut Conversation, message: &Json, id: Option<&str>) {
     conversation.reply(id);
-    let text = message.first(&["content", "parts"]).map(Content::from_json).unwrap_or_default().text();
+    // Parts are pieces of one text: some stand between citations.
+    let text = message.first(&["content", "parts"]).map(Content::from_json).unwrap_or_default().joined_text();
     conversation.say(if text.is_empty() { message.text("refusal").unwrap_or_default() } else { &text });
     let legacy = message.member("function_call").into_iter();
     let calls = message.list("tool_calls").iter().map(call);
@@ -208,16 +204,70 @@ fn function(function: &Json) -> TracedCall {
 /// The pieces of a call in a stream.
 #[derive(Debug, Default)]
 struct Pieces {
+    index: Option<u64>,
     id: Option<String>,
     name: String,
-    arguments: String,
+    /// The text that the pieces make, or the object that one piece has.
+    arguments: Option<Json>,
     is_custom: bool,
+}
+
+impl Pieces {
+    /// Adds arguments: texts are joined, an object stands for the whole.
+    fn add(&mut self, arguments: &Json) {
+        match (&mut self.arguments, arguments) {
+            (Some(Json::String(before)), Json::String(more)) => before.push_str(more),
+            (Some(Json::Object(_)), Json::String(_)) => {}
+            (kept, _) => *kept = Some(arguments.clone()),
+        }
+    }
+
+    /// Whether a piece with this name, and no id, begins another call.
+    fn ends_before(&self, name: &str) -> bool {
+        if name.is_empty() || self.name.is_empty() {
+            return false;
+        }
+        match &self.arguments {
+            None => false,
+            Some(Json::String(text)) if text.is_empty() => false,
+            Some(Json::String(text)) => name != self.name || !is_broken(text),
+            Some(_) => true,
+        }
+    }
+}
+
+/// The call that a piece goes on with, or a new one. An id of its own begins a call, whatever the index is: many servers give
+/// all calls the same index, or none.
+fn pieces_of<'c>(
+    calls: &'c mut Vec<Pieces>,
+    id: Option<String>,
+    index: Option<u64>,
+    name: &str,
+) -> &'c mut Pieces {
+    let place = match &id {
+        Some(id) => calls.iter().position(|pieces| pieces.id.as_ref() == Some(id)).or_else(|| {
+            // The id may come after the first piece.
+            calls.iter().rposition(|pieces| pieces.id.is_none() && index.is_some() && pieces.index == index)
+        }),
+        None => {
+            let by_index = calls.iter().rposition(|pieces| index.is_some() && pieces.index == index);
+            let last = calls.len().checked_sub(1).filter(|_| index.is_none());
+            by_index.or(last).filter(|place| calls.get(*place).is_none_or(|pieces| !pieces.ends_before(name)))
+        }
+    };
+    let place = place.unwrap_or_else(|| {
+        calls.push(Pieces { index, ..Pieces::default() });
+        calls.len() - 1
+    });
+    let pieces = &mut calls[place];
+    pieces.id = pieces.id.take().or(id);
+    pieces
 }
 
 /// Streamed replies, put together; of several choices the first.
 fn stream(chunks: &[Json]) -> Conversation {
     let mut conversation = Conversation::default();
-    let mut calls: BTreeMap<u64, Pieces> = BTreeMap::new();
+    let mut calls: Vec<Pieces> = Vec::new();
     let mut others = BTreeSet::new();
     let (mut usage, mut before) = (Usage::default(), None);
     for chunk in chunks {
@@ -252,29 +302,31 @@ fn stream(chunks: &[Json]) -> Conversation {
 }
 
 /// A piece of a streamed reply.
-fn piece(conversation: &mut Conversation, calls: &mut BTreeMap<u64, Pieces>, delta: &Json) {
+fn piece(conversation: &mut Conversation, calls: &mut Vec<Pieces>, delta: &Json) {
     conversation.say(delta.text("content").or_else(|| delta.text("refusal")).unwrap_or_default());
     for piece in delta.list("tool_calls") {
-        let pieces = calls.entry(piece.count("index").unwrap_or_default()).or_default();
-        pieces.id = pieces.id.take().or_else(|| call_id(piece.member("id")));
         let (body, key) = match piece.member("custom") {
             Some(custom) => (Some(custom), "input"),
             None => (piece.member("function"), "arguments"),
         };
+        let name = body.and_then(|body| body.text("name")).unwrap_or_default();
+        let pieces = pieces_of(calls, call_id(piece.member("id")), piece.count("index"), name);
         pieces.is_custom |= key == "input";
-        pieces.name.push_str(body.and_then(|body| body.text("name")).unwrap_or_default());
-        pieces.arguments.push_str(body.and_then(|body| body.text(key)).unwrap_or_default());
+        // Some servers send the whole name with every piece.
+        if pieces.name != name {
+            pieces.name.push_str(name);
+        }
+        if let Some(arguments) = body.and_then(|body| body.member(key)) {
+            pieces.add(arguments);
+        }
     }
 }
 
 /// Adds the calls of a streamed reply.
-fn whole(conversation: &mut Conversation, calls: &mut BTreeMap<u64, Pieces>) {
-    for (_, pieces) in std::mem::take(calls) {
-        let arguments = if pieces.is_custom {
-            Some(input(&string(&pieces.arguments)))
-        } else {
-            arguments(Some(&string(&pieces.arguments)))
-        };
+fn whole(conversation: &mut Conversation, calls: &mut Vec<Pieces>) {
+    for pieces in std::mem::take(calls) {
+        let written = pieces.arguments.unwrap_or_else(|| string(""));
+        let arguments = if pieces.is_custom { Some(input(&written)) } else { arguments(Some(&written)) };
         let tool = tool(None, &pieces.name);
         conversation.call(TracedCall { id: pieces.id, tool, arguments, ..TracedCall::default() });
     }

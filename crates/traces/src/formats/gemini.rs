@@ -6,8 +6,9 @@ use super::Format;
 use crate::arguments::{call_id, or_empty, tool};
 use crate::content::{Content, Part, string};
 use crate::conversation::{Conversation, Outcome};
+use crate::events::events;
 use crate::fields::{Fields, members};
-use crate::head::messages;
+use crate::head::{Shape, messages};
 use crate::input::{Input, ReadError, Sink};
 use crate::logs::{Exchange, each_chain, is_exchange};
 use crate::trace::TracedCall;
@@ -19,6 +20,9 @@ pub(super) const REPLIES: Format = Format {
     title: "Gemini: replies and logs",
     recognizes: |head| {
         let is_reply = |value: &Json| value.has("candidates");
+        if head.shape == Shape::Events {
+            return head.values.iter().any(is_reply);
+        }
         head.any(|value| {
             is_reply(value) || is_exchange(value) && value.member("response").is_some_and(is_reply)
         })
@@ -48,11 +52,25 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     if input.head.any(is_exchange) {
         return each_chain(input, sink, |request| request.list("contents"), logged);
     }
-    if input.head.any(|value| value.has("candidates")) {
+    let is_stream = input.head.shape == Shape::Events;
+    if is_stream || input.head.any(|value| value.has("candidates")) {
         // Several are the pieces of streamed replies, which their ids tell apart.
+        let responses = match is_stream {
+            true => events(input, sink)?.into_iter().map(|event| event.data).collect(),
+            false => input.list(sink)?,
+        };
+        // Records of a batch have ids of their own.
+        if responses.iter().all(|response| response.has("id")) {
+            return responses.iter().try_for_each(|response| {
+                let mut conversation = Conversation::with_id(response.id("id"));
+                reply(&mut conversation, response);
+                conversation.usage.add(usage(response).unwrap_or_default());
+                sink.trace(None, conversation.finish())
+            });
+        }
         let mut conversation = Conversation::default();
         let (mut latest, mut before) = (Usage::default(), None);
-        for response in &input.list(sink)? {
+        for response in &responses {
             let id = response.first(&["responseId", "response_id"]).and_then(crate::fields::id);
             if before.is_some() && id.is_some() && id != before {
                 conversation.usage.add(std::mem::take(&mut latest));
@@ -148,6 +166,12 @@ pub(super) fn content(conversation: &mut Conversation, content: &Json) {
 /// One part of the model's reply.
 fn part(conversation: &mut Conversation, part: &Json) {
     if let Some(call) = part.first(&CALL) {
+        // A call that is streamed has its name in the first piece alone.
+        if !call.has("name")
+            && (call.has("partialArgs") || call.has("willContinue") || members(call).is_empty())
+        {
+            return go_on(conversation, call);
+        }
         conversation.call(TracedCall {
             id: call_id(call.member("id")),
             tool: tool(None, call.text("name").unwrap_or_default()),
@@ -188,6 +212,58 @@ fn part(conversation: &mut Conversation, part: &Json) {
     } else if !part.is("thought") {
         conversation.say(part.text("text").unwrap_or_default());
     }
+}
+
+/// Adds a piece of streamed arguments to the last call. Each part has its place as a JSON path: `$.city`, `$.days[0]`.
+fn go_on(conversation: &mut Conversation, piece: &Json) {
+    let parts = piece.list("partialArgs");
+    let Some(call) = conversation.last_calls_mut().last() else {
+        return conversation.note("a piece of arguments without its call is left out");
+    };
+    let arguments = call.arguments.get_or_insert_with(|| Json::Object(Vec::new()));
+    let is_written = parts.iter().all(|part| {
+        let value = part.first(&["stringValue", "numberValue", "boolValue"]).cloned().unwrap_or(Json::Null);
+        let place = part.text("jsonPath").and_then(|path| place(arguments, path));
+        place
+            .map(|place| match (place, value) {
+                (Json::String(before), Json::String(more)) => before.push_str(&more),
+                (place, value) => *place = value,
+            })
+            .is_some()
+    });
+    if !is_written {
+        conversation.note("a piece of arguments has a place that cannot be read, and is left out");
+    }
+}
+
+/// The place of a JSON path within arguments, made if it is not there; `None` for a path that is more than names and indexes.
+fn place<'j>(arguments: &'j mut Json, path: &str) -> Option<&'j mut Json> {
+    let path =
+        path.strip_prefix('$')?.replace("['", ".").replace("']", "").replace('[', ".").replace(']', "");
+    path.split('.').skip(1).try_fold(arguments, |at, name| match name.parse::<usize>() {
+        Ok(index) => {
+            if !matches!(at, Json::Array(_)) {
+                *at = Json::Array(Vec::new());
+            }
+            let Json::Array(items) = at else { return None };
+            if index == items.len() {
+                items.push(Json::Null);
+            }
+            items.get_mut(index)
+        }
+        Err(_) => {
+            if !matches!(at, Json::Object(_)) {
+                *at = Json::Object(Vec::new());
+            }
+            let Json::Object(members) = at else { return None };
+            let known = members.iter().position(|(key, _)| key == name);
+            let index = known.unwrap_or(members.len());
+            if known.is_none() {
+                members.push((name.to_owned(), Json::Null));
+            }
+            members.get_mut(index).map(|(_, value)| value)
+        }
+    })
 }
 
 /// A result of a call before. A tool that goes on sends several responses: the last one counts.

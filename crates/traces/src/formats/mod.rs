@@ -8,6 +8,7 @@ mod atif;
 mod chat;
 mod claude_code;
 mod codex;
+mod dialects;
 mod gemini;
 mod inspect;
 mod langchain;
@@ -21,6 +22,8 @@ mod responses;
 mod spans;
 mod training;
 mod vercel;
+
+pub(crate) use dialects::TEXTS;
 
 use crate::head::Head;
 use crate::input::{Input, ReadError, Sink};
@@ -77,14 +80,15 @@ pub const FORMATS: &[Format] = &[
     training::XLAM,
     training::BFCL,
     training::GLAIVE,
+    // Its calls and results are sure signs, whatever parts its texts have.
+    chat::MESSAGES,
     responses::ITEMS,
     gemini::CONTENTS,
     spans::MESSAGES,
     vercel::UI_MESSAGES,
     vercel::MESSAGES,
     anthropic::MESSAGES,
-    chat::MESSAGES,
-    chat::TEXTS,
+    dialects::MESSAGES,
     // Messages are better than the text that was rendered from them.
     training::RENDERED,
 ];

@@ -184,7 +184,11 @@ fn content(message: &Json, notes: &mut Notes) -> Option<Content> {
 /// A tool that was run.
 fn ran(span: &Span, notes: &mut Notes) -> ToolRun {
     let attributes = &span.attributes;
-    let name = attributes.text("tool.name").filter(|name| !name.is_empty()).unwrap_or(&span.name);
+    // The Agents SDK names the span of the call `transfer_to_weather_agent` so.
+    let handed =
+        span.name.strip_prefix("handoff to ").map(|agent| format!("transfer_to_{}", agent.replace(' ', "_")));
+    let own = attributes.text("tool.name").filter(|name| !name.is_empty());
+    let name = own.or(handed.as_deref()).unwrap_or(&span.name);
     let mut ran = ToolRun {
         call: TracedCall {
             id: attributes.first(&["tool.id", "tool_call.id"]).and_then(|id| call_id(Some(id))),

@@ -3,7 +3,7 @@
 use m3_trajectory::json::{Json, parse};
 
 use super::cut;
-use super::otel_messages::{choices, event_turn, message, turns};
+use super::otel_messages::{blocks, choices, event_turn, message, turns};
 use super::roles::{Agent, AssistantMessage, Reply, Role, ToolRun, Turn};
 use crate::arguments::{tool, unwrapped};
 use crate::content::{Content, result_of};
@@ -51,9 +51,21 @@ fn is_reply(span: &Span) -> bool {
         })
 }
 
+/// The attributes of a span, then those of its events with messages, the last first: some programs write an event for the
+/// request and one for the reply.
+fn sources(span: &Span) -> impl Iterator<Item = &Attributes> {
+    let details = span.events.iter().rev().filter(|event| event.name == DETAILS);
+    std::iter::once(&span.attributes).chain(details.map(|event| &event.attributes))
+}
+
+/// The messages that an attribute of these sources holds.
+fn messages_of(span: &Span, key: &str, notes: &mut Notes) -> Option<Vec<Turn>> {
+    let value = sources(span).find_map(|source| cut::value(source.get(key), notes))?;
+    Some(turns(&value, notes))
+}
+
 fn reply(span: &Span, notes: &mut Notes) -> Reply {
-    let details = span.events.iter().rev().find(|event| event.name == DETAILS).map(|event| &event.attributes);
-    let sources = || std::iter::once(&span.attributes).chain(details);
+    let sources = || sources(span);
     let mut outputs: Vec<AssistantMessage> = Vec::new();
     let mut input = None;
     for source in sources() {
@@ -208,14 +220,15 @@ fn ran(span: &Span, notes: &mut Notes) -> ToolRun {
     {
         result = Some(result_of(&value));
     }
+    let (written, returned) = told_by_events(span, notes);
     let is_error = span.is_failed() || attributes.text("error.type").is_some_and(|kind| !kind.is_empty());
     let server = ["mcp.server.name", "fastmcp.server.name"].iter().find_map(|key| attributes.id(key));
     ToolRun {
         call: TracedCall {
             id: attributes.id("gen_ai.tool.call.id"),
             tool: tool(None, name),
-            arguments: arguments(attributes.get("gen_ai.tool.call.arguments"), notes),
-            result,
+            arguments: arguments(attributes.get("gen_ai.tool.call.arguments"), notes).or(written),
+            result: result.or(returned),
             is_error,
             // `_OTHER` is the conventions' word for an unknown kind.
             error_type: is_error.then(|| span.error_type()).flatten().filter(|kind| kind != "_OTHER"),
@@ -227,6 +240,37 @@ fn ran(span: &Span, notes: &mut Notes) -> ToolRun {
         is_second: false,
         message: span.error_message().map(str::to_owned),
     }
+}
+
+/// The arguments and the result of a tool in events, where programs do not write them as attributes of the span.
+fn told_by_events(span: &Span, notes: &mut Notes) -> (Option<Json>, Option<Json>) {
+    let turns = ["gen_ai.input.messages", "gen_ai.output.messages"]
+        .into_iter()
+        .filter_map(|key| messages_of(span, key, notes))
+        .flatten()
+        .collect::<Vec<_>>();
+    let call = turns.iter().find_map(|turn| match turn {
+        Turn::Assistant(parts) => super::roles::calls(parts).next(),
+        _ => None,
+    });
+    let outcome = turns.iter().find_map(|turn| match turn {
+        Turn::Result(outcome) => outcome.result.clone(),
+        _ => None,
+    });
+    let of_event = |name: &str, key: &str| {
+        let event = span.events.iter().find(|event| event.name == name)?;
+        body(event).member(key).cloned()
+    };
+    let written = call.and_then(|call| call.arguments.clone());
+    let written = written.or_else(|| arguments(of_event("gen_ai.tool.message", "content").as_ref(), notes));
+    let returned = outcome.or_else(|| {
+        let message = of_event("gen_ai.choice", "message")?;
+        Some(
+            blocks(&message)
+                .map_or_else(|| result_of(&message), |list| Content::from_json(&Json::Array(list)).to_json()),
+        )
+    });
+    (written, returned)
 }
 
 /// Whether the AI SDK wrote a span: it writes results as JSON, so a text is in quotes.
@@ -244,15 +288,14 @@ fn agent(span: &Span, notes: &mut Notes) -> Agent {
     let mut all = cut::value(attributes.get("pydantic_ai.all_messages"), notes)
         .map(|value| turns(&value, notes))
         .unwrap_or_default();
-    let user_content =
-        cut::value(attributes.get("gen_ai.input.messages"), notes).map(|value| turns(&value, notes));
+    let user_content = messages_of(span, "gen_ai.input.messages", notes)
+        .or_else(|| Some(of_events(&span.events, notes).0).filter(|turns| !turns.is_empty()));
     let question = user_content.iter().flatten().chain(&all).find_map(|turn| match turn {
         Turn::User(content) => Some(content.clone()),
         _ => None,
     });
     if all.is_empty() {
-        let outputs =
-            cut::value(attributes.get("gen_ai.output.messages"), notes).map(|value| turns(&value, notes));
+        let outputs = messages_of(span, "gen_ai.output.messages", notes);
         all = user_content.into_iter().chain(outputs).flatten().collect();
     }
     let answer = attributes.get("final_result").map(|answer| match answer {

@@ -5,9 +5,10 @@ use m3_trajectory::json::{Json, parse};
 use super::cut;
 use super::roles::{AssistantMessage, MessagePart, Turn};
 use crate::arguments::{call_id, tool, unwrapped};
+use crate::call_shapes::{self, Shape, shape_of_member};
 use crate::content::{Content, of_text_or_parts, result_of};
 use crate::conversation::{Conversation, Outcome};
-use crate::fields::Fields;
+use crate::fields::{Fields, members};
 use crate::formats::Format;
 use crate::trace::{Notes, TracedCall};
 
@@ -190,8 +191,12 @@ fn without_type(value: &Json) -> Json {
 /// A message as in Chat Completions. A result names its call by `tool_call_id`, or `id` in events.
 pub(super) fn event_turn(body: &Json, role: &str, notes: &mut Notes) -> Vec<Turn> {
     let role = body.text("role").unwrap_or(role);
+    let content = if matches!(body, Json::Object(_)) { body.member("content") } else { Some(body) };
+    if let Some(list) = content.and_then(blocks) {
+        return block_turns(&list, role, body);
+    }
     match role {
-        "user" | "human" => vec![Turn::User(body.member("content").map(user_content).unwrap_or_default())],
+        "user" | "human" => vec![Turn::User(content.map(user_content).unwrap_or_default())],
         "tool" | "function" => {
             let result = cut::result(body.member("content"), notes);
             let result = match body.member("content") {
@@ -207,7 +212,7 @@ pub(super) fn event_turn(body: &Json, role: &str, notes: &mut Notes) -> Vec<Turn
             vec![Turn::Result(outcome)]
         }
         "assistant" | "model" | "ai" => {
-            let text = body.member("content").map(user_content).unwrap_or_default().text();
+            let text = content.map(user_content).unwrap_or_default().text();
             let mut assistant: AssistantMessage = Vec::new();
             if !text.is_empty() {
                 assistant.push(MessagePart::Text(text));
@@ -219,6 +224,53 @@ pub(super) fn event_turn(body: &Json, role: &str, notes: &mut Notes) -> Vec<Turn
         }
         _ => Vec::new(),
     }
+}
+
+/// The blocks of a content, or of its JSON, that have no types: their members say what they are, as in Bedrock's Converse.
+pub(super) fn blocks(content: &Json) -> Option<Vec<Json>> {
+    let list = match content {
+        Json::Array(list) => list.clone(),
+        Json::String(text) if text.trim_start().starts_with('[') => match parse(text.as_bytes()) {
+            Ok((Json::Array(list), _)) => list,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let is_block = |block: &Json| {
+        let is_known = |(key, _): &(String, Json)| key == "text" || shape_of_member(key).is_some();
+        !block.has("type") && members(block).iter().any(is_known)
+    };
+    (!list.is_empty() && list.iter().all(is_block)).then_some(list)
+}
+
+/// The turns of such blocks. `body` may name the call that a result is of.
+fn block_turns(list: &[Json], role: &str, body: &Json) -> Vec<Turn> {
+    let (mut turns, mut assistant, mut own) = (Vec::new(), AssistantMessage::new(), Content::default());
+    for block in list {
+        let shape = members(block).iter().find_map(|(key, inner)| Some((shape_of_member(key)?, inner)));
+        match shape {
+            Some((Shape::Call, inner)) => {
+                assistant.extend(call_shapes::call(inner).map(|(call, _)| MessagePart::Call(call)));
+            }
+            Some((Shape::Outcome, _)) => turns.push(Turn::Result(call_shapes::outcome(block))),
+            None => own.add(block),
+        }
+    }
+    match role {
+        "user" | "human" if !own.is_empty() => turns.push(Turn::User(own)),
+        "assistant" | "model" | "ai" => {
+            let text = own.joined_text();
+            if !text.is_empty() {
+                assistant.insert(0, MessagePart::Text(text));
+            }
+            turns.extend((!assistant.is_empty()).then_some(Turn::Assistant(assistant)));
+        }
+        "tool" | "function" if !own.is_empty() => {
+            turns.push(Turn::Result(Outcome::new(call_id(body.first(&["tool_call_id", "id"])), &own)));
+        }
+        _ => {}
+    }
+    turns
 }
 
 /// A call as in Chat Completions, or with its members flat.

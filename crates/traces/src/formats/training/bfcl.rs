@@ -5,6 +5,8 @@ use m3_trajectory::json::Json;
 use super::super::Format;
 use super::bfcl_task::{TaskFacts, question};
 use super::calls;
+use super::types::Types;
+use super::written::tagged;
 use crate::arguments::{arguments, tool};
 use crate::content::Content;
 use crate::conversation::Conversation;
@@ -45,9 +47,24 @@ fn is_result(value: &Json) -> bool {
             let is_told = !list.is_empty() || value.has("input_token_count");
             is_told && list.iter().all(|item| is_call(item) || matches!(item, Json::Array(_)))
         }
-        Some(Json::String(text)) => value.has("input_token_count") || calls::calls(text).is_some(),
+        Some(Json::String(text)) => {
+            value.has("input_token_count") || is_own_id(value) || calls::calls(text).is_some()
+        }
         _ => false,
     }
+}
+
+/// Whether a record has nothing but what BFCL's files have, and an id such as `simple_python_12`, so that a text without
+/// calls, which a model may answer, is a result too.
+fn is_own_id(value: &Json) -> bool {
+    let is_own = |key: &str| {
+        matches!(key, "id" | "result" | "inference_log" | "reasoning_content" | "traceback" | "latency")
+            || key.ends_with("_token_count")
+    };
+    let number = value.text("id").and_then(|id| id.split_once('_')).map(|(_, rest)| rest);
+    let has_number = number
+        .is_some_and(|rest| rest.rsplit('_').any(|part| part.starts_with(|it: char| it.is_ascii_digit())));
+    has_number && members(value).iter().all(|(key, _)| is_own(key))
 }
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
@@ -137,10 +154,7 @@ fn reply(conversation: &mut Conversation, reply: &Json) {
     conversation.end_reply();
     conversation.reply(None);
     match reply {
-        Json::String(text) => match calls::calls(text) {
-            Some(calls) => calls.into_iter().for_each(|call| add(conversation, call)),
-            None => conversation.say(text),
-        },
+        Json::String(text) => self::text(conversation, text),
         Json::Array(list) => {
             for item in list {
                 match item {
@@ -160,6 +174,32 @@ fn reply(conversation: &mut Conversation, reply: &Json) {
             add(conversation, TracedCall { tool: tool(None, name), arguments, ..TracedCall::default() });
         }),
         _ => conversation.note("a reply of an unknown kind is left out"),
+    }
+}
+
+/// A reply that is a text: calls in Python, alone or before a text, calls between tags, or the answer.
+fn text(conversation: &mut Conversation, text: &str) {
+    // Some files have their line feeds escaped twice.
+    let plain = if text.contains('\n') { text.to_owned() } else { text.replace("\\n", "\n") };
+    for (open, close) in [("<tool_call>", "</tool_call>"), ("<function_call>", "</function_call>")] {
+        if plain.contains(open) {
+            let (outside, blocks) = tagged(&plain, open, close);
+            conversation.say(outside.trim());
+            blocks.iter().for_each(|block| super::written::calls(conversation, block, &Types::default()));
+            return;
+        }
+    }
+    if let Some(calls) = calls::calls(text) {
+        return calls.into_iter().for_each(|call| add(conversation, call));
+    }
+    let (first, rest) = plain.trim_start().split_once('\n').unwrap_or((&plain, ""));
+    match calls::calls(first.trim()).filter(|calls| first.starts_with('[') && !calls.is_empty()) {
+        Some(calls) => {
+            calls.into_iter().for_each(|call| add(conversation, call));
+            conversation.say(rest.trim());
+            conversation.note("calls with a text after them are read; BFCL itself takes them for no calls");
+        }
+        None => conversation.say(text),
     }
 }
 

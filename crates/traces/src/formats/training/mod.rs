@@ -24,6 +24,11 @@ use crate::conversation::Conversation;
 use crate::fields::Fields;
 use crate::input::{At, Input, ReadError, Sink};
 
+/// The calls of a text that has each in `<tool_call>`, and the text.
+pub(super) fn tagged_reply(conversation: &mut Conversation, text: &str) {
+    written::reply(conversation, text, &types::Types::default());
+}
+
 /// Reads records (items of a list, lines or the document) with `each`, which returns false for another layout.
 fn records(
     input: &Input<'_>,

@@ -25,7 +25,8 @@ pub(in super::super) const UI_MESSAGES: Format = Format {
 fn is_message(message: &Json) -> bool {
     let is_part =
         |part: &Json| part.says("type", "step-start") || part.has("toolInvocation") || is_tool(part);
-    message.list("parts").iter().any(is_part)
+    // opencode keeps the role elsewhere.
+    message.has("role") && message.list("parts").iter().any(is_part)
         || message.list("toolInvocations").iter().any(|it| it.has("toolName"))
 }
 

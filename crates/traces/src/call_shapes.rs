@@ -1,0 +1,287 @@
+//! Calls and results as any dialect writes them, found by the names of members and types: `toolUse`, `tool_call`,
+//! `toolRequest`. Names are compared without case and punctuation.
+
+use std::collections::BTreeMap;
+
+use m3_trajectory::json::{Json, parse};
+
+use crate::arguments::{arguments, call_id, tool};
+use crate::content::result_of;
+use crate::conversation::Outcome;
+use crate::fields::{Fields, members};
+use crate::trace::TracedCall;
+
+/// Members that hold a call or a list of calls, and types of parts that are calls.
+const CALLS: &[&str] = &[
+    "functioncall",
+    "functioncalls",
+    "mcptooluse",
+    "servertooluse",
+    "toolcall",
+    "toolcalls",
+    "toolinvocation",
+    "toolinvocations",
+    "toolrequest",
+    "toolrequests",
+    "tooluse",
+    "tooluses",
+];
+
+/// Types of parts that are calls, beside those of [`CALLS`].
+const CALL_TYPES: &[&str] = &["dynamictool", "tool"];
+
+/// Members that hold a result or a list of results, and types of parts that are results.
+const RESULTS: &[&str] = &[
+    "functioncalloutput",
+    "functioncallresult",
+    "functionresponse",
+    "functionresult",
+    "mcptoolresult",
+    "toolcalloutput",
+    "toolcallresult",
+    "toolcallresults",
+    "toolresponse",
+    "toolresponses",
+    "toolresult",
+    "toolresults",
+    "toolreturn",
+];
+
+/// Members with the name of the called tool.
+const NAMES: &[&str] = &["name", "toolname", "functionname", "tool", "function", "action"];
+
+/// Members with the arguments.
+const ARGUMENTS: &[&str] = &[
+    "arguments",
+    "args",
+    "input",
+    "parameters",
+    "params",
+    "kwargs",
+    "toolinput",
+    "toolargs",
+    "toolarguments",
+];
+
+/// Members that a call, or the value of a result, stands in.
+const WRAPPERS: &[&str] = &["function", "custom", "call", "value", "state", "origin"];
+
+/// Members with the id that a result and its call have in common, the surest first.
+const IDS: &[&str] = &["toolcallid", "tooluseid", "callid", "functioncallid", "id"];
+
+/// Members with what a call returned.
+const RETURNED: &[&str] = &["result", "output", "content", "response", "returnvalue", "value", "text"];
+
+/// The deepest wrapper that is looked into.
+const DEPTH: usize = 4;
+
+/// A name without case and punctuation: `tool_calls`, `toolCalls` and `tool-calls` are the same.
+fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
+/// The first member with one of these plain names, in their order; null counts as missing.
+fn pick<'j>(value: &'j Json, names: &[&str]) -> Option<&'j Json> {
+    let with_name = |name: &&str| {
+        let mut all = members(value).iter();
+        all.find(|(key, value)| *value != Json::Null && plain(key) == **name).map(|(_, value)| value)
+    };
+    names.iter().find_map(with_name)
+}
+
+/// A member, or a type of a part, that says what it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// A call, or several.
+    Call,
+    /// A result, or several.
+    Outcome,
+}
+
+/// Tells a member by its name.
+pub(crate) fn shape_of_member(key: &str) -> Option<Shape> {
+    let key = plain(key);
+    match () {
+        () if CALLS.contains(&&*key) => Some(Shape::Call),
+        () if RESULTS.contains(&&*key) => Some(Shape::Outcome),
+        () => None,
+    }
+}
+
+/// Tells a part by its type.
+pub(crate) fn shape_of_type(kind: &str) -> Option<Shape> {
+    let is_call = CALL_TYPES.contains(&&*plain(kind));
+    shape_of_member(kind).or_else(|| is_call.then_some(Shape::Call))
+}
+
+/// The objects in a member: itself, the items of a list, or what a text of JSON holds.
+pub(crate) fn objects(value: &Json) -> Vec<Json> {
+    match value {
+        Json::Object(_) => vec![value.clone()],
+        Json::Array(items) => items.iter().filter(|item| matches!(item, Json::Object(_))).cloned().collect(),
+        Json::String(text) if text.trim_start().starts_with(['{', '[']) => match parse(text.as_bytes()) {
+            Ok((Json::String(_), _)) | Err(_) => Vec::new(),
+            Ok((inner, _)) => objects(&inner),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// The call in a value, and its result if that stands beside the call; `None` if it names no tool.
+pub(crate) fn call(value: &Json) -> Option<(TracedCall, Option<Outcome>)> {
+    call_within(value, None, 0)
+}
+
+fn call_within(value: &Json, outer: Option<String>, depth: usize) -> Option<(TracedCall, Option<Outcome>)> {
+    if depth > DEPTH {
+        return None;
+    }
+    let id = call_id(pick(value, IDS)).or(outer);
+    let name = NAMES.iter().find_map(|name| pick(value, &[*name])?.as_str().filter(|name| !name.is_empty()));
+    let Some(name) = name else {
+        let is_wrapper =
+            |key: &str| WRAPPERS.contains(&&*plain(key)) || shape_of_member(key) == Some(Shape::Call);
+        let mut inner =
+            members(value).iter().filter(|(key, inner)| is_wrapper(key) && matches!(inner, Json::Object(_)));
+        return inner.find_map(|(_, inner)| call_within(inner, id.clone(), depth + 1));
+    };
+    let state = pick(value, &["state"]).filter(|state| matches!(state, Json::Object(_)));
+    let holder = if pick(value, ARGUMENTS).is_some() { value } else { state.unwrap_or(value) };
+    let call = TracedCall {
+        id,
+        tool: tool(None, name),
+        arguments: arguments(pick(holder, ARGUMENTS)),
+        ..TracedCall::default()
+    };
+    let returned = ["result", "output", "error"];
+    let outcome =
+        [state.unwrap_or(value), value].into_iter().find(|holder| pick(holder, &returned).is_some());
+    let outcome = outcome.map(|holder| Outcome { id: call.id.clone(), ..self::outcome(holder) });
+    Some((call, outcome))
+}
+
+/// The result in a value: of a message, a part, or a member that is named like one.
+pub(crate) fn outcome(value: &Json) -> Outcome {
+    outcome_within(value, 0)
+}
+
+fn outcome_within(value: &Json, depth: usize) -> Outcome {
+    let inner = members(value).iter().find(|(key, inner)| {
+        depth < DEPTH && shape_of_member(key) == Some(Shape::Outcome) && matches!(inner, Json::Object(_))
+    });
+    let origin = pick(value, &["origin", "call", "toolcall"]).unwrap_or(&Json::Null);
+    let id = call_id(pick(value, IDS)).or_else(|| call_id(pick(origin, IDS)));
+    let name = ["toolname", "name", "functionname"];
+    let tool_name = pick(value, &name).or_else(|| pick(origin, &name)).and_then(Json::as_str);
+    let mut read = match inner {
+        Some((_, inner)) => outcome_within(inner, depth + 1),
+        None => Outcome { result: returned(value), ..Outcome::default() },
+    };
+    read.is_error |= has_failed(value);
+    read.id = id.or(read.id);
+    read.tool = tool_name.map(|name| tool(None, name)).or(read.tool);
+    read
+}
+
+/// What came back. A failure may be told in place of a result.
+fn returned(value: &Json) -> Option<Json> {
+    let is_told = |error: &&Json| matches!(error, Json::String(_) | Json::Object(_));
+    let found = pick(value, RETURNED).or_else(|| pick(value, &["error"]).filter(is_told))?;
+    // `{"status": "success", "value": ..}`, `{"content": ..}`.
+    let wrapped = pick(found, &["value", "content"]).filter(|_| found.has("status"));
+    Some(result_of(wrapped.unwrap_or(found)))
+}
+
+/// Whether a result says that the call failed.
+fn has_failed(value: &Json) -> bool {
+    let is_true = pick(value, &["iserror"]) == Some(&Json::Bool(true));
+    let error = pick(value, &["error"]);
+    let is_told = match error {
+        Some(Json::Bool(is_error)) => *is_error,
+        Some(Json::String(text)) => !text.is_empty(),
+        Some(Json::Object(_)) => true,
+        _ => false,
+    };
+    let status = pick(value, &["status"]).and_then(Json::as_str).map(plain);
+    is_true || is_told || status.is_some_and(|status| matches!(&*status, "error" | "failed" | "failure"))
+}
+
+/// The deepest member in which names are looked for.
+const DEEPEST: usize = 64;
+
+/// The members and types within a value that are named like calls or results and hold something, with how often.
+pub(crate) fn named_like_calls(value: &Json) -> BTreeMap<String, u64> {
+    let mut names = BTreeMap::new();
+    count_named_like_calls(value, &mut names);
+    names
+}
+
+/// Adds the names within a value to those of others.
+pub(crate) fn count_named_like_calls(value: &Json, names: &mut BTreeMap<String, u64>) {
+    count(value, 0, names);
+}
+
+fn count(value: &Json, depth: usize, names: &mut BTreeMap<String, u64>) {
+    if depth > DEEPEST {
+        return;
+    }
+    if let Json::Array(items) = value {
+        return items.iter().for_each(|item| count(item, depth + 1, names));
+    }
+    let mut add = |name: &str| *names.entry(name.to_owned()).or_default() += 1;
+    if let Some(kind) = value.text("type").filter(|kind| shape_of_member(kind).is_some()) {
+        add(kind);
+    }
+    for (key, inner) in members(value) {
+        if shape_of_member(key).is_some() && !objects(inner).is_empty() {
+            add(key);
+        }
+    }
+    members(value).iter().for_each(|(_, inner)| count(inner, depth + 1, names));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> Json {
+        parse(text.as_bytes()).unwrap().0
+    }
+
+    #[test]
+    fn calls_of_any_dialect_have_a_name_an_id_and_arguments() {
+        for text in [
+            r#"{"toolUseId": "1", "name": "f", "input": {"a": 2}}"#,
+            r#"{"id": "1", "toolCall": {"status": "success", "value": {"name": "f", "arguments": {"a": 2}}}}"#,
+            r#"{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{\"a\": 2}"}}"#,
+            r#"{"type": "tool", "callID": "1", "tool": "f", "state": {"input": {"a": 2}}}"#,
+            r#"{"tool_name": "f", "args": {"a": 2}, "id": "1"}"#,
+        ] {
+            let (call, outcome) = call(&json(text)).unwrap();
+            let arguments =
+                call.arguments.map(|arguments| arguments.to_text(m3_trajectory::json::Keys::AsRead));
+            assert_eq!((call.id.as_deref(), call.tool.as_str()), (Some("1"), "f"), "{text}");
+            assert_eq!((arguments.as_deref(), outcome.is_none()), (Some(r#"{"a":2}"#), true), "{text}");
+        }
+        assert!(call(&json(r#"{"id": "1", "arguments": {}}"#)).is_none());
+        // What is not in the file is not made up.
+        assert_eq!(call(&json(r#"{"name": "f"}"#)).unwrap().0.arguments, None);
+        let deep = format!("{}{{}}{}", r#"{"call": "#.repeat(100), "}".repeat(100));
+        assert!(call(&json(&deep)).is_none());
+    }
+
+    #[test]
+    fn results_of_any_dialect_have_an_id_a_value_and_a_mark_of_failure() {
+        for (text, is_error) in [
+            (r#"{"toolUseId": "1", "status": "success", "content": [{"text": "r"}]}"#, false),
+            (r#"{"id": "1", "toolResult": {"status": "error", "value": "r"}}"#, true),
+            (r#"{"tool_call_result": {"result": "r", "error": true, "origin": {"id": "1"}}}"#, true),
+            (r#"{"role": "tool", "tool_call_id": "1", "content": "r"}"#, false),
+            (r#"{"call_id": "1", "error": "r"}"#, true),
+        ] {
+            let outcome = outcome(&json(text));
+            assert_eq!((outcome.id.as_deref(), outcome.is_error), (Some("1"), is_error), "{text}");
+            assert!(outcome.result.is_some_and(|result| result.to_plain_text().contains('r')), "{text}");
+        }
+    }
+}

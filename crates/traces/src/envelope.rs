@@ -1,0 +1,177 @@
+//! Records whose trace stands in a member: `{"custom_id": .., "response": {"body": ..}}`, `{"data": [..]}`. Only files that
+//! no format recognizes as they are are looked into.
+
+use std::collections::VecDeque;
+use std::io::{BufWriter, Write as _};
+
+use m3_trajectory::json::{Json, Keys};
+
+use crate::call_shapes::named_like_calls;
+use crate::fields::{Fields, id, members};
+use crate::formats::{FORMATS, Format, TEXTS};
+use crate::head::{Head, Shape};
+use crate::input::{Input, ReadError, Sink};
+use crate::trace::Trace;
+
+/// Members that hold the trace of a record, or a list of records. Others may hold a part of it alone: a step, a span.
+const HOLDERS: [&str; 29] = [
+    "body",
+    "chat",
+    "completion",
+    "completions",
+    "conversation",
+    "conversations",
+    "data",
+    "entries",
+    "item",
+    "items",
+    "message",
+    "output",
+    "payload",
+    "record",
+    "records",
+    "response",
+    "responses",
+    "result",
+    "results",
+    "rows",
+    "sample",
+    "samples",
+    "session",
+    "sessions",
+    "simulations",
+    "trace",
+    "outputs",
+    "spans",
+    "user_input",
+];
+
+/// The deepest member that is looked into.
+const DEPTH: usize = 3;
+
+/// Members with the id that the program gave to a record; it is surer than one within the trace.
+const IDS: [&str; 2] = ["custom_id", "key"];
+
+/// Where the trace of each record stands.
+#[derive(Debug, Clone)]
+pub(crate) struct Envelope {
+    /// The names of the members on the way to it.
+    path: Vec<String>,
+}
+
+impl Envelope {
+    /// The envelope of a file and the format within, the outermost member first.
+    pub(crate) fn find(head: &Head) -> Option<(Self, &'static Format)> {
+        let first = head.records().find(|record| matches!(record, Json::Object(_)))?;
+        if !head.is_json() || first.text("schema").is_some_and(|schema| schema.starts_with("m3.")) {
+            return None;
+        }
+        let mut queue = VecDeque::from([(Vec::new(), first)]);
+        while let Some((path, value)) = queue.pop_front() {
+            for (key, inner) in members(value) {
+                let has_objects = match inner {
+                    Json::Object(_) => true,
+                    Json::Array(items) => items.iter().any(|item| matches!(item, Json::Object(_))),
+                    _ => false,
+                };
+                if !has_objects || !HOLDERS.contains(&key.as_str()) {
+                    continue;
+                }
+                let path: Vec<String> = path.iter().chain([key]).cloned().collect();
+                let envelope = Self { path };
+                if let Some(format) = envelope.format(head) {
+                    return Some((envelope, format));
+                }
+                if envelope.path.len() < DEPTH {
+                    queue.push_back((envelope.path, inner));
+                }
+            }
+        }
+        None
+    }
+
+    /// The format of what the records have at this place. Texts alone are no sign: many files hold prompts.
+    fn format(&self, head: &Head) -> Option<&'static Format> {
+        let values: Vec<Json> = head.records().filter_map(|record| self.inner(record)).cloned().collect();
+        let shape = if values.len() == 1 { Shape::Document } else { Shape::Lines };
+        let inner = Head { shape, values, text: String::new(), is_whole: head.is_whole };
+        let format = FORMATS.iter().find(|format| (format.recognizes)(&inner))?;
+        let is_sure =
+            format.name != TEXTS || inner.values.iter().any(|value| !named_like_calls(value).is_empty());
+        is_sure.then_some(format)
+    }
+
+    fn inner<'j>(&self, record: &'j Json) -> Option<&'j Json> {
+        self.path.iter().try_fold(record, |value, key| value.member(key))
+    }
+
+    /// Reads what stands in the records, in a temporary file, by its own format.
+    pub(crate) fn read(&self, input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+        let source = input.source;
+        let failed = |cause| ReadError::from(source.spool_error(cause));
+        let mut file = BufWriter::new(source.temporary_file()?);
+        let mut records = 0;
+        let name = self.path.join(".");
+        input.values(sink, |sink, record| {
+            let items = match &record.value {
+                Json::Array(items) => items.as_slice(),
+                one => std::slice::from_ref(one),
+            };
+            for item in items {
+                let Some(inner) = self.inner(item) else {
+                    sink.warn(record.line, &format!("a record without `{name}` is left out"));
+                    continue;
+                };
+                let text = with_id(inner, item).to_text(Keys::AsRead);
+                writeln!(file, "{text}").map_err(failed)?;
+                records += 1;
+            }
+            Ok(())
+        })?;
+        let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
+        let source = source.converted_to(file)?;
+        let head = Head::read(&source)?;
+        let Some(format) = FORMATS.iter().find(|format| (format.recognizes)(&head)) else {
+            return Err(ReadError::refused(format!("its member `{name}` has none of the formats")));
+        };
+        let mut noting = NotingSink { sink, name: &name };
+        (format.read)(&Input { source: &source, head: &head }, &mut noting)
+    }
+}
+
+/// A trace with the id that its record has, if that is surer.
+fn with_id(inner: &Json, record: &Json) -> Json {
+    let Some(id) = IDS.iter().find_map(|key| record.member(key).and_then(id)) else { return inner.clone() };
+    let Json::Object(all) = inner else { return inner.clone() };
+    let others = all.iter().filter(|(key, _)| key != "id").cloned();
+    Json::Object([("id".to_owned(), Json::String(id))].into_iter().chain(others).collect())
+}
+
+/// Notes where each trace stood.
+struct NotingSink<'s> {
+    sink: &'s mut dyn Sink,
+    name: &'s str,
+}
+
+impl Sink for NotingSink<'_> {
+    fn trace(&mut self, line: Option<u64>, mut trace: Trace) -> Result<(), ReadError> {
+        trace.notes.add_named("read from the member", self.name, "of a record");
+        self.sink.trace(line, trace)
+    }
+
+    fn tool(&mut self, server: Option<&str>, tool: Json) {
+        self.sink.tool(server, tool);
+    }
+
+    fn warn(&mut self, line: Option<u64>, message: &str) {
+        self.sink.warn(line, message);
+    }
+
+    fn lost(&mut self, line: Option<u64>, message: &str) {
+        self.sink.lost(line, message);
+    }
+
+    fn progress(&mut self, done: u64, total: u64) -> Result<(), ReadError> {
+        self.sink.progress(done, total)
+    }
+}

@@ -1,0 +1,32 @@
+//! Says of a file that no format recognizes what it is, if its first bytes show it.
+
+use m3_trajectory::{Source, SourceError};
+
+/// Signs of files that have to be unpacked or converted first: where they stand, the bytes, and what to say.
+const SIGNS: [(usize, &[u8], &str); 9] = [
+    (0, b"PK\x03\x04", "it is a zip archive: unpack it first"),
+    (0, b"\x28\xb5\x2f\xfd", "it is compressed with zstd: unpack it first (`zstd -d FILE`)"),
+    (0, b"\xfd7zXZ\x00", "it is compressed with xz: unpack it first (`xz -d FILE`)"),
+    (0, b"BZh", "it is compressed with bzip2: unpack it first (`bzip2 -d FILE`)"),
+    (257, b"ustar", "it is a tar archive: unpack it first (`tar -xf FILE`)"),
+    (0, b"\xff\xfe", "it is UTF-16: write it as UTF-8 (`iconv -f UTF-16 -t UTF-8 FILE`)"),
+    (0, b"\xfe\xff", "it is UTF-16: write it as UTF-8 (`iconv -f UTF-16 -t UTF-8 FILE`)"),
+    (0, b"SQLite format 3\0", "it is a database of SQLite: export its rows as JSON first"),
+    (0, b"PAR1", "it is a Parquet file: write its rows as JSON Lines first"),
+];
+
+/// Why no format recognizes a file, if its first bytes show it.
+///
+/// # Errors
+/// [`SourceError`] if it cannot be read.
+pub fn why_unknown(source: &Source) -> Result<Option<&'static str>, SourceError> {
+    let start = source.start(64 << 10)?;
+    let sign = SIGNS.iter().find(|(at, sign, _)| start.get(*at..).is_some_and(|rest| rest.starts_with(sign)));
+    if let Some((_, _, reason)) = sign {
+        return Ok(Some(reason));
+    }
+    let mut lines =
+        start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+    let has_comma = lines.next().is_some_and(|line| line.starts_with(b"{") && line.ends_with(b"},"));
+    Ok(has_comma.then_some("its lines end in commas: remove them, or put the lines between brackets"))
+}
