@@ -12,19 +12,19 @@ use m3_trajectory::json::Json;
 
 use crate::import::MediaFolder;
 
-/// Where the media of a file of trajectories are.
+/// The folders that have the media of a file of trajectories.
 #[derive(Debug)]
 pub struct MediaFiles {
     /// The folder of the file, and that of the run.
     folders: Vec<Workspace>,
     /// The folders that tasks' images are looked for in.
     images: Vec<PathBuf>,
-    /// How many files were not there, or not what they should be.
+    /// The number of files that were missing, or not of the expected kind.
     missing: u64,
 }
 
 impl MediaFiles {
-    /// For a file of trajectories. Results name files of its folder, or of the run's, which nothing leads out of.
+    /// The media of a file of trajectories. Results may name files in its folder or in the run's, but none outside.
     #[must_use]
     pub fn beside(trajectories: &Path, images: Vec<PathBuf>) -> Self {
         let folder = trajectories.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
@@ -35,7 +35,7 @@ impl MediaFiles {
         Self { folders: folders.collect(), images, missing: 0 }
     }
 
-    /// How many files were not there, or were no media.
+    /// The number of files that were missing, or not of the expected kind.
     #[must_use]
     pub fn missing(&self) -> u64 {
         self.missing
@@ -48,7 +48,7 @@ impl MediaFiles {
         self.put_image(trajectory, &workspace);
     }
 
-    /// The data of a part's file.
+    /// Puts the data of a part's file in place of its name.
     fn put_into(&mut self, part: &mut Json, workspace: &str) {
         let is_resource = text(part, "type") == Some("resource");
         let Json::Object(members) = part else { return };
@@ -76,7 +76,7 @@ impl MediaFiles {
         }
     }
 
-    /// The data of the task's image, unless the trajectory holds what was shown.
+    /// Adds the data of the task's image, unless the trajectory holds the images that the model was shown.
     fn put_image(&mut self, trajectory: &mut Trajectory, workspace: &str) {
         let Some(image) = trajectory.image.clone().filter(|image| !image.contains("://")) else { return };
         let images = trajectory.extra.iter_mut().find(|(key, _)| key == "images");
@@ -106,7 +106,7 @@ impl MediaFiles {
         self.read(name, workspace, kind).map(|(bytes, media)| (encode(&bytes), media))
     }
 
-    /// A file of a trajectory's workspace, or of the folder.
+    /// Reads a file of a trajectory's workspace, or of the folder.
     pub(crate) fn read(&self, name: &str, workspace: &str, kind: Option<Kind>) -> Option<(Vec<u8>, Media)> {
         let in_workspace = format!("{workspace}/{name}");
         let names = [in_workspace.as_str(), name];
@@ -116,21 +116,21 @@ impl MediaFiles {
     }
 }
 
-/// Where a run worked on the task of this prediction, in the run's folder.
+/// The folder in which a run worked on the task of this prediction, relative to the run's folder.
 fn workspace_of(trajectory: &Trajectory) -> String {
     workspace(&trajectory.id, trajectory.repeat())
 }
 
-/// Where a run worked on a task, in the run's folder.
+/// The folder in which a run worked on a task, relative to the run's folder.
 pub(crate) fn workspace(id: &str, repeat: Option<u64>) -> String {
     let repeat = repeat.and_then(|repeat| u32::try_from(repeat).ok()).unwrap_or(1);
     format!("workspaces/{}", task_file_name(id, repeat))
 }
 
-/// Writes the data of all parts into files, for formats that have pictures only so.
+/// Writes the data of all parts into files, for formats that can hold pictures only as files.
 ///
 /// # Errors
-/// Why a file cannot be written.
+/// A message if a file cannot be written.
 pub fn put_out(trajectory: &mut Trajectory, folder: &MediaFolder) -> Result<(), String> {
     let mut failed = None;
     each_part(trajectory, &mut |part| {
@@ -149,7 +149,7 @@ fn bytes_of(path: &Path, kind: Option<Kind>) -> Option<(Vec<u8>, Media)> {
     is_it.then_some((bytes, media))
 }
 
-/// What kind of file a part of a result is.
+/// The kind of file that a part of a result is.
 pub(crate) fn kind_of(part: &[(String, Json)]) -> Kind {
     match part.iter().find(|(key, _)| key == "type").and_then(|(_, kind)| kind.as_str()) {
         Some("image") => Kind::Image,
@@ -158,7 +158,7 @@ pub(crate) fn kind_of(part: &[(String, Json)]) -> Kind {
     }
 }
 
-/// Calls `each` with every part of a result, and of what the model was shown at first.
+/// Calls `each` with every part of a result, and of the images that the model was shown first.
 fn each_part(trajectory: &mut Trajectory, each: &mut dyn FnMut(&mut Json)) {
     for call in trajectory.steps.iter_mut().flat_map(|step| &mut step.calls) {
         call.result.iter_mut().for_each(|result| each_part_of(result, each));
@@ -182,7 +182,7 @@ pub(crate) fn each_part_of(result: &mut Json, each: &mut dyn FnMut(&mut Json)) {
     }
 }
 
-/// The parts of a list: lists of other things, such as files, have items that look similar, but not all of these types.
+/// Calls `each` with the parts of a list, if every item has a type of parts: lists of files look similar.
 fn parts_of(list: &mut Json, each: &mut dyn FnMut(&mut Json)) {
     const TYPES: [&str; 6] = ["text", "image", "audio", "file", "resource", "resource_link"];
     if let Json::Array(parts) = list

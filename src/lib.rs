@@ -7,15 +7,15 @@
 //! | --- | --- |
 //! | [`m3_support`] | safe display of text, atomic writing of files, records without loss |
 //! | [`m3_trajectory`] | tasks, trajectories, their files, problems with their places |
-//! | [`m3_traces`] | what other programs write of their runs, as trajectories |
+//! | [`m3_traces`] | traces of other programs, as trajectories |
 //! | [`m3_embedding`] | sentence embeddings as a trait, a cache before it, cosines |
 //! | [`m3_encoder`] | the sentence encoder on ONNX Runtime, its files, its cache on disk |
 //! | [`m3_score`] | alignment, metrics, fidelity |
-//! | [`m3_suites`] | what other benchmarks would say of the same trajectories |
+//! | [`m3_suites`] | scores of the same trajectories by the rules of other benchmarks |
 //! | [`m3_stats`] | intervals, differences and ranks of models |
 //! | [`m3_figures`] | pictures of results as SVG and PNG |
 //! | [`m3_report`] | reports of scores; leaderboards; the audit |
-//! | [`m3_web`] | HTTP on this machine, and the page of whoever started m3 |
+//! | [`m3_web`] | HTTP on this machine, and a page for the person who started m3 |
 //! | [`m3_images`] | images of unknown origin, read within limits |
 //! | [`m3_mcp`] | tools of MCP servers: the host, and how our own are served |
 //! | [`m3_servers`] | our own MCP servers |

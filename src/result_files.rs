@@ -14,20 +14,20 @@ use crate::import::MediaFolder;
 /// The folder beside the trajectories.
 const FOLDER: &str = "results";
 
-/// Writes the files of results into a folder beside the trajectories, each named by what it holds, and counts results.
+/// Writes the files of results into a folder beside the trajectories, each named by its content, and counts results.
 pub(crate) struct ResultFiles {
-    /// Without it files stay in the results.
+    /// The folder; `None` if files stay in the results.
     folder: Option<MediaFolder>,
     /// The folder as people see it.
     shown: String,
     /// The size of all results as JSON, in bytes.
     bytes: usize,
-    /// Files whose data cannot be read, or that are not where a result says; both stay as they are.
+    /// The number of files whose data cannot be read, or that are not where a result says; both stay as they are.
     left: usize,
 }
 
 impl ResultFiles {
-    /// The files of trajectories that are written to `out`; they stay in the results where that is no plain file.
+    /// The files of trajectories that are written to `out`; they stay in the results if `out` is not a plain file.
     pub(crate) fn beside(out: &Path) -> Self {
         if !is_plain(out) {
             return Self::inside();
@@ -37,12 +37,12 @@ impl ResultFiles {
         Self { folder: Some(MediaFolder::new(&folder, out)), shown, bytes: 0, left: 0 }
     }
 
-    /// Files stay in the results.
+    /// The files of trajectories whose results keep them inside.
     pub(crate) fn inside() -> Self {
         Self { folder: None, shown: String::new(), bytes: 0, left: 0 }
     }
 
-    /// How large everything is, in rows with labels.
+    /// The sizes of the results and of the files, in rows with labels.
     pub(crate) fn rows(&self) -> Vec<(&'static str, String)> {
         let mut rows = Vec::new();
         if self.bytes > 0 {
@@ -55,7 +55,7 @@ impl ResultFiles {
         rows
     }
 
-    /// What could not be written, in words.
+    /// A message about files that could not be read, if there are any.
     pub(crate) fn problem(&self) -> Option<String> {
         (self.left > 0).then(|| {
             let left = counted(self.left, "file");
@@ -63,11 +63,11 @@ impl ResultFiles {
         })
     }
 
-    /// Writes the files of all results, and puts their names in place of their data, or of their names in a run: the
-    /// workspace within it, and its files.
+    /// Writes the files of all results, and puts the names of the written files in place of their data or of their
+    /// names in a run. `run` is the workspace in the run's folder, and the files of the run.
     ///
     /// # Errors
-    /// Why a file cannot be written.
+    /// A message if a file cannot be written.
     pub(crate) fn take(
         &mut self,
         trajectory: &mut Trajectory,
@@ -135,7 +135,7 @@ impl ResultFiles {
     }
 }
 
-/// Names files in structured content, in which servers repeat their data.
+/// Puts the names of files in place of their data in structured content, where servers repeat it.
 fn rename(value: &mut Json, moved: &[(String, String)]) {
     match value {
         Json::String(text) => {

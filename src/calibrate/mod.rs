@@ -1,7 +1,7 @@
 //! Chooses thresholds of similarity from people's labels (M³-Bench, section 6.4).
 //!
 //! ```text
-//! labels of pairs -> majority -> similarity (encoder, as scores have it) -> sweep -> best pair, interval, agreement
+//! labels of pairs -> majority -> similarity (encoder, as in scores) -> sweep -> best pair, interval, agreement
 //! ```
 //!
 //! | part | what it does |
@@ -10,7 +10,7 @@
 //! | [`similarities`] | how alike the calls of each pair are |
 //! | [`Sweep`] | agreement for every pair of thresholds that makes a difference, and the best |
 //! | [`CalibrationReport`] | the report |
-//! | [`FidelityReport`] | how well a similarity tells same from different arguments, by labelled pairs |
+//! | [`FidelityReport`] | how well a similarity separates same from different arguments, on labelled pairs |
 
 mod advice;
 mod fidelity;

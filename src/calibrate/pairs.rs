@@ -6,18 +6,18 @@ use std::path::Path;
 use m3_judge::labels::{Label, Labels, LabelsError, PersonLabel};
 use m3_trajectory::json::Json;
 
-/// Why a file of labels cannot be used to choose thresholds.
+/// The error of a file of labels that cannot be used to choose thresholds.
 #[derive(Debug, thiserror::Error)]
 pub enum MajorityError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     Labels(#[from] LabelsError),
-    /// It has no usable pair.
+    /// The file has no pair with a majority label.
     #[error(
         "`{name}` has no pair that people agree on\nhint: each pair should have labels, more of one kind than of others"
     )]
     NoMajority {
-        /// The file.
+        /// The name of the file.
         name: String,
     },
 }
@@ -37,7 +37,7 @@ pub struct LabelledArguments {
     pub label: Label,
 }
 
-/// The labels, counted.
+/// Counts of the labels in a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LabelSummary {
     /// The number of pairs in the file.
@@ -55,16 +55,16 @@ pub struct LabelSummary {
 /// The pairs of a file with their majority labels.
 #[derive(Debug)]
 pub struct MajorityLabels {
-    /// The usable pairs.
+    /// The pairs that have a majority label.
     pub pairs: Vec<LabelledArguments>,
     /// For each pair of the file, the labels that people give: 0 weak, 1 medium, 2 strong.
     pub votes: Vec<Vec<Option<f64>>>,
-    /// The labels, counted.
+    /// Counts of the labels.
     pub summary: LabelSummary,
 }
 
 impl MajorityLabels {
-    /// Reads a file.
+    /// Reads a file of labels and finds the majority label of each pair.
     ///
     /// # Errors
     /// [`MajorityError`].

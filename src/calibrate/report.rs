@@ -18,36 +18,36 @@ pub const CALIBRATION_SCHEMA: &str = "m3.calibration/1";
 /// The number of steps between 0 and 1 in the table of agreement.
 const STEPS: u32 = 50;
 
-/// Thresholds from labels of people.
+/// Thresholds chosen from people's labels.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(title = "m3.calibration/1")]
 pub struct CalibrationReport {
-    /// `m3.calibration/1`.
+    /// Always `m3.calibration/1`.
     pub schema: String,
-    /// How arguments are serialized.
+    /// The profile by which arguments are serialized.
     pub profile: String,
-    /// The encoder.
+    /// The name of the encoder.
     pub encoder: String,
     /// The encoder's fingerprint.
     pub fingerprint: String,
-    /// What the labels are.
+    /// Counts of the labels.
     pub labels: LabelCounts,
-    /// The thresholds to score with: those that meet most labels, or the default ones where `keep_default` is not empty.
+    /// The thresholds to score with: the best ones, or the default ones where `keep_default` is not empty.
     pub recommended: ThresholdReport,
-    /// Why the default thresholds are recommended though others meet more labels: the labels say nothing of the similarity,
-    /// or are too few.
+    /// The reasons to recommend the default thresholds though others agree with more labels: the labels do not depend
+    /// on the similarity, or are too few.
     pub keep_default: Vec<String>,
-    /// What the labels leave open: a kind of label that no pair has, a gap in which any threshold does the same.
+    /// Gaps in the labels: a kind of label that no pair has, a range in which all thresholds give the same result.
     pub warnings: Vec<String>,
-    /// The thresholds that meet most labels.
+    /// The thresholds that agree with most labels.
     pub best: ThresholdReport,
-    /// The thresholds that scores have unless they are told otherwise.
+    /// The default thresholds of scores.
     pub default: ThresholdReport,
-    /// Of two pairs with different labels, how often the one with the higher label is the more similar; a tie counts half.
-    /// 0.5 is chance; none where all labels are the same.
+    /// Of two pairs with different labels, how often the one with the higher label is the more similar; a tie counts
+    /// half. 0.5 is chance; left out where all labels are the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concordance: Option<f64>,
-    /// Its interval, by bootstrap over pairs (percentiles). Where it reaches down to chance, the labels say nothing.
+    /// The interval of the concordance, by bootstrap over pairs (percentiles). With 0.5 in it, it may be chance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concordance_interval: Option<IntervalReport>,
     /// The interval of the best weak threshold, by bootstrap over pairs (percentiles).
@@ -59,60 +59,60 @@ pub struct CalibrationReport {
     /// The interval of the agreement of the recommended thresholds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agreement_interval: Option<IntervalReport>,
-    /// The mean agreement of the best thresholds of a resample on the pairs that it does not have: what to expect of
-    /// new pairs, which the agreement on the pairs that chose the thresholds is better than.
+    /// The mean agreement of the best thresholds of a resample with the pairs that are not in it: what to expect of new
+    /// pairs. The agreement with the pairs that chose the thresholds is higher.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_agreement: Option<f64>,
-    /// The level of intervals.
+    /// The confidence level of the intervals.
     pub level: f64,
-    /// Resamples.
+    /// The number of resamples.
     pub resamples: usize,
     /// The seed of the resamples.
     pub seed: u64,
     /// Agreement for thresholds in steps of 0.02, weak below strong.
     pub sweep: Vec<AgreementCell>,
-    /// How scores of given predictions depend on the thresholds; empty without predictions.
+    /// The scores of the predictions with several thresholds; empty without predictions.
     pub sensitivity: Vec<SensitivityReport>,
 }
 
-/// How many labels of which kind.
+/// The number of labels of each kind.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct LabelCounts {
-    /// Pairs in the file.
+    /// The number of pairs in the file.
     pub pairs: usize,
-    /// Pairs that the thresholds are chosen by.
+    /// The number of pairs by which the thresholds are chosen: those with a majority label.
     pub used: usize,
-    /// People.
+    /// The number of people who gave labels.
     pub people: usize,
-    /// Pairs that most people call weak.
+    /// The number of pairs with the majority label weak.
     pub weak: usize,
-    /// Medium.
+    /// The number of pairs with the majority label medium.
     pub medium: usize,
-    /// Strong.
+    /// The number of pairs with the majority label strong.
     pub strong: usize,
-    /// Krippendorff's alpha of what people say, on an ordinal scale; none where nobody labelled what somebody else did.
+    /// Krippendorff's alpha of the labels, on an ordinal scale; left out if no two people labelled the same pair.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub krippendorff_alpha: Option<f64>,
-    /// Pairs without labels.
+    /// The ids of pairs without labels.
     pub unlabelled: Vec<String>,
-    /// Pairs where no label has most votes; they are left out.
+    /// The ids of pairs in which no label has more votes than every other; they are left out.
     pub ties: Vec<String>,
-    /// Pairs where people do not all say the same.
+    /// The ids of pairs in which people disagree but most give the same label.
     pub disagreements: Vec<String>,
-    /// Pairs whose label the recommended thresholds do not meet.
+    /// The ids of pairs whose label the recommended thresholds do not give.
     pub not_met: Vec<String>,
 }
 
-/// A pair of thresholds.
+/// A pair of thresholds and its agreement with the labels.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct ThresholdReport {
     /// The weak threshold.
     pub weak: f64,
     /// The strong threshold.
     pub strong: f64,
-    /// The share of pairs whose label they meet, in [0, 1].
+    /// The share of pairs to which the thresholds give the majority label, in [0, 1].
     pub agreement: f64,
-    /// Cohen's kappa.
+    /// Cohen's kappa of the labels and those that the thresholds give.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cohen_kappa: Option<f64>,
     /// Cohen's kappa with quadratic weights.
@@ -120,7 +120,7 @@ pub struct ThresholdReport {
     pub weighted_kappa: Option<f64>,
 }
 
-/// An interval.
+/// A confidence interval.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct IntervalReport {
     /// The lower end.
@@ -129,21 +129,21 @@ pub struct IntervalReport {
     pub high: f64,
 }
 
-/// Agreement of two thresholds.
+/// The agreement of two thresholds with the labels.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct AgreementCell {
     /// The weak threshold.
     pub weak: f64,
     /// The strong threshold.
     pub strong: f64,
-    /// The share of pairs whose label they meet.
+    /// The share of pairs to which the thresholds give the majority label.
     pub agreement: f64,
 }
 
-/// Scores of given predictions with these thresholds.
+/// Scores of the predictions with these thresholds.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SensitivityReport {
-    /// Which thresholds: `recommended`, `default`, `low end`, `high end`.
+    /// The name of the thresholds: `recommended`, `default`, `low end`, `high end`.
     pub name: String,
     /// The weak threshold.
     pub weak: f64,

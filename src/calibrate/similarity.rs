@@ -23,7 +23,7 @@ pub fn similarities(
     cosines(&texts, embedder, progress)
 }
 
-/// The cosine of each two consecutive texts, in [-1, 1]; 1 only if the encoder cannot tell them apart.
+/// The cosine of each two consecutive texts, in [-1, 1]; 1 only if the encoder cannot distinguish them.
 ///
 /// # Errors
 /// [`EncoderError`].
@@ -39,7 +39,7 @@ pub(super) fn cosines(
     embedder.embed(&wanted, progress)?;
     let embedder = &*embedder;
     let similarity = |pair: &[InputKey]| {
-        // As in the alignment: only texts that the encoder cannot tell apart have similarity 1.
+        // As in the alignment: only texts that the encoder cannot distinguish have similarity 1.
         if pair[0] == pair[1] {
             return 1.0;
         }

@@ -36,7 +36,7 @@ pub struct Pick {
 pub struct Sweep {
     /// The pairs by similarity, with their index in the caller's list.
     sorted: Vec<(LabelledPair, usize)>,
-    /// For each threshold of the grid, how many pairs are below it, and the values that represent it.
+    /// The grid: for each threshold, the number of pairs below it, and the values that represent it.
     gaps: Vec<Gap>,
 }
 
@@ -120,7 +120,7 @@ impl Sweep {
                 } += weight(index);
                 seen += 1;
             }
-            // As a weak threshold: it agrees with weak pairs below it, and no longer with medium ones.
+            // A weak threshold here agrees with weak pairs below it, and no longer with medium ones.
             let as_weak = Score { met: weak - medium, distance: (gap.weak - default.weak()).abs() };
             let as_strong =
                 Score { met: medium + all_strong - strong, distance: (gap.strong - default.strong()).abs() };
@@ -167,7 +167,7 @@ impl Sweep {
 /// The quality of a threshold.
 #[derive(Debug, Clone, Copy)]
 struct Score {
-    /// How many labels it agrees with, up to a constant.
+    /// The number of labels that the threshold agrees with, up to a constant.
     met: f64,
     /// The distance from the default.
     distance: f64,

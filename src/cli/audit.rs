@@ -1,4 +1,4 @@
-//! `m3 audit`
+//! The command `m3 audit`: where the score of each trajectory comes from.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -80,7 +80,7 @@ enum FormatArg {
     Sarif,
 }
 
-/// How many trajectories are shown by default.
+/// The number of trajectories that are shown by default.
 const WORST: usize = 3;
 
 /// The most trajectories in a page, unless --worst asks for more.
@@ -171,7 +171,7 @@ fn score(scoring: &mut Scoring) -> Result<(Vec<TrajectoryCost>, Findings, Summar
     let profile = scoring.profile;
     let (mut ids, mut sums) = (Vec::new(), Vec::new());
     let mut gathering = Gathering::default();
-    // Without similarities, because those of a whole set may not fit into memory.
+    // Similarities are not kept, because those of a whole set may not fit into memory.
     let (set, summary) = scoring.run(false, &mut |scored| {
         ids.push(scored.score.id.clone());
         sums.push(scored.score.sums.weighted());
@@ -224,7 +224,7 @@ fn check_ids(ids: &[String], scoring: &Scoring) -> Result<(), Failure> {
 enum AuditOutput {
     Table(AuditTerminal<Output>),
     Json(Output, Vec<TrajectoryAudit>),
-    /// Forms that list faults.
+    /// JUnit or SARIF, which list the faults of trajectories.
     Faults(Output, ScoreFormArg, Vec<TrajectoryReport>),
 }
 

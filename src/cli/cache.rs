@@ -1,4 +1,4 @@
-//! `m3 cache`
+//! The command `m3 cache`: shows or clears the cache of embeddings.
 
 use std::io::Write as _;
 

@@ -1,4 +1,4 @@
-//! `m3 calibrate`
+//! The command `m3 calibrate`: chooses thresholds from people's labels.
 
 use std::path::{Path, PathBuf};
 

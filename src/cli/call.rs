@@ -1,4 +1,4 @@
-//! `m3 call`
+//! The command `m3 call`: calls one tool of a configured server.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub(super) struct CallArgs {
     config: PathBuf,
     /// The tool, as `server/tool`
     tool: String,
-    /// Its arguments as a JSON object; `@FILE` reads them from a file, `-` from standard input
+    /// The tool's arguments as a JSON object; `@FILE` reads them from a file, `-` from standard input
     #[arg(default_value = "{}")]
     arguments: String,
     /// Form of the output
@@ -166,7 +166,7 @@ fn read_arguments(argument: &str) -> Result<Map<String, Value>, Failure> {
     }
 }
 
-/// How long arguments are checked. Checks are bounded, and take milliseconds.
+/// The longest time for the check of arguments, which usually takes milliseconds.
 const CHECK_TIME: Duration = Duration::from_secs(5);
 
 /// The largest file of arguments, in MiB: the same as for results.
@@ -221,7 +221,7 @@ impl Call<'_> {
             return Err(Failure::new(code::INPUT, self.redactor.text(&message)));
         };
         let (schema, arguments) = (tool.input_schema.clone(), Value::Object(self.arguments.clone()));
-        // On a thread that can be left behind: the schema is a stranger's.
+        // The check runs on a thread that can be abandoned, because the schema comes from a server and may be hostile.
         let checking = tokio::task::spawn_blocking(move || {
             ArgumentSchema::new(&schema).and_then(|schema| schema.problems(&arguments))
         });
@@ -342,7 +342,7 @@ impl Workspace {
         }
     }
 
-    /// Removes a temporary folder if it is empty.
+    /// Removes a temporary folder if it is empty, else keeps it and says where it is.
     fn close(self, printer: Printer) {
         if let Self::Temporary(folder) = self
             && std::fs::read_dir(folder.path()).is_ok_and(|mut entries| entries.next().is_some())

@@ -1,4 +1,4 @@
-//! `m3 compare`
+//! The command `m3 compare`: compares two results of `m3 score`.
 
 use std::io;
 use std::path::PathBuf;
@@ -141,7 +141,7 @@ pub(super) fn run(args: &CompareArgs, printer: Printer) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the difference means if one of two models was shown no images (`m3 run --no-images`).
+/// The meaning of the difference if one of two models was shown no images (`m3 run --no-images`).
 fn worth_of_images(models: &[ModelResult]) -> Option<&'static str> {
     let is_blind =
         |model: &ModelResult| matches!(model.numbers, Numbers::Trajectories { no_images: true, .. });

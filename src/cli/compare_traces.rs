@@ -1,4 +1,4 @@
-//! `m3 compare-traces`
+//! The command `m3 compare-traces`: compares a new trace with an old one, task by task.
 
 use clap::Args;
 use m3_report::TrajectoryReport;

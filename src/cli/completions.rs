@@ -1,4 +1,4 @@
-//! `m3 completions`
+//! The command `m3 completions`: prints the script that completes m3's command line in a shell.
 
 use std::io::Write as _;
 
@@ -23,10 +23,10 @@ Examples:
   m3 completions zsh > ~/.zfunc/_m3          (with ~/.zfunc in fpath)
   m3 completions fish > ~/.config/fish/completions/m3.fish";
 
-/// Prints what completes the command line `command` in a shell.
+/// Prints the script that completes the command line `command` in a shell.
 pub(super) fn run(args: &CompletionsArgs, command: &Command) -> Result<(), Failure> {
     let mut command = without_hidden(command);
-    // Into memory first: the generator panics where it cannot write.
+    // The script goes to memory first, because the generator panics if it cannot write.
     let mut script = Vec::new();
     generate(args.shell, &mut command, "m3", &mut script);
     let mut out = Printer::out();
@@ -34,7 +34,7 @@ pub(super) fn run(args: &CompletionsArgs, command: &Command) -> Result<(), Failu
     written.map_err(|cause| Failure::output("standard output", &cause))
 }
 
-/// The command without those that users should not call, which the generator would offer.
+/// The command without its hidden subcommands, which the generator would offer.
 fn without_hidden(command: &Command) -> Command {
     let shown = command.get_subcommands().filter(|below| !below.is_hide_set()).cloned();
     Command::new("m3").args(command.get_arguments().cloned()).subcommands(shown)

@@ -1,4 +1,4 @@
-//! `m3 export`
+//! The command `m3 export`: writes trajectories in the formats of other programs.
 
 use std::collections::HashMap;
 use std::io::{self, Write as _};
@@ -58,15 +58,15 @@ fn parse_target(name: &str) -> Result<&'static Target, String> {
     })
 }
 
-/// How trajectories stand in what is written.
+/// The layout of the trajectories in the output.
 enum Form {
-    /// Each on a line.
+    /// A trajectory on each line.
     Lines,
-    /// One alone.
+    /// A single trajectory.
     Document,
-    /// A list.
+    /// A list of trajectories.
     List,
-    /// Each in a file of a folder.
+    /// A folder with a file for each trajectory.
     Folder(PathBuf),
 }
 
@@ -106,9 +106,9 @@ pub(super) fn run(args: &ExportArgs, printer: Printer) -> Result<(), Failure> {
 struct Writer {
     form: Form,
     exporter: Exporter,
-    /// Where files of pictures go, if the target needs them and there is a place.
+    /// The folder for files of pictures, if the target needs them and there is a place.
     pictures: Option<MediaFolder>,
-    /// What is written; for a folder each file has its own.
+    /// The output; `None` for a folder, where each file has its own.
     output: Option<Output>,
     names: HashMap<String, u32>,
     inputs: Vec<PathBuf>,
@@ -200,14 +200,14 @@ fn form(target: &Target, out: Option<&Path>, total: usize) -> Form {
     }
 }
 
-/// When a file was written, in seconds: trajectories do not say when they were made. Standard input is written now.
+/// The time when a file was written, in seconds, as trajectories record none; for standard input, now.
 fn time_of(path: Option<&Path>) -> u64 {
     let written = path.and_then(|path| std::fs::metadata(path).ok()?.modified().ok());
     let since = written.unwrap_or_else(SystemTime::now).duration_since(UNIX_EPOCH);
     since.map_or(1, |since| since.as_secs().max(1))
 }
 
-/// Tells what came of it.
+/// Reports notes on the export, missing pictures and the number of trajectories that were written.
 fn conclude(
     args: &ExportArgs,
     exporter: &Exporter,

@@ -1,4 +1,4 @@
-//! `m3 fidelity`
+//! The command `m3 fidelity`: measures how arguments are compared on labelled pairs, and trains models for it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(super) struct FidelityArgs {
     /// How arguments are compared
     #[arg(long, value_enum, default_value_t = Similarity::Typed)]
     similarity: Similarity,
-    /// Pairs are accepted from this score on [default: 0.5 typed, 0.8 cosine]
+    /// Least score with which a pair is accepted [default: 0.5 typed, 0.8 cosine]
     #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
     threshold: Option<f64>,
     /// Catalog of tools: kinds, defaults and what is required are then known from schemas
@@ -150,7 +150,7 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
     asked.map_or(Ok(()), |asked| asked.end(printer))
 }
 
-/// Refuses to ask a model about scores that are no probabilities, and options that do nothing.
+/// Refuses to ask a model about cosines, which are not probabilities, and options for a model without one.
 fn check_ask(args: &FidelityArgs) -> Result<(), Failure> {
     if args.ask.is_wanted() && args.similarity == Similarity::Cosine {
         let message = "`--llm` is for pairs that fidelity is not sure of, and cosines are no probabilities\n\
@@ -160,7 +160,7 @@ fn check_ask(args: &FidelityArgs) -> Result<(), Failure> {
     args.ask.check()
 }
 
-/// Reads the files of pairs, each with the name that tables call it.
+/// Reads the files of pairs, each with its name in tables.
 fn read_sources(
     args: &FidelityArgs,
     printer: Printer,
@@ -188,7 +188,7 @@ fn read_sources(
     Ok((sources, file_labels(&files)))
 }
 
-/// Says which files the model has learned from, if any: what it reaches on them is no measure of it.
+/// Notes which files the model has learned from, if any: its figures on them say nothing of new data.
 fn note_learned(model: &Model, sources: &[LabelledSource], labels: &[String], printer: Printer) {
     let learned = sources.iter().zip(labels).filter(|(source, _)| source.is_learned_by(model));
     let names: Vec<String> = learned.map(|(_, label)| format!("`{}`", shortened(label, 100))).collect();
@@ -200,7 +200,7 @@ fn note_learned(model: &Model, sources: &[LabelledSource], labels: &[String], pr
     }
 }
 
-/// Says what a model was made from.
+/// Reports the sources that a model was made from.
 fn sources(args: &FidelityArgs, printer: Printer) -> Result<(), Failure> {
     let report = SourcesReport::new(&*args.by.open()?);
     let mut output = args.form.open(&[], printer)?;
@@ -208,7 +208,7 @@ fn sources(args: &FidelityArgs, printer: Printer) -> Result<(), Failure> {
     output.commit()
 }
 
-/// Makes a model from labelled pairs, and says what it reaches on pairs that it has not seen.
+/// Makes a model from labelled pairs, and reports its figures on pairs that it has not seen.
 fn train(
     args: &FidelityArgs,
     sources: &[LabelledSource],
@@ -223,7 +223,7 @@ fn train(
         note_learned(&base, sources, labels, printer);
     }
     if let Some(folder) = &args.model {
-        // Before anything is computed.
+        // The folder is made before anything is computed, so that a failure costs no work.
         std::fs::create_dir_all(folder).map_err(|cause| unwritable(folder, &cause))?;
         if folder.join(MODEL_FILE).exists() {
             printer.note(&format!("the model in `{}` will be replaced", folder.display()));
@@ -259,7 +259,7 @@ fn train(
     args.model.as_deref().map_or(Ok(()), |folder| write_model(&model, folder, printer))
 }
 
-/// Whether a model is no better than the one of before: the figures of both, that one's first.
+/// Whether an adapted model is no better than the model before; `figures` has the figures before, then adapted.
 fn is_no_better(figures: &[GroupReport]) -> bool {
     matches!(figures, [before, adapted]
         if adapted.area_under_curve <= before.area_under_curve || adapted.accuracy < before.accuracy)
@@ -268,7 +268,7 @@ fn is_no_better(figures: &[GroupReport]) -> bool {
 fn unwritable(folder: &Path, cause: &std::io::Error) -> Failure {
     let name = shortened(&folder.display().to_string(), 300);
     let message = format!(
-        "no model can be written into `{name}`: {cause}\nhint: `-o` names a folder, which is made if needed"
+        "no model can be written into `{name}`: {cause}\nhint: `--model-out` names a folder, which is made if needed"
     );
     Failure::new(code::INPUT, message)
 }
@@ -285,7 +285,7 @@ fn write_model(model: &Model, folder: &Path, printer: Printer) -> Result<(), Fai
 /// The fewest pairs of each label that a model is made from.
 const FEWEST: usize = 10;
 
-/// Fails if too little is labelled to learn from it.
+/// Fails if there are too few labelled pairs, if a file is given twice, or if `--anew` has only one source.
 fn check_labels(args: &FidelityArgs, sources: &[LabelledSource]) -> Result<(), Failure> {
     let pairs = || sources.iter().flat_map(|source| &source.pairs);
     let same = pairs().filter(|pair| pair.is_same).count();

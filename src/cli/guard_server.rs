@@ -1,4 +1,4 @@
-//! `m3 guard-server`: hidden; the host starts its servers through it.
+//! The hidden command `m3 guard-server`, through which the host starts its servers.
 
 use std::ffi::OsString;
 

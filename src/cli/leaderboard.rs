@@ -1,4 +1,4 @@
-//! `m3 leaderboard`
+//! The command `m3 leaderboard`: ranks models by their scores.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ pub(super) struct LeaderboardArgs {
     /// repeatable
     #[arg(long, value_name = "TABLE", value_parser = PublishedTable::named)]
     beside: Vec<&'static PublishedTable>,
-    /// Metric that ranks the models and tells them apart, such as verdict
+    /// Metric that ranks the models and distinguishes them, such as verdict
     #[arg(long, value_name = "METRIC", default_value = "average", value_parser = parse_metric)]
     rank_by: Metric,
     /// Add a table for each type of task

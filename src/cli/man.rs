@@ -1,4 +1,4 @@
-//! `m3 man`
+//! The command `m3 man`: writes manual pages.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ Examples:
 
 /// Writes manual pages of `command`.
 pub(super) fn run(args: &ManArgs, mut command: Command, printer: Printer) -> Result<(), Failure> {
-    // Gives the commands below it their full names.
+    // Building the command gives its subcommands their full names.
     command.build();
     let Some(folder) = &args.out else {
         let mut out = Printer::out();
@@ -47,7 +47,7 @@ pub(super) fn run(args: &ManArgs, mut command: Command, printer: Printer) -> Res
     Ok(())
 }
 
-/// The command and all below it that users may see.
+/// Collects the command and all subcommands that users may see.
 fn gather<'c>(command: &'c Command, found: &mut Vec<&'c Command>) {
     found.push(command);
     let below = command.get_subcommands().filter(|below| !below.is_hide_set() && below.get_name() != "help");

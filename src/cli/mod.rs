@@ -1,4 +1,4 @@
-//! The command line: one file or folder for each subcommand; `common` is what several share, `library` is for programs.
+//! The command line: one file or folder for each subcommand; `common` is shared, `library` is for programs.
 
 mod agree;
 mod audit;
@@ -74,7 +74,7 @@ struct Common {
     /// folder]
     #[arg(long, value_name = "DIR", global = true, display_order = 101)]
     cache_dir: Option<PathBuf>,
-    /// What a compressed input may become, in MiB [default: 16, or 128 times its own size]
+    /// Largest size of a compressed input after unpacking, in MiB [default: 16, or 128 times its own size]
     #[arg(long, value_name = "MIB", global = true, display_order = 101, value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     max_unpacked: Option<u64>,
     /// Colours and bold type: auto (at a terminal, unless `NO_COLOR` is set), always or never
@@ -82,7 +82,7 @@ struct Common {
     color: ColorArg,
 }
 
-/// When there are colours and bold type.
+/// When output has colours and bold type.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum ColorArg {
     Auto,
@@ -126,7 +126,7 @@ enum Command {
     Grade(Box<grade::GradeArgs>),
     /// Choose both thresholds of similarity by labels of people
     Calibrate(Box<calibrate::CalibrateArgs>),
-    /// Measure on labelled pairs how well a similarity tells right arguments from wrong ones
+    /// Measure on labelled pairs how well a similarity distinguishes right arguments from wrong ones
     Fidelity(Box<fidelity::FidelityArgs>),
     /// Turn traces of other programs into trajectories: message lists, logs, spans, sessions
     Import(Box<import::ImportArgs>),
@@ -152,7 +152,7 @@ enum Command {
     Cache(cache::CacheArgs),
     /// Print the JSON Schema of a file that m3 writes
     Schema(schema::SchemaArgs),
-    /// Print what completes the command line in a shell
+    /// Print the script that completes the command line in a shell
     Completions(completions::CompletionsArgs),
     /// Print the manual page, or write one for each command
     Man(man::ManArgs),
@@ -167,8 +167,8 @@ pub fn main() -> ExitCode {
     ExitCode::from(main_with(std::env::args_os()))
 }
 
-/// Runs a command line, of which the first argument is the program's name, as the last thing that this process does;
-/// returns its exit code.
+/// Runs a command line, whose first argument is the program's name, and returns its exit code. This must be the last
+/// thing that the process does.
 #[must_use]
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     common::file_size::outlive_limit();
@@ -250,7 +250,7 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
 }
 
 impl Common {
-    /// Where the encoder and the cache are.
+    /// The places of the encoder and the cache.
     fn assets(&self) -> Result<AssetOptions, AssetError> {
         AssetOptions::from_env(self.cache_dir.clone())
     }

@@ -1,8 +1,8 @@
-//! Options by the names that they had in the version before: accepted, with a note.
+//! Old names of options, from the version before, which are accepted with a note.
 
 use std::ffi::OsString;
 
-/// Commands, old names, and today's names. Rows go with the next version.
+/// Commands, old names of options, and their names today. The next version drops the rows of this one.
 const OLD_OPTIONS: &[(&[&str], &str, &str)] = &[
     (&["run", "judge", "record"], "--output", "--out"),
     (&["grade"], "--output", "--graded"),
@@ -45,14 +45,14 @@ pub(super) fn renamed(arguments: impl IntoIterator<Item = OsString>) -> (Vec<OsS
     (arguments, notes)
 }
 
-/// The old option that an argument is, its new name, and the rest of the argument: `=value` or nothing.
+/// The old option that an argument names, its new name, and the rest of the argument: `=value` or nothing.
 fn find(command: &str, argument: &str) -> Option<(&'static str, &'static str, String)> {
     OLD_OPTIONS.iter().filter(|(commands, ..)| commands.contains(&command)).find_map(|&(_, old, new)| {
         let rest = argument.strip_prefix(old)?;
         let value = match rest {
             "" => String::new(),
             _ if rest.starts_with('=') => rest.to_owned(),
-            // `-oFILE`.
+            // A short option with its value: `-oFILE`.
             _ if old.len() == 2 => format!("={rest}"),
             _ => return None,
         };

@@ -1,4 +1,4 @@
-//! `m3 record`
+//! The command `m3 record`: makes the calls of trajectories and writes what they return.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -55,7 +55,7 @@ Exits with 0 if every call was answered, also by an error, with 3 if some were n
 /// The most failed calls that are named.
 const NAMED: usize = 5;
 
-/// The longest reason of a failure that is told, in columns.
+/// The longest reason of a failure that is shown, in columns.
 const REASON: usize = 120;
 
 /// Makes the calls of trajectories and records what they return.
@@ -110,7 +110,7 @@ impl Recording {
     }
 }
 
-/// What became of all calls.
+/// The number of calls by their result.
 #[derive(Debug, Default)]
 struct RecordCounts {
     trajectories: usize,
@@ -119,9 +119,9 @@ struct RecordCounts {
     failed: usize,
     /// Calls that nobody could make: of unknown tools, or not calls of the protocol.
     not_made: usize,
-    /// Calls without an answer, and those that failed for want of the trajectory's image.
+    /// Calls without an answer, and those that failed because the trajectory's image was missing.
     unanswered: usize,
-    /// Calls that were not answered as they should be, in words.
+    /// Descriptions of the first calls without success.
     named: Vec<String>,
     /// Servers that could not be used, with the reason.
     unavailable: BTreeMap<String, String>,
@@ -132,7 +132,7 @@ impl RecordCounts {
         self.trajectories += 1;
         let has_result: Vec<bool> = trajectory.calls().map(|(_, call)| call.result.is_some()).collect();
         let mut has_result = has_result.into_iter();
-        // A call within the final reply is none of the trajectory.
+        // A call within the final reply is not a call of the trajectory.
         for call in classified.iter().filter(|call| call.place.is_some()) {
             let has_result = call.tool.is_some() && has_result.next().unwrap_or_default();
             self.calls += 1;

@@ -1,4 +1,4 @@
-//! `m3 schema`
+//! The command `m3 schema`: prints the JSON Schema of a file that m3 writes.
 
 use std::io::Write as _;
 
@@ -52,7 +52,7 @@ enum Name {
     Outcomes,
     /// What `m3 grade --format json` writes
     Grades,
-    /// A prediction that `m3 grade -o` writes
+    /// A prediction that `m3 grade --graded` writes
     Graded,
     /// A line of the answers of judges that `m3 grade` keeps
     Answers,
@@ -104,7 +104,7 @@ pub(super) fn run(args: &SchemaArgs) -> Result<(), Failure> {
         Name::Outcomes => schemars::schema_for!(OutcomesReport),
         Name::Grades => schemars::schema_for!(GradeReport),
         Name::Graded => {
-            let written = "A prediction as `m3 grade -o` writes it.";
+            let written = "A prediction as `m3 grade --graded` writes it.";
             let schema = TrajectorySchema::new("GradedPrediction", written);
             schema.with::<Grades>().with_optional::<OtherGrades>().finish()
         }

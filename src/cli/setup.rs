@@ -1,4 +1,4 @@
-//! `m3 setup`
+//! The command `m3 setup`: fetches the encoder and shows where it is.
 
 use std::path::PathBuf;
 

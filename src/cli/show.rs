@@ -1,4 +1,4 @@
-//! `m3 show`
+//! The command `m3 show`: shows one trajectory.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -33,13 +33,13 @@ pub(super) struct ShowArgs {
     /// Which repetition of the task, from 1 [default: the first in the file]
     #[arg(long, value_name = "K")]
     repeat: Option<u64>,
-    /// How it is written
+    /// Form of the output
     #[arg(long, value_enum, default_value_t = FormatArg::Text)]
     format: FormatArg,
     /// List the images that the model was sent, with what was done to them
     #[arg(long)]
     images: bool,
-    /// Show all that was said between executor and model
+    /// Show all messages between executor and model
     #[arg(long)]
     dialogue: bool,
     /// Width of the text, in columns [default: the terminal's, else 80]
@@ -50,10 +50,10 @@ pub(super) struct ShowArgs {
 /// The width of text that is not for a terminal, in columns.
 const WIDTH: u16 = 80;
 
-/// The smallest and the largest width of text, in columns.
+/// The smallest width of text, in columns.
 const NARROWEST: u16 = 40;
 
-/// See [`NARROWEST`].
+/// The largest width of text, in columns.
 const WIDEST: u16 = 400;
 
 const EXAMPLES: &str = "\
@@ -76,7 +76,7 @@ enum FormatArg {
     Json,
 }
 
-/// The most ids that are named if none, or an unknown one, was given.
+/// The most ids that a message names if no id, or an unknown one, was given.
 const NAMED_IDS: usize = 5;
 
 /// The longest id that is shown or compared, in characters.
@@ -106,7 +106,7 @@ pub(super) fn run(args: &ShowArgs, printer: Printer) -> Result<(), Failure> {
     output.commit()
 }
 
-/// Writes everything, including values that standard JSON cannot express.
+/// Writes the whole trajectory, including values that standard JSON cannot express.
 fn write_as_read(trajectory: &Json, output: &mut Output) -> std::io::Result<()> {
     use std::io::Write as _;
     match trajectory.to_value() {
@@ -131,7 +131,7 @@ struct Entry {
 }
 
 impl ShowArgs {
-    /// Whether the trajectories are listed: there are several, and nothing was said that is about one.
+    /// Whether the trajectories are listed: there are several, and no option asks for a single one.
     fn lists(&self, all: &[Entry]) -> bool {
         let is_about_one = self.id.is_some() || self.repeat.is_some() || self.images || self.dialogue;
         let has_several = all.iter().any(|entry| Some(&entry.id) != all.first().map(|first| &first.id));

@@ -1,4 +1,4 @@
-//! `m3 tools`
+//! The command `m3 tools`: lists servers and their tools, compares and searches them.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -85,12 +85,12 @@ enum FormatArg {
     Json,
 }
 
-/// What is known about the servers.
+/// The tools and the state of the servers.
 struct ListedServers {
     catalog: ToolCatalog,
-    /// `None` if no server was started.
+    /// The state of the servers; `None` if no server was started.
     health: Option<HealthReport>,
-    /// What was replaced in the catalog; `None` likewise.
+    /// The redactor that replaced secrets in the catalog; `None` if no server was started.
     redactor: Option<Redactor>,
 }
 
@@ -101,7 +101,7 @@ pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result
     let published = args.compare.as_deref().map(Catalog::open).transpose()?;
     let inputs: Vec<&Path> = [&args.config].into_iter().chain(&args.compare).map(PathBuf::as_path).collect();
     let mut output = Output::open(args.out.as_deref(), &inputs, printer)?.outliving_its_reader();
-    // Before servers are started, because the encoder may have to be fetched.
+    // The encoder is opened before servers are started, because it may have to be fetched.
     let embedder = match &args.search {
         Some(_) => Some(args.encoder.open(common.assets()?, printer)?),
         None => None,
@@ -180,11 +180,11 @@ async fn configured(
     Ok(ListedServers { catalog, health: Some(health), redactor: Some(redactor) })
 }
 
-/// Compares what was found with a published catalog; only the servers that `--server` names.
+/// Compares the tools of the servers with a published catalog; only the servers that `--server` names.
 fn differences(args: &ToolsArgs, published: &ToolCatalog, found: &ListedServers) -> CatalogDifferences {
     let mut published = published.clone();
     published.servers.retain(|server| args.server.is_empty() || args.server.contains(&server.server));
-    // What was replaced on one side, because it is the value of a key, has to be replaced on the other.
+    // A secret that was replaced on one side has to be replaced on the other.
     if let Some(redactor) = &found.redactor {
         published = published.without_secrets(redactor);
     }

@@ -1,4 +1,4 @@
-//! `m3 validate`
+//! The command `m3 validate`: lists every problem of files of trajectories or tasks.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -66,7 +66,7 @@ pub(super) fn run(args: &ValidateArgs, printer: Printer) -> Result<(), Failure> 
                 }
                 report.files.push(problems);
             }
-            // This error is not about the file.
+            // An error of the temporary copy is not about the file.
             Err(error @ SourceError::Spool { .. }) => return Err(error.into()),
             Err(error) => report.files.push(FileReport::unreadable(path, &error.to_string())),
         }
@@ -86,7 +86,7 @@ pub(super) fn run(args: &ValidateArgs, printer: Printer) -> Result<(), Failure> 
     if is_broken { Err(Failure::silent(code::INPUT)) } else { Ok(()) }
 }
 
-/// Says where the file is, and on which lines the trajectories with problems begin.
+/// Adds the path of the file, and the lines on which trajectories with problems begin.
 fn point_at(report: &mut FileReport, file: &TrajectoryFile) {
     report.path = file.path().map(Path::to_owned);
     let lines = file.lines();

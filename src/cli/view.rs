@@ -1,4 +1,4 @@
-//! `m3 view`
+//! The command `m3 view`: shows runs, scores and references in a browser.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -71,13 +71,13 @@ Exit codes: 0 done, 2 bad usage or input, 4 something needed is not available (a
 
 docs/view.md explains the pages.";
 
-/// How long runs that go on are left alone after they were scored.
+/// The time from one scoring of runs in progress to the next.
 const AGAIN: Duration = Duration::from_secs(10);
 
 /// Serves the pages, or writes them.
 pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     raise_open_files();
-    // Files that cannot be read are said before anything is served.
+    // Files that cannot be read are reported before anything is served.
     args.tools.as_deref().map(Catalog::open).transpose()?;
     args.roles.as_deref().map(RoleRules::open).transpose()?;
     let images =
@@ -110,7 +110,7 @@ pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<
     }
     if !args.no_score {
         let library = Arc::clone(&library);
-        // It ends with the process. Runs that go on are scored again and again.
+        // The thread ends with the process. It scores runs in progress again and again.
         thread::spawn(move || {
             loop {
                 library.score(&scorer);
@@ -123,8 +123,8 @@ pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<
     serve_page(desk, (args.port, !args.no_open, told), printer)
 }
 
-/// Raises the limit of open files as far as the system lets everybody: each file that is shown is kept open. Where it stays
-/// low, opening the files says so.
+/// Raises the limit of open files as far as the system allows: each file that is shown is kept open. If the limit stays
+/// low, an error says so when files are opened.
 #[cfg(unix)]
 fn raise_open_files() {
     let limit = getrlimit(Resource::Nofile);

@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-/// How an id is made: text with `{file}`, the name of the file without its ending, `{sample}`, the id in the file, and
-/// `{format}`.
+/// The template of an id: text with `{file}`, the name of the file without its ending, `{sample}`, the id in the file,
+/// and `{format}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdTemplate(String);
 
@@ -33,7 +33,7 @@ impl FromStr for IdTemplate {
 }
 
 impl IdTemplate {
-    /// The id of a trajectory; one without an id in its file has the file's name.
+    /// The id of a trajectory; `{sample}` is the name of the file if the file gives no id.
     #[must_use]
     pub fn fill(&self, file: &str, sample: Option<&str>, format: &str) -> String {
         let mut out = String::new();

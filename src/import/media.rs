@@ -1,4 +1,4 @@
-//! Pictures and other media of traces: files named by what they hold.
+//! Pictures and other media of traces: files whose names are hashes of their content.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub struct MediaFolder {
     written: Mutex<HashMap<String, usize>>,
 }
 
-/// How much of a hash names a file, in hexadecimal digits.
+/// The number of hexadecimal digits of a hash that name a file.
 const DIGITS: usize = 32;
 
 impl MediaFolder {
@@ -35,7 +35,7 @@ impl MediaFolder {
         Self { folder: folder.to_owned(), named, written: Mutex::default() }
     }
 
-    /// How many files were written.
+    /// The number of files that were written.
     #[must_use]
     pub fn count(&self) -> usize {
         self.written.lock().unwrap_or_else(PoisonError::into_inner).len()
@@ -51,7 +51,7 @@ impl MediaFolder {
     /// is the trajectory's image.
     ///
     /// # Errors
-    /// Why a file cannot be written.
+    /// A message if a file cannot be written.
     pub fn take_out(&self, trajectory: &mut Trajectory) -> Result<(), String> {
         for call in trajectory.steps.iter_mut().flat_map(|step| &mut step.calls) {
             if let Some(Json::Array(parts)) = &mut call.result {
@@ -91,7 +91,7 @@ impl MediaFolder {
         Ok(Some(file))
     }
 
-    /// Writes a file named by what it holds; returns the name that trajectories have for it, and what it is.
+    /// Writes a file whose name is a hash of its content; returns its name for trajectories, and its media type.
     pub(crate) fn keep(&self, bytes: &[u8]) -> Result<(String, Media), String> {
         let media = Media::from_bytes(bytes);
         let hash = hexadecimal(&Sha256::digest(bytes));
@@ -102,7 +102,7 @@ impl MediaFolder {
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
         let path = self.folder.join(name);
-        // Held while it is written, so that nobody names a file that is not there.
+        // The lock is held while the file is written, so that nobody names a file that is not there.
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         if written.contains_key(name) {
             return Ok(());

@@ -4,8 +4,8 @@
 //! paths -> files -> in parallel: format -> traces -> trajectories, media in files -> a spool -> ids -> one file
 //! ```
 //!
-//! Each file is read on its own; what comes of it waits in an unnamed temporary file, so that memory holds one trajectory for
-//! each thread and a few bytes for each that is done.
+//! Each file is read on its own; its trajectories wait in an unnamed temporary file, so that memory holds one
+//! trajectory for each thread and a few bytes for each that is done.
 
 mod ids;
 mod media;
@@ -33,66 +33,66 @@ pub use walk::{FileToImport, walk};
 /// What to do with the calls of agents that a call has run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SubAgents {
-    /// They are counted in a note.
+    /// The calls are left out, and counted in a note.
     LeaveOut,
-    /// They are trajectories of their own, `ID/AGENT`.
+    /// The calls become trajectories of their own, `ID/AGENT`.
     Separate,
 }
 
-/// What trajectories are imported as.
+/// The kind of trajectories that an import makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportAs {
-    /// With everything that was recorded.
+    /// Predictions, with everything that was recorded.
     Predictions,
-    /// As tasks with the calls that should be made: the question, the image and the steps, without results.
+    /// References: tasks with the calls that should be made: the question, the image and the steps, without results.
     References,
 }
 
-/// How files are imported.
+/// Options of an import.
 #[derive(Debug)]
 pub struct ImportOptions<'a> {
     /// The formats that files may have, whatever they look like: the first that fits, else the first.
     pub from: Option<&'a [&'static Format]>,
-    /// The calls of sub-agents.
+    /// What to do with the calls of sub-agents.
     pub sub_agents: SubAgents,
-    /// As what.
+    /// The kind of trajectories to make.
     pub imported_as: ImportAs,
     /// Whether references have a file of their own.
     pub wants_references: bool,
-    /// Whether tasks have one.
+    /// Whether tasks have a file of their own.
     pub wants_tasks: bool,
-    /// Whether tools have one.
+    /// Whether tools have a file of their own.
     pub wants_tools: bool,
-    /// Where media go; `None` if nothing is written.
+    /// The folder for media; `None` if nothing is written.
     pub media: Option<&'a MediaFolder>,
-    /// How many files are read at once.
+    /// The number of files that are read at once.
     pub threads: usize,
 }
 
-/// Everything that was read.
+/// The result of an import: everything that was read.
 #[derive(Debug)]
 pub struct ImportedFiles {
     /// The files, in the order in which they were given.
     pub files: Vec<FileImport>,
-    /// The trajectories of each.
+    /// The trajectories of each file.
     pub spooled: Vec<Vec<SpooledTrajectory>>,
-    /// What the places of the trajectories are in.
+    /// The temporary files that hold the trajectories.
     pub spools: Vec<Spool>,
     /// The names of all tools.
     pub tools: Vocabulary,
     /// The tools that files say were offered.
     pub offered: OfferedTools,
-    /// Whether it was stopped before the end.
+    /// Whether the import was stopped before the end.
     pub is_stopped: bool,
 }
 
-/// Whether to stop.
+/// A function that returns whether to stop.
 pub type Stop<'s> = &'s (dyn Fn() -> bool + Sync);
 
-/// Reads all files. `progress` gets how many bytes are read, and how many there are.
+/// Reads all files. `progress` gets the number of bytes that are read, and of all bytes.
 ///
 /// # Errors
-/// [`SourceError::Spool`] if the temporary files cannot be written. What is wrong with a file is in its report.
+/// [`SourceError::Spool`] if the temporary files cannot be written. The errors of a file are in its report.
 pub fn import(
     files: &[FileToImport],
     options: &ImportOptions<'_>,
@@ -101,7 +101,7 @@ pub fn import(
 ) -> Result<ImportedFiles, SourceError> {
     type Slot = Option<FileResult>;
     let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
-    // A file of no size, such as a pipe, is a part of the whole, too.
+    // A file without a size, such as a pipe, counts as one byte.
     let size = |found: &FileToImport| found.path.metadata().map_or(0, |it| it.len()).max(1);
     let total = files.iter().map(size).sum();
     let slots: Mutex<Vec<Slot>> = Mutex::new((0..files.len()).map(|_| None).collect());
@@ -147,7 +147,7 @@ pub fn import(
     Ok(imported)
 }
 
-/// What came of a file.
+/// The result of the import of a file.
 struct FileResult {
     file: FileImport,
     spooled: Vec<SpooledTrajectory>,
@@ -186,7 +186,7 @@ fn import_file(
     Ok(FileResult { file, spooled, offered })
 }
 
-/// Reads what a file holds, if it has one of the formats.
+/// Reads the traces of a file, if it has one of the formats.
 fn read(found: &FileToImport, receiver: &mut Receiver<'_, '_>) -> Result<(), ReadError> {
     let source = Source::open(&found.path)?.unhashed();
     let recognized = match receiver.options.from {
@@ -203,7 +203,7 @@ fn read(found: &FileToImport, receiver: &mut Receiver<'_, '_>) -> Result<(), Rea
     let is_empty = receiver.spooled.is_empty() && receiver.offered.is_empty();
     match (is_empty, found.is_of_folder) {
         (false, _) => Ok(()),
-        // What a folder holds besides may belong together with other files of it.
+        // A file found in a folder may lack trajectories because it belongs to other files there.
         (true, true) => {
             receiver.file.warn(None, "it holds no trajectory of its own");
             Ok(())
@@ -216,7 +216,7 @@ fn read(found: &FileToImport, receiver: &mut Receiver<'_, '_>) -> Result<(), Rea
     }
 }
 
-/// Takes in what is read from one file.
+/// Receives the traces of one file.
 struct Receiver<'r, 'p> {
     options: &'r ImportOptions<'r>,
     spool: &'r mut Spool,
@@ -273,9 +273,9 @@ impl Sink for Receiver<'_, '_> {
     }
 }
 
-/// How much of all files is read, for the bar.
+/// The progress of reading all files, for the bar.
 struct Reading<'p> {
-    /// Bytes that are read of all files, and how many there are.
+    /// The number of bytes that are read of all files, and of all bytes.
     done: &'p AtomicU64,
     total: u64,
     /// The bytes of this file, and how many of them are counted already.
@@ -285,7 +285,7 @@ struct Reading<'p> {
 }
 
 impl Reading<'_> {
-    /// So much of this file is read.
+    /// Reports that `done` of `of` parts of this file are read.
     fn reached(&mut self, done: u64, of: u64) {
         let share = u128::from(self.size) * u128::from(done.min(of)) / u128::from(of.max(1));
         let counted = u64::try_from(share).unwrap_or(self.size).max(self.counted);
@@ -296,7 +296,7 @@ impl Reading<'_> {
 }
 
 impl Receiver<'_, '_> {
-    /// The trajectory of an agent, and those of the agents that it has run.
+    /// Takes the trajectory of an agent, and those of the agents that it has run.
     fn agent(&mut self, above: &str, name: &str, mut trace: Trace) -> Result<(), ReadError> {
         let id = format!("{above}/{name}");
         let nested = std::mem::take(&mut trace.nested);
@@ -304,7 +304,7 @@ impl Receiver<'_, '_> {
         nested.into_iter().try_for_each(|(name, inner)| self.agent(&id, &name, inner))
     }
 
-    /// What has a file of its own: the reference and the task of a trace.
+    /// Keeps the records that have a file of their own: the reference and the task of a trace.
     fn beside(&mut self, trace: &Trace, reference: Option<&Trace>) -> Result<(), ReadError> {
         let own = Some(trace).filter(|trace| trace.kind == TraceKind::Reference);
         if let Some(reference) = reference.or(own).filter(|_| self.options.wants_references) {
@@ -325,12 +325,12 @@ impl Receiver<'_, '_> {
         Ok(())
     }
 
-    /// One trajectory.
+    /// Takes one trajectory: counts it, and keeps it for writing.
     fn take(&mut self, sample: Option<String>, trace: Trace) -> Result<(), ReadError> {
         let (steps, calls, notes) = (trace.steps.len(), trace.call_count(), trace.notes.clone());
         let mut trajectory = trace.into_trajectory(String::new(), self.format);
         if let Some(folder) = self.options.media {
-            // What cannot be written is no fault of the file, but its trajectory is not whole without it.
+            // Media that cannot be written are not the file's fault, but the trajectory is incomplete without them.
             folder.take_out(&mut trajectory).map_err(ReadError::Refused)?;
         }
         self.file.add(steps, calls, &notes);
@@ -353,7 +353,7 @@ impl Receiver<'_, '_> {
     }
 }
 
-/// Leaves out what came of the calls: a reference says what should be called.
+/// Removes the results and costs of the calls: a reference says only what should be called.
 fn as_reference(trajectory: &mut Trajectory) {
     trajectory.extra.retain(|(key, _)| !matches!(key.as_str(), "model" | "usage" | "milliseconds"));
     for call in trajectory.steps.iter_mut().flat_map(|step| &mut step.calls) {
@@ -362,7 +362,7 @@ fn as_reference(trajectory: &mut Trajectory) {
     }
 }
 
-/// The folder of images that belongs to a file; of a pipe or a device, which has no place beside it, the one in the working folder.
+/// The folder of images beside a file; for a pipe or a device, `images` in the working folder.
 #[must_use]
 pub fn images_beside(out: &Path) -> PathBuf {
     let beside = out.parent().filter(|_| is_plain(out)).unwrap_or(Path::new(""));

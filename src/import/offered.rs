@@ -8,14 +8,14 @@ use m3_trajectory::json::Json;
 #[derive(Debug, Default)]
 pub struct OfferedTools {
     servers: Vec<(String, Vec<Json>)>,
-    /// The server and the place of each tool.
+    /// The index of the server, and the index of the tool in it, for each tool.
     places: HashMap<(String, String), (usize, usize)>,
-    /// Tools that come again with another description or schema; the first counts.
+    /// The number of times that a tool came again with another description or schema; the first counts.
     pub differing: u64,
 }
 
 impl OfferedTools {
-    /// Adds a tool; one without a name is none. The server is empty where the file does not tell it.
+    /// Adds a tool; a tool without a name is left out. The server is empty where the file does not name it.
     pub fn add(&mut self, server: &str, tool: Json) {
         let Some(name) = tool.get("name").and_then(Json::as_str) else { return };
         let key = (server.to_owned(), name.to_owned());
@@ -33,7 +33,7 @@ impl OfferedTools {
         tools.push(tool);
     }
 
-    /// Adds those of another file.
+    /// Adds the tools of another file.
     pub fn merge(&mut self, other: Self) {
         self.differing += other.differing;
         for (server, tools) in other.servers {
@@ -43,13 +43,13 @@ impl OfferedTools {
         }
     }
 
-    /// How many there are.
+    /// The number of tools.
     #[must_use]
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no tools.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()

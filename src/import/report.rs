@@ -1,4 +1,4 @@
-//! What came of each file that was imported.
+//! The report of an import, with the result for each file.
 
 use std::path::Path;
 
@@ -7,65 +7,65 @@ use m3_traces::{Notes, stem};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What came of all files (`m3.import-report/1`).
+/// The report of an import (`m3.import-report/1`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(title = "m3.import-report/1")]
 pub struct ImportReport {
-    /// `m3.import-report/1`.
+    /// Always `m3.import-report/1`.
     pub schema: &'static str,
-    /// Trajectories of all files.
+    /// The number of trajectories in all files.
     pub trajectories: u64,
-    /// Their calls.
+    /// The number of calls in these trajectories.
     pub calls: u64,
-    /// References that were written into a file of their own.
+    /// The number of references that were written into a file of their own.
     pub references: u64,
-    /// Tasks that were.
+    /// The number of tasks that were written into a file of their own.
     pub tasks: u64,
-    /// Media that were written into files.
+    /// The number of media that were written into files.
     pub media: usize,
     /// The files, in the order in which they were given.
     pub files: Vec<FileImport>,
 }
 
-/// What came of a file.
+/// The result of the import of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FileImport {
     /// The file, as it was given or found.
     pub file: String,
-    /// Its name without its endings, for ids.
+    /// The name of the file without its endings, for ids.
     #[serde(skip)]
     pub stem: String,
-    /// Its format; null if it has none that is known.
+    /// The format of the file; null if it is not known.
     pub format: Option<String>,
-    /// Why it could not be read, or not to its end.
+    /// The error because of which the file could not be read, or not to its end.
     pub error: Option<String>,
-    /// Whether it has none of the formats, nor m3's own.
+    /// Whether the file has none of the formats, nor m3's own.
     #[serde(skip)]
     pub is_unknown: bool,
-    /// Trajectories that it holds.
+    /// The number of trajectories in the file.
     pub trajectories: u64,
-    /// Their steps.
+    /// The number of steps in these trajectories.
     pub steps: u64,
-    /// Their calls.
+    /// The number of calls in these trajectories.
     pub calls: u64,
-    /// References for a file of their own.
+    /// The number of references for a file of their own.
     pub references: u64,
-    /// Tasks for a file of their own.
+    /// The number of tasks for a file of their own.
     pub tasks: u64,
-    /// What was guessed, skipped or lost in trajectories.
+    /// Notes on what was guessed, skipped or lost in trajectories.
     pub notes: Vec<NoteReport>,
-    /// What could not be read of the file itself.
+    /// Warnings about parts of the file that could not be read.
     pub warnings: Vec<String>,
     #[serde(skip)]
     counts: Notes,
 }
 
-/// Something that was guessed, skipped or lost.
+/// A note on something that was guessed, skipped or lost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoteReport {
-    /// What.
+    /// The note, in words.
     pub note: String,
-    /// How often.
+    /// How often this happened.
     pub count: u64,
 }
 
@@ -99,7 +99,7 @@ impl FileImport {
         self.counts.extend(notes);
     }
 
-    /// It is read to its end.
+    /// Reports the notes, after the file was read to its end.
     pub(super) fn close(&mut self) {
         self.notes =
             self.counts.iter().map(|(note, count)| NoteReport { note: note.to_owned(), count }).collect();
@@ -116,7 +116,7 @@ impl FileImport {
 }
 
 impl ImportReport {
-    /// Of these files.
+    /// The report on these files.
     #[must_use]
     pub fn new(files: Vec<FileImport>, media: usize) -> Self {
         Self {

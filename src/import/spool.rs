@@ -1,4 +1,4 @@
-//! Where imported trajectories wait until all ids are known: an unnamed temporary file for each thread.
+//! Temporary files in which imported trajectories wait until all ids are known: an unnamed one for each thread.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read as _, Seek as _, Write};
@@ -7,7 +7,7 @@ use m3_trajectory::SourceError;
 use m3_trajectory::json::{Json, Keys, parse};
 use m3_trajectory::tool_names::NameMapping;
 
-/// Trajectories in a temporary file.
+/// A temporary file to which trajectories are written.
 #[derive(Debug)]
 pub struct Spool {
     number: usize,
@@ -19,40 +19,40 @@ pub struct Spool {
 #[derive(Debug)]
 pub struct SpoolReader {
     file: BufReader<File>,
-    /// Where reading goes on.
+    /// The position in the file where reading goes on.
     at: u64,
 }
 
 /// The bytes that are written and read at once: most trajectories are far smaller.
 const BUFFER: usize = 1 << 18;
 
-/// What is written of a trace.
+/// The kind of record that is written of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The calls of a model; or, with [`ImportAs::References`](super::ImportAs), calls that should be made.
     Trajectory,
     /// Calls that should be made, in a file of their own.
     Reference,
-    /// The question, and what else is said of the task.
+    /// A task: the question, and other members of the task.
     Task,
 }
 
-/// A trajectory that waits.
+/// A record that waits in a spool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpooledTrajectory {
-    /// Its id in the file.
+    /// The id of the trajectory in its file, if it has one.
     pub sample: Option<String>,
-    /// What it is written as.
+    /// The kind of record.
     pub role: Role,
-    /// Which spool, from where, how long.
+    /// The number of the spool, the offset in it and the length; `None` if nothing was written.
     place: Option<(usize, u64, u64)>,
 }
 
-/// What every trajectory begins with that has no id yet.
+/// The beginning of every record that has no id yet.
 const BEGINNING: &str = r#"{"id":"""#;
 
 impl Spool {
-    /// An empty one; the number tells it from others.
+    /// An empty spool; the number distinguishes it from others.
     ///
     /// # Errors
     /// [`SourceError::Spool`].
@@ -79,10 +79,10 @@ impl Spool {
         Ok(SpooledTrajectory { sample, role, place })
     }
 
-    /// The spool, to read it again from its beginning.
+    /// Turns the spool into a reader that starts at its beginning.
     ///
     /// # Errors
-    /// The system's reason.
+    /// The system's error.
     pub fn into_reader(self) -> io::Result<SpoolReader> {
         let mut file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.rewind()?;
@@ -91,11 +91,11 @@ impl Spool {
 }
 
 impl SpoolReader {
-    /// Writes the trajectory with this id, as JSON on one line. It is fast where trajectories are asked for in the order in
-    /// which they were added.
+    /// Writes the trajectory with this id, as JSON on one line. This is fast if trajectories are written in the order
+    /// in which they were added.
     ///
     /// # Errors
-    /// The system's reason.
+    /// The system's error.
     pub fn write(
         spools: &mut [Self],
         spooled: &SpooledTrajectory,
@@ -105,7 +105,7 @@ impl SpoolReader {
     ) -> io::Result<()> {
         let Some((number, offset, length)) = spooled.place else { return Ok(()) };
         let Some(Self { file, at }) = spools.get_mut(number) else { return Ok(()) };
-        // Offsets are below what a file may have, which a signed number holds.
+        // Offsets fit into a signed number, as the length of a file does.
         file.seek_relative(offset.wrapping_sub(*at).cast_signed())?;
         *at = offset + length;
         let mut rest = file.take(length);
@@ -121,7 +121,7 @@ impl SpoolReader {
     }
 }
 
-/// Writes what is to be read, from buffer to buffer.
+/// Copies the rest of a reader, from buffer to buffer.
 fn copy(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<()> {
     loop {
         let bytes = from.fill_buf()?;
@@ -135,7 +135,7 @@ fn copy(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<()> {
 }
 
 impl SpooledTrajectory {
-    /// A trajectory that is counted only.
+    /// A record that is counted, but not written.
     #[must_use]
     pub fn unwritten(sample: Option<String>, role: Role) -> Self {
         Self { sample, role, place: None }

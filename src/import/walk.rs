@@ -6,22 +6,22 @@ use std::path::{Path, PathBuf};
 /// A file to import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileToImport {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
     /// Whether it was found in a folder, and not named.
     pub is_of_folder: bool,
 }
 
-/// Folders in which programs keep what belongs to a file beside them: sessions of sub-agents.
+/// The folder in which programs keep the sessions of sub-agents, beside the session that started them.
 const BESIDE: &str = "subagents";
 
-/// The deepest folder below one that was named.
+/// The deepest level of folders below a named one.
 const DEEPEST: usize = 32;
 
-/// The files, folders with all that is in them, by name. Links to folders are not followed, and hidden files are left out.
+/// The files of these paths; a folder stands for all files in it, by name, without links to folders and hidden files.
 ///
 /// # Errors
-/// The system's reason, with the path.
+/// The system's error, with the path.
 pub fn walk(paths: &[PathBuf]) -> Result<Vec<FileToImport>, (PathBuf, io::Error)> {
     let mut found = Vec::new();
     for path in paths {
@@ -40,7 +40,7 @@ fn folder(path: &Path, depth: usize, found: &mut Vec<FileToImport>) -> io::Resul
     let is_session = |name: &str| Path::new(name).extension().is_some_and(|ending| ending == "jsonl");
     let is_agent = |name: &str| name.starts_with("agent-") && is_session(name);
     let name_of = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
-    // Older versions of Claude Code keep the sessions of sub-agents beside those that they belong to.
+    // Older versions of Claude Code keep the sessions of sub-agents beside the sessions that started them.
     if entries.iter().map(name_of).any(|name| is_session(&name) && !is_agent(&name)) {
         entries.retain(|entry| !is_agent(&name_of(entry)));
     }

@@ -1,5 +1,5 @@
-//! How the tools that servers offer differ from a list of tools, such as the one that a benchmark was published with
-//! (`m3.catalog-differences/1`).
+//! The differences between the tools that servers offer and a list of tools, such as the one that a benchmark was
+//! published with (`m3.catalog-differences/1`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,62 +10,62 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// What `m3 tools --compare CATALOG --format json` writes.
+/// The report that `m3 tools --compare CATALOG --format json` writes.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "m3.catalog-differences/1")]
 pub struct CatalogDifferences {
     /// Always `m3.catalog-differences/1`.
     pub schema: String,
-    /// How many tools the list has.
+    /// The number of tools in the list.
     pub listed: usize,
-    /// How many tools are offered.
+    /// The number of tools that are offered.
     pub offered: usize,
-    /// How many of them are the same in everything that this report compares.
+    /// The number of offered tools that are the same in everything that this report compares.
     pub same: usize,
-    /// The servers of the list, then those that it does not have.
+    /// The servers of the list, then the servers that are not in the list.
     pub servers: Vec<ServerDifferences>,
     /// Every difference, in the order of the servers and their tools.
     pub differences: Vec<ToolDifference>,
 }
 
-/// A server in both catalogs.
+/// The comparison of the tools of one server, which may be in only one of the catalogs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ServerDifferences {
-    /// Its name.
+    /// The name of the server.
     pub server: String,
-    /// Whether it failed, so that none of its tools is offered.
+    /// Whether the server failed, so that none of its tools is offered.
     pub is_failed: bool,
-    /// How many tools the list has of it.
+    /// The number of the server's tools in the list.
     pub listed: usize,
-    /// How many tools it offers.
+    /// The number of tools that the server offers.
     pub offered: usize,
-    /// How many of them are the same.
+    /// The number of offered tools that are the same.
     pub same: usize,
-    /// How many of its tools have another description.
+    /// The number of the server's tools with another description.
     pub descriptions: usize,
-    /// How many of its tools have other arguments: other names, types, defaults, or required ones.
+    /// The number of the server's tools with other arguments: other names, types, defaults, or required ones.
     pub arguments: usize,
 }
 
-/// One difference.
+/// One difference between the listed and the offered form of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ToolDifference {
     /// The tool as `server/tool`.
     pub tool: String,
-    /// What differs.
+    /// The kind of difference.
     pub change: Change,
-    /// The argument that it is about; for `other`, the key.
+    /// The argument that differs; for `other`, the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argument: Option<String>,
-    /// As the list has it; left out where it has none.
+    /// The value in the list; left out where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listed: Option<Value>,
-    /// As it is offered; left out where it is not.
+    /// The value that is offered; left out where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offered: Option<Value>,
 }
 
-/// What differs in a tool.
+/// The kind of difference in a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
@@ -73,25 +73,25 @@ pub enum Change {
     MissingTool,
     /// The tool is not in the list.
     ExtraTool,
-    /// Its description.
+    /// The description of the tool differs.
     Description,
-    /// An argument is no longer there.
+    /// An argument of the list is not offered.
     MissingArgument,
     /// An argument is not in the list.
     ExtraArgument,
-    /// Whether an argument is required.
+    /// An argument is required in one catalog and not in the other.
     Required,
-    /// What an argument may be: its schema, more than its default and its texts.
+    /// The schema of an argument differs, in more than its default and its texts.
     Type,
-    /// The default of an argument.
+    /// The default of an argument differs.
     Default,
-    /// The texts of an argument, such as its title and its description; without an argument, those of definitions.
+    /// The texts of an argument differ, such as its title; without an argument, the texts of definitions.
     ArgumentText,
-    /// The schema of the arguments, beside the arguments: definitions, whether others are allowed.
+    /// The schema of the arguments differs outside the arguments: definitions, whether others are allowed.
     InputSchema,
-    /// The schema of its results.
+    /// The schema of the results differs.
     OutputSchema,
-    /// Another key of the tool, such as `annotations`.
+    /// Another key of the tool differs, such as `annotations`.
     Other,
 }
 
@@ -128,7 +128,7 @@ impl Change {
 }
 
 impl CatalogDifferences {
-    /// Compares what is offered with a list. `failed` are the names of servers that did not start.
+    /// Compares the offered tools with a list. `failed` are the names of servers that did not start.
     #[must_use]
     pub fn new(listed: &ToolCatalog, offered: &ToolCatalog, failed: &BTreeSet<String>) -> Self {
         let names = |catalog: &'_ ToolCatalog| -> Vec<String> {
@@ -252,7 +252,7 @@ fn server_differences(server: &str, listed: &[&Tool], offered: &[&Tool]) -> Vec<
 }
 
 impl ToolDifference {
-    /// What differs, in a few words.
+    /// The difference, in a few words.
     fn what(&self) -> String {
         match &self.argument {
             Some(key) if self.change == Change::Other => key.clone(),
@@ -261,7 +261,7 @@ impl ToolDifference {
         }
     }
 
-    /// One of its values in one line; of a schema what decides, not its texts.
+    /// A value of the difference on one line; a schema is shown without its texts.
     fn shown(&self, value: Option<&Value>) -> String {
         let text = match value {
             None => return String::new(),
@@ -324,7 +324,7 @@ struct Argument {
     is_required: bool,
 }
 
-/// The arguments of a tool by name. A schema that is not one has none.
+/// The arguments of a tool by name; none if its schema has no object `properties`.
 fn arguments(tool: &Tool) -> BTreeMap<String, Argument> {
     let required = tool.input_schema.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|found| found == name));
@@ -335,7 +335,7 @@ fn arguments(tool: &Tool) -> BTreeMap<String, Argument> {
     properties.into_iter().flatten().map(argument).collect()
 }
 
-/// What differs between two schemas: their texts alone, or more.
+/// The kind of difference between two schemas: their texts alone, or `more`.
 fn change_of(listed: &Value, offered: &Value, more: Change) -> Change {
     if without_texts(listed) == without_texts(offered) { Change::ArgumentText } else { more }
 }
@@ -347,7 +347,7 @@ fn without_default(schema: &Value) -> Value {
     schema
 }
 
-/// Texts of a schema, which say nothing of what fits it.
+/// The keywords of a schema that are texts, and do not decide which values fit it.
 const TEXTS: [&str; 3] = ["title", "description", "$schema"];
 
 /// A schema without texts.
@@ -356,7 +356,7 @@ fn without_texts(schema: &Value) -> Value {
         Value::Object(schema) => {
             let kept = schema.iter().filter(|(key, _)| !TEXTS.contains(&key.as_str()));
             let inner = |(key, value): (&String, &Value)| match value.as_object() {
-                // Beneath these are names, not keywords.
+                // The keys below these are names, not keywords.
                 Some(named) if ["properties", "$defs", "definitions"].contains(&key.as_str()) => {
                     let named = named.iter().map(|(name, schema)| (name.clone(), without_texts(schema)));
                     (key.clone(), Value::Object(named.collect()))
@@ -370,7 +370,7 @@ fn without_texts(schema: &Value) -> Value {
     }
 }
 
-/// What a schema of arguments says beside the arguments, without its own texts, which frameworks make up.
+/// The schema of arguments without the arguments, and without its own texts, which frameworks make up.
 fn rest_of_schema(schema: &Map<String, Value>) -> Value {
     let mut rest = schema.clone();
     for key in ["properties", "required"].iter().chain(&TEXTS) {

@@ -1,4 +1,4 @@
-//! The report of `m3 compare-traces`: which tasks a new trace does otherwise than the old one.
+//! The report of `m3 compare-traces`: the tasks that a new trace does differently from the old one.
 
 use m3_report::{Cell, Column, ScoreSummary, Sheet, TrajectoryReport};
 use m3_score::Metric;
@@ -6,11 +6,11 @@ use m3_support::text::{counted, shortened};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How a new trace differs from an old one (`m3.compare-traces/1`).
+/// The differences between a new trace and an old one (`m3.compare-traces/1`).
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(title = "m3.compare-traces/1")]
 pub struct ChangesReport {
-    /// `m3.compare-traces/1`.
+    /// Always `m3.compare-traces/1`.
     pub schema: &'static str,
     /// The new trajectories scored against the old ones as references.
     pub score: ScoreSummary,
@@ -18,12 +18,12 @@ pub struct ChangesReport {
     pub tasks: Vec<TaskChange>,
 }
 
-/// What became of a task.
+/// A task of the old trace, and how the new trace does it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TaskChange {
-    /// Its state.
+    /// The state of the task.
     pub state: TaskState,
-    /// The new trajectory against the old one.
+    /// The new trajectory, scored against the old one.
     #[serde(flatten)]
     pub trajectory: TrajectoryReport,
 }
@@ -32,11 +32,11 @@ pub struct TaskChange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
-    /// The new trace does not have it.
+    /// The new trace does not have the task.
     Missing,
-    /// Other calls, other arguments, or the same calls in another order.
+    /// The new trajectory has other calls, other arguments, or the same calls in another order.
     Changed,
-    /// The same calls, steps and order; arguments that are equal.
+    /// The new trajectory has the same calls, steps and order, and equal arguments.
     Same,
 }
 
@@ -51,7 +51,7 @@ impl TaskState {
 }
 
 impl ChangesReport {
-    /// Of these tasks.
+    /// The report on these tasks.
     #[must_use]
     pub fn new(score: ScoreSummary, trajectories: Vec<TrajectoryReport>) -> Self {
         let mut tasks: Vec<TaskChange> = trajectories
@@ -59,7 +59,7 @@ impl ChangesReport {
             .map(|trajectory| TaskChange { state: state(&trajectory), trajectory })
             .collect();
         let average = |task: &TaskChange| task.trajectory.metrics.metrics[Metric::Average];
-        // The sort is stable: tasks that differ as much stay in the order of the file.
+        // The sort is stable: tasks that differ equally stay in the order of the file.
         tasks.sort_by(|a, b| a.state.cmp(&b.state).then(average(a).total_cmp(&average(b))));
         Self { schema: "m3.compare-traces/1", score, tasks }
     }

@@ -28,7 +28,7 @@ pub fn fidelity_sheets(report: &FidelityReport) -> Vec<Sheet> {
     notes.extend(report.asked.as_ref().map(asked));
     let with_all = |groups| std::iter::once(&report.all).chain(groups).collect::<Vec<_>>();
     let mut sheets = Vec::new();
-    // What is said of all pairs stands beside the first table.
+    // The notes on all pairs go with the first table.
     if !report.by_source.is_empty() {
         let notes = std::mem::take(&mut notes);
         sheets.push(groups("Fidelity by source", "source", notes, &with_all(&report.by_source)));
@@ -60,7 +60,7 @@ pub fn training_sheets(report: &TrainingReport) -> Vec<Sheet> {
     vec![groups(title, of, vec![note.to_owned()], &figures)]
 }
 
-/// What a language model was asked, in a sentence.
+/// The counts of a language model's answers, in a sentence.
 fn asked(asked: &AskedReport) -> String {
     let AskedReport { disagreement, unreadable, no_reply, .. } = asked;
     let reasons = [(disagreement, "disagreement"), (unreadable, "unreadable"), (no_reply, "no reply")];
@@ -79,7 +79,7 @@ fn asked(asked: &AskedReport) -> String {
     )
 }
 
-/// The table of what a model was made from.
+/// The table of the sources that a model was made from.
 #[must_use]
 pub fn sources_sheets(report: &SourcesReport) -> Vec<Sheet> {
     let pairs: usize = report.sources.iter().map(|source| source.pairs).sum();
@@ -110,7 +110,7 @@ pub fn sources_sheets(report: &SourcesReport) -> Vec<Sheet> {
     vec![Sheet { title: NOT_SEEN.to_owned(), notes, columns, rows: rows.collect() }]
 }
 
-/// The title of figures of sources, each left out.
+/// The title of figures on sources that were left out of the training.
 const NOT_SEEN: &str = "On sources it has not seen";
 
 fn area_column() -> Column {

@@ -67,7 +67,7 @@ fn measure_row(report: &GradeReport, name: String, measure: &MeasureReport) -> V
         Cell::new(measure.missing.to_string()),
     ];
     if !report.ledger.missing.is_empty() {
-        // Where nothing is absent both are the same.
+        // If no task is absent, both means are the same.
         row.push(Cell::number(measure.mean_with_absent_as_zero.or(measure.mean)));
         row.push(Cell::new(measure.absent.to_string()));
     }
@@ -125,7 +125,7 @@ fn types(report: &GradeReport) -> Sheet {
 
 fn judges(report: &GradeReport) -> Sheet {
     let rows = report.judges.iter().flat_map(|judge| {
-        // Without a measure, all missing answers of the judge.
+        // The number of the judge's missing answers for a measure.
         let missing = |measure: &str| {
             let is_of = |of: &&MissingGrade| of.judge == judge.judge && measure.starts_with(of.aspect.main());
             report.missing.iter().filter(is_of).count()
@@ -337,7 +337,7 @@ fn missing(report: &GradeReport) -> Sheet {
     if more > 0 {
         notes.push(format!("and {}, which the JSON lists", counted(more, "more missing answer")));
     }
-    // Given as notes, because a table would cut the reasons.
+    // The reasons are given as notes, because a table would cut them.
     let mut reasons: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
     for of in &report.missing {
         let named = format!("`{}` ", of.judge);

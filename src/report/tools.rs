@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use unicode_width::UnicodeWidthStr as _;
 
-/// What `m3 tools --health --format json` writes.
+/// The report that `m3 tools --health --format json` writes.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(title = "m3.health/1")]
 pub struct HealthReport {
@@ -22,55 +22,55 @@ pub struct HealthReport {
     pub servers: Vec<ServerHealth>,
 }
 
-/// How a server fares.
+/// The health of a server.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ServerHealth {
-    /// Its name in the configuration.
+    /// The name of the server in the configuration.
     pub server: String,
-    /// `ready`, `failed` or `disabled`.
+    /// The state of the server: `ready`, `failed` or `disabled`.
     pub state: String,
-    /// Tools that are offered.
+    /// The number of tools that the server offers.
     pub tools: usize,
-    /// Tools that it lists and that cannot be used.
+    /// The tools that the server lists but that cannot be used.
     pub rejected: Vec<RejectedToolReport>,
-    /// From its start to the list of its tools, in seconds.
+    /// The time from the server's start to the list of its tools, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_seconds: Option<f64>,
-    /// The version of the protocol that it answered with.
+    /// The version of the protocol in the server's answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol_version: Option<String>,
-    /// The name that it reports for itself, with its version.
+    /// The name and version that the server reports for itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls_itself: Option<String>,
-    /// Why it failed, with what to do.
+    /// The reason why the server failed, with a hint on what to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Lines on its standard output that are no messages of the protocol.
+    /// The number of lines on the server's standard output that are not messages of the protocol.
     pub noise: u64,
-    /// The last lines on its standard error.
+    /// The last lines on the server's standard error.
     pub stderr: Vec<String>,
 }
 
 /// A tool that a server lists and that cannot be used.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RejectedToolReport {
-    /// Its name, or its place in the list.
+    /// The name of the tool, or its place in the list.
     pub name: String,
-    /// What is wrong with it.
+    /// The reason why the tool cannot be used.
     pub reason: String,
 }
 
-/// What `m3 tools --search TEXT --format json` writes.
+/// The report that `m3 tools --search TEXT --format json` writes.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(title = "m3.search/1")]
 pub struct SearchReport {
     /// Always `m3.search/1`.
     pub schema: String,
-    /// What was searched for.
+    /// The text of the search.
     pub query: String,
-    /// The sentence encoder.
+    /// The name of the sentence encoder.
     pub encoder: String,
-    /// How many tools were compared.
+    /// The number of tools that were compared.
     pub searched: usize,
     /// The tools, the most similar first.
     pub tools: Vec<FoundTool>,
@@ -83,7 +83,7 @@ pub struct FoundTool {
     pub tool: String,
     /// Cosine of the query and the tool's name and description, in [-1, 1].
     pub similarity: f64,
-    /// Its description.
+    /// The first line of the tool's description.
     pub description: String,
 }
 
@@ -231,10 +231,10 @@ fn notes(server: &ServerHealth) -> Vec<String> {
 }
 
 impl SearchReport {
-    /// The tools as lines for a terminal.
+    /// Writes the tools as lines for a terminal.
     ///
     /// # Errors
-    /// The writer's reason.
+    /// The writer's error.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let rows: Vec<(String, &str)> = self
             .tools
@@ -250,10 +250,10 @@ impl SearchReport {
     }
 }
 
-/// The tools of a catalog, server by server, a line each.
+/// Writes the tools of a catalog, server by server, a line each.
 ///
 /// # Errors
-/// The writer's reason.
+/// The writer's error.
 pub fn write_tools(catalog: &ToolCatalog, out: &mut dyn Write) -> io::Result<()> {
     for (index, server) in catalog.servers.iter().filter(|server| !server.tools.is_empty()).enumerate() {
         if index > 0 {

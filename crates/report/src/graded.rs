@@ -59,7 +59,7 @@ pub struct GradesByTrajectory {
 }
 
 impl GradesByTrajectory {
-    /// Reads what `m3 grade -o` wrote. Among trajectories with the same id the last counts, as in scores.
+    /// Reads what `m3 grade --graded` wrote. Among trajectories with the same id the last counts, as in scores.
     ///
     /// # Errors
     /// [`UnusableFile`], for a file without any grade as well.

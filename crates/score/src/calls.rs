@@ -6,18 +6,18 @@ use std::fmt;
 use m3_embedding::InputKey;
 use serde::{Deserialize, Serialize};
 
-/// Where a call stands in its trajectory, counted from 0.
+/// The place of a call in its trajectory, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(expecting = "an object")]
 pub struct CallPlace {
-    /// The step.
+    /// The index of the step in the trajectory.
     pub step: usize,
-    /// The call within the step.
+    /// The index of the call within the step.
     #[serde(skip_deserializing)]
     #[cfg_attr(feature = "schema", schemars(!skip_deserializing))]
     pub call: usize,
-    /// The call within the trajectory.
+    /// The index of the call within the trajectory.
     #[serde(skip_deserializing)]
     #[cfg_attr(feature = "schema", schemars(!skip_deserializing))]
     pub index: usize,
@@ -35,13 +35,13 @@ impl fmt::Display for CallPlace {
 pub struct Calls {
     tools: Vec<String>,
     pub(super) places: Vec<CallPlace>,
-    /// The key of what the encoder sees of each call's arguments.
+    /// For each call, the key of the text that the encoder gets for its arguments.
     pub(super) inputs: Vec<InputKey>,
     steps: usize,
 }
 
 impl Calls {
-    /// No calls yet, in a trajectory of `steps` steps.
+    /// Creates an empty list of calls for a trajectory of `steps` steps.
     pub(super) fn new(steps: usize) -> Self {
         Self { tools: Vec::new(), places: Vec::new(), inputs: Vec::new(), steps }
     }
@@ -57,7 +57,7 @@ impl Calls {
         self.inputs.push(InputKey::default());
     }
 
-    /// Sets the key of what the encoder sees of the arguments of call `index`.
+    /// Sets the key of the text that the encoder gets for the arguments of call `index`.
     pub(super) fn know(&mut self, index: usize, input: InputKey) {
         self.inputs[index] = input;
     }
@@ -73,7 +73,7 @@ impl Calls {
         self.places.len()
     }
 
-    /// True without calls.
+    /// Whether there are no calls.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
@@ -94,7 +94,7 @@ impl Calls {
         counts
     }
 
-    /// The steps of the calls of these indices.
+    /// The steps of the calls at these indices.
     pub(super) fn steps_of(&self, indices: &[usize]) -> Vec<usize> {
         indices.iter().map(|&index| self.places[index].step).collect()
     }
@@ -104,18 +104,18 @@ impl Calls {
         self.tools.iter().map(String::as_str)
     }
 
-    /// Sorts indices of calls so that the order within steps does not matter: by step, then by what the encoder sees.
-    /// Calls that are equal in both are interchangeable.
+    /// Sorts indices of calls so that the order within steps does not matter: by step, then by the key of the encoder's
+    /// text. Calls that are equal in both are interchangeable.
     pub(super) fn sort(&self, indices: &mut [usize]) {
         self.sort_by(indices, &|_| 0);
     }
 
-    /// Sorts indices of calls likewise, those of a step first by a key.
+    /// Sorts indices of calls by step, then by `key`, then by the key of the encoder's text.
     pub(super) fn sort_by(&self, indices: &mut [usize], key: &dyn Fn(usize) -> u64) {
         indices.sort_by_key(|&index| (self.places[index].step, key(index), self.inputs[index], index));
     }
 
-    /// Which of these calls look the same to the encoder.
+    /// Groups these calls into classes of calls with the same text for the encoder.
     pub(super) fn classes(&self, indices: &[usize]) -> Classes {
         let mut known = HashMap::new();
         let mut classes = Classes { of: Vec::with_capacity(indices.len()), first: Vec::new() };

@@ -1,5 +1,5 @@
-//! Chunks of trajectories between file and score: enough of them for batches of similar length, in memory that does
-//! not grow with the files.
+//! Chunks of trajectories that are scored together: large enough for batches of texts of similar length, small enough
+//! that memory does not grow with the files.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,7 +21,7 @@ const CALLS: usize = 4096;
 /// The most trajectories in a chunk: they may have no calls at all.
 const TRAJECTORIES: usize = 4096;
 
-/// How much of a question is read, in bytes.
+/// The longest part of a question that is read, in bytes.
 const LONGEST_QUESTION: usize = 4096;
 
 /// The most bytes of serialized arguments in a chunk.
@@ -33,13 +33,13 @@ pub(super) struct PreparedPair {
     pub(super) task_type: Option<String>,
     pub(super) failure: Option<FailureClass>,
     pub(super) verdict: Option<Verdict>,
-    /// What the user asked, which tells arguments that matter from others; only where arguments are compared by it.
+    /// The user's question, which shows which arguments matter; `None` where neither side has one.
     pub(super) question: Option<String>,
     pub(super) references: PreparedCalls,
     pub(super) predictions: PreparedCalls,
-    /// What both do with files, where names of files matter.
+    /// The files and values that both trajectories make and use, where names of files matter.
     pub(super) flow: Option<Box<PairFlow>>,
-    /// What both returned, where both have recorded it.
+    /// The results of both trajectories, where both recorded them.
     pub(super) results: Option<Box<PairResults>>,
     /// Whether the reference's calls returned pictures.
     pub(super) has_pictures: bool,
@@ -72,7 +72,7 @@ impl Chunk {
 
     /// The index of a text among the distinct ones.
     fn intern(&mut self, text: String) -> usize {
-        // Counted for each call, because equal arguments are kept for each call.
+        // Bytes are counted for each call, because equal arguments are kept for each call.
         self.bytes += text.len();
         if let Some(&known) = self.known.get(&text) {
             return known;
@@ -139,7 +139,8 @@ impl Chunk {
             let is_shared = shared.contains(tool);
             let text = is_shared.then(|| match similarity {
                 Similarity::Cosine => serializer.text(tool, call.arguments.as_ref()),
-                // Unchanged: the comparison decides which calls are equal.
+                // The plain arguments as JSON, not serialized for the encoder: the comparison decides which calls are
+                // equal.
                 Similarity::Typed => {
                     call.arguments.as_ref().map_or_else(String::new, |found| found.to_text(Keys::Sorted))
                 }

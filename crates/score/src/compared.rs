@@ -1,19 +1,19 @@
-//! Which calls' arguments are compared: [`ComparedPair`].
+//! Pairs of calls whose arguments are compared: [`ComparedPair`].
 
 use super::CallPlace;
 use super::fidelity::CallFidelity;
 
-/// A reference call and the predicted call that its arguments are compared with. It is another one than the alignment's
-/// where the cosine hardly tells calls apart, or where calls differ in which files they use.
+/// A reference call and the predicted call that its arguments are compared with. This may be another predicted call
+/// than the alignment's, where the cosine hardly distinguishes calls, or where calls use different files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparedPair {
     /// The reference call.
     pub reference: CallPlace,
     /// The predicted call.
     pub predicted: CallPlace,
-    /// Extra calls that ask for the rest of a list of which the predicted call asks for a part.
+    /// Extra calls that ask for the rest of a list, where the predicted call asks for only a part of it.
     pub joined: Vec<CallPlace>,
-    /// How far their arguments ask for the same.
+    /// The comparison of the arguments: how far the calls ask for the same.
     pub fidelity: CallFidelity,
 }
 

@@ -1,9 +1,10 @@
 //! Which predicted call each matched reference call is compared with.
 //!
-//! The paper's alignment decides which reference calls are matched. Where the cosine hardly tells the predicted calls apart, or
-//! where calls differ in which files they use, the calls that ask for the same are compared with each other: the pairing of a
-//! tool's matched calls with the largest sum of fidelities, where pairs that ask for exactly the same stay together. Which files
-//! a call uses depends on which calls are paired, so both are found in turns until nothing changes.
+//! The paper's alignment decides which reference calls are matched. Where the cosine hardly distinguishes the predicted
+//! calls, or where calls use different files, the calls that ask for the same are compared with each other: the pairing
+//! of a tool's matched calls with the largest sum of fidelities, where pairs that ask for exactly the same stay
+//! together. The files that a call uses depend on which calls are paired, so both are computed in turns until nothing
+//! changes.
 
 mod open_bucket;
 mod parts;
@@ -20,22 +21,22 @@ use super::flow::{Counterparts, RewriteContext, RewrittenPair};
 use super::matching::{Match, Matching};
 use super::{ScoreOptions, Similarity, buckets};
 
-/// Turns after which the pairing stays as it is; a chain of calls settles in as many as it has branches that look alike.
+/// The most turns of pairing. A chain of calls settles after as many turns as it has branches that look alike.
 const MOST_TURNS: usize = 4;
 
-/// A reference call and the predicted call that it is compared with, of one of the trajectories.
+/// The index of a trajectory in the chunk, and those of a reference call and the predicted call it is compared with.
 pub(super) type ComparedCalls = (usize, usize, usize);
 
 /// For each trajectory of a chunk: for each predicted call the reference call it is paired with.
 pub(super) type Pairings = Vec<Vec<Option<usize>>>;
 
-/// Which calls are compared, and what was found: trajectory by trajectory, those of matches in their order, then those of reference
-/// calls that the alignment leaves unmatched.
+/// The calls that are compared, and their comparisons: trajectory by trajectory, first the pairs of matched reference
+/// calls in the order of the matches, then those of unmatched reference calls.
 pub(super) struct PairedCalls {
     pub(super) calls: Vec<ComparedCalls>,
-    /// How far each pair asks for the same.
+    /// The comparison of each pair: how far its calls ask for the same.
     pub(super) fidelities: Vec<CallFidelity>,
-    /// For each pair the extra calls that ask for the rest of what the reference's call asks for.
+    /// For each pair, the extra calls that ask for the rest of a list of the reference call.
     pub(super) joined: Vec<Vec<usize>>,
     pub(super) pairings: Pairings,
 }
@@ -51,18 +52,19 @@ impl PairedCalls {
 pub(super) struct Comparer<'r, 'a> {
     pub(super) chunk: &'r Chunk,
     pub(super) fidelity: &'r mut Fidelity<'a>,
-    /// By which pairs are chosen.
+    /// The comparison by spelling alone, which chooses the pairs.
     pub(super) spelling: &'r mut Fidelity<'a>,
     pub(super) options: &'r ScoreOptions<'a>,
     pub(super) embedder: &'r mut Embedder,
 }
 
 impl Comparer<'_, '_> {
-    /// Whose arguments are compared, and how far they ask for the same: the pairs of each alignment, but for calls that are
-    /// told apart by what they ask for, and with all calls that ask for a part of the same.
+    /// Chooses the pairs of calls whose arguments are compared, and compares them. The pairs are those of each
+    /// alignment, except where calls are paired anew by their arguments. Extra calls that ask for the rest of a list
+    /// are added.
     ///
     /// # Errors
-    /// [`EncoderError`], for the words of arguments.
+    /// [`EncoderError`] if words of arguments cannot be encoded.
     pub(super) fn pair(&mut self, matchings: &[Matching]) -> Result<PairedCalls, EncoderError> {
         let mut paired = self.pair_one_to_one(matchings)?;
         if self.options.similarity != Similarity::Typed {
@@ -132,8 +134,9 @@ impl Comparer<'_, '_> {
         Ok(())
     }
 
-    /// The tools of which a matched call may ask for what another call asks for. Where all matched calls ask for the same as
-    /// their partners nothing is open.
+    /// The tools with an open pairing: a matched call may ask for the same as another call than its partner. A
+    /// trajectory has none where all its matched calls ask for the same as their partners, unless it has files in play
+    /// and unmatched calls on both sides.
     fn open_buckets(
         &self,
         matchings: &[Matching],
@@ -167,7 +170,7 @@ impl Comparer<'_, '_> {
         open
     }
 
-    /// How far calls ask for the same.
+    /// Compares the arguments of pairs of calls, as they are rewritten under these pairings.
     fn compare(
         &mut self,
         pairs: &[ComparedCalls],
@@ -177,8 +180,8 @@ impl Comparer<'_, '_> {
         compare_all(self.fidelity, (self.chunk, pairs, &rewritten), self.embedder)
     }
 
-    /// How far calls ask for the same, in [0, 1], as far as the spelling of words tells; without pairings, whatever any call
-    /// made counts as the same.
+    /// Compares pairs of calls by the spelling of words alone; the scores are in [0, 1]. Without pairings, everything
+    /// that any call made counts as the same.
     fn compare_by_spelling(
         &mut self,
         pairs: &[ComparedCalls],
@@ -189,7 +192,7 @@ impl Comparer<'_, '_> {
         Ok(compared.iter().map(|fidelity| fidelity.score).collect())
     }
 
-    /// The arguments of calls as they are compared.
+    /// Rewrites the arguments of pairs of calls for their comparison; `None` where they stay as they are.
     fn rewrite_all(
         &self,
         pairs: &[ComparedCalls],
@@ -208,7 +211,7 @@ impl Comparer<'_, '_> {
         pairs.iter().map(|pair| self.rewrite(*pair, pairing(pair.0))).collect()
     }
 
-    /// Two calls' arguments as they were compared in the end.
+    /// Rewrites the arguments of two calls as they were compared under the final pairings.
     pub(super) fn rewrite_under(&self, pair: ComparedCalls, pairings: &Pairings) -> Option<RewrittenPair> {
         let calls = &pairings[pair.0];
         let files = self.chunk.items[pair.0].flow.as_ref()?.pair_files(calls);
@@ -231,7 +234,7 @@ impl Comparer<'_, '_> {
     }
 }
 
-/// Compares calls of a chunk as they were rewritten for it.
+/// Compares pairs of calls of a chunk, by their rewritten arguments where there are any.
 fn compare_all(
     fidelity: &mut Fidelity<'_>,
     (chunk, pairs, rewritten): (&Chunk, &[ComparedCalls], &[Option<RewrittenPair>]),
@@ -266,7 +269,7 @@ fn compared_calls<'m>(
     })
 }
 
-/// Two calls as they are compared.
+/// A pair of calls with the arguments that are compared: the rewritten ones if there are any.
 pub(super) fn pair_of<'c>(
     items: &'c [PreparedPair],
     (item, reference, predicted): ComparedCalls,

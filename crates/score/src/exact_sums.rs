@@ -29,7 +29,7 @@ pub struct ExactSums {
     pub matched: u64,
     /// The matched pairs with a similarity of tau_strong or more.
     pub strong: u64,
-    /// Trajectories that pass as [`ScoreOptions::verdicts`](super::ScoreOptions::verdicts) says.
+    /// Trajectories that pass under [`ScoreOptions::verdicts`](super::ScoreOptions::verdicts).
     pub passed: u64,
     /// Trajectories that did their job, by their verdict.
     pub did: u64,
@@ -143,7 +143,7 @@ impl ExactSums {
         self.per_trajectory(self.predicted_calls)
     }
 
-    /// The sums of a set from which trajectories that failed were left out. If nothing else is in it, no task was solved.
+    /// Adds the count of failed trajectories that were left out, if the set has no others: then no task was solved.
     #[must_use]
     pub fn with_left_out(self, failed: u64) -> Self {
         if self.trajectories == 0 { Self { failed, ..self } } else { self }
@@ -166,7 +166,7 @@ impl ExactSums {
         of_all.into_iter().chain(&mut self.counts_of_means)
     }
 
-    /// Of how many trajectories the verdict is neither that they did their job nor that they did not.
+    /// The number of trajectories whose verdict is neither that they did their job nor that they did not.
     #[must_use]
     pub fn cannot_tell(&self) -> u64 {
         let known = Metric::Verdict.mean_index().map_or(0, |at| self.counts_of_means[at]);
@@ -178,7 +178,7 @@ impl ExactSums {
     }
 }
 
-/// The sum of some values, and how many they are.
+/// The sum of values, and their number.
 fn add(values: impl Iterator<Item = Counted>) -> (ExactSum, u64) {
     values.fold((ExactSum::default(), 0), |(mut sum, count), more| {
         sum += more.sum;
@@ -198,7 +198,7 @@ impl fmt::Display for ExactSums {
     }
 }
 
-/// Text that is not of sums.
+/// The error for a text that does not hold sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not the sums of trajectories, as m3 {} writes them", env!("CARGO_PKG_VERSION"))]
 pub struct NotSums;

@@ -1,5 +1,5 @@
-//! What the fidelity of a set's matched pairs says over the whole set: which arguments are wrong most often, and which
-//! pairs only the embedding accepts.
+//! Findings over a whole set, from the fidelity of its matched pairs: the arguments that are wrong most often, and the
+//! pairs that only the embedding accepts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +12,13 @@ use super::fidelity::place::{Place, cut};
 use super::fidelity::{ArgumentComparison, CallFidelity, CallPair, Verdict};
 use super::{CallPlace, ComparedPair, Match};
 
-/// Arguments that are counted; a set with more different ones than that is made to have them.
+/// The most arguments that are counted; only a crafted set has more different ones.
 const MOST_ARGUMENTS: usize = 10_000;
 
-/// Pairs that are kept by name; the others are counted.
+/// The most pairs that are kept by name; the others are only counted.
 const MOST_PAIRS: usize = 1_000;
 
-/// What is noticed over a set.
+/// The wrong arguments and the rejected matches of a set.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Findings {
     tools: BTreeMap<String, u64>,
@@ -27,7 +27,7 @@ pub struct Findings {
     rejected: u64,
 }
 
-/// How often an argument is wrong, and where for the first time.
+/// The number of pairs in which an argument is wrong, and its first occurrence.
 #[derive(Debug, Clone, PartialEq)]
 struct Wrong {
     pairs: u64,
@@ -43,12 +43,12 @@ pub struct Values {
     /// The reference's value there as JSON text, cut after 200 characters; null if it has none.
     #[serde(rename = "reference_value")]
     pub reference: Option<String>,
-    /// The prediction's value there, likewise.
+    /// The prediction's value there as JSON text, cut after 200 characters; null if it has none.
     #[serde(rename = "predicted_value")]
     pub predicted: Option<String>,
 }
 
-/// Values are cut to so many characters.
+/// The most characters of a value.
 const VALUE: usize = 200;
 
 impl Values {
@@ -77,7 +77,7 @@ pub struct WrongArgument {
     pub wrong: u64,
     /// Matched pairs of calls of the tool.
     pub pairs: u64,
-    /// A trajectory in which it is wrong, the first.
+    /// The first trajectory in which the argument is wrong.
     pub id: String,
     /// What is wrong there. Hostile where it quotes a value.
     pub reason: String,
@@ -106,7 +106,7 @@ pub struct RejectedMatch {
     /// The fidelity, below 0.5.
     #[serde(rename = "argument_fidelity")]
     pub fidelity: f64,
-    /// The argument that does most harm, such as `location.lat`; empty for the arguments as a whole.
+    /// The argument with the lowest score, such as `location.lat`; empty for the arguments as a whole.
     pub argument: String,
     /// What is wrong with it. Hostile where it quotes a value.
     pub reason: String,
@@ -115,14 +115,14 @@ pub struct RejectedMatch {
     pub values: Values,
 }
 
-/// Pairs in the order in which they mislead: the most similar first.
+/// A rejected match. The order of ranks puts the most misleading one first: the most similar.
 #[derive(Debug, Clone, PartialEq)]
 struct Rank(RejectedMatch);
 
 impl Rank {
     fn key(&self) -> (std::cmp::Reverse<u64>, &str, Option<usize>, usize) {
         let RejectedMatch { similarity, id, repeat, reference, .. } = &self.0;
-        // Similarities are not negative, so their bits are in their order.
+        // Similarities are not negative, so their bits sort in the same order.
         (std::cmp::Reverse(similarity.max(0.0).to_bits()), id, *repeat, reference.index)
     }
 }
@@ -142,7 +142,7 @@ impl PartialOrd for Rank {
 }
 
 impl Findings {
-    /// Takes in the matches of a trajectory, and what their arguments were compared with, in one order.
+    /// Adds the matches of a trajectory and, in the same order, the pairs whose arguments were compared.
     pub(crate) fn add(&mut self, prepared: &PreparedPair, matches: &[Match], compared: &[ComparedPair]) {
         for (pair, ComparedPair { predicted, fidelity, .. }) in matches.iter().zip(compared) {
             match self.tools.get_mut(&pair.tool) {
@@ -199,7 +199,7 @@ impl Findings {
         }
     }
 
-    /// Takes in what a further repetition says; what is there without a number is of the first.
+    /// Adds the findings of a further repetition; pairs that have no number yet are of the first one.
     pub(crate) fn add_repetition(&mut self, other: Findings, repeat: usize) {
         let Findings { tools, arguments, pairs, rejected } = other;
         for (tool, pairs) in tools {
@@ -235,7 +235,7 @@ impl Findings {
             values: wrong.values.clone(),
         });
         let mut arguments: Vec<WrongArgument> = arguments.collect();
-        // Stable: by the names of tool and argument where it is as often.
+        // The sort is stable: arguments that are wrong equally often stay in the order of tool and argument.
         arguments.sort_by_key(|argument| std::cmp::Reverse(argument.wrong));
         arguments
     }

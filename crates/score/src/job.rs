@@ -1,4 +1,5 @@
-//! What says whether a trajectory did its job: the numbers behind the verdict, taken from its calls, and the reasons in them.
+//! The evidence whether a trajectory did its job: numbers from its calls, which the verdict uses, and the reasons in
+//! them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,27 +14,27 @@ use super::matching::Match;
 use super::results::PairResults;
 use super::{CallPlace, ComparedPair, ExactSum};
 
-/// What an extra call counts like of which nothing says whether it changes something, as a share of one that does.
+/// The weight of an extra call that may or may not change something, as a share of one that does.
 const UNKNOWN: f64 = 0.5;
 
-/// What is known of a trajectory besides its calls.
+/// Facts about a trajectory besides its calls.
 pub(super) struct KnownResults<'a> {
-    /// How well what both leave behind agrees.
+    /// The agreement of what both trajectories leave behind.
     pub(super) artifacts: Option<f64>,
-    /// Whether the reference's calls returned pictures: what the prediction records does not matter, so that nothing can be hidden.
+    /// Whether the reference's calls returned pictures. Not the prediction's: it could hide them.
     pub(super) has_pictures: bool,
     /// How well the final replies agree.
     pub(super) answer: Option<&'a AnswerAgreement>,
 }
 
-/// What says whether a trajectory did its job.
+/// The evidence whether a trajectory did its job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
-    /// The numbers.
+    /// The numbers that the verdict is computed from.
     pub evidence: JobEvidence,
-    /// What moves the probability most, that first.
+    /// The reasons; the one that moves the probability most is the first.
     pub facts: Vec<JobFact>,
-    /// What became of the calls that change something.
+    /// How well the calls that change something are matched.
     pub changes: Changes,
 }
 
@@ -42,54 +43,54 @@ pub struct Job {
 pub enum JobFact {
     /// Reference calls of one kind are not made as the reference makes them.
     Differ {
-        /// Whether they change something, or may; else they only look.
+        /// Whether these calls change something, or may; otherwise they only look.
         change: bool,
-        /// The worst of them.
+        /// The worst of these calls.
         worst: WorstCall,
-        /// How many there are besides.
+        /// The number of other such calls.
         others: usize,
     },
     /// Predicted calls that no reference call is compared with change something, or may.
     Extra {
-        /// The first of them, one that is known to change something before others.
+        /// The first of these calls; those that are known to change something come before others.
         first: CallPlace,
-        /// Its tool.
+        /// The tool of this call.
         tool: String,
-        /// Whether that one is known to change something.
+        /// Whether this call is known to change something.
         changes: bool,
-        /// How many there are besides.
+        /// The number of other such calls.
         others: usize,
     },
-    /// What both leave behind.
+    /// The agreement of what both trajectories leave behind.
     Artifacts {
-        /// How well it agrees, in [0, 1].
+        /// The agreement, in [0, 1].
         agreement: f64,
     },
     /// The final reply beside the reference's.
     Answer {
-        /// How well it agrees, in [0, 1].
+        /// The agreement, in [0, 1].
         agreement: f64,
         /// What is missing in it or contradicts the reference, in words.
         reason: Option<String>,
     },
     /// Every reference call is made as the reference makes it, and nothing else is changed.
     AllMade {
-        /// How many of them are not made, but all that they lead to is left behind.
+        /// The number of reference calls that are not made, although all that they lead to is left behind.
         reached_without: usize,
     },
 }
 
-/// The reference call that is made worst.
+/// The reference call with the lowest fidelity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorstCall {
-    /// Whether its predicted call failed, though it did not itself.
+    /// Whether its predicted call failed, although the reference call did not.
     pub has_failed: bool,
-    /// The call.
+    /// The reference call.
     pub reference: CallPlace,
-    /// Its tool.
+    /// The tool of the call.
     pub tool: String,
-    /// The predicted call that it is compared with, and the JSON pointer to the argument that is worst; `None` if it is compared with
-    /// none.
+    /// The predicted call that it is compared with, and the JSON pointer to the worst argument; `None` if it is
+    /// compared with no call.
     pub compared: Option<(CallPlace, String)>,
 }
 
@@ -100,13 +101,13 @@ pub(super) struct JobCalls<'a> {
     /// The prediction's arguments, by call.
     pub(super) arguments: &'a [Option<Json>],
     pub(super) compared: &'a [ComparedPair],
-    /// Reference calls that are compared with none and not missing.
+    /// Reference calls that are compared with no call, but all that they lead to is left behind.
     pub(super) reached_without: &'a [CallPlace],
-    /// What both returned, where both have recorded it.
+    /// The results of both trajectories, where both recorded them.
     pub(super) results: Option<&'a PairResults>,
-    /// What calls of a tool do.
+    /// The role of a tool's calls: whether they change something.
     pub(super) role: &'a dyn Fn(&str) -> CallRole,
-    /// The alignment.
+    /// The matches of the alignment.
     pub(super) matches: &'a [Match],
 }
 
@@ -115,23 +116,24 @@ pub(super) struct JobCalls<'a> {
 struct Failures {
     /// Reference calls whose predicted call failed, though their own did not, and was not made again.
     references: Vec<usize>,
-    /// Predicted calls that are no extra ones: needed calls that failed beside another try, or that other try.
+    /// Predicted calls that do not count as extra: a needed call that failed and was also tried again, or the other
+    /// try.
     predictions: Vec<usize>,
 }
 
-/// What became of the calls that are known to change something, each in [0, 1]; `None` where there is no such call.
+/// How well the calls that are known to change something are matched, in [0, 1]; `None` where there is no such call.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Changes {
-    /// The share of the reference's that is matched.
+    /// The share of these calls of the reference that is matched.
     pub recall: Option<f64>,
-    /// The share of the prediction's that is matched.
+    /// The share of these calls of the prediction that is matched.
     pub precision: Option<f64>,
-    /// The mean fidelity of the reference's; of one that is compared with no call it is 0.
+    /// The mean fidelity of these calls of the reference; a missing call counts 0.
     pub fidelity: Option<f64>,
 }
 
 impl Job {
-    /// That of a trajectory; `None` if the reference has no call.
+    /// Computes the evidence of a trajectory; `None` if the reference has no call.
     pub(super) fn new(calls: &JobCalls<'_>, known: &KnownResults<'_>) -> Option<Self> {
         let artifacts = known.artifacts;
         let roles = calls.roles(calls.references);
@@ -207,7 +209,7 @@ impl JobCalls<'_> {
         calls.tools().map(|tool| (self.role)(tool)).collect()
     }
 
-    /// What became of the calls that change something, by the roles and the fidelities of the reference's.
+    /// How well the calls that change something are matched, by the roles and the fidelities of the reference's calls.
     fn changes(&self, roles: &[CallRole], fidelities: &[f64]) -> Changes {
         let predicted = self.roles(self.predictions);
         let is_change = |role: &CallRole| *role == CallRole::Changes;
@@ -243,7 +245,7 @@ impl JobCalls<'_> {
         (fidelities, partners)
     }
 
-    /// Which predicted calls no reference call is compared with.
+    /// Whether each predicted call is compared with no reference call.
     fn are_alone(&self) -> Vec<bool> {
         let mut are_alone = vec![true; self.predictions.len()];
         for call in self.compared.iter().flat_map(ComparedPair::predictions) {
@@ -252,8 +254,8 @@ impl JobCalls<'_> {
         are_alone
     }
 
-    /// What failed: who makes a failed call again, with equal arguments, has made it. Other calls that failed stay extra ones, so that
-    /// a prediction cannot have them left out by saying so.
+    /// Finds the calls that failed. A failed call that is made again with equal arguments counts as made. Other failed
+    /// calls stay extra ones, so that a prediction cannot hide them by reporting a failure.
     fn failures(&self) -> Failures {
         let mut failures = Failures::default();
         let Some(results) = self.results else { return failures };

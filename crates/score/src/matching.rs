@@ -57,9 +57,9 @@ impl Reason {
 /// An unmatched call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unmatched {
-    /// Its tool.
+    /// The tool of the call.
     pub tool: String,
-    /// Its place.
+    /// The place of the call.
     pub place: CallPlace,
     /// Why it is unmatched.
     pub reason: Reason,
@@ -77,7 +77,8 @@ pub struct Matching {
     pub unmatched_references: Vec<Unmatched>,
     /// Unmatched predicted calls.
     pub unmatched_predictions: Vec<Unmatched>,
-    /// The similarities behind it, by tool; only with [`ScoreOptions::keeps_similarities`](super::ScoreOptions).
+    /// The similarities behind the alignment, by tool; only with
+    /// [`ScoreOptions::keeps_similarities`](super::ScoreOptions).
     pub similarities: Vec<BucketSimilarities>,
 }
 
@@ -135,7 +136,7 @@ pub(super) fn check_sizes(references: &Calls, predictions: &Calls) -> Result<(),
 }
 
 /// The calls whose embeddings the alignment needs: indices of reference and of predicted calls. With
-/// `keeps_similarities`, those of every bucket. None if a bucket is too large to be assigned.
+/// `keeps_similarities`, those of every bucket. Empty if a bucket is too large to be assigned.
 pub(super) fn calls_to_embed(
     references: &Calls,
     predictions: &Calls,
@@ -158,7 +159,7 @@ pub(super) fn calls_to_embed(
 /// predicted call of one tool, by their indices, in [-1, 1]; it is called once for all equal calls.
 ///
 /// # Errors
-/// [`TooLarge`] if a bucket is.
+/// [`TooLarge`] if a bucket has too many different calls.
 pub(super) fn align(
     references: &Calls,
     predictions: &Calls,

@@ -33,7 +33,7 @@ impl Flow {
     }
 }
 
-/// Whether what calls returned is evidence of what they asked for.
+/// Whether the results of calls are evidence of what they asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Results {
@@ -57,24 +57,25 @@ pub struct ScoreOptions<'a> {
     pub catalog: Option<&'a Catalog>,
     /// The model of fidelity; the built-in one if there is none.
     pub model: Option<&'a Arc<Model>>,
-    /// What is said of pairs of calls, laid over the comparisons of matched ones; it never decides which are matched.
+    /// A judge's answers about pairs of calls. They change the comparisons of matched calls, but never decide which are
+    /// matched.
     pub answers: Option<&'a Answers>,
-    /// Whether and how each trajectory passes or fails besides.
+    /// The rules by which each trajectory also passes or fails, if any.
     pub verdicts: Option<&'a MatchOptions>,
-    /// Whether names of files are compared by what they stand for, as `docs/flow.md` has it.
+    /// Whether names of files are compared by what they stand for, as in `docs/flow.md`.
     pub flow: Flow,
-    /// Whether what calls returned is evidence.
+    /// Whether the results of calls are evidence.
     pub results: Results,
-    /// Who opens pictures of results; without, they say nothing.
+    /// The comparison of pictures in results; without it, pictures are no evidence.
     pub pictures: Option<&'a dyn ComparePictures>,
-    /// What calls of tools do, where a file says it.
+    /// The roles of tools that a file declares.
     pub roles: Option<&'a RoleRules>,
     /// Whether to fill [`Matching::similarities`](super::Matching::similarities), which explain an alignment.
     pub keeps_similarities: bool,
 }
 
 impl ScoreOptions<'_> {
-    /// What calls of a tool do: as people say, as its catalog declares, or by the verbs of its name.
+    /// The role of a tool's calls: as the role rules say, as its catalog declares, or by the verbs of its name.
     pub(super) fn role(&self, tool: &str) -> CallRole {
         let role = self.roles.and_then(|roles| roles.role(tool));
         role.unwrap_or_else(|| {

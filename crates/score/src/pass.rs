@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::fidelity::constants::THRESHOLD;
 use super::{Metric, Profile, TrajectoryScore};
 
-/// What a trajectory is measured by to decide whether it passes.
+/// A value that decides whether a trajectory passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PassMetric {
     /// A metric, computed for this trajectory alone.
@@ -73,8 +73,8 @@ impl Default for PassCriterion {
 }
 
 impl PassCriterion {
-    /// Whether a trajectory reaches all values that are known of it, and there is one; a trajectory that is missing,
-    /// failed or was not finished never does.
+    /// Whether a trajectory reaches all least values of metrics that are known for it, and there is one; a trajectory
+    /// that is missing, failed or was not finished never does.
     #[must_use]
     pub fn is_met(&self, scored: &TrajectoryScore, profile: Profile) -> bool {
         let known =
@@ -89,7 +89,7 @@ mod tests {
     use crate::fidelity::{CallFidelity, Regions};
     use crate::{CallPlace, Calls, ComparedPair, Counted, ExactSums, Match, Matching};
 
-    /// A trajectory of one matched call whose regions overlap so much, if it has any.
+    /// A trajectory with one matched call, whose regions have these overlaps, if any.
     fn scored(regions: Counted) -> TrajectoryScore {
         let place = CallPlace { step: 0, call: 0, index: 0 };
         let tool = "image/crop".to_owned();
@@ -124,7 +124,7 @@ mod tests {
         }
     }
 
-    /// What a metric says nothing of neither passes nor fails by it; by nothing at all nothing passes.
+    /// An unknown metric neither passes nor fails a trajectory; without any known metric, no trajectory passes.
     #[test]
     fn a_metric_that_is_unknown_is_left_out() {
         let overlap = (PassMetric::Metric(Metric::RegionOverlap), 0.5);

@@ -1,5 +1,5 @@
-//! From two files, or pairs of trajectories, to scores: what is read is prepared in chunks of some thousand calls, and
-//! each chunk is scored by a [`Run`].
+//! Scores two files, or pairs of trajectories: trajectories are prepared in chunks of some thousand calls, and each
+//! chunk is scored by a [`Run`].
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ use super::run::Run;
 use super::scored::{Progress, ScoreError, Summary, TrajectoryScore};
 use super::{Ledger, Results, ScoreOptions};
 
-/// A score, and the trajectories that it is of.
+/// A score, and the files of its trajectories.
 #[derive(Debug)]
 pub struct ScoredTrajectory<'f> {
     /// The score.
@@ -28,7 +28,7 @@ impl<'f> ScoredTrajectory<'f> {
     /// The reference. A large file does not keep its trajectories, and reads it again.
     ///
     /// # Errors
-    /// The file's reason.
+    /// [`SourceError`] if the file cannot be read again.
     pub fn reference(&self) -> Result<Cow<'f, Trajectory>, SourceError> {
         Ok(look_at(self.references, &self.score.id)?.unwrap_or_default())
     }
@@ -36,7 +36,7 @@ impl<'f> ScoredTrajectory<'f> {
     /// The prediction; `None` if there is none. A large file does not keep its trajectories, and reads it again.
     ///
     /// # Errors
-    /// The file's reason.
+    /// [`SourceError`] if the file cannot be read again.
     pub fn prediction(&self) -> Result<Option<Cow<'f, Trajectory>>, SourceError> {
         look_at(self.predictions, &self.score.id)
     }
@@ -52,7 +52,7 @@ pub type Sink<'a, E> = dyn FnMut(ScoredTrajectory<'_>) -> Result<(), E> + 'a;
 /// Scores predictions against references.
 ///
 /// # Errors
-/// [`ScoreError`], and the sink's.
+/// [`ScoreError`], and errors of the sink.
 pub fn score<E: From<ScoreError>>(
     predictions: &TrajectoryFile,
     references: &TrajectoryFile,
@@ -70,7 +70,7 @@ pub fn score<E: From<ScoreError>>(
 /// similarities of a few trajectories but not of all.
 ///
 /// # Errors
-/// [`ScoreError`], and the sink's.
+/// [`ScoreError`], and errors of the sink.
 pub fn score_chosen<E: From<ScoreError>>(
     predictions: &TrajectoryFile,
     references: &TrajectoryFile,
@@ -84,8 +84,8 @@ pub fn score_chosen<E: From<ScoreError>>(
     files.score_all(&mut run, chosen.iter().copied(), embedder, sink, progress)
 }
 
-/// Scores predictions for the matched pairs that are in doubt alone: `doubtful` takes them, in the order of the references.
-/// [`ScoreOptions::answers`] takes what is said of them.
+/// Scores predictions only to find the matched pairs that are in doubt: they are added to `doubtful`, in the order of
+/// the references. [`ScoreOptions::answers`] takes the answers about them.
 ///
 /// # Errors
 /// [`ScoreError`].
@@ -111,7 +111,7 @@ struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// Fails if the files have nothing in common.
+    /// Starts a run; fails if the files have nothing in common.
     fn start(
         predictions: &'a TrajectoryFile,
         references: &'a TrajectoryFile,
@@ -143,7 +143,7 @@ impl<'a> Files<'a> {
         Ok((files, run))
     }
 
-    /// Reads what the results of all tasks show of their tools.
+    /// Reads what the results of all tasks show about their tools.
     fn survey(&self, run: &mut Run<'_>, options: ScoreOptions<'_>) -> Result<(), ScoreError> {
         for index in 0..self.references.len() {
             let reference = self.references.look_at(index)?;

@@ -1,4 +1,4 @@
-//! Which definitions are used, and the two thresholds.
+//! The set of definitions that is used, and the two thresholds.
 
 use super::fidelity;
 
@@ -47,7 +47,7 @@ pub fn is_strong(similarity: f64, tau_strong: f64) -> bool {
 /// Thresholds that make no sense.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum ThresholdError {
-    /// One is not in [0, 1].
+    /// A threshold is not in [0, 1].
     #[error("{name} is {value}, and should be between 0 and 1")]
     OutOfRange {
         /// `tau_weak` or `tau_strong`.
@@ -55,7 +55,7 @@ pub enum ThresholdError {
         /// The value given.
         value: f64,
     },
-    /// The strong one is below the weak one.
+    /// The strong threshold is below the weak one.
     #[error("tau_weak ({weak}) is above tau_strong ({strong}); the weak threshold should be the lower one")]
     OutOfOrder {
         /// tau_weak

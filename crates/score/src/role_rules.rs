@@ -1,4 +1,4 @@
-//! What calls of tools do, where people say it: `m3 score --roles FILE`.
+//! The roles of tools, where the user gives them: `m3 score --roles FILE`.
 
 use std::path::Path;
 
@@ -16,14 +16,14 @@ const MOST_RULES: usize = 1_000;
 /// The longest name in a message, in columns.
 const NAME: usize = 60;
 
-/// What a file says of the calls of a tool.
+/// The role that a file gives to the calls of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoleRule {
-    /// They look at something.
+    /// The calls look at something.
     Looks,
-    /// They change something.
+    /// The calls change something.
     Changes,
-    /// They do not count: the tool is the harness's own.
+    /// The calls do not count: the tool is the harness's own.
     Ignored,
 }
 
@@ -38,16 +38,16 @@ pub struct RoleRules {
 /// Why a file of roles is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum RoleRulesError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     File(#[from] WholeFileError),
-    /// It is no object of names and roles.
+    /// The file is not an object of names and roles.
     #[error(
         "`{file}`: {problem}\n\
          hint: a file of roles is like {{\"mail/send\": \"changes\", \"*/get_*\": \"looks\", \"harness/*\": \"ignored\"}}"
     )]
     Content {
-        /// The file.
+        /// The name of the file.
         file: String,
         /// What is wrong.
         problem: String,
@@ -78,7 +78,7 @@ impl RoleRules {
             return Err(wrong(format!("it has more than {MOST_RULES} names; `*` stands for any characters")));
         }
         let rules = members.iter().map(rule).collect::<Result<_, _>>()?;
-        // Of a name that it has twice only one role is left here.
+        // If the file has a name twice, only one of its roles is left here, so this is refused.
         if let Some(oddity) = file.oddities.first() {
             let problem = oddity.message.split(';').next().unwrap_or_default();
             return Err(wrong(format!("at `{}`: {problem}", shortened(&oddity.pointer, NAME))));
@@ -92,7 +92,7 @@ impl RoleRules {
         (&self.name, &self.digest)
     }
 
-    /// What the rules say of a tool.
+    /// The first rule that fits a tool.
     #[must_use]
     pub fn of_tool(&self, tool: &str) -> Option<RoleRule> {
         self.rules.iter().find(|(pattern, _)| fits(pattern, tool)).map(|(_, rule)| *rule)
@@ -113,7 +113,7 @@ impl RoleRules {
     }
 }
 
-/// Whether a name is a pattern's, in which `*` stands for any characters.
+/// Whether a name fits a pattern, in which `*` stands for any characters.
 fn fits(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut name) = name.strip_prefix(start) else { return false };

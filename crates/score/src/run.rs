@@ -20,20 +20,21 @@ use super::transport::TooLarge;
 use super::typed::align_by_fidelity;
 use super::{CallPlace, ComparedPair, ExactSums, Job, Profile, ScoreOptions, Serializer, Similarity};
 
-/// What scores, and what it has found so far.
+/// The state of scoring, and its results so far.
 pub(super) struct Run<'a> {
     options: ScoreOptions<'a>,
     serializer: Serializer<'a>,
     fidelity: Fidelity<'a>,
-    /// What pairs calls that compete for a partner: many are tried that are not compared in the end.
+    /// The comparison by spelling alone, which pairs calls that compete for a partner: it tries many pairs that are not
+    /// compared in the end.
     spelling: Fidelity<'a>,
     /// Takes the matched pairs that are in doubt, if they are wanted.
     pub(super) doubtful: Option<&'a mut DoubtfulPairs>,
     pub(super) summary: Summary,
-    /// What the files show of tools.
+    /// The survey of the files' tools.
     pub(super) survey: Survey,
     done: usize,
-    /// How many trajectories there will be.
+    /// The number of trajectories that will be scored.
     pub(super) total: usize,
 }
 
@@ -54,8 +55,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Adds a reference and its prediction to the chunk. Says whether it does: the published program leaves out what has
-    /// failed.
+    /// Adds a reference and its prediction to the chunk, and returns whether it did: with the published program's
+    /// profile, failed tasks are left out.
     pub(super) fn prepare(
         &mut self,
         reference: &Trajectory,
@@ -77,8 +78,8 @@ impl<'a> Run<'a> {
         true
     }
 
-    /// How well the final replies agree. What a task says that failed is no answer; whether a prediction without a reply gave none
-    /// is known of a run's own records alone.
+    /// The agreement of the final replies. The reply of a failed task is not an answer. Only the records of m3's own
+    /// runs show that a prediction without a reply gave none.
     fn answer(
         &self,
         reference: &Trajectory,
@@ -231,7 +232,7 @@ impl<'a> Run<'a> {
         aligned.collect()
     }
 
-    /// Whose arguments are compared, and how far they ask for the same, trajectory by trajectory.
+    /// Compares the arguments of calls: for each trajectory, the pairs and how far they ask for the same.
     fn compare(
         &mut self,
         chunk: &Chunk,
@@ -246,7 +247,7 @@ impl<'a> Run<'a> {
         let is_asked = answers.is_some() || doubtful.is_some();
         let mut compared: Vec<Vec<ComparedPair>> = vec![Vec::new(); chunk.items.len()];
         for ((calls, mut fidelity), joined) in calls.into_iter().zip(fidelities).zip(joined) {
-            // Who is asked sees one call of each side.
+            // A judge sees one call of each side, so joined calls are left out.
             if is_asked && joined.is_empty() {
                 let rewritten = pairing.rewrite_under(calls, &pairings);
                 let pair = pair_of(&chunk.items, calls, rewritten.as_ref());

@@ -4,7 +4,7 @@ use m3_support::schema_parts::parts;
 use m3_support::text::head;
 use m3_trajectory::json::{Json, Keys};
 
-/// How much of a description is read, in bytes.
+/// The most bytes of a description that are read.
 const MOST_DESCRIBED: usize = 1000;
 
 /// A JSON Schema, and the document that its `$ref`s point into.
@@ -15,7 +15,7 @@ pub(super) struct Schema<'a> {
 }
 
 impl<'a> Schema<'a> {
-    /// A whole document.
+    /// The schema that a whole document is.
     pub(super) fn new(root: &'a Json) -> Self {
         Self { root, node: root }
     }
@@ -56,12 +56,12 @@ impl<'a> Schema<'a> {
         self.variants().into_iter().filter_map(|variant| variant.get("default"))
     }
 
-    /// Its own description.
+    /// The schema's own description.
     pub(super) fn description(self) -> Option<&'a str> {
         self.node.get("description").and_then(Json::as_str)
     }
 
-    /// Whether its description names this value as the default: `(default: 10)`, `Defaults to "metric"`.
+    /// Whether the description names this value as the default: `(default: 10)`, `Defaults to "metric"`.
     pub(super) fn describes_default(self, value: &Json) -> bool {
         let value = match value {
             Json::String(text) => text.to_lowercase(),
@@ -74,7 +74,7 @@ impl<'a> Schema<'a> {
         })
     }
 
-    /// The text after the word `default` in its description, in lower case.
+    /// The text after the word `default` in the description, in lower case.
     pub(super) fn said_default(self) -> Option<String> {
         let description = self.description()?;
         let start = head(description, MOST_DESCRIBED).to_lowercase();
@@ -109,7 +109,7 @@ impl<'a> Schema<'a> {
         })
     }
 
-    /// Whether it declares all allowed members, so that the tool does not know others.
+    /// Whether the schema declares all allowed members, so that the tool does not know others.
     pub(super) fn lists_members(self) -> bool {
         let variants = self.variants();
         variants.iter().any(

@@ -1,4 +1,4 @@
-//! What comes of scoring, and who is told.
+//! The results, the errors and the progress of scoring.
 
 use std::collections::BTreeMap;
 
@@ -23,18 +23,20 @@ pub struct TrajectoryScore {
     pub failure: Option<FailureClass>,
     /// Whether it passes, where that was asked for.
     pub verdict: Option<Verdict>,
-    /// Its numbers; [`ExactSums::metrics`] gives the metrics.
+    /// The sums of the trajectory; [`ExactSums::metrics`] gives the metrics.
     pub sums: ExactSums,
-    /// Which calls are matched.
+    /// The alignment of the calls.
     pub matching: Matching,
-    /// Whose arguments were compared: a pair for each match, in their order, then those of reference calls that the alignment
-    /// leaves unmatched, by reference call.
+    /// The pairs of calls whose arguments were compared: one for each match, in their order, then those of reference
+    /// calls that the alignment leaves unmatched, by reference call.
     pub compared: Vec<ComparedPair>,
-    /// Reference calls that are compared with none and not missing either: all that they lead to is left behind nevertheless.
+    /// Reference calls that are compared with no call but are not missing: all that they lead to is left behind.
     pub reached_without: Vec<CallPlace>,
-    /// What says whether the trajectory did its job; `None` where the reference has no call, and in the profile `open-m3-bench`.
+    /// The evidence whether the trajectory did its job; `None` where the reference has no call, and in the profile
+    /// `open-m3-bench`.
     pub job: Option<Job>,
-    /// How well what both trajectories leave behind agrees, in [0, 1]; `None` where nothing is recorded or left behind.
+    /// The agreement of what both trajectories leave behind, in [0, 1]; `None` where nothing is recorded or left
+    /// behind.
     pub artifact_agreement: Option<f64>,
     /// How well the final replies agree; `None` where the reference has none, where the prediction records none, and in the profile
     /// `open-m3-bench`.
@@ -54,7 +56,7 @@ pub struct Summary {
     pub findings: Findings,
     /// The calls of each tool.
     pub by_tool: ByTool,
-    /// What results show of tools, where results are evidence.
+    /// The survey of tools, where results are evidence.
     pub survey: Survey,
 }
 

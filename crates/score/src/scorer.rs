@@ -28,8 +28,8 @@ impl<'a> Scorer<'a> {
     /// Scores a prediction.
     ///
     /// # Errors
-    /// [`ScoreError::Encoder`]. The inner error is the prediction's failure, where it has failed and the profile leaves such ones
-    /// out.
+    /// [`ScoreError::Encoder`] if the encoder fails. The inner error is the failure of a prediction that the profile
+    /// leaves out.
     pub fn score(
         &mut self,
         prediction: &Trajectory,
@@ -40,7 +40,7 @@ impl<'a> Scorer<'a> {
         Ok(score.unwrap_or(Err(FailureClass::Missing)))
     }
 
-    /// Scores pairs together; the results are in their order. What recorded results show of the tools is taken from all of them.
+    /// Scores pairs together; the results are in their order. The survey of tools is made from all of them.
     ///
     /// # Errors
     /// As for [`Scorer::score`].
@@ -79,7 +79,7 @@ impl<'a> Scorer<'a> {
             .collect())
     }
 
-    /// How far two calls of one tool ask for the same, argument by argument.
+    /// Compares two calls of one tool, argument by argument: how far they ask for the same.
     ///
     /// # Errors
     /// [`ScoreError::Encoder`].

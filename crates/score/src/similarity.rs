@@ -29,7 +29,7 @@ impl Similarity {
         [Self::Cosine, Self::Typed].into_iter().find(|known| known.name() == name)
     }
 
-    /// The name of its value.
+    /// The name of the similarity's value.
     #[must_use]
     pub fn measure(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Sums that do not depend on the order of their terms, and sums that know how many they have.
+//! Sums that do not depend on the order of their terms, and sums with the number of their terms.
 
 use std::fmt;
 use std::iter::Sum;
@@ -22,7 +22,7 @@ impl ExactSum {
     }
 }
 
-/// In units of 2^-64, so that nothing is lost.
+/// Writes the sum in units of 2^-64, so that nothing is lost.
 impl fmt::Display for ExactSum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -67,12 +67,12 @@ impl FromIterator<f64> for ExactSum {
     }
 }
 
-/// Values in [0, 1] that were added up, and how many.
+/// The sum of values in [0, 1], and their number.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Counted {
-    /// Their sum.
+    /// The sum of the values.
     pub sum: f64,
-    /// How many they are.
+    /// The number of values.
     pub count: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Whether a trajectory passes beside its reference, as `agentevals` defines it: calls that are the same or are not, no
-//! encoder, no degrees. It stands beside the metrics and has no part in them.
+//! Whether a trajectory passes against its reference, as `agentevals` defines it: calls are the same or not, without an
+//! encoder and without degrees. This is reported beside the metrics and has no part in them.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
@@ -54,7 +54,7 @@ pub enum ArgumentMode {
 }
 
 impl ArgumentMode {
-    /// All of them.
+    /// All modes.
     pub const ALL: [Self; 4] = [Self::Exact, Self::Ignore, Self::Subset, Self::Superset];
 
     /// The name in options and results.
@@ -87,11 +87,11 @@ pub enum ArgumentRule {
 /// How a trajectory is matched with its reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatchOptions {
-    /// Which calls it must have.
+    /// The calls that the prediction must have.
     pub mode: MatchMode,
     /// How their arguments are compared.
     pub arguments: ArgumentMode,
-    /// How those of some tools are compared instead.
+    /// The rules for the arguments of some tools, instead of the mode.
     pub tools: BTreeMap<String, ArgumentRule>,
 }
 
@@ -103,31 +103,31 @@ pub type Verdict = Result<(), Mismatch>;
 pub enum Mismatch {
     /// The task failed.
     Failed(FailureClass),
-    /// It has more or fewer steps.
+    /// The prediction has more or fewer steps.
     Steps {
-        /// Those of the reference.
+        /// The steps of the reference.
         reference: usize,
-        /// Those of the prediction.
+        /// The steps of the prediction.
         predicted: usize,
     },
     /// A step has more or fewer calls.
     Calls {
         /// The step, counted from 0.
         step: usize,
-        /// Those of the reference.
+        /// The calls of the reference.
         reference: usize,
-        /// Those of the prediction.
+        /// The calls of the prediction.
         predicted: usize,
     },
-    /// A call is the same as none that is left on the other side.
+    /// No call that is left on the other side is the same as this call.
     Call {
         /// Its side and the other: `reference` and `predicted`.
         sides: [&'static str; 2],
-        /// Where it stands.
+        /// The place of the call.
         place: CallPlace,
-        /// Its tool.
+        /// The tool of the call.
         tool: String,
-        /// Where the first call of the tool stands that is left on the other side, and the first argument in which it
+        /// The place of the first call of the tool that is left on the other side, and the first argument in which it
         /// differs, empty for the arguments as a whole; `None` without such a call.
         nearest: Option<Box<(CallPlace, String)>>,
     },
@@ -156,7 +156,7 @@ const MOST_COMPARED: usize = 1 << 23;
 const REFERENCE: &str = "reference";
 const PREDICTED: &str = "predicted";
 
-/// A call and where it stands.
+/// A call and its place.
 type PlacedCall<'t> = (CallPlace, &'t Call);
 
 fn calls(trajectory: &Trajectory) -> Vec<PlacedCall<'_>> {
@@ -168,7 +168,7 @@ fn calls(trajectory: &Trajectory) -> Vec<PlacedCall<'_>> {
     placed.map(|(index, (step, call, found))| (CallPlace { step, call, index }, found)).collect()
 }
 
-/// Step by step.
+/// Matches the calls step by step.
 fn strict(
     trajectories: [&Trajectory; 2],
     mut predicted: &[PlacedCall<'_>],
@@ -269,15 +269,15 @@ fn are_same(a: Option<&Json>, b: Option<&Json>) -> bool {
     }
 }
 
-/// The value below these keys; null is no value.
+/// The value at a path of keys; `None` for null.
 fn value_at<'j>(value: &'j Json, path: &str) -> Option<&'j Json> {
     path.split('.').try_fold(value, |value, key| value.get(key)).filter(|value| **value != Json::Null)
 }
 
-/// The longest names that are said, in columns.
+/// The longest names in a message, in columns.
 const SHOWN: usize = 60;
 
-/// In a few words; places are counted from 1, step and call: `2.1`.
+/// Describes the mismatch in a few words; places are counted from 1, step and call: `2.1`.
 impl fmt::Display for Mismatch {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let position = |place: &CallPlace| format!("{}.{}", place.step + 1, place.call + 1);

@@ -8,28 +8,28 @@ mod weights {
     pub(super) const LOWEST: f64 = 2.7;
     pub(super) const EXTRA_CHANGES: f64 = 4.1;
     pub(super) const ARTIFACTS: f64 = 2.1;
-    /// Chosen, not learned, as no source that may be learned from has replies on both sides: what a false report costs, somewhat more than
-    /// what is left behind can.
+    /// The cost of a false report, somewhat more than artifacts can cost. Chosen, not learned, as no source that may be
+    /// learned from has replies on both sides.
     pub(super) const WRONG_REPORT: f64 = 2.4;
-    /// Where nothing is known to be changed, the answer is the job. Chosen likewise.
+    /// The weight of the answer where nothing is known to be changed: there the answer is the job. Chosen, not learned.
     pub(super) const ANSWER: f64 = 7.0;
     pub(super) const BIAS: f64 = -3.2;
 }
 
-/// What is known of a task of which no call is known to change anything counts so much: the reference's path is one of many
-/// there. Chosen, not learned: every source that may be learned from has calls that change something.
+/// The factor of all other numbers where no call of a task is known to change anything: there the reference's path is
+/// one of many. Chosen, not learned: every source that may be learned from has calls that change something.
 const LOOSE: f64 = 0.5;
 
-/// Up to this agreement an answer is wrong.
+/// The highest agreement of an answer that is wrong.
 const WRONG_ANSWER: f64 = 0.5;
 
-/// From this agreement on an answer is right.
+/// The least agreement of an answer that is right.
 const RIGHT_ANSWER: f64 = 0.9;
 
-/// From this probability on a trajectory did its job.
+/// The least probability at which a trajectory did its job.
 const DID: f64 = 0.8;
 
-/// Below it a trajectory did not do its job.
+/// The probability below which a trajectory did not do its job.
 const DID_NOT: f64 = 0.2;
 
 /// Whether a trajectory did its job.
@@ -39,12 +39,12 @@ pub enum JobVerdict {
     Did,
     /// Its probability is below 0.2.
     DidNot,
-    /// Neither.
+    /// Its probability is in between.
     CannotTell,
 }
 
 impl JobVerdict {
-    /// That of a probability.
+    /// The verdict for a probability.
     #[must_use]
     pub fn new(probability: f64) -> Self {
         match probability {
@@ -54,7 +54,7 @@ impl JobVerdict {
         }
     }
 
-    /// Its name in results.
+    /// The name of the verdict in results.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -64,7 +64,7 @@ impl JobVerdict {
         }
     }
 
-    /// In words.
+    /// The verdict in words.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -75,18 +75,19 @@ impl JobVerdict {
     }
 }
 
-/// What the probability is made from; all numbers are in [0, 1].
+/// The numbers that the probability is computed from, all in [0, 1].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JobEvidence {
-    /// The lowest fidelity of the reference's calls that change something, or may: not of those that only look. That of all calls
-    /// where every call looks. A call that is compared with none has 0.
+    /// The lowest fidelity of the reference's calls that change something, or may; the lowest of all calls where every
+    /// call only looks. A call that is compared with no call has 0.
     pub lowest_change: f64,
     /// The lowest fidelity of all reference calls.
     pub lowest: f64,
-    /// The share of extra changes: `e / (e + c)`, where `c`, at least 1, are the reference's calls that change something, or may,
-    /// and `e` the predicted calls compared with none that change something; one that may counts half.
+    /// The share of extra changes, `e / (e + c)`: `c`, at least 1, is the number of the reference's calls that change
+    /// something, or may; `e` is the number of predicted calls that are compared with no call and change something,
+    /// where one that only may counts half.
     pub extra_changes: f64,
-    /// How well what both trajectories leave behind agrees; `None` where it is not known.
+    /// The agreement of what both trajectories leave behind; `None` where it is not known.
     pub artifacts: Option<f64>,
     /// How well the final reply agrees with the reference's; `None` where it is not known.
     pub answer: Option<f64>,
@@ -118,8 +119,8 @@ impl JobEvidence {
     }
 }
 
-/// How far an answer of this agreement is right, in [0, 1]: up to 0.5, as with a value changed or half of them missing, it is not;
-/// from 0.9 on it is.
+/// How far an answer with this agreement is right, in [0, 1]: 0 up to 0.5, as with a value changed or half of them
+/// missing, and 1 from 0.9 on.
 fn right_answer(agreement: f64) -> f64 {
     ((agreement - WRONG_ANSWER) / (RIGHT_ANSWER - WRONG_ANSWER)).clamp(0.0, 1.0)
 }

@@ -6,7 +6,7 @@ use super::metric::{Averaged, Count, Ratio, Source, Sum, Without};
 use super::{Metric, Metrics, Profile};
 
 /// The sums behind the metrics, over trajectories. [`ExactSums`](super::ExactSums) keeps them exactly; here they are
-/// numbers, which can be weighted, as those who resample trajectories need.
+/// floating-point numbers, which can be weighted, as is needed to resample trajectories.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct WeightedSums {
     /// All trajectories.
@@ -62,7 +62,7 @@ impl WeightedSums {
         }
     }
 
-    /// `well` is the share of trajectories that did not fail.
+    /// The value of a metric; `well` is the share of trajectories that did not fail.
     fn ratio(&self, metric: Metric, sum: f64, ratio: &Ratio, well: f64) -> f64 {
         let count = match ratio.count {
             Count::ReferenceCalls => self.reference_calls,
@@ -124,7 +124,7 @@ mod tests {
         for profile in PROFILES {
             let done = WeightedSums { trajectories: 1.0, ..WeightedSums::default() };
             let failed = WeightedSums { failed: 1.0, ..done };
-            // Those that are left out.
+            // A set from which failed trajectories were left out.
             let only_failed = WeightedSums { failed: 3.0, ..WeightedSums::default() };
             let mut of_fifteen = done * 14.0;
             of_fifteen += failed;
@@ -153,7 +153,7 @@ mod tests {
         }
     }
 
-    /// A mean of its own count is unknown without any, whatever else is there, and no part of the average.
+    /// A mean of its own count is unknown if that count is 0, and is not part of the average.
     #[test]
     fn what_there_is_nothing_of_is_unknown() {
         let mut sums =

@@ -1,5 +1,5 @@
-//! A dictionary of English by meaning, from the table of `WordNet` in `models/wordnet`: what a word or a name may mean, and
-//! how two meanings are related.
+//! A dictionary of English by meaning, from the table of `WordNet` in `models/wordnet`: the senses of a word or a name,
+//! and the relation between two senses.
 //!
 //! The table is searched as it lies in the program, so it costs nothing until a word is looked up. All numbers in it are
 //! little-endian, those of synsets have 3 bytes:
@@ -26,10 +26,10 @@ const SYNSETS: u32 = (1 << SYNSET_BITS) - 1;
 /// The longest lemma that is looked up, in bytes.
 const LONGEST: usize = 64;
 
-/// How far up the hypernyms of a synset are followed.
+/// The most hypernyms above a synset that are followed.
 const MOST_STEPS: usize = 8;
 
-/// How far up the kinds of two words meet if they are cousins.
+/// The most hypernyms above each of two words within which cousins have one in common.
 const COUSIN_STEPS: usize = 3;
 
 const ANTONYM: u32 = 0;
@@ -38,19 +38,19 @@ const SIMILAR: u32 = 2;
 const PART: u32 = 3;
 const SAYS: u32 = 4;
 
-/// One meaning of a word: what it means, and how usual that is, from 3 (half of all uses) to 0 (under a twentieth).
+/// One meaning of a word, and how usual it is, from 3 (half of all uses) to 0 (under a twentieth).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sense {
-    /// The synset, as a number.
+    /// The number of the synset.
     pub(crate) synset: u32,
-    /// How usual it is.
+    /// How usual the sense is, from 0 to 3.
     pub(crate) share: u32,
 }
 
-/// How what two words may mean is related.
+/// The relation between the senses of two words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Relation {
-    /// They have a sense in common, which is that usual for the one for which it is less usual.
+    /// Both words have a sense in common. The number is the sense's share for the word for which it is less usual.
     Same(u32),
     /// Adjectives of one cluster: `cheap` and `affordable`.
     Similar,
@@ -62,9 +62,9 @@ pub(crate) enum Relation {
     Siblings,
     /// Two whose kinds are of one kind: `violin` and `piano`.
     Cousins,
-    /// One is of the kind that the other is: `tuna` and `fish`.
+    /// One is a kind of the other: `tuna` and `fish`.
     Broader,
-    /// Nothing of these.
+    /// None of these relations.
     Unrelated,
 }
 
@@ -76,7 +76,7 @@ fn number<const BYTES: usize>(at: usize) -> u32 {
     u32::from_le_bytes(number)
 }
 
-/// Where the parts of the table are: lemmas, hypernyms, relations.
+/// The ranges of the table's parts: lemmas, hypernyms, relations.
 fn parts() -> [Range<usize>; 3] {
     let [blocks, lemmas, hypernyms, relations] =
         [0, 4, 8, 12].map(|at| usize::try_from(number::<4>(at)).unwrap_or(0));
@@ -85,7 +85,7 @@ fn parts() -> [Range<usize>; 3] {
     [start..middle, middle..end, end..end + relations]
 }
 
-/// What a lemma may mean: words in lower case with spaces between them, numbers in digits, none of them inflected.
+/// The senses of a lemma: words in lower case with spaces between them, numbers in digits, nothing inflected.
 fn senses(lemma: &str) -> Vec<Sense> {
     if lemma.is_empty() || lemma.len() > LONGEST || !lemma.is_ascii() {
         return Vec::new();
@@ -98,7 +98,7 @@ fn senses(lemma: &str) -> Vec<Sense> {
         let length = usize::from(TABLE.get(at + 1).copied().unwrap_or(0));
         TABLE.get(at + 2..at + 2 + length).unwrap_or_default()
     };
-    // The last block whose first lemma is not behind the wanted one.
+    // The last block whose first lemma is not after the wanted one.
     let (mut low, mut high) = (0, blocks);
     while high - low > 1 {
         let middle = usize::midpoint(low, high);
@@ -133,8 +133,8 @@ fn in_block(mut at: usize, end: usize, wanted: &[u8]) -> Vec<Sense> {
     Vec::new()
 }
 
-/// What a word or words may mean, of which the last may be inflected; `irregular` is the word that an irregular form is one
-/// of, or the form itself.
+/// The senses of a word, or of several words of which the last may be inflected; `irregular` returns the base of an
+/// irregular form, and any other word as it is.
 #[must_use]
 pub(crate) fn meanings(words: &str, irregular: impl Fn(&str) -> &str) -> Vec<Sense> {
     let mut all = senses(words);
@@ -150,7 +150,7 @@ pub(crate) fn meanings(words: &str, irregular: impl Fn(&str) -> &str) -> Vec<Sen
     all
 }
 
-/// What an inflected English word may be a form of.
+/// The words that an inflected English word may be a form of.
 fn bases(word: &str, irregular: &str) -> Vec<String> {
     let mut bases = Vec::new();
     if irregular != word && irregular.len() > 3 {
@@ -194,14 +194,14 @@ pub(crate) fn is_verb(sense: Sense) -> bool {
     (number::<4>(16)..number::<4>(20)).contains(&sense.synset)
 }
 
-/// The kind that a synset is of.
+/// The hypernym of a synset: the kind that it belongs to.
 fn hypernym(synset: u32) -> Option<u32> {
     let hypernyms = parts()[1].clone();
     let at = hypernyms.start + 3 * usize::try_from(synset).unwrap_or(0);
     Some(if at < hypernyms.end { number::<3>(at) & SYNSETS } else { 0 }).filter(|&found| found != 0)
 }
 
-/// Whether a synset is one thing, such as a person or a town, and no kind of things.
+/// Whether a synset is one thing, such as a person or a town, and not a kind of things.
 #[must_use]
 pub(crate) fn is_instance(synset: u32) -> bool {
     let at = parts()[1].start + 3 * usize::try_from(synset).unwrap_or(0);
@@ -214,12 +214,12 @@ pub(crate) fn is_name(senses: &[Sense]) -> bool {
     senses.first().is_some_and(|sense| is_instance(sense.synset) || sense.synset >= number::<4>(20))
 }
 
-/// The kinds that a synset is of, the nearest first.
+/// The hypernyms of a synset, the nearest first.
 fn hypernyms(synset: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(hypernym(synset), |&kind| hypernym(kind)).take(MOST_STEPS)
 }
 
-/// The relations of a synset to others that come behind it in the table, or of which it is a part.
+/// The relations of a synset to others that come after it in the table, or of which it is a part.
 fn relations(synset: u32) -> impl Iterator<Item = (u32, u32)> {
     let pairs = parts()[2].clone();
     let (mut low, mut high) = (0, pairs.len() / 6);
@@ -234,7 +234,7 @@ fn relations(synset: u32) -> impl Iterator<Item = (u32, u32)> {
     })
 }
 
-/// Whether senses of two words are antonyms, one made from the other, or, both being usual, similar.
+/// Whether senses of two words are antonyms, derived from one another, or, if both are usual, similar.
 fn links(a: &[Sense], b: &[Sense]) -> [bool; 3] {
     let mut has_link = [false; 3];
     for (from, to) in [(a, b), (b, a)] {
@@ -253,7 +253,7 @@ fn links(a: &[Sense], b: &[Sense]) -> [bool; 3] {
     has_link
 }
 
-/// How what two words may mean is related: the relation that says most.
+/// The relation between the senses of two words: the one that says most.
 #[must_use]
 pub(crate) fn relation(a: &[Sense], b: &[Sense]) -> Relation {
     let pairs = || a.iter().flat_map(|x| b.iter().map(move |y| (x, y)));
@@ -286,12 +286,12 @@ pub(crate) fn relation(a: &[Sense], b: &[Sense]) -> Relation {
     Relation::Unrelated
 }
 
-/// Whether the second synset is of the kind of the first.
+/// Whether the first synset is among the hypernyms of the second.
 fn is_above(kind: u32, synset: u32) -> bool {
     hypernyms(synset).any(|above| above == kind)
 }
 
-/// Whether what the first words mean is said by the second already: `fish` by `tuna`, `Illinois` by `Chicago`.
+/// Whether the second words imply the first ones: `tuna` implies `fish`, and `Chicago` implies `Illinois`.
 #[must_use]
 pub(crate) fn is_implied(words: &[Sense], by: &[Sense]) -> bool {
     let to = |synset: u32, wanted: u32| {
@@ -301,7 +301,8 @@ pub(crate) fn is_implied(words: &[Sense], by: &[Sense]) -> bool {
     if by.iter().any(|sense| to(sense.synset, SAYS).any(is_word)) {
         return true;
     }
-    // A name says what it usually means: `state` makes another one of `New York`. A kind says what it may mean.
+    // A name implies by its first sense only: `state` makes another one of `New York`. A kind implies by each usual
+    // sense.
     by.iter().enumerate().any(|(order, sense)| {
         let is_one = is_instance(sense.synset);
         (order == 0 || (!is_one && sense.share > 0))

@@ -19,7 +19,7 @@ pub enum BuiltinError {
     /// The folder to work in cannot be used.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
-    /// The image server has its own reasons.
+    /// The image server cannot be created.
     #[error(transparent)]
     Image(#[from] ImageServerError),
 }

@@ -15,9 +15,9 @@ use crate::seed::Seed;
 /// How candidates are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Candidates {
-    /// How many tools a task is offered.
+    /// The number of tools that a task is offered.
     pub count: usize,
-    /// Which are offered beside those that it needs.
+    /// The kind of tools that are offered beside those that the task needs.
     pub kind: DistractorKind,
     /// Decides random distractors and the order in which tools are offered, for each task anew.
     pub seed: u64,
@@ -35,12 +35,12 @@ pub enum CandidateError {
     /// The task needs more tools than it may have.
     #[error("it needs {}, which is more than {candidates}\nhint: ask for more candidates", counted(*.needed, "tool"))]
     TooManyNeeded {
-        /// How many it needs.
+        /// The number of tools that the task needs.
         needed: usize,
-        /// How many it may have.
+        /// The number of tools that the task may have.
         candidates: usize,
     },
-    /// There are no distractors.
+    /// Distractors cannot be chosen.
     #[error(transparent)]
     Distractors(#[from] DistractorError),
 }
@@ -70,7 +70,7 @@ impl Candidates {
         let is_other = |(name, tool): &(ToolName, &Tool)| !solves(name, tool, &needed, &similar);
         let others = catalog.tools().filter(is_other).map(|(name, _)| name).collect();
         let seed = Seed::new(self.seed).child("candidates").child(&reference.id);
-        // Nothing is near to nothing.
+        // Without a needed tool, no tool is near to one.
         let kind = if names.is_empty() { DistractorKind::Random } else { self.kind };
         let chosen = distractors(catalog, &names, others, (count, kind), seed, embedder)?;
         let offered: BTreeSet<ToolName> = names.into_iter().chain(chosen).collect();
@@ -94,7 +94,7 @@ fn needed<'c>(
     Ok(needed)
 }
 
-/// Whether a tool solves a task as well as one that it needs.
+/// Whether a tool solves a task as well as one of the needed tools.
 fn solves(name: &ToolName, tool: &Tool, needed: &[(ToolName, &Tool)], similar: &[String]) -> bool {
     let is_similar = |other: &String| is_same_tool(&name.to_string(), other);
     let is_double = |(known, of): &(ToolName, &Tool)| {

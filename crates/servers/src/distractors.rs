@@ -24,7 +24,7 @@ pub enum DistractorKind {
     Random,
 }
 
-/// Only the start of a description is compared, in bytes: encoders read some 256 tokens.
+/// The most bytes of a description that are compared, from its start: encoders read some 256 tokens.
 const MAX_DESCRIPTION: usize = 4_096;
 
 /// Why distractors cannot be chosen.
@@ -48,9 +48,9 @@ pub enum DistractorError {
     Encoder(#[from] EncoderError),
 }
 
-/// Chooses so many of the `others`, tools of the catalog that may be distractors. Near ones come nearest first, those of
-/// equal similarity by name; random ones in the order that the seed gives them. Fewer are a part of more, and the order
-/// of the others does not matter.
+/// Chooses `count` of the `others`, tools of the catalog that may be distractors. Near ones come nearest first, those
+/// of equal similarity by name; random ones in the order that the seed gives them. A smaller choice is a part of a
+/// larger one, and the order of the others does not matter.
 ///
 /// # Errors
 /// [`DistractorError`].

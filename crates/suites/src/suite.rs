@@ -72,7 +72,7 @@ pub struct Trial<'a> {
     pub reference: &'a Trajectory,
     /// The prediction; `None` if there is none.
     pub prediction: Option<&'a Trajectory>,
-    /// The prediction as `m3 grade -o` wrote it, where grades are in another file.
+    /// The prediction as `m3 grade --graded` wrote it, where grades are in another file.
     pub graded: Option<&'a Trajectory>,
     /// Which repetition of the task, from 1.
     pub repeat: usize,

@@ -81,7 +81,7 @@ impl Trajectory {
         self.get("milliseconds").or_else(|| self.get("run")?.get("milliseconds"))?.as_count()
     }
 
-    /// The grades of panels, one for each rubric, as `m3 grade -o` writes them: the last one first.
+    /// The grades of panels, one for each rubric, as `m3 grade --graded` writes them: the last one first.
     pub fn grades(&self) -> impl Iterator<Item = &Json> {
         let [last, others] = GRADES;
         self.get(last).into_iter().chain(self.list(others))

@@ -1,4 +1,4 @@
-//! The grades of a trajectory by panels of judges: the `grades` that `m3 grade -o` writes into predictions. Anything
+//! The grades of a trajectory by panels of judges: the `grades` that `m3 grade --graded` writes into predictions. Anything
 //! else in such members is ignored.
 
 use std::collections::BTreeMap;

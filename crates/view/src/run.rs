@@ -40,7 +40,7 @@ pub(crate) struct Run {
     pub progress: Option<Progress>,
     /// The last row of each id and repetition.
     by_repeat: HashMap<(String, u64), usize>,
-    /// Graded copies of the run's predictions, as `m3 grade -o` wrote them.
+    /// Graded copies of the run's predictions, as `m3 grade --graded` wrote them.
     graded: Vec<OpenedFile>,
     /// The folder of a run of `m3 run`.
     folder: Option<PathBuf>,

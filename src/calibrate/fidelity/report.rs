@@ -19,55 +19,55 @@ use crate::calibrate::similarity::cosines;
 /// The schema of the report.
 pub const FIDELITY_SCHEMA: &str = "m3.fidelity/1";
 
-/// What a similarity says of labelled pairs.
+/// How well a similarity separates pairs of the same meaning from different ones, on labelled pairs.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(title = "m3.fidelity/1")]
 pub struct FidelityReport {
-    /// `m3.fidelity/1`.
+    /// Always `m3.fidelity/1`.
     pub schema: String,
-    /// `typed` or `cosine`.
+    /// The name of the similarity: `typed` or `cosine`.
     pub similarity: String,
-    /// The encoder.
+    /// The name of the encoder.
     pub encoder: String,
     /// The encoder's fingerprint.
     pub fingerprint: String,
     /// The model of fidelity; left out for cosines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fidelity_model: Option<FidelityModelReport>,
-    /// From this score on a pair is accepted.
+    /// The lowest score with which a pair is accepted as the same.
     pub threshold: f64,
-    /// All pairs.
+    /// The figures of all pairs.
     pub all: GroupReport,
     /// The mean squared difference of score and label.
     pub brier_score: Option<f64>,
-    /// The mean difference of score and share of the same, over tenths.
+    /// The mean difference between mean score and share of same pairs, over tenths of the scores.
     pub calibration_error: Option<f64>,
-    /// Scores against shares of the same, by tenths that have pairs.
+    /// The mean score and the share of same pairs, for each tenth of the scores that has pairs.
     pub reliability: Vec<ReliabilityReport>,
-    /// Pairs by the file that they are from; left out where there is one file.
+    /// The figures of each file; left out where there is one file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_source: Vec<GroupReport>,
-    /// Pairs by what was done to the first call to make the second.
+    /// The figures of each edit, the change that makes the second call from the first.
     pub by_edit: Vec<GroupReport>,
-    /// Pairs by tool.
+    /// The figures of each tool.
     pub by_tool: Vec<GroupReport>,
-    /// What a language model was asked about pairs that the similarity is not sure of; only if one was asked.
+    /// The answers of a language model on pairs that the similarity is not sure of; only if one was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<AskedReport>,
     /// Every pair, in the order of the files.
     pub pairs: Vec<PairReport>,
 }
 
-/// How pairs of a group fare.
+/// The figures of a group of pairs.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct GroupReport {
-    /// The file, the edit or the tool; `all` for all.
+    /// The name of the file, edit or tool; `all` for all pairs.
     pub name: String,
-    /// Pairs of the same.
+    /// The number of pairs that are labelled as the same.
     pub same: usize,
-    /// Pairs of different.
+    /// The number of pairs that are labelled as different.
     pub different: usize,
-    /// The area under the curve; none where all are of one kind.
+    /// The area under the curve; null where all pairs have the same label.
     pub area_under_curve: Option<f64>,
     /// The share of pairs that are accepted or rejected rightly.
     pub accuracy: f64,
@@ -79,45 +79,45 @@ pub struct GroupReport {
     pub mean_score: f64,
 }
 
-/// A tenth of the scores.
+/// One tenth of the range of scores, and the pairs with a score in it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ReliabilityReport {
-    /// Its lower end.
+    /// The lowest score of the tenth.
     pub low: f64,
-    /// Its pairs.
+    /// The number of pairs with a score in the tenth.
     pub pairs: usize,
-    /// Their mean score.
+    /// The mean score of these pairs.
     pub mean_score: f64,
-    /// The share of the same among them.
+    /// The share of these pairs that are labelled as the same.
     pub same: f64,
 }
 
-/// A pair.
+/// A labelled pair of calls with its score.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PairReport {
-    /// Its place in the files, from 0.
+    /// The index of the pair over all files, from 0.
     pub index: usize,
-    /// The tool.
+    /// The tool of both calls.
     pub tool: String,
-    /// The edit.
+    /// The edit that makes the second call from the first.
     pub edit: String,
-    /// Whether it is of the same.
+    /// Whether the pair is labelled as the same.
     pub same: bool,
-    /// Its score.
+    /// The score of the pair.
     pub score: f64,
-    /// The argument that does most harm, as a JSON pointer; none for cosines and equal arguments.
+    /// The JSON pointer of the argument that lowers the score most; left out for cosines and equal arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argument: Option<String>,
-    /// What it is compared as, which is the reader's name.
+    /// The kind that this argument is compared as: the name of its reader.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// What became of it: `equivalent`, `close`, `different`, `missing` or `extra`.
+    /// The verdict on this argument: `equivalent`, `close`, `different`, `missing` or `extra`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
-    /// Why it does harm; of an argument that one call lacks, whether it restricts what is asked.
+    /// The reason for this verdict; for an argument that one call lacks, whether it restricts the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What a language model says of it, if it was asked.
+    /// The answer of a language model about the pair, if one was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<AskedPair>,
 }
@@ -125,7 +125,7 @@ pub struct PairReport {
 /// The scores of pairs, by a similarity.
 #[derive(Debug, Clone)]
 pub struct Trial {
-    /// `typed` or `cosine`.
+    /// The name of the similarity: `typed` or `cosine`.
     pub similarity: &'static str,
     /// The score of each pair.
     pub pairs: Vec<PairReport>,
@@ -225,8 +225,8 @@ impl FidelityReport {
         }
     }
 
-    /// The report with figures of each file, if there are several: their names, and how many of the pairs are from each,
-    /// in the order of the pairs.
+    /// Adds the figures of each file, if there are several. `sources` has the name of each file and its number of
+    /// pairs, in the order of the pairs.
     #[must_use]
     pub fn with_sources(self, sources: &[(String, usize)]) -> Self {
         if sources.len() < 2 {

@@ -7,15 +7,15 @@ use m3_trajectory::catalog::{Catalog, CatalogError};
 use super::pairs::{PairFile, PairFileError};
 use super::training::LabelledSource;
 
-/// How the name of the catalog of a file of pairs ends: that of `a.json` is `a.tools.json`.
+/// The ending of the catalog beside a file of pairs: `a.tools.json` for `a.json`.
 const CATALOG: &str = ".tools.json";
 
-/// The files that paths stand for, those of a folder by name. In a folder, `a.tools.json` beside `a.json` says something
-/// of it and has no pairs, as does any other `a.*.json`.
+/// The files of pairs that the paths name; a folder stands for its files, sorted by name. In a folder, `a.tools.json`
+/// and any other `a.*.json` beside `a.json` describe that file and have no pairs, so they are left out.
 ///
 /// # Errors
-/// What the system says of a folder that cannot be read; [`NotFound`](std::io::ErrorKind::NotFound) for one without such
-/// a file.
+/// The system's error for a folder that cannot be read; [`NotFound`](std::io::ErrorKind::NotFound) for a folder without
+/// a file of pairs.
 pub fn pair_files(paths: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
     let mut sources = Vec::new();
     for path in paths {
@@ -47,7 +47,7 @@ pub fn pair_files(paths: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
     Ok(sources)
 }
 
-/// A name for each file, for tables: without its ending, or as the user named it where two would have the same name.
+/// A name for each file in tables: its name without the ending, or its path where two files have the same name.
 #[must_use]
 pub fn file_labels(files: &[PathBuf]) -> Vec<String> {
     let stem = |file: &Path| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -59,20 +59,20 @@ pub fn file_labels(files: &[PathBuf]) -> Vec<String> {
     files.iter().map(label).collect()
 }
 
-/// Why a source cannot be used.
+/// The error of a file of labelled pairs that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LabelledSourceError {
-    /// Its pairs cannot be read.
+    /// The pairs of the source cannot be read.
     #[error(transparent)]
     Pairs(#[from] PairFileError),
-    /// The catalog beside it cannot be read.
+    /// The catalog beside the file of pairs cannot be read.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
 }
 
 impl LabelledSource {
-    /// Reads a file of pairs, with the schemas of the catalog beside it, `NAME.tools.json`, if there is one. Says how many
-    /// pairs were left out, too.
+    /// Reads a file of pairs, with the schemas of the catalog beside it, `NAME.tools.json`, if there is one. Returns
+    /// the number of pairs that were left out, too.
     ///
     /// # Errors
     /// [`LabelledSourceError`].
@@ -90,8 +90,8 @@ impl LabelledSource {
         Ok((Self { name, sha256, pairs }, left_out))
     }
 
-    /// What is left out together with it: `text` and `text.in-context` have the same pairs, so that neither may be learned
-    /// when the other is measured.
+    /// The group of the source: its name up to the first dot. `text` and `text.in-context` have the same pairs, so
+    /// neither may be in the training when the other is measured.
     #[must_use]
     pub fn group(&self) -> &str {
         self.name.split('.').next().unwrap_or_default()

@@ -14,24 +14,24 @@ use super::report::GroupReport;
 /// Labelled pairs of one file.
 #[derive(Debug)]
 pub struct LabelledSource {
-    /// Its name: the file's, without its ending.
+    /// The name of the file without its ending.
     pub name: String,
     /// The SHA-256 of the file.
     pub sha256: String,
-    /// The pairs.
+    /// The pairs of the file.
     pub pairs: Vec<TestPair>,
 }
 
-/// What a model that was just made reaches on pairs that it has not seen.
+/// The figures of a new model on pairs that are not in its training.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(title = "m3.fidelity-training/1")]
 pub struct TrainingReport {
-    /// `m3.fidelity-training/1`.
+    /// Always `m3.fidelity-training/1`.
     pub schema: String,
-    /// Whether a model was adapted, the built-in one or that of `--fidelity-model`, rather than one made anew.
+    /// Whether an existing model was adapted, the built-in one or that of `--fidelity-model`; false for a new one.
     pub is_adapted: bool,
-    /// Made anew: each source, by the model of all others. Adapted: all pairs by the model before, and by models adapted to
-    /// four fifths of the pairs, each on the rest.
+    /// For a model made anew, each source scored by the model of all others. For an adapted model, all pairs scored by
+    /// the model before, and by models adapted to four fifths of the pairs, each on the rest.
     pub figures: Vec<GroupReport>,
 }
 
@@ -43,7 +43,7 @@ impl TrainingReport {
     }
 }
 
-/// What a model learns from pairs.
+/// The training examples that pairs give.
 ///
 /// # Errors
 /// [`EncoderError`].
@@ -68,7 +68,7 @@ pub fn examples(
     Ok(all)
 }
 
-/// A model of these sources alone, with what the model of all others reaches on each.
+/// Trains a model on these sources alone; also returns the figures of each source by the model of all others.
 #[must_use]
 pub fn train_anew(
     sources: &[LabelledSource],
@@ -101,11 +101,11 @@ pub fn train_anew(
     (model.with_sources(of_sources.collect()), figures)
 }
 
-/// The parts that pairs are divided into, each scored by a model that has not seen it.
+/// The number of parts that pairs are divided into; each is scored by a model that has not seen it.
 const FOLDS: usize = 5;
 
-/// A model adapted to pairs, and how it and the one of before fare on pairs that they have not seen: pairs of
-/// one question, or without questions of one tool, stay together.
+/// Adapts a model to pairs; returns it with the figures of `base` and of adapted models on pairs that they have not
+/// seen. Pairs of one question, or without a question of one tool, stay together.
 #[must_use]
 pub fn adapt(pairs: &[TestPair], examples: &[Example], base: &Model) -> (Model, [GroupReport; 2]) {
     let group = |pair: &TestPair| {
@@ -135,7 +135,7 @@ pub fn adapt(pairs: &[TestPair], examples: &[Example], base: &Model) -> (Model, 
 }
 
 impl TestPair {
-    /// Both calls.
+    /// The two calls of the pair, to be compared.
     #[must_use]
     pub fn calls(&self) -> CallPair<'_> {
         CallPair {

@@ -1,4 +1,4 @@
-//! Joins labels of success to the models that they are of.
+//! Joins labels of success with the models that they describe.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,8 +15,8 @@ use crate::cli::common::results::NamedFile;
 const NAMES: usize = 20;
 const NAME: usize = 60;
 
-/// Reads the labels of a model's next repetition; where the option names no model, of each model of which the file has a `run`.
-/// What is left out is told and counted.
+/// Reads labels of the next repetition of the model that the option names, or else of each model with a `run` in the
+/// file. Reports and counts the labels that are left out.
 pub(super) fn add_labels(
     models: &mut [ScoredModel],
     file: &NamedFile,
@@ -54,7 +54,7 @@ pub(super) fn add_labels(
     let (mut unclear, mut is_known, mut fits) = (labels.unclear, false, false);
     for model in models {
         let Some(labels) = own(model) else {
-            // The labels of its next repetition are those of the next file.
+            // This model has no labels in this file; those of its next repetition are in the next file.
             if file.name.is_none() {
                 model.people.push(BTreeMap::new());
             }
@@ -83,13 +83,13 @@ pub(super) fn add_labels(
     Ok(())
 }
 
-/// The labels of one model: those whose `run` is its name; in a file of one run all.
+/// The labels of one model: those whose `run` is its name, or all labels of a file with one run.
 fn of_one<'l>(labels: &'l RunLabels, name: &str) -> Option<&'l PeopleLabels> {
     let only = || labels.by_run.values().next().filter(|_| labels.by_run.len() == 1);
     labels.by_run.get(name).or_else(only)
 }
 
-/// Why labels are of no model.
+/// The message for labels that belong to no model of the results.
 fn of_no_model(labels: &RunLabels, path: &Path, names: &str) -> String {
     let path = path.display();
     if labels.by_run.keys().all(String::is_empty) {
@@ -104,7 +104,7 @@ fn of_no_model(labels: &RunLabels, path: &Path, names: &str) -> String {
     )
 }
 
-/// Names in a message.
+/// Joins names for a message: at most [`NAMES`] of them, each shortened.
 fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     let more = names.len().saturating_sub(NAMES);
     let shown = |name: &str| if name.is_empty() { "no run".to_owned() } else { shortened(name, NAME) };

@@ -1,4 +1,4 @@
-//! `m3 agree`
+//! The command `m3 agree`: how far suites agree, and which metric predicts success.
 
 mod labels;
 
@@ -18,7 +18,7 @@ use crate::cli::common::results::{NamedFile, TablesArgs, number_names, png_of};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct AgreeArgs {
-    /// Results of `m3 score --format json`, one of each model; NAME=FILE names it. Without --labels scored with --suite
+    /// Results of `m3 score --format json`, one for each model; NAME=FILE names it. Without --labels with --suite
     #[arg(required = true, value_name = "RESULT")]
     results: Vec<NamedFile>,
     /// Metric of a suite to compare instead of its first, such as mcpagentbench.tefs; repeatable
@@ -59,7 +59,7 @@ fn parse_picture(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Says how far suites agree.
+/// Reports how far suites agree.
 pub(super) fn run(args: &AgreeArgs, printer: Printer) -> Result<(), Failure> {
     let inputs: Vec<&Path> =
         args.results.iter().chain(&args.labels).map(|file| file.path.as_path()).collect();

@@ -72,7 +72,7 @@ fn open_cache(
     }
 }
 
-/// The size of the cache in bytes; if it cannot be read, this is reported and the default is used.
+/// The limit of the cache's size in bytes; a limit that cannot be read is reported, and the default is used.
 pub(in crate::cli) fn cache_limit(printer: Printer) -> u64 {
     Cache::limit().unwrap_or_else(|value| {
         printer.warn(&format!(
@@ -83,7 +83,7 @@ pub(in crate::cli) fn cache_limit(printer: Printer) -> u64 {
     })
 }
 
-/// Finds the files, fetching what is missing.
+/// Finds the files of the encoder, and fetches those that are missing.
 fn locate(options: &AssetOptions, printer: Printer) -> Result<Assets, Failure> {
     let mut progress = InstallProgress::new(printer);
     Ok(Assets::locate(options, &mut |event| progress.show(event))?)

@@ -1,4 +1,4 @@
-//! Why a command failed, and the exit code that says so.
+//! The failure of a command: its message and its exit code.
 
 use std::io;
 
@@ -11,12 +11,12 @@ use m3_support::journal::JournalError;
 use m3_trajectory::WholeFileError;
 use m3_trajectory::catalog::CatalogError;
 
-/// The place where a report is prepared.
+/// The name of the folder in which a report is prepared, for messages.
 pub(in crate::cli) const TEMPORARY: &str = "the folder for temporary files (TMPDIR)";
 
 /// The exit codes of every command; 0 is success, 130 (interrupted) comes from the shell.
 pub(crate) mod code {
-    /// A threshold given by the user was not met.
+    /// A condition that the user set is not satisfied, such as `--fail-under` or `--fail-if-worse`.
     pub(crate) const NOT_MET: u8 = 1;
     /// Bad usage or input.
     pub(crate) const INPUT: u8 = 2;
@@ -27,7 +27,7 @@ pub(crate) mod code {
     /// The run was told to end (Ctrl-C, `SIGTERM`, `SIGHUP`), and everything it had started was ended. (If there is
     /// nothing to end, the shell sets this code.)
     pub(crate) const INTERRUPTED: u8 = 130;
-    /// A server that was told to crash did (`EX_SOFTWARE` of sysexits.h).
+    /// A simulated server crashed as it was told to, or m3 called as a library has failed on a bug (`EX_SOFTWARE`).
     pub(crate) const CRASHED: u8 = 70;
 }
 
@@ -35,7 +35,7 @@ pub(crate) mod code {
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) code: u8,
-    /// The message; `None` if everything has been said.
+    /// The message; `None` if all messages are printed already.
     pub(crate) message: Option<String>,
 }
 
@@ -50,7 +50,7 @@ impl Failure {
         Self::new(code::INPUT, text.trim_start_matches("error: ").trim_end())
     }
 
-    /// A failure about which everything has been said already.
+    /// A failure whose messages are printed already.
     pub(crate) fn silent(code: u8) -> Self {
         Self { code, message: None }
     }

@@ -1,4 +1,4 @@
-//! Files that may not grow any further (`ulimit -f`): treated as an error like a full disk, instead of ending the
+//! Turns the limit of a file's size (`ulimit -f`) into an error like that of a full disk, instead of the end of the
 //! process.
 
 /// Makes writes beyond the limit of a file's size fail with `EFBIG`, which [`m3_support::files::is_full`] recognizes,
@@ -7,8 +7,8 @@
 pub(in crate::cli) fn outlive_limit() {
     use tokio::signal::unix::{SignalKind, signal};
     let kind = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
-    // The handler stays after the runtime, which is needed only to install it, is gone. If it cannot be installed,
-    // the signal ends the process as usual.
+    // The handler outlives the runtime, which is needed only to install it. If it cannot be installed, the signal ends
+    // the process as usual.
     if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() {
         let _guard = runtime.enter();
         drop(signal(kind));

@@ -1,5 +1,5 @@
-//! What the program adds to the errors of its libraries: which of its commands and options help. The libraries, which others
-//! use without the program, name none.
+//! Hints that the program adds to the errors of its libraries: which commands and options help. The libraries name
+//! none, because others use them without the program.
 
 use std::fmt::Display;
 

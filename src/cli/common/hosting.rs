@@ -131,7 +131,7 @@ pub(in crate::cli) fn runtime() -> Result<Runtime, Failure> {
 
 /// Signals from the user or the system.
 ///
-/// A signal takes a moment to reach the tokens, and servers that got it too may be gone before. So after the servers
+/// A signal takes a moment to reach the tokens, and servers that receive it too may end before. So after the servers
 /// have ended, [`Signals::settle`] decides whether this was an interruption.
 pub(in crate::cli) struct Signals {
     /// Set at the moment when a signal arrives.
@@ -146,7 +146,7 @@ impl Signals {
     /// Handles Ctrl-C, `SIGTERM` and `SIGHUP` from now on. They no longer end the process at once: servers are closed
     /// and temporary folders removed first, which takes 2 s at most.
     pub(in crate::cli) fn listen(runtime: &Runtime) -> Self {
-        // Registered now, not when the task first runs.
+        // The signals are registered now, not when the task first runs.
         let _entered = runtime.enter();
         // Signals that cannot be handled end the process as usual.
         let heard = |kind: SignalKind| Some((signal(kind).ok()?, kind));
@@ -171,24 +171,24 @@ impl Signals {
         signals
     }
 
-    /// Lets signals end the process at once again, when nothing is left that has to be closed. Whether one has arrived.
+    /// Lets signals end the process at once again, when nothing is left to close. Returns whether a signal has arrived.
     pub(in crate::cli) fn release(self) -> bool {
         for kind in ending() {
             let always = Arc::new(AtomicBool::new(true));
-            // If this fails, the command cannot be interrupted any more, and ends as it would have.
+            // If this fails, the command cannot be interrupted any more, and runs to its end.
             let _ = signal_hook::flag::register_conditional_default(kind.as_raw_value(), always);
         }
         self.arrived.load(Ordering::SeqCst)
     }
 
-    /// The result, unless a signal has arrived: then anything it says about servers may be caused by the signal and
-    /// is not used. To be called after the servers have ended.
+    /// The result, or an interruption if a signal has arrived: the signal may have caused what the result says about
+    /// servers. To be called after the servers have ended.
     pub(in crate::cli) fn settle<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
         if self.arrived.load(Ordering::SeqCst) { Err(interrupted()) } else { done }
     }
 
-    /// For work that itself reports an interruption: a failure after a signal counts as an interruption too, and its
-    /// message is still shown.
+    /// Settles work that itself reports an interruption: a failure after a signal counts as an interruption too, and
+    /// its message is still shown.
     pub(in crate::cli) fn settle_failure<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
         let is_interrupted = self.arrived.load(Ordering::SeqCst);
         done.map_err(
@@ -207,7 +207,7 @@ fn ending() -> Vec<SignalKind> {
     kinds
 }
 
-/// Hears the signals that end a command; those that cannot be handled end the process as usual.
+/// Listens for the signals that end a command; those that cannot be handled end the process as usual.
 pub(in crate::cli) fn heard_signals() -> Vec<Signal> {
     ending().into_iter().filter_map(|kind| signal(kind).ok()).collect()
 }
@@ -237,10 +237,10 @@ pub(in crate::cli) struct HostWithEvents {
     pub(in crate::cli) events: mpsc::UnboundedReceiver<HostEvent>,
 }
 
-/// Which messages are shown while servers start.
+/// The messages that are shown while servers start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) enum StartNotes {
-    /// The result of each server.
+    /// The result of each server's start.
     All,
     /// Only slow starts: the command shows the rest itself.
     Slow,
@@ -266,7 +266,7 @@ pub(in crate::cli) async fn start(
     let mut tick = tokio::time::interval(Duration::from_millis(200));
     loop {
         tokio::select! {
-            // Events before the end are shown before it.
+            // Events that came before the end of the start are shown first.
             biased;
             Some(event) = events.recv() => progress.show(&event),
             () = cancel.cancelled() => return Err(interrupted()),
@@ -324,13 +324,13 @@ impl Progress<'_> {
     }
 }
 
-/// Each line of a server's message, shortened and made visible.
+/// The first four lines of a server's message, each shortened and made visible.
 pub(in crate::cli) fn shown_lines(message: &str) -> String {
     let lines: Vec<String> = message.lines().take(4).map(|line| shortened(line, MAX_MESSAGE)).collect();
     lines.join("\n")
 }
 
-/// Names tools of a catalog that are no tools, with the reason.
+/// Warns of listed tools that cannot be used, with the reason: at most [`MOST_SCHEMAS`] of them.
 pub(in crate::cli) fn warn_of_rejected(catalog: &ToolCatalog, printer: Printer) {
     let rejected = catalog.servers.iter().flat_map(|it| it.rejected.iter().map(|tool| (&it.server, tool)));
     for (server, tool) in rejected.take(MOST_SCHEMAS) {
@@ -339,7 +339,7 @@ pub(in crate::cli) fn warn_of_rejected(catalog: &ToolCatalog, printer: Printer) 
     }
 }
 
-/// Names tools whose input schemas cannot be used, with the reason and what that means for them.
+/// Warns of tools whose input schemas cannot be used, with the reason and `meaning`, the consequence for them.
 pub(in crate::cli) fn warn_of_schemas(unusable: &[(&str, &SchemaError)], meaning: &str, printer: Printer) {
     for (name, error) in unusable.iter().take(MOST_SCHEMAS) {
         printer.warn(&format!("`{}`: {error}; {meaning}", shortened(name, 100)));

@@ -35,7 +35,7 @@ impl From<OsString> for PredictionsArg {
 }
 
 impl PredictionsArg {
-    /// The file.
+    /// The path of the file of predictions.
     pub(in crate::cli) fn as_path(&self) -> &Path {
         &self.path
     }
@@ -46,7 +46,7 @@ impl PredictionsArg {
         let number = |entry: DirEntry| {
             let name = entry.file_name().into_string().ok()?;
             let digits = name.strip_prefix("predictions-")?.strip_suffix(".json")?;
-            // As `m3 run` names them: `predictions-02.json` is another file.
+            // `m3 run` writes numbers without leading zeros: `predictions-02.json` is another file.
             digits.parse().ok().filter(|number: &u32| *number > 1 && number.to_string() == digits)
         };
         let entries = folder.and_then(|folder| folder.read_dir().ok()).into_iter().flatten().flatten();
@@ -54,7 +54,7 @@ impl PredictionsArg {
         numbers.iter().map(|number| self.path.with_file_name(format!("predictions-{number}.json"))).collect()
     }
 
-    /// The file; says which one is read if a folder was named.
+    /// The path of the file; a note names it if the user named a folder.
     pub(in crate::cli) fn path(&self, printer: Printer) -> &Path {
         if self.is_of_folder {
             printer.note(&format!("the predictions of the folder are read from `{}`", self.path.display()));
@@ -79,12 +79,12 @@ pub(in crate::cli) fn open_all<const N: usize>(
     open_visiting(paths, (duplicates, CallForms::default()), printer, &|_, _| ())
 }
 
-/// What a file holds.
+/// The content of a file, which decides whether malformed calls are errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) enum Content {
-    /// Trajectories, whose calls must be calls.
+    /// Trajectories in which every call must be well formed.
     Any,
-    /// Predictions, in which a model may have written anything in the place of a call.
+    /// Predictions, in which a model may have written anything in place of a call.
     Predictions,
 }
 

@@ -1,6 +1,7 @@
-//! Who hears what a command says, when a program calls it rather than a shell.
+//! The program that runs a command in place of a shell, and gets its output, messages and progress.
 //!
-//! A listener is of a thread: what a command says on it, and the bars that it makes there, go to the caller.
+//! A listener belongs to one thread: it gets the messages of the command on this thread, and the progress of bars made
+//! there.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -9,36 +10,36 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use m3_trajectory::{Problem, Severity};
 
-/// What a command said.
+/// A message of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// How bad it is.
+    /// The severity of the message.
     pub severity: Severity,
-    /// What was said, as it would have been printed after `error:`.
+    /// The text, as the command would print it after `error:`.
     pub text: String,
-    /// The problem in a file that it is about, if it is about one.
+    /// The problem in a file that the message is about, if there is one.
     pub problem: Option<Problem>,
 }
 
-/// What became of a command.
+/// The result of a command.
 #[derive(Debug, Default)]
 pub struct CommandResult {
     /// The exit code of the command: 0 for success.
     pub code: u8,
-    /// What it would have written to standard output.
+    /// The bytes that the command would write to standard output.
     pub output: Vec<u8>,
-    /// What it would have written to standard error.
+    /// The messages that the command would write to standard error.
     pub messages: Vec<Message>,
 }
 
-/// Is told what is being done, how much of it is done and how much there is; says whether to go on. Asked from the threads of
-/// the command.
+/// Receives progress: the name of the work, the amount that is done, and the total. Returns whether to go on. The
+/// threads of the command call it.
 pub type Watch = dyn Fn(&str, u64, u64) -> bool + Send + Sync;
 
-/// Ends a command from within, when the caller does not want it any more.
+/// The payload of the unwinding that ends a command when its caller does not want it any more.
 pub(in crate::cli) struct StoppedByCaller;
 
-/// Who hears what a command says.
+/// The program that called a command, and gets its output, messages and progress.
 #[derive(Clone)]
 pub(in crate::cli) struct Listener {
     heard: Arc<Mutex<CommandResult>>,
@@ -49,7 +50,7 @@ thread_local! {
     static CURRENT: RefCell<Option<Listener>> = const { RefCell::new(None) };
 }
 
-/// Listens until it is dropped.
+/// A guard: the messages of this thread go to its listener until the guard is dropped.
 pub(in crate::cli) struct Listening;
 
 impl Drop for Listening {
@@ -63,12 +64,12 @@ impl Listener {
         Self { heard: Arc::default(), watch }
     }
 
-    /// What was heard so far.
+    /// Takes the output and messages received so far.
     pub(in crate::cli) fn take(&self) -> CommandResult {
         std::mem::take(&mut self.heard.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Who called the command that runs on this thread.
+    /// The listener of the command that runs on this thread.
     pub(in crate::cli) fn current() -> Option<Self> {
         CURRENT.with_borrow(Clone::clone)
     }
@@ -83,7 +84,7 @@ impl Listener {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).messages.push(message);
     }
 
-    /// Tells the caller how far the work is. Unwinds if the caller wants no more.
+    /// Reports progress to the caller. Unwinds if the caller wants the command to stop.
     pub(in crate::cli) fn progress(&self, what: &str, done: u64, total: u64) {
         if !(self.watch)(what, done, total) {
             resume_unwind(Box::new(StoppedByCaller));

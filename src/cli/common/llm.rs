@@ -12,7 +12,7 @@ use m3_support::text::{counted, on_one_line, shortened};
 use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::printer::Printer;
 
-/// How replies are made.
+/// Options for the replies of language models.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ReplyArgs {
     /// Sampling temperature [default: the provider's]
@@ -42,13 +42,13 @@ fn parse_temperature(text: &str) -> Result<f64, String> {
 /// The longest reason of a failed try that is shown, in columns.
 const REASON: usize = 300;
 
-/// What is said before `who` is asked again.
+/// The message before `who` is asked again.
 pub(in crate::cli) fn said_of_retry(who: &str, retry: &Retry) -> String {
     let reason = shortened(&on_one_line(&retry.reason), REASON);
     format!("asks {who} again in {:.1} s: {reason}", retry.wait.as_secs_f64())
 }
 
-/// The prefix of a cassette's file in place of a model's name.
+/// The prefix of a cassette's path where a model's name may stand.
 const REPLAY: &str = "replay:";
 
 /// The file of the cassette that is replayed in place of a model.
@@ -116,7 +116,7 @@ pub(in crate::cli) fn check_record(path: Option<&PathBuf>, played: Option<&Casse
     }
 }
 
-/// Records the model, if wanted.
+/// Records the model into the cassette `path`, if there is one.
 pub(in crate::cli) fn record(
     model: Model,
     path: Option<&PathBuf>,

@@ -1,4 +1,4 @@
-//! What several commands share: input and output, errors, the encoder, models, servers, the options of scoring.
+//! Parts that several commands share: input and output, errors, the encoder, models, servers, the options of scoring.
 
 pub(in crate::cli) mod encoder;
 pub(in crate::cli) mod failure;

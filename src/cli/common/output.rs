@@ -24,12 +24,12 @@ const ENDINGS: [(&str, &str); 10] = [
     ("sarif", "sarif"),
 ];
 
-/// The least width of tables, in columns, the largest that is asked for, and the largest that a terminal is used for.
+/// The width of tables in columns: the least, the greatest that `--width` takes, and the greatest on a terminal.
 const NARROWEST: usize = 80;
 const WIDEST: i64 = 400;
 const READABLE: usize = 140;
 
-/// How wide a report for people is.
+/// The option for the width of a report for people.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct WidthArgs {
     /// Width of tables and text, in columns [default: the terminal's, from 80 to 140]
@@ -38,7 +38,7 @@ pub(in crate::cli) struct WidthArgs {
 }
 
 impl WidthArgs {
-    /// The width of what is written to `output`.
+    /// The width of text for `output`.
     pub(in crate::cli) fn columns(&self, output: &Output) -> usize {
         self.width.map_or_else(|| output.columns(), usize::from)
     }
@@ -66,7 +66,7 @@ pub(in crate::cli) fn form<F: ValueEnum>(asked: Option<F>, out: Option<&Path>) -
     })
 }
 
-/// The target of a report. Its errors name it.
+/// The target of a report. Errors in writing name the target.
 pub(in crate::cli) enum Output {
     Standard {
         out: Box<dyn Write>,
@@ -74,11 +74,11 @@ pub(in crate::cli) enum Output {
         /// Whether the command goes on after the reader has stopped reading (`m3 score .. | head`).
         outlives_reader: bool,
     },
-    /// Written to an unnamed temporary file first, so that nothing is left behind by an interruption.
+    /// A file. Its content goes to an unnamed temporary file first, so that an interruption leaves nothing behind.
     File {
         gathered: File,
         path: PathBuf,
-        /// A pipe or a device, open since it was checked.
+        /// The target if it is a pipe or a device, open since it was checked.
         opened: Option<AtomicFile>,
     },
 }
@@ -115,18 +115,18 @@ impl Output {
         matches!(self, Self::Standard { is_styled: true, .. })
     }
 
-    /// The width of the target if it is a terminal, as far as that is readable, else 80.
+    /// The width of a terminal, but at least 80 and at most 140 columns; 80 for other targets.
     pub(in crate::cli) fn columns(&self) -> usize {
         let terminal = if matches!(self, Self::Standard { .. }) { Printer::columns() } else { None };
         terminal.map_or(NARROWEST, usize::from).clamp(NARROWEST, READABLE)
     }
 
-    /// Makes the report complete.
+    /// Completes the report: puts the file in its place, or flushes standard output.
     pub(in crate::cli) fn commit(self) -> Result<(), Failure> {
         commit_all([self])
     }
 
-    /// Writes to the target; an error names it, and an error that does not matter is ignored.
+    /// Writes to the target; an error names it. If the command outlives its reader, a broken pipe gives `ignored`.
     fn attempt<T>(&mut self, ignored: T, act: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> io::Result<T> {
         match self {
             Self::Standard { out, outlives_reader, .. } => match act(out) {
@@ -184,7 +184,7 @@ pub(in crate::cli) fn refuse_equal(kept: &[&Path], written: &[&Path]) -> Result<
     }
 }
 
-/// Where a file is or would be: the same for all names of it. `-` stands for itself.
+/// The path of a file that exists or will exist, equal for all its names. `-` stands for itself.
 pub(in crate::cli) fn place_of(path: &Path) -> PathBuf {
     if path == Path::new("-") {
         return path.to_owned();
@@ -196,8 +196,8 @@ pub(in crate::cli) fn place_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Prints values behind their labels, which stand in a column as wide as the longest and so many spaces more. A reader that
-/// has gone is no failure.
+/// Prints values behind their labels. The column of labels is as wide as the longest label plus `spaces`. A reader that
+/// has stopped reading is not a failure.
 pub(in crate::cli) fn print_rows(rows: &[(&str, String)], spaces: usize) -> Result<(), Failure> {
     let width = rows.iter().map(|(label, _)| label.len() + spaces).max().unwrap_or_default();
     let mut out = Printer::out();

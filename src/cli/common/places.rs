@@ -1,4 +1,4 @@
-//! Where scored trajectories stand, in files and among spans, for forms that point there.
+//! The places of scored trajectories, lines of files or spans of traces, for report forms that refer to them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use m3_trajectory::{SourceError, TrajectoryFile};
 
 use crate::cli::common::scoring::suites::ScoredFiles;
 
-/// What a form points at.
+/// The kind of place that a report form refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) enum PointsAt {
     Nothing,
@@ -24,7 +24,7 @@ pub(in crate::cli) enum ScoredPlaces {
     Nothing,
     Lines {
         references: FileLines,
-        /// Those of each repetition.
+        /// The file of each repetition.
         predictions: Vec<FileLines>,
     },
     Spans,
@@ -36,13 +36,13 @@ pub(in crate::cli) struct FileLines {
     lines: Vec<Option<u64>>,
 }
 
-/// The folder that addresses are relative to.
+/// The folder that the addresses of files are relative to.
 pub(in crate::cli) fn working_folder() -> PathBuf {
     std::env::current_dir().unwrap_or_default()
 }
 
 impl ScoredPlaces {
-    /// What a form points at, of these files.
+    /// The places that a report form refers to, in these files.
     pub(in crate::cli) fn of<'a>(
         points_at: PointsAt,
         references: &TrajectoryFile,

@@ -14,10 +14,10 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const NOTE: Style = AnsiColor::Cyan.on_default().bold();
 
-/// Work that ends sooner shows no bar.
+/// The time until a bar appears; shorter work shows none.
 const PATIENCE: Duration = Duration::from_millis(700);
 
-/// Prints, as loudly as the user wants.
+/// Prints messages; if the user wants quiet, only errors.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer {
     is_quiet: bool,
@@ -27,13 +27,13 @@ pub(crate) struct Printer {
 impl Printer {
     /// With `is_quiet`, only errors are printed.
     pub(crate) fn new(is_quiet: bool) -> Self {
-        // On a terminal, unless `NO_COLOR` and the like forbid it.
+        // Colours are used on a terminal, unless `NO_COLOR` and the like forbid them.
         let is_styled = Listener::current().is_none()
             && anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
         Self { is_quiet, is_styled }
     }
 
-    /// Standard output, or the caller's.
+    /// Standard output, or the output of the program that called the command.
     pub(crate) fn out() -> Box<dyn Write> {
         match Listener::current() {
             Some(listener) => Box::new(listener),
@@ -55,12 +55,12 @@ impl Printer {
         columns.filter(|columns| *columns > 0)
     }
 
-    /// Prints why the command failed.
+    /// Prints an error of the command.
     pub(crate) fn error(message: &str) {
         tell(Severity::Error, message, None);
     }
 
-    /// Whether a program hears everything, rather than a person who reads.
+    /// Whether a program gets all messages, rather than a person who reads them.
     pub(crate) fn is_heard() -> bool {
         Listener::current().is_some()
     }
@@ -96,7 +96,7 @@ impl Printer {
         }
     }
 
-    /// Prints an event, if no live view is shown.
+    /// Prints an event on its own line of standard error; not for use while a live view is shown.
     pub(crate) fn event(self, message: &str) {
         self.event_to(&mut Self::talk(), message);
     }
@@ -119,7 +119,7 @@ impl Printer {
         !self.is_quiet && io::stderr().is_terminal()
     }
 
-    /// Lines that change in place, at most `count`; on a terminal only.
+    /// Makes `count` lines that change in place; on a terminal only.
     pub(crate) fn live(self, count: usize) -> Option<Live> {
         if self.is_quiet || !io::stderr().is_terminal() {
             return None;
@@ -142,7 +142,7 @@ impl Printer {
     }
 }
 
-/// Hands a message to whoever called this command, or prints it.
+/// Passes a message to the program that called this command, or prints it.
 fn tell(severity: Severity, message: &str, problem: Option<&Problem>) {
     match Listener::current() {
         Some(listener) => listener.hear(severity, message, problem),
@@ -177,7 +177,7 @@ impl Live {
         }
     }
 
-    /// Runs `say`, which prints something, while the lines are shown.
+    /// Runs `say`, which prints something, with the lines hidden meanwhile.
     pub(crate) fn aside(&self, say: impl FnOnce()) {
         self.all.suspend(say);
     }
@@ -189,7 +189,7 @@ impl Live {
     }
 }
 
-/// What a bar counts.
+/// The unit that a bar counts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Unit {
     Bytes,
@@ -198,7 +198,7 @@ pub(crate) enum Unit {
     Servers,
     Tools,
     Images,
-    /// Any unit of a tool.
+    /// Any other unit.
     Progress,
 }
 
@@ -221,7 +221,7 @@ impl Unit {
 /// A progress bar.
 pub(crate) struct Bar {
     shown: ProgressBar,
-    /// Who called the command, and is told instead.
+    /// The program that called the command; it gets the progress instead of the bar.
     listener: Option<Listener>,
     /// When the work began; `None` once the bar is shown, or if it never will be.
     start: Option<Instant>,
@@ -244,7 +244,7 @@ impl Bar {
 }
 
 impl Bar {
-    /// Runs `say`, which prints something, while the bar is shown.
+    /// Runs `say`, which prints something, with the bar hidden meanwhile.
     pub(crate) fn aside(&self, say: impl FnOnce()) {
         self.shown.suspend(say);
     }

@@ -22,7 +22,7 @@ use crate::cli::common::hosting::{Servers, Signals, add_simulated, interrupted, 
 use crate::cli::common::input;
 use crate::cli::common::printer::{Printer, Unit};
 
-/// How many trajectories are read ahead for each worker, so that a slow one keeps no worker idle.
+/// The number of trajectories read ahead for each worker, so that a slow trajectory keeps no worker idle.
 const AHEAD: usize = 4;
 
 /// Options of a replay besides its servers.
@@ -40,16 +40,16 @@ pub(in crate::cli) struct ReplayArgs {
 
 /// The input of a replay besides its options.
 pub(in crate::cli) struct Inputs<'a> {
-    /// The file's path.
+    /// The path of the file of trajectories.
     pub(in crate::cli) path: &'a Path,
     pub(in crate::cli) file: &'a TrajectoryFile,
     /// The tools that were offered, if a catalog gives them.
     pub(in crate::cli) tools: Option<&'a Arc<KnownTools>>,
-    /// What is done, for the bar: `replaying`.
+    /// The action that the bar names: `replaying`.
     pub(in crate::cli) action: &'static str,
 }
 
-/// Takes a trajectory that was replayed.
+/// A function that takes each replayed trajectory.
 pub(in crate::cli) type Take<'a> = &'a mut dyn FnMut(ReplayedTrajectory) -> Result<(), Failure>;
 
 /// Reads the configuration of a replay's servers, including simulated ones.
@@ -154,7 +154,7 @@ struct Work<'a> {
     running: VecDeque<Running>,
     /// The most trajectories that run or wait.
     most: usize,
-    /// The next trajectory to read.
+    /// The index of the next trajectory to read.
     next: usize,
 }
 
@@ -190,7 +190,7 @@ impl<'a> Work<'a> {
     async fn end(self) {
         self.cancel.cancel();
         for left in self.running {
-            // Their results are not needed any more, but their servers have to end.
+            // The results of these trajectories are not needed any more, but their servers have to end.
             let _ = left.await;
         }
         self.replay.close().await;

@@ -16,7 +16,7 @@ use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::output::{Output, WidthArgs, form};
 use crate::cli::common::printer::Printer;
 
-/// `FILE` or `NAME=FILE`.
+/// A file that the command line names, and its name if it has one: `FILE` or `NAME=FILE`.
 #[derive(Debug, Clone)]
 pub(in crate::cli) struct NamedFile {
     pub(in crate::cli) name: Option<String>,
@@ -37,7 +37,7 @@ impl FromStr for NamedFile {
     }
 }
 
-/// What users may insist on where results differ in what they were made of.
+/// Options that allow the comparison of results with different tasks or references.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SelectArgs {
     /// Compare only the tasks that all results have, instead of refusing results with different tasks
@@ -62,7 +62,7 @@ impl SelectArgs {
     }
 }
 
-/// How much is drawn for intervals and tests.
+/// Options of the resampling for intervals and tests.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct DrawsArgs {
     /// Resamples for intervals, and permutations for tests
@@ -73,7 +73,7 @@ pub(in crate::cli) struct DrawsArgs {
     seed: u64,
 }
 
-/// How much is drawn for intervals and tests, and how tables are written.
+/// Options of the resampling for intervals and tests, and of the form of tables.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct TablesArgs {
     #[command(flatten)]
@@ -82,7 +82,7 @@ pub(in crate::cli) struct TablesArgs {
     pub(in crate::cli) form: FormArgs,
 }
 
-/// How tables are written.
+/// Options of the form of tables and of their target.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct FormArgs {
     /// Form of the tables [default: by the file extension of --out, else table]
@@ -137,7 +137,7 @@ impl FormatArg {
         let Some(form) = self.sheets(columns, output.is_styled()) else { return write_json(report, output) };
         let sheets = sheets();
         if form == SheetForm::Csv {
-            // A table of numbers has no place for notes.
+            // CSV has no place for notes, so they go to standard error.
             sheets.iter().flat_map(|sheet| &sheet.notes).for_each(|note| printer.note(note));
         }
         write_sheets(form, &sheets, output)
@@ -228,12 +228,12 @@ pub(in crate::cli) fn read_all(
     if !errors.is_empty() {
         return Err(Failure::new(code::INPUT, errors.join("\n")));
     }
-    // Those of a published table are marked, and keep their names.
+    // Models of a published table are marked, and keep their names.
     number_names(models.iter_mut().filter(|model| model.published.is_none()).map(|model| &mut model.name));
     Ok(models)
 }
 
-/// Gives a number to names that stood before.
+/// Adds a number to each name that occurred before.
 pub(in crate::cli) fn number_names<'n>(names: impl Iterator<Item = &'n mut String>) {
     let mut taken: HashSet<String> = HashSet::new();
     for name in names {
@@ -249,7 +249,7 @@ pub(in crate::cli) fn number_names<'n>(names: impl Iterator<Item = &'n mut Strin
 /// Pixels of a PNG per unit of a figure, which is 800 units wide.
 const SCALE: f32 = 2.0;
 
-/// A figure as PNG.
+/// Converts a figure from SVG to PNG.
 pub(in crate::cli) fn png_of(svg: &str) -> Result<Vec<u8>, Failure> {
     to_png(svg, SCALE)
         .map_err(|error| Failure::new(code::UNAVAILABLE, format!("failed to draw a figure: {error}")))

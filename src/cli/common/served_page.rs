@@ -11,8 +11,8 @@ use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::printer::Printer;
 use crate::cli::serve::asked_to_end;
 
-/// Serves a page until the user ends it: at a port (0 takes a free one), opened in a browser or not; `told` is said with
-/// the address.
+/// Serves a page until the user ends it: at `port` (0 takes a free one), in a browser if it `opens`. The note `told`
+/// follows the address.
 pub(in crate::cli) fn serve_page(
     desk: impl Handler,
     (port, opens, told): (u16, bool, &str),
@@ -58,7 +58,7 @@ fn in_browser(address: &str) -> Option<NamedTempFile> {
     let mut command = Command::new(opener);
     command.arg(file.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
-    // The program ends by itself once it has told the browser; waiting only collects its exit code.
+    // The program ends by itself after it has called the browser; waiting only collects its exit code.
     std::thread::spawn(move || child.wait());
     Some(file)
 }

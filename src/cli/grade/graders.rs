@@ -11,7 +11,7 @@ use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::llm::{check_record, open_model, record};
 use crate::cli::common::printer::Printer;
 
-/// Opens all graders. One that cannot be asked is missing; if none can, there is nothing to do.
+/// Opens all graders. A grader that cannot be asked counts as missing; fails if none can be asked.
 pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, Vec<Arc<Recorder>>), Failure> {
     let mut named = args.no_images_for.iter().chain(args.llm_key_from.iter().map(|(judge, _)| judge));
     if let Some(unknown) = named.find(|name| !args.llm.contains(name)) {
@@ -68,7 +68,7 @@ pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, V
     Ok((panel, recorders))
 }
 
-/// The file of a grader's cassette: its place in `--llm`, and its name as far as files may have it.
+/// The file of a grader's cassette: the position in `--llm`, and the name with unusual characters replaced by `-`.
 fn cassette_name(index: usize, name: &impl std::fmt::Display) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name: String = name.to_string().chars().map(|c| if is_plain(c) { c } else { '-' }).take(80).collect();

@@ -1,4 +1,4 @@
-//! `m3 grade`
+//! The command `m3 grade`: lets several language models grade predictions.
 
 mod graders;
 mod sources;
@@ -39,7 +39,7 @@ use crate::report::grade_sheets;
 pub(super) struct GradeArgs {
     /// Predicted trajectories: JSON, JSON Lines, either with gzip; a trace of another program (docs/import.md)
     predictions: PathBuf,
-    /// Reference trajectories; without them nothing is graded that needs one
+    /// Reference trajectories; without them, measures that need a reference are not graded
     references: Option<PathBuf>,
     /// The judges, such as openai:gpt-5,anthropic:claude-opus-4-1 or replay:FILE (docs/models.md)
     #[arg(long, value_name = "MODEL", value_delimiter = ',', required = true)]
@@ -79,10 +79,10 @@ pub(super) struct GradeArgs {
     /// with the ending .answers.jsonl]
     #[arg(long, value_name = "FILE")]
     answers: Option<PathBuf>,
-    /// Keep what judges were asked and said in this folder, a cassette for each; --llm replay:FILE plays one
+    /// Keep the questions to judges and their replies in this folder, a cassette for each; --llm replay:FILE plays one
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
-    /// What people say of the same tasks, JSON or CSV: id, pass or score, and where known person and measure
+    /// People's labels of the same tasks, JSON or CSV: id, pass or score, and where known person and measure
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// Scores of at least this pass, where passes and failures are compared
@@ -110,7 +110,7 @@ Examples:
 
 docs/grade.md explains rubrics, answers that are missing, and agreement.";
 
-/// A rubric as an option takes it.
+/// A rubric as the value of `--rubric`.
 #[derive(Debug, Clone, Copy)]
 struct RubricArg(Rubric);
 
@@ -213,14 +213,14 @@ impl GradeArgs {
         refuse_equal(inputs, answers.as_slice())?;
         if self.graded.as_deref() == Some(Path::new("-")) && self.tables.form.is_to_standard_output() {
             let message = "the predictions and the report would be one text on standard output\nhint: name a file for \
-                           one of them, with `-o` or `--out`";
+                           one of them, with `--graded` or `--out`";
             return Err(Failure::new(code::INPUT, message));
         }
         let kept: Vec<&Path> = inputs.iter().copied().chain(answers).collect();
         self.graded.as_deref().map(|path| Output::open(Some(path), &kept, printer)).transpose()
     }
 
-    /// The file of kept answers; none for predictions from standard input, unless the user names one.
+    /// The file of kept answers; `None` for predictions from standard input, unless the user names one.
     fn answers_path(&self) -> Option<PathBuf> {
         let beside = |path: &Path| {
             let mut name: OsString = path.as_os_str().to_owned();
@@ -268,7 +268,7 @@ fn ask(
             asked = panel.ask(subjects, store, &signals.first, &listeners) => Some(asked),
         }
     });
-    // Tasks that still wait for a provider are not waited for.
+    // The command does not wait for requests that a provider has not answered yet.
     runtime.shutdown_timeout(Duration::from_secs(1));
     let asked = asked.ok_or_else(interrupted)?;
     match (asked, unreadable) {

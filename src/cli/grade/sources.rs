@@ -24,7 +24,7 @@ const SHOWN: usize = 20;
 pub(super) struct Sources<'a> {
     predictions: &'a TrajectoryFile,
     references: Option<&'a TrajectoryFile>,
-    /// The predictions in their order, and references without one.
+    /// The predictions in their order, and the references without a prediction.
     pub(super) tasks: GradedTasks,
     /// Images by the path in the task; empty if no judge is to see images.
     pictures: HashMap<String, TaskImage>,
@@ -111,7 +111,7 @@ impl<'a> Sources<'a> {
 }
 
 impl GradeArgs {
-    /// The folders of both files, and the ones above them: the image is the reference's, and may be beside it.
+    /// The folders of both files, and the ones above them: the image of a reference may be beside the reference.
     fn image_folders(&self) -> Vec<PathBuf> {
         let mut folders = Vec::new();
         for file in self.references.iter().chain([&self.predictions]) {
@@ -125,7 +125,7 @@ impl GradeArgs {
     }
 }
 
-/// An image whose content can be read: answers depend on its content.
+/// Finds an image and checks that its content can be read, because answers depend on it.
 fn readable(
     image: &str,
     folders: &[PathBuf],

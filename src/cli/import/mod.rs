@@ -1,4 +1,4 @@
-//! `m3 import`
+//! The command `m3 import`: reads traces of other programs into trajectories.
 
 mod write;
 
@@ -34,7 +34,7 @@ pub(super) struct ImportArgs {
     /// File of trajectories to write; as JSON Lines if its name ends in .jsonl
     #[arg(short, long, value_name = "FILE", required_unless_present_any = ["list", "references", "tasks", "tools"])]
     out: Option<PathBuf>,
-    /// File for the calls that should be made, where the files tell them
+    /// File for the calls that should be made, if the files have them
     #[arg(long, value_name = "FILE")]
     references: Option<PathBuf>,
     /// File for the tasks: questions without calls
@@ -151,7 +151,7 @@ pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
         done.map_err(|cause| Failure::written(&cause))?;
         outputs.push(out);
     }
-    // A report on standard output is the list for programs.
+    // A report on standard output takes the place of the list.
     if args.list && args.report.as_deref() != Some(Path::new("-")) {
         list(&report, &files, printer)?;
     }
@@ -163,7 +163,7 @@ pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
     concluded
 }
 
-/// What a file that is written holds.
+/// The content of a written file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileContent {
     /// Trajectories, references or tasks.
@@ -173,7 +173,7 @@ enum FileContent {
 }
 
 impl ImportArgs {
-    /// The catalog that is read.
+    /// The catalog that is read, for `--tool-names auto`.
     fn catalog(&self) -> Option<&Path> {
         self.tools.as_deref().filter(|_| matches!(self.tool_names, ToolNamesArg::Auto))
     }
@@ -198,7 +198,7 @@ fn read_all(
     media: Option<&MediaFolder>,
     printer: Printer,
 ) -> Result<ImportedFiles, Failure> {
-    // A pipe may wait for its other end for ever: then a signal has to end the program as it does without us.
+    // A pipe may block for ever. So with pipes, signals are not handled, and end the program as usual.
     let runtime = if found.iter().all(|found| found.path.is_file()) { Some(runtime()?) } else { None };
     let signals = runtime.as_ref().map(Signals::listen);
     let options = ImportOptions {
@@ -232,7 +232,7 @@ fn read_all(
     Ok(imported)
 }
 
-/// Prints what each file is and holds; the name of the file is last, so that it is never cut.
+/// Prints the format and the counts of each file; the name of the file is last, so that it is never cut.
 fn list(report: &ImportReport, found: &[FileToImport], printer: Printer) -> Result<(), Failure> {
     let mut out = Output::open(None, &[], printer)?;
     let rows =
@@ -252,10 +252,10 @@ fn list(report: &ImportReport, found: &[FileToImport], printer: Printer) -> Resu
     out.commit()
 }
 
-/// The most notes, and the most files that failed, that are told one by one.
+/// The most notes, and the most files that failed, that are reported one by one.
 const TOLD: usize = 8;
 
-/// Tells what came of it; fails if a file failed.
+/// Reports notes, warnings and failed files; fails if a file failed or nothing was imported.
 fn conclude(
     report: &ImportReport,
     records: u64,
@@ -303,7 +303,7 @@ fn conclude(
     }
 }
 
-/// Tells what was written into a file.
+/// Reports the content that was written into a file.
 /// Why no format recognizes a file.
 fn unknown_reason(path: &Path) -> &'static str {
     let reason = Source::open(path).and_then(|source| why_unknown(&source)).ok().flatten();

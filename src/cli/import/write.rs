@@ -1,4 +1,4 @@
-//! Writes what was imported into its files.
+//! Writes the imported trajectories, references, tasks and tools into their files.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -21,7 +21,7 @@ use crate::import::{FileImport, ImportedFiles, Role, Spool, SpoolReader, Spooled
 /// The bytes that are written at once.
 const BUFFER: usize = 1 << 18;
 
-/// Writes all files, each with what it is for; how many records each has.
+/// Writes all files, each with its content; returns the number of records in each.
 pub(super) fn write(
     args: &ImportArgs,
     written: &[(FileContent, &Path)],
@@ -58,7 +58,7 @@ pub(super) fn write(
     Ok(counts)
 }
 
-/// What waits to be written.
+/// The imported records, which wait to be written.
 struct Records<'r> {
     args: &'r ImportArgs,
     files: &'r [FileImport],
@@ -68,7 +68,7 @@ struct Records<'r> {
 }
 
 impl Records<'_> {
-    /// The tasks by their ids; of several with one id the first.
+    /// The tasks by their ids; of several tasks with one id, the first.
     fn tasks(&self) -> HashMap<String, SpooledTrajectory> {
         let mut tasks = HashMap::new();
         for (file, spooled) in self.files.iter().zip(self.spooled) {
@@ -81,7 +81,7 @@ impl Records<'_> {
         tasks
     }
 
-    /// A record as it is written: a reference with what its task says besides, which may stand in another file.
+    /// The text of a record. A reference gets the further members of its task, which may stand in another file.
     fn text(
         &mut self,
         spooled: &SpooledTrajectory,
@@ -106,8 +106,8 @@ impl Records<'_> {
         Ok(Json::Object(members).to_text(Keys::AsRead).into_bytes())
     }
 
-    /// Writes all records of a role, each with its id. References and tasks that come again as they were, as in every run of a
-    /// benchmark, are written once.
+    /// Writes all records of a role, each with its id. References and tasks that occur again unchanged, as in every run
+    /// of a benchmark, are written once.
     fn write(&mut self, role: Role, is_lines: bool, mut out: BufWriter<&mut Output>) -> io::Result<u64> {
         let (mut ids, mut known) = (Ids::default(), HashMap::<String, u64>::new());
         let tasks = if role == Role::Reference { self.tasks() } else { HashMap::new() };
@@ -116,7 +116,7 @@ impl Records<'_> {
             let format = file.format.as_deref().unwrap_or_default();
             for spooled in spooled.iter().filter(|spooled| spooled.role == role) {
                 let id = self.args.id.fill(&file.stem, spooled.sample.as_deref(), format);
-                // Predictions are copied; of the others each is held, to see whether it comes again.
+                // Predictions are copied; the text of a reference or task is kept, to see whether it occurs again.
                 let held = match role {
                     Role::Trajectory => None,
                     _ => Some(self.text(spooled, &id, tasks.get(&id))?),
@@ -146,7 +146,7 @@ impl Records<'_> {
     }
 }
 
-/// Whether a record with this id was written as it is now.
+/// Whether the first record with this id has the same text.
 fn is_known(known: &mut HashMap<String, u64>, id: &str, text: &[u8]) -> bool {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
@@ -156,7 +156,7 @@ fn is_known(known: &mut HashMap<String, u64>, id: &str, text: &[u8]) -> bool {
     first == hash && !is_new
 }
 
-/// The other names of tools.
+/// The names that `--tool-names` gives to tools.
 fn names(args: &ImportArgs, tools: &Vocabulary, printer: Printer) -> Result<NameMapping, Failure> {
     let names = match (&args.tool_names, args.catalog()) {
         (ToolNamesArg::Off, _) => return Ok(NameMapping::new()),

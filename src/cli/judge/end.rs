@@ -52,7 +52,7 @@ pub(super) fn line(task: &JudgedTask, (done, all): (usize, usize)) -> String {
     format!("{id} {what} ({done} of {})", counted(all, "task"))
 }
 
-/// What all tasks come to together.
+/// The counts over all tasks.
 #[derive(Debug, Default)]
 struct JudgeCounts {
     tasks: [usize; 3],

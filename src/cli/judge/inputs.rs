@@ -43,7 +43,7 @@ pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// The files `predictions.json`, `predictions-2.json`, ..
+/// The files `predictions.json`, `predictions-2.json` and so on of a folder, by their numbers.
 fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let failed = |cause: std::io::Error| {
         let message =
@@ -68,7 +68,7 @@ fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files.into_iter().map(|(_, path)| path).collect())
 }
 
-/// The repetition of a file in a run's folder.
+/// The number of the repetition whose predictions a file has; `None` for other files.
 fn repeat_of(name: &str) -> Option<u32> {
     match name.strip_prefix("predictions")?.strip_suffix(".json")? {
         "" => Some(1),

@@ -1,4 +1,4 @@
-//! `m3 judge`
+//! The command `m3 judge`: makes references from runs that succeeded.
 
 mod args;
 mod end;
@@ -37,7 +37,7 @@ use crate::cli::common::output::{Output, commit_all};
 use crate::cli::common::printer::{Printer, Unit};
 use crate::cli::common::replay;
 
-/// Everything that is prepared before anything is started.
+/// The inputs, model, servers and journal, opened and checked before anything is started.
 struct Ready {
     inputs: Inputs,
     model: Option<Model>,
@@ -171,7 +171,7 @@ async fn judge(
     let Ready { inputs, model, recorder, tools, servers, journal } = ready;
     let Inputs { tasks, images, .. } = inputs;
     let (tell, told) = mpsc::unbounded_channel();
-    // Shared servers work here; it goes when they are closed.
+    // The folder in which shared servers work; it is removed after they are closed.
     let workspace = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
     let secrets: Vec<String> = servers
         .iter()
@@ -210,14 +210,14 @@ async fn judge(
     }
 }
 
-/// Starts the servers that calls are made again with.
+/// Starts the servers that make the calls again.
 async fn verifier(
     (config, hash): (HostConfig, String),
     options: ReplayOptions,
     journal: &Arc<JudgeJournal>,
     stop: &CancellationToken,
 ) -> Result<Verifier, Failure> {
-    // Fails where the secrets cannot be looked for.
+    // This fails if the secrets of the servers cannot be redacted.
     redactor(&config)?;
     let replay = tokio::select! {
         replay = Replay::start(config, None, options) => replay?,
@@ -226,7 +226,7 @@ async fn verifier(
     Ok(Verifier::new(replay, Arc::clone(journal), hash, stop.clone()))
 }
 
-/// Does the work, and shows meanwhile how far it is and what is told.
+/// Does the work, and shows its progress and messages meanwhile.
 async fn watched(
     work: &JudgeWork,
     tell: &mpsc::UnboundedSender<JudgeEvent>,

@@ -1,4 +1,4 @@
-//! What calls returned in the runs that references are made of.
+//! The results of calls in the runs that references are made from.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::cli::common::failure::{Failure, code};
 use crate::export::{MediaFiles, workspace};
 use crate::result_files::ResultFiles;
 
-/// The files of the runs of each task, by its id; standard input has none.
+/// The path of each run's file, by the id of the task; `None` for standard input.
 pub(super) struct Runs(HashMap<String, Vec<Option<PathBuf>>>);
 
 impl Runs {
@@ -20,7 +20,7 @@ impl Runs {
         Self(inputs.tasks.iter().map(|task| (task.id.clone(), paths(task))).collect())
     }
 
-    /// Writes the files that results of references name in the runs into a folder beside the references.
+    /// Copies the files that results of references name from the runs into a folder beside the references.
     pub(super) fn keep_files(
         &self,
         references: &mut [&mut JudgedTask],

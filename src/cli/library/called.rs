@@ -1,5 +1,5 @@
-//! Commands called by a program that has m3 as a library: what they print is handed back. Several threads may call at once.
-//! Views that live on a terminal are not heard: they are for commands that people watch, such as `m3 run`.
+//! Runs commands for a program that has m3 as a library, and returns their output and messages. Several threads may
+//! call at once. Live views are not captured: they are for commands that people watch at a terminal, such as `m3 run`.
 
 use std::any::Any;
 use std::ffi::OsString;
@@ -46,7 +46,7 @@ pub fn call(arguments: impl IntoIterator<Item = OsString>, watch: Arc<Watch>) ->
     CommandResult { code, ..listener.take() }
 }
 
-/// Help and version are what was asked for; everything else is a mistake in the arguments.
+/// Writes help or version as output; every other error of clap is a mistake in the arguments.
 fn said(error: &clap::Error) -> Result<(), Failure> {
     if error.use_stderr() {
         return Err(Failure::usage(error));

@@ -29,7 +29,7 @@ use crate::cli::common::input::PredictionsArg;
 use crate::cli::common::printer::Printer;
 use crate::cli::common::scoring::conditions::{Conditions, ConditionsArgs};
 
-/// Options of everything that scores pairs.
+/// Options of all commands that score pairs.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct PairArgs {
     #[command(flatten)]
@@ -48,12 +48,12 @@ struct Options {
     common: Common,
 }
 
-/// Why a pair, or any pair, cannot be scored.
+/// The error of a pair that cannot be scored, or of a scorer that can score no pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PairError {
     /// Whether something that is needed is missing, such as the encoder; otherwise the input is wrong.
     pub is_unavailable: bool,
-    /// What is wrong and what to do.
+    /// The message: what is wrong, with a hint on what to do.
     pub message: String,
     /// The problems in a trajectory, with their places.
     pub problems: Vec<Problem>,
@@ -94,16 +94,16 @@ pub type Pair = (Option<Trajectory>, Trajectory);
 /// A scored pair.
 #[derive(Debug)]
 pub struct ScoredPair {
-    /// Everything that `m3 score` says of a trajectory; `None` if the profile leaves it out, as `open-m3-bench` does with
+    /// The report of `m3 score` on the trajectory; `None` if the profile leaves it out, as `open-m3-bench` does with
     /// failed predictions.
     pub report: Option<TrajectoryReport>,
     /// The reference's id.
     pub id: String,
     /// The reference's type.
     pub task_type: Option<String>,
-    /// Its sums, which add up to those of any set: 0 if it is left out.
+    /// The sums of the pair, which add up to those of a set; 0 if the profile leaves the pair out.
     pub sums: ExactSums,
-    /// Why the task failed, if it did.
+    /// The class of the failure, if the task failed.
     pub failure: Option<FailureClass>,
 }
 
@@ -112,7 +112,7 @@ impl ScoredPair {
     /// `failure`, and `sums` is null.
     ///
     /// # Errors
-    /// Never, as far as is known: a report has no keys but texts.
+    /// Never in practice: all keys of a report are texts.
     pub fn to_json(&self) -> serde_json::Result<String> {
         let report = self.report.as_ref();
         let left_out = LeftOut {
@@ -125,10 +125,10 @@ impl ScoredPair {
     }
 }
 
-/// Adds up the sums of pairs, in any order: the sums of the set.
+/// Adds up the sums of pairs, in any order, to the sums of the set.
 ///
 /// # Errors
-/// [`NotSums`] if a text is not what [`ScoredPair::to_json`] gives.
+/// [`NotSums`] if a text is not the `sums` of [`ScoredPair::to_json`].
 pub fn add_sums<'s>(sums: impl IntoIterator<Item = &'s str>) -> Result<ExactSums, NotSums> {
     let mut all = ExactSums::default();
     for text in sums {
@@ -144,31 +144,31 @@ pub fn aggregate(sums: ExactSums, left_out: u64, profile: Profile) -> AggregateR
     AggregateReport::of_set(&sums.with_left_out(left_out), profile)
 }
 
-/// How far two calls ask for the same, for programs.
+/// The fidelity of two calls: how far they ask for the same.
 #[derive(Debug, Serialize)]
 pub struct FidelityOfCalls {
-    /// In [0, 1]; 1 for equal arguments only.
+    /// The fidelity of the calls, in [0, 1]; 1 for equal arguments only.
     pub score: f64,
-    /// Whether it is accepted: from 0.5 on.
+    /// Whether the calls count as the same: with a score of at least 0.5.
     pub is_same: bool,
     /// Every argument that is equal, and every value that is not.
     pub arguments: Vec<FidelityOfArgument>,
 }
 
-/// How far an argument says the same in both calls.
+/// The fidelity of one argument: how far it means the same in both calls.
 #[derive(Debug, Serialize)]
 pub struct FidelityOfArgument {
-    /// Where it is in the reference's arguments (in the prediction's, where it is extra), as a JSON pointer.
+    /// The JSON pointer of the value in the reference's arguments, or in the prediction's where the value is extra.
     pub argument: String,
-    /// Where it is in the prediction's arguments, if that is another place.
+    /// The JSON pointer of the value in the prediction's arguments, if it differs.
     pub other_argument: Option<String>,
-    /// What it is compared as: `number`, `moment`, `text` ..
+    /// The kind that the value is compared as: `number`, `moment`, `text` ..
     pub kind: &'static str,
-    /// In [0, 1]; 1 for equal values only.
+    /// The fidelity of the value, in [0, 1]; 1 for equal values only.
     pub score: f64,
-    /// `equal`, `equivalent`, `close`, `different`, `missing` or `extra`.
+    /// The verdict: `equal`, `equivalent`, `close`, `different`, `missing` or `extra`.
     pub verdict: &'static str,
-    /// Why, in a few words.
+    /// The reason for the verdict, in a few words.
     pub reason: String,
 }
 
@@ -195,7 +195,7 @@ pub struct PairScorer {
     conditions: Conditions,
     encoder: EncoderArgs,
     assets: AssetOptions,
-    /// Says what goes wrong without stopping the work, such as a cache that cannot be used.
+    /// Prints warnings about problems that do not stop the work, such as a cache that cannot be used.
     printer: Printer,
     /// Encoders with their caches that no thread is using: each thread takes one.
     idle: Mutex<Vec<Embedder>>,
@@ -208,7 +208,7 @@ impl fmt::Debug for PairScorer {
 }
 
 impl PairScorer {
-    /// A scorer by options of `m3 score`: `["--profile", "paper", "--tools", "catalog.json"]`.
+    /// Creates a scorer from options of `m3 score`: `["--profile", "paper", "--tools", "catalog.json"]`.
     ///
     /// # Errors
     /// [`PairError`] for unknown options, files that cannot be read, and a missing encoder.
@@ -224,8 +224,8 @@ impl PairScorer {
         self.conditions.profile
     }
 
-    /// Reads a trajectory in any form that `m3 score` reads: m3's own, message lists, traces of one task. `name` stands for
-    /// a file's in messages.
+    /// Reads a trajectory in any form that `m3 score` reads: m3's own, message lists, traces of one task. Messages use
+    /// `name` as the name of the file.
     ///
     /// # Errors
     /// [`PairError`] with every problem.
@@ -264,7 +264,7 @@ impl PairScorer {
         Ok(scored.collect())
     }
 
-    /// Scores the pairs that could be read; each of the others keeps its error, and stops none.
+    /// Scores the pairs that could be read; each other pair keeps its error, which does not stop the scoring.
     ///
     /// # Errors
     /// [`PairError`] if the encoder cannot be used.
@@ -283,7 +283,7 @@ impl PairScorer {
             .collect())
     }
 
-    /// Where the numbers of a pair come from, call by call: as text for people, and as in `m3 audit --format json`.
+    /// Explains the numbers of a pair, call by call: as text for people, and as in `m3 audit --format json`.
     ///
     /// # Errors
     /// [`PairError`] if the encoder cannot be used, or the profile leaves the pair out.
@@ -307,7 +307,7 @@ impl PairScorer {
         Ok((String::from_utf8_lossy(&text).into_owned(), audit))
     }
 
-    /// How far two calls of one tool ask for the same, argument by argument.
+    /// The fidelity of two calls of one tool, argument by argument.
     ///
     /// # Errors
     /// [`PairError`] if the encoder cannot be used.
@@ -362,7 +362,7 @@ impl PairScorer {
 }
 
 impl PairArgs {
-    /// Reads what the options name, and finds the encoder.
+    /// Reads the files that the options name, and finds the encoder.
     pub(in crate::cli) fn open(self, common: &Common, printer: Printer) -> Result<PairScorer, Failure> {
         let mut conditions = self.conditions.open()?;
         conditions.verdicts = self.conditions.verdicts(printer);

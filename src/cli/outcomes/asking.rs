@@ -12,13 +12,13 @@ use crate::cli::common::hosting::{Signals, interrupted, runtime};
 use crate::cli::common::llm::{check_record, open_model, record, said_of_retry};
 use crate::cli::common::printer::Printer;
 
-/// How many calls are collected before the model is asked about them.
+/// The number of calls that are collected before the model is asked about them.
 const GATHERED: usize = 64;
 
 /// The most trajectories that wait for decisions.
 const HELD: usize = 256;
 
-/// Options of asking.
+/// Options for asking a language model about outcomes.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct AskArgs {
     /// Have a language model decide the answers that no rule is sure of, such as openai:gpt-5 (docs/models.md)
@@ -27,12 +27,12 @@ pub(in crate::cli) struct AskArgs {
     /// Variable that holds the model's key [default: the provider's own, such as `OPENAI_API_KEY`]
     #[arg(long, value_name = "VARIABLE", requires = "llm")]
     llm_key_from: Option<String>,
-    /// Keep what the model was asked and what it said in a cassette; --llm replay:FILE plays it
+    /// Keep the questions to the model and its replies in a cassette; --llm replay:FILE plays it
     #[arg(long, value_name = "FILE", requires = "llm")]
     record: Option<PathBuf>,
 }
 
-/// A model, and the calls that it is to be asked about.
+/// A model, and the calls to ask it about.
 pub(in crate::cli) struct Asking {
     model: Model,
     runtime: Runtime,

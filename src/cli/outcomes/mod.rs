@@ -1,4 +1,4 @@
-//! `m3 outcomes`
+//! The command `m3 outcomes`: classifies the outcome of every predicted call.
 
 mod asking;
 mod sink;
@@ -146,7 +146,7 @@ fn check_complete(tally: &CallCounts, is_replayed: bool) -> Result<(), Failure> 
     }
 }
 
-/// Decides outcomes by the catalog and by what the file has recorded; returns the number of known tools.
+/// Decides outcomes by the catalog and by the results in the file; returns the number of known tools.
 fn judge(
     file: &TrajectoryFile,
     tools: &KnownTools,

@@ -1,4 +1,4 @@
-//! The way of classified trajectories: to the model, if it is asked where rules are not sure, and then into the
+//! Passes classified trajectories to the language model, if one decides where rules are not sure, and then to the
 //! report.
 
 use m3_outcomes::{ClassifiedCall, ClassifiedTrajectory, ReplayedTrajectory};

@@ -1,4 +1,4 @@
-//! `m3 review`
+//! The command `m3 review`: has people look at references, in a page or as a table.
 
 mod pairs;
 mod sample;
@@ -49,7 +49,7 @@ pub(super) struct ReviewArgs {
     /// What to do when an id stands twice in REF with different content
     #[arg(long, value_enum, default_value_t = Duplicates::Error)]
     duplicates: Duplicates,
-    /// Who decides [default: the user's name]
+    /// Name of the person who decides [default: the user's name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Port of the page, at 127.0.0.1; 0 takes a free one
@@ -82,7 +82,7 @@ pub(super) struct ReviewArgs {
     /// With --label, label at most this many pairs, from the most alike to the least
     #[arg(long, value_name = "N", default_value_t = 40, requires = "label")]
     sample: usize,
-    /// With --label, what the sample is drawn from
+    /// With --label, the seed of the sample
     #[arg(long, value_name = "S", default_value_t = 2024, requires = "label")]
     seed: u64,
     /// With --label, the file of labels
@@ -111,7 +111,7 @@ docs/review.md explains the files.";
 /// The longest side of an image in the page, in pixels, and the quality of its JPEG, of 100.
 const WHOLE: (u32, u8) = (1280, 85);
 
-/// The same of an image in the list.
+/// The longest side of an image in the list, in pixels, and the quality of its JPEG, of 100.
 const THUMBNAIL: (u32, u8) = (160, 70);
 
 /// Serves the page, or does work that needs no page.
@@ -158,7 +158,7 @@ pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result<(), Failure> {
     args.serve(desk, printer)
 }
 
-/// Whether a workspace lies in one of these folders, links followed: a reference says where its run is, and may say anything.
+/// Whether a workspace lies in one of these folders, with links followed: a reference may name any workspace.
 fn is_within(workspace: &Path, folders: &[PathBuf]) -> bool {
     let Ok(workspace) = workspace.canonicalize() else { return false };
     folders.iter().filter_map(|folder| folder.canonicalize().ok()).any(|folder| workspace.starts_with(folder))
@@ -178,7 +178,7 @@ impl ReviewArgs {
         kept.extend(labels.iter().filter(|path| path.exists()).map(PathBuf::as_path));
         let Some(written) = self.out.as_ref().or(self.export.as_ref()) else { return Ok(()) };
         refuse_equal(&kept, &[written])?;
-        // Decisions on other references.
+        // The file may hold decisions on other references.
         let name = written.to_string_lossy();
         let is_kept = [".reviews.jsonl", ".preferences.jsonl"].iter().any(|ending| name.ends_with(ending));
         if is_kept && written.exists() {

@@ -101,7 +101,7 @@ fn calls(trajectory: &Trajectory) -> Vec<Vec<(&str, String)>> {
     of_step.collect()
 }
 
-/// Prints what people prefer.
+/// Prints how often people prefer each side.
 pub(super) fn summarize(pairs: &Pairs) -> Result<(), Failure> {
     let summary = pairs.summary();
     let mut out = Printer::out();

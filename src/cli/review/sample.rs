@@ -42,7 +42,7 @@ pub(super) fn sample(
     chosen
 }
 
-/// All pairs, each content only once.
+/// All pairs of calls of one task and tool; pairs with the same content occur once.
 fn candidates(references: &[Trajectory], predictions: &[Trajectory]) -> Vec<Candidate> {
     let tasks: HashMap<&str, usize> =
         references.iter().enumerate().map(|(task, reference)| (reference.id.as_str(), task)).collect();

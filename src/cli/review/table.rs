@@ -1,4 +1,4 @@
-//! Decisions from a table.
+//! Imports decisions of people from a CSV table.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -17,7 +17,7 @@ const MAX_TABLE: u64 = 256 << 20;
 /// The most problems of a table that are printed one by one.
 const SHOWN_PROBLEMS: usize = 50;
 
-/// Makes the decisions of a table, or none if the table has a problem.
+/// Makes all decisions of a table, but none of them if the table has a problem.
 pub(super) fn import(
     table: &Path,
     reviews: &mut Reviews,

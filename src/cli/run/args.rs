@@ -74,7 +74,7 @@ pub(in crate::cli) struct RunArgs {
     pub(super) encoder: EncoderArgs,
 }
 
-/// What a task may cost.
+/// The limits of a task.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits of a task")]
 pub(super) struct LimitArgs {
@@ -101,7 +101,7 @@ pub(super) struct LimitArgs {
     task_time: u32,
 }
 
-/// What is asked of the model.
+/// Options for the requests to the model.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What the model gets")]
 pub(super) struct AskingArgs {
@@ -116,7 +116,7 @@ pub(super) struct AskingArgs {
     /// Have long results shortened by the model itself instead of by rule
     #[arg(long)]
     compress: bool,
-    /// Show the model no image, and tell it of none: the blind baseline (docs/run.md)
+    /// Show the model no image, and do not mention any: the blind baseline (docs/run.md)
     #[arg(long, conflicts_with_all = ["images", "max_image_side"])]
     pub(super) no_images: bool,
     /// Scale images down to this side, in pixels, where the provider takes more
@@ -138,7 +138,7 @@ pub(super) struct AskingArgs {
     pub(super) llm_key_from: Option<String>,
 }
 
-/// Which tools a task is offered beside those that it needs.
+/// Options that choose the tools that a task is offered beside those that it needs.
 #[derive(Debug, Args)]
 pub(super) struct CandidateArgs {
     /// Offer each task K tools: those that its reference calls, and distractors, but none that solves the task as well
@@ -157,7 +157,7 @@ pub(super) struct CandidateArgs {
 }
 
 impl CandidateArgs {
-    /// How candidates are chosen; `None` if all tools are offered.
+    /// The choice of candidates; `None` if all tools are offered.
     pub(super) fn choice(&self) -> Option<Candidates> {
         let (kind, seed) = (self.distractor_kind, self.candidates_seed);
         Some(Candidates { count: self.candidates? as usize, kind, seed })

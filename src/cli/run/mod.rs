@@ -1,4 +1,4 @@
-//! `m3 run`
+//! The command `m3 run`: runs tasks with a model and tools.
 
 mod args;
 mod end;
@@ -32,7 +32,7 @@ use crate::cli::common::hosting::{Signals, interrupted, runtime};
 use crate::cli::common::llm::{check_record, open_model_with, record};
 use crate::cli::common::printer::Printer;
 
-/// Everything that is prepared before anything is started.
+/// The inputs, model, servers and output, opened and checked before anything is started.
 struct Ready {
     tasks: Vec<tasks::CheckedTask>,
     references: Option<TrajectoryFile>,
@@ -108,7 +108,7 @@ async fn run_all(
     stop: &CancellationToken,
     printer: Printer,
 ) -> Result<(RunEnd, ModelName), Failure> {
-    // Done while servers start.
+    // The patterns for outcomes are compiled while servers start.
     drop(tokio::task::spawn_blocking(m3_outcomes::prepare));
     let (config, cassette) = (ready.config.take(), ready.cassette.take());
     // The secrets of servers and of the model: a server's result may contain the model's key, and is sent to the
@@ -124,7 +124,7 @@ async fn run_all(
             let host = Arc::new(host);
             let source = ToolSource::Live { host: Arc::clone(&host), recorder: ready.recorder.clone() };
             let ended = run_with(args, common, ready, (catalog, source, redactor), (stop, printer)).await;
-            // Closed in any case; after a normal run the servers have ended already.
+            // The host is closed in any case; after a normal run the servers have ended already.
             host.close().await;
             ended
         }
@@ -133,7 +133,7 @@ async fn run_all(
             let source = ToolSource::Replayed { cassette, recorder: ready.recorder.clone() };
             run_with(args, common, ready, (catalog, source, redactor), (stop, printer)).await
         }
-        // This was refused before.
+        // `prepare` has refused this case.
         (None, None) => Err(Failure::new(code::INPUT, "no servers")),
     }
 }

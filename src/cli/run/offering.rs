@@ -1,4 +1,4 @@
-//! Which tools each task is offered: all, the nearest to its text, or candidates with those that it needs.
+//! The tools that each task is offered: all, the nearest to its text, or candidates with those that it needs.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -31,10 +31,11 @@ pub(super) fn references(args: &RunArgs, printer: Printer) -> Result<Option<Traj
     Ok(Some(references))
 }
 
-/// The tools that may be offered, and what is known of them. Of those whose calls cannot be checked it says so, and leaves them out if that is asked for.
+/// The tools that may be offered, and their schemas. Warns of tools whose calls cannot be checked, and leaves them out
+/// if `--only-checkable-tools` asks for that.
 ///
 /// # Errors
-/// The interruption, which leaves the schemas of strangers behind on their thread.
+/// The interruption of the run; the work on schemas, which come from servers, is left behind on its thread.
 pub(super) async fn checkable(
     args: &RunArgs,
     mut catalog: ToolCatalog,
@@ -68,12 +69,12 @@ pub(super) async fn checkable(
     Ok((catalog, known))
 }
 
-/// The tools whose schemas cannot be used, as far as that is known.
+/// The names of the tools whose schemas are known to be unusable.
 pub(super) fn names_of_unusable(known: &KnownTools) -> HashSet<String> {
     known.unusable_schemas().into_iter().map(|(name, _)| name.to_owned()).collect()
 }
 
-/// Warns of calls that were made without being checked, but for those of the tools that were named before.
+/// Warns of tools whose calls were made without a check, except for those that were named before.
 pub(super) fn warn_of_unchecked(known: &KnownTools, named: &HashSet<String>, printer: Printer) {
     let mut unchecked = known.unusable_schemas();
     unchecked.retain(|(name, _)| !named.contains(*name));
@@ -109,11 +110,11 @@ pub(super) async fn offer(
     }
 }
 
-/// Which of all tools a task is offered.
+/// The rule by which a task is offered some of all tools.
 enum Rule {
-    /// The nearest to its text.
+    /// The tools nearest to the task's text.
     Nearest { instruction: Instruction, count: usize },
-    /// Those that its reference calls, and distractors.
+    /// The tools that the task's reference calls, and distractors.
     Candidates { candidates: Candidates, references: Box<TrajectoryFile> },
 }
 
@@ -125,7 +126,7 @@ impl Rule {
         }
     }
 
-    /// The tools of a task, or why it has none.
+    /// The tools of a task, or the reason why it has none.
     fn choose(
         &self,
         task: &Task,
@@ -190,7 +191,7 @@ impl Choice {
                     problems.push(tasks::of_task(&checked.task, &problem));
                     continue;
                 }
-                // It is not run, so its tools do not matter.
+                // The task is not run, so its tools do not matter.
                 Err(_) => ToolCatalog::default(),
             };
             // Tasks with the same tools share them.

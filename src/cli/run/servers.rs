@@ -74,7 +74,7 @@ pub(super) async fn start(
     Ok(StartedServers { catalog, host })
 }
 
-/// Fails if one of the servers is not available; each of them is named.
+/// Fails if one of the servers is not available; prints the reason for each.
 fn all_started(statuses: &[ServerStatus], redactor: &Redactor) -> Result<(), Failure> {
     let failed = statuses.iter().filter_map(|status| match &status.state {
         ServerState::Failed(error) => {

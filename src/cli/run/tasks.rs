@@ -53,7 +53,7 @@ pub(super) fn open(
     for (task, is_selected) in tasks.into_iter().zip(is_selected) {
         let image = match (task.image.as_deref().filter(|_| !args.asking.no_images), task.get("image")) {
             (Some(image), _) => find(image, &folders, &mut files).map(Some),
-            // A missing image is always reported.
+            // An `image` that is not a path is a problem of the task.
             (None, Some(other)) if *other != Json::Null && !args.asking.no_images => {
                 Err(format!("`image` should be a path, and is {}", other.kind()))
             }
@@ -188,7 +188,7 @@ fn unusable(
     problems.into_iter().map(|(_, problem)| problem).collect()
 }
 
-/// Reports how many tasks have only the other text.
+/// Reports how many tasks lack the wanted text, so that the other one is used.
 fn say_instruction<'a>(args: &RunArgs, tasks: impl Iterator<Item = &'a Task>, printer: Printer) {
     let (wanted, other) = match args.options().instruction {
         Instruction::Question => ("question", "prompt"),

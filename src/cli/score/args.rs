@@ -33,7 +33,7 @@ pub(in crate::cli) struct ScoreArgs {
     /// with repetitions one file for each, in their order
     #[arg(long, value_name = "FILE")]
     pub(super) outcomes: Vec<PathBuf>,
-    /// Grades of the predictions, from `m3 grade -o`: copied into the JSON, for leaderboards; with repetitions one
+    /// Grades of the predictions, from `m3 grade --graded`: copied into the JSON, for leaderboards; with repetitions one
     /// file for each, in their order
     #[arg(long, value_name = "FILE")]
     pub(super) grades: Vec<PathBuf>,

@@ -6,14 +6,14 @@ use m3_support::text::counted;
 use super::args::ScoreArgs;
 use crate::cli::common::failure::{Failure, code};
 
-/// The data that are put beside scores: a file for each repetition, or none.
+/// Outcomes and grades to copy into a score: a file for each repetition, or no file.
 pub(super) struct Beside {
     outcomes: Vec<OutcomesByTrajectory>,
     grades: Vec<GradesByTrajectory>,
 }
 
 impl Beside {
-    /// Reads the files of `--outcomes` and `--grades`, of which there must be one for each repetition.
+    /// Reads the files of `--outcomes` and `--grades`: none, or one for each repetition.
     pub(super) fn read(args: &ScoreArgs, repetitions: usize) -> Result<Self, Failure> {
         for (option, files) in [("--outcomes", &args.outcomes), ("--grades", &args.grades)] {
             if !files.is_empty() && files.len() != repetitions {

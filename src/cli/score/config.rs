@@ -1,4 +1,4 @@
-//! What `m3 score` is to do, checked before anything is computed.
+//! The configuration of `m3 score`, checked before anything is computed.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use crate::cli::common::printer::Printer;
 use crate::cli::common::scoring::Scoring;
 use crate::cli::common::scoring::suites::{ScoredFiles, Suites};
 
-/// What is to be scored and written.
+/// The files that are scored, and the form of the report.
 pub(super) struct ScoreConfig<'a> {
     args: &'a ScoreArgs,
     /// The predictions of the second repetition and those after it.
@@ -52,14 +52,14 @@ impl<'a> ScoreConfig<'a> {
         inputs
     }
 
-    /// Where the report is written: over none of the files that are read.
+    /// Opens the target of the report; refuses to overwrite files that are read.
     pub(super) fn output(&self, printer: Printer) -> Result<Output, Failure> {
         let read = self.inputs().into_iter().chain(self.args.scoring.ask().cassettes());
         let output = Output::open(self.args.out.as_deref(), &read.collect::<Vec<_>>(), printer)?;
         Ok(if self.args.fail_under.is_empty() { output } else { output.outliving_its_reader() })
     }
 
-    /// Writes the report in its form.
+    /// Creates the renderer that writes the report in its form.
     pub(super) fn renderer<'o>(
         &self,
         output: &'o mut Output,
@@ -125,7 +125,7 @@ impl<'a> ScoreConfig<'a> {
         Ok(summary)
     }
 
-    /// Whether the score is as high as `--fail-under` asks for.
+    /// Fails if a value of the score is below its `--fail-under`.
     pub(super) fn check_floors(
         &self,
         scoring: &Scoring,

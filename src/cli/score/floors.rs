@@ -1,4 +1,4 @@
-//! `--fail-under` of `m3 score`: the least that a whole set may have.
+//! `--fail-under` of `m3 score`: the least values that metrics of the whole set may have.
 
 use std::str::FromStr;
 
@@ -17,7 +17,7 @@ pub(in crate::cli) struct Floor {
     least: f64,
 }
 
-/// What may have a floor.
+/// The metric that a floor is for.
 #[derive(Debug, Clone)]
 enum FlooredMetric {
     /// A metric that every score has.
@@ -47,7 +47,7 @@ impl FromStr for Floor {
 }
 
 impl Floor {
-    /// Fails if it is of a suite that is not computed, or of a value that no suite of this name has.
+    /// Fails if the floor names a suite that is not computed, or a value that the suite does not have.
     pub(in crate::cli) fn check(&self, suites: &SuiteArgs) -> Result<(), Failure> {
         let FlooredMetric::Suite { suite, name } = &self.metric else { return Ok(()) };
         let Some(metrics) = suites.metrics(suite) else {
@@ -62,7 +62,7 @@ impl Floor {
         if metrics.iter().any(is_of) { Ok(()) } else { Err(no_value(suite, name, &metrics)) }
     }
 
-    /// It as reports know it.
+    /// Converts the floor to the type that reports use.
     pub(in crate::cli) fn reported(&self) -> m3_report::Floor {
         let name = match &self.metric {
             FlooredMetric::Own(metric) => metric.name().to_owned(),
@@ -71,7 +71,7 @@ impl Floor {
         m3_report::Floor { name, least: self.least }
     }
 
-    /// The name and the value; `None` if the value is not defined.
+    /// The name of the metric and its value; `None` if the value is not defined.
     fn value(
         &self,
         metrics: &Metrics,
@@ -101,7 +101,7 @@ fn no_value(suite: &str, name: &str, known: &[&str]) -> Failure {
     )
 }
 
-/// Fails if a value is below its floor; names it.
+/// Fails if a value is below its floor, or not known; prints each.
 pub(in crate::cli) fn check_floors(
     floors: &[Floor],
     metrics: &Metrics,

@@ -30,12 +30,12 @@ pub(in crate::cli) enum ScoreFormArg {
 }
 
 impl ScoreFormArg {
-    /// Whether there is a place for outcomes and grades in it.
+    /// Whether the form has a place for outcomes and grades.
     pub(in crate::cli) fn is_json(self) -> bool {
         matches!(self, Self::Json | Self::Jsonl)
     }
 
-    /// What it points at.
+    /// The kind of place that the form refers to.
     pub(in crate::cli) fn points_at(self) -> PointsAt {
         match self {
             Self::Sarif => PointsAt::Lines,
@@ -44,7 +44,7 @@ impl ScoreFormArg {
         }
     }
 
-    /// A renderer for this form; `(columns, is_styled)` is how tables are written.
+    /// A renderer for this form; `(columns, is_styled)` are the width and style of tables.
     pub(in crate::cli) fn renderer<'a>(
         self,
         writer: Box<dyn Write + 'a>,

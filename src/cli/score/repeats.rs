@@ -11,14 +11,14 @@ use crate::cli::common::output::place_of;
 use crate::cli::common::printer::Printer;
 use crate::cli::common::scoring::ScoringArgs;
 
-/// Further predictions, and what a trajectory has to reach.
+/// Options of further predictions, and of the criterion for passing.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct RepeatArgs {
     /// Further predictions of the same tasks, such as predictions-2.json of `m3 run --repeat`; repeatable. All those in
     /// a run's folder are taken where the folder is given for PREDICTIONS
     #[arg(long, value_name = "FILE")]
     repeat: Vec<PathBuf>,
-    // Not a doc comment: backticks around the default would be printed.
+    // The help is not a doc comment, because backticks around the default would be printed.
     #[arg(
         long,
         value_name = "METRIC=VALUE",

@@ -1,4 +1,4 @@
-//! `m3 serve`: each server's options have their own file; this one serves them.
+//! The command `m3 serve`: serves m3's own servers, whose options have files of their own.
 
 mod score;
 mod simulated;
@@ -52,7 +52,7 @@ enum Server {
     Simulated(Box<simulated::SimulatedArgs>),
 }
 
-/// What a server that reads files takes.
+/// The options of a server that reads files.
 #[derive(Debug, Args)]
 struct WorkspaceArgs {
     /// The folder whose files the tools may use, and no others
@@ -60,7 +60,7 @@ struct WorkspaceArgs {
     workspace: PathBuf,
 }
 
-/// How clients reach the server.
+/// Options on how clients reach the server.
 #[derive(Debug, Args)]
 struct Reach {
     /// Serve streamable HTTP at this address instead; port 0 takes a free one. The first line of standard output
@@ -98,7 +98,7 @@ pub(super) fn run(args: ServeArgs, common: &Common, printer: Printer) -> Result<
     serve(Serves::Tools(toolboxes, http), printer)
 }
 
-/// What is served, and where.
+/// The service, and its transport.
 enum Serves {
     /// Tools, over HTTP or else standard input and output.
     Tools(Vec<Arc<dyn Toolbox>>, Option<HttpOptions>),
@@ -158,7 +158,7 @@ fn over_http(
         let server = starting.await.map_err(|error| failed(&error))?;
         announce(&server, printer)?;
         asked_to_end().await;
-        // Who asks twice does not want to wait.
+        // A user who asks twice does not want to wait.
         tokio::select! {
             () = ending(server) => {}
             () = asked_to_end() => {}

@@ -75,7 +75,7 @@ impl OutcomesGatherer {
         entry.trajectories += 1;
     }
 
-    /// All calls so far.
+    /// The counts of all calls so far.
     #[must_use]
     pub fn tally(&self) -> &CallCounts {
         &self.all.tally

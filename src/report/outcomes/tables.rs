@@ -19,7 +19,7 @@ const LISTED: usize = 20;
 /// The label for calls that were not executed.
 const NOT_EXECUTED: &str = "fits the schema (not executed)";
 
-/// The failed calls, as many as are shown.
+/// The first failed calls, which are shown, and the number of all.
 #[derive(Debug, Default)]
 pub(super) struct FailedCalls {
     pub(super) calls: Vec<FailedCall>,
@@ -50,7 +50,7 @@ impl FailedCalls {
         }
     }
 
-    /// How many failed calls are not shown, in words.
+    /// The number of failed calls that are not shown, in words.
     pub(super) fn rest(&self) -> Option<String> {
         let rest = self.count - self.calls.len();
         (rest > 0).then(|| format!("{rest} more; --format json lists all"))
@@ -99,7 +99,7 @@ pub(super) fn percent(share: f64, is_of_nothing: bool) -> String {
     if is_of_nothing { "-".to_owned() } else { format!("{:.1} %", 100.0 * share) }
 }
 
-/// How many calls were judged, and by how many tools.
+/// The numbers of calls, trajectories and known tools, and how the calls were judged.
 pub(super) fn headline(summary: &OutcomesSummary) -> String {
     let set = &summary.aggregate;
     let how = match summary.answers.as_str() {
@@ -115,7 +115,7 @@ pub(super) fn headline(summary: &OutcomesSummary) -> String {
     )
 }
 
-/// A rate, or why there is none.
+/// A rate with its counts, or a dash with the reason why there is no rate.
 pub(super) fn rate(rate: Option<RateReport>) -> (String, String) {
     match rate {
         Some(RateReport { count, of, rate: Some(rate) }) => {
@@ -189,7 +189,7 @@ pub(super) fn rates(summary: &OutcomesSummary) -> Sheet {
     }
 }
 
-/// Types of task if wanted, the tools that fail most, the rules; only tables that are not empty.
+/// The tables of types of task (if wanted), of the tools that fail most, and of the rules, if they are not empty.
 pub(super) fn details(summary: &OutcomesSummary, has_types: bool) -> Vec<Sheet> {
     let types = if has_types { types(summary) } else { Sheet::default() };
     let sheets = [types, tools(summary), rules(summary)];

@@ -12,7 +12,7 @@ use m3_support::text::shortened;
 use super::tables::{self, FailedCalls};
 use super::{OutcomesRenderer, OutcomesSummary, TrajectoryOutcomesReport};
 
-/// The width of a line.
+/// The width of a line, in columns.
 const WIDTH: usize = 80;
 
 /// The smallest width of the names of outcomes, reasons and rates.
@@ -108,7 +108,7 @@ impl<W: Write> OutcomesRenderer for Terminal<W> {
             let form = SheetForm::Terminal { columns: WIDTH, is_styled: self.is_styled };
             write_sheets(form, &sheets, &mut self.writer)?;
         }
-        // A table would cut the reasons.
+        // The servers are written as lines, because a table would cut the reasons.
         if !summary.unavailable_servers.is_empty() {
             writeln!(self.writer, "\n{bold}Servers that were not available{bold:#}")?;
         }

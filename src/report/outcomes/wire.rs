@@ -12,7 +12,7 @@ use serde::Serialize;
 /// The longest name of a tool that is written, in columns.
 const TOOL_NAME: usize = 200;
 
-/// What `m3 outcomes --format json` writes.
+/// The report that `m3 outcomes --format json` writes.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(title = "m3.outcomes/1")]
 pub struct OutcomesReport {
@@ -23,20 +23,20 @@ pub struct OutcomesReport {
     pub trajectories: Vec<TrajectoryOutcomesReport>,
 }
 
-/// The head of outcomes; with JSON Lines, the last line.
+/// The summary of outcomes; with JSON Lines, the last line.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OutcomesSummary {
     /// Always `m3.outcomes/1`.
     pub schema: String,
     /// The file of predictions, as it was named.
     pub predictions: String,
-    /// Where answers come from: `none` (nothing was executed and nothing recorded), `recorded` (the predictions say
-    /// what came of some calls) or `replayed` (the calls were made again).
+    /// Where answers come from: `none` (nothing was executed and nothing recorded), `recorded` (the predictions have
+    /// the results of some calls) or `replayed` (the calls were made again).
     #[schemars(extend("enum" = ["none", "recorded", "replayed"]))]
     pub answers: String,
     /// The number of tools that calls were judged by.
     pub known_tools: usize,
-    /// All calls together.
+    /// The counts of all calls together.
     pub aggregate: SetOutcomesReport,
     /// Trajectories of each type; those without a type are only in the aggregate.
     pub by_type: BTreeMap<String, SetOutcomesReport>,
@@ -46,7 +46,7 @@ pub struct OutcomesSummary {
     pub rules: Vec<RuleReport>,
     /// Servers that could not be started for some trajectory.
     pub unavailable_servers: Vec<UnavailableServerReport>,
-    /// What a reader should know.
+    /// Notes for the reader of the numbers.
     pub notes: Vec<String>,
 }
 
@@ -55,12 +55,12 @@ pub struct OutcomesSummary {
 pub struct SetOutcomesReport {
     /// The number of trajectories.
     pub trajectories: u64,
-    /// Their calls.
+    /// The counts and rates of the calls in these trajectories.
     #[serde(flatten)]
     pub tally: TallyReport,
 }
 
-/// One trajectory.
+/// The outcomes of one trajectory.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TrajectoryOutcomesReport {
     /// The task's id.
@@ -68,17 +68,17 @@ pub struct TrajectoryOutcomesReport {
     /// The task's type; null if it has none.
     #[serde(rename = "type")]
     pub task_type: Option<String>,
-    /// Its counts and rates.
+    /// The counts and rates of the trajectory's calls.
     #[serde(flatten)]
     pub tally: TallyReport,
-    /// Its calls, in order; one that stands in the final reply comes last.
+    /// The calls of the trajectory, in order; a call in the final reply comes last.
     pub details: Vec<CallOutcomeReport>,
 }
 
 /// Counts of calls, and MCP-Bench's rates.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TallyReport {
-    /// All calls.
+    /// The number of calls.
     pub calls: u64,
     /// Calls that have an outcome: the sum of `outcomes`. With `not_executed` and `not_judged` they add up to `calls`.
     pub judged: u64,
@@ -86,7 +86,7 @@ pub struct TallyReport {
     pub outcomes: OutcomeCounts,
     /// Calls without an outcome, by reason.
     pub not_judged: NotJudgedCounts,
-    /// Calls whose answer was looked at.
+    /// Calls whose answer was used.
     pub answered: u64,
     /// Calls that fit their schema and have no answer, because nothing was executed: neither success nor failure.
     pub not_executed: u64,
@@ -100,7 +100,7 @@ pub struct TallyReport {
     pub execution_success: Option<RateReport>,
 }
 
-/// How many calls have no outcome, and why.
+/// The number of calls without an outcome, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NotJudgedCounts {
     /// The server could not be started, or is not in the configuration.
@@ -122,14 +122,14 @@ pub struct RateReport {
     pub count: u64,
     /// The denominator.
     pub of: u64,
-    /// In [0, 1]; null where the denominator is 0.
+    /// The rate, in [0, 1]; null where the denominator is 0.
     pub rate: Option<f64>,
 }
 
 /// Calls of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ToolOutcomesReport {
-    /// All calls.
+    /// The number of calls of the tool.
     pub calls: u64,
     /// Calls by outcome.
     pub outcomes: OutcomeCounts,
@@ -142,65 +142,65 @@ pub struct ToolOutcomesReport {
 /// A rule and how many calls it decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RuleReport {
-    /// Its name.
+    /// The name of the rule.
     pub rule: String,
-    /// What it decides; null for a rule that says why there is no outcome, and for `fits_schema`.
+    /// The outcome that the rule decides; null for a rule that says why there is none, and for `fits_schema`.
     pub outcome: Option<String>,
-    /// Why there is no outcome; null for a rule that decides one, and for `fits_schema`.
+    /// The reason why there is no outcome; null for a rule that decides one, and for `fits_schema`.
     pub not_judged: Option<String>,
-    /// `sure`, `unsure`, or `asked`: a language model decided.
+    /// The confidence of the rule: `sure`, `unsure`, or `asked`: a language model decided.
     #[schemars(extend("enum" = ["sure", "unsure", "asked"]))]
     pub confidence: String,
-    /// When it applies.
+    /// When the rule applies.
     pub applies: String,
-    /// How many calls it decided.
+    /// The number of calls that the rule decided.
     pub calls: u64,
 }
 
 /// A server that could not be started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct UnavailableServerReport {
-    /// Its name.
+    /// The name of the server.
     pub server: String,
-    /// For how many trajectories.
+    /// The number of trajectories for which the server could not be started.
     pub trajectories: u64,
-    /// The reason it gave first.
+    /// The reason of its first failure.
     pub reason: String,
 }
 
-/// One call.
+/// The outcome of one call.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CallOutcomeReport {
-    /// Where it stands, what is no call but stands among them counted too; null for one in the final reply.
+    /// The place of the call, counted with entries that are not calls; null for a call in the final reply.
     pub place: Option<CallPlace>,
-    /// The tool as the model named it; null where it did not.
+    /// The tool as the model named it; null if the model named none.
     pub tool: Option<String>,
-    /// Its outcome; null where there is none, and for a call that fits its schema and was not executed.
+    /// The outcome; null where there is none, and for a call that fits its schema and was not executed.
     #[schemars(extend("enum" = ["illegal_format", "unknown_tool", "invalid_arguments", "resource_not_found", "success", null]))]
     pub outcome: Option<String>,
-    /// Why it has no outcome.
+    /// The reason why there is no outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_judged: Option<String>,
     /// The rule that decided.
     pub rule: String,
-    /// `sure`, `unsure`, or `asked`: a language model decided.
+    /// The confidence of the decision: `sure`, `unsure`, or `asked`: a language model decided.
     #[schemars(extend("enum" = ["sure", "unsure", "asked"]))]
     pub confidence: String,
-    /// What the rule saw, shortened; untrusted text, with control characters made visible.
+    /// The text that the rule decided by, shortened; untrusted, with control characters made visible.
     pub evidence: String,
-    /// What the schema has against the arguments, at most 20 problems.
+    /// The problems of the arguments by the schema, at most 20.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<ArgumentProblemReport>,
 }
 
-/// Something that the schema has against the arguments.
+/// A problem of the arguments by the schema.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ArgumentProblemReport {
     /// JSON pointer (RFC 6901) into the arguments.
     pub pointer: String,
-    /// The keyword of JSON Schema that is not met.
+    /// The keyword of JSON Schema that is not satisfied.
     pub keyword: String,
-    /// In words.
+    /// The problem in words.
     pub message: String,
 }
 

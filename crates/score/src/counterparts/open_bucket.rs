@@ -14,22 +14,24 @@ use crate::flow::PairFlow;
 use crate::matching::{Match, cosine_of_calls};
 use crate::matrix::Matrix;
 
-/// Cosines that differ by less hardly tell calls apart: six boxes that are each drawn 6 pixels off differ by up to 0.03.
+/// Cosines that differ by less hardly distinguish calls: six boxes, each drawn 6 pixels off, differ by up to 0.03.
 const INDISTINCT: f64 = 0.05;
 
-/// The most pairs of calls of one tool that are tried. Of more only those are that do the same to the same.
+/// The most pairs of calls of one tool that are all tried. Of more, only pairs with equal keys are tried, and only
+/// where calls name files that calls make.
 const MOST_PAIRS: usize = 1 << 12;
 
-/// The most places in the tables of one tool; only a trajectory that repeats itself needs more.
+/// The most cells in the matrices of one tool; only a trajectory that repeats itself needs more.
 const MOST_PLACES: usize = 1 << 22;
 
-/// So much less counts a pair that does not do the same to the same, so that of equal fidelities the same work is paired.
+/// The deduction for a pair whose keys differ, so that of pairs with equal fidelity the one that does the same work
+/// wins.
 const TIE: f64 = 1e-6;
 
-/// So much more counts a pair of the alignment where no call names a file that calls make, so that equally good pairs stay.
+/// The bonus of a pair of the alignment where no call names a file that calls make, so that equally good pairs stay.
 const ALIGNED: f64 = 1e-9;
 
-/// A pair of the alignment, and how far its calls ask for the same, in [0, 1].
+/// A pair of the alignment and the fidelity of its calls, in [0, 1].
 #[derive(Clone, Copy)]
 pub(super) struct AlignedPair<'m> {
     pub(super) pair: &'m Match,
@@ -55,19 +57,20 @@ fn key_of(prepared: &PreparedPair, key: fn(&PairFlow, usize) -> u64, call: usize
     prepared.flow.as_ref().map_or(0, |flow| key(flow, call))
 }
 
-/// The calls of one tool that may have another partner than the alignment's.
+/// The calls of one tool that may get another partner than the alignment's.
 struct Candidates {
     /// Reference calls; the first `matched` of them are matched by the alignment.
     rows: Vec<usize>,
     matched: usize,
     /// Predicted calls.
     columns: Vec<usize>,
-    /// Whether any of its calls names files that calls make.
+    /// Whether any call of the tool names a file that a call makes.
     names_files: bool,
 }
 
 impl Candidates {
-    /// `None` where nothing of the tool is of interest: all its calls ask for the same as their partners.
+    /// Selects the calls of a tool; `None` where another pairing cannot help: no pair is wrong because of its partner,
+    /// and names of files give no reason to pair anew.
     fn new(
         prepared: &PreparedPair,
         bucket: Bucket<'_>,
@@ -116,19 +119,19 @@ pub(super) struct OpenBucket {
     references: Vec<usize>,
     matched: usize,
     predictions: Vec<usize>,
-    /// Whether its calls name files that calls make: then their fidelity depends on who is paired with whom.
+    /// Whether calls of the tool name files that calls make: their fidelity then depends on the pairing.
     pub(super) names_files: bool,
-    /// Which may be paired.
+    /// Whether a reference call (row) and a predicted call (column) may be paired.
     allowed: Matrix<bool>,
-    /// Which do the same to the same, as far as calls say.
+    /// Whether both calls have the same key, which does not depend on names of files.
     same_keys: Matrix<bool>,
-    /// Which are pairs of the alignment.
+    /// Whether both calls are a pair of the alignment.
     aligned: Matrix<bool>,
 }
 
 impl OpenBucket {
-    /// The calls of one tool of a trajectory, if their pairing is open. `matched` are the alignment's pairs by their reference
-    /// calls, `wrong` the tools of those that do not ask for the same.
+    /// Creates the bucket of one tool of a trajectory, if its pairing is open. `matched` holds the alignment's pairs by
+    /// reference call, `wrong` the tools with a pair that does not ask for the same.
     pub(super) fn new(
         (item, prepared): (usize, &PreparedPair),
         bucket: Bucket<'_>,
@@ -189,8 +192,8 @@ impl OpenBucket {
             .map(|(row, column)| (self.item, self.references[row], self.predictions[column]))
     }
 
-    /// The best pairs, as rows and columns; takes the fidelities of its pairs. Matched reference calls choose first; what is
-    /// left is paired where it asks for the same.
+    /// Finds the best pairs, as rows and columns, by the fidelities of [`OpenBucket::pairs`] in the same order. Matched
+    /// reference calls choose first; unmatched ones get a remaining predicted call that asks for the same.
     pub(super) fn assign(
         &self,
         chunk: &Chunk,
@@ -201,7 +204,7 @@ impl OpenBucket {
                 return -1.0;
             }
             let fidelity = fidelities.next().unwrap_or(0.0);
-            // The alignment depends on names, which must not matter where calls choose them.
+            // The alignment depends on names of files, which must not matter where the calls choose these names.
             let kept = if self.aligned[(row, column)] && !self.names_files { ALIGNED } else { 0.0 };
             kept + if self.same_keys[(row, column)] { fidelity } else { fidelity - TIE }
         });
@@ -241,9 +244,9 @@ impl OpenBucket {
         pairs.into_iter().map(|(row, column)| (start + row, columns[column])).collect()
     }
 
-    /// Takes over the pairs; says whether that changes anything.
+    /// Writes the pairs into the pairing; returns whether that changes it.
     pub(super) fn settle(&self, pairs: &[(usize, usize)], pairing: &mut [Option<usize>]) -> bool {
-        // The alignment itself is one of the assignments, so that the best one has as many pairs.
+        // The alignment is one of the possible assignments, so the best one has at least `matched` pairs.
         if pairs.len() < self.matched {
             return false;
         }

@@ -1,4 +1,4 @@
-//! Lists that a prediction gives in several calls: `scan` of one picture after the other for `scan` of both.
+//! Lists that a prediction gives in several calls: one `scan` per picture instead of one `scan` of both.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -13,33 +13,33 @@ use crate::fidelity::constants::{EQUIVALENT, SAME_OTHERWISE, THRESHOLD};
 use crate::fidelity::{ArgumentComparison, CallFidelity, Kind, Verdict, may_be_split};
 use crate::flow::{Counterparts, RewrittenPair, words_of_place};
 
-/// So many extra calls of a tool are looked at for the rest of a list, and so many members of their arguments.
+/// The most extra calls of a tool that are searched for the rest of a list, and the most members of their arguments.
 const MOST_PARTS: usize = 64;
 
-/// Longer lists are not joined.
+/// The most items of a list that is joined.
 const MOST_ITEMS: usize = 256;
 
-/// A pair of calls of which the predicted one asks only for a part, by its place among all pairs.
+/// A pair of calls whose predicted call asks for only a part of a list; `place` is its index among all pairs.
 struct PartialPair {
     place: usize,
-    /// The argument that is a list in all of them.
+    /// The argument that holds the list in all of these calls.
     key: String,
     /// The extra calls that ask for the rest, in their order.
     rest: Vec<usize>,
 }
 
-/// What is known of a trajectory while its lists are joined.
+/// The extra calls of a trajectory that can still be joined, and its paired files.
 struct FreeCalls {
     item: usize,
-    /// The extra calls that did not fail and are no part yet, by tool.
+    /// The extra calls that did not fail and are not joined yet, by tool.
     by_tool: HashMap<String, Vec<usize>>,
-    /// Which of the reference's files a file that is changed in place stands for.
+    /// For files that are changed in place: the reference's file for each file of the prediction, by their versions.
     files: HashMap<usize, usize>,
 }
 
 impl Comparer<'_, '_> {
-    /// Compares reference calls whose partner asks only for a part of a list with all calls that ask for a part of it. They are the
-    /// same where the calls together ask for the same.
+    /// Compares a reference call whose partner asks for only a part of a list with all calls that ask for parts of it.
+    /// The new comparison replaces the old one where these calls together ask for the same.
     pub(super) fn join_parts(&mut self, paired: &mut PairedCalls) -> Result<(), EncoderError> {
         let mut free: Option<FreeCalls> = None;
         for place in 0..paired.calls.len() {
@@ -101,7 +101,8 @@ impl Comparer<'_, '_> {
         let makes_files = prepared.flow.as_ref().is_some_and(|flow| flow.reference_makes_files(reference));
         let makes_pictures =
             prepared.results.as_ref().is_some_and(|results| results.has_reference_pictures(reference));
-        // One by one, things are created that the tool is called after, and files are looked at.
+        // Two kinds of lists may be given one by one: things that the tool creates and is named after, and files to
+        // look at.
         let are_things = all.iter().all(|item| matches!(item, Json::Object(_))) && creates_each(tool, key);
         let is_path = |item: &Json| item.as_str().is_some_and(is_file_path);
         let are_files = self.options.role(tool) != CallRole::Changes && all.iter().all(is_path);
@@ -125,7 +126,7 @@ impl Comparer<'_, '_> {
         let own = prepared.references.arguments[reference].as_ref()?;
         let pairing = Counterparts::Known { calls: &paired.pairings[item], files: &free.files };
         let mut whole: Option<RewrittenPair> = None;
-        // In their order, which is that of items that have one.
+        // In the order of the calls, which is also the order of the items, if they have one.
         let all: BTreeSet<usize> = one.rest.iter().copied().chain([predicted]).collect();
         for call in all {
             let part = self.rewrite((item, reference, call), pairing).unwrap_or_else(|| RewrittenPair {
@@ -145,7 +146,7 @@ impl Comparer<'_, '_> {
                 }
             }
         }
-        // Names within the list have other places now.
+        // Pointers into the list are wrong after joining, so their changes are dropped.
         let is_elsewhere = |pointer: &str| segments(pointer).next().is_none_or(|key| key != one.key);
         whole.map(|mut whole| {
             whole.changes.retain(|change| is_elsewhere(&change.pointer));
@@ -153,7 +154,7 @@ impl Comparer<'_, '_> {
         })
     }
 
-    /// What was found of all parts, with the list as one argument.
+    /// The comparison of all parts together, with the list as one argument.
     fn explained(&self, one: &PartialPair, found: CallFidelity, item: usize) -> CallFidelity {
         let is_of_list =
             |argument: &ArgumentComparison| segments(&argument.path).next().is_some_and(|key| key == one.key);
@@ -174,8 +175,8 @@ impl Comparer<'_, '_> {
     }
 }
 
-/// Whether a tool creates each item of a list, by its name: `create_entities` those of `entities`, but not `create_event` its
-/// `attendees`.
+/// Whether a tool's name says that it creates each item of a list: `create_entities` creates the items of `entities`,
+/// but `create_event` does not create its `attendees`.
 fn creates_each(tool: &str, list: &str) -> bool {
     let tool_words = words_of_name(tool.rsplit('/').next().unwrap_or_default());
     let adds = |word: &String| ["add", "insert"].contains(&word.as_str());
@@ -201,7 +202,7 @@ fn items<'j>(arguments: &'j Json, key: &str) -> Option<&'j [Json]> {
     }
 }
 
-/// The items that another call has in the list, if all its other arguments are the same.
+/// The items of the list in another call, if all other arguments of that call are the same.
 fn rest_of_list<'j>(part: &Json, other: &'j Json, key: &str) -> Option<&'j [Json]> {
     let (Json::Object(members), Json::Object(others)) = (part, other) else { return None };
     let is_alike = |(name, value): &(String, Json)| {
@@ -212,8 +213,8 @@ fn rest_of_list<'j>(part: &Json, other: &'j Json, key: &str) -> Option<&'j [Json
     is_rest.then(|| items(other, key)).flatten()
 }
 
-/// Calls whose items are as many as are missing together: first those that have what is missing, as it stands, then others in their
-/// order, which may name it otherwise.
+/// Chooses calls that together have as many items as are missing: first calls with exactly the missing items, then
+/// others in their order, which may name them differently.
 fn chosen(parts: &[(usize, &[Json])], all: &[Json], part: &[Json]) -> Option<Vec<usize>> {
     let mut count = all.len().checked_sub(part.len())?;
     let mut missing: Vec<&Json> = all.iter().collect();
@@ -248,8 +249,8 @@ fn list_mut<'j>(arguments: &'j mut Json, key: &str) -> Option<&'j mut Vec<Json>>
     })
 }
 
-/// Puts texts back as the reference has them where one part has its own name for what they mean: only where no part has one are they
-/// words of what is missing.
+/// Restores the reference's own text wherever it was not replaced for one of the parts. A text stays replaced by the
+/// words for a missing file only where it was replaced for every part.
 fn restore(whole: &mut Json, part: &Json, own: &Json) {
     match (whole, part, own) {
         (Json::Array(items), Json::Array(parts), Json::Array(own)) => {

@@ -1,11 +1,11 @@
-//! Pairs of calls whose score is in doubt, and what somebody who was asked says of them, such as a language model.
+//! Pairs of calls whose score is in doubt, and a judge's answers about them, such as those of a language model.
 //!
 //! ```text
 //! score -> DoubtfulPairs -> somebody is asked -> Answers -> score again, with the answers laid over the comparisons
 //! ```
 //!
-//! Answers are found by what the calls hold, so repetitions and a second look at a trajectory use the same ones. They are
-//! laid over what the cache gives and never enter it. Which calls are matched is decided before.
+//! Answers are found by the content of the calls, so repetitions and a second scoring of a trajectory use the same
+//! ones. They change comparisons that come from the cache, and never enter it. Calls are matched before, without them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,33 +18,34 @@ use m3_trajectory::json::Json;
 use super::comparison_cache::calls_key;
 use super::{CallFidelity, CallPair, Verdict};
 
-/// The score of pairs that are said to ask for the same. Never 1, which only equal arguments have.
+/// The least score of pairs that are judged to ask for the same. Never 1, which only equal arguments have.
 pub const SAID_SAME: f64 = 0.95;
 
-/// The score of pairs that are said to be different.
+/// The highest score of pairs that are judged to be different.
 pub const SAID_DIFFERENT: f64 = 0.05;
 
-/// What is said of pairs of calls.
+/// A judge's answers about pairs of calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answers {
-    /// Whether the calls with this key ask for the same.
+    /// Whether the two calls of each key ask for the same.
     are_same: HashMap<InputKey, bool>,
 }
 
 impl Answers {
-    /// Whether nothing is said of any pair.
+    /// Whether there is no answer about any pair.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.are_same.is_empty()
     }
 
-    /// Takes in whether two calls ask for the same. The pair's own schema does not matter.
+    /// Adds the answer whether two calls ask for the same. The pair's own schema does not matter.
     pub fn add(&mut self, pair: CallPair<'_>, is_same: bool) {
         self.are_same.insert(calls_key(pair), is_same);
     }
 
-    /// The comparison of two calls with what is said of them, or unchanged if nothing is or if they are equal. The pair has
-    /// [`SAID_SAME`] at least or [`SAID_DIFFERENT`] at most, and so have its worst argument and those below.
+    /// Applies the answer about two calls to their comparison; leaves it as it is if there is no answer, or if the
+    /// calls are equal. If they ask for the same, the pair and all its arguments get at least [`SAID_SAME`]; if not,
+    /// the pair and its worst argument get at most [`SAID_DIFFERENT`].
     #[must_use]
     pub fn laid_over(&self, pair: CallPair<'_>, mut fidelity: CallFidelity) -> CallFidelity {
         if self.is_empty() {
@@ -54,7 +55,8 @@ impl Answers {
         let Some(worst) = fidelity.worst_index() else { return fidelity };
         let Some(&is_same) = self.are_same.get(&calls_key(pair)) else { return fidelity };
         for (index, argument) in fidelity.arguments.iter_mut().enumerate() {
-            // What is no worse than that, and what is surely different already, keeps its own reason.
+            // An argument that the answer does not move keeps its reason. An answer of "different" moves only the worst
+            // one.
             if !is_moved(argument.score, is_same) || !is_same && index != worst {
                 continue;
             }
@@ -67,7 +69,7 @@ impl Answers {
     }
 }
 
-/// The score of a pair after somebody has said whether its calls ask for the same: an answer never moves it the other way.
+/// The score of a pair after the answer whether its calls ask for the same: an answer never moves it the other way.
 #[must_use]
 pub fn said_score(before: f64, is_same: bool) -> f64 {
     if is_same { before.max(SAID_SAME) } else { before.min(SAID_DIFFERENT) }
@@ -89,7 +91,7 @@ pub fn said_reason(is_same: bool) -> &'static str {
     }
 }
 
-/// The verdict that goes with [`said_score`]. What is missing or extra stays so.
+/// The verdict that goes with [`said_score`]. A missing or extra argument stays missing or extra.
 #[must_use]
 pub fn said_verdict(before: Verdict, is_same: bool) -> Verdict {
     match (before, is_same) {
@@ -105,7 +107,7 @@ pub struct DoubtfulPairs {
     band: RangeInclusive<f64>,
     distinct: Vec<DoubtfulPair>,
     known: HashMap<InputKey, usize>,
-    /// Of each pair, the place of its content.
+    /// For each pair, the index of its content in `distinct`.
     pairs: Vec<usize>,
 }
 
@@ -115,18 +117,18 @@ pub struct DoubtfulPair {
     tool: String,
     arguments: [Option<Json>; 2],
     question: Option<String>,
-    /// The name of the argument that does most harm, at the top of the arguments; `None` where it is all of them.
+    /// The name of the top-level argument with the lowest score; `None` where that is all arguments as a whole.
     pub argument: Option<String>,
 }
 
 impl DoubtfulPairs {
-    /// None yet; scores in this band are in doubt.
+    /// Creates an empty collection; scores in this band are in doubt.
     #[must_use]
     pub fn new(band: RangeInclusive<f64>) -> Self {
         Self { band, distinct: Vec::new(), known: HashMap::new(), pairs: Vec::new() }
     }
 
-    /// Takes in a pair if it is in doubt.
+    /// Adds a pair if its score is in doubt.
     pub(crate) fn add(&mut self, pair: CallPair<'_>, fidelity: &CallFidelity) {
         let Some(worst) = fidelity.worst().filter(|_| self.band.contains(&fidelity.score)) else { return };
         let next = self.distinct.len();
@@ -142,14 +144,14 @@ impl DoubtfulPairs {
         self.pairs.push(place);
     }
 
-    /// All pairs in the order in which they were scored, equal ones as often as there are.
+    /// All pairs in the order in which they were scored, with repetitions.
     pub fn iter(&self) -> impl Iterator<Item = &DoubtfulPair> {
         self.pairs.iter().map(|&place| &self.distinct[place])
     }
 }
 
 impl DoubtfulPair {
-    /// The calls.
+    /// The pair of calls, without a schema.
     #[must_use]
     pub fn calls(&self) -> CallPair<'_> {
         let Self { tool, arguments: [a, b], question, .. } = self;
@@ -187,7 +189,7 @@ mod tests {
         parse(text.as_bytes()).unwrap().0
     }
 
-    /// Path, score, verdict and whether the reason is another one, of each argument.
+    /// For each argument: its path, score, verdict, and whether its reason has changed.
     fn shown(fidelity: &CallFidelity) -> Vec<(&str, f64, Verdict, bool)> {
         let shown = |argument: &ArgumentComparison| argument.reason != "as before";
         fidelity
@@ -231,7 +233,8 @@ mod tests {
             [("/q", 0.05, Verdict::Different, true), ("/page", 0.6, Verdict::Extra, false),]
         );
         assert_eq!(different.arguments[2].reason, "a language model takes the calls for different ones");
-        // An argument that only one call has stays missing. What is surer than an answer stays as it is, whatever the band.
+        // An argument that only one call has stays missing. A score beyond the answer's stays as it is, whatever the
+        // band.
         let lacks = fidelity(&[("/a", 0.3, Verdict::Missing), ("/b", 0.4, Verdict::Close)]);
         assert_eq!(
             shown(&after(false, &lacks)),
@@ -286,7 +289,7 @@ mod tests {
         let name = Some("a/b".to_owned());
         assert_eq!(arguments, [(None, &name), (None, &name), (Some("which?"), &name)]);
         assert_eq!(doubtful.distinct.len(), 2);
-        // What was kept has the key of what was scored.
+        // The kept content has the same key as the pair that was scored.
         let mut answers = Answers::default();
         answers.add(doubtful.iter().next().unwrap().calls(), true);
         assert!(answers.laid_over(pair, of(0.5)).score > 0.9);

@@ -27,8 +27,7 @@ type Pairs<'p, 'c> = dyn Fn(usize) -> CallPair<'c> + Sync + 'p;
 /// Compares arguments. Deterministic: the same calls, catalog and embeddings give the same numbers, whatever is compared
 /// beside them and on however many cores.
 ///
-/// [`Fidelity::compare_all`] is what scores are made of. [`Fidelity::compare`] knows of words only their spelling and
-/// the lexicon.
+/// Scores come from [`Fidelity::compare_all`]. [`Fidelity::compare`] knows only the spelling of words and the lexicon.
 ///
 /// ```
 /// use m3_score::fidelity::{CallPair, Fidelity, Verdict};
@@ -46,42 +45,42 @@ type Pairs<'p, 'c> = dyn Fn(usize) -> CallPair<'c> + Sync + 'p;
 pub struct Fidelity<'a> {
     catalog: Option<&'a Catalog>,
     cosines: Arc<Cosines>,
-    /// None for the built-in model, which takes a while to be read: it is not where nothing has to be compared.
+    /// `None` for the built-in model, which is slow to read and therefore read only when it is needed.
     model: Option<Arc<Model>>,
-    /// What the cache knew of pairs: calls are compared again where others of their trajectory are paired anew.
+    /// Comparisons from the cache: calls are compared again where other calls of their trajectory get new partners.
     known: HashMap<InputKey, CallFidelity>,
     /// Whether words are compared by their spelling and the lexicon alone.
     is_by_spelling: bool,
-    /// Whether the evidence is wanted, for which nothing is looked up in the cache.
+    /// Whether the evidence is kept; the cache, which does not hold it, is then not used.
     keeps_evidence: bool,
 }
 
-/// Pairs of calls that are compared before the words of all are looked up together.
+/// The most pairs of calls that are compared together, with one lookup in the cache.
 const PAIRS_AT_ONCE: usize = 4096;
 
-/// More pairs than that at once are neither looked for in the cache nor kept.
+/// The most pairs at once for which the cache is used, and the most comparisons that are kept in memory.
 const MOST_KEPT: usize = 16_384;
 
-/// Pairs of words from which on they are looked up, before further calls are compared.
+/// The number of pairs of words after which they are looked up, before further calls are compared.
 const WORDS_AT_ONCE: usize = 8192;
 
-/// Pairs of calls that a thread takes at once, and for which another thread is worth its start.
+/// The number of pairs of calls that a thread takes at once, and that makes another thread worth its start.
 const BLOCK: usize = 16;
 
-/// The most threads: further ones wait for memory.
+/// The most threads: more would only wait for memory.
 const MOST_THREADS: usize = 8;
 
-/// What came of some pairs, by their index.
+/// The results of comparing some pairs, by their index.
 #[derive(Debug, Default)]
 struct ComparedPairs {
     found: Vec<(usize, CallFidelity)>,
-    /// Those that asked for the cosines of words that are not known.
+    /// The pairs that need cosines of words that are not known yet.
     open: Vec<usize>,
     wanted: BTreeSet<TextPair>,
 }
 
 impl<'a> Fidelity<'a> {
-    /// With a catalog, kinds, defaults and what is required are known from the tools' schemas.
+    /// Creates a comparison. With a catalog, the tools' schemas tell kinds, defaults and required arguments.
     #[must_use]
     pub fn new(catalog: Option<&'a Catalog>) -> Self {
         Self {
@@ -94,30 +93,30 @@ impl<'a> Fidelity<'a> {
         }
     }
 
-    /// Scores by a model; none is the one that m3 is built with.
+    /// Sets the model that scores; `None` is the one that m3 is built with.
     #[must_use]
     pub fn by_model(self, model: Option<Arc<Model>>) -> Self {
         Self { model, ..self }
     }
 
-    /// Compares words by their spelling and the lexicon alone, which takes no encoder.
+    /// Compares words by their spelling and the lexicon alone, which needs no encoder.
     #[must_use]
     pub fn by_spelling(self) -> Self {
         Self { is_by_spelling: true, ..self }
     }
 
-    /// Hands on what the scores are made from, too.
+    /// Also keeps the evidence that the scores are made from.
     #[must_use]
     pub fn with_evidence(self) -> Self {
         Self { keeps_evidence: true, ..self }
     }
 
-    /// Compares `count` pairs and hands each to `found` with its index, in an order that means nothing. What the
-    /// embedder's cache knows is not compared again. Pairs whose words need embeddings are compared a second time, when
-    /// their words are known. `progress` is told how many of how many are done.
+    /// Compares `count` pairs and hands each to `found` with its index, in no particular order. Pairs that the
+    /// embedder's cache knows are not compared again. Pairs whose words need embeddings are compared a second time,
+    /// when their words are known. `progress` receives the number of pairs done, and `count`.
     ///
     /// # Errors
-    /// [`EncoderError`].
+    /// [`EncoderError`] if words cannot be encoded.
     pub fn compare_all(
         &mut self,
         count: usize,
@@ -150,7 +149,7 @@ impl<'a> Fidelity<'a> {
         Ok(())
     }
 
-    /// Hands on what the cache knows of some pairs; the key of each where there is a cache, and those that are left.
+    /// Hands on the pairs that the cache knows. Returns the key of each pair, if there is a cache, and the pairs left.
     fn recall(
         &mut self,
         (range, count): (Range<usize>, usize),
@@ -159,7 +158,7 @@ impl<'a> Fidelity<'a> {
         found: &mut dyn FnMut(usize, CallFidelity),
     ) -> (Vec<Option<InputKey>>, Vec<usize>) {
         let mut schemas: HashMap<&str, InputKey> = HashMap::new();
-        // All pairs of many calls are too many to be kept, and most are compared once in a lifetime.
+        // The pairs of very many calls are too many to keep, and most of them are compared only once.
         let is_cached = !self.keeps_evidence && embedder.has_cache() && count <= MOST_KEPT;
         let digest = self.model.as_ref().map_or(BUILT_IN_DIGEST, |model| model.digest());
         let model = format!("{digest}{}", if self.is_by_spelling { " by spelling" } else { "" });
@@ -246,18 +245,18 @@ impl<'a> Fidelity<'a> {
         pair.schema.or_else(|| self.catalog.and_then(|catalog| catalog.input_schema(pair.tool)))
     }
 
-    /// What a thread knows of words.
+    /// Creates what one thread uses to compare words.
     fn words(&self) -> Words {
         if self.is_by_spelling { Words::default() } else { Words::with_cosines(&self.cosines) }
     }
 
-    /// What is known of words. No thread holds it between comparisons.
+    /// The known cosines of words. No thread holds them between comparisons.
     fn cosines(&mut self) -> &mut Cosines {
         Arc::make_mut(&mut self.cosines)
     }
 
-    /// Compares the first of `count` pairs, on as many threads as are worth it: all, unless they ask for so many words
-    /// that those should be looked up first. Says how many.
+    /// Compares the first of `count` pairs, on as many threads as are worth it, and returns how many these were: all,
+    /// unless they need so many words that those should be looked up first.
     fn compare_some(&self, count: usize, pair: &Pairs<'_, '_>) -> (ComparedPairs, usize) {
         let (next, wanted) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let work = || {
@@ -285,12 +284,12 @@ impl<'a> Fidelity<'a> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let helpers = cores.min(MOST_THREADS).min(count.div_ceil(BLOCK)).saturating_sub(1);
         let compared = thread::scope(|scope| {
-            // A system that has no thread left is no failure: the work is done by fewer.
+            // If the system has no thread left, fewer threads do the work.
             let helper = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
             let helpers: Vec<_> = (0..helpers).filter_map(helper).collect();
             let mut compared = work();
             for helper in helpers {
-                // A thread that fails has failed on a bug, which is passed on.
+                // A thread fails only because of a bug; its panic is passed on.
                 let other = helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                 compared.found.extend(other.found);
                 compared.open.extend(other.open);
@@ -312,7 +311,7 @@ impl<'a> Fidelity<'a> {
         let none = Json::Object(Vec::new());
         let (a, b) = (pair.a.unwrap_or(&none), pair.b.unwrap_or(&none));
         let mut arguments = Alignment::compare(self.schema(pair).map(Schema::new), words, pair.tool, a, b);
-        // Whatever the rules made of them: 1 is for equal arguments.
+        // Only equal arguments score 1, whatever the rules made of their values.
         if arguments.iter().all(|argument| argument.score >= 1.0) && !is_same(a, b) {
             let finding = Finding::new(Kind::Object, SAME_OTHERWISE, "the same in another writing");
             arguments.push(finding.at(""));
@@ -323,7 +322,7 @@ impl<'a> Fidelity<'a> {
         let question = pair.question.filter(|_| !is_equal).map(Question::new);
         let pair = CallPair { a: Some(a), b: Some(b), ..pair };
         let context = Context { words, pair, schema, question: question.as_ref() };
-        // Which call made a file, and whose mail address or number it is, is known, not probable.
+        // Files that calls made, contacts and ids are settled by rules, without the model.
         let is_known = |argument: &ArgumentComparison| {
             matches!(argument.kind, Kind::Made | Kind::Written | Kind::Contact)
                 || [ANOTHER_ID, NO_ID].contains(&&*argument.reason)
@@ -356,13 +355,13 @@ impl<'a> Fidelity<'a> {
     }
 }
 
-/// Gives an argument that differs its score and what became of it. Of one that orders, counts or narrows what is asked for, the
-/// model only says which is likelier.
+/// Sets the score, verdict and reason of an argument that differs, by the model's probability. An argument that orders,
+/// counts or narrows the request gets at most `ORDERED_OR_ABSENT`.
 fn judge(argument: &mut ArgumentComparison, evidence: &Evidence, probability: f64, changes_answer: bool) {
-    // Only equal values have 1, and what was not read to its end is not accepted.
+    // Only equal values score 1, and a value that was not read to its end is not accepted.
     let most = if evidence.is_cut() { TOO_LONG } else { SAME_OTHERWISE };
     let weight = if changes_answer { ORDERED_OR_ABSENT } else { 1.0 };
-    // A model of absurd numbers has none as its probability, and accepts nothing.
+    // A model with absurd numbers may give NaN, which accepts nothing.
     argument.score = if probability.is_nan() { 0.0 } else { weight * probability.min(most) };
     argument.verdict = argument.verdict.by_score(argument.score);
     if argument.reason == ONLY_ONE || argument.reason == ORDERS_OR_NARROWS && !changes_answer {

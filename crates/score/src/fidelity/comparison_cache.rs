@@ -1,6 +1,6 @@
-//! Comparisons in the cache: what two calls came to is looked up rather than compared again.
+//! Comparisons in the cache: two calls that were compared before are looked up, not compared again.
 //!
-//! A key tells everything that a comparison depends on but the encoder, which the cache knows: the rules (by their
+//! A key covers everything that a comparison depends on, except the encoder, which the cache knows: the rules (by their
 //! version), the model, the tool with its schema, the question, and both arguments.
 
 use m3_embedding::InputKey;
@@ -12,10 +12,10 @@ use super::rules_version::RULES_VERSION;
 use super::{ArgumentComparison, CallFidelity, CallPair, Kind, RegionOverlap, Regions, Verdict};
 use crate::Counted;
 
-/// Longer comparisons are not kept, in bytes.
+/// The most bytes of a comparison that is kept.
 const LONGEST: usize = 1 << 16;
 
-/// A comparison as it is kept: its arguments, its regions, the bits of the sum of their overlaps, and how many they are.
+/// A comparison as it is kept: its arguments, its regions, the bits of the sum of their overlaps, and their number.
 type StoredComparison = (Vec<KeptArgument>, Vec<KeptRegion>, u64, u64);
 
 /// An argument as it is kept: path, other path, kind, verdict, the bits of its score, the reason.
@@ -24,8 +24,7 @@ type KeptArgument = (String, Option<String>, Kind, Verdict, u64, String);
 /// A region as it is kept: its place in the reference and in the prediction, its shape, the bits of its overlap.
 type KeptRegion = (Option<String>, Option<String>, String, u64);
 
-/// What tells a pair of calls from all others; `schema` tells the tool's, `question` the question, `model` is its
-/// digest.
+/// The key of a comparison. `schema` and `question` are the keys of the schema and the question, `model` is a digest.
 pub(super) fn key(pair: CallPair<'_>, schema: &InputKey, question: &InputKey, model: &str) -> InputKey {
     let mut digest = Digest::default();
     digest.feed(&RULES_VERSION.to_le_bytes());
@@ -35,21 +34,21 @@ pub(super) fn key(pair: CallPair<'_>, schema: &InputKey, question: &InputKey, mo
     digest.shortened()
 }
 
-/// What tells a question from all others. It is longer than most calls, and the same for all calls of a trajectory.
+/// The key of a question, which is longer than most calls and the same for all calls of a trajectory.
 pub(super) fn question_key(question: Option<&str>) -> InputKey {
     let mut digest = Digest::default();
     digest.feed(question.unwrap_or_default().as_bytes());
     digest.shortened()
 }
 
-/// What tells a pair of calls from all others, by whatever they are compared: the tool, the question, both arguments.
+/// The key of a pair of calls, however they are compared: the tool, the question and both arguments.
 pub(super) fn calls_key(pair: CallPair<'_>) -> InputKey {
     let mut digest = Digest::default();
     digest.feed_calls(pair, &question_key(pair.question));
     digest.shortened()
 }
 
-/// What tells a schema from all others.
+/// The key of a schema.
 pub(super) fn schema_key(schema: Option<&Json>) -> InputKey {
     let mut digest = Digest::default();
     if let Some(schema) = schema {
@@ -58,10 +57,10 @@ pub(super) fn schema_key(schema: Option<&Json>) -> InputKey {
     digest.shortened()
 }
 
-/// Bytes that are taken in at once: a call to the hash function costs more than most of the values.
+/// The most bytes that wait for one call of the hash function: a call costs more than most of the values.
 const AT_ONCE: usize = 1 << 12;
 
-/// A SHA-256 of values.
+/// A SHA-256 hash of values, which collects short ones.
 #[derive(Default)]
 struct Digest {
     digest: Sha256,
@@ -105,7 +104,7 @@ impl Digest {
         self.feed(text.as_bytes());
     }
 
-    /// Takes in a value so that no other value looks the same: kinds are marked, lengths precede.
+    /// Feeds a value so that no two values give the same bytes: kinds are marked, and lengths come first.
     fn feed_value(&mut self, value: &Json) {
         match value {
             Json::Null => self.feed(&[0]),
@@ -145,7 +144,7 @@ impl Digest {
     }
 }
 
-/// A comparison as bytes; `None` for one that is not kept.
+/// A comparison as bytes; `None` if it is too long to be kept.
 pub(super) fn encode(fidelity: &CallFidelity) -> Option<Vec<u8>> {
     let argument = |argument: &ArgumentComparison| -> KeptArgument {
         let ArgumentComparison { path, other_path, kind, score, verdict, reason, .. } = argument.clone();
@@ -162,7 +161,7 @@ pub(super) fn encode(fidelity: &CallFidelity) -> Option<Vec<u8>> {
     serde_json::to_vec(&kept).ok().filter(|bytes| bytes.len() <= LONGEST)
 }
 
-/// The comparison that the bytes are of.
+/// Reads a comparison from its bytes; `None` if they are damaged.
 pub(super) fn decode(bytes: &[u8]) -> Option<CallFidelity> {
     let (arguments, each, sum, count): StoredComparison = serde_json::from_slice(bytes).ok()?;
     let unit = |bits: u64| Some(f64::from_bits(bits)).filter(|value| (0.0..=1.0).contains(value));
@@ -199,7 +198,7 @@ mod tests {
         }
     }
 
-    /// How much is taken in at once changes no key.
+    /// The number of bytes that are hashed at once changes no key.
     #[test]
     fn long_values_have_the_key_of_their_bytes() {
         for length in [AT_ONCE - 9, AT_ONCE - 8, AT_ONCE, AT_ONCE + 1, 3 * AT_ONCE] {

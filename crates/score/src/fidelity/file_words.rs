@@ -1,13 +1,13 @@
-//! Words that stand for a file in the arguments of two calls where the files differ, whatever their names: `flow` writes them, the
-//! comparison reads why.
+//! Words that replace the name of a file in the arguments of two calls that use different files, whatever the names:
+//! `flow` writes the words, and the comparison makes its reason from them.
 
 use m3_trajectory::json::Json;
 
-/// Around the words for a file; noncharacters, which no tool means anything by.
+/// The signs around the words for a file: noncharacters, which no tool uses.
 const BEGIN: char = '\u{fdd0}';
 const END: char = '\u{fdd1}';
 
-/// How words for a file begin that is not left behind.
+/// The start of the words for a file that is not left behind.
 pub(crate) const LOSS: &str = "makes what";
 
 /// Whether a reason says that what a call makes is not left behind.
@@ -15,13 +15,13 @@ pub(crate) fn is_of_loss(reason: &str) -> bool {
     reason.starts_with(LOSS)
 }
 
-/// The words as they stand in an argument.
+/// Puts the signs around words for a file, as they then stand in an argument.
 pub(crate) fn file_words(words: &str) -> String {
     format!("{BEGIN}{words}{END}")
 }
 
-/// Takes the signs around such words out of a call's arguments, so that no call can write the words itself. Lengths in bytes
-/// stay.
+/// Replaces these signs in a call's own arguments, so that no call can write such words itself. Lengths in bytes stay
+/// the same.
 pub(crate) fn without_signs(value: &mut Json) {
     match value {
         Json::String(text) if text.contains([BEGIN, END]) => *text = text.replace([BEGIN, END], "\u{fffd}"),
@@ -31,7 +31,7 @@ pub(crate) fn without_signs(value: &mut Json) {
     }
 }
 
-/// Why two values stand for different files; `None` where neither is one, or both are the same.
+/// The reason why two values stand for different files; `None` where neither stands for a file, or both for the same.
 pub(crate) fn explain_difference(reference: Option<&str>, predicted: Option<&str>) -> Option<String> {
     let words = |text: Option<&str>| -> Vec<String> {
         let parts = text.unwrap_or_default().split(BEGIN).skip(1);

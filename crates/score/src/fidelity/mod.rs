@@ -9,19 +9,19 @@
 //!
 //! | part | what it does |
 //! | --- | --- |
-//! | `align` | who is compared with whom; what is missing or extra |
+//! | `align` | which values are compared with each other; which are missing or extra |
 //! | `name` | what the name of an argument says of its value |
 //! | `language` | texts in one writing, kinds of words, numbers in words |
 //! | `readers` | single values, each by the first reader in one table that can read both |
 //! | `text` | free text: words aligned by spelling, lexicon and embeddings |
 //! | `words` | the cosines of words, of many calls at once |
-//! | `comparer`, `comparison_cache` | many pairs of calls at once, on all cores, each once for all |
-//! | `evidence`, `model` | from what tells two values apart to the probability that they ask for the same |
-//! | `rules_version` | under which version of all this comparisons are kept |
+//! | `comparer`, `comparison_cache` | many pairs of calls at once, on all cores; each is compared once and kept |
+//! | `evidence`, `model` | the evidence of how two values differ, and the probability that they ask for the same |
+//! | `rules_version` | the version of the rules, under which comparisons are kept |
 //! | `regions` | how far the regions of pictures overlap, beside the fidelity |
-//! | `answers` | pairs that are in doubt, and what somebody who was asked says of them |
+//! | `answers` | pairs that are in doubt, and a judge's answers about them |
 //! | [`constants`] | numbers that were chosen or fitted and are used in several places |
-//! | [`place`] | where a pointer leads, for whoever shows a comparison |
+//! | [`place`] | the value that a JSON pointer leads to, for showing a comparison |
 //!
 //! `docs/fidelity.md` explains it with examples and says what it reaches.
 
@@ -62,19 +62,19 @@ use serde::{Deserialize, Serialize};
 /// Two calls of one tool; missing arguments are an empty object.
 #[derive(Debug, Clone, Copy)]
 pub struct CallPair<'c> {
-    /// The tool of both.
+    /// The tool of both calls.
     pub tool: &'c str,
-    /// The arguments of the first, the reference.
+    /// The arguments of the first call, the reference.
     pub a: Option<&'c Json>,
-    /// The arguments of the second, the prediction.
+    /// The arguments of the second call, the prediction.
     pub b: Option<&'c Json>,
-    /// What the user asked, where it is known.
+    /// The user's question, where it is known.
     pub question: Option<&'c str>,
     /// The schema of the tool's arguments, where it is not that of the catalog.
     pub schema: Option<&'c Json>,
 }
 
-/// What an argument is compared as.
+/// The kind of value that an argument is compared as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// A number.
@@ -115,7 +115,7 @@ pub enum Kind {
     Text,
     /// A list, where its items are not compared one by one.
     List,
-    /// An object, likewise.
+    /// An object, where its members are not compared one by one.
     Object,
     /// Null.
     Null,
@@ -151,7 +151,7 @@ impl Kind {
     }
 }
 
-/// What became of an argument.
+/// The result of comparing an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Verdict {
     /// Equal as JSON, numbers by value.
@@ -169,7 +169,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// What became of two values with this score; what only one call has stays so, and what is equal.
+    /// The verdict of two values with this score; equal, missing and extra ones keep their verdict.
     fn by_score(self, score: f64) -> Self {
         match self {
             Self::Equivalent | Self::Close | Self::Different => match score {
@@ -198,30 +198,31 @@ impl Verdict {
 /// An argument, or a value within one, of both calls.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArgumentComparison {
-    /// Where it is in the first call's arguments (in the second's, where it is extra), as a JSON pointer.
+    /// The place in the first call's arguments (in the second's, for an extra one), as a JSON pointer.
     pub path: String,
-    /// Where it is in the second call's arguments, if that is another place: items of sets meet wherever they are.
+    /// The place in the second call's arguments, if it differs: items of sets are paired wherever they are.
     pub other_path: Option<String>,
-    /// What it is compared as.
+    /// The kind of value that the argument is compared as.
     pub kind: Kind,
     /// How far both say the same, in [0, 1]; 1 for equal values only.
     pub score: f64,
-    /// What became of it.
+    /// The result of the comparison.
     pub verdict: Verdict,
-    /// Why, in a few words. Hostile where it quotes a value: show it through [`m3_support::text::visible`].
+    /// The reason, in a few words. It may quote untrusted values: show it through [`m3_support::text::visible`].
     pub reason: Cow<'static, str>,
 }
 
-/// Keys are cut to so many characters in names.
+/// The most characters of a key in a name.
 const LONGEST_KEY: usize = 200;
 
 impl ArgumentComparison {
-    /// Whether the values are equal as they stand, no name taken for another one.
+    /// Whether the values are equal as they stand, without one name taken for another.
     pub(crate) fn is_as_written(&self) -> bool {
         self.verdict == Verdict::Equal && self.reason == EQUAL
     }
 
-    /// Its name without the places of items in lists: `location.lat`, `stops[].name`; empty for the arguments as a whole.
+    /// The argument's name without indices in lists: `location.lat`, `stops[].name`; empty for the arguments as a
+    /// whole.
     #[must_use]
     pub fn name(&self) -> String {
         let mut name = String::new();
@@ -245,21 +246,22 @@ const EQUAL: &str = "equal";
 /// How far two calls of one tool ask for the same.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallFidelity {
-    /// In [0, 1]: the share of pairs of such calls that mean the same, by the data it was calibrated on; 1 for equal
-    /// arguments only.
+    /// The score, in [0, 1]: of pairs of such calls in the data of the calibration, the share that asks for the same; 1
+    /// for equal arguments only.
     pub score: f64,
     /// The arguments: one entry for each that is equal, and one for each value in it that is not.
     pub arguments: Vec<ArgumentComparison>,
-    /// What the model judges those by that no rule settles, in their order, if it was asked for.
+    /// The evidence of the arguments that no rule settles, in their order, if it was asked for.
     pub evidence: Vec<Evidence>,
-    /// The least score by rule of those that a rule settles, in [0, 1]; 1 where there is none, and where no evidence was asked for. Of
-    /// one that orders or narrows what is asked for `score` has half the model's probability instead: either is never accepted.
+    /// The least score of the arguments that a rule settles, in [0, 1]; 1 where there are none, or no evidence was
+    /// asked for. An argument that orders or narrows the request counts here by its rule, but in `score` by half the
+    /// model's probability: neither is ever accepted.
     pub settled: f64,
-    /// How far the regions of pictures in them overlap; no part of the score.
+    /// The overlap of regions of pictures in the arguments; not a part of the score.
     pub regions: Regions,
 }
 
-/// That of calls without arguments.
+/// The fidelity of calls without arguments.
 impl Default for CallFidelity {
     fn default() -> Self {
         Self {
@@ -279,21 +281,21 @@ impl CallFidelity {
         Self { score, arguments, regions, ..Self::default() }
     }
 
-    /// The argument that does most harm, if any does.
+    /// The argument with the lowest score, if one scores less than 1.
     #[must_use]
     pub fn worst(&self) -> Option<&ArgumentComparison> {
         self.worst_index().map(|index| &self.arguments[index])
     }
 
-    /// Its index among the arguments.
+    /// The index of the argument with the lowest score.
     fn worst_index(&self) -> Option<usize> {
         let harmful = self.arguments.iter().enumerate().filter(|(_, argument)| argument.score < 1.0);
-        // The first of several.
+        // Of several with the same score, this is the first.
         harmful.min_by(|(_, a), (_, b)| a.score.total_cmp(&b.score)).map(|(index, _)| index)
     }
 }
 
-/// What comes of the comparison of two values.
+/// The result of comparing two values.
 #[derive(Debug, Clone, PartialEq)]
 struct Finding {
     kind: Kind,
@@ -316,7 +318,7 @@ impl Finding {
         Self { kind, score, verdict, reason: reason.into() }
     }
 
-    /// The finding as that of the argument that a JSON pointer leads to.
+    /// Turns the finding into a comparison of the argument at a JSON pointer.
     fn at(self, path: &str) -> ArgumentComparison {
         let Self { kind, score, verdict, reason } = self;
         ArgumentComparison { path: path.to_owned(), other_path: None, kind, score, verdict, reason }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Words of names, by what they say of a value.
+/// The words of names, by the line of the table: what they say of a value.
 static SAYS: LazyLock<HashMap<&str, Vec<&str>>> =
     LazyLock::new(|| table(include_str!("tables/argument_names.txt")));
 
@@ -21,7 +21,7 @@ fn table(text: &'static str) -> HashMap<&'static str, Vec<&'static str>> {
     lines.map(|(name, words)| (name, words.split_whitespace().collect())).collect()
 }
 
-/// What texts name, as their argument's name says.
+/// The kind of thing that texts name, by their argument's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NamedThing {
     /// Places and addresses, whose streets have abbreviations.
@@ -38,15 +38,15 @@ pub(super) struct Name {
     words: Vec<String>,
 }
 
-/// Names are read so far, in characters, and texts about an argument.
+/// The most characters that are read of a name, and of a text about an argument.
 const LONGEST_NAME: usize = 128;
 const LONGEST_TEXT: usize = 1000;
 
-/// Longer keys are content.
+/// The most bytes of a key that is a name; longer keys are content.
 const LONGEST_KEY: usize = 64;
 
 impl Name {
-    /// Of the key of a member.
+    /// Creates the name from the key of a member.
     pub(super) fn new(key: &str) -> Self {
         Self::of_characters(key, LONGEST_NAME)
     }
@@ -70,9 +70,9 @@ impl Name {
         Self { words }
     }
 
-    /// A key as all writings of it are: in small letters, without signs between its words, coordinates by their long
-    /// names. `None` for one that is content rather than a name: with other signs, or, below the arguments themselves,
-    /// one word, of which the case may matter.
+    /// A key in the form that all its writings share: in lower case, without signs between its words, coordinates by
+    /// their long names. `None` for a key that is content rather than a name: one with other signs, or a single word
+    /// below the top level, where case may matter.
     pub(super) fn plain(key: &str, is_argument: bool) -> Option<String> {
         let is_sign = |c: char| matches!(c, '_' | '-' | ' ');
         let is_name = key.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -91,34 +91,34 @@ impl Name {
         (is_argument || is_coordinate || words.len() > 1).then_some(plain)
     }
 
-    /// Whether one of its words is in this line of the table.
+    /// Whether a word of the name is in this line of the table.
     pub(super) fn is_of(&self, line: &str) -> bool {
         let words = SAYS.get(line);
         debug_assert!(words.is_some(), "the table has no line `{line}`");
         words.is_some_and(|words| self.words.iter().any(|word| words.contains(&word.as_str())))
     }
 
-    /// Its words with spaces between them.
+    /// The words of the name with spaces between them.
     pub(super) fn with_spaces(&self) -> String {
         self.words.join(" ")
     }
 
-    /// Of a text: the words of its beginning.
+    /// Creates a name from the words at the beginning of a text.
     pub(super) fn of_text(text: &str) -> Self {
         Self::of_characters(text, LONGEST_TEXT)
     }
 
-    /// Its words.
+    /// The words of the name.
     pub(super) fn words(&self) -> &[String] {
         &self.words
     }
 
-    /// Its last word.
+    /// The last word of the name.
     pub(super) fn last(&self) -> Option<&str> {
         self.words.last().map(String::as_str)
     }
 
-    /// How many words it has.
+    /// The number of words of the name.
     pub(super) fn length(&self) -> usize {
         self.words.len()
     }
@@ -128,7 +128,7 @@ impl Name {
         self.is_of("degrees") || self.with_spaces() == "long"
     }
 
-    /// Whether values are codes: `language_code` is none of its own.
+    /// Whether values are codes, other than those of languages and regions, such as `language_code`.
     pub(super) fn is_code(&self) -> bool {
         self.is_of("codes") && !self.is_of("languages") && !self.is_of("regions")
     }
@@ -147,7 +147,7 @@ impl Name {
         self.is_of("zones") || self.with_spaces().contains("time zone")
     }
 
-    /// What texts name.
+    /// The kind of thing that texts under this name are about.
     pub(super) fn named(&self) -> NamedThing {
         match (self.is_of_a_place(), self.is_of("people")) {
             (true, _) => NamedThing::Places,
@@ -161,7 +161,7 @@ impl Name {
         self.is_of_a_place() || self.is_of("things")
     }
 
-    /// Whether values are places: `from` and `to` say so alone, but not of `from_unit`.
+    /// Whether values are places. `from` and `to` are names of places only alone, not in `from_unit`.
     fn is_of_a_place(&self) -> bool {
         self.is_of("places") || matches!(&*self.with_spaces(), "from" | "to")
     }

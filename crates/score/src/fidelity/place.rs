@@ -1,25 +1,25 @@
-//! Where in a call's arguments a value is, and what is there: for whoever shows what a comparison has found.
+//! Finds a value in a call's arguments, to show what a comparison says of it.
 
 use std::borrow::Cow;
 
 use m3_support::pointer::segments;
 use m3_trajectory::json::Json;
 
-/// Keys are cut to so many characters.
+/// The most characters of a key in a name.
 const KEY: usize = 1_000;
 
 /// What a JSON pointer leads to.
 pub struct Place<'a> {
-    /// For people: `location.lat`, `box[2]`.
+    /// The name for people: `location.lat`, `box[2]`.
     pub name: String,
-    /// What stands there, if anything does.
+    /// The value at the place, if there is one.
     pub value: Option<&'a Json>,
     /// Whether the pointer goes on into the value, which is a text that holds others or stands for a list.
     pub is_inside: bool,
 }
 
 impl<'a> Place<'a> {
-    /// Where a pointer leads in a call's arguments; nowhere harms.
+    /// Finds the place that a pointer leads to in a call's arguments; a pointer that leads nowhere does no harm.
     #[must_use]
     pub fn of(arguments: Option<&'a Json>, pointer: &str) -> Self {
         let mut place = Place { name: String::new(), value: arguments, is_inside: false };
@@ -51,7 +51,7 @@ fn add_member(name: &mut String, key: &str) {
     if !name.is_empty() {
         name.push('.');
     }
-    // An empty name would be that of the arguments as a whole.
+    // An empty name would stand for the arguments as a whole.
     name.push_str(&if key.is_empty() { "\"\"".into() } else { cut(key, KEY) });
 }
 
@@ -61,7 +61,7 @@ fn add_item(name: &mut String, index: &str) {
     name.push(']');
 }
 
-/// The start of a text.
+/// The first characters of a text, with an ellipsis if there are more.
 #[must_use]
 pub fn cut(text: &str, characters: usize) -> Cow<'_, str> {
     match text.char_indices().nth(characters) {

@@ -1,7 +1,7 @@
 //! The cosines of words' embeddings: asked for while pairs of calls are compared, then computed all at once.
 //!
-//! Cosines are kept and not embeddings, which have a hundred times as many bytes. [`Cosines`] is what is known, for all
-//! threads; [`Words`] is what one thread asks of it.
+//! Cosines are kept instead of embeddings, which have a hundred times as many bytes. [`Cosines`] holds the known ones
+//! for all threads; [`Words`] is the access of one thread.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
@@ -11,49 +11,49 @@ use m3_embedding::{Embedder, EncoderError, InputKey, cosine};
 
 use super::constants::MAX_ASKED;
 
-/// Longer texts have no embedding.
+/// The longest text that is embedded, in bytes.
 const LONGEST: usize = 4096;
 
-/// Cosines that are kept from one group of calls to the next.
+/// The most cosines that are kept from one group of calls to the next.
 const MOST_KNOWN: usize = 65_536;
 
-/// Texts that are embedded at once: fewer than an embedder holds.
+/// The most texts that are embedded at once: fewer than an embedder holds.
 const AT_ONCE: usize = 8192;
 
 /// Two texts in the order of their bytes.
 pub(super) type TextPair = (String, String);
 
-/// Cosines of words, and of short texts that are no English.
+/// The known cosines of words and short texts.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Cosines {
     known: HashMap<TextPair, f64>,
 }
 
-/// What one thread asks of the cosines.
+/// The access of one thread to the cosines, and its requests.
 #[derive(Debug, Default)]
 pub(super) struct Words {
-    /// What is known; none where words are compared by their spelling and the lexicon alone.
+    /// The known cosines; `None` where words are compared by their spelling and the lexicon alone.
     cosines: Option<Arc<Cosines>>,
-    /// What was asked for and is not known.
+    /// The pairs of texts that were asked for and are not known.
     wanted: RefCell<BTreeSet<TextPair>>,
-    /// How many cosines were asked for in this pair of calls.
+    /// The number of cosines that were asked for in this pair of calls.
     asked: Cell<usize>,
-    /// Whether one of them is not known.
+    /// Whether one of these cosines is not known.
     is_open: Cell<bool>,
-    /// How far two words mean the same, as far as that is settled; and how many cosines it took.
+    /// For settled pairs of words: how far they mean the same, and how many cosines that needed.
     settled: RefCell<HashMap<TextPair, (f64, usize)>>,
 }
 
-/// Pairs of words whose meaning a thread remembers.
+/// The most pairs of words whose result a thread remembers.
 const MOST_SETTLED: usize = 65_536;
 
 impl Words {
-    /// Asks of these.
+    /// Creates the access to these cosines.
     pub(super) fn with_cosines(cosines: &Arc<Cosines>) -> Self {
         Self { cosines: Some(Arc::clone(cosines)), ..Self::default() }
     }
 
-    /// How far two words of English mean the same, by `compare` unless they were compared before.
+    /// How far two words of English mean the same; `compare` is called unless the pair was compared before.
     pub(super) fn settle(&self, a: &str, b: &str, compare: impl FnOnce() -> f64) -> f64 {
         let pair = (a.to_owned(), b.to_owned());
         if let Some(&(alike, asked)) = self.settled.borrow().get(&pair) {
@@ -82,18 +82,18 @@ impl Words {
         self.is_open.get()
     }
 
-    /// How many cosines were asked for and are not known.
+    /// The number of pairs of texts that were asked for and are not known.
     pub(super) fn wanted(&self) -> usize {
         self.wanted.borrow().len()
     }
 
-    /// What was asked for and is not known, which is forgotten.
+    /// Takes the pairs of texts that were asked for and are not known.
     pub(super) fn take_wanted(&self) -> BTreeSet<TextPair> {
         self.wanted.take()
     }
 
-    /// The cosine of the embeddings of two texts, in [-1, 1]. `None` while it is not known, which is noted, and where
-    /// there will be none: of long texts, and in a pair of calls that asks for too many.
+    /// The cosine of the embeddings of two texts, in [-1, 1]. `None` while it is not known, which is noted as a
+    /// request, and where it will not be computed: for long texts, and after too many requests in one pair of calls.
     pub(super) fn cosine(&self, a: &str, b: &str) -> Option<f64> {
         let cosines = self.cosines.as_ref()?;
         self.asked.set(self.asked.get() + 1);
@@ -112,7 +112,7 @@ impl Words {
 }
 
 impl Cosines {
-    /// Forgets what is known, if that is a lot.
+    /// Forgets the known cosines, if there are too many.
     pub(super) fn forget(&mut self) {
         if self.known.len() > MOST_KNOWN {
             self.known.clear();

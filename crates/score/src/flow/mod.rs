@@ -1,8 +1,9 @@
-//! Calls compared by what they do with files: a prediction may name what it makes otherwise than the reference does.
+//! Compares calls by what they do with files: a prediction may name its files otherwise than the reference does.
 //!
-//! Names of files that a trajectory makes are bound variables. Under an alignment of calls the prediction's names become the
-//! reference's wherever both mean what matched calls made; where they do not, both become words in which the
-//! comparison tells so. Everything else stays as it is, so that calls without such names are compared as they stand.
+//! Names of files that a trajectory makes are bound variables. Under an alignment of calls the prediction's names
+//! become the reference's wherever both mean what matched calls made. Where they do not, both become words by which the
+//! comparison explains the difference. Everything else stays as it is, so that calls without such names are compared as
+//! they stand.
 //! `docs/flow.md` has the rules.
 
 mod rewrite;
@@ -28,7 +29,7 @@ use values::Values;
 
 use super::calls::Calls;
 
-/// The files of a reference and of its prediction.
+/// The files and values of a reference and of its prediction.
 pub(super) struct PairFlow {
     references: Side,
     predictions: Side,
@@ -36,23 +37,24 @@ pub(super) struct PairFlow {
     asked: AskedNames,
 }
 
-/// Which predicted call does what a reference call does.
+/// The pairing of predicted calls with reference calls.
 #[derive(Clone, Copy)]
 pub(super) enum Counterparts<'a> {
-    /// Not known yet: whatever any call made counts as the same.
+    /// The pairing is not known yet: everything that any call made counts as the same.
     Unknown,
-    /// Known for calls, and from them for files.
+    /// The pairing of calls is known, and with it that of files.
     Known {
         /// For each predicted call the reference call it is paired with.
         calls: &'a [Option<usize>],
-        /// Which of the reference's files a file that is changed in place stands for, by their versions.
+        /// For files that are changed in place: the reference's file for each file of the prediction, by their
+        /// versions.
         files: &'a HashMap<usize, usize>,
     },
 }
 
 impl PairFlow {
-    /// What both trajectories do; `None` where neither names a file that it makes or is given, and the prediction uses no value
-    /// that the reference has otherwise.
+    /// Finds what both trajectories do with files and values; `None` where neither names a file that it makes or is
+    /// given, and the prediction uses no value that differs from the reference's.
     pub(super) fn new(reference: &Trajectory, prediction: &Trajectory) -> Option<Box<Self>> {
         let are_recorded = [reference, prediction].into_iter().all(has_results);
         let facts = PairFacts::new(reference, prediction, are_recorded);
@@ -103,8 +105,8 @@ impl PairFlow {
         sides.filter_map(|(side, call)| side.lineage.mentions.get(call?)).flatten()
     }
 
-    /// Which of the reference's files each file stands for that the prediction changes in place: the one that paired calls name
-    /// most often at the same place, where calls that create it count half as much again.
+    /// Pairs each file that the prediction changes in place with one of the reference's files: the one that paired
+    /// calls name most often at the same place. Calls that create the file count half as much again.
     pub(super) fn pair_files(&self, calls: &[Option<usize>]) -> HashMap<usize, usize> {
         let file = |lineage: &Lineage, mention: &Mention| {
             mention.role.used_version().filter(|&version| lineage.versions[version].is_changed_in_place)
@@ -137,8 +139,8 @@ impl PairFlow {
     }
 }
 
-/// The names that a trajectory gives to what it creates besides files, where other calls use them, each with its place among
-/// them; `asked` are the names that the task asks for.
+/// The names that a trajectory gives to things other than files, if other calls use them, each with its index; `asked`
+/// are the names that the task asks for.
 pub(super) fn given_names(trajectory: &Trajectory, asked: &AskedNames) -> HashMap<String, usize> {
     values::given_names_of(trajectory, asked)
 }
@@ -148,12 +150,12 @@ pub(super) fn asked_names(both: [&Trajectory; 2]) -> AskedNames {
     AskedNames::new(&first_texts(both, &[question, Trajectory::prompt]).join("\n"))
 }
 
-/// The texts of a task, each as the first of both has it: its question, its prompt, the path of its image.
+/// The texts of a task, each from the first trajectory that has it: its question, its prompt, the path of its image.
 pub(super) fn texts_of_task(both: [&Trajectory; 2]) -> Vec<String> {
     first_texts(both, &[question, Trajectory::prompt, |side| side.image.as_deref()])
 }
 
-/// Some texts of a task, each as the first of both has it.
+/// Some texts of a task, each from the first trajectory that has it.
 fn first_texts(both: [&Trajectory; 2], texts: &[fn(&Trajectory) -> Option<&str>]) -> Vec<String> {
     texts.iter().filter_map(|text| both.into_iter().find_map(text)).map(str::to_owned).collect()
 }
@@ -167,14 +169,14 @@ pub(super) fn has_results(trajectory: &Trajectory) -> bool {
     trajectory.calls().any(|(_, call)| call.result.as_ref().is_some_and(|result| *result != Json::Null))
 }
 
-/// What holds for a reference and its prediction alike.
+/// Facts that hold for a reference and its prediction alike.
 #[derive(Clone, Copy)]
 pub(super) struct PairFacts<'t> {
     /// The path of the task's image.
     pub(super) image: Option<&'t str>,
-    /// Whether results are evidence.
+    /// Whether results are used as evidence.
     pub(super) are_recorded: bool,
-    /// Whether a call that failed makes nothing. Where a call of the reference failed, the server that recorded it is at fault.
+    /// Whether a failed call makes nothing. Not so if a call of the reference failed: then its recording is at fault.
     failures_count: bool,
 }
 
@@ -186,7 +188,7 @@ impl<'t> PairFacts<'t> {
     }
 }
 
-/// What a trajectory does with files. With results, they tell names that no argument says.
+/// The files that a trajectory makes and uses. Results, where they are used, give names that are in no argument.
 pub(super) fn lineage<'t>(trajectory: &'t Trajectory, facts: PairFacts<'_>) -> (Vec<CallView<'t>>, Lineage) {
     let view = |(step, call)| {
         let call: &m3_trajectory::Call = call;
@@ -203,7 +205,7 @@ pub(super) fn lineage<'t>(trajectory: &'t Trajectory, facts: PairFacts<'_>) -> (
     (views, lineage)
 }
 
-/// Where a call stands, in words: `2.1` is the first call of the second step.
+/// The place of a call as a text: `2.1` is the first call of the second step.
 pub(super) fn words_of_place(calls: &Calls, call: usize) -> String {
     calls.places.get(call).map_or_else(String::new, |place| format!("{}.{}", place.step + 1, place.call + 1))
 }

@@ -1,4 +1,4 @@
-//! Writes two calls' arguments so that what means the same is the same, and what does not says so.
+//! Rewrites the arguments of two calls: names with the same meaning become equal, and others become words that say so.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -18,9 +18,9 @@ use crate::fidelity::{ArgumentComparison, CallFidelity, Kind, Verdict};
 
 /// Two calls' arguments, written for their comparison.
 pub(crate) struct RewrittenPair {
-    /// The reference's.
+    /// The reference's arguments.
     pub(crate) reference: Json,
-    /// The prediction's.
+    /// The prediction's arguments.
     pub(crate) predicted: Json,
     /// Which names of the prediction were changed, in its arguments.
     pub(crate) changes: Vec<NameChange>,
@@ -30,15 +30,15 @@ pub(crate) struct RewrittenPair {
 pub(crate) struct NameChange {
     /// The argument: a JSON pointer.
     pub(crate) pointer: String,
-    /// Equal, equivalent for another kind of file, or which call has it alone.
+    /// Equal; equivalent for another kind of file; missing or extra where only one call has the name.
     pub(crate) verdict: Verdict,
     /// Why the names count as the same, in a few words.
     pub(crate) reason: &'static str,
 }
 
 impl RewrittenPair {
-    /// What was found of the rewritten arguments, as it is of those that stand in the files: a changed name that is equal now
-    /// says why.
+    /// Turns the comparison of the rewritten arguments into one of the original arguments: a changed name that is now
+    /// equal gets its reason.
     pub(crate) fn explain(&self, mut fidelity: CallFidelity) -> CallFidelity {
         for NameChange { pointer, verdict, reason } in &self.changes {
             let reason = Cow::Borrowed(*reason);
@@ -68,7 +68,7 @@ impl RewrittenPair {
     }
 }
 
-/// What the comparison of two calls needs besides their arguments.
+/// The inputs of a rewriting besides the arguments.
 pub(crate) struct RewriteContext<'a> {
     pub(crate) calls: (&'a Calls, &'a Calls),
     pub(crate) pairing: Counterparts<'a>,
@@ -76,14 +76,14 @@ pub(crate) struct RewriteContext<'a> {
     pub(crate) is_required: &'a dyn Fn(&str) -> bool,
 }
 
-/// A mention with what it stands for.
+/// A mention of a file with its meaning and its text.
 struct MeantMention<'m> {
     mention: &'m Mention,
     meaning: Meaning,
     text: &'m str,
 }
 
-/// A change of a text: the place, the bytes, and what comes there.
+/// A change of a text: the pointer to it, the range of bytes, and the new text.
 pub(crate) type Change = (String, Range<usize>, String);
 
 impl PairFlow {
@@ -133,8 +133,8 @@ impl PairFlow {
         is_changed.then_some(RewrittenPair { reference: own, predicted: given, changes })
     }
 
-    /// A file that is written over is lost only where the reference leaves it behind: of several that a call makes, the one that
-    /// stands in its place.
+    /// Takes back that a file is lost or continued, unless the reference leaves its own file behind: of several that a
+    /// call makes, the one at the same place.
     fn forgive_losses(&self, wanted: &[MeantMention<'_>], given: &mut [MeantMention<'_>]) {
         let left = |name: &MeantMention<'_>| match name.mention.role {
             Role::Writes(version) => Some(self.references.lineage.is_left(version)),
@@ -179,12 +179,12 @@ impl PairFlow {
             all.filter(|(_, text)| self.asked.file(text)).map(|(pointer, _)| pointer.as_str()).collect();
         for name in wanted.iter_mut().chain(given.iter_mut()).filter(|name| is_named_by_choice(name)) {
             if asked.contains(name.mention.pointer.as_str()) {
-                // Its folder may be written otherwise.
+                // The folder may be written in another way.
                 let same = of_reference.iter().find(|(_, text)| is_one_path(text, name.text));
                 name.meaning = Meaning::Asked(same.map_or(name.text, |(_, text)| text).to_owned());
             }
         }
-        // Another kind of file is another file where the question says which.
+        // If the question asks for a kind of file, another kind is another file.
         let asks = |name: &MeantMention<'_>| is_new(name) && self.asked.kind_of_file(ending(name.text));
         if wanted.iter().any(asks) {
             for name in wanted.iter_mut().chain(given.iter_mut()).filter(|name| is_new(name)) {
@@ -206,8 +206,8 @@ fn named<'m>(
     mentions.iter().filter_map(name).collect()
 }
 
-/// Whether two calls have the same names for the same in the same arguments: then nothing is renamed. Where in a text they stand
-/// does not matter, as names are only ever replaced by one another.
+/// Whether two calls have the same names with the same meanings in the same arguments: then nothing is renamed. Their
+/// place within a text does not matter, because names are only ever replaced by one another.
 fn are_same_names(wanted: &[MeantMention<'_>], given: &[MeantMention<'_>]) -> bool {
     let is_same = |(a, b): (&MeantMention<'_>, &MeantMention<'_>)| {
         a.text == b.text && a.mention.pointer == b.mention.pointer && a.meaning == b.meaning
@@ -215,17 +215,17 @@ fn are_same_names(wanted: &[MeantMention<'_>], given: &[MeantMention<'_>]) -> bo
     wanted.len() == given.len() && wanted.iter().zip(given).all(is_same)
 }
 
-/// Decides what becomes of each name.
+/// Decides the replacement of each name.
 struct Writer<'a> {
     flow: &'a PairFlow,
     context: &'a RewriteContext<'a>,
     changes: Vec<NameChange>,
-    /// Of the reference, and of the prediction.
+    /// The changes of the reference's arguments, and of the prediction's.
     names: [Vec<Change>; 2],
 }
 
 impl Writer<'_> {
-    /// A name of the prediction becomes the reference's name for the same; where it has none, words.
+    /// Replaces a name of the prediction by the reference's name with the same meaning, or else by words.
     fn predicted(&mut self, name: &MeantMention<'_>, wanted: &[MeantMention<'_>], a: &Json) {
         let same = || wanted.iter().filter(|other| other.meaning == name.meaning);
         let own =
@@ -247,7 +247,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A name of the reference that the prediction has nothing for becomes words.
+    /// Replaces a name of the reference by words, if the prediction has no name with its meaning.
     fn reference(&mut self, name: &MeantMention<'_>, given: &[MeantMention<'_>], b: &Json) {
         if given.iter().any(|other| other.meaning == name.meaning) {
             return;
@@ -264,7 +264,7 @@ impl Writer<'_> {
         self.flow.token(meaning, self.context.calls, self.context.pairing)
     }
 
-    /// Whether a name for what is made may as well be left to the tool.
+    /// Whether a name for a new file may be left to the tool: its argument is not required.
     fn is_free(&self, name: &MeantMention<'_>) -> bool {
         let key = segments(&name.mention.pointer).next();
         matches!(name.meaning, Meaning::New(_)) && key.is_some_and(|key| !(self.context.is_required)(&key))
@@ -281,7 +281,7 @@ impl Writer<'_> {
     }
 }
 
-/// The reason where only one call says how what it makes is called.
+/// The reason where only one call names what it makes.
 const DEFAULT_NAME: &str = "only one call names what it makes, the other leaves the name to the tool";
 
 fn reason(meaning: &Meaning, is_other_kind: bool) -> &'static str {
@@ -300,10 +300,10 @@ fn is_answered(other: &Json, pointer: &str) -> bool {
     segments(pointer).next().is_some_and(|key| other.get(&key).is_some())
 }
 
-/// Arguments with other texts in some places.
+/// The arguments after these changes; a range that ends at `usize::MAX` removes its argument.
 pub(crate) fn replaced(arguments: &Json, mut changes: Vec<Change>) -> Json {
     let mut arguments = arguments.clone();
-    // The last of a text first, so that their places stay right.
+    // The last change of a text comes first, so that the ranges of the others stay right.
     changes.sort_by(|a, b| (&a.0, b.1.start).cmp(&(&b.0, a.1.start)));
     for (pointer, span, new) in changes {
         if span.end == usize::MAX {

@@ -1,4 +1,4 @@
-//! What calls read and make, for people: by the rules that calls are compared by.
+//! What calls read and make, to be shown to people, by the rules of the comparison of calls.
 
 use m3_flow::{Lineage, ValueUse, given_names, value_uses};
 use m3_trajectory::Trajectory;
@@ -9,7 +9,7 @@ use super::{PairFacts, asked_names, has_results, lineage, texts_of_task};
 /// What the calls of one trajectory read and make.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SideFlow {
-    /// Files.
+    /// The files that calls name, and which call makes each of them.
     pub lineage: Lineage,
     /// Ids and names that one call returns or gives and another one uses.
     pub values: Vec<ValueUse>,

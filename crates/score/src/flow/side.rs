@@ -1,4 +1,4 @@
-//! The files of one trajectory, as they are asked for while calls are compared.
+//! The files of one trajectory, with the lookups that the comparison of calls needs.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use m3_flow::{CallView, Content, Lineage, call_keys, contents};
 pub(super) struct Side {
     pub(super) lineage: Lineage,
     contents: Vec<Content>,
-    /// A key for each call that does not depend on names of files; none where no files are made.
+    /// A key for each call that does not depend on names of files; empty where no files are made.
     keys: Vec<u64>,
     /// The versions that each call makes.
     made: Vec<Vec<usize>>,
@@ -46,12 +46,12 @@ impl Side {
         self.keys.get(call).copied().unwrap_or_default()
     }
 
-    /// The key of what a version holds.
+    /// The key of a version's content.
     pub(super) fn content_key(&self, version: usize) -> Option<u64> {
         self.contents.get(version).map(|content| content.key)
     }
 
-    /// The versions that hold what a version holds, itself among them, in their order.
+    /// The versions with the same content as a version, which is one of them, in their order.
     pub(super) fn same_as(&self, version: usize) -> &[usize] {
         self.content_key(version).and_then(|key| self.same.get(&key)).map_or(&[], Vec::as_slice)
     }
@@ -66,14 +66,14 @@ impl Side {
         self.readers.get(version).map_or(&[], Vec::as_slice)
     }
 
-    /// Which of the files of its call a version is: empty where the call makes one.
+    /// The place of a version among the files of its call, as a JSON pointer; empty where the call makes only one.
     pub(super) fn slot(&self, version: usize) -> String {
         let Some(file) = self.lineage.versions.get(version) else { return String::new() };
         let is_only = self.made_by(file.call).len() < 2;
         if is_only { String::new() } else { file.pointer.clone().unwrap_or_default() }
     }
 
-    /// The first call that makes what a version holds.
+    /// The first call that makes the content of a version.
     pub(super) fn first_maker(&self, version: usize) -> usize {
         let first = self.same_as(version).first().copied().unwrap_or(version);
         self.lineage.versions.get(first).map_or(0, |file| file.call)

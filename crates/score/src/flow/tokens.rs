@@ -1,4 +1,4 @@
-//! What a name of a file stands for, and the words in which a comparison tells that two names stand for different things.
+//! The meaning of a name of a file, and the words for the comparison where two names stand for different things.
 
 use super::side::Side;
 use super::{Counterparts, PairFlow, words_of_place};
@@ -10,27 +10,27 @@ use m3_support::text::shortened;
 /// What a name stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// What a reference call makes, or the predicted call that is paired with it; then which of its files.
+    /// What a reference call makes, or the predicted call paired with it: the reference call, and which of its files.
     Made(usize, String),
-    /// What a predicted call makes that is paired with none.
+    /// What a predicted call without a partner makes: the call, and which of its files.
     Unpaired(usize, String),
-    /// A file that calls of the reference change in place, or the prediction's file that does its duty.
+    /// A file that calls of the reference change in place, or the prediction's file that is paired with it.
     InPlace(usize),
     /// A file that only the prediction changes in place.
     Foreign(usize),
-    /// Something that is made, before it is known by which call.
+    /// Something that a call makes, while the pairing of calls is not known.
     Anything,
     /// The task's own image.
     TaskImage,
-    /// A new file, under a name of the trajectory's choice; which of the files of its call.
+    /// A new file, under a name that the trajectory chooses: which of its call's files it is.
     New(String),
     /// A file in the place of the task's own image.
     InPlaceOfTaskImage,
     /// A file that a later call writes over.
     Lost(usize),
-    /// A file that a later call makes something else of.
+    /// A file from which a later call makes something else.
     Continued(usize),
-    /// A file under a name that the question asks for, or another one than that.
+    /// A file where the question asks for a name: the name that the call gives.
     Asked(String),
 }
 
@@ -64,7 +64,7 @@ impl PairFlow {
         }
     }
 
-    /// What a mention of the prediction stands for; `reference` is the call that it is compared with.
+    /// What a mention of the prediction stands for.
     pub(super) fn predicted_meaning(&self, mention: &Mention, pairing: Counterparts<'_>) -> Meaning {
         let predictions = &self.predictions;
         match mention.role {
@@ -90,8 +90,8 @@ impl PairFlow {
         }
     }
 
-    /// The reference call that makes what a version of the prediction holds, under a pairing. A call that is made again makes the
-    /// same again: of several, one that is paired with a call that does the same counts.
+    /// The reference call that makes the content of a version of the prediction, under a pairing. If several calls make
+    /// this content, one that is paired with a call that does the same counts.
     fn reference_maker(&self, version: usize, calls: &[Option<usize>]) -> Option<usize> {
         let key = self.predictions.content_key(version)?;
         let same = self.predictions.same_as(version).iter().take(MOST_SAME);
@@ -99,15 +99,15 @@ impl PairFlow {
             let call = self.predictions.lineage.versions.get(version)?.call;
             calls.get(call).copied().flatten()
         });
-        // By what they make, so that the order of calls within a step means nothing.
+        // They are compared by their keys, so that the order of calls within a step does not matter.
         paired.min_by_key(|&reference| {
             let own = self.references.key(reference);
             (own != key, own, reference)
         })
     }
 
-    /// What becomes of a version of the prediction, if it is not left behind: a later call writes over it, or makes something of
-    /// it that the reference does not make.
+    /// The meaning of a version of the prediction that is not left behind: a later call writes over it, or a call
+    /// without a partner makes something from it.
     fn end_of(&self, version: usize, pairing: Counterparts<'_>) -> Option<Meaning> {
         let predictions = &self.predictions;
         let by = predictions.lineage.versions.get(version)?.replaced_by;
@@ -121,7 +121,8 @@ impl PairFlow {
         unpaired.find(|call| !predictions.made_by(**call).is_empty()).map(|call| Meaning::Continued(*call))
     }
 
-    /// The words for a meaning, between signs that no text has. Calls have the numbers of the prediction, where it has them.
+    /// The words for a meaning, between signs that no text has. A call has its number in the prediction, if it is
+    /// there.
     pub(super) fn token(
         &self,
         meaning: &Meaning,
@@ -167,17 +168,17 @@ impl PairFlow {
     }
 }
 
-/// So many calls that make the same are asked which reference call they are paired with, the first.
+/// The most calls with the same content whose partners are looked up.
 const MOST_SAME: usize = 256;
 
-/// Names of files in reasons are cut to so many columns.
+/// The most columns of a file's name in a reason.
 const SHOWN: usize = 60;
 
 fn shown(lineage: &Lineage, version: usize) -> String {
     lineage.versions.get(version).map_or_else(String::new, |version| shortened(&version.path, SHOWN))
 }
 
-/// What a name stands for that a call gives to what it makes.
+/// The meaning of a name that a call gives to a file that it makes.
 pub(super) fn written(side: &Side, version: usize) -> Meaning {
     match side.lineage.versions.get(version) {
         Some(version) if version.replaces_task_image => Meaning::InPlaceOfTaskImage,

@@ -1,4 +1,4 @@
-//! Ids and names that a prediction uses, as the reference's matched call returned or gave them.
+//! Replaces ids and names that a prediction uses by those that the reference's matched call returned or gave.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,19 +12,19 @@ use m3_trajectory::json::Json;
 use super::Counterparts;
 use super::rewrite::{Change, replaced};
 
-/// Trajectories with more recorded text, in bytes, are compared by what their calls say.
+/// The most bytes of recorded text that are searched; larger trajectories are compared by their arguments alone.
 const LARGEST: usize = 16 << 20;
 
-/// Shorter values are not looked for within texts, in bytes.
+/// The least bytes of a value that is looked for within texts.
 const SHORTEST_WITHIN: usize = 3;
 
-/// The most calls on either side.
+/// The most calls of a trajectory that is searched for values.
 const MOST_CALLS: usize = 500;
 
-/// The values that a prediction's calls use of one another.
+/// The values that calls of a prediction use and other calls of it make.
 #[derive(Default)]
 pub(super) struct Values {
-    /// By the call that uses them.
+    /// The uses, by the call that uses the value.
     uses: BTreeMap<usize, Vec<PredictedUse>>,
     /// The names that the reference's calls give.
     reference_names: HashSet<String>,
@@ -32,12 +32,12 @@ pub(super) struct Values {
 
 struct PredictedUse {
     used: ValueUse,
-    /// What each reference call has there that may be the maker's counterpart, where it has another value.
+    /// The values of reference calls that may be the maker's counterpart, by call, where they differ.
     others: HashMap<usize, Json>,
 }
 
 impl Values {
-    /// Those of both trajectories; without results on both sides only names that calls give.
+    /// Finds the values of both trajectories; without results on both sides, only the names that calls give.
     pub(super) fn new(reference: &Trajectory, prediction: &Trajectory, are_recorded: bool) -> Self {
         if !are_recorded && !prediction.calls().any(|(_, call)| creates(&call.tool)) {
             return Self::default();
@@ -81,8 +81,8 @@ impl Values {
         self.uses.contains_key(&predicted)
     }
 
-    /// Puts the reference's values into the arguments of a predicted call that is compared with a reference call; gives the
-    /// places that were changed.
+    /// Puts the reference's values into the arguments of a predicted call that is compared with a reference call;
+    /// returns pointers to the changes.
     pub(super) fn put(
         &self,
         (reference, predicted): (usize, usize),
@@ -117,9 +117,9 @@ impl Values {
                 changes.extend(spans.map(|span| (used.pointer.clone(), span, plain_value(value))));
             }
         }
-        // Spans within a text that was replaced as a whole lead nowhere.
+        // Spans within a text that was replaced as a whole are no longer valid.
         changes.retain(|change: &Change| !places.contains(&change.0));
-        // All words at once: the value that stands for one may be another's own.
+        // All words are replaced at once: the value that stands for one may be another's own.
         changes.sort_by(|a, b| (&a.0, a.1.start).cmp(&(&b.0, b.1.start)));
         changes.dedup_by(|later, earlier| later.0 == earlier.0 && later.1.start < earlier.1.end);
         places.extend(changes.iter().map(|change| change.0.clone()));
@@ -152,7 +152,7 @@ pub(super) fn given_names_of(trajectory: &Trajectory, asked: &AskedNames) -> Has
     numbered_names(&chain(trajectory, false, &[]), asked)
 }
 
-/// About how much text a value holds, in bytes.
+/// The approximate number of bytes of text in a value.
 fn size(value: &Json, depth: usize) -> usize {
     match value {
         _ if depth > 64 => 0,
@@ -163,7 +163,7 @@ fn size(value: &Json, depth: usize) -> usize {
     }
 }
 
-/// A trajectory as values are looked for in it; `given` are the texts of the task.
+/// A trajectory in the form that is searched for values; `given` are the texts of the task.
 pub(super) fn chain(trajectory: &Trajectory, with_results: bool, given: &[String]) -> Chain {
     let mut calls = Vec::with_capacity(trajectory.call_count());
     for (step, of_step) in trajectory.steps.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! An aligned trajectory, as the sums behind metrics see it.
+//! An aligned trajectory, with everything that the sums behind metrics need.
 
 use crate::calls::Calls;
 use crate::metrics::Pair;
@@ -13,7 +13,7 @@ pub struct MatchedPair {
     pub is_strong: bool,
     /// The fidelity of its arguments, in [0, 1].
     pub fidelity: f64,
-    /// The overlaps of the regions of pictures in them, each in [0, 1].
+    /// The overlaps of the regions of pictures in its arguments, each in [0, 1].
     pub regions: Counted,
 }
 
@@ -25,13 +25,13 @@ pub struct Aligned<'a> {
     pub(crate) references: &'a Calls,
     /// The sum of the fidelities of all reference calls that were compared, matched or not.
     pub(crate) fidelity: f64,
-    /// How well what both trajectories leave behind agrees, if that is known.
+    /// The agreement of what both trajectories leave behind, if it is known.
     pub(crate) artifact_agreement: Option<f64>,
     /// How well the final replies agree, if that is known.
     pub(crate) answer_agreement: Option<f64>,
-    /// How probable it is that the trajectory did its job, if that can be said.
+    /// The probability that the trajectory did its job, if it is known.
     pub(crate) verdict: Option<f64>,
-    /// What became of the calls that change something.
+    /// How well the calls that change something are matched.
     pub(crate) changes: Changes,
 }
 

@@ -42,7 +42,7 @@ impl Metric {
         Self::ALL.into_iter().find(|metric| metric.name() == name)
     }
 
-    /// Its place in [`Metric::ALL`].
+    /// The place of the metric in [`Metric::ALL`].
     #[must_use]
     pub fn index(self) -> usize {
         self as usize
@@ -54,7 +54,7 @@ impl Metric {
         self.row().name
     }
 
-    /// Its meaning in one sentence.
+    /// The meaning of the metric in one sentence.
     #[must_use]
     pub fn meaning(self) -> &'static str {
         self.row().meaning
@@ -72,49 +72,49 @@ impl Metric {
         self.row().heading
     }
 
-    /// Whether narrow tables have a column for it.
+    /// Whether narrow tables have a column for the metric.
     #[must_use]
     pub fn is_in_tables(self) -> bool {
         self.row().is_in_tables
     }
 
-    /// Whether leaderboards have a column for it.
+    /// Whether leaderboards have a column for the metric.
     #[must_use]
     pub fn is_in_leaderboards(self) -> bool {
         self.row().column.is_some()
     }
 
-    /// Which averages it is part of.
+    /// The averages that the metric is part of.
     #[must_use]
     pub fn averaged(self) -> Averaged {
         self.row().averaged
     }
 
-    /// Whether it comes from grades.
+    /// Whether the metric comes from grades.
     #[must_use]
     pub fn is_graded(self) -> bool {
         matches!(self.row().source, Source::Grades)
     }
 
-    /// Whether it is reported beside the paper's metrics and not part of their average.
+    /// Whether the metric is reported beside the paper's metrics and not part of their average.
     #[must_use]
     pub fn is_beside(self) -> bool {
         self.sum().is_some() && self.row().averaged == Averaged::Never
     }
 
-    /// Whether a set may have no value of it: it is a mean, and there may be nothing that it is a mean of.
+    /// Whether the metric may be unknown for a set: it is a mean, and there may be nothing to take the mean of.
     #[must_use]
     pub fn may_be_unknown(self) -> bool {
         self.row().is_mean()
     }
 
-    /// Its place among the metrics that may be unknown; `None` for others.
+    /// The place of the metric among those that may be unknown; `None` for others.
     #[must_use]
     pub fn mean_index(self) -> Option<usize> {
         self.may_be_unknown().then(|| count_means(self.index()))
     }
 
-    /// The sum over trajectories behind it; `None` for the average and for metrics that come from grades.
+    /// The sum over trajectories behind the metric; `None` for the average and for metrics that come from grades.
     #[must_use]
     pub fn sum(self) -> Option<Sum> {
         match self.row().source {
@@ -123,7 +123,7 @@ impl Metric {
         }
     }
 
-    /// The note beside its value in the table of a score; `None` if it has no line there.
+    /// The note beside the metric's value in the table of a score; `None` if the metric has no line there.
     #[must_use]
     pub fn note(self, set: &Noted<'_>) -> Option<String> {
         (self.row().note)(set)
@@ -149,7 +149,7 @@ const fn count_graded() -> usize {
     count
 }
 
-/// The metrics before this place that are means of their own counts.
+/// The number of metrics before this place that are means of their own counts.
 const fn count_means(end: usize) -> usize {
     let (mut index, mut count) = (0, 0);
     while index < end {

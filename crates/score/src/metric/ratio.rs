@@ -1,4 +1,4 @@
-//! What the sum of a metric is divided by, and its value where that is zero.
+//! The divisor of a metric's sum, and the metric's value where the divisor is zero.
 
 use super::Metric;
 use crate::Profile;
@@ -18,7 +18,7 @@ pub(crate) enum Count {
     PredictedCalls,
     Matched,
     Strong,
-    /// How many values were added up, for sums of means.
+    /// The number of values that were added up, for means.
     Added,
 }
 
@@ -31,7 +31,7 @@ pub(crate) enum Without {
     ReferenceCalls,
     /// The value 0.
     Zero,
-    /// None: there is nothing that the metric could be of.
+    /// No value: there is nothing that the metric could measure.
     Unknown,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn of_similarity(profile: Profile) -> Ratio {
     }
 }
 
-/// The mean of what was added up; unknown if that is nothing.
+/// The mean of the values that were added up; unknown if there are none.
 pub(super) fn mean(_: Profile) -> Ratio {
     Ratio::new(Count::Added, Without::Unknown)
 }

@@ -22,7 +22,7 @@ impl Metrics {
     }
 }
 
-/// Two that are unknown are equal.
+/// Two unknown values are equal.
 impl PartialEq for Metrics {
     fn eq(&self, other: &Self) -> bool {
         Metric::ALL.into_iter().all(|metric| self.get(metric) == other.get(metric))

@@ -1,4 +1,4 @@
-//! How well what two trajectories leave behind agrees.
+//! The agreement of what two trajectories leave behind.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -8,14 +8,14 @@ use super::{ComparePictures, PairResults, Side};
 use crate::assign::{Side as Rows, assign};
 use crate::matrix::Matrix;
 
-/// So many artifacts of a side are compared with all others. Of more those are matched first of which calls say that they are the
-/// same; what is left then agrees with nothing.
+/// The most artifacts of a side that are compared with all of the other side. If there are more, those with equal keys
+/// are matched first; of the rest, all beyond this number agree with nothing.
 pub(super) const MOST: usize = 64;
 
-/// So many artifacts of a side are looked at; further ones agree with nothing.
+/// The most artifacts of a side that are looked at; further ones agree with nothing.
 const MOST_IN_ALL: usize = 1024;
 
-/// How well what two trajectories leave behind agrees.
+/// The agreement of what two trajectories leave behind.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Agreement {
     /// The sum of likenesses over the larger number of artifacts, in [0, 1]; `None` where nothing is left behind, or a picture
@@ -23,18 +23,19 @@ pub(super) struct Agreement {
     pub(super) value: Option<f64>,
     /// For each artifact of the reference: the calls that lead to it.
     leading: Vec<BTreeSet<usize>>,
-    /// For each artifact of the prediction.
+    /// For each artifact of the prediction: the calls that lead to it.
     predicted_leading: Vec<BTreeSet<usize>>,
     /// Artifacts that are the same, of the reference and of the prediction.
     same: Vec<(usize, usize)>,
-    /// What the reference and what the prediction leaves behind; the first 64 of each.
+    /// What the reference and what the prediction leaves behind; at most [`MOST_IN_ALL`] of each.
     pub(super) artifacts: [Vec<Artifact>; 2],
-    /// Which artifacts are matched, by their places in `artifacts`, and how alike they are.
+    /// The matched artifacts, by their places in `artifacts`, and their likeness.
     pub(super) pairs: Vec<((usize, usize), Likeness)>,
 }
 
 impl Agreement {
-    /// `is_paired` says which predicted calls are compared with a reference call.
+    /// Compares what both sides leave behind; `is_paired` says which predicted calls are compared with a reference
+    /// call.
     pub(super) fn new(
         results: &PairResults,
         is_paired: &dyn Fn(usize) -> bool,
@@ -67,7 +68,8 @@ impl Agreement {
         }
     }
 
-    /// Lets nothing follow from answers that tell nothing, such as `ok`: of each reference call whether its result tells something.
+    /// Drops matches of answers that tell nothing, such as `ok`; `is_telling` says of each reference call whether its
+    /// result tells something.
     pub(super) fn keep_telling(&mut self, is_telling: &[bool]) {
         let wanted = &self.artifacts[0];
         self.same.retain(|(row, _)| match wanted.get(*row) {
@@ -89,7 +91,7 @@ impl Agreement {
             && artifacts.all(|row| self.same.binary_search_by_key(&row, |(same, _)| *same).is_ok())
     }
 
-    /// Whether a reference call and a predicted call lead to the same artifacts, and to some.
+    /// Whether a reference call and a predicted call lead to the same artifacts, at least to one.
     pub(super) fn lead_to_same(&self, reference: usize, predicted: usize) -> bool {
         let rows = (0..self.leading.len()).filter(|&row| self.leading[row].contains(&reference)).count();
         let columns = self.predicted_leading.iter().filter(|leading| leading.contains(&predicted)).count();
@@ -105,7 +107,7 @@ struct Comparer<'a> {
     results: &'a PairResults,
     pictures: Option<&'a dyn ComparePictures>,
     known: HashMap<(usize, usize), Option<Likeness>>,
-    /// Of files, by their versions.
+    /// The likenesses of files, by their versions.
     known_files: HashMap<(usize, usize), Option<Likeness>>,
 }
 
@@ -144,7 +146,7 @@ impl Comparer<'_> {
         Some(pairs)
     }
 
-    /// Pairs of artifacts, by their places, of which calls say that they are the same, and that are.
+    /// Pairs of artifacts, by their places, that have equal keys and are the same.
     fn same_by_calls(&mut self, wanted: &[Artifact], left: &[Artifact]) -> Vec<((usize, usize), Likeness)> {
         let key = |side: &Side, artifact: Artifact| match artifact {
             Artifact::File(version) => {
@@ -172,8 +174,8 @@ impl Comparer<'_> {
         pairs
     }
 
-    /// How alike two artifacts are; `None` where a picture cannot be had. One that took the place of the task's own image is like
-    /// none that left the image as it was.
+    /// The likeness of two artifacts; `None` where a picture cannot be had. An artifact that replaced the task's own
+    /// image has nothing in common with one that did not.
     fn compare(&mut self, pair: (Artifact, Artifact)) -> Option<Likeness> {
         let (references, predictions) = (&self.results.references, &self.results.predictions);
         if references.replaces_task_image(pair.0) != predictions.replaces_task_image(pair.1) {
@@ -220,7 +222,7 @@ impl Comparer<'_> {
         self.files_in_any_order(&own, given)
     }
 
-    /// How alike files are that answers name, which list what was asked for in any order.
+    /// The likeness of the files that two answers name, in any order.
     fn files_in_any_order(&mut self, own: &[usize], mut given: Vec<usize>) -> Option<Likeness> {
         for (at, &file) in own.iter().enumerate().take(MOST) {
             for other in at..given.len().min(MOST) {
@@ -233,7 +235,7 @@ impl Comparer<'_> {
         self.all_files(own, &given, 0)
     }
 
-    /// How alike files are, one by one: as the least alike.
+    /// The likeness of files that are compared one by one: that of the least alike pair.
     fn all_files(&mut self, own: &[usize], given: &[usize], depth: usize) -> Option<Likeness> {
         if own.len() != given.len() {
             return Some(Likeness::NONE);
@@ -247,8 +249,8 @@ impl Comparer<'_> {
         Some(all)
     }
 
-    /// Files are as alike as the pictures that their makers returned. A file without a picture is the same if its maker was
-    /// asked for the same, and as alike as what it was made of.
+    /// The likeness of two files: that of the pictures that their makers returned. Files without pictures are compared
+    /// by what their makers were asked for, and are as alike as the files that they were made from.
     fn files(&mut self, (reference, predicted): (usize, usize), depth: usize) -> Option<Likeness> {
         let (references, predictions) = (&self.results.references, &self.results.predictions);
         let (own, given) = (references.picture_of(reference, 0), predictions.picture_of(predicted, 0));
@@ -266,7 +268,7 @@ impl Comparer<'_> {
         if let Some(known) = self.known_files.get(&(reference, predicted)) {
             return *known;
         }
-        // What files are made of may lead back to them, where nothing tells them apart.
+        // The inputs of files may lead back to these files: they then count as equal, unless something else differs.
         self.known_files.insert((reference, predicted), Some(Likeness::EQUAL));
         let likeness = self.all_files(&own.inputs.clone(), &given.inputs.clone(), depth);
         self.known_files.insert((reference, predicted), likeness);

@@ -1,5 +1,5 @@
-//! Results beside each other, for people: how alike those of pairs of calls are, what both trajectories leave behind, and
-//! which of it is alike.
+//! Results side by side, to be shown to people: the likeness of the results of paired calls, what both trajectories
+//! leave behind, and which of it is alike.
 
 use std::collections::HashSet;
 
@@ -12,8 +12,8 @@ use super::{ComparePictures, Likeness, PairResults, Side};
 /// The results of a reference and of its prediction.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResultsBeside {
-    /// For each pair of calls how alike their results are; `None` where one of them is not recorded, is an error, or has a
-    /// picture that cannot be had.
+    /// For each pair of calls, the likeness of their results; `None` where one of them is not recorded, is an error, or
+    /// has a picture that cannot be had.
     pub pairs: Vec<Option<Likeness>>,
     /// What both trajectories leave behind.
     pub left: LeftBehind,
@@ -22,11 +22,11 @@ pub struct ResultsBeside {
 /// What a reference and its prediction leave behind.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LeftBehind {
-    /// Of the reference.
+    /// The artifacts of the reference.
     pub references: Vec<LeftArtifact>,
-    /// Of the prediction.
+    /// The artifacts of the prediction.
     pub predictions: Vec<LeftArtifact>,
-    /// Which of them are matched.
+    /// The artifacts that are matched.
     pub pairs: Vec<LeftPair>,
     /// The artifact agreement, in [0, 1]; `None` where nothing is recorded or left behind, or a picture cannot be had.
     pub agreement: Option<f64>,
@@ -37,7 +37,7 @@ pub struct LeftBehind {
 pub struct LeftArtifact {
     /// The call that makes it, by its index.
     pub call: usize,
-    /// The name of the file; `None` where nothing tells it, as of an answer.
+    /// The name of the file; `None` where it is not known, as for an answer.
     pub name: Option<String>,
     /// The call whose result shows it as a picture, if one does.
     pub pictured_by: Option<usize>,
@@ -46,11 +46,11 @@ pub struct LeftArtifact {
 /// Two artifacts that are matched: places in both lists, and how alike they are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LeftPair {
-    /// Which of [`LeftBehind::references`].
+    /// The index of an artifact in [`LeftBehind::references`].
     pub reference: usize,
-    /// Which of [`LeftBehind::predictions`].
+    /// The index of an artifact in [`LeftBehind::predictions`].
     pub predicted: usize,
-    /// How alike they are.
+    /// The likeness of both artifacts.
     pub likeness: Likeness,
 }
 

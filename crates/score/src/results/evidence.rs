@@ -1,4 +1,4 @@
-//! What results say of compared calls.
+//! The evidence of results about compared calls.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -14,17 +14,18 @@ use crate::ComparedPair;
 use crate::fidelity::constants::{CLOSE, EQUIVALENT, SAME_OTHERWISE, THRESHOLD};
 use crate::fidelity::{ArgumentComparison, CallFidelity, Kind, Verdict, is_of_loss};
 
-/// What calls have whose results differ although they read the same, by a tool that answers the same to the same.
+/// The score of calls whose results differ although they read the same, if their tool gives equal answers to equal
+/// calls.
 const OTHER_RESULT: f64 = 0.3;
 
-/// The results of a trajectory, while they are compared.
+/// The results of a reference and its prediction, as evidence about compared calls.
 pub(crate) struct ResultEvidence<'a> {
     results: &'a PairResults,
     survey: &'a Survey,
     pictures: Option<&'a dyn ComparePictures>,
-    /// What calls of a tool do.
+    /// The role of a tool's calls.
     role: &'a dyn Fn(&str) -> CallRole,
-    /// Whether results are the same, of the calls that were asked about; `None` where nothing follows.
+    /// Whether the results of two calls are the same, for pairs that were looked up; `None` where that is not known.
     known: HashMap<(usize, usize), Option<bool>>,
     agreement: Agreement,
 }
@@ -48,12 +49,12 @@ impl<'a> ResultEvidence<'a> {
         evidence
     }
 
-    /// How well what both trajectories leave behind agrees, in [0, 1]; `None` where nothing is.
+    /// The agreement of what both trajectories leave behind, in [0, 1]; `None` where nothing is left behind.
     pub(crate) fn artifact_agreement(&self) -> Option<f64> {
         self.agreement.value
     }
 
-    /// How well what both trajectories leave behind agrees, in [0, 1]; `None` also where the reference leaves nothing behind but
+    /// The agreement of what both trajectories leave behind, in [0, 1]; `None` also where the reference leaves only
     /// receipts of changes, which do not tell what was changed.
     pub(crate) fn agreement_beyond_receipts(&self) -> Option<f64> {
         let is_more = |artifact: &Artifact| match *artifact {
@@ -68,9 +69,10 @@ impl<'a> ResultEvidence<'a> {
         self.agreement.has_all_of(reference)
     }
 
-    /// Lets results decide where they tell: calls with the same telling result are right whatever their arguments say, as are
-    /// calls that lead to the same artifacts; calls with other results from the same inputs are wrong, where the tool answers
-    /// the same to the same. Equal arguments stay equal.
+    /// Changes a comparison by the results of both calls, where these tell something. Calls with the same telling
+    /// result are right whatever their arguments say, as are calls that lead to the same artifacts. Calls with
+    /// different results from the same inputs are wrong, if the tool gives equal answers to equal calls. Equal
+    /// arguments stay equal.
     pub(crate) fn lay_over(&mut self, pair: &mut ComparedPair) {
         let calls = (pair.reference.index, pair.predicted.index);
         self.accept_same_pictures(pair);
@@ -83,11 +85,12 @@ impl<'a> ResultEvidence<'a> {
             return;
         }
         match self.are_same(calls) {
-            // What it made may be gone in the end.
+            // What the call made may be gone in the end.
             Some(true) if self.is_telling(calls.0) && !is_lost(&pair.fidelity) => {
                 raise(&mut pair.fidelity, "the same result");
             }
-            // Texts follow every writing of what is asked for: they tell only against calls that may ask for something else.
+            // Texts vary with every writing of a request, so they count only against calls that may ask for something
+            // else.
             Some(false)
                 if pair.fidelity.score >= THRESHOLD
                     && (pair.fidelity.score < EQUIVALENT || self.results.has_reference_pictures(calls.0))
@@ -102,7 +105,7 @@ impl<'a> ResultEvidence<'a> {
         }
     }
 
-    /// A picture with the same pixels is the same input, whichever calls made it.
+    /// Accepts a picture with the same pixels as the same input, whichever calls made it.
     fn accept_same_pictures(&mut self, pair: &mut ComparedPair) {
         let calls = (pair.reference.index, pair.predicted.index);
         let fidelity = &mut pair.fidelity;
@@ -126,20 +129,21 @@ impl<'a> ResultEvidence<'a> {
         }
     }
 
-    /// Whether the results of a reference call and of a predicted call are the same; `None` where nothing follows.
+    /// Whether the results of a reference call and of a predicted call are the same; `None` where that is not known.
     fn are_same(&mut self, calls: (usize, usize)) -> Option<bool> {
         let (results, pictures) = (self.results, self.pictures);
         *self.known.entry(calls).or_insert_with(|| Some(results.compare(calls, pictures)?.is_same))
     }
 
-    /// Whether the result of a reference call says more than that it was called.
+    /// Whether the result of a reference call says more than that the call was made.
     fn is_telling(&self, reference: usize) -> bool {
         let names_files = |result: &RecordedResult| result.pictures.is_empty() && result.names_files;
         self.says_something(reference) && !self.reference_result(reference).is_some_and(names_files)
     }
 
-    /// Whether the result of a reference call says more than that it was called, in itself or by what is in the files it names. What a
-    /// call that changes something returns is a receipt: `tx_1` may be that of any transfer, and a screenshot that of any form.
+    /// Whether the result of a reference call says more than that the call was made, in itself or by the content of the
+    /// files that it names. The result of a call that changes something is a receipt: `tx_1` may be that of any
+    /// transfer, and a screenshot that of any form.
     fn says_something(&self, reference: usize) -> bool {
         let Some(call) = self.results.references.calls.get(reference) else { return false };
         let is_receipt = || (self.role)(&call.tool) == CallRole::Changes;
@@ -152,8 +156,8 @@ impl<'a> ResultEvidence<'a> {
         self.results.references.calls.get(reference)?.result.as_ref()
     }
 
-    /// Whether another result shows that something else was asked for: the tool answers the same to the same, and both calls
-    /// read the same.
+    /// Whether a different result shows that something else was asked for: the tool gives equal answers to equal calls,
+    /// and both calls read the same.
     fn tells_against(&mut self, (reference, predicted): (usize, usize)) -> bool {
         let results = self.results;
         let tool = results.references.calls.get(reference).map_or("", |call| &call.tool);
@@ -191,7 +195,7 @@ fn raise(fidelity: &mut CallFidelity, reason: &'static str) {
     fidelity.score = fidelity.score.max(SAME_OTHERWISE);
 }
 
-/// Accepts an argument. What only one call has stays so.
+/// Accepts an argument. One that only one call has stays missing or extra.
 fn accept(argument: &mut ArgumentComparison, reason: &'static str) {
     argument.score = SAME_OTHERWISE;
     argument.reason = Cow::Borrowed(reason);

@@ -1,5 +1,5 @@
-//! What a trajectory leaves behind: files that no later call reads and nothing takes the place of, and what its last step
-//! returned.
+//! What a trajectory leaves behind: files that no later call reads and nothing replaces, and the results of its last
+//! step.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -8,21 +8,21 @@ use m3_support::pointer::segments;
 
 use super::{PairResults, Side};
 
-/// Files that are made of files that are made of files are followed so far; beyond, by what their calls say.
+/// The most steps back from a file to the files that it was made from; beyond them, only keys of content are compared.
 pub(super) const DEEPEST: usize = 256;
 
-/// Something that is left behind.
+/// Something that a trajectory leaves behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Artifact {
     /// A file, by its version.
     File(usize),
-    /// What a call returned: a picture under a name that nothing tells, or an answer.
+    /// The result of a call: a picture whose name is not known, or an answer.
     Result(usize),
 }
 
 impl Side {
-    /// The call whose result shows the picture that a version of a file is: that of its maker or, for a file that was moved, of
-    /// what it was moved from.
+    /// The call whose result shows the picture in a version of a file: its maker or, for a file that was moved, the
+    /// maker of the original.
     pub(super) fn picture_of(&self, version: usize, depth: usize) -> Option<usize> {
         let made = self.lineage.versions.get(version)?;
         let content = self.contents.get(version)?;
@@ -33,7 +33,7 @@ impl Side {
         (!result.pictures.is_empty() && !made.is_changed_in_place).then_some(made.call)
     }
 
-    /// Whether the task's own image is gone where this is left behind.
+    /// Whether an artifact replaces the task's own image.
     pub(super) fn replaces_task_image(&self, artifact: Artifact) -> bool {
         matches!(artifact, Artifact::File(version) if self.lineage.versions[version].replaces_task_image)
     }
@@ -53,8 +53,8 @@ pub(super) fn all_left_behind(
     [left_behind(&results.references, &|_| true), left_behind(&results.predictions, is_paired)]
 }
 
-/// The files that are left behind, pictures under names that nothing tells, and answers of the last step. A look that the
-/// other trajectory has no counterpart of uses up nothing, and its answer is none.
+/// The files that are left behind, pictures whose names are not known, and answers of the last step. A call that only
+/// looks, without a counterpart in the other trajectory, does not use files up and gives no answer.
 fn left_behind(side: &Side, is_paired: &dyn Fn(usize) -> bool) -> Vec<Artifact> {
     let counts = |call: usize| is_paired(call) || !side.only_looks(call);
     let is_moved = |version: usize| side.contents.get(version).is_some_and(|content| content.is_moved);
@@ -68,7 +68,7 @@ fn left_behind(side: &Side, is_paired: &dyn Fn(usize) -> bool) -> Vec<Artifact> 
     for (call, mentions) in side.lineage.mentions.iter().enumerate() {
         for mention in mentions {
             match mention.role {
-                // What is moved, or copied, is left behind where it comes to.
+                // A file that is moved or copied is left behind at its new place.
                 Role::Reads { version, .. } if moves.contains(&call) => is_gone[version] = true,
                 Role::Reads { version, .. } if counts(call) && takes_files(&mention.pointer) => {
                     is_used[version] = true;
@@ -83,12 +83,13 @@ fn left_behind(side: &Side, is_paired: &dyn Fn(usize) -> bool) -> Vec<Artifact> 
     }
     let replaces = |version: usize| side.lineage.versions[version].replaces_task_image;
     let is_left = |&version: &usize| {
-        // Who gave the image finds it changed, whoever read it afterwards.
+        // An image that replaces the task's is left behind, even if a later call reads it.
         (!is_used[version] || replaces(version))
             && !is_gone[version]
             && side.lineage.versions[version].replaced_by.is_none()
     };
-    // What is made twice is used, or left behind, once; who moves a file wants it there, whatever used it before.
+    // Content that is made twice is used, or left behind, once. A file that was moved is left behind, whatever used it
+    // before.
     let key = |version: usize| side.contents.get(version).map(|content| content.key);
     let used: HashSet<Option<u64>> =
         (0..is_used.len()).filter(|&version| is_used[version]).map(key).collect();

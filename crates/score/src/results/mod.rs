@@ -1,14 +1,14 @@
-//! What calls returned, as evidence: whether two results are the same, what that says of two calls, and what a trajectory
+//! Results of calls as evidence: whether two results are the same, what follows for two calls, and what a trajectory
 //! leaves behind.
 //!
 //! | part | what it does |
 //! | --- | --- |
 //! | `recorded` | a result without what differs from run to run |
-//! | [`survey`] | what the files show of tools: which answer the same to the same, which always answer alike |
-//! | `evidence` | what results say of compared calls |
+//! | [`survey`] | which tools give equal answers to equal calls, and which always answer alike |
+//! | `evidence` | the evidence of results about compared calls |
 //! | `left_behind` | the files and last results that a trajectory leaves behind |
-//! | `artifacts` | how well what two trajectories leave behind agrees |
-//! | `beside` | the same for people: results of pairs of calls, and what is left behind, beside each other |
+//! | `artifacts` | the agreement of what two trajectories leave behind |
+//! | `beside` | results of pairs of calls, and what is left behind, side by side, to be shown to people |
 //!
 //! Only what both sides have recorded counts. What a prediction records is believed (`docs/flow.md` says what follows).
 
@@ -39,7 +39,7 @@ pub(crate) struct PairResults {
 struct Side {
     calls: Vec<RecordedCall>,
     lineage: Lineage,
-    /// What each version of a file holds, as far as the calls say.
+    /// The content of each version of a file, as far as the calls tell it.
     contents: Vec<Content>,
 }
 
@@ -47,14 +47,14 @@ struct Side {
 struct RecordedCall {
     tool: String,
     step: usize,
-    /// What it returned, if that is recorded and no error.
+    /// The result, if it is recorded and is not an error.
     result: Option<RecordedResult>,
     has_failed: bool,
-    /// The files that it reads under names that are all of an argument: the argument as a JSON pointer, and the version.
+    /// The files that the call reads whose names are whole arguments: the argument as a JSON pointer, and the version.
     reads: Vec<(String, usize)>,
 }
 
-/// The files that a call reads under names that are all of an argument.
+/// The files that a call reads whose names are whole arguments.
 fn whole_names(call: &Call, mentions: &[Mention]) -> Vec<(String, usize)> {
     let name = |mention: &Mention| {
         let text = call.arguments.as_ref()?.pointer(&mention.pointer)?.as_str()?;
@@ -65,8 +65,8 @@ fn whole_names(call: &Call, mentions: &[Mention]) -> Vec<(String, usize)> {
 }
 
 impl Side {
-    /// The call whose result shows the picture that is all of an argument, which a JSON pointer leads to; `None` where the call made
-    /// several, of which any may be meant.
+    /// The call whose result shows the picture that is the whole argument at a JSON pointer; `None` where the call made
+    /// several pictures, of which any may be meant.
     fn picture_read_at(&self, call: usize, pointer: &str) -> Option<usize> {
         let mut reads = self.calls.get(call)?.reads.iter();
         let (_, version) = reads.find(|(place, _)| place == pointer)?;
@@ -86,7 +86,7 @@ impl PairResults {
         are_recorded.then(|| Box::new(Self::build(reference, prediction, true)))
     }
 
-    /// What both sides do and return; results count where `are_recorded`.
+    /// Collects what both sides do and return; results count where `are_recorded`.
     fn build(reference: &Trajectory, prediction: &Trajectory, are_recorded: bool) -> Self {
         let facts = super::flow::PairFacts::new(reference, prediction, are_recorded);
         let asked = super::flow::asked_names([reference, prediction]);
@@ -108,8 +108,9 @@ impl PairResults {
         Self { references: side(reference), predictions: side(prediction) }
     }
 
-    /// How alike the results of a reference call and of a predicted call are: as their least alike pictures or, without
-    /// pictures, the same or not. `None` where one of them is not recorded, is an error, or has a picture that cannot be had.
+    /// The likeness of the results of a reference call and of a predicted call: that of their least alike pictures or,
+    /// without pictures, equal or not. `None` where one of them is not recorded, is an error, or has a picture that
+    /// cannot be had.
     fn compare(
         &self,
         (reference, predicted): (usize, usize),

@@ -14,43 +14,43 @@ use sha2::{Digest as _, Sha256};
 
 use super::{PictureProblem, RecordedPicture};
 
-/// So much text of a result is compared, in bytes.
+/// The most text of a result that is compared, in bytes.
 const MOST_TEXT: usize = 1 << 20;
 
-/// Larger pictures are not compared, in bytes of Base64.
+/// The largest picture that is compared, in bytes of Base64.
 const LARGEST_PICTURE: usize = 24 << 20;
 
 /// The most pictures of one result.
 const MOST_PICTURES: usize = 16;
 
-/// Doubles below are whole numbers without a gap: 2^53.
+/// 2^53: all whole numbers below it are doubles.
 const WHOLE: f64 = 9_007_199_254_740_992.0;
 
-/// Longer texts are no numbers, in bytes.
+/// The longest text that is a number, in bytes.
 const LONGEST_NUMBER: usize = 24;
 
-/// Whole numbers of more digits are texts: a double does not hold them.
+/// The most digits of a whole number: texts of more digits stay texts, because a double does not hold them.
 const MOST_DIGITS: usize = 15;
 
-/// Stands for a name that the trajectory chose.
+/// The words for a name that the trajectory chose.
 const A_FILE: &str = "(a file)";
 
-/// Stands for the task's picture, which has several names: `images/plan.png`, `plan.png`.
+/// The words for the task's picture, which has several names: `images/plan.png`, `plan.png`.
 const TASK_IMAGE: &str = "(the task's picture)";
 
-/// Values nested deeper are not looked at.
+/// The greatest depth of values that are read.
 const MAX_DEPTH: usize = 64;
 
-/// A result that is no error.
+/// A result that is not an error.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RecordedResult {
-    /// A digest of what it says.
+    /// A digest of the words of the result.
     pub(super) digest: [u8; 16],
-    /// Whether its words say nothing that any result might not say.
+    /// Whether its words say only what any result might say.
     pub(super) is_plain: bool,
     /// The files that it names, by their versions, whose names the trajectory chose; the names themselves are left out.
     pub(super) files: Vec<usize>,
-    /// Whether it names such files, of whatever version.
+    /// Whether the result names such files, of whatever version.
     pub(super) names_files: bool,
     /// Its pictures, in their order.
     pub(super) pictures: Vec<RecordedPicture>,
@@ -80,7 +80,7 @@ impl RecordedResult {
         Some(Self { digest, is_plain, names_files: text.words.contains(A_FILE), files: text.files, pictures })
     }
 
-    /// How much memory it takes, in bytes.
+    /// The memory that the result takes, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let picture = |picture: &RecordedPicture| match picture {
             RecordedPicture::Sent(data) => data.len(),
@@ -96,7 +96,7 @@ pub(super) fn has_failed(call: &Call) -> bool {
     call.result.is_some() && call.has_failed()
 }
 
-/// The picture of a part of a result of the trajectory with this id; `None` if the part is no picture.
+/// The picture of a part of a result of the trajectory with this id; `None` if the part is not a picture.
 #[must_use]
 pub fn recorded_picture(part: &Json, id: &str) -> Option<RecordedPicture> {
     if part.get("type").and_then(Json::as_str) != Some("image") {
@@ -127,12 +127,12 @@ pub(super) struct TrajectoryNames<'t> {
     chosen: HashMap<&'t str, Vec<(usize, usize)>>,
     /// The name of the task's picture without folders.
     image: Option<&'t str>,
-    /// Names that the trajectory gives to other things: their numbers stand for them.
+    /// Names that the trajectory gives to other things, each with the number that stands for it.
     given: HashMap<String, usize>,
 }
 
 impl<'t> TrajectoryNames<'t> {
-    /// `asked` are the names that the task asks for.
+    /// Collects the names of a trajectory; `asked` are the names that the task asks for.
     pub(super) fn new(
         trajectory: &'t Trajectory,
         (lineage, image): (&'t Lineage, Option<&'t str>),
@@ -158,10 +158,10 @@ impl<'t> TrajectoryNames<'t> {
     }
 }
 
-/// The words of a result.
+/// The words of a result, while they are collected.
 struct Text<'t> {
     words: String,
-    /// The call.
+    /// The index of the call.
     index: usize,
     names: &'t TrajectoryNames<'t>,
     files: Vec<usize>,
@@ -188,7 +188,7 @@ impl<'t> Text<'t> {
         self.words.len() < MOST_TEXT
     }
 
-    /// A part of an answer in the form of the Model Context Protocol.
+    /// Adds a part of an answer in the form of the Model Context Protocol.
     fn part(&mut self, part: &Json) {
         match part.get("text").or_else(|| part.get("resource")?.get("text")).and_then(Json::as_str) {
             Some(text) => self.text(text, 0),
@@ -225,7 +225,8 @@ impl<'t> Text<'t> {
         self.words.push(' ');
     }
 
-    /// Items count in any order: that of what was asked for shows in it. Numbers keep theirs: they are a point or a series.
+    /// Adds the items in sorted order: their own order may only show that of the request. Numbers keep their order:
+    /// they are a point or a series.
     fn items(&mut self, items: &[Json], depth: usize) {
         let is_number =
             |item: &Json| matches!(item, Json::Integer(_) | Json::Float(_) | Json::LongInteger(_));
@@ -249,7 +250,7 @@ impl<'t> Text<'t> {
         self.words.push(']');
     }
 
-    /// Whole numbers count as they are, others with seven digits.
+    /// Adds a number: a whole number as it is, others with seven digits.
     fn number(&mut self, number: f64) {
         let whole = number.round();
         let _ = if whole.abs() < WHOLE && (number - whole).abs() <= whole.abs() * f64::EPSILON * 8.0 {
@@ -276,7 +277,7 @@ impl<'t> Text<'t> {
         {
             return self.number(number);
         }
-        // Most results name nothing of the trajectory's own: then no word is looked at.
+        // Most results name nothing of the trajectory's own: then no word is looked up.
         let has_names =
             !self.names.chosen.is_empty() || !self.names.given.is_empty() || self.names_are_the_tools;
         let has_names = has_names || self.names.image.is_some_and(|image| text.contains(image));
@@ -293,7 +294,7 @@ impl<'t> Text<'t> {
         }
     }
 
-    /// A word, without the name that the trajectory chose.
+    /// Adds a word; a name that the trajectory chose is replaced.
     fn word(&mut self, word: &str) {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
         let name = file_name(bare);
@@ -317,11 +318,11 @@ fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-/// Members whose values say when something was done, or how long it took.
+/// Whether the value of a member says when something was done, or how long that took.
 fn differs_between_runs(key: &str) -> bool {
     const WORDS: [&str; 9] =
         ["duration", "elapsed", "took", "timestamp", "created", "updated", "modified", "uptime", "latency"];
-    // By whom something was made is no time.
+    // A key such as `created_by` says who made something, not when.
     let words = words_of_name(key);
     words.iter().any(|word| WORDS.contains(&word.as_str())) && words.last().is_none_or(|last| last != "by")
 }

@@ -1,4 +1,4 @@
-//! What files show of tools: which answer the same to the same, and which always answer alike.
+//! A survey of tools by their recorded results: which give equal answers to equal calls, and which always answer alike.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,54 +11,54 @@ use super::recorded::RecordedResult;
 use super::{ComparePictures, PairResults, RecordedPicture, ResultSide, Side};
 use crate::flow::replaced;
 
-/// The most tools that are kept apart; only a crafted file has more.
+/// The most tools that are surveyed; only a crafted file has more.
 const MOST_TOOLS: usize = 10_000;
 
-/// So many calls have to answer alike before a tool counts as one that always does.
+/// The number of calls that must have equal answers before a tool counts as one that always answers alike.
 const FEW: usize = 3;
 
-/// One answer in so many may be another one.
+/// The number of confirmed answers for which one may be contradicted.
 const MOST_CONTRADICTED: u64 = 20;
 
-/// What the results in two files show of their tools.
+/// What the results in two files show about their tools.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Survey {
     tools: BTreeMap<String, ToolSurvey>,
 }
 
-/// What results show of one tool.
+/// What results show about one tool.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolSurvey {
-    /// Calls with a result that is no error.
+    /// The number of calls with a result that is not an error.
     pub calls: u64,
-    /// Different contents of results, up to two: those of the references.
+    /// The different contents of the references' results, at most two.
     contents: Vec<[u8; 16]>,
-    /// Different things that calls of the references with a result ask for, up to [`FEW`].
+    /// The different requests of the references' calls with a result, at most [`FEW`].
     asked: Vec<[u8; 16]>,
-    /// Whether a prediction has another content.
+    /// Whether a prediction's result has another content.
     is_answered_otherwise: bool,
-    /// How often two calls of one task with the same arguments and inputs gave the same.
+    /// How often two calls of one task with the same arguments and inputs gave equal results.
     pub confirmed: u64,
-    /// How often two such calls gave something else.
+    /// How often two such calls gave different results.
     pub contradicted: u64,
 }
 
 impl ToolSurvey {
-    /// Whether the tool answers the same to the same, wherever that is shown but for one time in twenty: servers fail now and
-    /// then, and files change without a call.
+    /// Whether the tool gives equal answers to equal calls, with at most one exception for twenty confirmations:
+    /// servers fail now and then, and files change without a call.
     #[must_use]
     pub fn answers_same_to_same(&self) -> bool {
         self.confirmed > 0 && self.contradicted.saturating_mul(MOST_CONTRADICTED) <= self.confirmed
     }
 
-    /// Whether the tool answered otherwise to the same more often than by accident.
+    /// Whether the tool gave different answers to equal calls more often than by accident.
     #[must_use]
     pub fn varies(&self) -> bool {
         self.contradicted > 0 && !self.answers_same_to_same()
     }
 
-    /// Whether the tool answers alike to whatever it is asked, so that its answer tells nothing. Where the references ask enough to
-    /// show it, nothing that a prediction records makes it telling.
+    /// Whether the tool gives the same answer to every call, so that its answer tells nothing. If the references show
+    /// this with enough different calls, a prediction's records cannot change it.
     #[must_use]
     pub fn always_answers_alike(&self) -> bool {
         let shows_it = self.asked.len() >= FEW || self.calls >= FEW as u64 && !self.is_answered_otherwise;
@@ -67,7 +67,7 @@ impl ToolSurvey {
 }
 
 impl Survey {
-    /// Each tool with what is shown of it, by name.
+    /// Each tool with its survey, by name.
     pub fn tools(&self) -> impl Iterator<Item = (&str, &ToolSurvey)> {
         self.tools.iter().map(|(name, tool)| (name.as_str(), tool))
     }
@@ -80,7 +80,7 @@ impl Survey {
         self.tools.get(tool).is_some_and(ToolSurvey::always_answers_alike)
     }
 
-    /// Takes in what further predictions show.
+    /// Adds the survey of a further repetition.
     pub(crate) fn add_repetition(&mut self, other: Self) {
         for (name, more) in other.tools {
             let tool = self.tools.entry(name).or_default();
@@ -93,7 +93,7 @@ impl Survey {
         }
     }
 
-    /// Takes in the results of a task, where both sides have some.
+    /// Adds the results of a task, if both sides have some.
     pub(crate) fn add(
         &mut self,
         reference: &Trajectory,
@@ -131,7 +131,7 @@ impl Survey {
                     ResultSide::Prediction => tool.is_answered_otherwise |= !tool.contents.contains(&answer),
                 }
                 let Some(asked) = asked else { continue };
-                // Counted so that the order of calls makes no difference.
+                // The counts do not depend on the order of calls.
                 let known = answers.entry((call.tool.clone(), asked)).or_default();
                 if known.contains(&answer) {
                     tool.confirmed += 1;
@@ -157,7 +157,7 @@ fn content(
     digest: &dyn Fn(&RecordedPicture) -> Option<[u8; 16]>,
 ) -> Option<[u8; 16]> {
     let mut all = Sha256::new();
-    // What stands beside pictures names them, and says no more than they do.
+    // Text beside pictures names them, and says no more than they do.
     if result.pictures.is_empty() {
         all.update(result.digest);
     }
@@ -195,7 +195,7 @@ fn asked(
     for mention in side.lineage.mentions.get(call).into_iter().flatten() {
         let input = match mention.role {
             Role::ReadsTaskImage => "(the task's image)".to_owned(),
-            // Its ending says what is written.
+            // The ending of the name says what kind of file is written.
             Role::Writes(version) => {
                 let path = side.lineage.versions.get(version).map_or("", |made| made.path.as_str());
                 format!("(a new file .{})", path.rsplit_once('.').map_or("", |(_, ending)| ending))

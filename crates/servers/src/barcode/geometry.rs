@@ -49,7 +49,7 @@ impl Rect {
 }
 
 impl Corners {
-    /// Four places in any order.
+    /// Sorts four places, given in any order, around their center.
     pub(super) fn around(mut places: [Place; 4]) -> Self {
         let x = places.iter().map(|place| place.x).sum::<f32>() / 4.0;
         let y = places.iter().map(|place| place.y).sum::<f32>() / 4.0;
@@ -130,8 +130,8 @@ pub(super) struct Bars {
     pub(super) is_whole: bool,
 }
 
-/// The whole of a code of bars from one line across it, which ends somewhere within its first and last bars. `None`
-/// for a line without any.
+/// The whole of a code of bars from one line across it, which ends somewhere within its first and last bars. `None` for
+/// a line without bars.
 pub(super) fn bars(image: &GrayImage, start: Place, end: Place) -> Option<Bars> {
     let length = (end.x - start.x).hypot(end.y - start.y);
     if length < 1.0 || length.is_nan() {

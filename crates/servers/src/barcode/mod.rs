@@ -26,7 +26,7 @@ use super::{Workspace, WorkspaceError};
 /// The most images that one call may name.
 const MOST_IMAGES: usize = 20;
 
-/// The server.
+/// The `barcode` server.
 #[derive(Debug)]
 pub struct BarcodeServer {
     workspace: Arc<Workspace>,
@@ -38,7 +38,7 @@ impl BarcodeServer {
     /// A server that reads in a folder.
     ///
     /// # Errors
-    /// [`WorkspaceError::Unusable`].
+    /// [`WorkspaceError::Unusable`] if the folder cannot be used.
     pub fn new(workspace: &Path) -> Result<Self, WorkspaceError> {
         Ok(Self {
             workspace: Arc::new(Workspace::new(workspace)?),

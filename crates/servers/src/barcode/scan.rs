@@ -29,8 +29,8 @@ pub(super) struct Code {
 /// The most codes that are read from one image.
 const MOST_CODES: usize = 100;
 
-/// Pixels that the searches for bars may look at, one after the other: a minute's work at most. The search of an
-/// image that looks like bars everywhere is given up then.
+/// The most pixels that the searches for bars may look at, one after the other: a minute's work. The search of an image
+/// that looks like bars everywhere is given up then.
 const MOST_EFFORT: u64 = 1_000_000_000;
 
 /// Bars lower than this are noise, in pixels.
@@ -111,7 +111,7 @@ struct View {
 }
 
 impl View {
-    /// The image in this view, and the way back for places.
+    /// The image in this view, and a function that maps places in the view back to the image.
     fn apply(&self, image: &GrayImage) -> (GrayImage, impl Fn(Place) -> Place + use<>) {
         let (width, height) = image.dimensions();
         #[expect(
@@ -131,7 +131,7 @@ impl View {
         }
         let mut shift = (0, 0);
         if self.angle != 0.0 {
-            // Room for the corners.
+            // The corners of the turned image need room.
             let side = new_width.max(new_height) + new_width.min(new_height).div_ceil(2);
             let mut room = GrayImage::from_pixel(side, side, Luma([u8::MAX]));
             shift = ((side - new_width) / 2, (side - new_height) / 2);
@@ -190,7 +190,7 @@ impl Search {
         let Some(kind) = kind(*result.getBarcodeFormat()) else { return };
         let (text, rect) = (result.getText(), corners.rect(self.image.dimensions()));
         corners.erase(&mut self.image);
-        // A remainder of a code that was found at another angle.
+        // This may be a remainder of a code that was found at another angle.
         let known = |code: &&mut Code| code.kind == kind && code.text == text && code.rect.touches(rect);
         if let Some(code) = self.codes.iter_mut().find(known) {
             code.rect = code.rect.with(rect);

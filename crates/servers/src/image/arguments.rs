@@ -47,7 +47,7 @@ impl Default for Color {
 }
 
 impl Color {
-    /// Red, green, blue. Values beyond 0 to 255 become the nearest of these, as in OpenCV.
+    /// The color as red, green, blue. Values beyond 0 to 255 become the nearest of these, as in OpenCV.
     ///
     /// # Errors
     /// [`Failure::Argument`] without exactly three numbers.

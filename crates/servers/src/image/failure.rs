@@ -7,7 +7,7 @@ use crate::WorkspaceError;
 /// A call that failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
-    /// The path is not followed.
+    /// The workspace refuses the path.
     #[error(transparent)]
     Path(#[from] WorkspaceError),
     /// The image cannot be read.

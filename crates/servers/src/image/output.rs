@@ -54,7 +54,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// From the caller's path, or from the input's with `suffix`. Paths keep the caller's spelling.
+    /// Creates a target from the caller's path, or from the input's with `suffix`. Paths keep the caller's spelling.
     pub(super) fn new(input: &str, output: Option<&str>, suffix: &str) -> Result<Self, Failure> {
         if let Some(path) = output.filter(|path| !path.is_empty()) {
             let refused = || Failure::Format { path: visible(path, false).into_owned() };
@@ -99,7 +99,7 @@ impl Target {
     }
 }
 
-/// `a.png`, `a_2.png`, `a_3.png`.
+/// The path with a number, from the second one on: `a.png`, `a_2.png`, `a_3.png`.
 fn numbered(path: &str, number: u32) -> String {
     match path.rsplit_once('.') {
         Some((stem, extension)) if number > 1 => format!("{stem}_{number}.{extension}"),

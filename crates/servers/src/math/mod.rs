@@ -12,14 +12,14 @@ use serde_json::{Map, Value, json};
 use self::operations::{OPERATIONS, Operands};
 use super::tools::Tools;
 
-/// The server. It has no state.
+/// The `math` server. It has no state.
 #[derive(Debug)]
 pub struct MathServer {
     tools: Tools,
 }
 
 impl MathServer {
-    /// A server.
+    /// Creates the server.
     #[must_use]
     pub fn new() -> Self {
         let tools = OPERATIONS.iter().map(|operation| Tool {

@@ -1,4 +1,4 @@
-//! Pairs of calls whose score is uncertain are put to a language model: shared by all commands that do so.
+//! Asks a language model about pairs of calls whose score is uncertain; shared by all commands that do so.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -24,16 +24,16 @@ use crate::cli::common::printer::{Printer, Unit};
 /// The most questions at once; the model's own limit may be lower.
 const AT_ONCE: usize = 8;
 
-/// The most problems that are told one by one.
+/// The most problems that are reported one by one.
 const TOLD: usize = 3;
 
 /// The most pairs that are asked about unless more are allowed.
 const AT_MOST: usize = 2000;
 
-/// The number of digits of the fingerprint of what was asked and answered.
+/// The number of digits in the fingerprint of the questions and answers.
 const DIGITS: usize = 16;
 
-/// Options of asking.
+/// Options for asking a language model about uncertain pairs.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct AskSameArgs {
     /// Put pairs whose score is uncertain to a language model, such as openai:gpt-5 or replay:FILE, in both orders;
@@ -49,7 +49,7 @@ pub(in crate::cli) struct AskSameArgs {
     /// Variable that holds the model's key [default: the provider's own, such as `OPENAI_API_KEY`]
     #[arg(long, value_name = "VARIABLE", requires = "llm")]
     llm_key_from: Option<String>,
-    /// Keep what the model was asked and what it said in a cassette; --llm replay:FILE plays it
+    /// Keep the questions to the model and its replies in a cassette; --llm replay:FILE plays it
     #[arg(long, value_name = "FILE", requires = "llm")]
     record: Option<PathBuf>,
     #[command(flatten)]
@@ -66,26 +66,26 @@ fn parse_band(text: &str) -> Result<Band, String> {
     }
 }
 
-/// A model that is to be asked.
+/// A language model to ask about uncertain pairs, and how to ask it.
 pub(in crate::cli) struct AskingSame {
     model: Model,
     recorder: Option<Arc<Recorder>>,
     settings: Settings,
     band: Band,
-    /// The most pairs.
+    /// The most pairs that are asked about.
     at_most: usize,
     /// The cassette that is recorded into.
     record: Option<PathBuf>,
     is_replay: bool,
 }
 
-/// What asking came to.
+/// The result of asking a language model about pairs.
 pub(in crate::cli) struct AskedSame {
-    /// For the report.
+    /// The counts of the answers, for the report.
     pub(in crate::cli) report: AskedReport,
-    /// Why requests got no reply, or one that cannot be read.
+    /// The reasons why requests got no reply, or one that cannot be read.
     problems: Vec<String>,
-    /// How many requests were answered.
+    /// The number of requests that were answered.
     answered: usize,
     is_replay: bool,
 }
@@ -137,12 +137,12 @@ impl AskSameArgs {
 }
 
 impl AskingSame {
-    /// The scores that are uncertain.
+    /// The range of scores that are uncertain.
     pub(in crate::cli) fn band(&self) -> Band {
         self.band
     }
 
-    /// Asks about pairs, and tells what came of it. The replies are in the order of the pairs.
+    /// Asks about pairs, and prints the counts of the answers. The replies are in the order of the pairs.
     pub(in crate::cli) fn ask(
         &self,
         calls: &[CallsToCompare<'_>],
@@ -194,7 +194,7 @@ impl AskingSame {
         Ok((replies, AskedSame { report, problems, answered, is_replay: self.is_replay }))
     }
 
-    /// Asks about pairs of a score. Where both replies agree they are an answer.
+    /// Asks about uncertain pairs of a score. Two replies that agree become an answer.
     pub(in crate::cli) fn answers(
         &self,
         doubtful: &DoubtfulPairs,
@@ -224,7 +224,7 @@ impl AskingSame {
                 bar.set("asking", done as u64, total as u64);
             }
         };
-        // Requests that fail at once fail for the same reason, which is told once.
+        // Requests that fail at once fail for the same reason, which is reported once.
         let reasons = Mutex::new(HashSet::new());
         let on_retry = |retry: Retry| {
             if !reasons.lock().is_ok_and(|mut reasons| reasons.insert(retry.reason.clone())) {
@@ -252,7 +252,7 @@ impl AskingSame {
                 ended = asker.ask(calls) => Some(ended),
             }
         });
-        // Requests that still wait for a provider are not waited for.
+        // The command does not wait for requests that a provider has not answered yet.
         runtime.shutdown_timeout(Duration::from_secs(1));
         let is_interrupted = signals.release();
         let ended = ended.ok_or_else(interrupted)?;
@@ -260,7 +260,7 @@ impl AskingSame {
     }
 }
 
-/// A pair as a model is asked about it; `none` are the arguments of a call without any.
+/// The question about a pair; `none` stands for the arguments of a call without any.
 fn calls_to_compare<'p>(
     pair: &'p DoubtfulPair,
     catalog: Option<&'p Catalog>,
@@ -272,7 +272,7 @@ fn calls_to_compare<'p>(
     CallsToCompare { tool, arguments, question, argument: pair.argument.as_deref(), schema }
 }
 
-/// Counts what became of pairs.
+/// Counts the answers about pairs, for the report.
 fn report(
     calls: &[CallsToCompare<'_>],
     replies: &[PairReplies],
@@ -310,7 +310,7 @@ fn report(
 }
 
 impl AskedSame {
-    /// Tells what went wrong, when the report is written. Fails if requests got no reply.
+    /// Reports the problems, after the report is written. Fails if requests got no reply.
     pub(in crate::cli) fn end(&self, printer: Printer) -> Result<(), Failure> {
         for problem in self.problems.iter().take(TOLD) {
             printer.warn(problem);
@@ -331,7 +331,7 @@ impl AskedSame {
                 "the same command asks again"
             },
         );
-        // Said here, because the command may fail for another reason too.
+        // The message is printed here, because the command may fail for another reason too.
         Printer::error(&message);
         Err(Failure::silent(if self.answered == 0 { code::UNAVAILABLE } else { code::FAILED }))
     }

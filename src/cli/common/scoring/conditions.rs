@@ -1,4 +1,4 @@
-//! How calls are compared and measured: the options of everything that scores, and what they open.
+//! The options of all commands that score, and the conditions that they open: how calls are compared and measured.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::cli::common::printer::Printer;
 use crate::cli::common::scoring::fidelity_model::ModelArg;
 use crate::cli::common::scoring::match_args::MatchArgs;
 
-/// Options of everything that scores.
+/// Options of all commands that score.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ConditionsArgs {
     /// How metrics are computed: by the paper's equations, or as its published program does
@@ -53,7 +53,7 @@ pub(in crate::cli) struct ConditionsArgs {
     model: ModelArg,
 }
 
-/// How calls are compared and measured.
+/// The conditions of a score: how calls are compared and measured.
 #[derive(Debug)]
 pub(in crate::cli) struct Conditions {
     pub(in crate::cli) profile: Profile,
@@ -97,7 +97,7 @@ impl ConditionsArgs {
         })
     }
 
-    /// How trajectories pass, for trajectories that are not known yet.
+    /// The options of `--match`, for trajectories that are not known yet.
     pub(in crate::cli) fn verdicts(&self, printer: Printer) -> Option<MatchOptions> {
         self.matching.options(&|_| true, printer)
     }
@@ -122,7 +122,7 @@ impl ConditionsArgs {
 }
 
 impl Conditions {
-    /// What opens pictures of results, where results are evidence.
+    /// The opener of pictures of results, if results are evidence.
     pub(in crate::cli) fn result_pictures(&self) -> Option<&ResultPictures> {
         (self.results == Results::Auto).then_some(&self.pictures)
     }

@@ -10,7 +10,7 @@ use m3_support::text::shortened;
 
 use crate::cli::common::failure::{Failure, code};
 
-/// Which model of fidelity.
+/// The option that names the fidelity model.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ModelArg {
     /// Compare arguments by the model in this folder, as `m3 fidelity --train` makes it [default: the built-in one]

@@ -1,10 +1,10 @@
-//! What tasks are grouped by.
+//! `--by`: the property that tasks are grouped by.
 
 use clap::ValueEnum;
 use m3_suites::Shape;
 use m3_trajectory::TrajectoryFile;
 
-/// What tasks are grouped by.
+/// The property that tasks are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum ByArg {
     /// The type that the references name
@@ -14,7 +14,7 @@ pub(in crate::cli) enum ByArg {
 }
 
 impl ByArg {
-    /// Makes classes the types of references.
+    /// For classes, replaces the type of each reference by the class of its shape.
     pub(in crate::cli) fn apply_to(self, references: &mut TrajectoryFile) {
         if self == Self::Class {
             references.set_types(|reference| Some(Shape::from_reference(reference).name().to_owned()));

@@ -1,4 +1,4 @@
-//! `--roles`: which tools do not count, and what the file says of tools that nobody calls.
+//! `--roles`: tools whose calls do not count, and a warning of patterns that fit no called tool.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -18,16 +18,16 @@ const PATTERN: usize = 60;
 /// Tools whose calls do not count.
 #[derive(Debug, Default)]
 pub(in crate::cli) struct IgnoredTools {
-    /// Their names as they are scored.
+    /// The names of these tools as they are scored.
     pub(in crate::cli) tools: HashSet<String>,
-    /// Their names as they are scored, and those that the files have for them.
+    /// The names of these tools as they are scored, and as the files write them.
     pub(in crate::cli) names: BTreeSet<String>,
-    /// How many calls of them there are.
+    /// The number of calls of these tools.
     pub(in crate::cli) calls: u64,
 }
 
 impl IgnoredTools {
-    /// Those of predictions, whose names are read as `names` says, and of references. Warns of patterns that fit no tool.
+    /// Finds the ignored tools of predictions (names mapped by `names`) and references; warns of unused patterns.
     pub(in crate::cli) fn new(
         roles: &RoleRules,
         [predicted, references]: [&Vocabulary; 2],

@@ -1,4 +1,4 @@
-//! Whether trajectories pass beside their references, as `agentevals` defines it.
+//! `--match`: whether trajectories pass when compared with their references, as `agentevals` defines it.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use m3_support::text::shortened;
 
 use crate::cli::common::printer::Printer;
 
-/// Options of matching.
+/// The options of `--match`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct MatchArgs {
-    /// Say of each trajectory whether it passes beside its reference, as agentevals does; changes no other number
-    /// (docs/metrics.md)
+    /// Say for each trajectory whether it passes when compared with its reference, as agentevals does; changes no other
+    /// number (docs/metrics.md)
     #[arg(id = "match", long = "match", value_name = "MODE", value_enum)]
     mode: Option<MatchMode>,
     /// Which arguments calls must share to be the same [default: exact]
@@ -52,7 +52,7 @@ fn parse_tool(text: &str) -> Result<(String, ArgumentRule), String> {
     Ok((tool.to_owned(), ArgumentRule::Keys(keys)))
 }
 
-/// How much a word looks like a mode, in [0, 1], from where on it is one with a slip of the hand: `exat` has 0.95.
+/// The least likeness of a word and a mode, in [0, 1], with which the word counts as mistyped: `exat` has 0.95.
 const LIKE_A_MODE: f64 = 0.93;
 
 /// The mode that this word looks like.
@@ -62,8 +62,8 @@ fn mistyped(word: &str) -> Option<&'static str> {
 }
 
 impl MatchArgs {
-    /// How trajectories are matched, if they are; warns of a tool that is not called. If a tool is named twice, the last
-    /// counts.
+    /// The options of matching, if `--match` is used; warns of a tool that is not called. If a tool is named twice, the
+    /// last counts.
     pub(in crate::cli) fn options(
         &self,
         is_called: &dyn Fn(&str) -> bool,

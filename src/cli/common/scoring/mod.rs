@@ -40,7 +40,7 @@ use crate::cli::common::scoring::seen::{FileFacts, check_order};
 use crate::cli::common::scoring::suites::ScoredFiles;
 use crate::cli::common::scoring::tool_names::{KnownNames, ToolNamesArg};
 
-/// Which files to score, and how.
+/// The files to score, and the options of scoring.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ScoringArgs {
     /// Predicted trajectories: JSON, JSON Lines, either with gzip; the folder of a run; a trace of another program
@@ -82,7 +82,7 @@ pub(in crate::cli) struct Scoring {
     pub(in crate::cli) references: TrajectoryFile,
     pub(in crate::cli) profile: Profile,
     conditions: Conditions,
-    /// What a language model was asked, if one was.
+    /// The counts of a language model's answers, if one was asked.
     asked: Option<AskedReport>,
     tool_names: ToolNamesReport,
     /// Tools whose calls do not count, in all files.
@@ -158,7 +158,7 @@ impl ScoringArgs {
         })
     }
 
-    /// With predictions and references exchanged: the second file is scored against the first.
+    /// Exchanges predictions and references: the second file is scored against the first.
     pub(in crate::cli) fn exchanged(self) -> Self {
         let references = self.predictions.as_path().to_owned();
         Self {
@@ -174,7 +174,7 @@ impl ScoringArgs {
         &self.predictions
     }
 
-    /// Whether and how a language model is asked.
+    /// The options for asking a language model.
     pub(in crate::cli) fn ask(&self) -> &AskSameArgs {
         &self.ask
     }
@@ -215,13 +215,13 @@ pub(in crate::cli) fn check_aligned(summary: &Summary) -> Result<(), Failure> {
     if too_large.is_empty() { Ok(()) } else { Err(Failure::silent(code::FAILED)) }
 }
 
-/// Receives a score with its similarities, and what opens pictures of results.
+/// Receives a score with its similarities, and the opener of pictures of results.
 pub(in crate::cli) type ChosenSink<'a> =
     dyn FnMut(ScoredTrajectory<'_>, Option<&ResultPictures>) -> Result<(), Failure> + 'a;
 
 impl Scoring {
-    /// Puts the matched pairs of all repetitions whose fidelity is uncertain to a language model. What is scored from now on
-    /// has its answers.
+    /// Asks a language model about the matched pairs of all repetitions whose fidelity is uncertain. Later scores use
+    /// its answers.
     pub(in crate::cli) fn ask(&mut self, asking: &AskingSame) -> Result<AskedSame, Failure> {
         let Self { predictions, further, references, conditions, embedder, printer, .. } = self;
         let mut doubtful = DoubtfulPairs::new(asking.band().scores());
@@ -249,7 +249,7 @@ impl Scoring {
         ScoredFiles { references: &self.references, predictions: further.unwrap_or(&self.predictions) }
     }
 
-    /// Where all trajectories stand.
+    /// The places of all trajectories.
     pub(in crate::cli) fn places(&self, points_at: PointsAt) -> ScoredPlaces {
         let predictions = std::iter::once(&self.predictions).chain(&self.further);
         ScoredPlaces::of(points_at, &self.references, predictions)
@@ -330,7 +330,7 @@ impl Scoring {
     }
 
     /// Scores these references again, in this order, with their similarities. [`Scoring::run`] has printed all
-    /// warnings. There is no progress bar, so `sink` may write to the terminal.
+    /// warnings. Without a bar (`has_bar`), `sink` may write to the terminal.
     pub(in crate::cli) fn run_chosen(
         &mut self,
         chosen: &[usize],

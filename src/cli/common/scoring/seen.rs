@@ -12,11 +12,11 @@ use crate::cli::common::printer::Printer;
 pub(in crate::cli) struct FileFacts {
     pub(in crate::cli) tools: Vocabulary,
     trajectories: usize,
-    /// How many are predictions of `m3 run`.
+    /// The number of predictions of `m3 run`.
     predictions: usize,
-    /// How many are references of `m3 judge` or `m3 review`.
+    /// The number of references of `m3 judge` or `m3 review`.
     references: usize,
-    /// How many are predictions of a model that was shown no images.
+    /// The number of predictions of a model that was shown no images.
     blind: usize,
 }
 
@@ -36,7 +36,7 @@ impl FileFacts {
     }
 }
 
-/// Fails if files are given in the wrong order, as both records show, and warns if only one of them shows it.
+/// Fails if both files record that their order is wrong, and warns if only one of them does.
 pub(in crate::cli) fn check_order(
     files: [&TrajectoryFile; 2],
     [predictions, references]: [&FileFacts; 2],

@@ -1,4 +1,4 @@
-//! `--suite`: what other benchmarks say of the same trajectories.
+//! `--suite`: scores of the same trajectories by the rules of other benchmarks.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub(in crate::cli) struct ScoredFiles<'f> {
     pub(in crate::cli) predictions: &'f TrajectoryFile,
 }
 
-/// Which suites are computed.
+/// The option that chooses suites.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SuiteArgs {
     /// Also score as another benchmark does: a name of docs/suites.md, with `:published` as its program does and not its
@@ -32,7 +32,7 @@ pub(in crate::cli) struct SuiteArgs {
     suites: Vec<SuiteChoice>,
 }
 
-/// A suite that was named.
+/// A suite that the command line names.
 #[derive(Debug, Clone)]
 enum SuiteChoice {
     /// M3-Bench, which is always there.
@@ -54,7 +54,7 @@ impl FromStr for SuiteChoice {
     }
 }
 
-/// The suites of a score, at work.
+/// The scorers of the chosen suites.
 pub(in crate::cli) struct Suites<'c> {
     running: Vec<(ChosenSuite, Box<dyn Scorer + 'c>)>,
     /// The predictions with their grades, for each repetition.
@@ -64,7 +64,7 @@ pub(in crate::cli) struct Suites<'c> {
 }
 
 impl SuiteArgs {
-    /// Begins to score. `graded` are files of predictions with grades, one for each repetition, or none.
+    /// Opens the scorers of the chosen suites. `graded` has graded predictions for each repetition, or is empty.
     pub(in crate::cli) fn open<'c>(
         &self,
         catalog: Option<&'c Catalog>,
@@ -84,7 +84,7 @@ impl SuiteArgs {
         Ok(Suites { running, graded: graded.collect::<Result<_, _>>()?, seen: HashSet::new() })
     }
 
-    /// The names of a suite's values, which may go on behind an underscore; `None` for one that is not computed.
+    /// The names of a suite's metrics, which values may extend after an underscore; `None` if it is not computed.
     pub(in crate::cli) fn metrics(&self, name: &str) -> Option<Vec<&'static str>> {
         self.suites.iter().find_map(|choice| match choice {
             SuiteChoice::Own if name == OWN_SUITE => Some(Metric::of_scores().map(Metric::name).collect()),
@@ -95,7 +95,7 @@ impl SuiteArgs {
         })
     }
 
-    /// Whether `m3` was named.
+    /// Whether the suite `m3` was named.
     pub(in crate::cli) fn names_own(&self) -> bool {
         self.suites.iter().any(|choice| matches!(choice, SuiteChoice::Own))
     }
@@ -135,7 +135,7 @@ impl Suites<'_> {
         Ok(Named(self.running.iter_mut().map(values).collect()))
     }
 
-    /// Scores the tasks that this repetition did not, since they have no prediction.
+    /// Scores the tasks that were not scored in this repetition, because they have no prediction.
     pub(in crate::cli) fn end_repetition(
         &mut self,
         files: ScoredFiles<'_>,
@@ -156,7 +156,7 @@ impl Suites<'_> {
         Ok(())
     }
 
-    /// What the suites say of all; M3-Bench among them, if there is a summary of it.
+    /// The reports of all suites; with M3-Bench among them, if there is a summary of it.
     pub(in crate::cli) fn finish(self, own: Option<&ScoreSummary>) -> Named<SuiteReport> {
         let own = own.map(|own| (OWN_SUITE.to_owned(), own_report(own)));
         let others =

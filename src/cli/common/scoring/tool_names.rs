@@ -33,7 +33,7 @@ impl From<OsString> for ToolNamesArg {
 #[derive(Debug, Clone, Copy)]
 pub(in crate::cli) struct KnownNames<'a> {
     pub(in crate::cli) references: &'a Vocabulary,
-    /// The names of `--tools`.
+    /// The names of the catalog of `--tools`.
     pub(in crate::cli) catalog: &'a Vocabulary,
 }
 
@@ -52,7 +52,7 @@ impl ToolNamesArg {
         }
     }
 
-    /// Renames the tools of `predictions`, which call those of `predicted`, and reports it.
+    /// Renames the tools of `predictions` and reports it; `predicted` has the tools that they call.
     pub(in crate::cli) fn apply<'a>(
         &self,
         predictions: impl Iterator<Item = &'a mut TrajectoryFile>,

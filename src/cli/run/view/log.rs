@@ -14,7 +14,7 @@ use super::words::{name, reason, what};
 
 /// The state that lines need besides their event.
 pub(super) struct Log {
-    /// How many tasks have a prediction or have failed, and how many there are.
+    /// The number of tasks that have a prediction or have failed, and the number of all tasks.
     done: usize,
     all: usize,
     began: Instant,
@@ -24,7 +24,7 @@ pub(super) struct Log {
 /// A running task.
 struct Running {
     since: Instant,
-    /// What the model was last asked for.
+    /// The purpose of the last request to the model.
     purpose: String,
     /// The last event.
     last: TaskEvent,
@@ -78,9 +78,9 @@ impl Log {
         format!("{}: {running}{longest}", self.standing(now))
     }
 
-    /// Remembers the current action of a task; returns in brackets what the model was asked for.
+    /// Remembers the current action of a task; returns the purpose of the last request, in brackets.
     fn note(&mut self, run: Run, told: &TaskEvent, now: Instant) -> String {
-        // The event about a workspace that stays comes after the end of its task.
+        // Only `Started` adds a task: the event about a workspace that stays comes after the end of its task.
         if matches!(told.event, Event::Started) {
             let running = Running { since: now, purpose: String::new(), last: told.clone() };
             self.running.insert(run, running);
@@ -99,7 +99,7 @@ impl Log {
         format!("{} of {}, {elapsed}", self.done, counted(self.all, "task"))
     }
 
-    /// The time and usage of a task that has ended.
+    /// Removes a task that has ended; returns its time, in words.
     fn taken(&mut self, run: &Run, now: Instant) -> String {
         let running = self.running.remove(run);
         running.map_or_else(String::new, |running| {

@@ -24,7 +24,7 @@ use crate::cli::common::printer::Printer;
 /// The most tasks with their own line.
 const SHOWN: usize = 8;
 
-/// The live view is drawn this often.
+/// The time from one drawing of the live view to the next.
 const EVERY: Duration = Duration::from_millis(120);
 
 /// The most lines that wait for a slow reader.
@@ -33,16 +33,16 @@ const WAITING: usize = 10_000;
 /// The longest time without a line: CI ends programs that seem to hang.
 const SILENCE: Duration = Duration::from_mins(1);
 
-/// Shows events until it is finished.
+/// The display of a run's events, until it is finished.
 pub(super) struct View {
     events: Events,
-    /// Dropped to end the thread.
+    /// The sender that is dropped to end the thread.
     end: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl View {
-    /// A view of a run with these tasks; the live view has a line for each of some workers.
+    /// A view of a run with this progress; the live view has a line for each worker, up to [`SHOWN`].
     pub(super) fn new(
         standing: RunProgress,
         workers: u16,
@@ -90,7 +90,7 @@ impl View {
             Lines { told, ended, left_out: Arc::clone(&left_out), log: Arc::clone(&log), stopping, silence };
         let thread = std::thread::spawn(move || printing.print(out));
         let events: Events = Arc::new(move |told| {
-            // Locked until the line is passed on, so that lines with counts stay in order.
+            // The log is locked until the line is passed on, so that lines with counts stay in order.
             let mut log = locked(&log);
             if log.line(&told, Instant::now()).is_some_and(|line| send.try_send(line).is_err()) {
                 left_out.fetch_add(1, Ordering::Relaxed);
@@ -104,7 +104,7 @@ impl View {
         Arc::clone(&self.events)
     }
 
-    /// Shows the remaining lines.
+    /// Shows the remaining lines and ends the display.
     pub(super) fn finish(mut self) {
         drop(self.end.take());
         if let Some(thread) = self.thread.take() {
@@ -138,10 +138,10 @@ impl Stopping {
     }
 }
 
-/// Prints lines.
+/// The thread's part of the lines: prints them, signs of life, and the number of lines left out.
 struct Lines {
     told: Receiver<String>,
-    /// Nothing is ever sent here: the other side is only dropped.
+    /// The signal to end: nothing is ever sent here, the sender is only dropped.
     ended: Receiver<()>,
     left_out: Arc<AtomicU64>,
     log: Arc<Mutex<Log>>,
@@ -203,7 +203,7 @@ mod tests {
 
     use super::*;
 
-    /// Passes on what is written, and blocks while the lock is held.
+    /// Passes on the bytes that are written, and blocks while the lock is held.
     struct Out {
         written: Sender<Vec<u8>>,
         gate: Arc<Mutex<()>>,
@@ -211,7 +211,7 @@ mod tests {
 
     impl Write for Out {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            // Sent before the wait, so that the holder of the lock knows about it.
+            // The bytes are sent before the wait, so that the holder of the lock knows about them.
             self.written.send(bytes.to_vec()).map_err(io::Error::other)?;
             drop(locked(&self.gate));
             Ok(bytes.len())
@@ -222,7 +222,7 @@ mod tests {
         }
     }
 
-    /// A view of 100 tasks as lines, of which this many wait, and what it writes.
+    /// A view of 100 tasks as lines, of which up to `waiting` wait; its output; and the lock that blocks it.
     fn lines(waiting: usize, silence: Duration) -> (View, Receiver<Vec<u8>>, Arc<Mutex<()>>) {
         let standing = RunProgress { to_do: 100, ..RunProgress::default() };
         let (written, read) = channel();

@@ -50,12 +50,12 @@ pub(super) fn what(event: &Event, attempt: u32) -> String {
     }
 }
 
-/// The name of a tool, also for a call that names none.
+/// The name of a tool, or a replacement for a call without a name.
 fn named(tool: &str) -> &str {
     if tool.is_empty() { NO_NAME } else { tool }
 }
 
-/// Input and output tokens, as far as they were reported.
+/// Input and output tokens; `?` for a number that was not reported.
 fn tokens(usage: Usage) -> String {
     let count = |tokens: Option<u64>| tokens.map_or_else(|| "?".to_owned(), |tokens| tokens.to_string());
     match (usage.input_tokens, usage.output_tokens) {
@@ -64,7 +64,7 @@ fn tokens(usage: Usage) -> String {
     }
 }
 
-/// Why a task failed.
+/// The reason why a task failed, shortened and on one line.
 pub(super) fn reason(error: &str) -> String {
     shortened(&on_one_line(error), ERROR)
 }

@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 
 use crate::cli::library::pairs::{self, PairError, PairScorer, ScoredPair};
 
-/// What a trainer sends.
+/// A request of a trainer: the pairs to score.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Batch {
     pub(super) pairs: Vec<Pair>,
-    /// Whether the answers say which calls are matched.
+    /// Whether each result is a whole report, with the calls that are matched.
     #[serde(default)]
     detail: bool,
 }
@@ -64,7 +64,7 @@ impl From<Problem> for Place {
 }
 
 impl Batch {
-    /// Scores the pairs. One that cannot be read stops no other.
+    /// Scores the pairs. A pair that cannot be read does not stop the others.
     pub(super) fn score(self, scorer: &PairScorer) -> Result<Answer, PairError> {
         let outcomes = scorer.score_read(self.pairs.iter().map(|pair| pair.read(scorer)))?;
         let refused = outcomes.iter().filter(|outcome| outcome.is_err()).count();

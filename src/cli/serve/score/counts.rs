@@ -1,4 +1,4 @@
-//! What the service counts, for Prometheus.
+//! Counters of the reward service, for Prometheus.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use std::time::Duration;
 /// The statuses that requests are counted by.
 const STATUSES: [u16; 8] = [200, 400, 403, 408, 413, 429, 500, 503];
 
-/// Counts since the start.
+/// The counters since the start of the service.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     requests: [AtomicU64; STATUSES.len()],
@@ -23,7 +23,7 @@ impl Counts {
         }
     }
 
-    /// Pairs that were scored, pairs that could not be read, and the time from the first byte of the request.
+    /// Counts pairs that were scored and pairs that could not be read, and adds the time of their request.
     pub(super) fn pairs(&self, scored: usize, refused: usize, took: Duration) {
         self.scored.fetch_add(scored as u64, Ordering::Relaxed);
         self.refused.fetch_add(refused as u64, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Where requests are let in, wait for a place, and are scored: within limits, and never lost.
+//! Admits requests, queues them and scores them: within limits, and without losing any.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,23 +10,23 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::counts::Counts;
 use crate::cli::library::pairs::PairScorer;
 
-/// How much is taken on.
+/// The limits of the service.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::cli::serve) struct Limits {
-    /// Requests that are scored at the same time.
+    /// The most requests that are scored at the same time.
     pub(super) workers: usize,
-    /// Pairs that wait or are scored.
+    /// The most pairs that wait or are scored.
     pub(super) queue: u32,
-    /// Pairs in one request.
+    /// The most pairs in one request.
     pub(super) pairs: usize,
-    /// Bytes of one request.
+    /// The largest request, in bytes.
     pub(super) body: usize,
 }
 
-/// Bytes of all requests that are being read or held, in KiB.
+/// The most memory for requests that are being read or held, in KiB.
 const HELD_KIB: usize = 512 << 10;
 
-/// Scores within limits.
+/// The scorer of the service, with its limits, queues and counters.
 #[derive(Debug)]
 pub(in crate::cli::serve) struct Desk {
     pub(super) scorer: PairScorer,
@@ -38,14 +38,14 @@ pub(in crate::cli::serve) struct Desk {
     is_ending: AtomicBool,
 }
 
-/// How long clients are told that their connection ends, before it does: one that is about to send its next request on it
-/// would lose that.
+/// The time during which answers announce the end of their connection, before it is closed: a client that is about to
+/// send its next request would lose it.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// How long requests that were taken get to be answered after that.
+/// The longest time after that for the answers to requests that were accepted.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The work was not done: it crashed, which is a bug.
+/// The error of work that was not done because it crashed, which is a bug.
 #[derive(Debug)]
 pub(super) struct Crashed;
 
@@ -74,24 +74,24 @@ impl Desk {
         self.is_ending.load(Ordering::Relaxed)
     }
 
-    /// Lets a request of so many bytes in; `None` while too much is held.
+    /// Reserves memory for a request of this many bytes; `None` while too much is held.
     pub(super) fn hold(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         let kib = u32::try_from(bytes.div_ceil(1024).max(1)).unwrap_or(u32::MAX);
         Arc::clone(&self.held).try_acquire_many_owned(kib).ok()
     }
 
-    /// Gives so many pairs a place in the queue; `None` if it is full.
+    /// Reserves places in the queue for pairs; `None` if it is full.
     pub(super) fn enqueue(&self, pairs: usize) -> Option<OwnedSemaphorePermit> {
         let pairs = u32::try_from(pairs.max(1)).unwrap_or(u32::MAX);
         Arc::clone(&self.queue).try_acquire_many_owned(pairs).ok()
     }
 
-    /// How many pairs wait or are scored.
+    /// The number of pairs that wait or are scored.
     pub(super) fn waiting(&self) -> usize {
         self.limits.queue as usize - self.queue.available_permits()
     }
 
-    /// Does the work on another thread once a worker is free. It is done even if nobody waits for it any more.
+    /// Does the work on another thread once a worker is free. Work that has begun is done even if the caller is gone.
     pub(super) async fn work<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&PairScorer) -> T + Send + 'static,

@@ -53,7 +53,7 @@ Examples:
   curl --json '{\"pairs\": [{\"prediction\": {\"steps\": []}, \"reference\": {\"id\": \"a\", \"steps\": []}}]}' \\
       http://127.0.0.1:8080/score";
 
-/// The desk that scores, with everything opened.
+/// Opens the scorer, and makes the desk with its limits.
 pub(super) fn open(args: ScoreServerArgs, common: &Common, printer: Printer) -> Result<Arc<Desk>, Failure> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let limits = Limits {

@@ -1,7 +1,7 @@
 //! The reward service over HTTP: `/score`, `/healthz`, `/metrics`, and the MCP server beside them.
 //!
-//! Every request is answered: scored (200), or told why not: 400 not a batch, 408 too slow, 413 too
-//! large, 429 too much at once. When it is told to end, it takes no more, and answers what it has.
+//! Every request gets an answer: 200 with scores, or an error with the reason, such as 400 not a batch, 408 too slow,
+//! 413 too large, 429 too much at once. When the service ends, it answers the requests that it has accepted.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,10 +20,10 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::body::Batch;
 use super::desk::Desk;
 
-/// How long the body of a request may take to come.
+/// The longest time for the body of a request to arrive.
 const BODY_WAIT: Duration = Duration::from_secs(30);
 
-/// What a client that is sent away should wait, in seconds.
+/// The time after which a refused client may try again, in seconds.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
 
 /// Starts the service.
@@ -42,7 +42,7 @@ pub(in crate::cli::serve) async fn serve(
     http_beside(router, vec![super::toolbox(desk)], options).await
 }
 
-/// A request that is not scored: its status and why.
+/// The answer to a request that is not scored: its status and the reason.
 type Refusal = (StatusCode, String);
 
 async fn score(State(desk): State<Arc<Desk>>, request: Request) -> Response {
@@ -99,7 +99,7 @@ async fn answer(desk: &Arc<Desk>, request: Request) -> Result<String, Refusal> {
     Ok(text)
 }
 
-/// Reads a body within its limits. What is returned beside it keeps its memory accounted for.
+/// Reads a body within its limits. The permit that it returns holds the body's share of the memory.
 async fn read(
     desk: &Desk,
     headers: &HeaderMap,
@@ -108,7 +108,7 @@ async fn read(
     let mut body = body.into_data_stream();
     let reading = async {
         let gathered = gather(desk, headers, &mut body).await;
-        // A client that waits to be invited has sent nothing yet.
+        // A client that waits for `100 Continue` has sent nothing yet.
         if gathered.is_err() && !headers.contains_key(header::EXPECT) {
             discard(&mut body, desk.limits.body).await;
         }
@@ -146,7 +146,7 @@ async fn gather(
     Ok((bytes, held))
 }
 
-/// Reads the rest of a body that is refused, up to some bodies' length: clients that are still writing would not see the
+/// Reads the rest of a refused body, up to four times the limit: a client that is still writing would not see the
 /// answer.
 async fn discard(body: &mut BodyDataStream, most: usize) {
     let mut left = most.saturating_mul(4);

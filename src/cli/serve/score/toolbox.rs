@@ -15,7 +15,7 @@ const INTERNAL_ERROR: i32 = -32_603;
 const SCORE: &str = "score_trajectory";
 const EXPLAIN: &str = "explain_alignment";
 
-/// The server.
+/// The MCP server with the tools `score_trajectory` and `explain_alignment`.
 #[derive(Debug)]
 pub(super) struct ScoreServer {
     desk: Arc<Desk>,

@@ -1,4 +1,4 @@
-//! Values that only one of two calls has: whether that is the same as the other's silence.
+//! Scores values that only one of two calls has: some values mean the same as no value.
 
 use super::super::constants::{
     DEFAULT_OR_ABSENT, EMPTY_OR_ABSENT, EQUIVALENT, NOTHING, NULL_OR_ABSENT, OPTIONAL_OR_ABSENT,
@@ -14,12 +14,12 @@ use m3_trajectory::json::{Json, Keys, is_same};
 /// The rules' reason for an optional argument that one call lacks.
 pub(in crate::fidelity) const ONLY_ONE: &str = "only one call says it";
 
-/// The reason where the argument that one call lacks gives the other another answer.
+/// The reason for an argument that one call lacks and that changes the answer of the other.
 pub(in crate::fidelity) const ORDERS_OR_NARROWS: &str =
     "only one call orders, counts or narrows what it asks for";
 
 impl Alignment<'_> {
-    /// A value that only one side has.
+    /// Scores a value that only one side has.
     pub(super) fn absent(
         &mut self,
         at: &ValueLocation<'_>,
@@ -69,12 +69,12 @@ impl Alignment<'_> {
     }
 }
 
-/// Whether most tools take a value for one that is not said.
+/// Whether most tools use a value as the default of an argument with this name.
 fn is_usual(name: &Name, value: &Json) -> bool {
     let text = value.as_str().map_or_else(|| value.to_text(Keys::Sorted), |text| text.trim().to_lowercase());
     match text.as_str() {
         "default" | "auto" | "automatic" | "unspecified" | "n/a" => true,
-        // To delete all is another thing than to filter nothing.
+        // For a filter, `all` means no filter; elsewhere it matters, as in deleting all.
         "all" | "any" | "none" => name.is_of("filters"),
         // One room, one guest; but nobody brings a child unless the call says so.
         "1" if name.is_count() => !name.is_of("children"),
@@ -92,7 +92,7 @@ pub(super) fn is_empty(value: &Json) -> bool {
     }
 }
 
-/// Whether a text is the nothing of some language, as it is when it is printed.
+/// Whether a text is the null value of a programming language, as it is printed.
 pub(super) fn is_nothing(value: &Json) -> bool {
     value.as_str().is_some_and(|text| matches!(text.trim(), "null" | "NULL" | "None" | "nil" | "undefined"))
 }

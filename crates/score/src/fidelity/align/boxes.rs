@@ -1,5 +1,5 @@
-//! Regions of pictures: people and detectors draw the same box a few percent apart, so that its numbers, and those of circles,
-//! points and lines, are compared by its size.
+//! Regions of pictures: people and detectors draw the same box a few percent apart. So the numbers of boxes, circles,
+//! points and lines are compared in relation to the size of the region.
 
 use std::collections::HashMap;
 
@@ -13,9 +13,9 @@ use crate::schema::Schema;
 /// The lengths of a region along x and along y, where it has any.
 pub(super) type Span = [Option<f64>; 2];
 
-/// The lengths by which members of two objects are compared, by their keys in the first; `name` is that of the objects or of
-/// their list, `is_visual` says that their calls are about a picture; `around` are the lengths of the region that they are
-/// part of, as a centre is.
+/// The lengths by which members of two objects are compared, by their keys in the first. `name` is the name of the
+/// objects or of their list, `is_visual` tells whether their calls are about a picture, and `around` holds the lengths
+/// of a region that the objects are part of, as a centre is part of a circle.
 pub(super) fn of_objects<'j>(
     name: &Name,
     a: &'j [(String, Json)],
@@ -38,7 +38,7 @@ pub(super) fn of_objects<'j>(
     spans
 }
 
-/// The lengths by which the numbers of two lists are compared, which are a region each.
+/// The lengths by which the numbers of two lists are compared, where each list is a region.
 pub(super) fn of_lists(
     name: &Name,
     schema: Option<Schema<'_>>,
@@ -53,10 +53,11 @@ pub(super) fn of_lists(
     shapes.map_or([None; 2], |(a, b)| lengths(&a, &b, is_visual))
 }
 
-/// The lengths that differences of two regions are shares of: the smaller ones, so that a side that moves away never makes the
-/// others look nearer.
+/// The lengths by which differences of two regions are divided: the smaller ones, so that a side that moves away never
+/// makes the others look nearer.
 fn lengths(a: &Shape, b: &Shape, is_visual: &dyn Fn() -> bool) -> Span {
-    // Shares of a picture, and pixels: numbers between them may count anything.
+    // Large numbers are pixels, and numbers up to 1 may be shares of a picture; numbers between them may count
+    // anything.
     let least = match a.farthest().min(b.farthest()) {
         far if far >= POINT_SIZE => Some(POINT_SIZE),
         far if far <= 1.0 && is_visual() => Some(POINT_SHARE),

@@ -12,14 +12,14 @@ use super::{Alignment, Presence, ValueLocation, boxes};
 use crate::hungarian::cheapest;
 use crate::schema::Schema;
 
-/// Units of cost in an assignment: powers of losses to nine digits.
+/// Units of cost in an assignment: a cost is a loss to the power of `NORM`, in nine digits.
 const COST_UNITS: f64 = 1e9;
 
-/// Tools that put what they take one after another.
+/// Words in the names of tools that put their inputs one after another.
 const ORDERING: &[&str] =
     &["merge", "concat", "concatenate", "join", "append", "stitch", "chain", "sequence", "pipeline"];
 
-/// Tools whose answer is one about all that they take, besides.
+/// Words in the names of other tools that give one answer about all their inputs.
 const JOINING: &[&str] =
     &["compare", "combine", "diff", "match", "blend", "overlay", "average", "mean", "median"];
 
@@ -32,8 +32,8 @@ fn tool_words(tool: &str) -> impl Iterator<Item = &str> {
     tool.rsplit('/').next().unwrap_or_default().split(['_', '-'])
 }
 
-/// Whether a tool asked for the items of a list one by one does what it does for all of them: not where they are one after another or
-/// compared with each other.
+/// Whether a tool that gets the items of a list in separate calls does the same as for the whole list: not where it
+/// puts them one after another or compares them with each other.
 pub(crate) fn may_be_split(tool: &str, argument: &str) -> bool {
     !is_ordered(tool, &Name::new(argument)) && !tool_words(tool).any(|word| JOINING.contains(&word))
 }
@@ -67,7 +67,7 @@ impl Alignment<'_> {
         if is_ordered(self.tool, &at.context.name) {
             return false;
         }
-        // Boxes, circles and lines; points may be the corners of an area.
+        // Lists of boxes, circles and lines are sets. Lists of points are not: they may be the corners of an area.
         let (name, schema) = (&at.context.name, at.context.schema.and_then(Schema::items));
         let is_region = |item: &Json| match item {
             Json::Array(numbers) if numbers.len() > 2 => {
@@ -116,9 +116,9 @@ impl Alignment<'_> {
             let of_item = ValueLocation { path: pointer_to(&at.path, row), ..below.clone() };
             all_pairs.push(left_b.iter().map(|&column| self.apart(&of_item, &a[row], &b[column])).collect());
         }
-        // What was only tried is not counted.
+        // Comparisons that were only tried do not count as compared values.
         self.values = before + left_a.len().max(left_b.len());
-        // Of several pairings that lose as little, the same one whichever call is the first.
+        // Of several pairings with the least loss, the same one is chosen whichever call comes first.
         let text = |items: &[Json], left: &[usize]| -> Vec<String> {
             left.iter().map(|&index| items[index].to_text(Keys::Sorted)).collect()
         };
@@ -147,7 +147,7 @@ impl Alignment<'_> {
         }
     }
 
-    /// The comparison of two items, not yet among those found.
+    /// Compares two items without adding the result to the comparisons found.
     fn apart(&mut self, at: &ValueLocation<'_>, a: &Json, b: &Json) -> Vec<ArgumentComparison> {
         let before = std::mem::take(&mut self.found);
         self.value(at, a, b);
@@ -156,23 +156,23 @@ impl Alignment<'_> {
 }
 
 impl ArgumentComparison {
-    /// Says where it is in the second call, in which the item at `from` is at `to`.
+    /// Sets the path of the argument in the second call, where the item at `from` stands at `to`.
     pub(super) fn moved(&mut self, from: &str, to: &str) {
         if from == to {
             return;
         }
         let path = self.other_path.as_deref().unwrap_or(&self.path);
-        // A set in the item had its places told already, below the item's own.
+        // A set within the item has already set its paths, below the item's own path.
         let moved = path.strip_prefix(from).map(|rest| format!("{to}{rest}"));
         match moved {
-            // What only the second call has is nowhere in the first.
+            // An argument that only the second call has keeps no path of the first.
             Some(moved) if self.verdict == Verdict::Extra => self.path = moved,
             moved => self.other_path = moved,
         }
     }
 }
 
-/// How much there is to compare in a value: its values, and its text by the word.
+/// The amount to compare in a value: 1 for each value within it, and 1 for every 8 bytes of a text.
 fn size(value: &Json) -> usize {
     match value {
         Json::String(text) => 1 + text.len() / 8,
@@ -182,7 +182,7 @@ fn size(value: &Json) -> usize {
     }
 }
 
-/// The indices of the items of each list that the other has not.
+/// The indices of the items of each list that the other list lacks.
 fn left_over(a: &[Json], b: &[Json]) -> (Vec<usize>, Vec<usize>) {
     let sorted = |items: &[Json]| {
         let mut keyed: Vec<(String, usize)> =
@@ -215,7 +215,7 @@ fn left_over(a: &[Json], b: &[Json]) -> (Vec<usize>, Vec<usize>) {
     (left_a, left_b)
 }
 
-/// The pairs of rows and columns that lose least, in the norm in which losses are added.
+/// The pairs of rows and columns with the least sum of losses, each to the power of `NORM`.
 fn assigned(
     found: &[Vec<Vec<ArgumentComparison>>],
     rows: usize,
@@ -229,7 +229,7 @@ fn assigned(
     let cost = |row: usize, column: usize| {
         let losses = found[row][column].iter().map(|argument| (1.0 - argument.score).powi(NORM));
         let mut losses: Vec<f64> = losses.collect();
-        // In one order, so that the order of members makes no difference in the last digit.
+        // The losses are added in sorted order, so that the order of members does not change the last digit.
         losses.sort_by(f64::total_cmp);
         i128::from((losses.iter().sum::<f64>() * COST_UNITS) as i64)
     };
@@ -243,8 +243,8 @@ fn assigned(
     }
 }
 
-/// What a value beside a list holds: the parts of a text, by the sign that makes as many of them as the list has items, by
-/// commas otherwise; else itself.
+/// The items that correspond to a list in the value of the other call. A text with commas is split at them, another
+/// text at the first sign that gives as many parts as the list has items. Any other value is one item.
 pub(super) fn parts(items: &[Json], other: &Json) -> Vec<Json> {
     let Json::String(text) = other else { return vec![other.clone()] };
     if items.len() < 2 || text.len() > MAX_TEXT {
@@ -254,7 +254,7 @@ pub(super) fn parts(items: &[Json], other: &Json) -> Vec<Json> {
         text.split(sign).map(|part| Json::String(part.trim().to_owned())).collect()
     };
     let signs = [";", "|", "\n", " and ", " & ", "/", " ", "."];
-    // A point is one of a number.
+    // In a text with digits, a point may belong to a number.
     let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
     let has_comma = text.contains(',');
     let fitting = signs

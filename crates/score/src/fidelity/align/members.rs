@@ -7,12 +7,12 @@ use m3_trajectory::json::Json;
 use super::super::name::Name;
 use crate::schema::Schema;
 
-/// Members of an object whose names are compared in their words; in larger ones names are content.
+/// The most members of an object whose names are compared by their words; in larger objects names are content.
 const MOST_NAMES: usize = 256;
 
-/// Members of two objects under names that differ in their writing only: `maxResults` and `max_results`, `lat` and
-/// `latitude`. The name in `a` of each that `b` has under another one; only where neither has two such names, and the tool
-/// does not know both. `is_argument` where they are the arguments of a call.
+/// Finds members of two objects whose names differ only in their writing: `maxResults` and `max_results`, `lat` and
+/// `latitude`. Maps the name in `b` to the name in `a`, only where each object has one such name and the schema does
+/// not list both. `is_argument` says that the members are the arguments of a call.
 pub(super) fn renamed<'a, 'b>(
     a: &HashMap<&'a str, &Json>,
     b: &HashMap<&'b str, &Json>,
@@ -45,8 +45,8 @@ fn by_plain_name<'k>(members: &HashMap<&'k str, &Json>, is_argument: bool) -> Ha
     keys
 }
 
-/// Of two writings of a name the one that says more, whichever call it is in: that which the tool knows, that with more
-/// words.
+/// Chooses the more informative of two writings of a name, whichever call it is in: one that the schema lists, then one
+/// with more words.
 pub(super) fn telling<'k>(one: &'k str, other: &'k str, schema: Option<Schema<'_>>) -> &'k str {
     let rank = |key: &'k str| {
         let is_known = schema.is_some_and(|schema| schema.property(key).is_some());

@@ -1,5 +1,5 @@
-//! Who is compared with whom: members by their keys, items of lists by their place or as sets, texts that hold JSON or
-//! lists as what they hold.
+//! Pairs the values of two calls: members by their keys, items of lists by position or as sets, and texts that hold
+//! JSON or lists by their content.
 
 mod absent;
 mod boxes;
@@ -26,7 +26,7 @@ use super::words::Words;
 use super::{ArgumentComparison, Finding, Kind, Verdict, text};
 use crate::schema::Schema;
 
-/// Two calls on their way through their values.
+/// The state while the values of two calls are compared.
 pub(super) struct Alignment<'a> {
     pub(super) words: &'a Words,
     pub(super) tool: &'a str,
@@ -35,11 +35,11 @@ pub(super) struct Alignment<'a> {
     pub(super) values: usize,
     /// Both calls' arguments.
     arguments: (&'a Json, &'a Json),
-    /// Whether a call is about a picture, once that is asked for.
+    /// Whether either call is about a picture, computed when it is first needed.
     is_visual: OnceCell<bool>,
 }
 
-/// Two values that are compared, and where they are.
+/// The location of two values that are compared, and their context.
 #[derive(Clone)]
 pub(super) struct ValueLocation<'a> {
     pub(super) path: String,
@@ -48,7 +48,7 @@ pub(super) struct ValueLocation<'a> {
 }
 
 impl<'a> Alignment<'a> {
-    /// Every argument of two calls, and every value within one that differs.
+    /// Compares every argument of two calls, and every value within one that differs.
     pub(super) fn compare(
         schema: Option<Schema<'a>>,
         words: &'a Words,
@@ -63,7 +63,7 @@ impl<'a> Alignment<'a> {
         alignment.found
     }
 
-    /// Whether a call is about a picture.
+    /// Whether either call is about a picture.
     pub(super) fn is_visual(&self) -> bool {
         let (a, b) = self.arguments;
         *self.is_visual.get_or_init(|| is_visual(self.tool, a) || is_visual(self.tool, b))
@@ -95,7 +95,7 @@ impl<'a> Alignment<'a> {
         match (a, b) {
             (Json::Object(a), Json::Object(b)) => self.object(at, a, b),
             (Json::Array(a), Json::Array(b)) => self.list(at, a, b),
-            // No arguments are written in two ways.
+            // A call without arguments may have `null` or an empty object.
             (Json::Null, Json::Object(_)) if at.depth == 0 => self.nothing_or(at, &none, b),
             (Json::Object(_), Json::Null) if at.depth == 0 => self.nothing_or(at, a, &none),
             (Json::Null, value) => self.absent(at, value, Presence::of_null(at), Verdict::Extra),
@@ -114,7 +114,7 @@ impl<'a> Alignment<'a> {
         }
     }
 
-    /// Values that are not both objects or both lists, or not written so.
+    /// Compares values that are not both objects or both lists, or that are written in another form.
     fn unlike(&mut self, at: &ValueLocation<'_>, a: &Json, b: &Json) {
         let says_nothing =
             |value: &Json| is_nothing(value) || is_empty(value) && !matches!(value, Json::Bool(_));
@@ -122,7 +122,7 @@ impl<'a> Alignment<'a> {
             let finding = Finding::new(readers::kind_of_both(a, b), SAME_OTHERWISE, "both say nothing");
             return self.push(&at.path, finding);
         }
-        // Nothing written out is as good as absent, but among choices it may be one.
+        // A text such as `null` is as good as absent, unless the schema lists choices: it may be one of them.
         let has_choices = at.context.schema.is_some_and(Schema::has_choices);
         let is_left_out = |value: &Json| {
             is_empty(value) && !matches!(value, Json::Bool(_)) || is_nothing(value) && !has_choices
@@ -159,7 +159,7 @@ impl<'a> Alignment<'a> {
         }
     }
 
-    /// Compares what two values were made into; what is equal then was the same in another writing.
+    /// Compares two converted values; if these are equal, the originals differ only in their writing.
     fn rewritten(
         &mut self,
         at: &ValueLocation<'_>,
@@ -179,7 +179,7 @@ impl<'a> Alignment<'a> {
         let in_a: HashMap<&str, &Json> = a.iter().map(|(key, value)| (key.as_str(), value)).collect();
         let mut in_b: HashMap<&str, &Json> = b.iter().map(|(key, value)| (key.as_str(), value)).collect();
         let renamed = members::renamed(&in_a, &in_b, schema, is_call);
-        // From here on they have the names of the first call.
+        // From here on, renamed members have their names in the first call.
         for (theirs, own) in &renamed {
             if let Some(value) = in_b.remove(theirs) {
                 in_b.insert(own, value);
@@ -221,18 +221,18 @@ impl<'a> Alignment<'a> {
         }
     }
 
-    /// Says that the rest of a list or an object is not looked at.
+    /// Reports that the rest of a list or an object is not compared.
     fn give_up(&mut self, at: &ValueLocation<'_>, kind: Kind) {
         self.push(&at.path, Finding::new(kind, NOTHING, TOO_MUCH));
     }
 
-    /// A member that only one of two objects has, whatever its writing.
+    /// Scores a member that only one of two objects has, under any writing of its name.
     fn one_sided(&mut self, at: &ValueLocation<'_>, key: &str, value: &Json, verdict: Verdict) {
         self.absent(&below(at, key), value, Presence::among(at, key), verdict);
     }
 }
 
-/// The members of an object. Of so many that not all may be looked at, those that are must not depend on their order.
+/// The members of an object. Too many to be all compared are sorted, so that the choice does not depend on their order.
 fn in_order(members: &[(String, Json)]) -> Vec<&(String, Json)> {
     let mut members: Vec<&(String, Json)> = members.iter().collect();
     if members.len() > MAX_VALUES {
@@ -257,22 +257,22 @@ fn compare(context: &ArgumentContext<'_>, words: &Words, a: &Json, b: &Json) -> 
 /// The reason where values are too many, or too deep, to be compared.
 pub(super) const TOO_MUCH: &str = "different, and too much to compare";
 
-/// Names in reasons are cut to so many characters.
+/// The most characters of a name in a reason.
 const SHOWN_NAME: usize = 40;
 
-/// What the schema says of a member's being there.
+/// Whether a schema requires, allows or does not know a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Presence {
-    /// It must be.
+    /// The schema requires the member.
     Required,
-    /// It may be.
+    /// The schema allows the member, or there is no schema.
     Optional,
-    /// The schema lists others.
+    /// The schema lists its members, and this one is not among them.
     Unknown,
 }
 
 impl Presence {
-    /// Of a value that stands as null on the other side.
+    /// The presence of a value that is null on the other side.
     fn of_null(at: &ValueLocation<'_>) -> Self {
         if at.context.is_required { Self::Required } else { Self::Optional }
     }
@@ -300,7 +300,8 @@ fn below<'a>(at: &ValueLocation<'a>, key: &str) -> ValueLocation<'a> {
     ValueLocation { path: pointer_to(&at.path, key), depth: at.depth + 1, context }
 }
 
-/// Two values where one or both are texts that hold JSON, as what they hold.
+/// Parses two values of which at least one is a text that holds JSON. `None` unless both then are lists or both
+/// objects.
 fn held<'v>(a: &'v Json, b: &'v Json) -> Option<(Cow<'v, Json>, Cow<'v, Json>)> {
     let open = |value: &'v Json| match value {
         Json::String(text) => holding(text).map(Cow::Owned),

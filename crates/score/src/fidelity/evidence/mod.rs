@@ -1,8 +1,8 @@
-//! What tells whether two values of an argument ask for the same: forty-seven numbers for each argument that differs,
-//! of which the model makes a probability.
+//! The evidence whether two values of an argument ask for the same: forty-seven numbers for each argument that differs.
+//! The model turns them into a probability.
 //!
-//! What says which call is the reference counts only where the question is known: without it, no role is given, and both
-//! orders of a pair have the same evidence.
+//! Numbers that depend on which call is the reference exist only where the question is known: without it, both orders
+//! of a pair have the same evidence.
 
 mod question;
 mod spelling;
@@ -29,7 +29,7 @@ use crate::schema::Schema;
 
 /// The numbers of an argument, by name. `_least` and `_most` are the smaller and the larger of both values.
 pub(super) const SIGNS: [(&str, Sign); 47] = [
-    // What the rules make of it, and as what.
+    // The score by the rules, and the kind of value that they compare.
     ("rule", Up),
     ("is_text", Free),
     ("is_place", Free),
@@ -39,14 +39,14 @@ pub(super) const SIGNS: [(&str, Sign); 47] = [
     ("is_position", Free),
     ("is_choice", Free),
     ("is_boolean", Free),
-    // Where it is: in one call only, within a list; what the schema says of it.
+    // Whether only one call has the argument, and whether it is within a list; what the schema says of it.
     ("one_sided", Free),
     ("missing", Free),
     ("extra", Free),
     ("in_list", Free),
     ("has_choices", Free),
     ("has_question", Free),
-    // What its name says: that of a thing, words that are searched or written, or what only shapes the answer.
+    // What the argument's name says: it names a thing, it holds words to search or write, or it only shapes the answer.
     ("names_a_thing", Free),
     ("holds_words", Free),
     ("shapes_answer", Free),
@@ -67,17 +67,17 @@ pub(super) const SIGNS: [(&str, Sign); 47] = [
     ("digits_least", Down),
     ("digits_most", Down),
     ("negated", Down),
-    // The share of what is left over that says of what kind a named thing is.
+    // The share of left-over words that say the kind of a named thing.
     ("kinds_share", Up),
     // Embeddings.
     ("cosine_named", Up),
-    // What the question says of the words that only one has, and of all.
+    // Whether the question has the left-over words of each text.
     ("unasked", Down),
     ("asked_left_out", Free),
     ("asked_added", Free),
     ("unasked_left_out", Free),
     ("unasked_added", Free),
-    // Whether the question has one value as it stands and the other not.
+    // Whether the question quotes only one of the two values.
     ("quoted_missed", Down),
     ("quoted_instead", Free),
     // A value that only one call has.
@@ -88,7 +88,7 @@ pub(super) const SIGNS: [(&str, Sign); 47] = [
     ("one_name_asked", Free),
 ];
 
-/// The numbers of one argument, in the order of [`SIGNS`]; what does not apply is not a number.
+/// The numbers of one argument, in the order of [`SIGNS`]; NaN where a number does not apply.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Evidence {
     numbers: Vec<f64>,
@@ -96,7 +96,7 @@ pub struct Evidence {
     is_cut: bool,
 }
 
-/// What does not apply.
+/// The value of a number that does not apply.
 const NONE: f64 = f64::NAN;
 
 fn flag(value: bool) -> f64 {
@@ -109,24 +109,24 @@ impl Evidence {
         self.numbers.push(value);
     }
 
-    /// As many numbers as there are names.
+    /// The numbers, one for each name.
     #[must_use]
     pub fn numbers(&self) -> &[f64] {
         &self.numbers
     }
 
-    /// What tells it from other evidence.
+    /// The bits of the numbers, by which equal evidence is found.
     pub(super) fn bits(&self) -> Vec<u64> {
         self.numbers.iter().map(|number| number.to_bits()).collect()
     }
 
-    /// The number of this name; not a number where it does not apply.
+    /// The number of this name; NaN where it does not apply.
     fn number(&self, name: &str) -> Option<f64> {
         let place = SIGNS.iter().position(|sign| sign.0 == name)?;
         self.numbers.get(place).copied()
     }
 
-    /// Whether a number that is a flag is set.
+    /// Whether the flag of this name is set.
     fn is(&self, name: &str) -> bool {
         self.number(name) == Some(1.0)
     }
@@ -157,7 +157,7 @@ impl Evidence {
     }
 }
 
-/// What the evidence of an argument is drawn from.
+/// The inputs of an argument's evidence.
 pub(super) struct Context<'c> {
     pub(super) words: &'c Words,
     pub(super) pair: CallPair<'c>,
@@ -165,7 +165,7 @@ pub(super) struct Context<'c> {
     pub(super) question: Option<&'c Question>,
 }
 
-/// The value that a pointer leads to, or the nearest around it.
+/// The value that a pointer leads to, or the nearest value that contains it.
 fn value_at<'j>(json: Option<&'j Json>, path: &str) -> Option<&'j Json> {
     let (json, mut path) = (json?, path);
     loop {
@@ -176,11 +176,11 @@ fn value_at<'j>(json: Option<&'j Json>, path: &str) -> Option<&'j Json> {
     }
 }
 
-/// Longer texts are cut, in bytes.
+/// The most bytes of a text that are read.
 const LONGEST: usize = MAX_TEXT;
 
-/// A value as a text. One value may stand for thousands of others around it, so that only its start is read, and nothing of
-/// large objects.
+/// A value as a text: only the start of long ones, and nothing of large objects, because one value may be read again
+/// for each of thousands of values within it.
 fn written(value: &Json) -> String {
     let mut text = match value {
         Json::String(text) => text[..text.floor_char_boundary(LONGEST)].to_owned(),
@@ -211,12 +211,12 @@ fn is_index(part: &str) -> bool {
     !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The last key of a path, whose other parts may be places in lists.
+/// The last key of a path, without indices in lists.
 fn last_key<'p>(parts: &'p [Cow<'_, str>]) -> &'p str {
     parts.iter().rev().find(|part| !is_index(part)).map(|part| &**part).unwrap_or_default()
 }
 
-/// The numbers of one argument.
+/// Computes the evidence of one argument.
 pub(super) fn evidence(context: &Context<'_>, found: &ArgumentComparison) -> Evidence {
     let mut e = Evidence { numbers: Vec::with_capacity(SIGNS.len()), is_cut: false };
     let other_path = found.other_path.as_deref().unwrap_or(&found.path);
@@ -224,7 +224,7 @@ pub(super) fn evidence(context: &Context<'_>, found: &ArgumentComparison) -> Evi
     let a = if is_extra { None } else { value_at(context.pair.a, &found.path) };
     let b = if is_missing { None } else { value_at(context.pair.b, other_path) };
     let (parts, others): (Vec<_>, Vec<_>) = (segments(&found.path).collect(), segments(other_path).collect());
-    // Of two names of one argument the first in their order, whichever call has it.
+    // Of two names of one argument, the alphabetically first is used, whichever call has it.
     let name = Name::new(last_key(&parts).min(last_key(&others)));
     let plain_name = name.with_spaces();
     e.push("rule", found.score);
@@ -262,8 +262,8 @@ pub(super) fn evidence(context: &Context<'_>, found: &ArgumentComparison) -> Evi
         |value: Option<&Json>| value.and_then(Json::as_str).is_some_and(|text| text.len() > LONGEST);
     e.is_cut = is_long(a) || is_long(b) || found.reason == TOO_MUCH;
     let texts = a.zip(b).map(|(a, b)| (written(a), written(b)));
-    // What can only be written otherwise, like a number, is judged by its reader alone. Letters still tell how near two codes
-    // or members of a table are.
+    // Values such as numbers are judged by their reader alone, not by their letters. Letters still show how near two
+    // codes or two members of a table are.
     let is_read = matches!(
         found.kind,
         Kind::Number
@@ -277,15 +277,15 @@ pub(super) fn evidence(context: &Context<'_>, found: &ArgumentComparison) -> Evi
     );
     spelling(&mut e, texts.as_ref().filter(|_| !is_read));
     let named = if found.kind == Kind::Place { NamedThing::Places } else { name.named() };
-    // What a reader could read, and what is the same in another writing, is worth no embedding.
+    // Values that a reader could read, or that are the same in another writing, need no embedding.
     let is_worded =
         matches!(kind, Kind::Text | Kind::Place | Kind::List | Kind::Object) && found.score < EQUIVALENT;
     let by_spelling = Words::default();
     let words = if is_worded { context.words } else { &by_spelling };
     let rests = texts.as_ref().map(|(a, b)| text::rests(words, a, b, named));
     left_over(&mut e, rests.as_ref().filter(|_| !is_read));
-    // Parts of these are no words, so that the question does not leave them out. (Of numbers and quantities it says which is
-    // asked for.)
+    // Parts of these values are not words, so they are not looked up in the question. (Numbers and quantities are
+    // looked up: the question says which one is asked for.)
     let is_one_thing = matches!(
         found.kind,
         Kind::Moment | Kind::Url | Kind::Path | Kind::Standard | Kind::Choice | Kind::Color
@@ -331,7 +331,7 @@ fn start_of_difference(a: &str, b: &str) -> usize {
     same.saturating_sub(MAX_EMBEDDED / 4)
 }
 
-/// What embeddings and the question say.
+/// Adds the numbers from embeddings and from the question.
 fn meaning(
     e: &mut Evidence,
     context: &Context<'_>,
@@ -369,7 +369,7 @@ fn meaning(
     e.push("quoted_instead", quoted.map_or(NONE, |(a, b)| flag(b && !a)));
 }
 
-/// A value that one call has, and whether that is the second.
+/// Adds the numbers of a value that only one call has; the flag says whether that is the second call.
 fn one_sided(e: &mut Evidence, context: &Context<'_>, said: &str, value: Option<(&Json, bool)>) {
     let text = value.map(|(value, _)| written(value));
     let text = text.as_deref();

@@ -1,4 +1,4 @@
-//! The question of a pair of calls: which words it has, and what it has as it stands.
+//! The question of a pair of calls: its words, and the values that it quotes.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use super::super::language::fold;
 use super::super::text;
 use super::LONGEST;
 
-/// The question of a pair of calls.
+/// The question of a pair of calls, as keys of its words and as folded text.
 pub(in crate::fidelity) struct Question {
     keys: HashSet<String>,
     folded: String,
@@ -18,7 +18,7 @@ impl Question {
         Self { keys: text::keys(text).into_iter().map(|found| found.0).collect(), folded }
     }
 
-    /// Whether it has a value as it stands, which is not a part of a longer word, path or number.
+    /// Whether the question has a value as it stands, not as a part of a longer word, path or number.
     pub(super) fn quotes(&self, text: &str) -> bool {
         let text = fold(text);
         let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "/\\_-@:".contains(c));
@@ -33,12 +33,12 @@ impl Question {
             })
     }
 
-    /// The weight of words that it has.
+    /// The total weight of the words that the question has, too.
     pub(super) fn weight(&self, words: &[(String, f64)]) -> f64 {
         words.iter().filter(|(word, _)| self.keys.contains(&text::key(word))).map(|word| word.1).sum()
     }
 
-    /// The share of a text's words that it has, by weight.
+    /// The share of a text's words that the question has, too, by weight.
     pub(super) fn share(&self, text: &str) -> f64 {
         let keys = text::keys(text);
         let all: f64 = keys.iter().map(|key| key.1).sum();
@@ -50,7 +50,7 @@ impl Question {
 mod tests {
     use super::*;
 
-    /// What stands in the question is told from what is a part of something longer there.
+    /// Values that stand in the question are distinguished from parts of something longer there.
     #[test]
     fn a_question_quotes_what_stands_in_it() {
         let question =

@@ -6,7 +6,7 @@ use super::{Evidence, NONE, flag};
 pub(super) fn spelling(e: &mut Evidence, texts: Option<&(String, String)>) {
     let folded = texts.map(|(a, b)| (fold(a), fold(b)));
     let of = |value: &dyn Fn(&str, &str) -> f64| folded.as_ref().map_or(NONE, |(a, b)| value(a, b));
-    // Letters are compared at the start of a text.
+    // Only the first 512 bytes of a text are compared letter by letter.
     let start = |text: &str| text[..text.floor_char_boundary(512)].to_owned();
     let holds = |long: &str, short: &str| format!(" {long} ").contains(&format!(" {short} "));
     e.push("folded_equal", of(&|a, b| flag(a == b)));

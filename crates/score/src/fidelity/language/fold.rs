@@ -1,4 +1,4 @@
-//! Texts without what says nothing: case, accents, forms of Unicode, HTML entities, white space.
+//! Folds texts: removes differences without meaning in case, accents, forms of Unicode, HTML entities and white space.
 
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -18,7 +18,7 @@ pub(in crate::fidelity) fn fold(text: &str) -> String {
                 _ => None,
             };
             before = c;
-            // Signs that would come apart into two.
+            // These signs would be decomposed into two characters.
             let c = match c {
                 '´' => '\'',
                 '″' => '"',
@@ -26,8 +26,8 @@ pub(in crate::fidelity) fn fold(text: &str) -> String {
             };
             sign.into_iter().chain([c])
         });
-        // Compatible forms apart from their accents, which are left out, but the stroke of `≠`; what is left is put
-        // together again.
+        // Compatible forms are decomposed, accents are removed except the stroke of `≠`, and the rest is composed
+        // again.
         let apart = parted.nfkd().filter(|c| !is_accent(*c));
         apart.nfc().flat_map(char::to_lowercase).for_each(|c| push(&mut folded, c));
     }
@@ -46,7 +46,7 @@ fn push(folded: &mut String, c: char) {
                 folded.push(' ');
             }
         }
-        // Accents that lower case leaves, soft hyphens, joiners, marks of direction.
+        // Accents that lower case leaves, soft hyphens, joiners and marks of direction are left out.
         _ if is_accent(c) => {}
         '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' => {}
         '\u{2018}' | '\u{2019}' | '\u{2032}' | '`' => folded.push('\''),
@@ -54,7 +54,7 @@ fn push(folded: &mut String, c: char) {
         '\u{2010}'..='\u{2015}' | '\u{2212}' => folded.push('-'),
         '\u{2044}' => folded.push('/'),
         _ => {
-            // Letters that are none with an accent.
+            // Letters that do not decompose into a letter and an accent.
             const PLAIN: [(char, &str); 11] = [
                 ('ß', "ss"),
                 ('æ', "ae"),
@@ -76,7 +76,7 @@ fn push(folded: &mut String, c: char) {
     }
 }
 
-/// The characters of the most usual HTML entities.
+/// Replaces the most usual HTML entities by their characters.
 fn entities(text: &str) -> std::borrow::Cow<'_, str> {
     const TABLE: [(&str, &str); 11] = [
         ("&quot;", "\""),

@@ -1,12 +1,12 @@
-//! What is known of words, by `tables/words.txt`: general lists, none made from the pairs that a fidelity is measured on.
+//! Lists of words from `tables/words.txt`: general ones, none made from the pairs that a fidelity is measured on.
 //!
 //! Function words hold sentences together, request words ask for something (a search engine takes them or leaves them),
-//! irregular forms are taken for the word behind their sign.
+//! and an irregular form stands for the word after its `=`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// A list of words, each with what stands behind its sign.
+/// A list of words, each with the text after its `=`.
 type List = LazyLock<HashMap<&'static str, &'static str>>;
 
 fn list(name: &str) -> HashMap<&'static str, &'static str> {
@@ -29,13 +29,13 @@ pub(in crate::fidelity) fn is_request_word(word: &str) -> bool {
     WORDS.contains_key(word)
 }
 
-/// Whether a word ends what a preposition before it says something of.
+/// Whether a word is a preposition, which ends the phrase of a preposition before it.
 pub(in crate::fidelity) fn is_preposition(word: &str) -> bool {
     static WORDS: List = LazyLock::new(|| list("prepositions"));
     WORDS.contains_key(word)
 }
 
-/// Whether a word holds sentences of another language together, and no English ones.
+/// Whether a word is a function word of another language and not of English.
 pub(in crate::fidelity) fn is_foreign_function_word(word: &str) -> bool {
     static WORDS: List = LazyLock::new(|| list("foreign"));
     WORDS.contains_key(word) && !is_function_word(word)
@@ -59,7 +59,7 @@ pub(in crate::fidelity) fn is_legal_form(word: &str) -> bool {
     WORDS.contains_key(word)
 }
 
-/// Whether a word says of what kind a named thing is, which its name is often said without.
+/// Whether a word says the kind of a named thing, and so is often left out of its name.
 pub(in crate::fidelity) fn is_of_kind(word: &str) -> bool {
     static WORDS: List = LazyLock::new(|| list("kinds"));
     WORDS.contains_key(word) || is_legal_form(word)

@@ -1,4 +1,4 @@
-//! What is known of a language without its thesaurus: texts in one writing, kinds of words, numbers in words.
+//! The parts of a language other than its thesaurus: texts in one writing, kinds of words, numbers in words.
 
 mod fold;
 pub(super) mod lexicon;

@@ -1,8 +1,8 @@
-//! Numbers that several words say: `twenty-five`, `three million`, `two dozen`, `nineteen eighty-four`.
+//! Numbers that are written in several words: `twenty-five`, `three million`, `two dozen`, `nineteen eighty-four`.
 
 use super::lexicon;
 
-/// The number that a word says; digits are none.
+/// The number that a word says; `None` for digits.
 fn word_number(word: &str) -> Option<f64> {
     if word.starts_with(|c: char| c.is_ascii_digit()) { None } else { lexicon::number_word(word) }
 }
@@ -11,9 +11,9 @@ fn is_multiplier(value: f64) -> bool {
     [100.0, 1e3, 1e6, 1e9].contains(&value)
 }
 
-/// A text's runs of characters, each with the part that it is in, with the numbers of several words as one run of digits.
+/// Merges the runs of a text that say one number into one run of digits. Each run comes with the index of its part.
 pub(in crate::fidelity) fn merged(runs: Vec<(String, usize)>) -> Vec<(String, usize)> {
-    // Nearly all texts have none.
+    // Nearly all texts have no such numbers.
     if !runs.windows(2).any(|pair| word_number(&pair[1].0).is_some()) {
         return runs;
     }
@@ -57,7 +57,7 @@ pub(in crate::fidelity) fn spoken_number(word: &str) -> Option<(i64, bool)> {
     Some((format!("{number}").parse().ok()?, is_ordinal))
 }
 
-/// The number that runs begin with, and of how many of them.
+/// The number at the start of the runs, and how many runs it takes.
 fn number(runs: &[(String, usize)]) -> Option<(f64, usize)> {
     let first = &runs.first()?.0;
     let is_digits = first.starts_with(|c: char| c.is_ascii_digit());
@@ -83,7 +83,7 @@ fn number(runs: &[(String, usize)]) -> Option<(f64, usize)> {
             current += value;
         } else if length == 1 && !is_digits && (13.0..=20.0).contains(&last) && (10.0..100.0).contains(&value)
         {
-            // A year.
+            // A year: `nineteen eighty-four`.
             current = current * 100.0 + value;
         } else {
             break;

@@ -1,4 +1,4 @@
-//! The file of a model: JSON of one line a tree.
+//! The file of a model: JSON with one line per tree.
 
 use crate::boost::Tree;
 use m3_support::text::hexadecimal;
@@ -14,16 +14,16 @@ const SCHEMA: &str = "m3.fidelity-model/1";
 /// The most trees that are read.
 const MOST_TREES: usize = 10_000;
 
-/// The largest leaf of a tree, in log-odds: sums of them stay numbers.
+/// The largest leaf of a tree, in log-odds: sums of such leaves stay finite.
 const LARGEST_LEAF: f64 = 1e6;
 
 /// Why a model cannot be used.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ModelError {
-    /// It is none.
+    /// The file is not a model.
     #[error("it is no model of fidelity: {0}")]
     Json(String),
-    /// Another version of m3 made it.
+    /// Another version of m3, with other evidence, made the model.
     #[error("it was made by another version of m3, whose evidence is not this one's; train it again")]
     Evidence,
 }
@@ -31,21 +31,21 @@ pub enum ModelError {
 /// A source that a model was made from, and what the model of the other sources reaches on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SourceFigures {
-    /// Its name.
+    /// The name of the source.
     pub name: String,
-    /// Its pairs.
+    /// The number of its pairs.
     pub pairs: usize,
-    /// The SHA-256 of its file.
+    /// The SHA-256 of the source's file.
     pub sha256: String,
-    /// The area under the curve, by the model of the other sources; none where all pairs have one label.
+    /// The area under the curve, by the model of the other sources; `None` where all pairs have one label.
     pub area_under_curve: Option<f64>,
-    /// The share of different pairs that the model of the other sources accepts at one half.
+    /// The share of different pairs that this model accepts at a probability of one half.
     pub different_accepted: Option<f64>,
-    /// The share of same pairs that it rejects.
+    /// The share of same pairs that this model rejects.
     pub same_rejected: Option<f64>,
 }
 
-/// The file.
+/// The content of the file.
 #[derive(Serialize, Deserialize)]
 struct File {
     schema: String,
@@ -54,7 +54,7 @@ struct File {
     calibration: Vec<(f64, f64)>,
     sources: Vec<SourceFigures>,
     trees: Vec<Tree>,
-    /// Those of an adapted model.
+    /// The trees that an adaptation of the model added.
     #[serde(default)]
     more: Vec<Tree>,
 }
@@ -63,7 +63,7 @@ impl Model {
     /// Reads a model.
     ///
     /// # Errors
-    /// [`ModelError`].
+    /// [`ModelError`] if the bytes are not a model, or another version of m3 made it.
     pub fn read(bytes: &[u8]) -> Result<Self, ModelError> {
         let file: File =
             serde_json::from_slice(bytes).map_err(|error| ModelError::Json(error.to_string()))?;
@@ -94,7 +94,7 @@ impl Model {
         Ok(Self { trees, more, base, calibration, sources, digest: digest_of(bytes) })
     }
 
-    /// The file of a model, a line a tree.
+    /// The content of the model's file, with one line per tree.
     #[must_use]
     pub fn to_json(&self) -> String {
         let json = |value: Result<String, serde_json::Error>| value.unwrap_or_default();
@@ -122,7 +122,7 @@ impl Model {
     }
 }
 
-/// What tells a file from others.
+/// The digest of a file: the first half of its SHA-256.
 fn digest_of(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes)[..16])
 }

@@ -1,7 +1,8 @@
 //! The learned part of fidelity: how probable it is that an argument asks for the same, by its evidence.
 //!
-//! Boosted regression trees over the numbers of [`Evidence`], each of which may only move the probability the way it must,
-//! then a calibration by isotonic regression ([`boost`](crate::boost)). `models/fidelity/train.sh` makes the model; [`train()`] is how.
+//! Boosted regression trees over the numbers of [`Evidence`], many of which may move the probability in one direction
+//! only, and then a calibration by isotonic regression ([`boost`](crate::boost)). `models/fidelity/train.sh` makes the
+//! model with [`train()`].
 
 mod file;
 #[cfg(test)]
@@ -25,20 +26,21 @@ const BUILT_IN: &[u8] = include_bytes!("../../../models/fidelity/model.json");
 /// a run which needs no model need not read it; a test compares it with the file.
 pub const BUILT_IN_DIGEST: &str = "b2310f3004761bab48f3af9adfd92d4d";
 
-/// From evidence to probability.
+/// A model: it turns evidence into a probability.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Model {
     /// The trees, whose values are added.
     trees: Vec<Tree>,
-    /// Trees that are added to the calibrated log-odds: those of pairs that the model was adapted to.
+    /// The trees that adaptations of the model added; their values are added to the calibrated log-odds.
     more: Vec<Tree>,
-    /// What is added to their sum before they are: log-odds.
+    /// Log-odds that are added to the sum of the trees before it is calibrated.
     base: f64,
-    /// Sums with the log-odds of "the same" that they mean where both labels weigh the same, both rising.
+    /// The calibration: sums with the log-odds of "the same" that they mean where both labels weigh the same. Both
+    /// rise.
     calibration: Vec<(f64, f64)>,
-    /// What it was made from and what it reaches there.
+    /// The sources that the model was made from, and what it reaches on them.
     sources: Vec<SourceFigures>,
-    /// What tells it from other models: the first half of the SHA-256 of its file.
+    /// The digest of the model: the first half of the SHA-256 of its file.
     digest: String,
 }
 
@@ -46,14 +48,14 @@ impl Model {
     /// The model that m3 is built with.
     #[must_use]
     pub fn built_in() -> Arc<Self> {
-        // A test reads it, so that there is never none.
+        // A test reads the model, so that the default is never used.
         static MODEL: LazyLock<Arc<Model>> =
             LazyLock::new(|| Arc::new(Model::read(BUILT_IN).unwrap_or_default()));
         Arc::clone(&MODEL)
     }
 
-    /// How probable it is, in (0, 1), that an argument with this evidence asks for the same, where both answers are
-    /// as frequent.
+    /// The probability, in (0, 1), that an argument with this evidence asks for the same, if both answers are equally
+    /// frequent.
     #[must_use]
     pub fn probability(&self, evidence: &Evidence) -> f64 {
         sigmoid(self.log_odds(evidence.numbers()))
@@ -70,13 +72,13 @@ impl Model {
         self.base + self.trees.iter().map(|tree| tree.value(numbers)).sum::<f64>()
     }
 
-    /// What tells it from other models.
+    /// The digest of the model: the first half of the SHA-256 of its file.
     #[must_use]
     pub fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// What it was made from and what it reaches there.
+    /// The sources that the model was made from, and what it reaches on them.
     #[must_use]
     pub fn sources(&self) -> &[SourceFigures] {
         &self.sources

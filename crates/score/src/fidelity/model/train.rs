@@ -14,24 +14,24 @@ use crate::fidelity::evidence::{Evidence, SIGNS};
 /// A labelled pair of calls: the evidence of each argument that differs, and whether they ask for the same.
 #[derive(Debug, Clone)]
 pub struct Example {
-    /// Of each argument that is not equal and that no rule settles.
+    /// The evidence of each argument that is not equal and that no rule settles.
     pub arguments: Vec<Evidence>,
-    /// The least score of those that a rule settles, in [0, 1]; 1 without one.
+    /// The least score of the arguments that a rule settles, in [0, 1]; 1 if there are none.
     pub settled: f64,
-    /// The label.
+    /// The label: whether the calls ask for the same.
     pub is_same: bool,
-    /// Whether its label depends on what the pair does not say: it is not learned as the same.
+    /// Whether the label depends on something that the pair does not say: such a pair is not learned as the same.
     pub is_doubtful: bool,
 }
 
 impl Example {
-    /// Whether a rule says that the calls differ: their other arguments may be the same, and nothing is learned from them as
-    /// different.
+    /// Whether a rule says that the calls differ. Their other arguments may be the same, so nothing is learned from
+    /// them as different.
     fn is_settled(&self) -> bool {
         !self.is_same && self.settled < THRESHOLD
     }
 
-    /// Whether the model may learn from it.
+    /// Whether the model may learn from this pair.
     fn is_learned(&self) -> bool {
         !(self.arguments.is_empty() || self.is_settled() || self.is_doubtful && self.is_same)
     }
@@ -40,29 +40,30 @@ impl Example {
 /// Pairs of one origin, which are left out together.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// Its name.
+    /// The name of the source.
     pub name: String,
     /// The pairs.
     pub examples: Vec<Example>,
 }
 
-/// The trees of a new model.
+/// The growth of the trees of a new model.
 const ANEW: Growth = Growth { trees: 300, leaves: 31, least_rows: 25, rate: 0.04 };
 
-/// The trees that some hundreds of pairs add to a model: few and small, so that they change what many pairs agree on.
+/// The growth of trees that some hundreds of pairs add to a model: few and small, so that they change only what many
+/// pairs agree on.
 const MORE: Growth = Growth { trees: 60, leaves: 5, least_rows: 10, rate: 0.08 };
 
 /// The seed of the random choice of rows and numbers: the same pairs give the same model.
 const SEED: u64 = 1;
 
-/// Forests of a new model, each of other rows and numbers: their mean depends less on what was chosen.
+/// The forests of a new model, each from other rows and numbers: their mean depends less on the random choice.
 const FORESTS: u64 = 2;
 
-/// Pairs of a source from which on more of them weigh no more.
+/// The number of pairs above which a source weighs no more.
 const MOST_OF_A_SOURCE: usize = 1200;
 
-/// Makes a model: trees from all sources, calibrated on the scores that each source has from trees of the others.
-/// Deterministic. Returns it with the scores of each pair by the model of the other sources.
+/// Trains a model: trees from all sources, calibrated on the scores that each source gets from trees of the others.
+/// Deterministic. Returns the model, and the score of each pair by the model of the other sources.
 #[must_use]
 pub fn train(sources: &[Source], progress: &mut dyn FnMut(usize, usize)) -> (Model, Vec<Vec<f64>>) {
     let steps = sources.len() + 1;
@@ -76,7 +77,7 @@ pub fn train(sources: &[Source], progress: &mut dyn FnMut(usize, usize)) -> (Mod
         progress(out_of_source.len(), steps);
         out_of_source.extend(thread::scope(|scope| {
             let scored: Vec<_> = some.iter().map(|source| scope.spawn(|| unseen(source))).collect();
-            // A thread that fails has failed on a bug, which is passed on.
+            // A thread fails only because of a bug; its panic is passed on.
             let joined = scored.into_iter().map(|of| of.join().unwrap_or_else(|bug| resume_unwind(bug)));
             joined.collect::<Vec<_>>()
         }));
@@ -93,15 +94,15 @@ pub fn train(sources: &[Source], progress: &mut dyn FnMut(usize, usize)) -> (Mod
     (model, scores)
 }
 
-/// The curve from sums to probabilities: of all sources alike, then moved so that at one half the errors of both kinds
-/// are balanced.
+/// The curve from sums to log-odds: all sources weigh the same, and the curve is shifted so that the errors of both
+/// kinds are balanced at a probability of one half.
 fn calibration(sources: &[Source], sums: &[Vec<f64>]) -> Vec<(f64, f64)> {
     let mut scored: BTreeMap<&str, Vec<(f64, bool)>> = BTreeMap::new();
     for (source, sums) in sources.iter().zip(sums) {
         let pairs = source.examples.iter().zip(sums);
         let sure =
             pairs.filter(|(example, sum)| !example.is_doubtful && !example.is_settled() && sum.is_finite());
-        // The same pairs in another context are no further source.
+        // Sources of one name hold the same pairs in another context, and count as one source.
         scored.entry(&source.name).or_default().extend(sure.map(|(example, &sum)| (sum, example.is_same)));
     }
     let mut weighed: Vec<WeighedSum> = Vec::new();
@@ -120,16 +121,16 @@ fn calibration(sources: &[Source], sums: &[Vec<f64>]) -> Vec<(f64, f64)> {
     curve.into_iter().map(|(sum, log_odds)| (sum, ((log_odds - shift) * 1e4).round() / 1e4)).collect()
 }
 
-/// The sum of the argument that is least probable; endless without one.
+/// The sum of the least probable argument; infinite without arguments.
 fn least(model: &Model, example: &Example) -> f64 {
     example.arguments.iter().map(|evidence| model.sum(evidence.numbers())).fold(f64::INFINITY, f64::min)
 }
 
-/// How much less often calls that are wrong by nothing but arguments more come up in practice than among pairs that are made
-/// to be learned from: models add many arguments, and nearly all of them restrict nothing.
+/// The weight of calls that are wrong only by extra arguments. They are rarer in practice than among pairs made for
+/// training: models add many arguments, and nearly all of them restrict nothing.
 const EXTRA_IN_PRACTICE: f64 = 0.4;
 
-/// How much more a pair with its question weighs: that is how calls come.
+/// The weight of a pair with its question: real calls come with one.
 const WITH_QUESTION: f64 = 2.0;
 
 fn share_in_practice(example: &Example) -> f64 {
@@ -138,8 +139,8 @@ fn share_in_practice(example: &Example) -> f64 {
     if example.arguments.iter().any(Evidence::has_question) { of_kind * WITH_QUESTION } else { of_kind }
 }
 
-/// Trees from some sources. Of a wrong call with several arguments that differ, only the least likely one is learned:
-/// first the one that the rules score least, then the one that a first model does.
+/// Grows trees from some sources. Of a wrong call with several arguments that differ, only the least likely one is
+/// learned: first the one with the lowest score by the rules, then the one with the lowest sum of a first model.
 fn fit(sources: &[&Source]) -> Model {
     let mut certain: Vec<Row<'_>> = Vec::new();
     let mut several: Vec<(&Example, f64)> = Vec::new();
@@ -179,7 +180,7 @@ fn fit(sources: &[&Source]) -> Model {
     if several.is_empty() { first } else { grown(&rows_by(&|evidence| first.sum(evidence.numbers()))) }
 }
 
-/// The trees of a new model, from the share of the same among the rows on.
+/// Grows the trees of a new model, from the log-odds of "the same" among the rows.
 fn grown(rows: &[Row<'_>]) -> Model {
     let weight =
         |label: bool| rows.iter().filter(|row| row.label == label).map(|row| row.weight).sum::<f64>();
@@ -218,18 +219,18 @@ impl Model {
             }));
         }
         let base: Vec<f64> = rows.iter().map(|row| self.log_odds(row.numbers)).collect();
-        // What it was adapted to before stays.
+        // Trees of earlier adaptations stay.
         let more = [self.more.clone(), boost(&rows, &base, &signs(), MORE, SEED)].concat();
         Self { more, ..self.clone() }
     }
 
-    /// The probability that a pair asks for the same: that of its least probable argument, 1 without one.
+    /// The probability that a pair asks for the same: the least of its arguments' probabilities and of `settled`.
     #[must_use]
     pub fn of_example(&self, example: &Example) -> f64 {
         example.arguments.iter().map(|evidence| self.probability(evidence)).fold(example.settled, f64::min)
     }
 
-    /// The model with what it was made from, and a digest of its file.
+    /// The model with the sources that it was made from, and the digest of its file.
     #[must_use]
     pub fn with_sources(self, sources: Vec<SourceFigures>) -> Self {
         Self { sources, ..self }.digested()

@@ -9,10 +9,10 @@ use super::super::constants::{NOTHING, ORIGIN_SAID_ONCE, SAME_OTHERWISE, UNIT_SA
 use super::super::{Finding, Kind};
 use super::{ArgumentContext, Values, code};
 
-/// Longer texts are none.
+/// The most bytes of a path or a URL.
 const LONGEST: usize = 4096;
 
-/// A file of the same name where the folder is another one, or nothing says that it is the same.
+/// The score of files of the same name whose folders differ or are not both known.
 const OTHER_FOLDER: f64 = 0.2;
 
 /// Endings of files.
@@ -23,7 +23,7 @@ const ENDINGS: &[&str] = &[
     "sqlite", "parquet",
 ];
 
-/// Endings of one kind of file.
+/// Pairs of endings that mean the same kind of file.
 const ALIKE: &[(&str, &str)] = &[("jpg", "jpeg"), ("tif", "tiff"), ("htm", "html"), ("yml", "yaml")];
 
 /// Whether a text is a path; `is_named` where its argument's name says so.
@@ -44,7 +44,7 @@ fn is_path(text: &str, is_named: bool) -> bool {
     is_named || starts || is_drive || has_ending && (!text.contains(' ') || text.contains(['/', '\\']))
 }
 
-/// The segments of a path without what says nothing, and whether it is absolute.
+/// The segments of a path without `.`, `..` and empty ones, and whether it is absolute.
 fn segments(path: &str) -> (Vec<String>, bool) {
     let path = path.trim().trim_matches(['"', '\'']);
     let path: Cow<'_, str> = match path.strip_prefix("file://") {
@@ -76,7 +76,7 @@ pub(super) fn paths(context: &ArgumentContext<'_>, values: &Values<'_>) -> Optio
 }
 
 fn compare_paths(a: &str, b: &str) -> Finding {
-    // What begins with the current folder says in which folder it is.
+    // A path that begins with `./` says in which folder it is.
     let are_told = [a, b].iter().all(|path| path.trim().starts_with("./"));
     let ((a, a_is_absolute), (b, b_is_absolute)) = (segments(a), segments(b));
     let kind = Kind::Path;
@@ -132,7 +132,7 @@ pub(super) fn urls(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option
         return None;
     }
     let (x, y) = (url(a)?, url(b)?);
-    // An identifier and the page of it: `10.1038/nature14539`, which is no name of a host.
+    // An identifier and its page: `10.1038/nature14539` is not the name of a host.
     let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
     if (is_number(a) || is_number(b)) && code::is_end_of_other(a, b, &['/']) {
         return Some(Finding::new(Kind::Url, ORIGIN_SAID_ONCE, code::SAID_ONCE));
@@ -153,10 +153,10 @@ fn url(text: &str) -> Option<Url> {
         None if text.contains(char::is_whitespace) => return None,
         None => format!("https://{text}"),
     };
-    // Without a scheme, a host without a point is another name.
+    // Without a scheme, a name without a point is not a host.
     let url = Url::parse(&text).ok()?;
     let is_host = has_scheme || url.host_str().is_some_and(|host| host.contains('.'));
-    // Several addresses in one text are none.
+    // A text with several addresses is not a URL.
     let is_one = !url.host_str().unwrap_or_default().contains(',');
     (is_host && is_one)
         .then(|| if url.host_str() == Some("youtu.be") { page_of_video(&url).unwrap_or(url) } else { url })
@@ -181,7 +181,7 @@ fn compare_urls(a: &Url, b: &Url) -> Finding {
             .to_owned();
         (url.username().to_owned(), url.password().map(str::to_owned), host)
     };
-    // Decoded part by part: a slash that is written `%2F` divides nothing.
+    // The path is decoded part by part: a slash that is written `%2F` divides nothing.
     let path = |url: &Url| {
         let path = url.path().trim_end_matches('/').trim_end_matches("/index.html").trim_end_matches(".git");
         let decoded = path.split('/').map(|part| percent_decode_str(part).decode_utf8_lossy().into_owned());
@@ -189,7 +189,7 @@ fn compare_urls(a: &Url, b: &Url) -> Finding {
     };
     let query = |url: &Url| {
         let mut members: Vec<(String, String)> = url.query_pairs().into_owned().collect();
-        // What only says who shared the address.
+        // Parameters that only say who shared the address are ignored.
         members.retain(|(key, _)| !key.starts_with("utm_") && key != "si");
         members.sort_unstable();
         members
@@ -211,7 +211,8 @@ fn compare_urls(a: &Url, b: &Url) -> Finding {
     } else if a.scheme() != b.scheme() && !(is_web(a) && is_web(b)) {
         (0.1, "another protocol")
     } else if a.port() != b.port() {
-        // Both schemes of the web have a port of their own, which `url` leaves out; others are not known here.
+        // Both schemes of the web have a default port, which `url` leaves out; those of other schemes are not known
+        // here.
         (if is_web(a) { NOTHING } else { UNIT_SAID_ONCE }, "the port said once")
     } else {
         (SAME_OTHERWISE, "the same address")

@@ -1,5 +1,5 @@
-//! Identifiers, codes and formulas: the same but for what says nothing in them, or others, some of which are the same in a
-//! writing that is not known here.
+//! Identifiers, codes and formulas: the same except for signs without meaning, or different. Some of the different ones
+//! may be the same in a writing that is not known here.
 
 use super::super::constants::{
     EQUIVALENT, JOINED_OTHERWISE, NOTHING, ORIGIN_SAID_ONCE, OTHER_CODE, OTHER_FORMULA, SAME_OTHERWISE,
@@ -8,10 +8,10 @@ use super::super::language::fold;
 use super::super::{Finding, Kind};
 use super::{ArgumentContext, Values};
 
-/// Longer texts are none.
+/// The most bytes of a code.
 const LONGEST: usize = 160;
 
-/// Longer codes are not printed in groups.
+/// The most bytes of a code that is printed in groups.
 const LONGEST_IN_GROUPS: usize = 24;
 
 /// Compares two texts if both are codes.
@@ -44,10 +44,10 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
     Some(compare_codes(a, b, is_identifier))
 }
 
-/// The reason of two numbers under which things are kept.
+/// The reason where two numeric ids differ.
 pub(in crate::fidelity) const ANOTHER_ID: &str = "another id";
 
-/// The reason of words in the place of an id that nobody can read.
+/// The reason where one call has words in the place of an opaque id.
 pub(in crate::fidelity) const NO_ID: &str = "words in the place of an id";
 
 /// Whether a text is an id without a meaning: digits, or digits and letters that make no word.
@@ -60,7 +60,7 @@ fn is_opaque(text: &str) -> bool {
         && (longest <= 2 || is_hexadecimal)
 }
 
-/// Whether a text is a number under which something is kept, all of its digits.
+/// Whether a text is a numeric id: digits only, at least [`LEAST_DIGITS`] of them or with a zero at the start.
 fn is_number(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit()) && (text.starts_with('0') || text.len() >= LEAST_DIGITS)
 }
@@ -70,7 +70,7 @@ fn digits(text: &str) -> &str {
     text.trim_start_matches('0')
 }
 
-/// Numbers of fewer digits may be counted from 0 or from 1.
+/// The least digits of a numeric id; shorter numbers may be indices, which count from 0 or from 1.
 const LEAST_DIGITS: usize = 4;
 
 /// Whether a text is some words without a number, such as `last_email_from_nadia`.
@@ -99,14 +99,14 @@ fn compare_codes(a: &str, b: &str, is_identifier: bool) -> Finding {
         let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
         return finding(letters(a) == letters(b), "the same code", "the case of letters differs in a code");
     }
-    // Signs that nobody sees count, too.
+    // Invisible signs count, too.
     let is_hidden = |c: char| {
         c.is_control()
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}')
     };
     let is_sign = |c: &char| "<>=!+*&|^%~#".contains(*c) || is_hidden(*c);
     let signs = |text: &str| text.chars().filter(is_sign).collect::<String>();
-    // `#5` and `+49 ..` are told by one sign.
+    // A `#` or a `+`, as in `#5` and `+49 ..`, may be left out.
     if signs(a).trim_matches(['#', '+']) != signs(b).trim_matches(['#', '+'])
         || a.starts_with('-') != b.starts_with('-')
     {
@@ -126,7 +126,7 @@ fn plain(text: &str) -> String {
     fold(text).chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// The codes that commas part, by their letters and digits.
+/// The codes of a list with commas, sorted by their letters and digits.
 fn listed(text: &str) -> Option<Vec<&str>> {
     let mut codes: Vec<&str> = text.split(',').map(str::trim).collect();
     let is_item = |code: &&str| !plain(code).is_empty() && !code.contains([' ', '(', ')']);
@@ -134,11 +134,11 @@ fn listed(text: &str) -> Option<Vec<&str>> {
     (text.len() <= LONGEST && codes.len() > 1 && codes.iter().all(is_item)).then_some(codes)
 }
 
-/// The reason of a code that one call says with its origin.
+/// The reason where only one call gives a code with its origin.
 pub(super) const SAID_ONCE: &str = "the same code, where it is from said once";
 
-/// Whether one of two codes is the other behind where it is from, which ends with one of these signs: `refs/heads/main` and
-/// `main`, an identifier and its URL. Of encoded codes the case of letters counts.
+/// Whether one of two codes is the other one after an origin that ends with one of these signs: `refs/heads/main` and
+/// `main`, an identifier and its URL. In encoded codes the case of letters counts.
 pub(super) fn is_end_of_other(a: &str, b: &str, signs: &[char]) -> bool {
     let bare = |text: &str| {
         let text = text.trim().trim_end_matches('/').trim_end_matches(".git");
@@ -146,7 +146,7 @@ pub(super) fn is_end_of_other(a: &str, b: &str, signs: &[char]) -> bool {
     };
     let (a, b) = (bare(a), bare(b));
     let (short, long) = if a.len() < b.len() { (&a, &b) } else { (&b, &a) };
-    // Numbers and short parts are those of ranges, versions and addresses of machines.
+    // Numbers and short parts are not origins: they belong to ranges, versions and addresses of machines.
     let is_origin = |before: &str| {
         let parts = before.trim_end_matches(signs).split([':', '/', '.']);
         let is_name = |part: &str| part.len() > 2 && !part.contains(|c: char| !c.is_alphabetic() && c != '-');
@@ -159,7 +159,7 @@ pub(super) fn is_end_of_other(a: &str, b: &str, signs: &[char]) -> bool {
             .is_some_and(|before| before.ends_with(signs) && is_origin(before))
 }
 
-/// The signs of an identifier, with its letters as one each.
+/// The signs of an identifier, with an `x` for each letter or digit.
 fn joints(text: &str) -> String {
     text.trim_start_matches(['@', '#']).chars().map(|c| if c.is_alphanumeric() { 'x' } else { c }).collect()
 }
@@ -170,13 +170,13 @@ fn unversioned(text: &str) -> &str {
     rest.filter(|rest| rest.contains('.')).unwrap_or(text)
 }
 
-/// Whether a code has digits, capitals and small letters, as encoded numbers have, so that the case of letters tells two.
+/// Whether a code has digits, capitals and small letters, as encoded numbers have, so that the case of letters matters.
 fn is_encoded(text: &str) -> bool {
     let has = |is: fn(&u8) -> bool| text.as_bytes().iter().any(is);
     text.len() >= 8 && has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
 }
 
-/// Whether both have points, which make other groups: `1.9.0` and `1.90`.
+/// Whether both codes have points that divide them into different groups: `1.9.0` and `1.90`.
 fn are_pointed_otherwise(a: &str, b: &str) -> bool {
     let groups = |text: &str| text.trim_matches('.').split('.').map(str::len).collect::<Vec<_>>();
     a.contains('.') && b.contains('.') && groups(a) != groups(b)
@@ -192,13 +192,13 @@ fn is_code(text: &str, is_named: bool) -> bool {
         return true;
     }
     if has(char::is_whitespace) {
-        // As ISBNs and postal codes are printed.
+        // ISBNs and postal codes are printed in groups.
         return is_named
             && has(|c| c.is_ascii_digit())
             && text.len() <= LONGEST_IN_GROUPS
             && !has(char::is_lowercase);
     }
-    // Zeros at the front are a part of it.
+    // A number with zeros at the front is a code.
     if text.len() > 1 && text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return true;
     }
@@ -208,13 +208,13 @@ fn is_code(text: &str, is_named: bool) -> bool {
     is_named || is_capitals || (has_digit && (has_letter || has_sign || text.len() > 4))
 }
 
-/// Digits with what separates them in numbers of telephones.
+/// Whether a text is a telephone number: at least seven digits, and signs that separate them.
 fn is_phone(text: &str) -> bool {
     text.chars().filter(char::is_ascii_digit).count() >= 7
         && text.chars().all(|c| c.is_ascii_digit() || matches!(c, ' ' | '-' | '(' | ')' | '+' | '.' | '/'))
 }
 
-/// Arithmetic: digits, signs, and names of a few letters.
+/// Whether a text is arithmetic: digits, signs, and names of at most four letters.
 fn is_formula(text: &str) -> bool {
     let has_sign =
         text.contains(['+', '*', '^', '=', '×', '÷', '√']) || text.contains(" / ") || text.contains(" - ");

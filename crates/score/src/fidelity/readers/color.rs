@@ -1,11 +1,11 @@
 //! Colours in the writings of CSS: by name, in hexadecimal digits, and as `rgb()`, `hsl()` and `hwb()` with or without alpha.
 //!
-//! As browsers do, it forgives: commas may be left out, and components out of range are taken for the nearest in it.
+//! The reader is as lenient as browsers: commas may be left out, and components out of range become the nearest in it.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Red, green, blue and alpha.
+/// A colour: red, green, blue and alpha.
 pub(super) type Color = [u8; 4];
 
 /// The colours that have names.
@@ -14,7 +14,7 @@ static NAMES: LazyLock<HashMap<&str, Color>> = LazyLock::new(|| {
     lines.filter_map(|(name, digits)| Some((name, hexadecimal(digits)?))).collect()
 });
 
-/// The colour that a text in lower case says, and nothing beside it.
+/// Reads a text in lower case that holds one colour and nothing else.
 pub(super) fn color(text: &str) -> Option<Color> {
     let mut reader = Reader { rest: text };
     reader.skip_spaces();
@@ -34,7 +34,7 @@ pub(super) fn color(text: &str) -> Option<Color> {
     reader.rest.is_empty().then_some(color)
 }
 
-/// The colour of three, four, six or eight digits.
+/// The colour of three, four, six or eight hexadecimal digits.
 fn hexadecimal(digits: &str) -> Option<Color> {
     let values = || digits.bytes().map(|digit| char::from(digit).to_digit(16));
     let values: Vec<u8> = values().map(|digit| u8::try_from(digit?).ok()).collect::<Option<_>>()?;
@@ -46,7 +46,7 @@ fn hexadecimal(digits: &str) -> Option<Color> {
     Some([channels[0], channels[1], channels[2], channels.get(3).copied().unwrap_or(u8::MAX)])
 }
 
-/// A number as a channel; what is out of range is the nearest in it.
+/// A number as a channel; a number out of range becomes the nearest in it.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -56,7 +56,7 @@ fn channel(value: f64) -> u8 {
     value.round() as u8
 }
 
-/// Three shares of the most as a colour.
+/// The opaque colour of three channels, which are given as shares of the largest value.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -67,7 +67,7 @@ fn opaque(shares: [f32; 3]) -> Color {
     [red, green, blue, u8::MAX]
 }
 
-/// The shares of a hue in sixths of a turn, a saturation and a lightness (CSS Color 3, 4.2.4).
+/// The channels, as shares, of a hue in sixths of a turn, a saturation and a lightness (CSS Color 3, 4.2.4).
 fn shares_of_hue(hue: f32, saturation: f32, lightness: f32) -> [f32; 3] {
     let high = if lightness <= 0.5 {
         lightness * (saturation + 1.0)
@@ -87,13 +87,13 @@ fn shares_of_hue(hue: f32, saturation: f32, lightness: f32) -> [f32; 3] {
     })
 }
 
-/// What is left of a text.
+/// A reader that holds the rest of a text.
 struct Reader<'t> {
     rest: &'t str,
 }
 
 impl<'t> Reader<'t> {
-    /// The longest start of bytes like that, all of which are ASCII.
+    /// Takes the longest start of such bytes, all of which must be ASCII.
     fn take_while(&mut self, is_like_that: impl Fn(u8) -> bool) -> &'t str {
         let length = self.rest.bytes().take_while(|byte| is_like_that(*byte)).count();
         let (start, rest) = self.rest.split_at(length);
@@ -101,7 +101,7 @@ impl<'t> Reader<'t> {
         start
     }
 
-    /// Whether it goes on with this, which is then taken.
+    /// Takes `start` if the text goes on with it; returns whether it does.
     fn takes(&mut self, start: &str) -> bool {
         let rest = self.rest.strip_prefix(start);
         self.rest = rest.unwrap_or(self.rest);
@@ -121,7 +121,7 @@ impl<'t> Reader<'t> {
         self.take_while(|byte| byte.is_ascii_digit());
     }
 
-    /// A number as SVG has them. An `e` without an exponent is none, unless a unit starts with it.
+    /// Reads a number as SVG writes them. An `e` without an exponent is an error, unless it starts a unit.
     fn number(&mut self) -> Option<f64> {
         self.skip_spaces();
         let start = self.rest;
@@ -149,27 +149,27 @@ impl<'t> Reader<'t> {
         number.is_finite().then_some(number)
     }
 
-    /// A number in a list.
+    /// Reads a number and the separator after it.
     fn item(&mut self) -> Option<f64> {
         let number = self.number()?;
         self.skip_separator();
         Some(number)
     }
 
-    /// A number, or percents as a share.
+    /// Reads a number, or percents as a share.
     fn share(&mut self) -> Option<f64> {
         let number = self.number()?;
         Some(if self.takes("%") { number / 100.0 } else { number })
     }
 
-    /// The same in a list.
+    /// Reads a share and the separator after it.
     fn share_item(&mut self) -> Option<f64> {
         let share = self.share()?;
         self.skip_separator();
         Some(share)
     }
 
-    /// An angle, as a hue in sixths of a turn.
+    /// Reads an angle, as a hue in sixths of a turn.
     #[expect(clippy::cast_possible_truncation, reason = "hues are shades")]
     fn hue(&mut self) -> Option<f32> {
         let number = self.number()?;
@@ -187,7 +187,7 @@ impl<'t> Reader<'t> {
         Some((((degrees % 360.0) + 360.0) % 360.0) as f32 / 60.0)
     }
 
-    /// The end of a colour: alpha, if there is one, and a bracket.
+    /// Reads the end of a colour: alpha, if there is one, and a bracket.
     fn closed(&mut self, mut color: Color, alpha: impl Fn(&mut Self) -> Option<f64>) -> Option<Color> {
         self.skip_spaces();
         if !self.rest.starts_with(')') {
@@ -228,7 +228,7 @@ impl<'t> Reader<'t> {
         self.closed(opaque(shares_of_hue(hue, saturation, lightness)), Self::share_item)
     }
 
-    /// Hue, whiteness and blackness (CSS Color 4, 8).
+    /// Reads hue, whiteness and blackness (CSS Color 4, 8).
     #[expect(clippy::cast_possible_truncation, reason = "they are shades")]
     fn hwb(&mut self) -> Option<Color> {
         if !self.takes("(") {
@@ -264,7 +264,7 @@ mod tests {
 
     use super::*;
 
-    /// What the reader of SVG makes of it, which takes five packages.
+    /// The colour by the crate `svgtypes`, whose five packages m3 does without outside of tests.
     fn of_svg(text: &str) -> Option<Color> {
         let color = svgtypes::Color::from_str(text).ok()?;
         Some([color.red, color.green, color.blue, color.alpha])

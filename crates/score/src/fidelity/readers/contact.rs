@@ -1,10 +1,10 @@
-//! Mail addresses: the same or others, whatever their letters have in common.
+//! Mail addresses: the same or different, however similar their letters are.
 
 use super::super::constants::{NOTHING, SAME_OTHERWISE};
 use super::super::{Finding, Kind};
 use super::{ArgumentContext, Values};
 
-/// Longer texts are none.
+/// The most bytes of a text with mail addresses.
 const LONGEST: usize = 4096;
 
 /// Compares two texts if both are mail addresses, or lists of them.
@@ -33,7 +33,7 @@ fn addresses(text: &str) -> Option<Vec<String>> {
 }
 
 /// The address of `Nadia <nadia@example.com>`, `mailto:nadia@example.com`, or of an account or group of a server as
-/// `@nadia@example.com` and `!cooking@example.com`, in small letters: hardly any server tells capitals.
+/// `@nadia@example.com` and `!cooking@example.com`, in lower case: hardly any server distinguishes capitals.
 fn address(text: &str) -> Option<String> {
     let bare = match text.strip_suffix('>') {
         Some(named) => named.rsplit_once('<')?.1,

@@ -1,6 +1,6 @@
-//! Readers of single values. One table says who answers: the first reader that can read both values compares what it read
-//! and says why. The kind of its finding is its name in explanations (those of numbers are `number`, `coordinate` and
-//! `box_side`). What no reader can read is free text.
+//! Readers of single values. The first reader of a table that can read both values compares what it read and gives the
+//! reason. The kind of its finding is its name in explanations (those of numbers are `number`, `coordinate` and
+//! `box_side`). Values that no reader can read are free text.
 
 mod address;
 mod code;
@@ -26,20 +26,21 @@ use super::name::Name;
 use super::{Finding, Kind};
 use crate::schema::Schema;
 
-/// Where two values stand.
+/// The argument of two values that are compared.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ArgumentContext<'a> {
     pub(super) name: Name,
     pub(super) schema: Option<Schema<'a>>,
     pub(super) is_required: bool,
-    /// The lengths, along x and along y, of the region of a picture that they are numbers of; of one number both are its own.
+    /// The lengths, along x and along y, of the region of a picture that the values belong to; for a single number,
+    /// both are those of its own axis.
     pub(super) span: [Option<f64>; 2],
 }
 
-/// Two values that are not equal, and neither lists nor objects both.
+/// Two values that are not equal, and not both lists or both objects.
 pub(super) struct Values<'v> {
     json: [&'v Json; 2],
-    /// Both as texts, if they are texts or numbers.
+    /// Both values as texts, if both are texts or numbers.
     texts: Option<[Cow<'v, str>; 2]>,
 }
 
@@ -50,10 +51,10 @@ impl<'v> Values<'v> {
     }
 }
 
-/// Reads two values and compares them; `None` unless it can read both.
+/// Reads two values and compares them; `None` unless the reader can read both.
 type Reader = fn(&ArgumentContext<'_>, &Values<'_>) -> Option<Finding>;
 
-/// The readers, in the order in which they are asked.
+/// The readers, in the order in which they are tried.
 const READERS: [Reader; 12] = [
     boolean,
     number::compare,
@@ -69,18 +70,18 @@ const READERS: [Reader; 12] = [
     code::compare,
 ];
 
-/// Compares two values that are not equal, and neither lists nor objects both; `None` where no reader can read both.
+/// Compares two values that are not equal, and not both lists or both objects; `None` where no reader can read both.
 pub(super) fn read(context: &ArgumentContext<'_>, a: &Json, b: &Json) -> Option<Finding> {
     let values = Values::new(a, b);
     READERS.iter().find_map(|reader| reader(context, &values))
 }
 
-/// The kind of two values: of two kinds the last in their list, so that the order of the values makes no difference.
+/// The kind of two values: the one that [`Kind`] lists later, so that the order of the values makes no difference.
 pub(super) fn kind_of_both(a: &Json, b: &Json) -> Kind {
     kind_of(a).max(kind_of(b))
 }
 
-/// What kind a value looks like by itself.
+/// The kind of a value by its JSON type alone.
 pub(super) fn kind_of(value: &Json) -> Kind {
     match value {
         Json::Null => Kind::Null,
@@ -92,7 +93,7 @@ pub(super) fn kind_of(value: &Json) -> Kind {
     }
 }
 
-/// What is true or false, by its value or by its schema.
+/// Compares two values as booleans, if one of them is a boolean or the schema says so.
 fn boolean(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
     let [a, b] = values.json;
     let is_boolean = context.schema.is_some_and(|schema| schema.is_of_type("boolean"));
@@ -121,11 +122,11 @@ fn truth(value: &Json) -> Option<bool> {
     }
 }
 
-/// One of the choices that the schema lists.
+/// Compares two values of an argument whose schema lists choices.
 fn choice(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
     let [a, b] = values.texts.as_ref()?;
     let schema = context.schema.filter(|schema| schema.has_choices())?;
-    // Two values that one tool lists are two.
+    // Two choices of one tool mean different things.
     if schema.has_choice(a) && schema.has_choice(b) {
         return Some(Finding::new(Kind::Choice, NOTHING, "another choice"));
     }
@@ -140,13 +141,13 @@ fn choice(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding>
     Some(Finding::new(Kind::Choice, score, reason))
 }
 
-/// Passwords, patterns and notations, in which every sign counts, and programs, in which white space does not.
+/// Compares passwords, patterns and notations, in which every sign counts, and programs, in which white space does not.
 fn verbatim(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
     let [a, b] = values.texts.as_ref()?;
     if context.name.is_of("verbatim") && !a.contains(' ') && !b.contains(' ') {
         return Some(Finding::new(Kind::Verbatim, OTHER_NOTATION, "every letter of it counts"));
     }
-    // A code is one word.
+    // A text of one word is a code, not a program.
     let is_program = |text: &str| text.trim().contains([' ', '(', '=', ';', '\n', '+', '*', '^']);
     if !context.name.is_of("programs") || !is_program(a) || !is_program(b) {
         return None;
@@ -170,7 +171,7 @@ fn verbatim(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Findin
     (x == y).then(|| Finding::new(Kind::Verbatim, NOTHING, "the same signs in another order"))
 }
 
-/// Colours in any writing of CSS; words alone are colours only where the argument's name says so.
+/// Compares colours in any writing of CSS; words alone are colours only where the argument's name says so.
 fn color(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
     let [a, b] = values.texts.as_ref()?;
     let is_written = |text: &str| text.trim().starts_with(['#', 'r', 'h']) && text.contains(['#', '(']);
@@ -183,7 +184,7 @@ fn color(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> 
     Some(Finding::new(Kind::Color, score, reason))
 }
 
-/// A text, or a number as one.
+/// A text, or a number as a text; `None` for other values.
 pub(super) fn written(value: &Json) -> Option<Cow<'_, str>> {
     match value {
         Json::String(text) => Some(text.as_str().into()),

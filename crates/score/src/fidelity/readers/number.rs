@@ -13,10 +13,10 @@ use super::super::language::numerals::number_in_words;
 use super::super::{Finding, Kind};
 use super::{ArgumentContext, Values};
 
-/// Reasons of numbers that are the same, and that are not.
+/// The reasons for numbers that are the same, and for different ones.
 const NUMBER: [&str; 2] = ["the same number", "another number"];
 
-/// Longer texts say no number.
+/// The most bytes of a text that says a number, a bound or a range.
 const LONGEST: usize = 64;
 
 /// Compares two numbers, also where one of them is written as people do.
@@ -58,7 +58,7 @@ fn verdict(is_same: bool, [same, other]: [&'static str; 2]) -> Finding {
 
 fn values_of(context: &ArgumentContext<'_>, a: &Json, b: &Json, x: f64, y: f64) -> Finding {
     if !x.is_finite() || !y.is_finite() || is_long(a) || is_long(b) {
-        // Larger, or of more digits, than what a double tells apart.
+        // These numbers are larger, or have more digits, than a double can distinguish.
         verdict(super::text_of(a) == super::text_of(b), NUMBER)
     } else if context.name.is_degrees() {
         degrees(x, y)
@@ -67,7 +67,7 @@ fn values_of(context: &ArgumentContext<'_>, a: &Json, b: &Json, x: f64, y: f64) 
     } else if let Some(span) = context.span[0] {
         box_sides(x, y, span)
     } else {
-        // Phone numbers and the like come in groups, and are other ones with another digit.
+        // Numbers in groups, such as phone numbers, are different if any digit differs.
         let is_grouped = [a, b].iter().any(|value| {
             value.as_str().is_some_and(|text| text.trim().bytes().any(|byte| matches!(byte, b' ' | b'-')))
         });
@@ -80,7 +80,7 @@ fn is_near(x: f64, y: f64) -> bool {
     (x - y).abs() <= 1e-9 * x.abs().max(y.abs())
 }
 
-/// Whether a whole number has more digits than a double tells apart.
+/// Whether a whole number has more digits than a double can distinguish.
 fn is_long(value: &Json) -> bool {
     match value {
         Json::LongInteger(_) => true,
@@ -92,13 +92,13 @@ fn is_long(value: &Json) -> bool {
     }
 }
 
-/// A text whose zeros at the front are part of it, as in a postal code.
+/// Whether a text is digits with zeros at the front that are part of it, as in a postal code.
 fn is_padded(value: &Json) -> bool {
     let digits = value.as_str().unwrap_or_default().trim();
     digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `>= 4`, `<10`, `more than four`, `5000 or more`, by the words of `tables/bounds.txt`.
+/// Reads a bound, by the words of `tables/bounds.txt`: `>= 4`, `<10`, `more than four`, `5000 or more`.
 fn bound(text: &str) -> Option<(&'static str, f64)> {
     if text.len() > LONGEST {
         return None;
@@ -108,7 +108,7 @@ fn bound(text: &str) -> Option<(&'static str, f64)> {
         let lines = include_str!("../tables/bounds.txt").lines();
         let lines = lines.filter_map(|line| line.strip_prefix(place)?.split_once(": "));
         let phrases = lines.flat_map(|(sign, words)| words.split('|').map(move |word| (sign, word)));
-        // The longest: `less than` begins `less than or equal to`.
+        // The longest phrase is taken: `less than` is also the start of `less than or equal to`.
         let longest = phrases.filter_map(|(sign, word)| Some((is(word)?, sign))).max_by_key(|found| found.0);
         longest.map_or(("", 0), |(length, sign)| (sign, length))
     };
@@ -125,7 +125,7 @@ fn bound(text: &str) -> Option<(&'static str, f64)> {
     Some((sign, parse(rest[..rest.len() - end].trim())?))
 }
 
-/// `20 to 30`, `between 20 and 30`, `20~30`.
+/// Reads a range: `20 to 30`, `between 20 and 30`, `20~30`.
 fn range(text: &str) -> Option<(f64, f64)> {
     if text.len() > LONGEST {
         return None;
@@ -191,7 +191,7 @@ pub(in crate::fidelity) fn without_thousands(text: &str) -> String {
     if is_grouped { text.replace(',', "") } else { text.to_owned() }
 }
 
-/// A number in a writing of people: `1/2`, `1 1/2`, `½`, `10k`, `1.5M`, `2 million`, `3,14`, `1 000`.
+/// Reads a number as people write it: `1/2`, `1 1/2`, `½`, `10k`, `1.5M`, `2 million`, `3,14`, `1 000`.
 pub(super) fn written(text: &str) -> Option<f64> {
     read_written(text).filter(|number| number.is_finite())
 }
@@ -225,7 +225,7 @@ fn read_written(text: &str) -> Option<f64> {
     Some(amount * factor)
 }
 
-/// `1/2`, `1 1/2`, `1½`.
+/// Reads a fraction: `1/2`, `1 1/2`, `1½`.
 fn fraction(text: &str) -> Option<f64> {
     const SIGNS: &[(char, f64)] =
         &[('½', 0.5), ('¼', 0.25), ('¾', 0.75), ('⅓', 1.0 / 3.0), ('⅔', 2.0 / 3.0), ('⅛', 0.125)];
@@ -246,7 +246,8 @@ fn fraction(text: &str) -> Option<f64> {
     if below == 0.0 { None } else { whole_and(whole, above / below) }
 }
 
-/// Digits in groups with other signs, and with a comma before the fraction: `1 000`, `1'000`, `1,00,000`, `1.234,56`.
+/// Reads digits in groups with other signs, or with a comma before the fraction: `1 000`, `1'000`, `1,00,000`,
+/// `1.234,56`.
 fn separated(text: &str) -> Option<f64> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let is_of_number =
@@ -256,7 +257,7 @@ fn separated(text: &str) -> Option<f64> {
     }
     let (whole, fraction) = match (digits.rfind(','), digits.rfind('.')) {
         (Some(comma), Some(point)) => (&digits[..comma.max(point)], Some(&digits[comma.max(point) + 1..])),
-        // Groups have three digits, so what has not is a fraction.
+        // Groups have three digits; a part of another length is a fraction.
         (Some(comma), None)
             if digits.matches(',').count() == 1 && (digits.len() - comma != 4 || digits.starts_with('0')) =>
         {
@@ -270,7 +271,7 @@ fn separated(text: &str) -> Option<f64> {
         Some((last, middle)) => (Some(*last), middle),
         None => (None, rest),
     };
-    // The numbers of an address of a machine are no thousands, and none begin with a zero.
+    // The parts of an IP address are not thousands, and no group of thousands begins a number with a zero.
     let is_address =
         middle.len() == 2 && fraction.is_none() && groups.iter().all(|group| group.parse::<u8>().is_ok());
     if last.is_some() && (is_address || first.starts_with('0')) {
@@ -287,8 +288,8 @@ fn separated(text: &str) -> Option<f64> {
     Some(if text.starts_with('-') { -value } else { value })
 }
 
-/// Compares two numbers. Exact ones are another number with another digit; of others, one is the other only if it is the
-/// other rounded.
+/// Compares two numbers. Exact whole numbers are different if any digit differs; of other numbers, one may be the other
+/// one rounded.
 pub(super) fn numbers(x: f64, y: f64, is_exact: bool) -> Finding {
     let kind = Kind::Number;
     let larger = x.abs().max(y.abs());
@@ -315,7 +316,7 @@ pub(super) fn numbers(x: f64, y: f64, is_exact: bool) -> Finding {
     Finding::new(kind, score.min(OTHER_COUNT), reason)
 }
 
-/// Whether one of two numbers is the other with fewer digits, but so many at least.
+/// Whether one of two numbers is the other one rounded or cut off, with enough digits left.
 fn is_rounded(x: f64, y: f64) -> bool {
     let ((digits_x, last_x), (digits_y, last_y)) = (digits(x), digits(y));
     if digits_x == digits_y {
@@ -323,13 +324,13 @@ fn is_rounded(x: f64, y: f64) -> bool {
     }
     let (count, last, more) =
         if digits_x < digits_y { (digits_x, last_x, digits_y) } else { (digits_y, last_y, digits_x) };
-    // Two digits of a fraction are enough where many were left out.
+    // Two digits are enough for a fraction, if the other number has more than `LEAST_DIGITS`.
     let is_short = count + 1 == LEAST_DIGITS && last < 0 && more > LEAST_DIGITS;
     // Digits that are cut off are as usual as those that are rounded.
     (count >= LEAST_DIGITS || is_short) && (x - y).abs() < 10f64.powi(last)
 }
 
-/// How many digits tell a number, and the power of ten of the last of them.
+/// The number of significant digits of a number, and the power of ten of the last one.
 fn digits(number: f64) -> (usize, i32) {
     let written = format!("{number:e}");
     let (digits, power) = written.split_once('e').unwrap_or((&written, "0"));
@@ -341,7 +342,7 @@ fn digits(number: f64) -> (usize, i32) {
 /// Compares two latitudes or two longitudes, in degrees.
 fn degrees(x: f64, y: f64) -> Finding {
     let difference = (x - y).abs();
-    // The same meridian has two numbers.
+    // One meridian has two numbers: 180 and -180 degrees.
     let is_round = difference > 180.0 && x.abs() <= 360.0 && y.abs() <= 360.0;
     let difference = if is_round { (360.0 - difference).abs() } else { difference };
     let reason = if difference < 1e-3 {
@@ -356,7 +357,7 @@ fn degrees(x: f64, y: f64) -> Finding {
     Finding::new(Kind::Coordinate, on_log_curve(&DEGREES, difference), reason)
 }
 
-/// Compares sides of two boxes, or other numbers of two regions, of this length.
+/// Compares the sides of two boxes, or other numbers of two regions, as a share of the length `span`.
 fn box_sides(x: f64, y: f64, span: f64) -> Finding {
     if x * y < 0.0 {
         return Finding::new(Kind::BoxSide, NOTHING, "the sign differs");

@@ -9,17 +9,17 @@ use super::super::{Finding, Kind};
 use super::units::{currency, dimensions_of_time, named, named_in_full};
 use super::{ArgumentContext, Values, number, standard};
 
-/// Longer texts are none.
+/// The most bytes of a text that is a quantity.
 const LONGEST: usize = 64;
 
 /// What a text measures, and how much of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Quantity {
-    /// What is measured, as a number.
+    /// The index of what is measured.
     dimension: usize,
-    /// In the first unit.
+    /// The amount in the first unit of its kind.
     amount: f64,
-    /// In its own unit.
+    /// The amount in its own unit; NaN for a duration.
     written: f64,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
         return None;
     }
     let (x, y) = (readings(a), readings(b));
-    // `5 mW` and `5 MW`.
+    // Units that differ in the case of letters: `5 mW` and `5 MW`.
     let unit = |text: &str| text.trim_start_matches(|c: char| !c.is_alphabetic()).to_owned();
     let is_million = |text: &str| matches!(&*unit(text), "M" | "MW" | "MV" | "MHz" | "MJ");
     if a.eq_ignore_ascii_case(b) && is_million(a) != is_million(b) && x[0].is_some() {
@@ -75,19 +75,20 @@ fn amounts(a: &Quantity, b: &Quantity) -> Finding {
     if a.amount * b.amount < 0.0 {
         return Finding::new(Kind::Quantity, NOTHING, "the sign differs");
     }
-    // In one unit they are numbers, of which one may be rounded.
+    // Amounts in one unit are compared as numbers, of which one may be rounded.
     if (a.written * b.amount - b.written * a.amount).abs() <= 1e-9 * (a.written * b.amount).abs() {
         let finding = number::numbers(a.written, b.written, false);
         return Finding::new(Kind::Quantity, finding.score, finding.reason);
     }
-    // What is converted is rounded; a duration of several units is not.
+    // A converted amount is rounded; a duration of several units is not.
     let is_rounded = relative < 0.01 && a.written.is_finite() && b.written.is_finite();
     let score = if is_rounded { on_log_curve(&RELATIVE_DIFFERENCE, relative) } else { NOTHING };
     Finding::new(Kind::Quantity, score, if is_rounded { "differs by rounding" } else { "another quantity" })
 }
 
-/// A quantity beside a number. The unit of a number may be said by its argument's name, `timeout_seconds`, or known from
-/// elsewhere: that of the quantity, or the first, as durations are counted in seconds, files in bytes, shares to one.
+/// Compares a quantity with a number. The number's unit may be in its argument's name, `timeout_seconds`, or known from
+/// elsewhere: it may be that of the quantity, or the first of its kind, as durations are counted in seconds, files in
+/// bytes, and shares as fractions of one.
 fn beside(name: &Name, quantity: &Readings, other: &str) -> Option<Finding> {
     let written = number::in_text(other)?;
     if let Some(unit) = name.last().and_then(named_in_full) {
@@ -111,7 +112,7 @@ fn readings(text: &str) -> Readings {
     [first, duration(folded).filter(is_other)]
 }
 
-/// `2.5 km`, `1 1/2 cups`, `25 %`, `20 °C`.
+/// Reads a number with a unit: `2.5 km`, `1 1/2 cups`, `25 %`, `20 °C`.
 fn measured(text: &str) -> Option<Quantity> {
     let end = text.find(|c: char| c.is_alphabetic() || matches!(c, '%' | '°' | '\'' | '"'))?;
     let (amount, name) = text.split_at(end);
@@ -121,7 +122,7 @@ fn measured(text: &str) -> Option<Quantity> {
     Some(Quantity { dimension: unit.dimension, amount, written })
 }
 
-/// `$5`, `US$ 1,200.50`, `300 USD`, `₹4,000`, `€1.5M`.
+/// Reads an amount of money: `$5`, `US$ 1,200.50`, `300 USD`, `₹4,000`, `€1.5M`.
 fn money(text: &str) -> Option<Quantity> {
     let is_of_amount = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-');
     let of = |sign: &str, amount: &str| {
@@ -143,7 +144,7 @@ fn money(text: &str) -> Option<Quantity> {
     })
 }
 
-/// `1h30m`, `90 minutes`, `PT1H30M`: seconds or months, not both.
+/// Reads a duration, in seconds or in months, not both: `1h30m`, `90 minutes`, `PT1H30M`.
 fn duration(text: &str) -> Option<Quantity> {
     let span: Span = text.parse().ok()?;
     let months = i64::from(span.get_years()) * 12 + i64::from(span.get_months());

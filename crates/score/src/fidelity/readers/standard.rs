@@ -9,10 +9,10 @@ use super::super::name::Name;
 use super::super::{Finding, Kind};
 use super::{ArgumentContext, Values};
 
-/// Longer texts are no name in a table.
+/// The most bytes of a text that is looked up in the tables.
 const LONGEST: usize = 96;
 
-/// Names to the line of the table that they stand in.
+/// A map from each name to the line of the table that it stands in.
 type Table = LazyLock<HashMap<&'static str, usize>>;
 
 /// Codes and names of ISO 3166, with other names in use.
@@ -24,7 +24,7 @@ static STATES: Table = LazyLock::new(|| table(include_str!("../tables/states.txt
 /// Codes and names of ISO 4217, with signs and other names in use.
 static CURRENCIES: Table = LazyLock::new(|| table(include_str!("../tables/currencies.txt")));
 
-/// Codes of ISO 639 and names of languages, their own too.
+/// Codes of ISO 639 and names of languages, also in the languages themselves.
 static LANGUAGES: Table = LazyLock::new(|| table(include_str!("../tables/languages.txt")));
 
 /// Time zones with their former names: the links of the tz database (`backward` of 2025b, in the public domain).
@@ -52,7 +52,7 @@ fn table(text: &'static str) -> HashMap<&'static str, usize> {
     lines.flat_map(|(line, names)| names.split('|').map(move |name| (name, line))).collect()
 }
 
-/// The currency that a code, a sign or a name is, as a number.
+/// The number of the currency with this code, sign or name.
 pub(super) fn currency(text: &str) -> Option<usize> {
     CURRENCIES.get(text).copied()
 }
@@ -62,8 +62,8 @@ pub(super) fn zone_offset(word: &str) -> Option<i64> {
     ABBREVIATIONS.get(word)?.1
 }
 
-/// Compares two names that a standard may list. Where the argument's name says which standard, two entries are another
-/// one; elsewhere only a code and its name are taken for the same.
+/// Compares two names that a standard may list. Where the argument's name tells the standard, two entries are
+/// different; elsewhere a code and its name are recognized, and nothing else.
 pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
     let [a, b] = values.texts.as_ref()?;
     if a.len().max(b.len()) > LONGEST {
@@ -72,7 +72,7 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
     let name = &context.name;
     let (x, y) = (without_points(&fold(a)), without_points(&fold(b)));
     let (x, y) = (x.trim(), y.trim());
-    // Both signs part a language from its region.
+    // Both signs separate a language from its region.
     if x.replace('_', "-") == y.replace('_', "-") && name.is_of("languages") {
         return Some(Finding::new(Kind::Standard, SAME_OTHERWISE, "the same in another writing"));
     }
@@ -88,7 +88,7 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
         (name.is_of("regions") && !is_language, &COUNTRIES),
         (is_language, &LANGUAGES),
     ];
-    // `KE` and `KEN`.
+    // Two codes of one country: `KE` and `KEN`.
     let is_capital = |text: &str| text.bytes().all(|byte| byte.is_ascii_uppercase());
     let is_country = |text: &str| COUNTRIES.get(text).filter(|_| name.is_of("codes"));
     let are_codes = is_capital(a) && is_capital(b) && x.len().abs_diff(y.len()) == 1;
@@ -102,9 +102,9 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
         .or_else(|| companies(name, a, b))
 }
 
-/// Compares two entries of a table; `is_named` where the argument's name says that they are.
+/// Compares two entries of a table; `is_named` where the argument's name says that they are in it.
 fn entries(table: &Table, [x, y]: [&str; 2], is_named: bool, is_language: bool) -> Option<Finding> {
-    // `en-US` is English, as it is spoken there.
+    // `en-US` is English, as it is spoken in the United States.
     let language = |text: &str| table.get(text.split(['-', '_']).next()?);
     let base = |text: &str| table.get(text).or_else(|| language(text).filter(|_| is_language)).copied();
     let finding = |score: f64, reason: &'static str| Some(Finding::new(Kind::Standard, score, reason));
@@ -129,7 +129,7 @@ fn entries(table: &Table, [x, y]: [&str; 2], is_named: bool, is_language: bool) 
     if is_pair { finding(SAME_OTHERWISE, "a name and its code") } else { None }
 }
 
-/// Initials without their points: `U.S.A.`
+/// Removes the points of initials: `U.S.A.`
 fn without_points(text: &str) -> String {
     let is_of_initials = text.contains('.') && text.split('.').all(|part| part.trim().len() <= 1);
     if is_of_initials { text.replace(['.', ' '], "") } else { text.to_owned() }
@@ -137,7 +137,7 @@ fn without_points(text: &str) -> String {
 
 /// Compares a company's ticker with its name.
 fn companies(name: &Name, a: &str, b: &str) -> Option<Finding> {
-    // In small letters it would be a word.
+    // A ticker is in capitals: in small letters it may be a word.
     let is_ticker =
         |text: &str| text.len() <= 5 && text.bytes().all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9'));
     if is_ticker(a) == is_ticker(b) {
@@ -173,7 +173,7 @@ fn airports(name: &Name, a: &str, b: &str) -> Option<Finding> {
         AIRPORTS.get(first.split_whitespace().filter(is_said).collect::<Vec<_>>().join(" ").as_str()).copied()
     };
     let (code, other) = if is_code(a) { (a, b) } else { (b, a) };
-    // `Heathrow (LHR)`.
+    // The name may have the code beside it: `Heathrow (LHR)`.
     let is_said = other.split(|c: char| !c.is_alphanumeric()).any(|word| word == code.to_uppercase());
     let is_same = is_said || of(a)? == of(b)?;
     let (score, reason) =
@@ -192,20 +192,20 @@ fn airports_in_words(a: &str, b: &str) -> Option<Finding> {
     Some(Finding::new(Kind::Standard, score, reason))
 }
 
-/// The words of an airport in small letters, and its code at their end; `None` where they do not say that it is one.
+/// The words of an airport in small letters, and its code at their end; `None` where they do not name an airport.
 fn airport_parts(text: &str) -> Option<(Vec<String>, Option<&str>)> {
     let is_code = |word: &str| word.len() == 3 && word.bytes().all(|byte| byte.is_ascii_uppercase());
     let mut words: Vec<&str> =
         text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let code = words.pop_if(|word| is_code(word));
     let words: Vec<String> = words.into_iter().map(fold).collect();
-    // `airport` alone is none.
+    // `airport` alone names no airport.
     let is_named = words.iter().any(|word| !["airport", "international", "intl", "the"].contains(&&**word));
     (is_named && words.iter().any(|word| word == "airport")).then_some((words, code))
 }
 
 /// Compares two time zones by their names, former names, abbreviations or offsets; `is_named` where the argument's name
-/// says that they are.
+/// says that they are time zones.
 fn time_zones(a: &str, b: &str, is_named: bool) -> Option<Finding> {
     let tidy = |text: &str| {
         let tidy = text.replace(' ', "_");
@@ -213,7 +213,7 @@ fn time_zones(a: &str, b: &str, is_named: bool) -> Option<Finding> {
     };
     let known = |text: &str| TIME_ZONES.get(text).copied();
     let minutes = |text: &str| match known(text) {
-        // The zone of UTC is the offset of nothing.
+        // The zone UTC is the offset 0.
         Some(zone) if Some(zone) == known("utc") => Some(0),
         _ => offset(text).or_else(|| zone_offset(text)),
     };

@@ -1,25 +1,25 @@
-//! Units of measure, by `tables/units.txt`: what a unit measures, its names, how many of the first unit of its kind it
-//! is, and where its zero lies. Lines that begin with `alone` are words or letters of something else in free text, so
-//! that they are units only where a text is nothing but a quantity.
+//! Units of measure, by `tables/units.txt`: what a unit measures, its names, its factor to the first unit of its kind,
+//! and its zero. The names in lines that begin with `alone` mean something else in free text, so they are units only
+//! where a text is nothing but a quantity.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::standard;
 
-/// A unit.
+/// A unit of measure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Unit {
-    /// What it measures, as a number; from [`CURRENCIES_FROM`] on a currency.
+    /// The index of what it measures; from [`CURRENCIES_FROM`] on a currency.
     pub(super) dimension: usize,
-    /// How many of the first unit it is.
+    /// The factor that converts an amount into the first unit of its kind.
     pub(super) factor: f64,
-    /// Where its zero lies, in the first unit.
+    /// The zero of the unit, in the first unit of its kind.
     pub(super) zero: f64,
     is_alone: bool,
 }
 
-/// The number from which on currencies are counted.
+/// The first index of a currency.
 const CURRENCIES_FROM: usize = 1000;
 
 static UNITS: LazyLock<HashMap<&str, Unit>> = LazyLock::new(|| {
@@ -48,12 +48,12 @@ fn known(name: &str) -> Option<Unit> {
     UNITS.get(name).or_else(|| UNITS.get(singular?)).copied()
 }
 
-/// What a word of a text measures, as a number, and how many of the first unit it is.
+/// The index of what a word of a text measures, and its factor to the first unit of its kind.
 pub(in crate::fidelity) fn unit(word: &str) -> Option<(usize, f64)> {
     known(word).filter(|unit| !unit.is_alone).map(|unit| (unit.dimension, unit.factor))
 }
 
-/// The unit that what stands behind a number is, folded: `km`, `°C`, `degrees fahrenheit`, `US dollars`.
+/// The unit that the folded text after a number names: `km`, `°C`, `degrees fahrenheit`, `US dollars`.
 pub(super) fn named(name: &str) -> Option<Unit> {
     let name = match name.trim() {
         "°" => "degree",
@@ -67,8 +67,8 @@ pub(super) fn named(name: &str) -> Option<Unit> {
     currency.or_else(|| known(name))
 }
 
-/// The unit that the last word of an argument's name is: a plural or a symbol of two letters that is no word, `seconds`,
-/// `km`.
+/// The unit that the last word of an argument's name names: a plural, or a symbol of two letters that is not a word,
+/// such as `seconds` or `km`.
 pub(super) fn named_in_full(word: &str) -> Option<Unit> {
     let is_short = matches!(word, "km" | "cm" | "mm" | "kg" | "mg" | "ms" | "ml" | "kb" | "mb" | "gb" | "ft");
     let is_plural = word.len() > 4 && word.ends_with('s') || word == "feet";
@@ -80,7 +80,7 @@ pub(super) fn currency(number: usize) -> Unit {
     Unit { dimension: CURRENCIES_FROM + number, factor: 1.0, zero: 0.0, is_alone: true }
 }
 
-/// What durations measure: in seconds, and in months.
+/// The dimensions of durations: seconds, and months.
 pub(super) fn dimensions_of_time() -> [usize; 2] {
     ["second", "month"].map(|name| known(name).map_or(usize::MAX, |unit| unit.dimension))
 }

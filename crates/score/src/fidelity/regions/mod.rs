@@ -1,4 +1,4 @@
-//! How far the regions of a picture that two calls name overlap: boxes, circles, points and lines in their arguments.
+//! The overlap of regions of a picture in the arguments of two calls: boxes, circles, points and lines.
 //!
 //! Regions are found by their names (`writings`), those of one argument are paired one to one by best overlap, and each pair
 //! counts its intersection over union (`shape`), each region without a partner 0. `docs/metrics.md` has the definition.
@@ -31,17 +31,17 @@ use crate::schema::Schema;
 pub struct Regions {
     /// The regions: the reference's in its order, then those that only the prediction has; the first hundred.
     pub each: Vec<RegionOverlap>,
-    /// The sum of the overlaps of all regions, and how many they are; none if the reference's call has none.
+    /// The sum of the overlaps of all regions, and their number; both are 0 if the reference's call has no region.
     pub overlaps: Counted,
 }
 
-/// A region of the reference beside that of the prediction which was paired with it.
+/// A region of the reference with the region of the prediction that is paired with it, or one without a partner.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RegionOverlap {
-    /// Where it is in the reference's arguments, such as `areas[0]`, or `box` for the arguments as a whole; `None` if only the
-    /// prediction has it.
+    /// The place in the reference's arguments, such as `areas[0]`, or `box` for the arguments as a whole; `None` if
+    /// only the prediction has the region.
     pub reference: Option<String>,
-    /// Where it is in the prediction's; `None` if that lacks it.
+    /// The place in the prediction's arguments; `None` if the prediction lacks the region.
     pub predicted: Option<String>,
     /// `box`, `circle`, `point` or `line`.
     pub shape: &'static str,
@@ -49,14 +49,14 @@ pub struct RegionOverlap {
     pub overlap: f64,
 }
 
-/// So many regions of two calls are named.
+/// The most regions of two calls that are kept.
 const MOST_NAMED: usize = 100;
 
 /// The longest name of a region, in columns.
 const LONGEST_NAME: usize = 120;
 
 impl Regions {
-    /// Of two matched calls. Nothing is found where the reference has no region.
+    /// Finds and pairs the regions of two matched calls; none where the reference has no region.
     pub(super) fn new(pair: CallPair<'_>, schema: Option<Schema<'_>>) -> Self {
         let Some(reference) = pair.a.filter(|arguments| may_say_regions(arguments)) else {
             return Self::default();
@@ -79,7 +79,7 @@ impl Regions {
         }
         let each = pairs::paired(&regions, &predicted, point_radius(&regions));
         let mut overlaps: Vec<f64> = each.iter().map(|region| region.overlap).collect();
-        // In one order, so that the order of arguments makes no difference in the last digit.
+        // The overlaps are added in sorted order, so that the order of arguments does not change the last digit.
         overlaps.sort_by(f64::total_cmp);
         let overlaps = Counted { sum: overlaps.iter().sum(), count: overlaps.len() as u64 };
         Self { each, overlaps }
@@ -87,9 +87,9 @@ impl Regions {
 }
 
 impl Regions {
-    /// Lets the sides of a box or a circle be no better than the whole: sides that are each a little off bound another part
-    /// of the picture. Points and lines have no area, and how far apart they are is what their numbers say.
-    /// Afterwards no more regions are kept than are named.
+    /// Limits the scores of the sides of a box or a circle by the overlap of the whole region: sides that are each a
+    /// little off bound another part of the picture. Points and lines have no area; their numbers already tell how far
+    /// apart they are. Then drops the regions beyond [`MOST_NAMED`].
     pub(super) fn limit(&mut self, arguments: &mut [ArgumentComparison]) {
         let mut known: HashMap<&str, &RegionOverlap> = HashMap::new();
         let with_area = self.each.iter().filter(|region| matches!(region.shape, "box" | "circle"));
@@ -113,8 +113,8 @@ impl Regions {
     }
 }
 
-/// The region that a side is of, by the side's name: `areas[0].x1` is of `areas[0]`, `crop_x1` of `crop`, and what stands alone of
-/// the arguments as a whole, which are named after their shape.
+/// The region that a side belongs to, by the side's name: `areas[0].x1` belongs to `areas[0]`, `crop_x1` to `crop`, and
+/// a name without a prefix to the arguments as a whole, which are named after their shape.
 fn region_around<'r>(known: &HashMap<&str, &'r RegionOverlap>, side: &str) -> Option<&'r RegionOverlap> {
     let ends = side.rmatch_indices(['.', '[', '_', '-']).map(|(end, _)| end);
     let named = std::iter::once(side.len()).chain(ends).find_map(|end| known.get(&side[..end]));
@@ -142,7 +142,7 @@ fn place_name(pointer: &str) -> String {
 /// Something in a call's arguments that may be a region.
 #[derive(Debug, Clone)]
 struct Candidate {
-    /// The argument that it is of, without places in lists: regions of one argument are compared with one another.
+    /// The argument that holds it, without indices in lists: regions of one argument are compared with one another.
     argument: String,
     name: String,
     says: InList,
@@ -156,18 +156,18 @@ struct Region {
     shape: Shape,
 }
 
-/// Where a value is.
+/// The place of a value in a call's arguments.
 #[derive(Clone)]
 struct At<'s> {
     argument: String,
     name: String,
-    /// What it is called: by its key, or that of the list that it is in, or by the tool.
+    /// The value's name: its key, or that of the list that holds it, or the tool's name.
     label: Name,
     schema: Option<Schema<'s>>,
     depth: usize,
 }
 
-/// What may be a region in the arguments of a call.
+/// Finds everything in the arguments of a call that may be a region.
 fn read(
     tool: &str,
     arguments: &Json,
@@ -239,7 +239,7 @@ fn is_point(region: &InObject<'_>) -> bool {
 }
 
 impl At<'_> {
-    /// Where a member is, or what has members of this prefix; nothing is added for none.
+    /// The place of a member, or of a region whose members have this prefix; an empty key adds nothing to the name.
     fn below(&self, argument: &str, key: &str) -> Self {
         let mut below = Self { depth: self.depth + 1, ..self.clone() };
         if !key.is_empty() {
@@ -251,8 +251,8 @@ impl At<'_> {
     }
 }
 
-/// The regions of both calls. Lists of four numbers that are nowhere said to be something else are two corners where all of
-/// the reference's in that argument may be, else a corner, a width and a height.
+/// The regions of both calls. Lists of four numbers that nothing describes are two corners if all of them in that
+/// argument of the reference may be; otherwise they are a corner, a width and a height.
 fn shapes(reference: Vec<Candidate>, predicted: Vec<Candidate>) -> (Vec<Region>, Vec<Region>) {
     let mut are_corners: BTreeMap<String, bool> = BTreeMap::new();
     for candidate in &reference {

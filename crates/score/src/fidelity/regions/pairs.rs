@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use super::{Region, RegionOverlap};
 use crate::hungarian::cheapest;
 
-/// So many overlaps of two calls are computed to find the best pairs. What is left then is paired in its order: only a crafted
-/// call has so many regions that differ.
+/// The most overlaps of two calls that are computed to find the best pairs. Regions beyond it are paired in their
+/// order: only a crafted call has so many different regions.
 const MOST_OVERLAPS: usize = 1 << 14;
 
-/// Units of cost in an assignment.
+/// The cost, in an assignment, of a pair that does not overlap.
 const COST_UNITS: f64 = 1e9;
 
 /// The regions of the reference in their order, each with its partner, then those that only the prediction has.
@@ -41,8 +41,8 @@ pub(super) fn paired(reference: &[Region], predicted: &[Region], point_radius: f
     of_reference.chain(extra).collect()
 }
 
-/// The regions of each argument, by their index. What is in an argument that only one call has is compared together: there are
-/// tools that take a region in several ways.
+/// The regions of each argument, by their indices. Regions in arguments that only one of the calls has form one group:
+/// some tools take a region in several ways.
 fn groups(reference: &[Region], predicted: &[Region]) -> Vec<(Vec<usize>, Vec<usize>)> {
     let mut groups: BTreeMap<&str, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
     for (row, region) in reference.iter().enumerate() {
@@ -61,8 +61,8 @@ fn groups(reference: &[Region], predicted: &[Region]) -> Vec<(Vec<usize>, Vec<us
     groups
 }
 
-/// Pairs regions that are equal, and returns the others. No better pairs than those are lost: 1 less the overlap is a
-/// distance (Jaccard's), for which the triangle inequality holds.
+/// Pairs regions that are equal, and returns the others. This loses no better pairs: 1 less the overlap is a distance
+/// (Jaccard's), for which the triangle inequality holds.
 fn pair_equal(
     (reference, rows): (&[Region], Vec<usize>),
     (predicted, columns): (&[Region], Vec<usize>),
@@ -88,7 +88,7 @@ fn pair_equal(
     (rest, columns)
 }
 
-/// Pairs of as many rows and columns as there can be, at the greatest overlap in all.
+/// Pairs as many rows and columns as possible with the greatest sum of overlaps; in their order once `room` is used up.
 fn best_pairs(
     rows: &[usize],
     columns: &[usize],

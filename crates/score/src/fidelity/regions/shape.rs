@@ -15,7 +15,7 @@ pub(in crate::fidelity) enum Shape {
     Line { ends: [[f64; 2]; 2], is_arrow: bool },
 }
 
-/// How numbers say a region.
+/// The way in which numbers describe a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Writing {
     /// Two or more corners of a box, each x and y.
@@ -47,11 +47,11 @@ impl Writing {
     }
 }
 
-/// Farther coordinates are of no picture, and would leave the range in which areas can be computed.
+/// The largest coordinate. Larger ones are in no picture, and areas could not be computed with them.
 const FARTHEST: f64 = 1e12;
 
 impl Shape {
-    /// The region that some numbers say; `None` if they say none.
+    /// The region that some numbers describe; `None` if they describe none.
     pub(super) fn new(writing: Writing, numbers: &[f64]) -> Option<Self> {
         if numbers.iter().any(|number| !number.is_finite() || number.abs() > FARTHEST) {
             return None;
@@ -81,10 +81,10 @@ impl Shape {
         }
     }
 
-    /// The names of all in results.
+    /// The names of all shapes in results.
     pub(in crate::fidelity) const NAMES: [&'static str; 4] = ["box", "circle", "point", "line"];
 
-    /// The name in results.
+    /// The name of the shape in results.
     pub(in crate::fidelity) fn name(&self) -> &'static str {
         let [upright, circle, point, line] = Self::NAMES;
         match self {
@@ -95,7 +95,7 @@ impl Shape {
         }
     }
 
-    /// Its coordinates and lengths, by which equal regions are found.
+    /// The coordinates and lengths of the region, by which equal regions are found.
     pub(super) fn numbers(&self) -> [f64; 4] {
         match *self {
             Self::Box { low: [x1, y1], high: [x2, y2] } | Self::Line { ends: [[x1, y1], [x2, y2]], .. } => {
@@ -106,7 +106,7 @@ impl Shape {
         }
     }
 
-    /// The greatest of its coordinates, whatever their signs.
+    /// The greatest absolute coordinate of the region.
     pub(in crate::fidelity) fn farthest(&self) -> f64 {
         let reach = match *self {
             Self::Circle { center: [x, y], radius } => [x - radius, y - radius, x + radius, y + radius],
@@ -115,7 +115,7 @@ impl Shape {
         reach.into_iter().map(f64::abs).fold(0.0, f64::max)
     }
 
-    /// Its width and its height; a point has none.
+    /// The width and the height of the region; `None` for a point.
     pub(in crate::fidelity) fn lengths(&self) -> Option<[f64; 2]> {
         match *self {
             Self::Box { low, high } => Some([0, 1].map(|axis| high[axis] - low[axis])),
@@ -125,8 +125,9 @@ impl Shape {
         }
     }
 
-    /// Intersection over union, in [0, 1]; 0 for regions of two kinds. A point is a disc of `point_radius` around it. A line
-    /// overlaps as far as its ends do on the mean. Regions without an area are the same (1) or not (0).
+    /// Intersection over union, in [0, 1]; 0 for regions of different shapes. A point counts as a disc of
+    /// `point_radius`, and a line by the mean overlap of its ends. Regions without an area have 1 if they are equal,
+    /// else 0.
     pub(super) fn overlap(&self, other: &Self, point_radius: f64) -> f64 {
         let points = |a: &[f64; 2], b: &[f64; 2]| discs((*a, point_radius), (*b, point_radius));
         match (self, other) {
@@ -154,7 +155,7 @@ fn boxes([a, b]: [[f64; 2]; 2], [c, d]: [[f64; 2]; 2]) -> f64 {
     if union > 0.0 { (intersection / union).clamp(0.0, 1.0) } else { same((a, b) == (c, d)) }
 }
 
-/// Intersection over union of two discs, each its centre and its radius. What they share is two segments of circles.
+/// Intersection over union of two discs, each its centre and its radius. Their intersection is two segments of circles.
 fn discs((a, r): ([f64; 2], f64), (b, s): ([f64; 2], f64)) -> f64 {
     let distance = (a[0] - b[0]).hypot(a[1] - b[1]);
     let (small, large) = (r.min(s), r.max(s));

@@ -1,5 +1,5 @@
-//! Which numbers of a call say a region: by the names of members and lists, by what the schema says of a list, by the table
-//! `tables/regions.txt`.
+//! Finds numbers of a call that describe a region: by the names of members and lists, by the schema's description of a
+//! list, and by the table `tables/regions.txt`.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,15 +16,15 @@ use super::super::readers::number;
 use super::shape::{Shape, Writing};
 use crate::schema::Schema;
 
-/// A row of the table: what members of these names say together, each a number or some numbers.
+/// A row of the table: the names of members that describe a region together, each with one number or several.
 struct Row {
     writing: Writing,
     names: Vec<&'static str>,
-    /// The names between spaces, where a list that is called so says such a region.
+    /// The names with spaces around them, if a list with this name describes such a region.
     words: Option<String>,
 }
 
-/// Rows with more members first where one begins another.
+/// The rows of the table; where one is the start of another, the one with more members comes first.
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let lines = include_str!("../tables/regions.txt").lines().filter_map(|line| line.split_once(": "));
     let row = |(writing, names): (&str, &'static str)| {
@@ -40,7 +40,7 @@ static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
 static NAMES: LazyLock<BTreeSet<&str>> =
     LazyLock::new(|| ROWS.iter().flat_map(|row| row.names.clone()).collect());
 
-/// Larger objects are content.
+/// The most members of an object that may describe regions; larger objects are content.
 const MOST_MEMBERS: usize = 64;
 
 /// The most words of a name in the table: `top_left_x`.
@@ -49,25 +49,26 @@ const MOST_WORDS: usize = 3;
 /// The most numbers of a list that says one region: four corners.
 const MOST_NUMBERS: usize = 8;
 
-/// The longest text of them, in bytes.
+/// The longest text of such numbers, in bytes.
 const LONGEST_NUMBERS: usize = 200;
 
-/// A region that members of an object say.
+/// A region that members of an object describe.
 #[derive(Debug)]
 pub(in crate::fidelity) struct InObject<'j> {
-    /// What the names of its members begin with: `source` of `source_x`.
+    /// The start of the names of its members: `source` of `source_x`.
     pub(in crate::fidelity) prefix: String,
     pub(in crate::fidelity) shape: Shape,
-    /// Its members, each with the places of its numbers among all: even ones are along x, odd ones along y.
+    /// The members of the region, each with the places of its numbers among all: even ones are along x, odd ones along
+    /// y.
     pub(in crate::fidelity) members: NumberedKeys<'j>,
 }
 
 /// Keys of members, each with the places of its numbers among those of all.
 type NumberedKeys<'j> = Vec<(&'j str, Range<usize>)>;
 
-/// The regions that members of an object say; `name` is that of the object, or of the list that it is in.
+/// The regions that members of an object describe; `name` is that of the object, or of the list that holds it.
 pub(in crate::fidelity) fn in_object<'j>(members: &'j [(String, Json)], name: &Name) -> Vec<InObject<'j>> {
-    // Numbers of a tile of a map, or of a place in space, are of no picture.
+    // Margins, tiles of a map and places in space are not regions of a picture.
     if members.len() > MOST_MEMBERS || name.is_of("margins") || members.iter().any(|(key, _)| key == "z") {
         return Vec::new();
     }
@@ -82,7 +83,7 @@ pub(in crate::fidelity) fn in_object<'j>(members: &'j [(String, Json)], name: &N
                 continue;
             };
             let Some((numbers, members)) = numbers_of_row(members, &places) else { continue };
-            // Numbers of a region that cannot be are not those of another one.
+            // Numbers of a region that cannot exist are not used for another one.
             for place in places {
                 is_used[place] = true;
             }
@@ -96,12 +97,12 @@ pub(in crate::fidelity) fn in_object<'j>(members: &'j [(String, Json)], name: &N
     groups
 }
 
-/// What the key of a member says.
+/// The meaning of a member's key.
 #[derive(Debug, Default)]
 struct KeySays {
-    /// Ends of it that are in the table, each with what it begins with.
+    /// The ends of the key that are in the table, each with the words before it.
     ends: Vec<(String, String)>,
-    /// Whether it names a picture.
+    /// Whether the key names a picture.
     is_picture: bool,
 }
 
@@ -124,7 +125,7 @@ fn key_says(key: &str) -> Rc<KeySays> {
     KEYS.with_borrow_mut(|keys| keys.of_name(key, |key| Rc::new(KeySays::new(key))))
 }
 
-/// The places of members whose names end as one in the table, by what their names begin with and by that end.
+/// The indices of members whose keys end with a name in the table, by the words before that name and by the name.
 fn named(members: &[(String, Json)]) -> BTreeMap<String, BTreeMap<String, usize>> {
     let mut named: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
     for (place, (key, value)) in members.iter().enumerate() {
@@ -137,7 +138,7 @@ fn named(members: &[(String, Json)]) -> BTreeMap<String, BTreeMap<String, usize>
     named
 }
 
-/// The numbers of some members, and which are of which; `None` if one says none.
+/// The numbers of some members, and the range of each member among them; `None` if a member has no numbers.
 fn numbers_of_row<'j>(
     members: &'j [(String, Json)],
     places: &[usize],
@@ -157,7 +158,7 @@ fn is_line(name: &Name) -> bool {
     name.is_of("lines") || name.is_of("arrows")
 }
 
-/// A line, in place of an arrow, where its name says no direction.
+/// Turns an arrow into a line, if its name says that it is a line.
 fn undirected(shape: Shape, name: &Name) -> Shape {
     match shape {
         Shape::Line { ends, .. } if name.is_of("lines") => Shape::Line { ends, is_arrow: false },
@@ -165,12 +166,13 @@ fn undirected(shape: Shape, name: &Name) -> Shape {
     }
 }
 
-/// Whether a value holds two numbers or more, as every region does. Most do not, and are looked at no further.
+/// Whether a value holds two numbers or more, as every region does. Most values do not, and are not searched any
+/// further.
 pub(super) fn may_say_regions(value: &Json) -> bool {
     numbers_in(value, 0) >= 2
 }
 
-/// How many numbers a value may hold, two where it is a text of some.
+/// The number of numbers that a value may hold; 2 for a text of several.
 fn numbers_in(value: &Json, depth: usize) -> usize {
     match value {
         Json::Integer(_) | Json::Float(_) | Json::LongInteger(_) => 1,
@@ -190,7 +192,7 @@ fn numbers_in(value: &Json, depth: usize) -> usize {
     }
 }
 
-/// What a list of numbers says.
+/// The region that a list of numbers describes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::fidelity) enum InList {
     /// A region.
@@ -200,7 +202,7 @@ pub(in crate::fidelity) enum InList {
 }
 
 impl InList {
-    /// The region, where boxes are two corners, or a corner, a width and a height.
+    /// The region; a box is two corners if `are_corners`, else a corner, a width and a height.
     pub(in crate::fidelity) fn shape(self, are_corners: bool) -> Option<Shape> {
         match self {
             Self::Region(shape) => Some(shape),
@@ -210,7 +212,7 @@ impl InList {
         }
     }
 
-    /// Whether it may be two corners: the second is beyond the first.
+    /// Whether the list may be two corners: the second is beyond the first.
     pub(in crate::fidelity) fn may_be_corners(self) -> bool {
         match self {
             Self::Region(_) => true,
@@ -219,7 +221,7 @@ impl InList {
     }
 }
 
-/// The region that a list, or a text of numbers, says by its name and its schema, as [`in_items`] has it.
+/// The region that a list, or a text of numbers, describes by its name and its schema, as in [`in_items`].
 pub(in crate::fidelity) fn in_list(
     value: &Json,
     name: &Name,
@@ -233,7 +235,8 @@ pub(in crate::fidelity) fn in_list(
     }
 }
 
-/// The region that a list says by its name and its schema. Two numbers are a point only where the call is about a picture.
+/// The region that a list describes by its name and its schema. Two numbers are a point only where the call is about a
+/// picture.
 pub(in crate::fidelity) fn in_items(
     items: &[Json],
     name: &Name,
@@ -248,7 +251,7 @@ pub(in crate::fidelity) fn in_items(
         (Some(writing), 4) => of(writing),
         (_, 4) if is_line(name) => of(Writing::Ends),
         (_, 4) if name.is_of("boxes") => {
-            // Whatever is no region in one way is none in the other.
+            // Numbers that are not a region in one writing are not one in the other.
             of(Writing::Sizes)?;
             numbers.try_into().ok().map(InList::Box)
         }
@@ -259,7 +262,8 @@ pub(in crate::fidelity) fn in_items(
     }
 }
 
-/// How a list of four numbers is written, where its name or its description has the names of the table in their order.
+/// The writing of a list of four numbers, if its name or its description has the names of a row of the table in their
+/// order.
 fn named_writing(name: &Name, schema: Option<Schema<'_>>) -> Option<Writing> {
     let between_spaces = |name: &Name| format!(" {} ", name.with_spaces());
     let described = schema.and_then(Schema::description).map(|text| between_spaces(&Name::of_text(text)));
@@ -299,7 +303,7 @@ pub(in crate::fidelity) fn items_in(text: &str) -> Option<Vec<Json>> {
     Some(numbers.into_iter().map(Json::Float).collect())
 }
 
-/// The numbers of a list that has no more than a region needs.
+/// The numbers of a list; `None` if it has more items than a region needs.
 fn numbers_in_items(items: &[Json]) -> Option<Vec<f64>> {
     if items.len() > MOST_NUMBERS {
         return None;
@@ -334,7 +338,7 @@ const ENDINGS: [&str; 9] = [".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".
 /// The most items of a list among which the file of a picture is looked for.
 const MOST_FILES: usize = 16;
 
-/// Whether a call is about a picture: its tool or its arguments are named like one, or it names the file of one.
+/// Whether a call is about a picture: its tool or an argument is named after one, or an argument is a picture's file.
 pub(in crate::fidelity) fn is_visual(tool: &str, arguments: &Json) -> bool {
     let is_file = |value: &Json| {
         let text = value.as_str().unwrap_or_default();

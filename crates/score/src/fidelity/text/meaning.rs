@@ -1,5 +1,5 @@
-//! Aligns the words that are left over by what they mean: written apart or together, abbreviated, measured in another
-//! unit, misspelt, synonyms; the embeddings of words have the last say.
+//! Aligns left-over words by their meaning: written apart or together, abbreviated, measured in another unit, misspelt,
+//! synonyms; at last by the embeddings of words.
 
 use super::super::constants::{
     COUSIN_COSINE, FOREIGN_WORD_COSINE, INFLECTED, KNOWN_WORD_COSINE, LOOK_ALIKE, MISSPELT, RARE_SENSE,
@@ -15,17 +15,17 @@ use super::side::Side;
 use super::thesaurus::{self, Relation};
 use super::token::Token;
 
-/// Longer words are no words, in bytes: they are aligned with equal ones only.
+/// The most bytes of a word; longer ones are aligned with equal ones only.
 const LONGEST_WORD: usize = 256;
 
-/// Aligns what is left over.
+/// Aligns the left-over words of two texts.
 pub(super) fn align(words: &Words, a: &mut Side, b: &mut Side, manner: Manner) {
     phrases::align(a, b);
     quantities(a, b);
     single_words(words, a, b, manner);
 }
 
-/// Numbers with their units: `2 km` and `2000 m`.
+/// Aligns numbers with their units: `2 km` and `2000 m`.
 fn quantities(a: &mut Side, b: &mut Side) {
     let of = |side: &Side, at: usize| -> Option<(usize, f64, f64, Vec<usize>)> {
         let number = side.tokens[at].number?;
@@ -50,7 +50,7 @@ fn quantities(a: &mut Side, b: &mut Side) {
     }
 }
 
-/// Single words, the most alike first.
+/// Aligns single words, the most alike first.
 fn single_words(words: &Words, a: &mut Side, b: &mut Side, manner: Manner) {
     let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
     for &x in &a.left_over() {
@@ -62,7 +62,7 @@ fn single_words(words: &Words, a: &mut Side, b: &mut Side, manner: Manner) {
             }
         }
     }
-    // Among equals those nearest to one another in their texts, whichever text comes first.
+    // Of pairs that are equally alike, those nearest in position come first, whichever text is the first.
     pairs.sort_by(|p, q| {
         q.0.total_cmp(&p.0)
             .then(p.1.abs_diff(p.2).cmp(&q.1.abs_diff(q.2)))
@@ -85,11 +85,11 @@ fn alike(words: &Words, x: &Token, y: &Token, manner: Manner) -> f64 {
         return if is_same { SYNONYM } else { 0.0 };
     }
     if x.weight < 0.5 || y.weight < 0.5 {
-        // Words that carry nothing are worth no embedding.
+        // Words of little weight are not worth an embedding.
         return 0.0;
     }
     let (a, b) = (x.word.as_str(), y.word.as_str());
-    // Comparing letters takes their product.
+    // The time to compare letters grows with the product of both lengths.
     if a.len().max(b.len()) > LONGEST_WORD {
         return 0.0;
     }
@@ -151,7 +151,8 @@ fn is_initial(short: &str, long: &str) -> bool {
     short.chars().count() == 1 && long.starts_with(short)
 }
 
-/// Forms of one word, even of names that only look like plurals; of one verb, by their endings: `drive`, `drives`, `driving`; `book`, `booked`.
+/// Whether two words are forms of one word, by their endings: `drive`, `drives`, `driving`; `book`, `booked`. Names
+/// that only look like plurals count, too.
 fn are_inflected(a: &str, b: &str) -> bool {
     let stem = |word: &str| -> String {
         let cut = ["ing", "ed", "es", "s", "e"].iter().find_map(|end| word.strip_suffix(end));
@@ -167,14 +168,14 @@ fn are_inflected(a: &str, b: &str) -> bool {
     is_plural(a, b) || is_plural(b, a) || (a.len().min(b.len()) >= 4 && stem(a) == stem(b))
 }
 
-/// Words that begin alike: of one root, where one is made from the other.
+/// Whether two words begin alike, as words of one root do where one is made from the other.
 fn have_one_root(a: &str, b: &str) -> bool {
     let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
     common >= 2
 }
 
-/// Words that differ by a slip of the keyboard behind their first letter, where it is none that makes another word. If
-/// one of them is known, shorter words are enough, and two slips that bring no other letter.
+/// Whether two words differ by a slip of the keyboard after their first letter; two known words are different words. If
+/// one of them is known, shorter words are enough, and long ones may have two slips if both use the same letters.
 fn are_misspelt(a: &str, b: &str, known: usize) -> bool {
     let length = a.chars().count().min(b.chars().count());
     let slips = match known {

@@ -50,18 +50,18 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, named: NamedThing) -> Fin
     let (plain_a, plain_b) = (without_sign(short_a), without_sign(short_b));
     let manner = Manner { named, is_foreign: are_foreign(&folded_a, &folded_b, named) };
     let (score, reason) = overlap::compare(words, plain_a, plain_b, manner);
-    // What was cut off has not been read.
+    // The part that was cut off has not been read.
     Finding::new(kind, if is_cut { score.min(TOO_LONG) } else { score }, reason)
 }
 
-/// What is left of a text when its words are aligned with those of another.
+/// The left-over and the shared words of a text, after it was aligned with another text.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rest {
     /// The words that are left over, folded, each with its weight.
     pub(super) words: Vec<(String, f64)>,
-    /// The words that are not, likewise.
+    /// The words that both texts share, folded, each with its weight.
     pub(super) common: Vec<(String, f64)>,
-    /// Whether a negation is left over, or signs tell both texts apart.
+    /// Whether a negation is left over, or signs distinguish both texts.
     pub(super) is_negated: bool,
 }
 
@@ -81,7 +81,7 @@ impl Rest {
         rest
     }
 
-    /// A text of signs alone is a word of its own: a longer one does not say it, too.
+    /// Counts a text of signs alone as one left-over word: a longer text does not say the same.
     fn count_signs(&mut self, text: &str) {
         let text = text.trim();
         if !text.is_empty() && !text.contains(char::is_alphanumeric) {
@@ -89,18 +89,18 @@ impl Rest {
         }
     }
 
-    /// The weight of what is left over.
+    /// The weight of the left-over words.
     pub(super) fn lost(&self) -> f64 {
         self.words.iter().map(|word| word.1).sum()
     }
 
-    /// The weight of what is not.
+    /// The weight of the shared words.
     pub(super) fn shared(&self) -> f64 {
         self.common.iter().map(|word| word.1).sum()
     }
 }
 
-/// What is left of two texts when their words are aligned, of each.
+/// Aligns the words of two texts, and returns the left-over and the shared words of each.
 pub(super) fn rests(words: &Words, a: &str, b: &str, named: NamedThing) -> [Rest; 2] {
     let (a, b) = (cut(a), cut(b));
     let manner = Manner { named, is_foreign: are_foreign(&fold(a), &fold(b), named) };
@@ -116,18 +116,19 @@ pub(super) fn rests(words: &Words, a: &str, b: &str, named: NamedThing) -> [Rest
     [x, y]
 }
 
-/// The words of a text that carry something, with their keys.
+/// The keys of a text's words, each with its weight.
 pub(super) fn keys(text: &str) -> Vec<(String, f64)> {
     let (tokens, _) = token::tokens(cut(text), Manner { named: NamedThing::Other, is_foreign: false });
     tokens.into_iter().map(|token| (token.key, token.weight)).collect()
 }
 
-/// The key of a word, as [`keys`] has it.
+/// The key of a word, as in [`keys`].
 pub(super) fn key(word: &str) -> String {
     token::key(word)
 }
 
-/// How rare a word is, in (0, 1]: 1 of names and words that the thesaurus does not know, less the more senses it has.
+/// The rarity of a word, in (0, 1]: 1 for names and words that the thesaurus does not know, and less the more senses it
+/// has.
 pub(super) fn rarity(word: &str) -> f64 {
     let senses = thesaurus::meanings(word);
     if senses.is_empty() || thesaurus::is_name(&senses) {
@@ -165,7 +166,7 @@ fn are_foreign(a: &str, b: &str, named: NamedThing) -> bool {
         return true;
     }
     let content = || words().filter(|word| word.len() > 2 && !lexicon::is_foreign_function_word(word));
-    // Names are known in any language.
+    // Names do not count as known words: they are the same in any language.
     let is_known = |word: &&str| {
         thesaurus::meanings(word).first().is_some_and(|sense| !thesaurus::is_instance(sense.synset))
     };

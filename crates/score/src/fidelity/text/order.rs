@@ -1,5 +1,5 @@
-//! When the same words in another order, or with other signs, say something else. Words that are only listed, as queries
-//! do, may stand in any order.
+//! Finds texts that mean something else although their words are the same: in another order, or with other signs. Words
+//! that are only listed, as in queries, may stand in any order.
 
 use super::side::Side;
 use super::thesaurus::{self, Sense};
@@ -10,11 +10,11 @@ const DIRECTIONS: &[&str] = &[
     "without", "minus", "above", "below", "not", "as", "per", "through", "via", "behind", "less", "greater",
 ];
 
-/// Words that may have changed places.
+/// The most words that may have changed places.
 const MOST_WORDS: usize = 24;
 
-/// Whether all that differs is that what stands before and behind a direction or a verb have changed places:
-/// `X by Y` and `Y by X`.
+/// Whether two texts differ only in that the words before and after a direction or a verb have changed places: `X by Y`
+/// and `Y by X`.
 pub(super) fn is_turned(a: &Side, b: &Side) -> bool {
     let keys = |side: &Side| -> Vec<String> { side.tokens.iter().map(|token| token.key.clone()).collect() };
     let (of_a, of_b) = (keys(a), keys(b));
@@ -53,8 +53,8 @@ fn is_direction(side: &Side, at: usize) -> bool {
         || (word.ends_with("ing") && meanings.iter().any(is_verb))
 }
 
-/// Whether two texts differ in signs that are no words and make another one: operators, words that a search is to leave
-/// out, and, where both have some, pictures and signs of mathematics.
+/// Whether two texts differ in signs that change the meaning: operators, the minus before a word that a search leaves
+/// out, and, where both texts have some, pictures and signs of mathematics.
 pub(super) fn have_other_signs(a: &str, b: &str) -> bool {
     let signs = |text: &str, is: &dyn Fn(&[char]) -> bool| -> Vec<char> {
         let spaced: Vec<char> = std::iter::once(' ').chain(text.chars()).chain([' ']).collect();

@@ -1,4 +1,4 @@
-//! How much of what two texts say is left over once their words are aligned.
+//! Compares two texts by the words that are left over once their words are aligned.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,12 +20,12 @@ use super::{Manner, meaning, order};
 /// The keys of directions in addresses.
 const DIRECTIONS: [&str; 8] = ["n", "s", "e", "w", "ne", "nw", "se", "sw"];
 
-/// Words around the difference of two long texts that are compared with it.
+/// The most words on each side of the difference of two long texts that are compared with it.
 const AROUND: usize = 64;
 
-/// Two texts without what both begin and end with, where they have too many words to be compared as wholes.
+/// Two texts without their common start and end, where they have too many words to be compared as wholes.
 fn differing_parts<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
-    // So many words have more bytes.
+    // Texts of so few bytes cannot have too many words.
     if a.len().max(b.len()) < MAX_WORDS {
         return (a, b);
     }
@@ -57,13 +57,13 @@ pub(super) struct AlignedTexts {
     pub(super) b: Side,
     /// Whether `a` is the second of the texts that were given.
     pub(super) is_turned: bool,
-    /// Whether signs that words do not have tell them apart.
+    /// Whether signs that are not part of words distinguish the texts.
     pub(super) has_other_signs: bool,
     is_cut: bool,
 }
 
-/// Aligns the words of two texts. What is aligned first is taken, so that they are taken in an order of their own: which
-/// of them is the reference must not matter.
+/// Aligns the words of two texts. Words that are aligned first are taken, so the texts are put in a fixed order: it
+/// must not matter which of them is the reference.
 pub(super) fn align(words: &Words, a: &str, b: &str, manner: Manner) -> AlignedTexts {
     let is_turned = a > b;
     let (a, b) = if is_turned { (b, a) } else { (a, b) };
@@ -82,14 +82,14 @@ pub(super) fn align(words: &Words, a: &str, b: &str, manner: Manner) -> AlignedT
     AlignedTexts { a, b, is_turned, has_other_signs, is_cut: cut_a || cut_b }
 }
 
-/// Compares two texts: how far they say the same, in [0, 1], and why not.
+/// Compares two texts: the score, in [0, 1], and its reason.
 pub(super) fn compare(words: &Words, a: &str, b: &str, manner: Manner) -> (f64, Cow<'static, str>) {
     let AlignedTexts { a, b, is_turned, has_other_signs, is_cut } = align(words, a, b, manner);
     let (loss_a, loss_b) = (a.loss(), b.loss());
     let loss = loss_a.max(loss_b) + 0.25 * loss_a.min(loss_b);
     let says = |side: &Side, word: &str| side.left_over().iter().any(|&at| side.tokens[at].word == word);
     let is_other_logic = says(&a, "and") && says(&b, "or") || says(&a, "or") && says(&b, "and");
-    // A negation turns a text round, however long it is.
+    // A negation reverses a text, however long it is.
     let is_negated =
         [&a, &b].iter().any(|side| side.left_over().iter().any(|&at| side.tokens[at].key == "not"));
     let is_told_apart = loss < 0.1 && (has_other_signs || is_other_logic);
@@ -97,7 +97,7 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, manner: Manner) -> (f64, 
     let content = a.content().min(b.content());
     let halving = HALVING_LOSS * (content / SHORT_TEXT).max(1.0).powf(LENGTH_POWER);
     let mut score = SAME_OTHERWISE / (1.0 + (loss / halving).powi(2));
-    // Words that only one text has, and the other none at all.
+    // Only one of the texts has content.
     if content < REQUEST_WORD && loss > 0.5 {
         score = 0.0;
     }
@@ -115,7 +115,7 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, manner: Manner) -> (f64, 
     (score, reason)
 }
 
-/// Aligns tokens with equal keys; of several with one key those with one role first.
+/// Aligns tokens with equal keys; of several with one key, those with the same role first.
 fn equal_keys(a: &mut Side, b: &mut Side) {
     let mut places: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, token) in b.tokens.iter().enumerate() {
@@ -156,8 +156,8 @@ fn forgive_short(side: &mut Side, other: &Side, named: NamedThing) {
     }
 }
 
-/// Takes most of the weight from words that another word of the same text says already, if the other text has none
-/// instead: `tuna fish`, `Chicago, Illinois`.
+/// Takes most of the weight from words that another word of the same text implies, if the other text has nothing else
+/// in their place: `tuna fish`, `Chicago, Illinois`.
 fn forgive_implied(side: &mut Side, other: &Side) {
     let left = side.content_left_over();
     if left.is_empty() || left.len() > MOST_IMPLIED || side.tokens.len() > MAX_NAMED || other.loss() >= 0.1 {
@@ -185,7 +185,7 @@ fn forgive_implied(side: &mut Side, other: &Side) {
     }
 }
 
-/// The words that make the difference.
+/// The reason: the words that differ.
 fn reason(a: &Side, b: &Side) -> Cow<'static, str> {
     let heaviest = |side: &Side| -> Vec<String> {
         let is_heavy = |at: &usize| side.tokens[*at].weight * side.left[*at] >= 0.15;

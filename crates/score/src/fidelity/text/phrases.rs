@@ -1,11 +1,11 @@
-//! Words that say together what fewer or other words say: compounds, initials, other names.
+//! Aligns words that together mean the same as one word or as other words: compounds, initials, other names.
 
 use super::super::constants::{MAX_LEFT_NAMED, MAX_NAMED};
 use super::side::Side;
 use super::thesaurus::{self, Relation, Sense};
 use super::token::{Token, key};
 
-/// The most words of a name that the thesaurus is asked for.
+/// The most words of a name that is looked up in the thesaurus.
 const LONGEST_NAME: usize = 4;
 
 /// Aligns one word with several, and names of several words with other names.
@@ -15,7 +15,7 @@ pub(super) fn align(a: &mut Side, b: &mut Side) {
     names(a, b);
 }
 
-/// One word of `a` for several neighbouring ones of `b`: a compound or initials.
+/// Aligns one word of `a` with several neighbouring words of `b`: a compound or initials.
 fn one_for_several(a: &mut Side, b: &mut Side) {
     for at in a.left_over() {
         let token = a.tokens[at].clone();
@@ -30,7 +30,7 @@ fn one_for_several(a: &mut Side, b: &mut Side) {
     }
 }
 
-/// Neighbouring words whose letters are the word's, with at least one of them left over: `wifi` and `wi-fi`.
+/// Neighbouring words, all of them left over, whose letters together are the word's: `wi-fi` for `wifi`.
 fn together(token: &Token, side: &Side) -> Option<Vec<usize>> {
     (2..=3).find_map(|length| {
         (0..(side.tokens.len() + 1).saturating_sub(length)).find_map(|start| {
@@ -42,7 +42,7 @@ fn together(token: &Token, side: &Side) -> Option<Vec<usize>> {
     })
 }
 
-/// Neighbouring words whose first letters are the word: `nyc` and `new york city`; numbers are written out: `wwii`.
+/// Neighbouring words whose first letters are the word: `new york city` for `nyc`; numbers count as a whole: `wwii`.
 fn initials(token: &Token, side: &Side) -> Option<Vec<usize>> {
     let word = token.word.as_str();
     if !(2..=6).contains(&word.len()) || !word.is_ascii() {
@@ -50,7 +50,7 @@ fn initials(token: &Token, side: &Side) -> Option<Vec<usize>> {
     }
     let begins = |at: &usize| side.left[*at] >= 1.0 && side.tokens[*at].word.starts_with(&word[..1]);
     (0..side.tokens.len()).filter(begins).find_map(|start| {
-        // Of `Department of Defense` the small words may be left out.
+        // Small words may be left out, as in `Department of Defense`.
         [false, true].into_iter().find_map(|skips| {
             let (mut places, mut rest) = (Vec::new(), word);
             for at in start..side.tokens.len().min(start + 2 * word.len()) {
@@ -73,13 +73,13 @@ fn initials(token: &Token, side: &Side) -> Option<Vec<usize>> {
     })
 }
 
-/// Neighbouring words and what they may mean as a name.
+/// Neighbouring words, and their senses as a name.
 struct Name {
     places: std::ops::Range<usize>,
     senses: Vec<Sense>,
 }
 
-/// Aligns names of which the thesaurus has another: `bald eagle` and `Haliaeetus leucocephalus`.
+/// Aligns two names that are one thing in the thesaurus: `bald eagle` and `Haliaeetus leucocephalus`.
 fn names(a: &mut Side, b: &mut Side) {
     let (left_a, left_b) = (a.content_left_over(), b.content_left_over());
     let length = a.tokens.len().max(b.tokens.len());
@@ -132,7 +132,8 @@ fn is_shortened(short: &Name, long: &Name) -> bool {
     })
 }
 
-/// Names around the words that are left over, and around those that are aligned with a neighbour of one that is.
+/// The names in a text that have a left-over word, or a word aligned with a neighbour of a left-over word of the other
+/// text.
 fn names_of(side: &Side, other: &Side) -> Vec<Name> {
     let is_near = |at: usize| {
         let near = at.saturating_sub(LONGEST_NAME - 1)..other.left.len().min(at + LONGEST_NAME);

@@ -6,7 +6,7 @@ use super::super::constants::REQUEST_WORD;
 use super::thesaurus::{self, Sense};
 use super::token::Token;
 
-/// One of two texts, with what of it is not yet aligned.
+/// One of two texts, and the part of it that is not yet aligned.
 pub(super) struct Side {
     pub(super) tokens: Vec<Token>,
     /// How much of each token is left over, from 1 to 0.
@@ -20,32 +20,32 @@ impl Side {
         Self { left: vec![1.0; tokens.len()], partner: vec![None; tokens.len()], tokens }
     }
 
-    /// Says how much of some tokens is left over.
+    /// Sets how much of some tokens is left over.
     pub(super) fn settle(&mut self, places: &[usize], left: f64) {
         for &at in places {
             self.left[at] = left;
         }
     }
 
-    /// The tokens that are left over and carry something.
+    /// The left-over tokens that have content.
     pub(super) fn content_left_over(&self) -> Vec<usize> {
         let mut places = self.left_over();
         places.retain(|&at| self.tokens[at].weight > REQUEST_WORD);
         places
     }
 
-    /// What neighbouring tokens may mean together.
+    /// The senses of neighbouring tokens as one name.
     pub(super) fn meanings(&self, places: Range<usize>) -> Vec<Sense> {
         let words: Vec<&str> = self.tokens[places].iter().map(Token::lemma).collect();
         thesaurus::meanings(&words.join(" "))
     }
 
-    /// The tokens of which anything is left over.
+    /// The tokens that are left over as a whole.
     pub(super) fn left_over(&self) -> Vec<usize> {
         (0..self.tokens.len()).filter(|&at| self.left[at] >= 1.0).collect()
     }
 
-    /// What is left over, in words of content.
+    /// The weight of everything that is left over; a whole word of content weighs 1.
     pub(super) fn loss(&self) -> f64 {
         self.tokens.iter().zip(&self.left).map(|(token, left)| token.weight * left).sum()
     }

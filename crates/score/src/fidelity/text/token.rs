@@ -1,4 +1,4 @@
-//! A text as words and numbers, with what each carries.
+//! Splits a text into words and numbers, each with its weight.
 
 use super::super::constants::{FUNCTION_WORD, MAX_WORDS, REQUEST_WORD};
 use super::super::language::numerals::merged;
@@ -10,12 +10,12 @@ use super::Manner;
 /// A word or a number.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Token {
-    /// As the text has it, folded.
+    /// The word as the text has it, folded.
     pub(super) word: String,
-    /// Equal for forms and spellings of one word, and for writings of one number.
+    /// The key, equal for forms and spellings of one word, and for writings of one number.
     pub(super) key: String,
     pub(super) number: Option<f64>,
-    /// How much it carries, in [0, 1].
+    /// The weight of its content, in [0, 1].
     pub(super) weight: f64,
     /// The side of a pair of opposite prepositions that it stands after: from or to.
     pub(super) role: Option<Role>,
@@ -24,18 +24,18 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// As the thesaurus has it: numbers in digits.
+    /// The word for the thesaurus, with numbers in digits.
     pub(super) fn lemma(&self) -> &str {
         if self.number.is_some() { &self.key } else { &self.word }
     }
 
-    /// Whether it only holds a text together.
+    /// Whether the token only holds a text together.
     pub(super) fn is_function_word(&self) -> bool {
         self.number.is_none() && self.weight <= FUNCTION_WORD
     }
 }
 
-/// Where something comes from, or goes to.
+/// A direction: where something comes from, or where it goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     From,
@@ -79,7 +79,7 @@ pub(super) fn tokens(text: &str, manner: Manner) -> (Vec<Token>, bool) {
         }
         before = Some(run);
     }
-    // A text of such words alone, like the name of a band, has nothing else to say.
+    // If a text has only such words, like the name of a band, they have full weight.
     if !all.iter().any(|token| token.weight > REQUEST_WORD) {
         for token in &mut all {
             token.weight = 1.0;
@@ -122,7 +122,7 @@ fn weight_of(word: &str, is_foreign: bool) -> f64 {
 /// A run of characters as a word, the number it says, and its key.
 fn read(run: &str) -> (String, Option<f64>, String) {
     let is_padded = run.len() > 1 && run.starts_with('0') && !run.starts_with("0.");
-    // Of more digits a double does not tell all apart.
+    // A double does not distinguish all numbers with more digits.
     let is_digits = run.starts_with(|c: char| c.is_ascii_digit());
     let number = if is_digits && !is_padded && run.len() <= 15 {
         without_thousands(run).parse::<f64>().ok()
@@ -135,7 +135,8 @@ fn read(run: &str) -> (String, Option<f64>, String) {
     }
 }
 
-/// Runs of letters, and of digits with what belongs to a number; with the part between commas that each is in.
+/// Splits a text into runs of letters, and of digits with the signs of a number; each with the index of its part
+/// between commas.
 fn runs(folded: &str) -> Vec<(String, usize)> {
     let characters: Vec<char> = folded.chars().collect();
     let mut runs: Vec<(String, usize)> = Vec::new();
@@ -153,7 +154,7 @@ fn runs(folded: &str) -> Vec<(String, usize)> {
                 run.push(characters[at]);
                 at += 1;
             }
-            // Commas of a list of numbers, not of thousands.
+            // These commas separate numbers of a list, not thousands.
             if run.contains(',') && without_thousands(&run).contains(',') {
                 runs.extend(run.split(',').map(|number| (number.to_owned(), part)));
             } else {
@@ -194,7 +195,7 @@ fn runs(folded: &str) -> Vec<(String, usize)> {
             continue;
         }
         let is_behind_digit = at > 0 && characters[at - 1].is_ascii_digit();
-        // A sign that closes what one before it opened is no inch.
+        // A quotation mark that closes a quotation does not mean inches.
         let is_inch = is_behind_digit && !is_quoted;
         let is_foot = is_inch && !next(1).is_alphabetic();
         is_quoted ^= c == '"' || (c == '\'' && !is_behind_digit);
@@ -220,19 +221,19 @@ fn runs(folded: &str) -> Vec<(String, usize)> {
     runs
 }
 
-/// A letter of a script that puts no spaces between words.
+/// Whether a letter belongs to a script that puts no spaces between words.
 pub(super) fn is_of_no_words(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{eff}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{20000}'..='\u{2ffff}')
 }
 
-/// Whether the point at `at` is one of `u.s.a.`: between single letters.
+/// Whether the point at `at` stands between single letters, as in `u.s.a.`.
 fn is_initials(characters: &[char], at: usize) -> bool {
     let letter = |at: Option<usize>| at.and_then(|at| characters.get(at)).is_some_and(|c| c.is_alphabetic());
     letter(at.checked_sub(1)) && letter(Some(at + 1)) && !letter(Some(at + 2)) && !letter(at.checked_sub(2))
 }
 
-/// One key for the forms of number and the spellings of a word: a rough English stem, the same on both sides of a
-/// comparison, not a word.
+/// The key that the singular, the plural and all spellings of a word share: a rough English stem, which need not be a
+/// word.
 pub(super) fn key(word: &str) -> String {
     let word = lexicon::irregular(word);
     if !word.is_ascii() || word.len() < 2 {

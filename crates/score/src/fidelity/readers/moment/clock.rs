@@ -8,7 +8,7 @@ fn is_word(token: Option<&Token>, word: &str) -> bool {
     matches!(token, Some(Word(found)) if found == word)
 }
 
-/// Which half of the day a text says in words.
+/// The half of the day that a text names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Half {
     Morning,
@@ -30,7 +30,7 @@ pub(super) fn take_part_of_day(tokens: &mut Vec<Token>) -> Option<Half> {
     half(&tokens.remove(at))
 }
 
-/// Takes a time of day out of the tokens. `Err` for what looks like one and is none.
+/// Takes a time of day out of the tokens. `Err` for tokens that look like a time but are not a valid one.
 pub(super) fn take_time(
     tokens: &mut Vec<Token>,
     half: Option<Half>,
@@ -92,7 +92,7 @@ pub(super) fn take_time(
     Ok(None)
 }
 
-/// What a clock shows.
+/// A time of day as it is written.
 struct Clock {
     hour: i64,
     minute: i64,
@@ -100,17 +100,17 @@ struct Clock {
     milliseconds: Option<i64>,
     /// Whether the hour has a zero before it.
     is_padded: bool,
-    /// Whether it can be nothing else.
+    /// Whether the tokens can be nothing but a time of day.
     is_certain: bool,
 }
 
-/// The first three digits behind the point of a second, of a number of so many.
+/// Milliseconds from the fraction of a second: its digits as a number, and how many digits there are.
 fn thousandths(part: i64, digits: usize) -> i64 {
     let shift = |by: usize| 10_i64.saturating_pow(u32::try_from(by).unwrap_or(u32::MAX));
     if digits < 3 { part.saturating_mul(shift(3 - digits)) } else { part / shift(digits - 3) }
 }
 
-/// The clock that tokens begin with, and of how many.
+/// The time of day at the start of the tokens, and the number of tokens that it takes.
 fn clock(tokens: &[Token], may_be_bare: bool) -> Option<(Clock, usize)> {
     let of = |hour, minute, second| Clock {
         hour,

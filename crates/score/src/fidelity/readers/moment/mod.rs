@@ -1,5 +1,5 @@
-//! Dates and times of day, in any common writing, spoken ones too, and instants. What both texts say is compared part by
-//! part.
+//! Dates and times of day, in any common writing, spoken ones too, and instants. The parts that both texts give are
+//! compared one by one.
 
 mod clock;
 mod read;
@@ -12,7 +12,7 @@ use super::super::constants::{NOTHING, SAME_OTHERWISE};
 use super::super::{Finding, Kind};
 use super::{ArgumentContext, Values};
 
-/// Longer texts are none.
+/// The most bytes of a text that is a moment.
 const LONGEST: usize = 64;
 
 /// The parts of a moment that a text says.
@@ -21,7 +21,7 @@ struct Moment {
     year: Option<i64>,
     month: Option<i64>,
     day: Option<i64>,
-    /// From Monday, 0.
+    /// The day of the week; Monday is 0.
     weekday: Option<i64>,
     time: Option<Time>,
 }
@@ -29,9 +29,9 @@ struct Moment {
 /// A time of day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Time {
-    /// Since midnight; that at the end of a day, `24:00`, is 86,400.
+    /// Seconds since midnight; `24:00`, the midnight at the end of a day, is 86,400.
     seconds: i64,
-    /// Of the second that has begun, if it is told.
+    /// Milliseconds of the second that has begun, if the text gives them.
     milliseconds: Option<i64>,
     /// Whether it may be the other half of the day: `6:30` without `am` or `pm`.
     is_open: bool,
@@ -39,8 +39,8 @@ struct Time {
     offset: Option<i64>,
 }
 
-/// The readings of a text: with day before month first, then with month before day. Both are the same unless only the
-/// order tells.
+/// The readings of a text: with day before month first, then with month before day. Both are the same unless the text
+/// is ambiguous.
 type Readings = [Moment; 2];
 
 /// Compares two texts if both are moments.
@@ -51,7 +51,7 @@ pub(super) fn compare(_: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Fi
 
 /// Compares a moment with a number of seconds or milliseconds since 1970.
 fn beside_epoch(moment: &str, number: &str) -> Option<Finding> {
-    // No smaller than such numbers are from 1980 on.
+    // Smaller numbers, of dates before 1980, may count anything.
     let seconds = match super::number::in_text(number)? {
         number @ 3e8..1e10 => number,
         number @ 3e11..1e13 => number / 1e3,
@@ -84,7 +84,7 @@ fn texts(a: &str, b: &str) -> Option<Finding> {
     Some(Finding::new(Kind::Moment, score, reason))
 }
 
-/// How far two moments are one, and why not.
+/// The score of two moments, and its reason.
 fn relation(a: Moment, b: Moment) -> (f64, &'static str) {
     if let (Some(x), Some(y)) = (instant(a), instant(b)) {
         let is_same = x == y && !is_split(a.time, b.time);
@@ -137,7 +137,7 @@ fn relation(a: Moment, b: Moment) -> (f64, &'static str) {
 /// The seconds of a day.
 const DAY: i64 = 86_400;
 
-/// Whether both tell the part of a second, and not the same.
+/// Whether both times give milliseconds, and different ones.
 fn is_split(s: Option<Time>, t: Option<Time>) -> bool {
     let part = |time: Option<Time>| time.and_then(|time| time.milliseconds);
     part(s).is_some_and(|part_of_s| part(t).is_some_and(|part_of_t| part_of_s != part_of_t))
@@ -174,13 +174,13 @@ fn civil_date(moment: Moment) -> Option<civil::Date> {
     civil::Date::new(year, small(moment.month)?, small(moment.day)?).ok()
 }
 
-/// The weekday that a moment says, or that its date is.
+/// The weekday that a moment gives, or else that of its date.
 fn weekday(moment: Moment) -> Option<i64> {
     let of_date = || civil_date(moment).map(|date| i64::from(date.weekday().to_monday_zero_offset()));
     moment.weekday.or_else(of_date)
 }
 
-/// Seconds since 1970, of a moment that has a date, a time and an offset.
+/// Seconds since 1970; `None` without a date, a time and an offset.
 fn instant(moment: Moment) -> Option<i64> {
     let time = moment.time?;
     Some(days(moment)? * DAY + time.seconds - time.offset? * 60)

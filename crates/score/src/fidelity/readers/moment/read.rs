@@ -12,8 +12,9 @@ use super::{LONGEST, Moment, Readings};
 
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// The place of a month in the year, by its name or the beginning of it, or by its name in another language, and whether it
-/// was that. The table has a line a month: English, German, French, Spanish, Italian, Portuguese and Dutch, folded.
+/// The index of a month, from 0, by its English name or the start of it, or by its name in another language; and
+/// whether it was in another language. The table has a line for each month: English, German, French, Spanish, Italian,
+/// Portuguese and Dutch, folded.
 fn named_month(word: &str) -> Option<(usize, bool)> {
     let mut lines = include_str!("../../tables/months.txt").lines();
     let english = |line: &str| is_short_of(word, line.split('|').next().unwrap_or_default());
@@ -27,7 +28,7 @@ fn is_short_of(word: &str, name: &str) -> bool {
     word.len() >= 3 && name.starts_with(word)
 }
 
-/// Words beside a date or a time that say nothing.
+/// Words beside a date or a time that add nothing to it.
 const FILLERS: [&str; 18] = [
     "on", "at", "by", "the", "of", "for", "in", "from", "de", "er", "t", "o", "clock", "oclock", "and",
     "day", "this", "around",
@@ -50,7 +51,7 @@ pub(super) fn read(text: &str) -> Option<Readings> {
         !matches!(token, Word(word) if FILLERS.contains(&word.as_str())) && *token != Sign(',')
     });
     let readings = if tokens.is_empty() {
-        // Words that say nothing are no moment.
+        // A time with three or more other words is not a moment.
         time.filter(|_| had_words < 3)?;
         [Moment::default(); 2]
     } else {
@@ -59,7 +60,7 @@ pub(super) fn read(text: &str) -> Option<Readings> {
     Some(readings.map(|moment| Moment { time, ..moment }))
 }
 
-/// One writing of what has several.
+/// Gives parts that have several writings a single one.
 fn tidy(text: &str) -> String {
     let mut folded = fold(text);
     for (from, to) in [
@@ -114,7 +115,7 @@ fn checked(year: Option<i64>, month: Option<i64>, day: Option<i64>) -> Option<Mo
 /// The readings of tokens that are a date and nothing else.
 fn date(tokens: &[Token]) -> Option<Readings> {
     let both = |moment: Moment| Some([moment, moment]);
-    // As POSIX reads years of two digits.
+    // Years of two digits are those from 1970 to 2069.
     let century = |year: i64, digits: usize| match (digits, year) {
         (2, 70..) => 1900 + year,
         (2, _) => 2000 + year,
@@ -124,7 +125,7 @@ fn date(tokens: &[Token]) -> Option<Readings> {
         [Number(run, 8, false)] if (19_000_000..21_000_000).contains(&run) => {
             both(checked(Some(run / 10_000), Some(run / 100 % 100), Some(run % 100))?)
         }
-        // A number alone counts anything.
+        // A number alone may count anything.
         [Number(_, 1.., false)] => None,
         [Number(day, _, true)] => both(checked(None, None, Some(day))?),
         [Number(year, 4, false), Sign('-' | '/'), Number(month, 1..=2, false)] => {
@@ -185,7 +186,7 @@ fn with_names(tokens: &[Token]) -> Option<Moment> {
             }
         }
     }
-    // `Mars 2020` is no month of another language unless a day is said, and a month alone may be a name.
+    // A foreign month needs a day, because `Mars 2020` may be something else. A month alone may be a name.
     if month.is_some() && day.is_none() && (year.is_none() || is_foreign) || month.is_none() && year.is_some()
     {
         return None;

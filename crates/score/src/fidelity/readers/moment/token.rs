@@ -1,11 +1,11 @@
-//! A text as numbers, words and signs.
+//! Splits a text into numbers, words and signs.
 
 use super::super::super::language::numerals::spoken_number;
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token {
-    /// A number: its value, how many digits it has (0: it is a word), whether it says which one of several.
+    /// A number: its value, how many digits it has (0 for a word), and whether it is an ordinal.
     Number(i64, usize, bool),
     Word(String),
     Sign(char),
@@ -47,7 +47,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// Adds a number that is a word: `thirty five` and `twenty-first` are one.
+/// Adds a number that is a word: `thirty five` and `twenty-first` become one number.
 fn push_spoken(found: &mut Vec<Token>, number: i64, is_ordinal: bool) {
     let is_unit = (1..10).contains(&number);
     let dash = found.last() == Some(&Sign('-'));
