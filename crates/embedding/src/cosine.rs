@@ -1,15 +1,15 @@
-//! How alike two texts are: the cosine of their embeddings.
+//! The similarity of two texts: the cosine of their embeddings.
 
 /// The cosine of two vectors of one length, in [-1, 1]; 0 if either is a zero vector or they differ in
 /// length. Computed in 64 bits, so that vectors of unit length up to rounding give no more than 1.
 ///
-/// Of the embeddings of two calls' arguments it is the S of M³-Bench, section 4.1.
+/// For the embeddings of two calls' arguments, the cosine is the similarity S of M³-Bench, section 4.1.
 #[must_use]
 pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
     if a.len() != b.len() {
         return 0.0;
     }
-    // In one pass: an addition waits for the one before it in its own sum, not for those of the other sums.
+    // The three sums share one pass: an addition waits only for the one before it in its own sum.
     let sums = a.iter().zip(b).fold([0.0_f64; 3], |[ab, aa, bb], (a, b)| {
         let (a, b) = (f64::from(*a), f64::from(*b));
         [ab + a * b, aa + a * a, bb + b * b]

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::{CacheFailure, Embedding, EmbeddingCache, Encoder, EncoderError, Identity, InputKey, text_key};
 
-/// Embeddings kept in memory from one [`Embedder::embed`] to the next.
+/// The most embeddings that are kept in memory from one [`Embedder::embed`] to the next.
 const MAX_VECTORS: usize = 32_768;
 
-/// Input keys of texts held in memory at once.
+/// The most texts whose input keys are kept in memory.
 const MAX_TEXTS: usize = 262_144;
 
 /// Embeds texts, through memory and the cache on disk.
@@ -30,7 +30,7 @@ impl std::fmt::Debug for Embedder {
 }
 
 impl Embedder {
-    /// An encoder with, or without, a cache on disk.
+    /// Makes an embedder of an encoder, with or without a cache on disk.
     #[must_use]
     pub fn new(encoder: Box<dyn Encoder>, cache: Option<Box<dyn EmbeddingCache>>) -> Self {
         let identity = encoder.identity().clone();
@@ -44,7 +44,7 @@ impl Embedder {
         }
     }
 
-    /// Which encoder this is.
+    /// The identity of the encoder.
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
@@ -55,7 +55,7 @@ impl Embedder {
         std::mem::take(&mut self.warnings)
     }
 
-    /// A key for each text; equal for texts that the encoder cannot tell apart.
+    /// A key for each text; equal for texts that the encoder cannot distinguish.
     ///
     /// # Errors
     /// [`EncoderError`].
@@ -112,8 +112,8 @@ impl Embedder {
         missing.retain(|(input, _)| !self.vectors.contains_key(input));
         let total = missing.len();
         let mut done = 0;
-        // In pieces, so that an interrupted run keeps most of what it computed. Sorted, so that texts of similar
-        // length share a batch.
+        // The texts are embedded in pieces, so that an interrupted run keeps most of what it computed. They are sorted,
+        // so that texts of similar length share a batch.
         missing.sort_by_key(|(_, text)| text.len());
         for piece in missing.chunks(STORE_EVERY) {
             let texts: Vec<&str> = piece.iter().map(|(_, text)| *text).collect();
@@ -177,7 +177,7 @@ impl Embedder {
     }
 }
 
-/// Fails unless there is a finite embedding for each text: one with NaN in it would pass for a similarity.
+/// Fails unless there is a finite embedding for each text: with NaN in an embedding, `cosine` would give 0.
 fn check(texts: &[&str], vectors: &[Embedding]) -> Result<(), EncoderError> {
     let failed = |message: &str| Err(EncoderError::new(format!("failed to run the encoder: {message}")));
     if vectors.len() != texts.len() {

@@ -5,7 +5,7 @@
 //! ```
 //! use m3_embedding::{Embedder, Embedding, Encoder, EncoderError, Identity, cosine};
 //!
-//! /// Counts vowels: alike is what has the same share of each.
+//! /// Counts vowels: texts with the same share of each vowel are alike.
 //! struct Vowels(Identity);
 //!
 //! impl Encoder for Vowels {
@@ -39,19 +39,19 @@ pub use cosine::cosine;
 pub use embedder::Embedder;
 use sha2::{Digest as _, Sha256};
 
-/// A vector of unit length, `[dimensions]`, or of zeros.
+/// The embedding of a text, of [`Identity::dimensions`] numbers: a vector of unit length, or of zeros.
 pub type Embedding = Vec<f32>;
 
 /// Identifies what an encoder sees of a text: texts with the same key have the same embedding.
 pub type InputKey = [u8; 16];
 
-/// Which encoder made an embedding; part of every result.
+/// The identity of the encoder that made an embedding; part of every result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// The name people know it by.
+    /// The name that people know the encoder by.
     pub name: String,
-    /// `sha256:` and the digest of everything its embeddings depend on: weights, graph, tokenizer, maximum length,
-    /// pooling.
+    /// `sha256:` and the digest of everything that the encoder's embeddings depend on: weights, graph, tokenizer,
+    /// maximum length, pooling.
     pub fingerprint: String,
     /// The length of an embedding.
     pub dimensions: usize,
@@ -62,10 +62,10 @@ pub struct Identity {
 /// Turns texts into vectors. An embedding depends on its text alone: not on the texts beside it, not on
 /// threads.
 pub trait Encoder: Send {
-    /// Which encoder this is.
+    /// The identity of the encoder.
     fn identity(&self) -> &Identity;
 
-    /// A key for each text, the same for texts that the encoder cannot tell apart (for the default encoder, text that
+    /// A key for each text, the same for texts that the encoder cannot distinguish (for the default encoder, text that
     /// differs in case, or after its 256th token). By default every text has its own key.
     ///
     /// # Errors

@@ -9,13 +9,13 @@ use m3_support::text::shortened;
 use super::fetch::FetchError;
 use super::pins::{self, MODEL_PREFIX};
 
-/// The encoder cannot be used.
+/// The reason why the encoder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum AssetError {
     /// There is no home folder to keep a cache in.
     #[error("no folder for the cache: the home folder is not known\nhint: set M3_CACHE_DIR to a folder")]
     NoCacheDir,
-    /// The folder that is named as the encoder's has no encoder.
+    /// The folder that the user named for the encoder holds no encoder.
     #[error(
         "`{path}` cannot be the encoder's folder: {reason}\n\
          hint: it should be a folder with `tokenizer.json` and `model.onnx`, or {}",
@@ -24,19 +24,19 @@ pub enum AssetError {
     EncoderDir {
         /// The folder.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with the folder.
         reason: &'static str,
     },
-    /// The library of ONNX Runtime that is named cannot be it.
+    /// The file that `ORT_DYLIB_PATH` names cannot be the library of ONNX Runtime.
     #[error(
         "ORT_DYLIB_PATH names `{path}`, and {reason}\n\
          hint: it should be the library of ONNX Runtime, such as {}",
         pins::runtime_place()
     )]
     RuntimeLibrary {
-        /// Its path.
+        /// The path of the file.
         path: PathBuf,
-        /// The reason.
+        /// Why the file cannot be the library.
         reason: String,
     },
     /// A file does not have the content it should have.
@@ -52,7 +52,7 @@ pub enum AssetError {
     /// A file cannot be read or written.
     #[error("failed to {action} `{path}`: {cause}\nhint: {}", m3_support::files::hint(cause))]
     File {
-        /// `read`, `write`, ...
+        /// The action that failed: `read`, `write`, ...
         action: &'static str,
         /// The file.
         path: PathBuf,
@@ -76,7 +76,7 @@ pub enum AssetError {
     UnknownModel {
         /// The name, as it was given.
         name: String,
-        /// The names that look most like it, in words.
+        /// The most similar names, as words of a sentence.
         near: String,
         /// How many models there are.
         count: usize,
@@ -88,9 +88,9 @@ pub enum AssetError {
         model: String,
         /// The file and the repository.
         from: String,
-        /// Why not.
+        /// Why the files could not be fetched.
         reason: String,
-        /// What to do.
+        /// What the user can do.
         hint: &'static str,
     },
     /// This build knows no models by name.

@@ -78,7 +78,7 @@ impl Assets {
             let runtime = pins::runtime().ok_or(AssetError::NoRuntime)?;
             let path = runtime_dir(&options.cache_dir).join(runtime.library.name);
             if path.is_file() {
-                // Checked first: loading a truncated library would end this process by a signal.
+                // The digest is checked first: loading a truncated library would end this process by a signal.
                 let mut digests = Digests::open(&options.cache_dir);
                 verify(&mut digests, &path, runtime.library.sha256)?;
                 digests.save();
@@ -227,8 +227,8 @@ fn named_runtime(path: &Path) -> Result<PathBuf, AssetError> {
     Err(AssetError::RuntimeLibrary { path: path.to_owned(), reason })
 }
 
-/// True for an ELF library whose table of sections, which linkers put last, lies beyond its end: loading it
-/// would end this process by a signal. Other files are for the system's loader to judge.
+/// Whether a library is an ELF file that is cut short: its table of sections, which linkers put last, lies beyond its
+/// end. Loading it would end this process by a signal. Other files are left to the system's loader.
 fn is_cut_short(path: &Path) -> io::Result<bool> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();

@@ -1,7 +1,7 @@
 //! Embeddings on disk, shared by all runs of a user.
 //!
-//! One SQLite file in write-ahead mode: safe with several processes at once, and after a crash the last complete
-//! transaction counts. Three tables, whose rows belong to the encoder's fingerprint:
+//! The cache is one SQLite file in write-ahead mode: several processes can use it at once, and after a crash it has all
+//! complete transactions but perhaps the last ones. Three tables have rows for each encoder's fingerprint:
 //!
 //! - `text`: SHA-256 of a text -> the key of what the encoder sees of it ([`InputKey`])
 //! - `vector`: that key -> the embedding, little-endian floats and their CRC-32
@@ -24,7 +24,7 @@ const VERSION: i64 = 1;
 /// How long to wait for another process that writes.
 pub(super) const BUSY: Duration = Duration::from_secs(10);
 
-/// The share of the limit that is left after the oldest rows were dropped.
+/// The share of the limit that the cache fills after its oldest rows were dropped.
 const KEEP: f64 = 0.8;
 
 /// Embeddings of one encoder on disk.
@@ -34,13 +34,13 @@ pub struct Cache {
     encoder: i64,
     limit: u64,
     is_read_only: bool,
-    /// Whether the cache can hold results: a cache of an earlier release that cannot be written to cannot.
+    /// Whether the cache can hold results: false for a cache of an earlier release that cannot be written to.
     has_results: bool,
-    /// Embeddings that were read and not used for a day or more, to be marked as used.
+    /// Embeddings that were read now and were last used before today, to be marked as used.
     stale: Vec<InputKey>,
-    /// Texts that were read and not used for a day or more.
+    /// Texts that were read now and were last used before today.
     stale_texts: Vec<InputKey>,
-    /// Results that were read and not used for a day or more.
+    /// Results that were read now and were last used before today.
     stale_results: Vec<InputKey>,
 }
 
@@ -93,7 +93,7 @@ impl Cache {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         // In this mode a power cut can lose a transaction, which costs time only, but cannot leave half of one.
         connection.pragma_update(None, "synchronous", "NORMAL")?;
-        // Enough for a run to read each page of the file once.
+        // The pages in memory are enough for a run to read each page of the file once.
         connection.pragma_update(None, "cache_size", -PAGES_KB)?;
         let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
         connection.execute_batch("DROP TABLE IF EXISTS result")?;
@@ -155,7 +155,7 @@ impl Cache {
                 Ok(found)
             };
             let keys: Vec<InputKey> = keys.collect();
-            // Neighbours in the file follow one another, so that a page is read once.
+            // The keys are looked up in the order of the file, so that each of its pages is read once.
             let mut order: Vec<usize> = (0..keys.len()).collect();
             order.sort_unstable_by_key(|&index| keys[index]);
             let mut values: Vec<Option<T>> = keys.iter().map(|_| None).collect();
@@ -321,8 +321,8 @@ fn tables(cache: &Connection, names: &str) -> rusqlite::Result<i64> {
     cache.query_row(&query, [], |row| row.get(0))
 }
 
-/// Rows with much data have a table of their own beside the index of their keys: in an index each step of a search would read
-/// all of a row. `result` was such an index in earlier releases, which may make it again.
+/// Creates the tables. Those with large rows have a separate index of their keys: in a table `WITHOUT ROWID`, each step
+/// of a search would read whole rows. Earlier releases had such a table, `result`, and may create it again.
 pub(super) const TABLES: &str = "
     BEGIN IMMEDIATE;
     CREATE TABLE IF NOT EXISTS encoder (id INTEGER PRIMARY KEY, name TEXT NOT NULL, fingerprint TEXT NOT NULL UNIQUE);

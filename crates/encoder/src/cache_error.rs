@@ -26,7 +26,7 @@ pub enum CacheTrouble {
     Busy,
     /// There is no space left.
     Full,
-    /// Something else.
+    /// Any other defect.
     Other,
 }
 
@@ -63,7 +63,7 @@ impl CacheError {
         self.trouble == CacheTrouble::ReadOnly
     }
 
-    /// The defect, for who adds a hint.
+    /// The defect, for callers that add a hint.
     #[must_use]
     pub fn trouble(&self) -> CacheTrouble {
         self.trouble

@@ -14,7 +14,7 @@ pub struct CacheUsage {
     pub path: PathBuf,
     /// The size in bytes, with SQLite's files beside it.
     pub bytes: u64,
-    /// The size it is kept below, in bytes.
+    /// The size that the cache is kept below, in bytes.
     pub limit: u64,
     /// Name, fingerprint and number of embeddings of each encoder.
     pub encoders: Vec<(String, String, u64)>,
@@ -24,11 +24,10 @@ impl Cache {
     /// The default limit, in bytes: some 300,000 embeddings of the default encoder.
     pub const DEFAULT_LIMIT: u64 = 512 << 20;
 
-    /// The size the cache is kept below, in bytes: `M3_CACHE_LIMIT` (in MiB) or 512 MiB. A value that is no
-    /// whole number is given back as an error.
+    /// The size that the cache is kept below, in bytes: `M3_CACHE_LIMIT` (in MiB) or 512 MiB.
     ///
     /// # Errors
-    /// The value.
+    /// The value of `M3_CACHE_LIMIT` if it is not a whole number.
     pub fn limit() -> Result<u64, String> {
         match std::env::var("M3_CACHE_LIMIT") {
             Ok(limit) if !limit.trim().is_empty() => match limit.trim().parse::<u64>() {

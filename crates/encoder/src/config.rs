@@ -1,4 +1,4 @@
-//! How an encoder is to be run, read from the files beside its graph, and its fingerprint.
+//! The settings to run an encoder with, read from the files beside its graph, and the encoder's fingerprint.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use super::{OnnxError, pins};
 /// The settings in an encoder's folder that say how to run it.
 #[derive(Debug, Clone)]
 pub(super) struct EncoderConfig {
-    /// Longer texts are cut to so many tokens.
+    /// Longer texts are cut to this many tokens.
     pub(super) max_tokens: usize,
     /// How the vectors of a text's tokens become one embedding.
     pub(super) pooling: Pooling,
@@ -43,7 +43,7 @@ impl EncoderConfig {
             let graph = Graph::read(folder)?;
             check_modules(folder, &graph)?;
             let parts = custom_parts(folder, &graph, &mut digests)?;
-            // Any of `DynamicQuantizeLinear`, `DynamicQuantizeMatMul`, `DynamicQuantizeLSTM`.
+            // This text is part of `DynamicQuantizeLinear`, `DynamicQuantizeMatMul` and `DynamicQuantizeLSTM`.
             let is_batchable = !graph.contains(b"DynamicQuantize");
             (encoder_name(folder), max_tokens(folder, &config)?, pooling(folder)?, parts, is_batchable)
         };
@@ -68,7 +68,7 @@ fn default_parts(folder: &Path, digests: &mut Digests) -> Result<Vec<String>, On
     Ok(parts)
 }
 
-/// What a fetched encoder is called; for others the folder's name.
+/// The name of a fetched encoder; for others, the folder's name.
 fn encoder_name(folder: &Path) -> String {
     if let Some(source) = Source::read(folder) {
         return source.encoder;
@@ -110,8 +110,8 @@ impl Graph {
         memmem::find_iter(&self.bytes, pattern)
     }
 
-    /// The files that hold the weights, sorted. ONNX writes each as a pair of strings in its protocol buffer,
-    /// the key `location` (onnx.proto3, `TensorProto.external_data`).
+    /// The files that hold the weights, sorted. ONNX writes each name as a pair of strings in its protocol buffer, of
+    /// which the first is `location` (onnx.proto3, `TensorProto.external_data`).
     fn external_files(&self) -> Vec<PathBuf> {
         const KEY: &[u8] = b"\x0a\x08location\x12";
         let mut names = BTreeSet::new();
@@ -146,8 +146,8 @@ fn max_tokens(folder: &Path, config: &JsonFile) -> Result<usize, OnnxError> {
     Ok(known.and_then(|length| usize::try_from(length).ok()).unwrap_or(DEFAULT_MAX_TOKENS))
 }
 
-/// Mean, unless sentence-transformers' pooling module says otherwise: by flags such as
-/// `pooling_mode_cls_token`, or, from its version 6 on, by `pooling_mode`.
+/// The pooling: the mean, unless sentence-transformers' pooling module names another one, by flags such as
+/// `pooling_mode_cls_token` or, from its version 6 on, by `pooling_mode`.
 fn pooling(folder: &Path) -> Result<Pooling, OnnxError> {
     let name = "1_Pooling/config.json";
     let file = JsonFile::read(folder, name)?;
@@ -174,8 +174,8 @@ fn pooling(folder: &Path) -> Result<Pooling, OnnxError> {
     }
 }
 
-/// Refuses what sentence-transformers would do after the graph and m3 would leave out, such as a dense layer.
-/// A graph whose output is the finished embedding has it inside.
+/// Refuses modules that sentence-transformers would run after the graph and m3 would leave out, such as a dense layer.
+/// A graph with an output `sentence_embedding` contains them.
 fn check_modules(folder: &Path, graph: &Graph) -> Result<(), OnnxError> {
     let file = JsonFile::read(folder, "modules.json")?;
     if graph.contains(b"sentence_embedding") {

@@ -29,11 +29,12 @@ struct Stamp {
     sha256: String,
 }
 
-/// The most files whose digests are kept. No encoder has so many; which ones are dropped beyond it does not matter.
+/// The most files whose digests are kept. No encoder has that many files, so it does not matter which digests are
+/// dropped.
 const MAX_KNOWN: usize = 200;
 
 impl Digests {
-    /// Opens the digests kept in `cache_dir`. A missing or damaged file is an empty one.
+    /// Opens the digests kept in `cache_dir`. A missing or damaged file counts as empty.
     pub(super) fn open(cache_dir: &Path) -> Self {
         let path = cache_dir.join("digests.json");
         let known = std::fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());

@@ -19,7 +19,7 @@ const STALLED: Duration = Duration::from_mins(5);
 /// How often progress is checked.
 const POLL: Duration = Duration::from_millis(100);
 
-/// A download: what, and where to.
+/// A download: the wheels, the files wanted from them, and the folder that gets them.
 #[derive(Debug, Serialize)]
 pub(super) struct Request {
     folder: PathBuf,
@@ -101,7 +101,7 @@ impl Request {
     /// Downloads; returns the folder with the files. `progress` gets bytes done and bytes in all.
     pub(super) fn run(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<PathBuf, FetchError> {
         let (python, mut child) = self.start()?;
-        // Held open until the child has ended: when this process dies, the pipe closes and the helper ends.
+        // The pipe is held open until the child has ended: when this process dies, the pipe closes and the helper ends.
         let alive = child.stdin.take();
         let messages = drain(child.stderr.take());
         let result = self.wait(&mut child, progress);
@@ -156,7 +156,7 @@ impl Request {
                 (done, last_growth) = (size, Instant::now());
             }
             if last_growth.elapsed() > STALLED {
-                // Failing to kill means that it has ended; failing to wait has no effect any more.
+                // If killing fails, the child has ended already; if waiting fails, nothing depends on it any more.
                 let _ = child.kill();
                 let _ = child.wait();
                 return Err(FetchError::Stalled);

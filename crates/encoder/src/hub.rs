@@ -1,7 +1,7 @@
 //! Reads files of one repository of the Hugging Face Hub, or of the mirror that `HF_ENDPOINT` names.
 //!
-//! hf-hub, which fastembed fetches with, waits for ever for a server that is silent and compares no digest; and it is
-//! a second client of HTTP beside the one that m3 has.
+//! m3 does not use hf-hub, the client that fastembed fetches with: it waits forever for a silent server, compares no
+//! digest, and would be a second HTTP client beside m3's own.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use reqwest::header::{
 };
 use reqwest::{Client, ClientBuilder, Response, StatusCode, Url, redirect};
 
-/// Where models are, unless `HF_ENDPOINT` says otherwise.
+/// The server of the models, unless `HF_ENDPOINT` names another one.
 const ENDPOINT: &str = "https://huggingface.co";
 
-/// The branch that is fetched, as by fastembed.
+/// The branch that is fetched; fastembed fetches the same one.
 const REVISION: &str = "main";
 
 /// The time limit for reaching a server.
@@ -26,19 +26,19 @@ const SILENCE: Duration = Duration::from_mins(1);
 /// The most redirections on the way to one file.
 const MAX_REDIRECTIONS: usize = 10;
 
-/// What the Hub says of the file behind a redirection: its SHA-256, its size, and the commit that it belongs to.
+/// The headers in which the Hub describes the file behind a redirection: its SHA-256, its size and its commit.
 const LINKED_ETAG: HeaderName = HeaderName::from_static("x-linked-etag");
 const LINKED_SIZE: HeaderName = HeaderName::from_static("x-linked-size");
 const COMMIT: HeaderName = HeaderName::from_static("x-repo-commit");
 
-/// Why a server gives no file.
+/// The reason why a server gives no file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HubFailure {
-    /// What happened.
+    /// What went wrong, for a message.
     pub(super) reason: String,
-    /// What to do.
+    /// What the user can do.
     pub(super) hint: &'static str,
-    /// Whether the server was interrupted, so that asking for the rest may help.
+    /// Whether the answer was interrupted, so that asking for the rest may help.
     pub(super) is_interruption: bool,
 }
 
@@ -64,16 +64,16 @@ pub(super) struct Hub {
     silence: Duration,
 }
 
-/// What a server says of a file before it is read.
+/// Facts about a file, from the headers of a server's answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Facts {
-    /// Its size in bytes.
+    /// The file's size in bytes.
     pub(super) size: Option<u64>,
-    /// A text that changes with its content.
+    /// A text that changes with the file's content.
     pub(super) etag: Option<String>,
-    /// Its SHA-256, hexadecimal: for large files only.
+    /// The file's SHA-256, hexadecimal: for large files only.
     pub(super) sha256: Option<String>,
-    /// The commit that it belongs to.
+    /// The commit that the file belongs to.
     pub(super) commit: Option<String>,
 }
 
@@ -116,14 +116,14 @@ impl Hub {
         let mut url = self.endpoint.clone();
         url.set_query(None);
         url.set_fragment(None);
-        // Addresses with a host can have neither.
+        // An address with a host may have a user and a password, so neither call can fail.
         let _ = url.set_username("").and_then(|()| url.set_password(None));
         format!("{}/{}", url.as_str().trim_end_matches('/'), self.repository)
     }
 
-    /// What the server says of a file.
+    /// Asks the server for the facts about a file.
     pub(super) async fn describe(&self, path: &str) -> Result<Facts, HubFailure> {
-        // One byte, as hf-hub asks: not every mirror answers `HEAD`.
+        // Asks for one byte, as hf-hub does: not every mirror answers `HEAD`.
         let (_, facts) = self.open(path, Some("bytes=0-0".to_owned())).await?;
         Ok(facts)
     }
@@ -188,7 +188,7 @@ impl Hub {
 }
 
 impl Facts {
-    /// Takes what an answer of the Hub says and earlier ones did not.
+    /// Adds the facts in these headers that earlier answers of the Hub did not give.
     fn learn(&mut self, headers: &HeaderMap) {
         let text = |name: &HeaderName| headers.get(name)?.to_str().ok().map(plain_etag);
         let is_sha256 = |etag: &String| etag.len() == 64 && etag.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -199,7 +199,7 @@ impl Facts {
     }
 }
 
-/// A validator without its quotes and the mark of weak ones (RFC 9110, section 8.8.3).
+/// A validator in lower case, without its quotes and the mark `W/` of weak ones (RFC 9110, section 8.8.3).
 fn plain_etag(etag: &str) -> String {
     etag.trim().trim_start_matches("W/").trim_matches('"').to_lowercase()
 }
@@ -282,7 +282,7 @@ mod tests {
         facts.learn(&headers(&[("x-linked-etag", "\"b\""), ("x-linked-size", "7"), ("x-repo-commit", "d")]));
         assert_eq!(facts.sha256.as_deref(), Some(&*digest));
         assert_eq!((facts.size, facts.commit.as_deref()), (Some(90), Some("c0ffee")));
-        // Of small files the validator is no SHA-256.
+        // The validator of a small file is not a SHA-256.
         let mut facts = Facts::default();
         facts.learn(&headers(&[("etag", "W/\"8f3c\"")]));
         assert_eq!((facts.etag.as_deref(), facts.sha256), (Some("8f3c"), None));

@@ -1,8 +1,8 @@
-//! What is told while files are installed.
+//! Events while files are installed.
 
 use std::path::PathBuf;
 
-/// What happens while files are installed, for a progress bar.
+/// An event while files are installed, for a progress bar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InstallEvent {
     /// Another process is installing the same files.
@@ -15,7 +15,7 @@ pub enum InstallEvent {
         from: Option<String>,
         /// The folder that it is for.
         into: PathBuf,
-        /// Its size in bytes; 0 if the server does not say it.
+        /// The download's size in bytes; 0 if the server does not state it.
         total: u64,
     },
     /// Files are being downloaded.

@@ -1,7 +1,7 @@
 //! The sentence encoder of m3: text in, unit vectors out, computed by ONNX Runtime on the CPU.
 //!
 //! [`OnnxEncoder`] implements [`Encoder`](m3_embedding::Encoder), [`Cache`] implements
-//! [`EmbeddingCache`](m3_embedding::EmbeddingCache). The files of the default encoder are found and fetched by [`Assets`].
+//! [`EmbeddingCache`](m3_embedding::EmbeddingCache). [`Assets`] finds and fetches the files of the default encoder.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -150,8 +150,8 @@ pub enum OnnxError {
 }
 
 impl OnnxError {
-    /// Turns a message of ONNX Runtime or the system's loader into an error: a lack of memory if it says so, else
-    /// what `otherwise` makes of it.
+    /// Turns a message of ONNX Runtime or the system's loader into an error: a lack of memory or a failed mapping if
+    /// the message says so, else the error that `otherwise` makes of it.
     fn of_runtime(message: String, otherwise: impl FnOnce(String) -> Self) -> Self {
         // Messages of C++ allocations, the runtime's arenas, memory mappings and threads.
         let reasons = [
@@ -160,7 +160,7 @@ impl OnnxError {
             "Cannot allocate memory",
             "cannot allocate memory",
         ];
-        // In front of the reason the message names a place in the runtime's source, which is left out.
+        // The message begins with a place in the runtime's source, which is left out.
         if let Some(start) = reasons.iter().find_map(|reason| message.find(reason)) {
             Self::Memory { message: message[start..].trim_end().to_owned() }
         } else if message.contains("failed to map segment") {

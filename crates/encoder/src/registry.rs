@@ -21,26 +21,26 @@ const BESIDE: [&str; 3] = ["tokenizer.json", "config.json", "tokenizer_config.js
 /// A text model that can be fetched.
 #[derive(Debug, Clone)]
 pub(super) struct Model {
-    /// What fastembed calls it.
+    /// The name of the model in fastembed.
     pub(super) name: String,
-    /// Its repository on the Hub, `owner/name`.
+    /// The model's repository on the Hub, `owner/name`.
     pub(super) repository: String,
-    /// Its files, the graph first.
+    /// The model's files, the graph first.
     pub(super) files: Vec<HubFile>,
     /// How the vectors of a text's tokens become one.
     pub(super) pooling: Pooling,
-    /// The length of its embeddings.
+    /// The length of the model's embeddings.
     dimensions: usize,
-    /// The most tokens it is given, special ones included; fewer if its tokenizer's configuration says so.
+    /// The most tokens that the model is given, special ones included; fewer if its tokenizer's configuration says so.
     pub(super) max_tokens: usize,
 }
 
 /// A file of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HubFile {
-    /// Its path in the repository.
+    /// The path of the file in the repository.
     pub(super) path: String,
-    /// Its name in the encoder's folder.
+    /// The name of the file in the encoder's folder.
     pub(super) name: String,
 }
 
@@ -53,7 +53,7 @@ static MODELS: LazyLock<Vec<Model>> = LazyLock::new(|| {
 impl Model {
     fn new(info: ModelInfo<EmbeddingModel>) -> Self {
         let graph = HubFile { path: info.model_file, name: "model.onnx".to_owned() };
-        // Weights beside a graph are named in it without a folder.
+        // A graph names the weights beside it without a folder.
         let beside = info.additional_files.into_iter().chain(BESIDE.map(str::to_owned));
         let beside = beside.map(|path| {
             let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
@@ -63,7 +63,8 @@ impl Model {
             Some(fastembed::Pooling::Mean) => Pooling::Mean,
             Some(fastembed::Pooling::Cls) | None => Pooling::Cls,
         };
-        // Trained on fewer tokens than its tokenizer's configuration says; so does the default encoder read.
+        // all-MiniLM-L6-v2 was trained on fewer tokens than its tokenizer's configuration says; the default encoder has
+        // the same limit.
         let max_tokens = match info.model {
             EmbeddingModel::AllMiniLML6V2 | EmbeddingModel::AllMiniLML6V2Q => pins::ENCODER_MAX_TOKENS,
             _ => MAX_TOKENS,

@@ -1,4 +1,4 @@
-//! Removes files and folders that need not be there.
+//! Removes files and folders that may be missing.
 
 use std::io;
 use std::path::Path;

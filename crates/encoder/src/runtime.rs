@@ -21,8 +21,9 @@ pub const NO_REPORTS: &str = "ORT_DISABLE_TELEMETRY";
 /// the device and what they have gathered.
 const GATHERED: &str = "Microsoft/DeveloperTools/.onnxruntime";
 
-/// What an earlier m3, which fetched a build of ONNX Runtime with a collector, has left on this machine: the build,
-/// below this cache folder, and what it gathered, in a folder that other programs with ONNX Runtime use too.
+/// The folders that an earlier m3, which fetched a build of ONNX Runtime with a collector, has left on this machine:
+/// the build, below this cache folder, and the collected data, in a folder that other programs with ONNX Runtime use
+/// too.
 #[must_use]
 pub fn left_behind(cache_dir: &Path) -> Vec<PathBuf> {
     use etcetera::BaseStrategy as _;

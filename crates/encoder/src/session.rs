@@ -20,17 +20,17 @@ use super::config::EncoderConfig;
 use super::pooling::{Pooling, pooled};
 use super::{OnnxError, pins};
 
-/// Tokens in one batch. Larger batches gain nothing on a CPU (measured) and take more memory.
+/// The most tokens in one batch. Larger batches gain nothing on a CPU (measured) and take more memory.
 const BATCH_TOKENS: usize = 512;
 
-/// Texts in one batch.
+/// The most texts in one batch.
 const BATCH_TEXTS: usize = 64;
 
-/// Held for reading by each encoder that is running ONNX Runtime, and for writing by [`finish`] before the process
-/// ends.
+/// A lock that is held for reading by each encoder that is running ONNX Runtime, and for writing by [`finish`] before
+/// the process ends.
 static AT_WORK: RwLock<()> = RwLock::new(());
 
-/// The options of every run: with them [`finish`] ends those that go on.
+/// The options of every run, by which [`finish`] ends the runs that go on.
 static RUN_OPTIONS: OnceLock<RunOptions> = OnceLock::new();
 
 fn run_options() -> ort::Result<&'static RunOptions> {
@@ -47,9 +47,10 @@ fn at_work() -> RwLockReadGuard<'static, ()> {
     AT_WORK.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends the batches that are being embedded, waits for encoders that are being loaded, and lets none start again. Call it before
-/// the process ends while threads may still be running: a process that exits unloads ONNX Runtime's tables, and
-/// threads that still use them would crash. The caller must hold no encoder: dropping one would wait for ever.
+/// Ends the batches that are being embedded, waits for encoders that are being loaded, and lets no other work start.
+/// Call it before the process ends while threads may still be running: a process that exits unloads ONNX Runtime's
+/// tables, and threads that still use them would crash. The caller must hold no encoder: dropping one would wait
+/// forever.
 pub fn finish() {
     // If a batch cannot be ended, it is waited for.
     let _ = RUN_OPTIONS.get().map(RunOptions::terminate);
@@ -127,7 +128,7 @@ impl OnnxEncoder {
         Ok(self.tokenizer.get_or_init(|| tokenizer))
     }
 
-    /// The session, loaded on first use; the tokenizer is loaded beside it, which takes as long.
+    /// The session, loaded on first use. The tokenizer is loaded at the same time, because that takes as long.
     fn session(&mut self) -> Result<&mut Session, OnnxError> {
         if self.session.is_none() {
             let session = std::thread::scope(|scope| {
@@ -178,7 +179,8 @@ impl Encoder for OnnxEncoder {
     }
 
     fn inputs(&mut self, texts: &[&str]) -> Result<Vec<InputKey>, EncoderError> {
-        // Texts that are new will most likely be embedded too: load the session beside the tokenizer.
+        // Texts that are new will most likely be embedded too: this loads the session and the tokenizer at the same
+        // time.
         self.session()?;
         let key = |ids: Vec<u32>| {
             let bytes: Vec<u8> = ids.into_iter().flat_map(u32::to_le_bytes).collect();
@@ -225,7 +227,7 @@ fn load_tokenizer(folder: &Path, max_tokens: usize) -> Result<Tokenizer, OnnxErr
     let error = |message: String| OnnxError::TokenizerFile { path: path.clone(), message };
     let bytes = std::fs::read(&path).map_err(|cause| error(cause.to_string()))?;
     let mut tokenizer = Tokenizer::from_bytes(bytes).map_err(|cause| error(cause.to_string()))?;
-    // The tokenizer's file sets both (128 tokens, padded, for all-MiniLM-L6-v2), but not as the encoder was trained.
+    // The tokenizer's file sets padding and a length (128 for all-MiniLM-L6-v2), but not as the encoder was trained.
     tokenizer.with_padding(None);
     let truncation = TruncationParams { max_length: max_tokens, ..TruncationParams::default() };
     tokenizer.with_truncation(Some(truncation)).map_err(|cause| error(cause.to_string()))?;

@@ -10,7 +10,7 @@ const NAME: &str = "source.json";
 /// Where the files of a folder come from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Source {
-    /// What the encoder is called: `fastembed:BGESmallENV15`.
+    /// The name of the encoder, such as `fastembed:BGESmallENV15`.
     pub(super) encoder: String,
     /// The address of the repository.
     pub(super) repository: String,
@@ -23,13 +23,13 @@ pub(super) struct Source {
 /// A file that was fetched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SourceFile {
-    /// Its path in the repository.
+    /// The path of the file in the repository.
     pub(super) path: String,
-    /// Its name in the folder.
+    /// The name of the file in the folder.
     pub(super) name: String,
-    /// Its size in bytes.
+    /// The size of the file in bytes.
     pub(super) size: u64,
-    /// Its SHA-256, hexadecimal.
+    /// The SHA-256 of the file, hexadecimal.
     pub(super) sha256: String,
 }
 

@@ -1,14 +1,14 @@
-//! Texts to token ids, in memory that does not depend on how long the texts are.
+//! Turns texts into token ids, in memory that does not grow with the texts.
 //!
 //! The tokenizer takes some 300 bytes for each byte of text before it cuts what is too long. So texts are tokenized
 //! in groups, and of a long text only its beginning, if that is enough to know all tokens that count.
 
 use tokenizers::{Result, Tokenizer};
 
-/// Bytes of text that are tokenized at once.
+/// The most bytes of text that are tokenized at once.
 const GROUP_BYTES: usize = 64 << 10;
 
-/// Longer texts are tokenized by their first bytes, this many; the number is doubled until it is enough.
+/// The bytes at the beginning of a longer text that are tokenized first; doubled until they are enough.
 const BEGINNING: usize = 16 << 10;
 
 /// The ids of each text, at most `max_tokens` of them, special tokens included; `tokenizer` is set to cut there.
@@ -35,8 +35,8 @@ pub(super) fn tokenize(tokenizer: &Tokenizer, max_tokens: usize, texts: &[&str])
     Ok(ids)
 }
 
-/// Tokens depend on the text around them, within a word or so. When all tokens that count end in the first
-/// half of a beginning, what comes after it cannot change them.
+/// Tokenizes as much of a long text as is needed. Tokens depend on the text around them, within a word or so. When all
+/// tokens that count end in the first half of the tokenized part, the text after this part cannot change them.
 fn tokenize_long(tokenizer: &Tokenizer, max_tokens: usize, text: &str) -> Result<Vec<u32>> {
     let mut length = BEGINNING;
     loop {
@@ -56,7 +56,7 @@ mod tests {
 
     use super::*;
 
-    /// Words of one letter each are tokens; `max_length` as an encoder would set it.
+    /// Makes a tokenizer that knows the words `a` and `b`, with the `max_length` that an encoder would set.
     fn tokenizer(max_tokens: usize) -> Tokenizer {
         let json = r#"{"version": "1.0", "truncation": null, "padding": null, "added_tokens": [],
             "normalizer": null, "pre_tokenizer": {"type": "Whitespace"}, "post_processor": null, "decoder": null,

@@ -9,11 +9,11 @@ use super::{FinishReason, Mode, Record, RunBlocker, modes};
 /// How an attempt ended.
 #[derive(Debug)]
 pub enum AttemptEnd {
-    /// It ended with a record, whatever the record says.
+    /// The attempt came to its end, successful or not; the record says which.
     Done(Record),
-    /// It was stopped. The record has what was done until then.
+    /// The attempt was stopped. The record has what was done until then.
     Interrupted(Box<Record>),
-    /// Something stands in the way of the whole run. The record is that of a task that has failed, for callers who take it so.
+    /// Something prevents the whole run. The record is that of a failed task, for callers that count it as one.
     Blocked(RunBlocker, Box<Record>),
 }
 

@@ -30,7 +30,7 @@ use super::{
 pub struct Attempt<'a> {
     /// The task to run.
     pub task: &'a Task,
-    /// Its image: the path for tools, relative to the workspace, and the picture that the model is shown.
+    /// The task's image: the path for tools, relative to the workspace, and the picture that the model is shown.
     pub image: Option<(String, Arc<Picture>)>,
     /// The task's workspace.
     pub workspace: &'a Path,
@@ -42,7 +42,7 @@ pub struct Attempt<'a> {
     pub model: &'a Model,
     /// The mode, limits and settings.
     pub options: &'a RunOptions,
-    /// On whose behalf the model is asked.
+    /// The task, repetition and attempt on whose behalf the model is asked.
     pub scope: Scope,
     /// Receives the events.
     pub events: Events,

@@ -15,7 +15,7 @@ pub(super) fn user_image(image: &Value) -> Value {
     json!({"role": "user", "content": image})
 }
 
-/// What the model said, thoughts included; empty parts are left out.
+/// The model's reply as a message; thoughts and calls are left out if there are none.
 pub(super) fn assistant(purpose: &str, reply: &Reply) -> Value {
     let mut message = Map::new();
     message.insert("role".to_owned(), json!("assistant"));

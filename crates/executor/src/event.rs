@@ -8,21 +8,21 @@ use serde::Serialize;
 
 use super::FinishReason;
 
-/// What happened in a task, with the task that it happened in.
+/// An event of a task, with the task's id.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TaskEvent {
     /// The task's id.
     pub task: String,
-    /// Which repetition, from 1.
+    /// The number of the repetition, from 1.
     pub repeat: u32,
-    /// Which try at it, from 1.
+    /// The number of the attempt at this repetition, from 1.
     pub attempt: u32,
-    /// What happened.
+    /// The event itself.
     #[serde(flatten)]
     pub event: Event,
 }
 
-/// What happened.
+/// An event while a task runs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
@@ -32,27 +32,27 @@ pub enum Event {
     Asked {
         /// Which turn of the task, from 1.
         turn: u32,
-        /// What for: `plan`, `calls`, `decision`, `answer`, `turn` or `compress`.
+        /// The purpose of the turn: `plan`, `calls`, `decision`, `answer`, `turn` or `compress`.
         purpose: String,
     },
     /// The model has answered.
     Answered {
         /// Which turn of the task, from 1.
         turn: u32,
-        /// As reported.
+        /// The usage that the provider reported for this turn.
         usage: Usage,
-        /// From the first try to the answer.
+        /// The time from the first try to the answer.
         milliseconds: u64,
-        /// How often it was asked.
+        /// The number of times that the model was asked.
         tries: u32,
     },
     /// A try at asking the model failed, and it is asked again.
     Retried {
         /// Which turn of the task, from 1.
         turn: u32,
-        /// Why.
+        /// Why the try failed.
         reason: String,
-        /// Until the next try.
+        /// The time until the next try.
         milliseconds: u64,
     },
     /// A call is made.
@@ -72,40 +72,40 @@ pub enum Event {
         call: u32,
         /// The tool, `server/tool`.
         tool: String,
-        /// One of the five outcomes, or why there is none.
+        /// One of the five outcomes of calls, or the reason why there is none.
         outcome: String,
-        /// What it took.
+        /// The time that the call needed.
         milliseconds: u64,
     },
     /// A reply could not be used.
     Malformed {
         /// Which turn of the task, from 1.
         turn: u32,
-        /// Why.
+        /// Why the reply could not be used.
         reason: String,
     },
     /// The task is done, its record written.
     Finished {
-        /// Why.
+        /// How the task ended.
         finish: FinishReason,
-        /// Steps with calls.
+        /// The number of steps with calls.
         steps: u32,
-        /// Calls.
+        /// The number of calls.
         calls: u32,
-        /// All turns together.
+        /// The usage of all turns together.
         usage: Usage,
-        /// Why it failed, for [`FinishReason::Error`] and [`FinishReason::ContextOverflow`].
+        /// Why the task failed, for [`FinishReason::Error`] and [`FinishReason::ContextOverflow`].
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
     /// The task's workspace should have been removed and could not be.
     WorkspaceLeft {
-        /// Why.
+        /// Why the workspace could not be removed.
         reason: String,
     },
     /// The run was interrupted before the task was done; it will be run again.
     Interrupted,
 }
 
-/// Gets every event, in order for each task; must not block.
+/// A function that gets every event, in order for each task; it must not block.
 pub type Events = Arc<dyn Fn(TaskEvent) + Send + Sync>;

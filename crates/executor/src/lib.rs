@@ -17,7 +17,7 @@
 //!
 //! # #[tokio::main]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // A task of the small benchmark, with what a model and its tools said of it before.
+//! // A task of the small benchmark, and a recording of what a model and its tools replied.
 //! let benchmark = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
 //! let cassette = Arc::new(Cassette::open(&benchmark.join("trajectories/cassette.jsonl.gz"))?);
 //! let task = Task {

@@ -7,11 +7,11 @@ use m3_support::text::head;
 /// How many texts are embedded before `go_on` is asked again.
 const CHUNK: usize = 32;
 
-/// Longer descriptions are cut, in bytes: the encoder reads only 256 tokens.
+/// The most bytes of a description; the rest is cut off, because the encoder reads only 256 tokens.
 const MAX_DESCRIPTION: usize = 4000;
 
-/// The similarity of each tool to the sentence, the cosine of name and description with it. `go_on` gets the number
-/// done; once it returns false, nothing is returned.
+/// The similarity of each tool to the sentence: the cosine of the sentence's embedding and that of the tool's name and
+/// description. `go_on` gets the number of tools done; once it returns false, nothing is returned.
 ///
 /// # Errors
 /// [`EncoderError`].

@@ -1,4 +1,4 @@
-//! What a model gets to see of a call: text, shortened by rule or by the model itself, and pictures.
+//! The view of a call that a model gets: text, shortened by rule or by the model itself, and pictures.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const MOST_PICTURES: usize = 8;
 /// The most characters of a result that are given to be summarized.
 const MOST_COMPRESSED: usize = 200_000;
 
-/// What a call returned, before it is made fit for the model.
+/// The result of a call, before it is prepared for the model.
 pub(super) struct RawObservation {
     tool: String,
     text: String,
@@ -24,7 +24,7 @@ pub(super) struct RawObservation {
     result: Option<(ToolResult, KeptResult)>,
 }
 
-/// What a model gets to see of a call.
+/// The view of a call that a model gets.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Observation {
     /// The tool, as `server/tool` or as it was written.
@@ -52,7 +52,7 @@ impl Observation {
 }
 
 impl AttemptState<'_> {
-    /// Makes the results of calls fit for the model.
+    /// Prepares the results of calls for the model.
     pub(super) async fn observe(&mut self, seen: Vec<RawObservation>) -> Result<Vec<Observation>, Stop> {
         let mut observations = Vec::with_capacity(seen.len());
         for seen in seen {
@@ -102,7 +102,7 @@ impl AttemptState<'_> {
         Ok(Some(shortened_text(text, limit, "the results of the run").into_owned()))
     }
 
-    /// The pictures of a result. The text says why a picture cannot be shown.
+    /// The pictures of a result. A note in the text says why a picture cannot be shown.
     async fn pictures(&mut self, kept: &KeptResult, text: &mut String) -> Vec<(String, Arc<Picture>)> {
         let (max_side, max_bytes) = self.attempt.model.image_limits();
         let max_side = self.attempt.options.max_image_side.map_or(max_side, |side| side.min(max_side));

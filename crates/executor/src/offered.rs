@@ -1,4 +1,4 @@
-//! The tools that models are offered, and what is made of them once for all tasks that are offered the same.
+//! The tools that models are offered, with everything that is computed once for all tasks with the same tools.
 
 use std::sync::OnceLock;
 
@@ -80,7 +80,7 @@ impl OfferedTools {
         self.names.as_ref()
     }
 
-    /// Two tools that a model in this mode could not tell apart.
+    /// Two tools that a model in this mode could not distinguish.
     #[must_use]
     pub fn collision(&self, mode: Mode) -> Option<&NameCollision> {
         self.names.as_ref().err().filter(|_| mode == Mode::Native)

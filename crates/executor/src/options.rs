@@ -1,4 +1,4 @@
-//! How tasks are run.
+//! The options of a run: mode, texts, limits and settings.
 
 use std::time::Duration;
 
@@ -12,7 +12,8 @@ use serde::{Serialize, Serializer};
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Plan which tools, emit calls as strict JSON, decide whether it is complete, answer (M³-Bench, section 3.1).
+    /// Plan which tools to use, emit calls as strict JSON, decide whether the task is complete, answer (M³-Bench,
+    /// section 3.1).
     #[cfg_attr(
         feature = "clap",
         value(
@@ -52,27 +53,27 @@ impl Instruction {
     }
 }
 
-/// What a task may cost. A task that reaches a limit ends with what it has.
+/// The limits of a task. A task that reaches a limit ends with what it has.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Limits {
-    /// Steps with calls.
+    /// The most steps with calls.
     pub steps: u32,
-    /// Calls of a step; further ones of the same reply are not run, and told to the model.
+    /// The most calls of a step. Further calls of the same reply are not run, and the model is told so.
     pub calls_per_step: u32,
-    /// Calls of a task.
+    /// The most calls of a task.
     pub calls: Option<u32>,
-    /// Tokens of a task, input and output together.
+    /// The most tokens of a task, input and output together.
     pub tokens: Option<u64>,
-    /// For one call, from when it is sent; waiting for a place at its server, or for the server to be started again,
-    /// does not count.
+    /// The time limit of one call, in seconds from when it is sent. Waiting for a place at its server, or for the
+    /// server to be started again, does not count.
     #[serde(serialize_with = "seconds")]
     #[schemars(with = "f64")]
     pub call_time: Duration,
-    /// For all calls of a step together, in seconds.
+    /// The time limit of all calls of a step together, in seconds.
     #[serde(serialize_with = "seconds")]
     #[schemars(with = "f64")]
     pub step_time: Duration,
-    /// For a task, the model's turns included.
+    /// The time limit of a task, the model's turns included, in seconds.
     #[serde(serialize_with = "seconds")]
     #[schemars(with = "f64")]
     pub task_time: Duration,
@@ -83,21 +84,21 @@ pub struct Limits {
 pub struct RunOptions {
     /// How the model is driven.
     pub mode: Mode,
-    /// Which text it gets.
+    /// Which text of the task the model gets.
     pub instruction: Instruction,
-    /// What it may cost.
+    /// The limits of each task.
     pub limits: Limits,
-    /// Long results are shortened by the model itself instead of by rule.
+    /// Whether the model itself shortens long results, instead of a rule.
     pub compress: bool,
     /// The longest result that the model gets, in characters.
     pub result_limit: usize,
-    /// No image is shown to the model, and it is told of none but of files that its calls make: the blind baseline. It
-    /// stands beside these, in [`RunReport`](super::run::RunReport).
+    /// Whether the model is shown no image, and told of no file but those that its calls make: the blind baseline. It
+    /// is written beside these options, in [`RunReport`](super::run::RunReport).
     #[serde(skip)]
     pub no_images: bool,
     /// The longest side of images that are sent, in pixels, if it is less than what the wire takes.
     pub max_image_side: Option<u32>,
-    /// How replies are made.
+    /// The model's settings for its replies.
     pub settings: Settings,
 }
 
@@ -115,7 +116,7 @@ impl Default for Limits {
     }
 }
 
-/// Files give times in seconds.
+/// Writes a time in seconds.
 fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(time.as_secs_f64())
 }

@@ -14,7 +14,7 @@ pub(super) struct ShownPicture {
 }
 
 /// Takes the oldest pictures that tools returned out of the messages, until the rest fits; a sentence that names the
-/// file replaces each. The task's own image stays. Returns their paths, in order.
+/// file replaces each. The task's own image stays. Returns the paths of the pictures that were taken out, in order.
 pub(super) fn make_room(
     messages: &mut [Arc<Message>],
     limits: RequestLimits,

@@ -21,13 +21,13 @@ const DEEPEST: usize = 8;
 /// The folder below the workspace where whole results are kept; it has no images.
 pub(super) const RESULTS: &str = "results";
 
-/// How many bytes are read to tell what a file is.
+/// The bytes at the start of a file that are read to recognize its type.
 const HEAD: usize = 64;
 
 /// The images of a workspace, in the order in which they appeared.
 pub(super) struct Pool {
     folder: Arc<Folder>,
-    /// Relative to the workspace.
+    /// The paths of the images, relative to the workspace.
     paths: Vec<String>,
     /// A second path of the task's image, under its name alone; naming both would make the model wonder why there are
     /// two.
@@ -72,7 +72,7 @@ impl Pool {
 /// A workspace that is listed again and again.
 pub(super) struct Folder {
     path: PathBuf,
-    /// What each file was when it was last looked into, by path: most files do not change.
+    /// The state of each file when it was last looked into, by path: most files do not change.
     seen: Mutex<HashMap<String, CheckedFile>>,
 }
 
@@ -82,8 +82,8 @@ struct CheckedFile {
     is_image: bool,
 }
 
-/// Changes whenever a path names another file or the file has another content. A copy may keep the modification time
-/// of its original, but not the time at which its entry changed.
+/// A state that changes whenever a path names another file or the file has another content. A copy may keep the
+/// modification time of its original, but not the time at which its entry changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileState {
     length: u64,
@@ -105,8 +105,8 @@ impl Folder {
         &self.path
     }
 
-    /// The image files of the folder and those in it, by name. No link is followed. Names that do not read as they
-    /// are written, and hidden ones, are left out. This blocks on the disk.
+    /// The image files of the folder and of its subfolders, by path. Links are not followed. Names that do not read as
+    /// they are written, and hidden ones, are left out. This blocks on the disk.
     pub(super) fn list(&self) -> Vec<String> {
         self.states().into_keys().collect()
     }
@@ -187,11 +187,11 @@ mod tests {
         }
         let pool = Pool::new(folder.path(), None);
         assert_eq!(pool.folder().list(), ["b.dat", "sub/a.jpg"]);
-        // Another content under a known name.
+        // A known name gets another content.
         write("b.dat", b"text");
         write("text.png", b"\x89PNG\r\n\x1a\n of some length");
         assert_eq!(pool.folder().list(), ["sub/a.jpg", "text.png"]);
-        // As long and as old as before, but another file, as when an archive is unpacked.
+        // Another file gets the name, as long and as old as before, as when an archive is unpacked.
         let modified = |name: &str| fs::metadata(folder.path().join(name)).unwrap().modified().unwrap();
         let (time, other) = (modified("b.dat"), folder.path().join("other"));
         fs::write(&other, b"\xff\xd8\xff\xe0").unwrap();

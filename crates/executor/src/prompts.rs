@@ -1,4 +1,4 @@
-//! What models are told: the templates in `prompts/`, filled in.
+//! The texts that models get: the templates in `prompts/`, filled in.
 
 use askama::Template;
 use m3_mcp::arguments::{properties, required};
@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::Mode;
 
-/// To be raised when the text that this file and its neighbours add to the templates changes.
+/// The version of the text that this file and its neighbours add to the templates. Raise it when that text changes.
 const VERSION: u32 = 2;
 
 /// A template file, by name and content.
@@ -23,7 +23,7 @@ macro_rules! file {
 /// The files that every mode uses.
 const COMMON: [(&str, &str); 3] = [file!("task.txt"), file!("cues.txt"), file!("compress.txt")];
 
-/// SHA-256 in hexadecimal over everything that models are told in a mode, before it is filled in.
+/// SHA-256 in hexadecimal of all texts that models get in a mode, before they are filled in.
 #[must_use]
 pub fn prompts_hash(mode: Mode) -> String {
     let own: &[(&str, &str)] = match mode {
@@ -236,7 +236,7 @@ fn arguments_in_words(schema: &Map<String, Value>) -> Vec<String> {
     properties(schema).into_iter().flatten().map(argument).collect()
 }
 
-/// The type of an argument in words; alternatives as far as they are named.
+/// The type of an argument in words; for alternatives, the types that they name.
 fn kind(property: &Value) -> String {
     let alternatives = ["anyOf", "oneOf"].iter().find_map(|key| property.get(key)?.as_array());
     match (property.get("type"), alternatives) {

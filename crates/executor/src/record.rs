@@ -20,8 +20,8 @@ pub enum FinishReason {
     ContextOverflow,
     /// The model or what the task needs could not be had; the record has what was done until then.
     Error,
-    /// The run was interrupted: the record has what was done until then, and the task will be run again. Predictions
-    /// never end so, only what is kept beside them.
+    /// The run was interrupted: the record has what was done until then, and the task will be run again. No prediction
+    /// has this reason, only the record that is kept beside the predictions.
     Interrupted,
 }
 
@@ -39,9 +39,9 @@ pub struct Record {
     pub steps: Vec<StepRecord>,
     /// The answer; empty if there is none.
     pub final_reply: String,
-    /// Why it ended.
+    /// Why the task ended.
     pub finish: FinishReason,
-    /// Why there is no answer; nothing for [`FinishReason::Answered`].
+    /// Why there is no answer; `None` for [`FinishReason::Answered`].
     pub failure: Option<FailureClass>,
     /// What failed, for [`FinishReason::Error`] and [`FinishReason::ContextOverflow`]; what was used up, for
     /// [`FinishReason::Budget`].
@@ -50,49 +50,49 @@ pub struct Record {
     pub dialogue: Vec<Value>,
     /// The turns of the model.
     pub turns: Vec<TurnRecord>,
-    /// Images that were sent: where they are in the workspace, what was sent.
+    /// The images that were sent, each with its path in the workspace and the changes made to it.
     pub images: Vec<Value>,
 }
 
 /// Calls that were made at once.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct StepRecord {
-    /// From 1.
+    /// The number of the step, from 1.
     pub step: u32,
-    /// In the order of the reply.
+    /// The calls, in the order of the reply.
     pub calls: Vec<CallRecord>,
 }
 
 /// A call and what became of it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CallRecord {
-    /// `server/tool`, or whatever the model wrote; a call without a name has an empty one.
+    /// The tool's name, `server/tool` or whatever the model wrote; empty for a call without a name.
     pub name: String,
-    /// The object, or the text that was no object.
+    /// The arguments: an object, or the text that was not an object.
     pub arguments: Value,
-    /// What came back, as `m3 outcomes` reads it: a text, or the wire's result; images are replaced by the
-    /// names of their files. Nothing if the call was not made or not answered.
+    /// The result, as `m3 outcomes` reads it: a text, or the wire's result; images are replaced by the names of their
+    /// files. `None` if the call was not made or not answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
-    /// Whether the tool says that it failed, or it was no call of an offered tool. A call that was not answered has
-    /// neither a result nor an error: nobody said that it failed.
+    /// Whether the tool says that it failed, or the call was not one of an offered tool. A call that was not answered
+    /// has neither a result nor an error: nobody said that it failed.
     pub is_error: bool,
     /// One of the five outcomes of M³-Bench, section 5.4, or why there is none.
     pub outcome: String,
-    /// From being sent to its result; 0 for a call that was not made.
+    /// The time from sending the call to its result; 0 for a call that was not made.
     pub milliseconds: u64,
 }
 
 /// A turn of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TurnRecord {
-    /// What it was asked for, as in [`Event::Asked`](super::Event::Asked).
+    /// The purpose of the turn, as in [`Event::Asked`](super::Event::Asked).
     pub purpose: String,
-    /// As reported.
+    /// The usage that the provider reported.
     pub usage: Usage,
-    /// From the first try to the answer.
+    /// The time from the first try to the answer.
     pub milliseconds: u64,
-    /// How often it was asked.
+    /// The number of times that the model was asked.
     pub tries: u32,
     /// The model that the provider says has answered.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -17,7 +17,7 @@ pub enum RunBlocker {
 }
 
 impl RunBlocker {
-    /// Whether a failure to keep a result would stop every other result too.
+    /// Turns a failure to keep a result into a blocker, if it would stop every other result too.
     ///
     /// # Errors
     /// The error itself, if it concerns this result only.

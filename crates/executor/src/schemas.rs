@@ -14,7 +14,7 @@ use super::prompts::{description, schema};
 /// The most alternatives that are described in words.
 const MOST_TOLD: usize = 8;
 
-/// The most forms of one argument that are told apart; one with more may be anything.
+/// The most forms of one argument that are distinguished; an argument with more forms may be anything.
 const MOST_FORMS: usize = 64;
 
 /// There are more tools than the model's provider takes.
@@ -28,7 +28,7 @@ pub struct TooManyTools {
     pub model: String,
     /// How many tools a task is offered.
     pub offered: usize,
-    /// How many its provider takes.
+    /// How many tools the model's provider takes.
     pub most: usize,
 }
 
@@ -46,12 +46,12 @@ pub fn check_tool_count(mode: Mode, model: &ModelName, offered: usize) -> Result
     }
 }
 
-/// The description and the schema of a tool in the shape that every provider takes: an object with `properties`
-/// (OpenAI refuses "object schema missing properties") and, at its root, without `anyOf`, `oneOf`, `allOf`, `enum`
-/// and `not` (OpenAI: "schema must have type 'object' and not have .. at the top level"; Anthropic: "`input_schema`
-/// does not support oneOf, allOf, or anyOf at the top level"). Such combinations are folded into one object that
-/// accepts all of it and perhaps more; the description says so. Calls are still checked against the server's own
-/// schema.
+/// The description and the schema of a tool in the shape that every provider takes: an object with `properties` (OpenAI
+/// refuses "object schema missing properties") and, at its root, without `anyOf`, `oneOf`, `allOf`, `enum` and `not`
+/// (OpenAI: "schema must have type 'object' and not have .. at the top level"; Anthropic: "`input_schema` does not
+/// support oneOf, allOf, or anyOf at the top level"). Such combinations are folded into one object that accepts
+/// everything that they accept and perhaps more; the description says so. Calls are still checked against the server's
+/// own schema.
 pub(super) fn native(tool: &Tool) -> (String, Map<String, Value>) {
     let (mut folded, note) = folded(schema(tool));
     folded.insert("type".to_owned(), "object".into());
@@ -119,7 +119,7 @@ impl Branch {
         }
     }
 
-    /// Both hold.
+    /// Adds what another branch requires and allows; arguments must then satisfy both.
     fn join(&mut self, other: Self) {
         for (name, property) in other.properties {
             match self.properties.get_mut(&name) {
@@ -140,7 +140,8 @@ impl Branch {
     }
 }
 
-/// What all alternatives require, and every argument that any of them allows.
+/// Merges alternatives: the result requires what all of them require, and allows every argument that any of them
+/// allows.
 fn either(branches: Vec<Branch>) -> Branch {
     let mut seen: Map<String, Value> = Map::new();
     let mut required: Option<Vec<String>> = None;
@@ -159,7 +160,7 @@ fn either(branches: Vec<Branch>) -> Branch {
     }
     let alone = |forms: Value| match forms.as_array().map(Vec::as_slice) {
         Some([form]) => form.clone(),
-        // There may be others.
+        // The forms have reached the limit, so there may be more of them.
         Some(forms) if forms.len() >= MOST_FORMS => json!({}),
         _ => json!({ "anyOf": forms }),
     };
@@ -167,7 +168,7 @@ fn either(branches: Vec<Branch>) -> Branch {
     Branch { properties, required: required.unwrap_or_default() }
 }
 
-/// What the alternatives require, in words, if that is short and tells them apart.
+/// The arguments that each alternative requires, in words, if that is short and distinguishes the alternatives.
 fn combinations(branches: &[Branch]) -> Option<String> {
     let is_told = branches.len() <= MOST_TOLD && branches.iter().all(|branch| !branch.required.is_empty());
     let is_different = branches.iter().any(|branch| branch.required != branches[0].required);
@@ -182,8 +183,8 @@ fn combinations(branches: &[Branch]) -> Option<String> {
     })
 }
 
-/// What an alternative or a part requires of the arguments. References within the schema are followed; combinations
-/// within it are not.
+/// The arguments that an alternative or a part allows and requires. References within the schema are followed;
+/// combinations within it are not.
 fn branch(whole: &Value, part: &Value) -> Branch {
     resolved(whole, part).as_object().map(Branch::new).unwrap_or_default()
 }

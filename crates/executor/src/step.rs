@@ -21,10 +21,11 @@ use super::tools::CallEnd;
 use super::workspace_pictures::WorkspaceBefore;
 use super::{CallRecord, Event, StepRecord};
 
-/// A longer result is recorded only as the model would see it, in bytes; the file named in it has the whole.
+/// The longest result that is recorded whole, in bytes. A longer one is recorded as the model would see it, with the
+/// name of the file that has the whole.
 const LARGEST_RECORDED: usize = 1 << 20;
 
-/// How long arguments are checked. Checks are bounded, and take milliseconds.
+/// The time limit for checking arguments. Checks are bounded, and take milliseconds.
 const CHECK_TIME: Duration = Duration::from_secs(5);
 
 /// The longest reason that a model is told, in columns.
@@ -93,7 +94,7 @@ impl AttemptState<'_> {
         limits: (CallLimits, Option<Arc<WorkspaceBefore>>),
     ) -> ExecutedCall {
         let call = u32::try_from(index).unwrap_or(u32::MAX);
-        // Terminals and journals show it, and models may write anything.
+        // Terminals and journals show the name, and models may write anything.
         let tool = shortened(&self.attempt.redactor.text(&self.exact_name(&wanted.name)), REASON);
         self.tell(Event::Called { step, call, tool: tool.clone() });
         let ran = if let Some(checked) = checked {
@@ -108,8 +109,8 @@ impl AttemptState<'_> {
         ran
     }
 
-    /// Checks the calls of a step, but for illegal ones, on a thread that can be left behind: schemas and arguments are a
-    /// stranger's. All of them before the first is made, so that calls are sent in the order of the reply.
+    /// Checks the calls of a step except illegal ones, on a thread that can be left behind: schemas and arguments come
+    /// from strangers. All calls are checked before the first is made, so that they are sent in the order of the reply.
     async fn check_calls(&self, wanted: &[ParsedCall]) -> Vec<Option<Precheck>> {
         let call = |wanted: &ParsedCall| Call {
             tool: self.exact_name(&wanted.name),
@@ -208,7 +209,7 @@ impl AttemptState<'_> {
         names.and_then(|names| names.tool(written)).map_or_else(|| written.to_owned(), ToString::to_string)
     }
 
-    /// How long the calls of a step that begins now may take.
+    /// The time limits of the calls of a step that begins now.
     fn call_limits(&self) -> CallLimits {
         let limits = &self.attempt.options.limits;
         let since = Instant::now();

@@ -20,7 +20,7 @@ pub(super) enum Stop {
 }
 
 impl Stop {
-    /// The model said nothing, or nothing that can be used.
+    /// A stop because the model said nothing, or nothing that can be used.
     pub(super) fn no_reply(reason: String) -> Self {
         Self::Error(FailureClass::Provider, reason)
     }

@@ -84,7 +84,7 @@ impl Tools {
         self.store.reserve(calls)
     }
 
-    /// The pictures of the workspace as they are before a step; nothing without servers, which could change them.
+    /// The pictures of the workspace as they are before a step; `None` without servers, which alone could change them.
     pub(super) async fn workspace_before(&self, folder: Arc<Folder>) -> Option<Arc<WorkspaceBefore>> {
         match self.source {
             Source::Live(_) => {
@@ -131,7 +131,8 @@ impl Tools {
         }
     }
 
-    /// The files of the workspace that those of a result are, by part, as the cassette says.
+    /// The files of the workspace that the files of a result are, by the part of the result, as the cassette recorded
+    /// them.
     fn recorded_files(&self, scope: &Scope, number: u64) -> BTreeMap<usize, WorkspaceFile> {
         let Source::Replayed(cassette) = &self.source else { return BTreeMap::new() };
         let (name, arguments) = of_result(number);
@@ -139,7 +140,7 @@ impl Tools {
         recorded.and_then(|files| serde_json::from_value(files).ok()).unwrap_or_default()
     }
 
-    /// Records which files of the workspace those of a result are: without servers nobody could find them.
+    /// Records which files of the workspace the files of a result are: a replay without servers could not find them.
     fn record_files(&self, scope: &Scope, number: u64, kept: &KeptResult) {
         let Some(recorder) = &self.recorder else { return };
         let own_files =
@@ -282,12 +283,12 @@ impl Tools {
     }
 }
 
-/// The server's name for records that have the form of a call but are not one: it is empty, as no real server's is.
+/// The name of a record that has the form of a call but is not one: its server is empty, as no real server's name is.
 fn own_name(what: &str) -> String {
     ToolName { server: String::new(), tool: what.to_owned() }.to_string()
 }
 
-/// What stands for the files of a result among the records that have the form of a call.
+/// The name and the arguments of the record, in the form of a call, that holds the files of a result.
 fn of_result(number: u64) -> (String, Map<String, Value>) {
     (own_name("result_files"), Map::from_iter([("result".to_owned(), json!(number))]))
 }

@@ -1,5 +1,5 @@
-//! Which picture of the workspace a picture of a result is. Tools write a picture and show it in their answer as well;
-//! the model is told one name of it, by which every tool finds it, also when the calls are made again.
+//! Finds the picture of the workspace that a picture of a result is. Tools write a picture and also show it in their
+//! answer; the model gets one name for it, by which every tool finds it, also when the calls are made again.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -21,13 +21,13 @@ const MOST_SOUGHT: usize = 16;
 /// The most pictures of the workspace that are looked at for one result.
 const MOST_LOOKED_AT: usize = 16;
 
-/// Larger pictures are not looked at, in pixels; our own image server makes none.
+/// The most pixels of a picture that is looked at; our own image server makes no larger ones.
 const MOST_PIXELS: u64 = 25_000_000;
 
-/// How much of the words of a call is searched for names, in bytes.
+/// The most bytes of the words of a call that are searched for names.
 const WORDS: usize = 1 << 16;
 
-/// Held by who decodes: a large picture takes a hundred megabytes, so there is only one at a time.
+/// The lock of the decoder: a large picture takes a hundred megabytes, so only one is decoded at a time.
 static DECODING: Mutex<()> = Mutex::new(());
 
 /// The pictures of a workspace when a step began: what has changed since then was written by its calls.
@@ -47,9 +47,9 @@ impl WorkspaceBefore {
 /// Looks for the pictures of one result.
 pub(super) struct Search<'a> {
     before: &'a WorkspaceBefore,
-    /// What the call and its answer say.
+    /// The texts of the call and of its answer.
     words: String,
-    /// Made when the first picture is looked for.
+    /// The candidates, made when the first picture is looked for.
     candidates: Option<Vec<Candidate>>,
     sought: usize,
 }
@@ -59,18 +59,18 @@ struct Candidate {
     name: String,
     path: PathBuf,
     facts: ImageFacts,
-    /// Whether the step has written it.
+    /// Whether the step has written the picture.
     is_new: bool,
-    /// Whether the call or its answer names it.
+    /// Whether the call or its answer names the picture.
     is_named: bool,
-    /// Whether it is a picture of the result already.
+    /// Whether a picture of the result was matched with this one already.
     is_taken: bool,
-    /// Nothing if it cannot be read.
+    /// What the picture looks like; `None` if it cannot be read.
     looks: OnceCell<Option<Looks>>,
 }
 
 impl<'a> Search<'a> {
-    /// A search for the pictures of what a call with these arguments returned.
+    /// A search for the pictures of the result of a call with these arguments.
     pub(super) fn new(
         before: &'a WorkspaceBefore,
         arguments: &Map<String, Value>,
@@ -85,7 +85,7 @@ impl<'a> Search<'a> {
     }
 
     /// The picture of the workspace that this file is. The same pixels count if the step has written them or the call
-    /// names them; a picture that only looks the same counts if both is so. This blocks on the disk.
+    /// names them; a picture that only looks the same counts if both are true. This blocks on the disk.
     pub(super) fn find(&mut self, saved: &SavedFile) -> Option<WorkspaceFile> {
         self.sought += 1;
         if saved.kind != Kind::Image || self.sought > MOST_SOUGHT {
@@ -118,7 +118,8 @@ impl Candidate {
         !self.is_taken && have_one_shape((self.facts.width, self.facts.height), pixels)
     }
 
-    /// How well it fits, the least is the best: first by what is known of it, then by how it looks.
+    /// The rank of the candidate, lower is better: first by the kind of evidence, then by the distance of the looks.
+    /// `None` if it cannot be the picture.
     fn rank(&self, sought: &Looks) -> Option<(u8, f64)> {
         let looks = self.looks.get_or_init(|| Looks::of_file(&self.path, MOST_PIXELS).ok()).as_ref()?;
         match (looks.is_same(sought), self.is_new, self.is_named) {
@@ -131,8 +132,9 @@ impl Candidate {
     }
 }
 
-/// The pictures of the workspace that the step has written or the call names; both first, then those with the longest
-/// paths: the name of a file in a folder is also a name of one that lies outside of it.
+/// The pictures of the workspace that the step has written or the call names. Those with both come first, then new
+/// ones, then those with the longest paths: the name of a file in a folder is also a name of one that lies outside of
+/// it.
 fn candidates(before: &WorkspaceBefore, words: &str) -> Vec<Candidate> {
     let candidate = |(name, state): (String, FileState)| {
         let is_new = before.states.get(&name) != Some(&state);

@@ -4,7 +4,7 @@ use super::frame::{INK, SMALL};
 use super::svg::{Anchor, Canvas, Text};
 use super::text;
 
-/// Lines across the plot.
+/// The colour of lines across the plot.
 pub(super) const GRID: &str = "#d0d0d0";
 
 /// Steps between ticks, in hundredths.
@@ -16,12 +16,12 @@ const TICK_GAP: f64 = 24.0;
 /// Height of the labels and the name of an axis below the plot.
 pub(super) const HEIGHT: f64 = 42.0;
 
-/// How ticks are written.
+/// The notation of ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
-    /// 0.25
+    /// A fraction, such as 0.25.
     Fraction,
-    /// 25 %
+    /// A percentage, such as 25 %.
     Percent,
 }
 
@@ -52,7 +52,7 @@ impl Axis {
         Self { left, right, end: end.unwrap_or(100), unit: Unit::Fraction }
     }
 
-    /// Where `value` lies; beyond an end, at that end.
+    /// The x of `value`; a value beyond an end is at that end.
     pub(super) fn x(&self, value: f64) -> f64 {
         let share = (value * 100.0 / f64::from(self.end)).clamp(0.0, 1.0);
         self.left + share * (self.right - self.left)
@@ -75,7 +75,7 @@ impl Axis {
         canvas.text(Text { x, y, size: SMALL, anchor: Anchor::Middle, colour: INK, content });
     }
 
-    /// The smallest step that ends at the end and leaves room between labels.
+    /// The smallest step that divides the axis without a rest and leaves room between labels.
     fn step(&self) -> u32 {
         let has_room = |step: u32| {
             let distance = (self.right - self.left) * f64::from(step) / f64::from(self.end);

@@ -5,7 +5,7 @@ use super::frame::{self, MARGIN, MAX_ROWS, Names};
 use super::svg::{Canvas, WIDTH};
 use super::{legend, marks, text};
 
-/// The lowest a row may be.
+/// The least height of a row.
 const ROW: f64 = 22.0;
 
 /// Distance between the centres of markers that would cover each other.
@@ -21,7 +21,7 @@ pub struct MetricByTask {
     pub title: String,
     /// The metric, below the axis.
     pub axis: String,
-    /// The models; at most 64 can be told apart, and more are left out.
+    /// The models; at most 64 can be distinguished, and more are left out.
     pub models: Vec<String>,
     /// The rows from top to bottom; at most [`MAX_ROWS`] are drawn.
     pub tasks: Vec<TaskValues>,
@@ -32,7 +32,7 @@ pub struct MetricByTask {
 pub struct TaskValues {
     /// The type.
     pub name: String,
-    /// A value in [0, 1] for each model, in the order of the models; none where it is missing.
+    /// A value in [0, 1] for each model, in the order of the models; `None` if it is missing.
     pub values: Vec<Option<f64>>,
 }
 
@@ -109,7 +109,7 @@ fn place_markers(task: &TaskValues, models: usize, axis: &Axis) -> Vec<Marker> {
         if let Some(end) = ends.get_mut(lane) {
             *end = marker.x;
         }
-        // 0, -1, 1, -2, 2 and so on.
+        // The lines are 0, -1, 1, -2, 2 and so on.
         let distance = lane.div_ceil(2) as f64;
         marker.lane = if lane % 2 == 1 { -distance } else { distance };
     }

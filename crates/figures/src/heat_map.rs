@@ -1,4 +1,4 @@
-//! Agreement with labels by both thresholds of similarity.
+//! A map of the agreement with labels, by both thresholds of similarity.
 
 use super::axis::{self, Axis, Unit};
 use super::frame::{self, GAP, INK, MARGIN, SMALL, baseline};
@@ -11,10 +11,10 @@ const PLOT_HEIGHT: f64 = 560.0;
 /// Free space at the left, for the labels of the vertical axis.
 const LEFT: f64 = 64.0;
 
-/// Steps of the vertical axis.
+/// The number of steps on the vertical axis.
 const TICKS: u32 = 10;
 
-/// Squares of the scale.
+/// The number of squares in the scale.
 const SCALE: u32 = 24;
 
 /// A square for each pair of thresholds, darker where the decisions agree with more labels.
@@ -22,7 +22,7 @@ const SCALE: u32 = 24;
 pub struct AgreementMap {
     /// The heading.
     pub title: String,
-    /// Weak threshold, strong threshold and agreement, each in [0, 1]; others are left out.
+    /// Weak threshold, strong threshold and agreement, each in [0, 1]; cells with other values are left out.
     pub cells: Vec<(f64, f64, f64)>,
     /// The distance between neighbouring thresholds.
     pub step: f64,
@@ -86,7 +86,7 @@ impl AgreementMap {
         for ((name, weak, strong), &(cx, cy)) in self.marks.iter().zip(places) {
             let content = format!("{} ({weak:.3}, {strong:.3})", text::brief(name));
             let width = text::width(&content, SMALL) + 4.0;
-            // To the right, over the half that has no squares, or to the left where there is no room.
+            // The name goes to the right, over the half that has no squares, or to the left if there is no room.
             let is_right = cx + GAP + width < WIDTH - MARGIN;
             let x = if is_right { cx + GAP - 2.0 } else { cx - GAP - width + 2.0 };
             let plate = |offset: i32| Rectangle {

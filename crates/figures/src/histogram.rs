@@ -1,4 +1,4 @@
-//! How similar pairs of calls are, with the thresholds that decide about them (compare figure 8 of the paper).
+//! The similarities of pairs of calls, with the thresholds that decide about them (compare figure 8 of the paper).
 
 use super::axis::{self, Axis, Unit};
 use super::frame::{self, GAP, INK, MARGIN, SMALL, baseline};
@@ -10,10 +10,10 @@ const PLOT_HEIGHT: f64 = 280.0;
 /// Height of a threshold's label above the plot.
 const LABEL: f64 = 17.0;
 
-/// More bins would be thinner than their edges, so neighbours are added up.
+/// The most bins. More would be thinner than their edges, so neighbours are added up.
 const MAX_BINS: usize = 100;
 
-/// Ticks of the axis of counts, at most.
+/// The most ticks on the axis of counts.
 const MAX_TICKS: u64 = 6;
 
 /// The look of matched and of unmatched pairs.
@@ -27,7 +27,7 @@ pub struct SimilarityHistogram {
     pub title: String,
     /// The name of the axis below: which similarities are counted.
     pub axis: String,
-    /// Bins of equal width over [0, 1], the lowest first; of over 100, neighbours are added up.
+    /// Bins of equal width over [0, 1], the lowest first; if there are over 100, neighbours are added up.
     pub bins: Vec<SimilarityBin>,
     /// Below this similarity nothing is matched; not drawn if it is not finite.
     pub weak_threshold: f64,
@@ -40,7 +40,7 @@ pub struct SimilarityHistogram {
 pub struct SimilarityBin {
     /// Pairs that were matched.
     pub matched: u64,
-    /// Pairs that were not.
+    /// Pairs that were not matched.
     pub unmatched: u64,
 }
 
@@ -163,7 +163,7 @@ fn draw_threshold(canvas: &mut Canvas, axis: &Axis, name: &str, threshold: f64, 
     let x = axis.x(threshold);
     canvas.dashed((x, top), (x, bottom));
     let content = &format!("{name} {}", text::value(threshold));
-    // To the left of its line, where the other line is only if the thresholds are swapped.
+    // The label goes to the left of its line; the other line is there only if the thresholds are swapped.
     let has_room = x - GAP - text::width(content, SMALL) > axis.left;
     let (x, anchor) = if has_room { (x - 4.0, Anchor::End) } else { (x + 4.0, Anchor::Start) };
     canvas.text(Text { x, y: top + 11.0, size: SMALL, anchor, colour: INK, content });

@@ -27,7 +27,7 @@ pub(super) fn draw(
     let names: Vec<String> = names.iter().map(|name| text::fitted(name, TEXT, NAME)).collect();
     let widths: Vec<f64> = names.iter().map(|name| MARK + 6.0 + text::width(name, TEXT) + BETWEEN).collect();
     let room = WIDTH - 2.0 * MARGIN + BETWEEN;
-    // One row as it comes; more than that are easier to read as columns.
+    // Keys that fit into one row stand side by side; more keys are easier to read in columns.
     let column = (widths.iter().sum::<f64>() > room).then(|| widths.iter().copied().fold(0.0, f64::max));
     let (mut x, mut y) = (MARGIN, top);
     for (index, (content, key)) in names.iter().zip(&widths).enumerate() {

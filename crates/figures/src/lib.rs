@@ -7,7 +7,7 @@
 //!
 //! | module | what it does |
 //! | --- | --- |
-//! | `leaderboard`, `by_task`, `outcomes`, `histogram`, `heat_map`, `ranks`, `success` | one figure each: layout and drawing |
+//! | `leaderboard`, `by_task`, `outcomes`, `histogram`, `heat_map`, `ranks`, `success` | one figure each |
 //! | `frame`, `axis`, `legend`, `marks` | what figures share: title and notes, scales, keys, colours and shapes |
 //! | `text` | widths of text, cleaning and shortening of names |
 //! | `svg` | the writer; everything is escaped there |

@@ -1,5 +1,5 @@
-//! Markers: each differs from the others in colour or shape, the first ones in both, so that neither colour-blind readers
-//! nor grey printers lose one.
+//! The markers of models. Each differs from the others in colour or shape, the first ones in both, so that neither
+//! colour-blind readers nor grey printers lose one.
 
 use super::palette::{BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW};
 use super::svg::{Canvas, Rectangle};

@@ -20,8 +20,8 @@ pub struct Outcomes {
     pub title: String,
     /// The name of the axis below: the total whose shares are drawn.
     pub axis: String,
-    /// The outcomes from left to right. Eight can be told apart; of more, the eighth and all after it are added
-    /// up as "other".
+    /// The outcomes from left to right. Eight can be distinguished; if there are more, the eighth and all after it are
+    /// added up as "other".
     pub categories: Vec<String>,
     /// The rows from top to bottom; at most [`MAX_ROWS`] are drawn.
     pub models: Vec<ModelOutcomes>,
@@ -74,13 +74,13 @@ impl Outcomes {
     }
 }
 
-/// The share of each of `categories` categories, the last with all that come after it; none if all are 0.
+/// The share of each of `categories` categories, the last one with all that come after it; `None` if all are 0.
 fn shares(amounts: &[f64], categories: usize) -> Option<Vec<f64>> {
     let greatest = amounts.iter().copied().filter(|amount| amount.is_finite()).fold(0.0, f64::max);
     if greatest <= 0.0 || categories == 0 {
         return None;
     }
-    // Divided first, because the sum of large numbers may not be finite.
+    // Amounts are divided first, because the sum of large numbers may not be finite.
     let amount = |&amount: &f64| if amount.is_finite() { amount.max(0.0) / greatest } else { 0.0 };
     let total: f64 = amounts.iter().map(amount).sum();
     let (named, rest) = amounts.split_at(amounts.len().min(categories - 1));

@@ -1,5 +1,5 @@
-//! Colours, and the patterns of stacked bars: neighbours differ in both, so that neither colour-blind readers nor grey printers
-//! lose one.
+//! Colours, and the patterns of stacked bars. Neighbours differ in both, so that neither colour-blind readers nor grey
+//! printers lose one.
 //!
 //! The colours are those of Okabe and Ito, "Color Universal Design" (2008), <https://jfly.uni-koeln.de/color/>.
 
@@ -21,9 +21,9 @@ pub(super) const BAR: &str = SKY;
 /// How a category of stacked bars looks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Category {
-    /// The colour of its area.
+    /// The colour of the category's area.
     pub(super) colour: &'static str,
-    /// The colour of text on it.
+    /// The colour of text on the area.
     pub(super) ink: &'static str,
     /// The pattern that is drawn over the area, in tiles of 8 x 8 units.
     pub(super) pattern: &'static str,
@@ -32,7 +32,7 @@ pub(super) struct Category {
 /// The category for everything left over.
 const LAST: Category = Category { colour: "#cccccc", ink: BLACK, pattern: "" };
 
-/// Neighbours differ in lightness as well, so that edges show in grey.
+/// The looks of categories. Neighbours differ in lightness as well, so that edges show in grey.
 const CATEGORIES: [Category; 8] = [
     Category { colour: BLUE, ink: "#fff", pattern: "" },
     Category { colour: YELLOW, ink: BLACK, pattern: "<path d=\"M0 8L8 0M-2 2L2 -2M6 10L10 6\"/>" },
@@ -52,7 +52,7 @@ pub(super) fn category(index: usize) -> Category {
     CATEGORIES.get(index).copied().unwrap_or(LAST)
 }
 
-/// The id of a category's pattern. It means the same in every figure: a page may hold several.
+/// The id of a category's pattern. It is the same in every figure, because a page may hold several figures.
 pub(super) fn pattern_id(index: usize) -> String {
     format!("m3-category-{index}")
 }

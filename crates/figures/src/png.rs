@@ -1,4 +1,4 @@
-//! SVG to PNG, with the shipped font only: the same picture on every machine.
+//! Draws SVG as PNG, with the shipped font only: the same picture on every machine.
 
 use std::error::Error;
 use std::sync::{Arc, LazyLock};
@@ -61,7 +61,7 @@ pub fn to_png(svg: &str, scale: f32) -> Result<Vec<u8>, FiguresError> {
     pixmap.encode_png().map_err(|error| FiguresError::Encode(error.into()))
 }
 
-/// The shipped font, and no files or addresses, whatever the SVG names.
+/// The options of the renderer: the shipped font, and no files or addresses, whatever the SVG names.
 pub(super) fn options() -> Options<'static> {
     Options {
         font_family: FAMILY.to_owned(),

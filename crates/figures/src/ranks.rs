@@ -5,10 +5,10 @@ use super::palette;
 use super::svg::{Anchor, Canvas, Text, WIDTH};
 use super::text;
 
-/// Height of a place.
+/// The height of a row, which is a place.
 const ROW: f64 = 26.0;
 
-/// The widest a name may be, at both sides.
+/// The greatest width of a name, at each side.
 const NAMES: f64 = 190.0;
 
 /// Space for the headings, on two lines by turns so that neighbours do not touch.

@@ -1,4 +1,5 @@
-//! Which metric predicts success: a bar for the area of each, and below them the reliability of a probability.
+//! The metrics that predict success: a bar for the area under the curve of each, and below the bars the reliability of
+//! a probability.
 
 use super::axis::{self, Axis, GRID, Unit};
 use super::frame::{self, GAP, INK, MARGIN, MAX_ROWS, Names, SMALL, TEXT, baseline};
@@ -16,7 +17,7 @@ const CAP: f64 = 4.0;
 /// Side of the curve's square.
 const SIDE: f64 = 300.0;
 
-/// The radius of a point with all trials, and the least one.
+/// The diameter of the point with the most trials, and the least radius of a point.
 const GREATEST: f64 = 22.0;
 const LEAST: f64 = 3.0;
 
@@ -34,20 +35,20 @@ pub struct SuccessAreas {
     pub curve: Option<ReliabilityCurve>,
 }
 
-/// A metric's area.
+/// A metric's area under the curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AreaBar {
     /// The metric.
     pub name: String,
     /// The area under the curve, [0, 1]; a value that is not finite is missing.
     pub area: f64,
-    /// The lower and upper end of its interval, [0, 1], drawn as a whisker.
+    /// The lower and upper end of the area's interval, [0, 1], drawn as a whisker.
     pub interval: Option<(f64, f64)>,
     /// The area within tasks, [0, 1], drawn as a marker; a value that is not finite is left out.
     pub within_tasks: f64,
 }
 
-/// How far a probability is the share that succeeded.
+/// The reliability of a probability: how close it is to the share that succeeded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReliabilityCurve {
     /// The heading.
@@ -63,7 +64,7 @@ pub struct ReliabilityPoint {
     pub expected: f64,
     /// The share that succeeded, [0, 1].
     pub succeeded: f64,
-    /// How many trials: the area of the point.
+    /// The number of trials, drawn as the area of the point.
     pub trials: u64,
 }
 

@@ -15,10 +15,10 @@ use skrifa::{FontRef, MetadataProvider as _};
 /// The family of [`FONT`].
 pub(super) const FAMILY: &str = "DejaVu Sans";
 
-/// Bytes of a name that are looked at, half from each end; no column shows as many characters.
+/// The most bytes of a name that are looked at, half from each end; no column shows as many characters.
 const LONGEST: usize = 1_000;
 
-/// Combining marks kept on one character; more would grow over the lines above and below.
+/// The most combining marks kept on one character; more would grow over the lines above and below.
 const MARKS: usize = 2;
 
 static WIDTHS: LazyLock<Option<Widths>> = LazyLock::new(|| {
@@ -106,7 +106,7 @@ fn is_mark(c: char) -> bool {
         | '\u{20d0}'..='\u{20ff}' | '\u{fe00}'..='\u{fe0f}' | '\u{fe20}'..='\u{fe2f}')
 }
 
-/// A value as pictures print it, or nothing where there is none.
+/// A value as pictures print it; `no value` if it is not finite.
 pub(super) fn value(value: f64) -> String {
     match value {
         v if !v.is_finite() => "no value".to_owned(),
@@ -115,7 +115,7 @@ pub(super) fn value(value: f64) -> String {
     }
 }
 
-/// A whole number with its thousands set apart.
+/// A whole number with commas between its thousands.
 pub(super) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();

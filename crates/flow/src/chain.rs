@@ -3,7 +3,7 @@
 use m3_trajectory::json::Json;
 use serde::{Deserialize, Serialize};
 
-/// Where a call stands in its trajectory.
+/// The place of a call in its trajectory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallPlace {
@@ -13,32 +13,32 @@ pub struct CallPlace {
     pub call: usize,
 }
 
-/// How a call ended, as far as is recorded.
+/// How a call ended, if that is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallStatus {
-    /// It was executed, and gave a normal result.
+    /// The call was executed, and gave a normal result.
     Succeeded,
-    /// It failed, for this reason.
+    /// The call failed, for this reason.
     Failed(String),
-    /// No result of it is recorded, as in references.
+    /// No result of the call is recorded, as in references.
     NotRecorded,
 }
 
 /// A call of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChainCall {
-    /// Its place in the trajectory: step and call.
+    /// The call's place in the trajectory: step and call.
     pub place: CallPlace,
     /// The tool as `server/tool`.
     pub tool: String,
-    /// Its arguments; `None` if the file has none.
+    /// The call's arguments; `None` if the file has none.
     pub arguments: Option<Json>,
     /// The tool's result, if recorded.
     pub result: Option<Json>,
-    /// How it ended.
+    /// How the call ended.
     pub standing: CallStatus,
-    /// What its tool declares: `Some(true)` if it changes nothing, `Some(false)` if it changes something (the
-    /// annotation `readOnlyHint` of the Model Context Protocol); `None` if it declares nothing.
+    /// Whether the tool declares that it changes something: `Some(true)` if it changes nothing, `Some(false)` if it
+    /// changes something (the annotation `readOnlyHint` of the Model Context Protocol); `None` if it declares nothing.
     pub read_only: Option<bool>,
 }
 

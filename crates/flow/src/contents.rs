@@ -1,7 +1,7 @@
-//! The content of a file, as far as the calls that made it show: the tool, its arguments without names of files, and
-//! the files that it read.
+//! The content of a file, as the calls that made it show it: the tool, its arguments without names of files, and the
+//! files that it read.
 //!
-//! Two versions with the same key hold the same if tools answer the same to the same.
+//! Two versions with the same key have the same content if a tool gives the same answer to the same call.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -13,7 +13,7 @@ use super::lineage::{CallView, Lineage, Mention, Role};
 use super::names::words;
 use super::tools::without_server;
 
-/// Doubles below are whole numbers without a gap: 2^53.
+/// 2^53: every whole number below it is exact as a double.
 const WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// Values nested deeper are not looked at.
@@ -28,11 +28,12 @@ const MOVING: [&str; 4] = ["move", "rename", "copy", "mv"];
 /// The content of a version.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Content {
-    /// A hash of the tool, its arguments without names of files, and which of the call's files it is.
+    /// A hash of the tool, its arguments without names of files and, if the call makes several files, which of them
+    /// this is.
     pub signature: u64,
-    /// The versions that its makers used, in the order of their arguments.
+    /// The versions that the makers of this version used, in the order of their arguments.
     pub inputs: Vec<usize>,
-    /// Whether it is its only input under another name.
+    /// Whether the version is its only input under another name.
     pub is_moved: bool,
     /// A hash of everything that the version is made of.
     pub key: u64,
@@ -100,8 +101,8 @@ pub fn contents(calls: &[CallView<'_>], lineage: &Lineage) -> Vec<Content> {
     contents
 }
 
-/// A key for each call that does not depend on names of files: of the file that it makes or, where it makes none, of
-/// the files that it uses.
+/// A key for each call that does not depend on names of files: the key of the file that it makes or, if it makes none,
+/// a hash of the keys of the files that it uses.
 #[must_use]
 pub fn call_keys(lineage: &Lineage, contents: &[Content]) -> Vec<u64> {
     let key = |mentions: &Vec<Mention>| {
@@ -121,7 +122,8 @@ pub fn call_keys(lineage: &Lineage, contents: &[Content]) -> Vec<u64> {
     lineage.mentions.iter().map(key).collect()
 }
 
-/// Whether a call gives a file another name or place and does nothing else: it has no arguments but names of files and switches.
+/// Whether a call gives a file another name or place and does nothing else: its only arguments are names of files and
+/// switches.
 fn only_moves(call: &CallView<'_>, mentions: &[Mention]) -> bool {
     let first = words(without_server(call.tool)).into_iter().next();
     first.is_some_and(|first| MOVING.contains(&first.as_str()))
@@ -153,7 +155,7 @@ fn asks_for(call: &CallView<'_>, mentions: &[Mention]) -> u64 {
 /// The names of files within texts of arguments, by the texts' addresses, in their order.
 type MentionsByText<'m> = HashMap<*const Json, Vec<&'m Mention>>;
 
-/// Takes in a value without the names of files in it.
+/// Adds a value to a hash, without the names of files in it.
 fn hash(value: &Json, depth: usize, named: &MentionsByText<'_>, hasher: &mut DefaultHasher) {
     match value {
         _ if depth > MAX_DEPTH => {}
@@ -182,7 +184,7 @@ fn hash(value: &Json, depth: usize, named: &MentionsByText<'_>, hasher: &mut Def
             members.sort_by(|a, b| a.0.cmp(&b.0));
             '{'.hash(hasher);
             for (key, item) in members {
-                // A call may leave the name of its output to the tool, with the same content.
+                // The name of an output is left out: a call that leaves the name to the tool makes the same content.
                 let mut mentions = named.get(&std::ptr::from_ref(item)).into_iter().flatten();
                 if !mentions.any(|mention| matches!(mention.role, Role::Writes(_))) {
                     key.hash(hasher);

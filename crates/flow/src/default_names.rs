@@ -17,7 +17,7 @@ const LATEST: usize = 64;
 pub(crate) struct DefaultNames<'a> {
     calls: &'a [CallView<'a>],
     paths: &'a [Vec<NamedPath>],
-    /// The names that calls use for files, without their endings, once they are asked for.
+    /// The names that calls use for files, without their endings, read at the first use.
     stems: OnceCell<HashSet<&'a str>>,
     /// The number of calls of earlier steps.
     earlier: usize,
@@ -46,15 +46,15 @@ impl<'a> DefaultNames<'a> {
         !view.has_failed && !names_output && may_make_by_name(without_server(view.tool))
     }
 
-    /// Says that a call makes a file.
+    /// Notes that a call makes a file.
     pub(crate) fn add_file_of(&mut self, call: usize) {
         self.has_made[call] = true;
     }
 
-    /// The call of an earlier step that may have made a file which is read now: the latest whose result tells the path
-    /// or, where results are not known, one that reads a file whose name the path's name begins with. Only calls whose
-    /// arguments name no output are asked, none that only looks, and none that made a file of another name. Of several the
-    /// first counts, or the one whose number the name ends with (`plan_cropped_2.png`).
+    /// The call of an earlier step that may have made a file which is read now. If results are known, it is the latest
+    /// call whose result names the path. Else it is a call that reads a file whose name the path's name begins with.
+    /// Calls that failed, that name an output or that only look are left out. Of several calls that read such a file,
+    /// the first that has made no other file counts, or the one whose number the name ends with (`plan_cropped_2.png`).
     pub(crate) fn maker(&self, lineage: &Lineage, path: &FilePath) -> Option<usize> {
         if !path.has_known_ending() {
             return None;
@@ -73,7 +73,7 @@ impl<'a> DefaultNames<'a> {
         let is_free = |call: usize| !self.has_made[call];
         let (plain, number) = numbered(path.stem());
         let numbered = number.and_then(|number| {
-            // Some tools begin with the plain name, some with 1.
+            // Some tools number their files from the plain name on, some from 1 on.
             let is_second = number == 1 && self.is_named(plain);
             makers.get(if is_second { 1 } else { number.checked_sub(1)? })
         });
@@ -92,13 +92,14 @@ impl<'a> DefaultNames<'a> {
         self.stems.get_or_init(stems).contains(stem)
     }
 
-    /// The length of the longest name, without its ending, of a file that the call reads and that the path's name begins with.
+    /// The length of the longest name, without its ending, among the files that the call reads and that the path's name
+    /// begins with.
     fn beginning(&self, mentions: &[Mention], call: usize, path: &FilePath) -> Option<usize> {
         let texts = mentions.iter().filter(|mention| !matches!(mention.role, Role::Writes(_)));
         let arguments = self.calls[call].arguments;
         let read =
             texts.filter_map(|mention| text_at(arguments?, &mention.pointer)).filter_map(FilePath::new);
-        // A number tells files apart that were made of the same.
+        // A number distinguishes files that were made from the same file.
         let (stem, _) = numbered(path.stem());
         let begins = read.filter(|read| stem != read.stem() && stem.starts_with(read.stem()));
         begins.map(|read| read.stem().len()).max()

@@ -31,7 +31,7 @@ pub struct Effects {
     pub server: String,
     /// Whether the tool changes the state of its server.
     pub changes_state: bool,
-    /// The paths among its arguments.
+    /// The paths among the call's arguments.
     pub paths: Vec<PathUse>,
     /// Other texts among the arguments, as sorted hashes.
     texts: Vec<u64>,
@@ -39,7 +39,7 @@ pub struct Effects {
     writes: (bool, bool),
     /// Whether the tool only reads, as far as is known.
     only_looks: bool,
-    /// Whether its result has a picture, which a model looks at.
+    /// Whether the call's result has a picture, which a model looks at.
     pub shows_picture: bool,
 }
 

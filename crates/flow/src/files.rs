@@ -14,7 +14,7 @@ pub(crate) fn file_uses(chain: &Chain) -> Vec<Use> {
         step: call.place.step,
         tool: &call.tool,
         arguments: call.arguments.as_ref(),
-        // A name that only a result tells is found as a value.
+        // A name that only a result contains is found as a value.
         result: None,
         has_failed: call.standing != CallStatus::Succeeded,
     });

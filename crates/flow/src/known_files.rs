@@ -5,10 +5,10 @@ use std::collections::{HashMap, VecDeque};
 use super::named_paths::NamedPath;
 use super::paths::FilePath;
 
-/// The most names that are searched in texts, and compared where names differ in their folders: the latest.
+/// The most names, always the latest, that are searched in texts and compared with paths in other folders.
 pub(crate) const LATEST: usize = 64;
 
-/// Where so many parts of a path end in its text, in bytes.
+/// The place in a path's text, in bytes, where its first `count` parts end; `None` if it has fewer.
 fn end_of_parts(text: &str, count: usize) -> Option<usize> {
     let (mut seen, mut at) = (0, 0);
     for part in text.split(['/', '\\']) {
@@ -26,10 +26,10 @@ fn end_of_parts(text: &str, count: usize) -> Option<usize> {
 #[derive(Debug, Default)]
 pub(crate) struct KnownFiles {
     exact: HashMap<Vec<String>, usize>,
-    /// The latest of each name, the last one last.
+    /// The latest files of each name, the most recent one last.
     by_name: HashMap<String, VecDeque<(FilePath, usize)>>,
     folders: Vec<(FilePath, usize)>,
-    /// The latest names, each once, the last one last.
+    /// The latest names, each once, the most recent one last.
     latest: VecDeque<(String, usize)>,
 }
 
@@ -51,7 +51,7 @@ impl KnownFiles {
         if !path.is_file {
             self.folders.push(entry);
         }
-        // Shorter names are words.
+        // Shorter names may be ordinary words.
         if named.text.len() >= 3 {
             self.latest.retain(|(known, _)| *known != named.text);
             push_latest(&mut self.latest, (named.text.clone(), version));
@@ -63,8 +63,8 @@ impl KnownFiles {
         self.exact.get(path.parts()).copied()
     }
 
-    /// The latest version whose path may be the same, or whose folder contains this path; then where the name of the
-    /// folder ends in the text.
+    /// The latest version whose path may be the same, or whose folder contains this path. For a folder, also the place
+    /// in the text, in bytes, where the folder's name ends.
     pub(crate) fn met(&self, named: &NamedPath) -> Option<(usize, Option<usize>)> {
         let path = &named.path;
         let same_name = path.parts().last().and_then(|name| self.by_name.get(name));

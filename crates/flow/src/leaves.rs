@@ -11,15 +11,15 @@ pub(crate) struct Leaf<'a> {
     pub(crate) value: &'a Json,
     /// The key of the nearest object member around the leaf; empty if there is none.
     pub(crate) name: Cow<'a, str>,
-    /// The key of the member around that one.
+    /// The key of the object member around the nearest one, if there is one.
     pub(crate) parent: Option<Cow<'a, str>>,
     /// The JSON pointer of the leaf.
     pub(crate) pointer: String,
-    /// The innermost list that contains it, if the list has several items.
+    /// The innermost list that contains the leaf, if the list has several items.
     pub(crate) list: Option<&'a Json>,
 }
 
-/// More values than this in the arguments of one call are not looked at.
+/// The most values in the arguments of one call that are looked at.
 const MAX_ARGUMENT_LEAVES: usize = 20_000;
 
 /// Values nested deeper are not looked at; files nest no deeper than 200.

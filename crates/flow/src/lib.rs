@@ -1,8 +1,8 @@
 //! What the calls of a trajectory make, and which later calls use it: files in their versions, ids that results return,
 //! names that calls give.
 //!
-//! `docs/flow.md` says what is followed; `docs/judge-rules.md` says which equal values count as a use, with an example of
-//! each, and what cannot be found in this way.
+//! `docs/flow.md` says what is followed. `docs/judge-rules.md` says which equal values count as a use, with an example
+//! of each, and what cannot be found in this way.
 //!
 //! | part | what it does |
 //! | --- | --- |
@@ -14,18 +14,18 @@
 //! | **files** | |
 //! | `paths`, `path_overlaps` | paths, and which calls name the same |
 //! | `named_paths`, `texts` | paths among arguments, and which of them a call writes; names of files in texts |
-//! | `told`, `default_names` | paths that only results tell, names that no argument says |
+//! | `result_paths`, `default_names` | paths in results; names of files that no argument gives |
 //! | `tracker`, `known_files` | step by step: what each call finds under its names, and what exists after it |
 //! | `lineage` | the versions: who makes each, who reads it |
 //! | `contents` | which versions hold the same |
 //! | `files`, `effects` | who reads what another call wrote; state, which no value shows |
 //! | **values** | |
-//! | `tokens`, `plain`, `vectors` | texts as tokens, numbers by what they are worth; small numbers that stand together |
+//! | `tokens`, `plain`, `vectors` | texts as tokens, numbers by their values; small numbers that stand together |
 //! | `significance`, `task` | which equal values are more than chance; what the task itself says |
 //! | `asked_names` | which names the task asks for |
 //! | `value_index`, `reader` | what is looked for, and what one result has of it |
 //! | `uses`, `value_use`, `positions` | who uses whose values, or a place in a list that another call returned |
-//! | `values` | the same as places in arguments, with the names that calls give |
+//! | `values` | the uses as places in arguments, with the names that calls give |
 
 mod asked_names;
 mod chain;
@@ -90,9 +90,9 @@ pub use chain::{CallPlace, CallStatus, Chain, ChainCall};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Dependency {
-    /// The call whose result has them.
+    /// The call whose result has the values.
     pub from: CallPlace,
-    /// The call that uses them.
+    /// The call that uses the values.
     pub to: CallPlace,
     /// The values, at least one.
     pub values: Vec<SharedValue>,
@@ -104,23 +104,23 @@ pub struct Dependency {
 pub struct SharedValue {
     /// The value as the arguments have it, shortened and made safe to show.
     pub value: String,
-    /// Where it stands in the result: a JSON pointer (RFC 6901), empty for a result that is text. It leads into text that
-    /// is JSON. Of a file that the call wrote and whose path need not stand in its result: `arguments`, then the JSON
-    /// pointer of the path in the arguments of that call, such as `arguments/output_path`.
+    /// The place of the value in the result: a JSON pointer (RFC 6901), empty for a result that is text; it leads into
+    /// text that is JSON. For a file that the call wrote and whose path need not stand in its result: `arguments`, then
+    /// the JSON pointer of the path in the arguments of that call, such as `arguments/output_path`.
     pub in_result: String,
-    /// Where it stands in the arguments: a JSON pointer.
+    /// The place of the value in the arguments: a JSON pointer.
     pub in_arguments: String,
 }
 
-/// More values than this of one dependency are not listed.
+/// The most values of one dependency that are listed.
 const MAX_VALUES: usize = 50;
 
 /// All dependencies between calls of different steps, in the order of [`Dependency::to`], then of
 /// [`Dependency::from`]. Calls that failed or have no recorded result give nothing.
 ///
-/// Of several calls that returned a value the first is its source, within a step the first in the order of the file. Of
-/// several that wrote a file the last is. Time and memory grow with the size of the chain, not with its square; of one
-/// result the first 32 MiB of text are read.
+/// If several calls returned a value, the first is its source; within a step, the first in the order of the file. If
+/// several wrote a file, the last is its source. Time and memory grow with the size of the chain, not with its square;
+/// of each result, the first 32 MiB of text are read.
 #[must_use]
 pub fn dependencies(chain: &Chain) -> Vec<Dependency> {
     listed(chain, &find_uses(chain).found)

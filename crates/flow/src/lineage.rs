@@ -1,13 +1,13 @@
 //! The files of a trajectory: which call makes each, in which version, and where arguments name them.
 //!
-//! Every writing makes a version. A call reads the latest version that an earlier step made; where only calls of its own
-//! step make the file, one of those. `docs/flow.md` has the rules with examples.
+//! Every write makes a version. A call reads the latest version that an earlier step made; if only calls of its own
+//! step make the file, it reads one of their versions. `docs/flow.md` has the rules with examples.
 
 use std::ops::Range;
 
 use m3_trajectory::json::Json;
 
-/// A call as its lineage needs it.
+/// The facts of a call that its lineage needs.
 #[derive(Debug, Clone, Copy)]
 pub struct CallView<'a> {
     /// The step, from 0; calls are in the order of their steps.
@@ -18,14 +18,14 @@ pub struct CallView<'a> {
     pub arguments: Option<&'a Json>,
     /// The result of the call, where results are evidence.
     pub result: Option<&'a Json>,
-    /// Whether it is recorded as failed: then it makes nothing.
+    /// Whether the call is recorded as failed: then it makes nothing.
     pub has_failed: bool,
 }
 
 /// The files and texts of the task itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct GivenFiles<'a> {
-    /// The path of its image.
+    /// The path of the task's image.
     pub image: Option<&'a str>,
 }
 
@@ -43,7 +43,8 @@ pub struct Lineage {
 pub struct Mention {
     /// The argument: a JSON pointer to a text.
     pub pointer: String,
-    /// The bytes of the text that name it: all, those of a folder that a path begins with, or a name within a longer text.
+    /// The bytes of the text that name the file: all, those of a folder that a path begins with, or a name within a
+    /// longer text.
     pub span: Range<usize>,
     /// What the call does with the file.
     pub role: Role,
@@ -54,14 +55,14 @@ pub struct Mention {
 pub enum Role {
     /// Makes this version, an index into [`Lineage::versions`].
     Writes(usize),
-    /// Uses this version; `is_of_step` where only a call of the same step makes it, which may be too late.
+    /// Uses this version; `is_of_step` is true if only a call of the same step makes it, which may be too late.
     Reads {
         /// An index into [`Lineage::versions`].
         version: usize,
-        /// Whether its maker is of the same step.
+        /// Whether the version's maker is in the same step.
         is_of_step: bool,
     },
-    /// Changes this version in place, or is the first to make it so.
+    /// Changes this version in place; the first call that does so also makes the version.
     Changes(usize),
     /// Uses the task's own image.
     ReadsTaskImage,
@@ -81,19 +82,20 @@ impl Role {
 /// A file, or a folder, as one call makes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Version {
-    /// The call that makes it.
+    /// The call that makes the version.
     pub call: usize,
-    /// The argument that names it; `None` where no argument does: a default name.
+    /// The argument that names the file; `None` for a default name, which no argument gives.
     pub pointer: Option<String>,
     /// The path, as the arguments of its maker or of its first reader have it.
     pub path: String,
-    /// Whether calls change it in place: then it is one file from its first mention to its last, whoever changed it when.
+    /// Whether calls change the file in place: then it is one version from its first mention to its last, whichever
+    /// calls change it.
     pub is_changed_in_place: bool,
-    /// Whether it takes the place of the task's own image.
+    /// Whether the version takes the place of the task's own image.
     pub replaces_task_image: bool,
-    /// Whether a later call reads it.
+    /// Whether a later call reads the version.
     pub is_read: bool,
-    /// The version that takes its place, if any does.
+    /// The version that takes the place of this one, if any does.
     pub replaced_by: Option<usize>,
 }
 

@@ -49,7 +49,7 @@ fn tool_of<'a>(call: &CallView<'a>) -> &'a str {
 struct NameSays {
     is_path: bool,
     is_output: bool,
-    /// Whether it is an output only of a file.
+    /// Whether the argument is an output only if its value is a file.
     is_goal: bool,
     is_input: bool,
 }
@@ -79,7 +79,7 @@ pub(crate) fn named_paths(call: &CallView<'_>) -> Vec<NamedPath> {
 /// Looks for paths in the arguments of one call.
 struct PathSearch<'a> {
     tool: &'a str,
-    /// Whether the tool changes the files that it is given, once it is asked.
+    /// Whether the tool changes the files that it is given, computed at the first use.
     changes: Option<bool>,
     found: Vec<NamedPath>,
 }

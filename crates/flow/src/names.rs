@@ -94,7 +94,7 @@ const INPUTS: [&str; 5] = ["input", "source", "src", "from", "template"];
 /// Last words of names of arguments that hold paths.
 const PATHS: [&str; 7] = ["path", "dir", "directory", "folder", "file", "filename", "filepath"];
 
-/// Only this many characters of a longer name are read.
+/// The most characters of a name that are read.
 const LONGEST: usize = 200;
 
 /// The words of a name in lower case, without the ending of a plural: `paperId`, `paper_id` and `paper-id` have the
@@ -125,7 +125,8 @@ pub(crate) fn argument_classes(name: &str) -> Vec<String> {
     classes
 }
 
-/// Words of which one in common is enough when a short value is the same: `country_code` and `country`.
+/// The words that name a thing. If two names share one of them, an equal short value counts: `country_code` and
+/// `country`.
 fn things(words: &[String]) -> impl Iterator<Item = String> {
     let is_thing = |word: &&String| {
         let lists = [&NAMING[..], &AMOUNTS, &VAGUE, &SETTINGS];
@@ -183,7 +184,7 @@ pub(crate) fn is_output(words: &[String]) -> bool {
     words.iter().any(|word| OUTPUTS.contains(&word.as_str())) || is_goal(words)
 }
 
-/// Whether an argument of a name with these words is an output only if its value is a file: `destination` may be a city.
+/// Whether an argument of a name with these words is an output only if its value is a file: a `target` may be a city.
 pub(crate) fn is_goal(words: &[String]) -> bool {
     words.iter().any(|word| GOALS.contains(&word.as_str()))
         && !words.iter().any(|word| OUTPUTS.contains(&word.as_str()))

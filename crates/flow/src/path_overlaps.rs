@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::effects::Effects;
 use super::paths::FilePath;
 
-/// Deeper paths are compared as a whole, and by this many of their first and last parts.
+/// The most first and last parts by which a path is compared, besides the whole path.
 const MAX_DEPTH: usize = 64;
 
 /// The paths of a chain, and which of them may be the same file or contain one another.

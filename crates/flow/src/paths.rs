@@ -9,10 +9,10 @@ use unicode_normalization::UnicodeNormalization as _;
 static ENDINGS: LazyLock<HashSet<&str>> =
     LazyLock::new(|| include_str!("file_endings.txt").split_whitespace().collect());
 
-/// Longer texts are no paths, in bytes.
+/// The longest text that can be a path, in bytes.
 const LONGEST: usize = 4096;
 
-/// A name as most systems write it: some write `é` as a letter and an accent.
+/// A name in composed characters, as most systems write it; some write `é` as a letter and an accent.
 fn composed(part: &str) -> String {
     if part.is_ascii() { part.to_owned() } else { part.nfc().collect() }
 }
@@ -29,7 +29,7 @@ impl FilePath {
     /// A path, if the text looks like one: it contains a folder (`./media`, `/tmp/x`) or ends like a file
     /// (`poster.png`).
     pub(crate) fn new(text: &str) -> Option<Self> {
-        // Most texts are words.
+        // Most texts are words, without a dot or a slash.
         if !text.bytes().take(LONGEST).any(|byte| matches!(byte, b'.' | b'/')) {
             return None;
         }
@@ -39,7 +39,7 @@ impl FilePath {
             return None;
         }
         let is_rooted = ["/", "./", "../", "~/", ".\\"].iter().any(|root| text.starts_with(root));
-        // Most texts end like no file.
+        // Most texts do not end like a file.
         let end = text.trim_end_matches(['/', '\\', '.']);
         if !is_rooted && !end.bytes().rev().take(6).any(|byte| byte == b'.') {
             return None;
@@ -96,13 +96,13 @@ impl FilePath {
         self.is_file && self.parts.last() == other.parts.last()
     }
 
-    /// Whether its ending is one that files have, so that the word is no host or abbreviation.
+    /// Whether the name has a known ending of files, so that it is not a host or an abbreviation.
     pub(crate) fn has_known_ending(&self) -> bool {
         let ending = self.parts.last().and_then(|name| name.rsplit_once('.'));
         self.is_file && ending.is_some_and(|(_, ending)| ENDINGS.contains(&*ending.to_ascii_lowercase()))
     }
 
-    /// Whether it stands in a folder.
+    /// Whether the path has a folder.
     pub(crate) fn has_folder(&self) -> bool {
         self.parts.len() > 1 || self.is_absolute
     }
@@ -131,7 +131,7 @@ impl FilePath {
     }
 }
 
-/// Whether two paths may be of one file: one of them ends with the other.
+/// Whether two paths may be of one file: one of them ends with the other, or is a folder that contains it.
 #[must_use]
 pub fn is_one_path(a: &str, b: &str) -> bool {
     let path = |text: &str| FilePath::new(text).or_else(|| FilePath::of_word(text));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// Letters that Unicode does not decompose, and how they are written without them.
+/// Letters that Unicode does not decompose, and their spelling in plain letters.
 const LETTERS: [(char, &str); 14] = [
     ('ø', "o"),
     ('Ø', "O"),
@@ -37,7 +37,7 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
             None => plain.push(c),
         }
     }
-    // Korean syllables are taken apart too.
+    // The decomposition takes Korean syllables apart too; this joins them again.
     Cow::Owned(plain.nfc().collect())
 }
 

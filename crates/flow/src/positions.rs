@@ -12,7 +12,7 @@ use crate::{CallStatus, Chain, ChainCall};
 /// The most earlier lists that are looked at.
 const MAX_LISTS: usize = 1000;
 
-/// More text of a result is not read, in bytes.
+/// The most text of a result that is read, in bytes.
 const MAX_RESULT: usize = 4 << 20;
 
 /// Uses of items by their place in a list. A whole number that is in no result, in an argument whose name means a

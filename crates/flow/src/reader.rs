@@ -19,7 +19,7 @@ pub(crate) struct ResultReader<'a> {
     tokens: usize,
     /// The numbers of the result in order.
     row: Row,
-    /// Distinct texts and numbers, up to the count that matters.
+    /// The first distinct texts and numbers, at most two: it only matters whether there is more than one.
     values: HashSet<String>,
 }
 
@@ -87,7 +87,8 @@ impl<'a> ResultReader<'a> {
         }
     }
 
-    /// The sought values that are significant in this result, each with its place.
+    /// The sought values that are significant in this result, each with its place and whether the result is one value
+    /// and little else.
     pub(crate) fn significant(self) -> Vec<(usize, String, bool)> {
         let size = ResultSize { numbers: self.numbers.len(), tokens: self.tokens };
         let is_all = self.values.len() == 1;

@@ -8,7 +8,7 @@ use super::paths::FilePath;
 /// The most bytes of a result that are searched for a path.
 const MAX_TEXT: usize = 1 << 16;
 
-/// Longer texts hold no path that matters, in bytes.
+/// The longest text that is searched for paths, in bytes.
 const LONGEST: usize = 4096;
 
 /// The files that a result names, alone or as words of a text.

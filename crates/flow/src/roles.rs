@@ -21,7 +21,7 @@ pub enum CallRole {
     Unknown,
 }
 
-/// Verbs besides those by which files and values are followed.
+/// The verbs that decide a role, besides those by which files and values are followed.
 struct Verbs {
     looks: HashSet<&'static str>,
     changes: HashSet<&'static str>,
@@ -48,8 +48,8 @@ impl CallRole {
         }
     }
 
-    /// The role of a call of this tool: by the annotation `readOnlyHint` of the Model Context Protocol, where it has one; else by
-    /// its name.
+    /// The role of a call of this tool: by the annotation `readOnlyHint` of the Model Context Protocol if the tool has
+    /// it, else by the tool's name.
     #[must_use]
     pub fn of_tool(tool: &str, read_only: Option<bool>) -> Self {
         thread_local! {

@@ -29,9 +29,9 @@ pub fn says_nothing(text: &str) -> bool {
 pub(crate) enum TextWeight {
     /// The value is not significant, except in a field whose name is like the argument's.
     Nothing,
-    /// Significant as a whole value or piece.
+    /// The value is significant as a whole value or piece.
     Whole,
-    /// Significant anywhere.
+    /// The value is significant anywhere.
     Anywhere,
 }
 

@@ -9,7 +9,7 @@ use super::plain::plain;
 use super::tokens::{Number, numbers, tokens};
 use super::value_index::SoughtValue;
 
-/// More text of the task than this is not read, in bytes.
+/// The most bytes of each text of the task that are read.
 const MAX_GIVEN: usize = 1 << 20;
 
 /// The texts of a task.
@@ -38,7 +38,7 @@ impl TaskText {
         &self.texts
     }
 
-    /// Whether the task contains this value. Texts are searched separately.
+    /// Whether the task contains this value; false for texts, which are searched separately.
     pub(crate) fn gives(&self, sought: &SoughtValue) -> bool {
         match sought {
             SoughtValue::Text(_) => false,

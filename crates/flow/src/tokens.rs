@@ -6,16 +6,17 @@
 
 use m3_trajectory::json::Json;
 
-/// Where a text is cut into pieces that may be values of their own: items of a list, cells, names in quotes.
+/// The characters at which a text is cut into pieces that may be values of their own: items of a list, cells, names in
+/// quotes.
 const CUTS: [char; 20] =
     ['\n', '\r', '\t', ',', ';', ':', '|', '"', '`', '(', ')', '[', ']', '{', '}', '<', '>', '•', '*', '='];
 
-/// A token's place in its text.
+/// A token of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
-    /// The letters, as written.
+    /// The token as written.
     pub(crate) text: &'a str,
-    /// Whether a new piece begins with it.
+    /// Whether a new piece begins with the token.
     pub(crate) is_cut: bool,
 }
 
@@ -125,7 +126,7 @@ impl Number {
     /// The number rounded to this many decimals; `None` if that changes nothing.
     pub(crate) fn rounded(self, decimals: usize) -> Option<Self> {
         let Self::Fraction(bits) = self else { return None };
-        // Whole numbers below 2^53 and powers of ten up to 10^9 are exact, so that their quotient is the double that the
+        // Whole numbers below 2^53 and powers of ten up to 10^9 are exact, so their quotient is the double that the
         // decimal text reads as.
         let power = 10_f64.powi(i32::try_from(decimals).ok()?);
         let rounded = (f64::from_bits(bits) * power).round() / power;

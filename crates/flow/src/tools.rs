@@ -96,7 +96,7 @@ pub fn without_server(tool: &str) -> &str {
     tool.split_once('/').map_or(tool, |(_, tool)| tool)
 }
 
-/// Words at the beginning of names of tools that change nothing, but may make a file of another one.
+/// First words in the names of tools that change nothing, but may make a file from another one.
 const MAKING_OF_OTHERS: [&str; 3] = ["convert", "perform", "translate"];
 
 /// The meaning of a tool's name.

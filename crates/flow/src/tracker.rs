@@ -11,7 +11,7 @@ use super::named_paths::{MOST_OF_CALL, NamedPath, created, named_paths};
 use super::paths::FilePath;
 use super::texts::{texts_of, whole_words};
 
-/// Texts longer than this are not searched for names of files, in bytes.
+/// The longest text that is searched for names of files, in bytes.
 const LONGEST_TEXT: usize = 1 << 16;
 
 /// The cost of the search for the maker of one file, in bytes of text.
@@ -54,7 +54,7 @@ impl Lineage {
 struct Tracker<'a> {
     calls: &'a [CallView<'a>],
     image: Option<FilePath>,
-    /// Paths that tools create which change files in place.
+    /// The paths that creating tools write without naming them as outputs.
     created: HashSet<Vec<String>>,
     files: KnownFiles,
     default_names: DefaultNames<'a>,
@@ -79,7 +79,7 @@ impl<'a> Tracker<'a> {
         }
     }
 
-    /// Reads first the files of earlier steps; files that the step makes exist for later ones.
+    /// Follows a step. Its calls find the files of earlier steps first; the files that it makes exist for later steps.
     fn step(&mut self, step: Range<usize>, paths: &[Vec<NamedPath>]) {
         // The files that the step writes, in the order of its paths.
         let mut written: Vec<(&NamedPath, usize)> = Vec::new();
@@ -129,8 +129,8 @@ impl<'a> Tracker<'a> {
         }
     }
 
-    /// The version that a call makes under a path that it writes; `None` where it changes in place a file that is one from
-    /// its first mention to its last, or one that was there before the trajectory.
+    /// The version that a call makes under a path that it writes. `None` if the call changes in place a file that is
+    /// one version from its first mention to its last, or a file that was there before the trajectory.
     fn write(&mut self, call: usize, named: &NamedPath) -> Option<usize> {
         if named.is_output {
             return Some(self.add(call, named));
@@ -217,7 +217,7 @@ impl<'a> Tracker<'a> {
         Some((reads(version, false), named.text.len()))
     }
 
-    /// Names of files that were made, within longer texts.
+    /// Finds names of files that were made, within the longer texts of a call.
     fn search_texts(&mut self, call: usize, paths: &[NamedPath]) {
         // Nothing is made yet, and nothing that a call has read could be the beginning of another file's name.
         if self.knows_nothing {

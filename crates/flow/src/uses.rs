@@ -3,8 +3,8 @@
 //! 1. The sought values are taken from the arguments of all calls, and from results whose words all stand in
 //!    arguments.
 //! 2. Every result is read once. A value found in it counts if it is significant (see `significance`).
-//! 3. Of each value the first result that returned it is the source. A value has no source if the task contains it,
-//!    or if a call has it among its arguments before that result existed.
+//! 3. The source of a value is the first result that returned it. A value has no source if the task contains it, or if
+//!    a call has it among its arguments before that result existed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -46,7 +46,7 @@ struct Occurrence {
     call: usize,
     pointer: String,
     shown: String,
-    /// The list that contains it.
+    /// The hash of the list that contains the value.
     list: Option<u64>,
 }
 
@@ -127,7 +127,7 @@ impl<'a> Search<'a> {
                 }
             });
         }
-        // Sorted, so that which ones are left out beyond the limit does not depend on chance.
+        // The pieces are sorted, so that chance does not decide which of them are left out beyond the limit.
         let pieces: BTreeSet<Vec<u32>> = pieces.into_iter().collect();
         for piece in pieces {
             self.sought_values.add_piece(piece);

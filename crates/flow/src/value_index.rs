@@ -18,7 +18,7 @@ use super::vectors::{KnownVectors, Row, Vector};
 /// The most different values that are looked for.
 const MAX_SOUGHT: usize = 100_000;
 
-/// Only this many tokens of a longer text are compared.
+/// The most tokens of a text that are compared.
 const MAX_TOKENS: usize = 64;
 
 /// If this many consecutive words are in a result and in an argument, they were copied from the result.
@@ -300,7 +300,7 @@ impl ValueIndex {
     /// The sought values that a field of a result matches by its name.
     pub(crate) fn of_field(&self, path: &[Segment], value: &Json, found: &mut dyn FnMut(usize)) {
         let (Some(name), parent) = names_of(path) else { return };
-        // Results have thousands of fields, of which arguments have few values.
+        // Results have thousands of fields; arguments have the values of few of them.
         let Some(text) = named_value(value).filter(|text| self.named_values.contains(text)) else { return };
         for sought in of_classes(field_classes(name, parent), &text) {
             if let Some(sought) = self.number_of(&sought) {
@@ -319,7 +319,7 @@ impl ValueIndex {
     ) {
         let Number::Whole(value) = number else { return };
         let value = value.to_string();
-        // Tables have thousands of numbers, of which arguments have few.
+        // Tables have thousands of numbers; arguments have few of them.
         if !self.named_values.contains(&value) {
             return;
         }

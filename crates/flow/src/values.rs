@@ -1,5 +1,5 @@
-//! Values that a trajectory makes besides files, and where its calls use them: ids that results return, names that calls give
-//! to what they create.
+//! Values other than files that a trajectory makes, and where its calls use them: ids that results return, names that
+//! calls give to what they create.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ const MOST: usize = 500;
 /// The most bytes of a result that are searched for a value.
 const MAX_SEARCHED: usize = 1 << 20;
 
-/// Names that calls give are identifiers of at most so many bytes.
+/// The longest name that a call can give, in bytes.
 const LONGEST_NAME: usize = 64;
 
 /// Where a value comes from.
@@ -34,15 +34,15 @@ pub enum Origin {
 /// A value that one call makes and another one uses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValueUse {
-    /// The call that makes it, by its index.
+    /// The call that makes the value, by its index.
     pub from: usize,
-    /// The call that uses it; the call itself where a name is given.
+    /// The call that uses the value, by its index; for a name also the call that gives it.
     pub to: usize,
-    /// Where it comes from.
+    /// Where the value comes from.
     pub origin: Origin,
     /// The value.
     pub value: Json,
-    /// Where it stands in the arguments of `to`: a JSON pointer.
+    /// The place of the value in the arguments of `to`: a JSON pointer.
     pub pointer: String,
 }
 
@@ -59,7 +59,7 @@ pub fn value_uses(chain: &Chain, asked: &AskedNames) -> Vec<ValueUse> {
         let Some(value) = chain.calls.get(used.from).and_then(|call| value_at(call, &origin)) else {
             continue;
         };
-        // Only words of a longer text are used: their counterparts in another call are not known.
+        // If only words of a longer text are used, their counterparts in another call are not known.
         let argument =
             chain.calls.get(used.to).and_then(|call| call.arguments.as_ref()?.pointer(&used.in_arguments));
         let has_whole = || argument.is_some_and(|argument| plain(argument).contains(&*plain(&value)));
@@ -73,7 +73,7 @@ pub fn value_uses(chain: &Chain, asked: &AskedNames) -> Vec<ValueUse> {
     uses
 }
 
-/// The value at an origin in another call.
+/// The value at an origin in a call; `None` for a list, an object or null.
 fn value_at(call: &ChainCall, origin: &Origin) -> Option<Json> {
     let value = match origin {
         Origin::Result(pointer) => at(call.result.as_ref()?, pointer, 0)?,
@@ -82,15 +82,17 @@ fn value_at(call: &ChainCall, origin: &Origin) -> Option<Json> {
     (!matches!(value, Json::Array(_) | Json::Object(_) | Json::Null)).then_some(value)
 }
 
-/// The other arguments of a call that names one of several things; `None` where it names only one, or names nothing.
+/// The members beside a name that a call gives to one of several things, as a text; `None` if the call names only one
+/// thing, or nothing.
 #[must_use]
 pub fn thing_named(call: &ChainCall, origin: &Origin) -> Option<String> {
     let Origin::Name(pointer) = origin else { return None };
     thing_around(call.arguments.as_ref()?, pointer)
 }
 
-/// The value in another call that stands for the one at an origin: for a `thing`, as [`thing_named`] gives it, the name of the
-/// thing that is the same otherwise; else the value at the same place, if that call does not have the value itself.
+/// The value in another call that corresponds to the value at an origin. For a `thing`, as [`thing_named`] gives it,
+/// this is the name of the only thing in that call with the same other members. Else it is the value at the same place,
+/// if that call does not have the value itself.
 #[must_use]
 pub fn counterpart(thing: Option<&str>, origin: &Origin, value: &Json, other: &ChainCall) -> Option<Json> {
     if let Some(thing) = thing {
@@ -131,7 +133,7 @@ fn thing_without(arguments: &Json, parent: &str, key: &str) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
-/// Whether a call returns a value anywhere, or names it, as its origin has it.
+/// Whether a call has a value anywhere: in its result or in its arguments, wherever the origin is.
 fn has_value(call: &ChainCall, origin: &Origin, value: &Json) -> bool {
     let wanted = plain(value);
     match origin {
@@ -191,7 +193,7 @@ pub fn given_names(chain: &Chain, asked: &AskedNames) -> Vec<ValueUse> {
     {
         let Some(name) = leaf.value.as_str() else { continue };
         let Some((&name, &(from, pointer))) = makers.get_key_value(name) else { continue };
-        // `1` may be a page.
+        // A name such as `1` may be a page.
         if name.chars().count() == 1 && is_amount(&leaf.name) {
             continue;
         }

@@ -7,16 +7,16 @@ use m3_trajectory::json::{Json, pointer_to};
 
 use super::tokens::{Number, numbers};
 
-/// Only this many last numbers of longer vectors are compared.
+/// The most numbers of a vector that are compared: the last ones.
 pub(crate) const MAX_LENGTH: usize = 32;
 
-/// More vectors of one call are not looked for.
+/// The most vectors of one call that are looked for.
 const MAX_VECTORS: usize = 1000;
 
 /// Arguments nested deeper are not looked at.
 const MAX_DEPTH: usize = 256;
 
-/// Longer texts are no vectors.
+/// The longest text that can be a vector, in bytes.
 const MAX_TEXT: usize = 256;
 
 /// Numbers that stand together in arguments.
@@ -77,8 +77,8 @@ fn keep(numbers: impl Iterator<Item = Number>, pointer: &str, out: &mut Vec<Vect
     out.push(Vector { numbers, pointer: pointer.to_owned(), shown });
 }
 
-/// Whether the numbers hardly occur together by chance: two different ones of at least two digits, and five digits in
-/// all. Round numbers and counts (1, 2, 3 ..) do occur by chance.
+/// Whether the numbers hardly occur together by chance: at least two of them differ and have two digits or more. Round
+/// numbers and counts (1, 2, 3 ..) do occur by chance.
 fn is_significant(numbers: &[Number]) -> bool {
     let digits = |number: &Number| number.significant_digits();
     let mut long: Vec<&Number> = numbers.iter().filter(|number| digits(number) >= 2).collect();
@@ -97,7 +97,7 @@ pub(crate) struct KnownVectors {
     count: usize,
 }
 
-/// More vectors are not looked for, nor more with the same last number.
+/// The most vectors that are looked for, and the most of them with the same last number.
 const MAX_KNOWN: (usize, usize) = (10_000, 64);
 
 impl KnownVectors {

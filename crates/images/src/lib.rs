@@ -34,19 +34,19 @@ use image::codecs::webp::WebPDecoder;
 use image::metadata::Orientation;
 use image::{AnimationDecoder as _, ColorType, DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 
-/// Larger files are not read, in bytes.
+/// The largest file that is read, in bytes.
 const LARGEST_FILE: u64 = 64 << 20;
 
-/// Larger images are not decoded, in pixels of a side.
+/// The longest side of an image that is decoded, in pixels.
 pub const LARGEST_SIDE: u32 = 16_384;
 
-/// Memory that decoding may take, in bytes.
+/// The most memory that decoding may need, in bytes.
 const DECODER_MEMORY: u64 = 512 << 20;
 
 /// Why a file was not read as an image.
 #[derive(Debug, thiserror::Error)]
 pub enum ImageFileError {
-    /// A folder, a device, a pipe.
+    /// The path names a folder, a device or a pipe.
     #[error("it is not a file")]
     NotAFile,
     /// The file has more than 64 MiB.
@@ -64,9 +64,9 @@ pub enum ImageFileError {
     /// The image has more pixels than the caller takes.
     #[error("the image is too large, {width} x {height} pixels")]
     TooManyPixels {
-        /// In pixels, as it is shown.
+        /// The width in pixels, as the image is shown.
         width: u32,
-        /// In pixels, as it is shown.
+        /// The height in pixels, as the image is shown.
         height: u32,
     },
 }
@@ -74,11 +74,11 @@ pub enum ImageFileError {
 /// Facts about an image that are known before it is decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImageFacts {
-    /// By the file's first bytes, whatever its name.
+    /// The format by the file's first bytes, whatever its name.
     pub format: ImageFormat,
-    /// In pixels, as it is shown: turned as its EXIF data say.
+    /// The width in pixels, as the image is shown: turned as its EXIF data say.
     pub width: u32,
-    /// In pixels, as it is shown.
+    /// The height in pixels, as the image is shown.
     pub height: u32,
     /// How colors are stored.
     pub color: ColorType,
@@ -111,7 +111,7 @@ pub fn read(path: &Path, most_pixels: u64) -> Result<DynamicImage, ImageFileErro
 /// The bytes of a file that may be an image.
 ///
 /// # Errors
-/// [`ImageFileError`], but never for what the bytes are.
+/// [`ImageFileError`], but never for the content of the file.
 pub fn bytes_of(path: &Path) -> Result<Vec<u8>, ImageFileError> {
     let (file, size) = open_file(path)?;
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
@@ -144,7 +144,7 @@ impl<'a> OpenedImage<'a> {
         self.decoder.icc_profile().ok().flatten()
     }
 
-    /// Memory that its pixels take, in bytes.
+    /// The memory that the image's pixels need, in bytes.
     #[must_use]
     pub fn decoded_bytes(&self) -> u64 {
         self.decoder.total_bytes()
@@ -203,7 +203,7 @@ fn open(path: &Path) -> Result<(ImageFacts, impl ImageDecoder), ImageFileError> 
 
 /// A file and its size in bytes.
 fn open_file(path: &Path) -> Result<(File, u64), ImageFileError> {
-    // Asked before it is opened, because opening a pipe would wait for its other end.
+    // The kind of file is checked before it is opened, because opening a pipe would wait for its other end.
     let metadata = path.metadata().map_err(ImageFileError::Unreadable)?;
     if !metadata.is_file() {
         return Err(ImageFileError::NotAFile);

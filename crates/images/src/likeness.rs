@@ -1,4 +1,4 @@
-//! How alike two pictures are, by their pixels.
+//! The likeness of two pictures, by their pixels.
 
 use image::{Rgba, RgbaImage};
 
@@ -7,40 +7,43 @@ use super::{ImageFileError, OpenedImage};
 /// Pictures with more pixels are not compared.
 const MOST_PIXELS: u64 = 16 << 20;
 
-/// Sides of one picture may differ by so many pixels: tools round differently.
+/// The most pixels by which the sides of two copies of one picture may differ: tools round differently.
 const SIDES: u32 = 2;
 
 /// The mean difference of channels, of 255, from which on two pictures of one size are different pictures: encoders
 /// change less than this.
 const SAME: f64 = 1.0;
 
-/// Likewise where their sizes differ, so that edges fall elsewhere.
+/// The mean difference of channels from which on two pictures of different sizes are different: their edges fall
+/// elsewhere.
 const SAME_OF_OTHER_SIZE: f64 = 4.0;
 
 /// The sides of the parts of a picture that are compared one by one.
 const PART: u32 = 16;
 
-/// A part that differs so many times as much as the whole, and by as much as [`SEEN`], is a change of its own: encoders differ
-/// all over a picture (by up to 28 times, in the small benchmark's pictures as JPEG and WebP), a digit for another one in one
-/// place (by 60 times and more).
+/// The ratio of a part's difference to that of the whole from which on the part is a change of its own, if it also
+/// differs by at least [`SEEN`]. Encoders differ all over a picture (by a ratio of up to 28, in the small benchmark's
+/// pictures as JPEG and WebP), one digit in place of another only in one place (by 60 and more).
 const CONCENTRATED: f64 = 40.0;
 
-/// The mean difference of a part from which on it is seen; rounding stays below 1.
+/// The mean difference of a part from which on the difference is seen; rounding stays below 1.
 const SEEN: f64 = 2.0;
 
 /// The mean difference from which on nothing is alike: half of that of two unrelated photographs.
 const UNLIKE: f64 = 32.0;
 
-/// How alike two pictures are.
+/// The likeness of two pictures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Likeness {
-    /// In [0, 1]: 1 for the same pixels, 0 where the sides differ by more than 2 pixels or the mean difference of channels is
-    /// 32 of 255 or more; in between 1 - difference / 32.
+    /// The likeness in [0, 1]: 1 for the same pixels, 0 if the sides differ by more than 2 pixels or the mean
+    /// difference of channels is 32 of 255 or more, else 1 - difference / 32.
     pub likeness: f64,
-    /// Whether they count as one picture: the mean difference is below 1 of 255, and in no part of 16 by 16 pixels both above 2
-    /// and 40 times as large; or below 4 where their sizes differ.
+    /// Whether they count as one picture. For one size, the mean difference must be below 1 of 255, and no part of 16
+    /// by 16 pixels may have a mean difference of 2 or more that is also 40 times that of the whole or more. For
+    /// different sizes, the mean difference must be below 4.
     pub is_same: bool,
-    /// The share of pixels that differ in any channel, of the part that both have; 1 where the sides differ by more.
+    /// The share of pixels that differ in any channel, in the part that both pictures have; 1 if their sides differ by
+    /// more than 2 pixels.
     pub changed: f64,
 }
 
@@ -96,11 +99,11 @@ pub fn compare(a: &RgbaImage, b: &RgbaImage) -> Likeness {
 /// The least brightness of a channel that differs at all, of 255, in a picture of differences.
 const LEAST_SEEN: u16 = 48;
 
-/// How much brighter a difference is drawn than it is.
+/// The factor by which a difference is drawn brighter than it is.
 const AMPLIFIED: u16 = 4;
 
-/// Where two pictures differ, on the part that both have: black where they are the same, brighter the more they differ,
-/// amplified so that the least difference is seen.
+/// A picture of the differences of two pictures, on the part that both have: black where they are the same, brighter
+/// the more they differ, amplified so that the least difference is seen.
 #[must_use]
 pub fn difference(a: &RgbaImage, b: &RgbaImage) -> RgbaImage {
     let (width, height) = (a.width().min(b.width()), a.height().min(b.height()));
@@ -145,8 +148,8 @@ mod tests {
         assert_eq!(likeness, Likeness { likeness: 1.0 - 0.5 / 32.0, is_same: true, changed: 0.5 });
     }
 
-    /// By hand: 24 pixels by 200 are a mean of 0.0075 in 800 by 800 pixels, of 18.75 in their part; all by 1 is a mean of 1 less
-    /// one pixel.
+    /// By hand: 24 pixels that differ by 200 are a mean of 0.0075 in 800 by 800 pixels, and of 18.75 in their part. A
+    /// difference of 1 everywhere is a mean of 1 less one pixel.
     #[test]
     fn a_mark_is_another_picture_and_rounding_is_not() {
         let white = grey(800, 800, 255);

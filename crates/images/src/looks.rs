@@ -1,5 +1,5 @@
-//! Whether two files hold the same picture: pixel for pixel, or to the eye, as where one is smaller or was compressed
-//! with losses.
+//! Whether two files hold the same picture: pixel for pixel, or to the eye, for example if one is smaller or was
+//! compressed with losses.
 
 use std::path::Path;
 
@@ -12,10 +12,12 @@ use crate::{ImageFileError, read};
 /// The side of the small copies that are compared, in pixels.
 const SIDE: u32 = 32;
 
-/// How far apart two small copies may be on average, of 255: scaling by other rules and JPEG of quality 90 stay below.
+/// The greatest mean difference of two small copies that look the same, of 255: scaling by other rules and JPEG of
+/// quality 90 stay below.
 const ALIKE: f64 = 4.0;
 
-/// How far apart the ratios of width to height may be, as a share: a scaled side is a whole number of pixels.
+/// The greatest difference of two ratios of width to height that count as one, as a share: a scaled side is a whole
+/// number of pixels.
 const RATIO: f64 = 0.02;
 
 /// The look of a picture, small enough to be stored.
@@ -30,7 +32,7 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// What the picture in a file looks like. This takes the time and the memory of decoding it.
+    /// The looks of the picture in a file. This needs the time and the memory of decoding it.
     ///
     /// # Errors
     /// [`ImageFileError`], also for a picture of more than `most_pixels`.

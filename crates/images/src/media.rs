@@ -3,7 +3,7 @@
 use m3_support::text::head;
 use serde::Serialize;
 
-/// What kind of file it is.
+/// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -18,7 +18,7 @@ pub enum Kind {
 /// The type of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Media {
-    /// What kind of file.
+    /// The kind of the file.
     pub kind: Kind,
     /// The MIME type, such as `image/png`.
     pub mime_type: &'static str,

@@ -60,7 +60,7 @@ fn folders_of(tasks: &Path, barred: &[PathBuf]) -> Vec<PathBuf> {
 /// those found before.
 ///
 /// # Errors
-/// Where it was looked for, and what can be done.
+/// A message that says where the image was looked for, and what the user can do.
 pub fn find<S: std::hash::BuildHasher>(
     image: &str,
     folders: &[PathBuf],
@@ -99,7 +99,7 @@ pub enum NotFound {
     Missing,
     /// The path leads out of this folder, by itself or by a link in it, and is not followed.
     Outside(PathBuf),
-    /// A folder, a device, a pipe.
+    /// The path names a folder, a device or a pipe.
     NotAFile,
 }
 
@@ -147,12 +147,12 @@ pub fn locate_in(image: &str, folders: &[Workspace]) -> Result<PathBuf, NotFound
     Err(refused)
 }
 
-/// Where a workspace has a task's image.
+/// The paths at which a workspace has a task's image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Copies {
-    /// Under the path that the task gives, and under its name alone.
+    /// The path that the task gives, and the image's name alone.
     Plain,
-    /// Also in `media`, the folder that the benchmark's references use.
+    /// Also a path in `media`, the folder that the benchmark's references use.
     WithMedia,
 }
 
@@ -177,13 +177,13 @@ pub fn put(image: &str, source: &Path, workspace: &Path, copies: Copies) -> io::
         if let Some(folder) = target.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        // A copy of the content, without the original's permissions: a tool may overwrite it.
+        // The content is copied without the original's permissions: a tool may overwrite it.
         std::fs::write(&target, &content)?;
     }
     Ok(())
 }
 
-/// The path of a task's image in its workspace: the task's own where that is one inside, else the name of the file.
+/// The path of a task's image in its workspace: the task's own path if it lies inside, else the name of the file.
 pub fn path_in_workspace(image: &str) -> String {
     let path = Path::new(image);
     if is_inside(path) {
@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    /// Found in the folder itself, the one above it, and one that has a longer path in common.
+    /// The image is found in the folder itself, in the one above it, and in one that has a longer path in common.
     #[test]
     fn a_folder_is_the_images_own_or_the_one_that_its_path_starts_in() {
         let root = tempfile::tempdir().unwrap();
@@ -248,9 +248,9 @@ mod tests {
                 assert_eq!(located(image, folder), expected, "{image} in {folder}");
             }
         }
-        // Not the file of the same name in another place.
+        // The file of the same name in another place is not meant.
         assert_eq!(located("images/fish/eel.png", "set/images").unwrap(), "set/images/fish/eel.png");
-        // Found by its name alone, wherever the path points.
+        // The image is found by its name alone, wherever the path points.
         assert_eq!(located("media/eel.png", "set/images").unwrap(), "set/images/eel.png");
         assert_eq!(located("/pictures/of/somebody/eel.png", "set/images").unwrap(), "set/images/eel.png");
         // A file that the path names is preferred to one that only has its name, in any folder.

@@ -1,4 +1,5 @@
-//! Asks a model for one reply of many, notes what a failure says of the others, and ends soon when the work is stopped.
+//! Asks a model for one reply of many, counts failures that concern the other requests too, and ends soon when the work
+//! is stopped.
 
 use std::time::Duration;
 
@@ -6,8 +7,8 @@ use m3_llm::{Breaker, FailureScope, Model, ModelBlocker, ModelError, Reply, Requ
 use m3_support::text::{error_with_causes, on_one_line, shortened};
 use tokio_util::sync::CancellationToken;
 
-/// How long a reply that is under way may take once the work is stopped: it has to be paid for, but whoever stops the work does
-/// not want to wait.
+/// The time that a reply under way still has once the work is stopped: the reply has to be paid for, but whoever stops
+/// the work does not want to wait.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// The longest reason that is reported, in columns.
@@ -17,11 +18,11 @@ const REASON: usize = 300;
 #[derive(Clone, Copy)]
 pub(crate) struct AskedModel<'a> {
     pub(crate) model: &'a Model,
-    /// Whether the model is still worth asking.
+    /// Decides whether the model is still worth asking.
     pub(crate) breaker: &'a Breaker,
     /// Gets each failed try.
     pub(crate) on_retry: &'a (dyn Fn(Retry) + Send + Sync),
-    /// Once it is cancelled nothing more is asked.
+    /// Once this token is cancelled, nothing more is asked.
     pub(crate) stop: &'a CancellationToken,
 }
 
@@ -31,7 +32,7 @@ pub(crate) enum NoReply {
     Stopped,
     /// The request failed.
     Failed {
-        /// Why; an `Err` concerns this request only.
+        /// The reason; an `Err` concerns this request only.
         cause: Result<ModelBlocker, ModelError>,
         /// What the failure concerns.
         scope: FailureScope,
@@ -39,7 +40,8 @@ pub(crate) enum NoReply {
 }
 
 impl AskedModel<'_> {
-    /// The reply to a request about an item. `is_first` tells whether the model has replied to no other request about it.
+    /// Asks for the reply to a request about an item. `is_first` tells whether the model has replied to no other
+    /// request about this item.
     pub(crate) async fn ask(
         &self,
         request: &Request,

@@ -1,4 +1,4 @@
-//! The calls of a run as the judge sees them: what became of each is decided here.
+//! The calls of a run as the judge sees them, each with how it ended.
 
 use m3_flow::{CallPlace, CallStatus, Chain, ChainCall};
 use m3_outcomes::{KnownTools, Outcome, Reply, Verdict, classify_trajectory, recorded_reply};
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn without_a_catalog_a_call_stands_as_its_answer_says() {
         let failed = |outcome: Outcome| CallStatus::Failed(outcome.name().to_owned());
-        // Also a name without a server: its tools cannot be listed.
+        // The rule also holds for a tool without a server, whose tools cannot be listed.
         for tool in ["shop/buy", "buy"] {
             let error = [("is_error", Json::Bool(true))];
             let sold_out = standing(tool, Some("it is sold out"), &error);

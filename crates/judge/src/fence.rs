@@ -3,12 +3,12 @@
 use m3_support::text::hexadecimal;
 use sha2::{Digest as _, Sha256};
 
-/// Characters of the code, in hexadecimal: 96 bits.
+/// The length of the code: 24 hexadecimal digits are 96 bits.
 pub(super) const LENGTH: usize = 24;
 
 /// A code that occurs nowhere in the evidence.
 ///
-/// It comes from the evidence itself (its SHA-256), so the same evidence gets the same fence again, also when a
+/// The code comes from the evidence itself (its SHA-256), so the same evidence gets the same fence again, also when a
 /// recording is replayed. The author of the evidence cannot know the code, because nobody can write a text that
 /// contains its own hash. If the code occurs in a part all the same, the next code is taken.
 #[derive(Debug, Clone, PartialEq, Eq)]

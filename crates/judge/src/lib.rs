@@ -1,7 +1,7 @@
 //! The judge: references from runs, grades for answers, and people's decisions on both.
 //!
 //! ```text
-//! recorded run -> Chain -> dependencies -> Reconstruction (by rules, or a model's proposal that keeps them) -> reference
+//! recorded run -> Chain -> dependencies -> Reconstruction (by rules, or a model's proposal within them) -> reference
 //! prediction (+ reference) -> grade (a panel of models) -> grades
 //! reference -> review (a person) -> reference
 //! two calls of a tool -> same (a model, in both orders) -> the same, different, or uncertain
@@ -9,13 +9,14 @@
 //!
 //! | part | what it does |
 //! | --- | --- |
-//! | [`chain_of_run`] | the calls of a run and what came of them; [`m3_flow`] says which uses what another one returned |
+//! | [`chain_of_run`] | the calls of a run and how they ended; [`m3_flow`] finds which call uses the result of another
+//! |
 //! | [`reconstruct`] | the optimal trajectory (M³-Bench, section 3.1), and whether a proposal of one keeps the rules |
 //! | [`mod@reference`] | from all runs of a task to its reference: verdict, proposal, replay, provenance |
-//! | [`grade`] | what a panel of models says of predictions (section 4.4) |
-//! | [`same`] | what a model says of two calls: whether they ask for the same |
+//! | [`grade`] | the grades of a panel of models for predictions (section 4.4) |
+//! | [`same`] | a model's verdict on two calls: whether they ask for the same |
 //! | [`labels`] | pairs of calls that people have labelled |
-//! | [`review`] | what people decide of references, in a page or a table |
+//! | [`review`] | people's decisions on references, in a page or a table |
 //!
 //! This crate does not depend on scores.
 //!
@@ -26,7 +27,7 @@
 //! use m3_trajectory::{Duplicates, TrajectoryFile};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // Two calls that know nothing of one another, made one after the other.
+//! // Two independent calls, made one after the other.
 //! let call = |city: &str| {
 //!     format!(r#"{{"calls": [{{"name": "weather/now", "arguments": {{"city": "{city}"}}, "result": "fine in {city}"}}]}}"#)
 //! };
@@ -37,7 +38,7 @@
 //!
 //! let calls = chain_of_run(&run, &KnownTools::default());
 //! let reference = by_rules(&calls, &dependencies(&calls));
-//! // At once, as they can be.
+//! // The reference makes both calls at once.
 //! assert_eq!((reference.steps.len(), reference.steps[0].len()), (1, 2));
 //! # Ok(())
 //! # }

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seed([u8; 32]);
 
-/// Random numbers.
+/// A stream of random numbers.
 pub(crate) struct Stream(ChaCha8Rng);
 
 impl Seed {
@@ -30,7 +30,7 @@ impl Seed {
         self.child((number as u64).to_le_bytes())
     }
 
-    /// The random numbers that start here.
+    /// The stream of random numbers that starts at this seed.
     pub(crate) fn stream(&self) -> Stream {
         Stream(ChaCha8Rng::from_seed(self.0))
     }
@@ -42,13 +42,13 @@ impl Seed {
 }
 
 impl Stream {
-    /// A number in `0..count`; 0 for a count of 0. Uniform up to 2^-64 for each value.
+    /// A number in `0..count`; 0 for a count of 0. Probabilities differ from uniform ones by less than 2^-64.
     pub(crate) fn below(&mut self, count: u64) -> u64 {
         let wide = u128::from(self.0.next_u64()) * u128::from(count);
         u64::try_from(wide >> 64).unwrap_or_default()
     }
 
-    /// An index into something of this length; 0 for an empty one.
+    /// A random index into a list of this length; 0 for an empty list.
     pub(crate) fn index(&mut self, length: usize) -> usize {
         usize::try_from(self.below(length as u64)).unwrap_or_default()
     }

@@ -26,7 +26,7 @@ impl Tools {
         &self.tools
     }
 
-    /// The arguments, if the tool exists and they fit; otherwise the answer.
+    /// The arguments, if the tool exists and they fit; otherwise the answer that refuses the call.
     pub(super) fn checked(
         &self,
         tool: &str,

@@ -8,17 +8,17 @@ type Image<P> = ImageBuffer<P, Vec<u8>>;
 /// A turn about a point of an image.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Turn {
-    /// Clockwise, in radians.
+    /// The angle, clockwise, in radians.
     pub(crate) angle: f32,
-    /// The point of the image.
+    /// The point of the old image around which it turns.
     pub(crate) center: (f32, f32),
-    /// Where it comes to lie.
+    /// The position of this point in the new image.
     pub(crate) new_center: (f32, f32),
 }
 
 impl Turn {
-    /// The turned image, as large as this, in which everything around the old one is `outside`. Between four pixels of the old
-    /// one, a pixel is their mean by distance.
+    /// Turns an image into one of this size, in which everything around the old image is `outside`. A new pixel is the
+    /// mean of the four old pixels around it, weighted by distance.
     pub(crate) fn of<P: Pixel<Subpixel = u8>>(
         self,
         image: &Image<P>,
@@ -27,7 +27,7 @@ impl Turn {
     ) -> Image<P> {
         let Self { angle, center, new_center } = self;
         let (sine, cosine) = angle.sin_cos();
-        // Where the first pixel was.
+        // The point of the old image that becomes the first pixel.
         let start = (
             cosine * -new_center.0 + sine * -new_center.1 + center.0,
             -sine * -new_center.0 + cosine * -new_center.1 + center.1,
@@ -39,7 +39,7 @@ impl Turn {
     }
 }
 
-/// The mean of the four pixels around a point.
+/// The mean of the four pixels around a point, weighted by distance.
 fn between<P: Pixel<Subpixel = u8>>(image: &Image<P>, (x, y): (f32, f32), outside: P) -> P {
     let (left, top) = (x.floor(), y.floor());
     let (right_weight, bottom_weight) = (x - left, y - top);
@@ -54,7 +54,7 @@ fn between<P: Pixel<Subpixel = u8>>(image: &Image<P>, (x, y): (f32, f32), outsid
     upper.map2(&lower, |a, b| mean(a, b, bottom_weight))
 }
 
-/// The mean of two values, rounded down.
+/// The weighted mean of two values, rounded down.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -77,7 +77,7 @@ mod tests {
         let image = GrayImage::from_raw(2, 2, vec![10, 20, 30, 40]).unwrap();
         let turn = Turn { angle: FRAC_PI_2, center: (0.5, 0.5), new_center: (0.5, 0.5) };
         let turned = turn.of(&image, (2, 2), Luma([0]));
-        // A quarter is not exactly one, and means are rounded down.
+        // The angle is not exactly a quarter turn, and means are rounded down.
         let expected = [30_u8, 10, 40, 20];
         assert!(turned.iter().zip(expected).all(|(found, expected)| expected - found <= 1), "{turned:?}");
     }

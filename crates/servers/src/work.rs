@@ -14,7 +14,7 @@ const CALLS_AT_ONCE: usize = 2;
 /// JSON-RPC's code for an error of the server itself.
 const INTERNAL_ERROR: i32 = -32_603;
 
-/// Lets so many calls of one server work at once.
+/// Limits how many calls of one server work at the same time.
 #[derive(Debug)]
 pub(super) struct WorkLimiter(Arc<Semaphore>);
 
@@ -25,7 +25,7 @@ impl Default for WorkLimiter {
 }
 
 impl WorkLimiter {
-    /// Does the work once there is a place for it. Work that panics is an error of the protocol.
+    /// Does the work once there is a place for it. Work that panics becomes a protocol error.
     pub(super) async fn run(&self, work: impl FnOnce() -> Answer + Send + 'static) -> Answer {
         let Ok(place) = Arc::clone(&self.0).acquire_owned().await else {
             return internal("the server is shutting down");

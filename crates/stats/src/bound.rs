@@ -1,7 +1,7 @@
 //! Tests of single pairs among many models: [`FlipBounds`].
 //!
-//! Among a thousand models there are half a million pairs, and a p-value that survives a correction for so many would take
-//! hundreds of millions of permutations. This bounds the p-value of the flip test from above without any.
+//! A thousand models have half a million pairs, and a p-value that survives a correction for so many would take
+//! hundreds of millions of permutations. [`FlipBounds`] bounds the p-value of the flip test from above without any.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -75,7 +75,7 @@ impl FlipBounds {
         bound(difference * self.trajectories as f64 / squares.sqrt())
     }
 
-    /// The standard error of the paired difference of two models, by the jackknife; NaN with fewer than two trajectories.
+    /// The jackknife standard error of the paired difference of two models; NaN with fewer than two trajectories.
     ///
     /// # Panics
     /// When there is no such model.

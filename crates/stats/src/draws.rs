@@ -1,4 +1,4 @@
-//! How much is drawn, with which random numbers, and on which threads: [`Draws`].
+//! The number of random draws, their random numbers and the threads that make them: [`Draws`].
 
 use std::num::NonZero;
 use std::thread;
@@ -6,7 +6,7 @@ use std::thread;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 
-/// How many resamples or permutations are drawn, and how.
+/// The number of resamples or permutations, and how they are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Draws {
     /// The number of draws. Intervals need 1,000 or more; their ends are steady from 10,000 on.

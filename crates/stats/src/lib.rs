@@ -13,7 +13,7 @@
 //!
 //! | module | what it does |
 //! | --- | --- |
-//! | `draws` | how much is drawn, from which random numbers, on which threads |
+//! | `draws` | the number of draws, their random numbers and threads |
 //! | `bootstrap` | sums of drawn trajectories, the same draws for all models |
 //! | `interval` | BCa intervals and standard errors |
 //! | `paired` | tests of the difference of two models, Holm's correction, detectable differences |
@@ -21,7 +21,7 @@
 //! | `pass` | pass@k and pass^k of repeated tasks, the spread over repetitions |
 //! | `resample` | resamples of other statistics, such as the place of a maximum |
 //! | `rank` | ranks with intervals, groups of models that do not differ significantly |
-//! | [`agreement`] | how far raters agree, scores of a panel, rates behind a judge that errs |
+//! | [`agreement`] | agreement of raters, scores of a panel, rates behind a judge that errs |
 //!
 //! Everything is the same on every run and on any number of threads: each draw has its own random numbers, made from
 //! the seed and the number of the draw.
@@ -30,7 +30,7 @@
 //! use m3_stats::agreement::{Weights, cohen_kappa};
 //! use m3_stats::{Trials, pass_all, pass_at};
 //!
-//! // Three of five trials passed: one of two does with 1 - C(2,2)/C(5,2), both do with C(3,2)/C(5,2).
+//! Three of five trials passed. Of two, one or both pass with 1 - C(2,2)/C(5,2), both with C(3,2)/C(5,2).
 //! let trials = Trials { count: 5, passed: 3 };
 //! assert!((pass_at(trials, 2).unwrap() - 0.9).abs() < 1e-12);
 //! assert!((pass_all(trials, 2).unwrap() - 0.3).abs() < 1e-12);
@@ -75,7 +75,7 @@ pub const POWER: f64 = 0.8;
 /// Values that differ by less than this, relative to their size, differ only by rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// Sums over trajectories; `default()` is the sum of none.
+/// Sums over trajectories; `default()` is the sum of no trajectories.
 pub trait Additive: Copy + Default + Send + Sync + AddAssign + Mul<f64, Output = Self> {}
 
 impl<T> Additive for T where T: Copy + Default + Send + Sync + AddAssign + Mul<f64, Output = T> {}
@@ -84,11 +84,11 @@ impl<T> Additive for T where T: Copy + Default + Send + Sync + AddAssign + Mul<f
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("model {model} has {found} trajectories, the first model {expected}")]
 pub struct DifferentLengths {
-    /// Which model, counted from 0.
+    /// The index of the model, counted from 0.
     pub model: usize,
-    /// How many trajectories it has.
+    /// The number of its trajectories.
     pub found: usize,
-    /// How many the first model has.
+    /// The number of trajectories of the first model.
     pub expected: usize,
 }
 

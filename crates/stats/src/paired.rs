@@ -104,11 +104,11 @@ fn random_half(trajectories: usize, draws: &Draws, permutation: usize) -> Vec<us
 struct FlipTest<'pairs, const M: usize> {
     models: usize,
     pairs: &'pairs [(usize, usize)],
-    /// `[trajectories x models]`. Their sum over the trajectories is trajectories x the value of the set.
+    /// The pseudo-values, `[trajectories x models]`. They add up to trajectories x the value of the set.
     pseudo_values: Vec<[f64; M]>,
     /// The sum of the pseudo-values of each model, `[models]`.
     totals: Vec<[f64; M]>,
-    /// The size from which on the sum of differences counts as at least as large as the actual one, `[pairs]`.
+    /// The size at which a sum of differences counts as at least as large as the actual one, `[pairs]`.
     thresholds: Vec<[f64; M]>,
 }
 
@@ -168,8 +168,8 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     corrected
 }
 
-/// The smallest true difference that a two-sided test of `significance` finds with probability `power` (both
-/// in (0, 1), NaN beyond), given the standard error of the paired difference, in the unit of that.
+/// The smallest true difference that a two-sided test of `significance` finds with probability `power` (both in (0, 1),
+/// NaN beyond), in the unit of `standard_error`, which is that of the paired difference.
 ///
 /// (z of 1 - significance / 2 + z of power) x standard error: Miller (2024), "Adding error bars to evals",
 /// arXiv 2411.00640. For 0.05 and 0.8 that is 2.80 standard errors.
@@ -195,7 +195,7 @@ mod tests {
         Draws { count, seed, threads: None }
     }
 
-    /// Without resamples, because the test does not need them.
+    /// The p-values of all pairs, without resamples, which the test does not need.
     fn p_values<S: Additive>(models: &[Vec<S>], statistic: fn(&S) -> [f64; 1], draws: &Draws) -> Vec<f64> {
         let resamples = bootstrap(models, statistic, &Draws { count: 0, ..*draws }).unwrap();
         let p_values = resamples.flip_test(&pairs(models.len()), draws);
@@ -206,7 +206,7 @@ mod tests {
         p_values(models, ratio, draws)[0]
     }
 
-    /// How many of 100 simulated sets differ at 0.05.
+    /// The number, of 100, of simulated sets whose models differ at 0.05.
     fn alarms(sets: u64, trajectories: usize, worse: f64) -> f64 {
         let alarms = (0..sets).filter(|&set| {
             let models = simulate_pair(set, trajectories, Task::chance, |task| task.chance() - worse);
@@ -227,7 +227,7 @@ mod tests {
         assert!((2.0..=8.0).contains(&alarms), "{alarms} of 100");
     }
 
-    /// Holds for precision too, whose denominators depend on the model.
+    /// The rate of false alarms also holds for precision, whose denominators depend on the model.
     #[test]
     fn a_model_that_makes_many_more_calls_is_not_worse_for_it() {
         let flagged = (0..600).filter(|&set| {
@@ -302,8 +302,7 @@ mod tests {
     fn drawn_permutations_agree_with_counted_ones() {
         let mut first: Vec<f64> = (0..12).map(|index| f64::from(index * index % 7) - 1.2).collect();
         let exact = p_values(&[first.clone(), vec![0.0; 12]], |&sum| [sum], &draws(1, 0))[0];
-        // A trajectory that contributes nothing changes no difference, but makes them too many to count all
-        // permutations.
+        // A trajectory that contributes nothing changes no difference, but is one too many to count all permutations.
         first.push(0.0);
         let drawn = p_values(&[first, vec![0.0; 13]], |&sum| [sum], &draws(20_000, 0))[0];
         assert!(exact > 0.02 && exact < 0.5, "{exact}");
@@ -339,9 +338,8 @@ mod tests {
         assert_eq!(test(&[], 2).len(), 0);
     }
 
-    /// By hand: 0.01 x 4, 0.02 x 3, 0.03 x 2 (= 0.06, not less than the one before), 0.5 x 1. Of sets of four equal
-    /// models, with six pairs each, 1 in 20 may have a significant pair after Holm's correction; without it, many
-    /// more have one.
+    /// Of sets of four equal models, with six pairs each, 1 in 20 may have a significant pair after Holm's correction;
+    /// without it, many more have one.
     #[test]
     fn corrected_tests_of_all_pairs_raise_few_alarms_together() {
         let (sets, mut corrected, mut uncorrected) = (200, 0, 0);
@@ -362,6 +360,7 @@ mod tests {
         assert!(uncorrected > 2 * corrected, "{uncorrected}, corrected {corrected}");
     }
 
+    /// By hand: 0.01 x 4, 0.02 x 3, 0.03 x 2 (= 0.06, not less than the one before), 0.5 x 1.
     #[test]
     fn holms_correction_is_that_calculated_by_hand() {
         let corrected = holm(&[0.03, 0.5, 0.01, 0.02]);

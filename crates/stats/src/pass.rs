@@ -38,8 +38,8 @@ pub fn pass_all(trials: Trials, k: u32) -> Option<f64> {
     share_of_choices(trials.passed, trials.count, k)
 }
 
-/// C(some, k) / C(all, k): of all choices of k of `all`, the share that contains only the first `some`. It is a
-/// product of ratios, none above 1, because the binomials would exceed any number.
+/// C(some, k) / C(all, k): of all choices of k of `all`, the share that contains only the first `some`. It is computed
+/// as a product of ratios, none above 1, because the binomials may be too large for a float.
 fn share_of_choices(some: u32, all: u32, k: u32) -> Option<f64> {
     if k == 0 || k > all || some > all {
         return None;
@@ -146,7 +146,7 @@ impl PassRates {
         bootstrap(&self.units, means, draws)
     }
 
-    /// The rates of each model with intervals of `level`, `[models]`, in the memory of a few of them.
+    /// The rates of each model with intervals of `level`, `[models]`. Only a few models are in memory at a time.
     ///
     /// # Errors
     /// Never: all models have the same tasks.
@@ -303,8 +303,8 @@ mod tests {
         assert!((width(5) - 0.31).abs() < 0.03, "{}", width(5));
     }
 
-    /// Tasks of three trials, whose chance to pass is uniform in [0, 1]: pass@3 is truly 1 - 1/4, pass^3 1/4. About 95 of
-    /// 100 intervals cover them.
+    /// Tasks of three trials, whose chance to pass is uniform in [0, 1]: the true pass@3 is 1 - 1/4, pass^3 is 1/4.
+    /// About 95 of 100 intervals cover them.
     #[test]
     fn intervals_cover_the_truth_as_often_as_they_say() {
         let mut covered = [0, 0];

@@ -119,7 +119,7 @@ pub fn tie_groups(
     groups(values, |best, model| apart[best * models + model])
 }
 
-/// The group of each model by its value, the best group 0. `is_apart` tells whether the best of a group and a model
+/// The group of each model by its value, from 1 for the best. `is_apart` tells whether the best of a group and a model
 /// of lower value differ; it is called for no other pairs.
 #[must_use]
 pub fn groups(values: &[f64], mut is_apart: impl FnMut(usize, usize) -> bool) -> Vec<usize> {

@@ -7,7 +7,7 @@ use super::draws::Purpose;
 use super::interval::quantile;
 
 /// The values of a statistic over resamples of `units` units, drawn with replacement, as many as the set has. The
-/// statistic gets how often each unit was drawn. Nothing is drawn from fewer than two units.
+/// statistic gets the number of draws of each unit. Nothing is drawn from fewer than two units.
 ///
 /// If the statistic is a ratio of sums, [`bootstrap`](super::bootstrap()) is faster and has better intervals.
 #[must_use]

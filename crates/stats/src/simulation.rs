@@ -5,7 +5,7 @@ use std::ops::{AddAssign, Mul};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
-/// The sums of a ratio.
+/// The numerator and the denominator of a ratio, as sums.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Ratio {
     pub numerator: f64,
@@ -66,13 +66,13 @@ impl Task {
     }
 }
 
-/// A set of tasks and the results of one model.
+/// The results of one model on a random set of tasks.
 pub(super) fn simulate(seed: u64, trajectories: usize, chance: impl Fn(Task) -> f64) -> Vec<Ratio> {
     let [model, _] = simulate_pair(seed, trajectories, &chance, &chance);
     model
 }
 
-/// A set of tasks and the results of two models.
+/// The results of two models on a random set of tasks.
 pub(super) fn simulate_pair(
     seed: u64,
     trajectories: usize,

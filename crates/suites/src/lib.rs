@@ -1,8 +1,8 @@
 //! Suites: the metrics of other benchmarks of tool calling, computed for the same trajectories.
 //!
-//! A suite is one row of [`SUITES`] and one folder here. It gets each trial of each task, a reference with a prediction, and
-//! gives values for it; at the end it gives those of all. Where the program that was published with a benchmark differs from
-//! its paper, the suite has both definitions ([`Variant`]).
+//! A suite is one row of [`SUITES`] and one folder here. It gives values for each trial of each task, which is a
+//! reference with a prediction, and at the end values for all trials. Where the program that was published with a
+//! benchmark differs from its paper, the suite has both definitions ([`Variant`]).
 //!
 //! ```
 //! use m3_suites::{ChosenSuite, Trial};

@@ -30,7 +30,7 @@ pub(crate) fn number(value: &Json) -> Option<f64> {
     }
 }
 
-/// The cost of a prediction, as far as it is recorded.
+/// The recorded cost of a prediction.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Cost {
     pub(crate) input_tokens: Option<f64>,
@@ -42,7 +42,7 @@ impl Cost {
     pub(crate) fn from_prediction(prediction: &Trajectory) -> Self {
         let number = |value| number(value).filter(|number| *number >= 0.0);
         let tokens = |key: &str| prediction.get("usage")?.get(key).and_then(number);
-        // `m3 run` keeps it below `run`.
+        // `m3 run` writes the milliseconds below `run`.
         let of_run = || prediction.get("run")?.get("milliseconds");
         let milliseconds = prediction.get("milliseconds").or_else(of_run).and_then(number);
         Self {

@@ -27,7 +27,7 @@ fn repr(out: &mut String, value: &Json) {
         Json::Float(number) if number.is_infinite() => {
             out.push_str(if *number > 0.0 { "inf" } else { "-inf" });
         }
-        // JSON is written as Python writes it.
+        // JSON text has these numbers as Python writes them.
         Json::Integer(_) | Json::LongInteger(_) | Json::Float(_) => {
             out.push_str(&value.to_text(Keys::AsRead));
         }
@@ -53,7 +53,7 @@ fn repr(out: &mut String, value: &Json) {
     }
 }
 
-/// A string in quotes: single ones, unless it has these and no double ones.
+/// A string in quotes: double ones if it has single and no double ones, else single ones.
 fn string(out: &mut String, text: &str) {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     out.push(quote);

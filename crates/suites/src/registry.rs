@@ -16,7 +16,7 @@ pub static SUITES: [&Suite; 5] =
 pub struct ChosenSuite {
     /// The suite.
     pub suite: &'static Suite,
-    /// The definition.
+    /// The definition of the suite that is used.
     pub variant: Variant,
 }
 
@@ -30,7 +30,7 @@ impl ChosenSuite {
         }
     }
 
-    /// Begins to score.
+    /// Starts a scorer of the suite.
     #[must_use]
     pub fn open<'c>(&self, catalog: Option<&'c Catalog>) -> Box<dyn Scorer + 'c> {
         (self.suite.open)(&Setting { variant: self.variant, catalog })
@@ -73,7 +73,7 @@ mod tests {
         }
     }
 
-    /// `m3 agree` takes the first.
+    /// `m3 agree` takes the first share of a suite.
     #[test]
     fn a_trial_has_a_share_of_every_suite() {
         use m3_trajectory::Trajectory;

@@ -7,10 +7,10 @@ use m3_trajectory::catalog::Catalog;
 
 use crate::values::Values;
 
-/// Which of two definitions of a suite.
+/// One of the two definitions of a suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Variant {
-    /// The paper's.
+    /// The definition of the paper.
     #[default]
     Paper,
     /// The definition of the program that was published with the benchmark.
@@ -46,20 +46,20 @@ pub struct SuiteMetric {
 pub struct Suite {
     /// The name in options and results.
     pub name: &'static str,
-    /// The benchmark.
+    /// The name of the benchmark.
     pub title: &'static str,
     /// Whether its published program differs from its paper.
     pub has_published: bool,
     /// The metrics, in the order of reports. A set may have more, such as averages over repetitions.
     pub metrics: &'static [SuiteMetric],
-    /// Begins to score.
+    /// Starts a scorer.
     pub(crate) open: for<'c> fn(&Setting<'c>) -> Box<dyn Scorer + 'c>,
 }
 
 /// Inputs of the scoring besides the trajectories.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Setting<'c> {
-    /// Which definition is used.
+    /// The definition that is used.
     pub variant: Variant,
     /// The tools that were offered, with their schemas.
     pub catalog: Option<&'c Catalog>,
@@ -74,9 +74,9 @@ pub struct Trial<'a> {
     pub prediction: Option<&'a Trajectory>,
     /// The prediction as `m3 grade --graded` wrote it, where grades are in another file.
     pub graded: Option<&'a Trajectory>,
-    /// Which repetition of the task, from 1.
+    /// The number of the repetition of the task, from 1.
     pub repeat: usize,
-    /// Which calls m3 matched; `None` if they were not aligned.
+    /// The calls that m3 matched; `None` if calls were not aligned.
     pub matches: Option<&'a [MatchedCall]>,
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn by_name<'a, T>(
 pub struct SuiteResult {
     /// The values of all tasks.
     pub aggregate: Values,
-    /// The values of some of them.
+    /// The values of groups of tasks.
     pub groups: Vec<Group>,
     /// Notes for the reader: tasks that were left out, and why.
     pub notes: Vec<String>,
@@ -136,9 +136,9 @@ pub struct SuiteResult {
 pub struct Group {
     /// The property that tasks are grouped by, such as `class`.
     pub by: &'static str,
-    /// The group.
+    /// The name of the group.
     pub name: String,
-    /// How many tasks it has.
+    /// The number of its tasks.
     pub tasks: usize,
     /// The values of its tasks.
     pub values: Values,

@@ -21,7 +21,7 @@ impl Values {
         self.numbers.iter().find(|(known, _)| known == name)?.1
     }
 
-    /// All of them.
+    /// All values, with their names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<f64>)> {
         self.numbers.iter().map(|(name, value)| (&**name, *value))
     }

@@ -1,15 +1,15 @@
-//! JSON Schemas that somebody else wrote, prepared and used within a number of steps.
+//! JSON Schemas from strangers, prepared and used within a number of steps.
 //!
-//! Forty definitions that refer to the next one twice each make 2^40 steps of a small schema and a number. What a schema
-//! costs is best known by who follows its references, so what the validator really does is counted: it reads the value
-//! through [`CountedJson`], and each part of the schema gets one more keyword, for parts that do not look at the value. Where
-//! that becomes too much the stack is unwound: a validator has no other way out.
+//! A small schema may take 2^40 steps for a single number: forty definitions that each refer to the next one twice.
+//! Such a cost is hard to predict, so the steps that the validator really takes are counted: it reads the value through
+//! [`CountedJson`], and each part of the schema gets one more keyword, for parts that do not look at the value. When
+//! the steps are used up, the stack is unwound: a validator has no other way out.
 //!
-//! The steps of a check depend on the schema and the value alone, so that the same call is judged alike whatever was checked before.
+//! The steps of a check depend on the schema and the value alone, so the same call is always judged alike.
 //!
-//! Every part that is checked counts at least once. It ends early, after a look at the value or after a part that is
-//! counted; or it comes to its last keyword, which is ours. `true` and `false`, which do neither, are replaced; where they are no
-//! schemas but values, as are the contents of `const` and `enum`, no reference may lead to them.
+//! Every part that is checked counts at least once: it ends early, after a look at the value or after a part that is
+//! counted, or it comes to its last keyword, which is ours. `true` and `false` have no keywords and are replaced; where
+//! they are values and no schemas, as in `const` and `enum`, no reference may lead to them.
 
 mod budget;
 mod counted;
@@ -31,17 +31,17 @@ const STEPS: u64 = 20_000;
 /// The steps added for each pair of a value in the schema and a value that is checked.
 const STEPS_OF_PAIR: u64 = 2;
 
-/// The most steps of a check, but for so many of each value and byte that is checked, which is no more than reading them.
+/// The most steps of a check; those for reading, by the checked values and bytes, are added.
 const MOST_STEPS: u64 = 1_000_000;
 const STEPS_OF_VALUE: u64 = 16;
 const BYTES_OF_STEP: u64 = 8;
 
-/// The work of regular expressions that every check may do, and the work for each byte of the checked value: a byte of
-/// text and a state of an expression are 1, which takes up to 20 nanoseconds.
+/// The work of regular expressions that every check may do, and the work for each byte of the checked value. One byte
+/// of text, compared with one state of an expression, is 1, which takes up to 20 nanoseconds.
 const PATTERN_WORK: u64 = 200_000;
 const PATTERN_WORK_OF_BYTE: u64 = 256;
 
-/// The most steps of preparing a schema: so many, and so many times its parts. `unevaluatedProperties` unfolds them.
+/// The most steps of preparing a schema: a fixed number, and some for each part, which `unevaluatedProperties` unfolds.
 const STEPS_TO_PREPARE: u64 = 2000;
 const TIMES_TO_PREPARE: u64 = 4;
 
@@ -49,8 +49,8 @@ const TIMES_TO_PREPARE: u64 = 4;
 const MOST_MEMBERS_TRIED: usize = 200;
 const STEPS_TO_TRY: u64 = 200_000;
 
-/// All errors are listed only if that takes no more steps than this: each step may be an error of half a kilobyte. An
-/// error of `not` has a copy of the denied schema; so many of its values cost as much again.
+/// The most steps for listing all errors: each step may be an error of half a kilobyte. An error of `not` has a copy of
+/// the denied schema; this many values in the copy cost as much as the error itself.
 const MOST_STEPS_TO_LIST: u64 = 100_000;
 const VALUES_OF_COPY: u64 = 8;
 
@@ -82,7 +82,7 @@ pub fn options() -> SchemaOptions {
     jsonschema::options_for::<CountedJson>()
 }
 
-/// Why a schema is not used, or not for a value.
+/// The reason why a schema cannot be used, or cannot be used for a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TooMuchWork {
     /// Preparing the schema, or a check, takes too many steps.
@@ -125,11 +125,11 @@ pub enum PrepareError {
 #[derive(Debug)]
 pub struct BoundedSchema {
     validator: Validator<CountedJson>,
-    /// How many values it has.
+    /// The number of values in the schema.
     size: u64,
     /// The states of its largest regular expression.
     pattern_states: u64,
-    /// The values of the largest schema that is denied.
+    /// The number of values in the largest schema below a `not`.
     denied: u64,
 }
 
@@ -137,7 +137,7 @@ impl BoundedSchema {
     /// Prepares a schema, with options for the number of its regular expressions, and tries it with plain values.
     ///
     /// # Errors
-    /// [`PrepareError`] if it is no schema, refers to something outside, or would take too much.
+    /// [`PrepareError`] if the value is not a schema, refers to something outside, or would take too much.
     pub fn new(schema: &Value, options: impl FnOnce(usize) -> SchemaOptions) -> Result<Self, PrepareError> {
         let (counted, parts) = with_steps(schema)?;
         let options = options(parts.patterns).with_keyword(STEP, |_, _, _| {
@@ -179,14 +179,14 @@ impl BoundedSchema {
     /// Whether a value fits.
     ///
     /// # Errors
-    /// [`TooMuchWork`] if it would take too much to say.
+    /// [`TooMuchWork`] if the check would take too much.
     pub fn is_valid(&self, value: &Value) -> Result<bool, TooMuchWork> {
         let allowed = self.allowed(value)?;
         allowed.within(|| self.validator.is_valid(CountedValue(value)))
     }
 
-    /// The errors of a value: at most so many; empty if it fits, or if a check would take too much. Only the first
-    /// error is returned if listing all would take too much.
+    /// The errors of a value, at most `most`; empty if the value fits, or if a check would take too much. Only the
+    /// first error is returned if listing all would take too much.
     #[must_use]
     pub fn errors<'v>(&'v self, value: &'v Value, most: usize) -> Vec<ValidationError<'v>> {
         let Ok(allowed) = self.allowed(value) else { return Vec::new() };
@@ -200,7 +200,7 @@ impl BoundedSchema {
     }
 }
 
-/// A schema of an object that may have any of its members alone, and such objects: empty, and with the same plain value everywhere.
+/// The schema without demands on whole objects, and objects to try it with: one for each plain value, and {}.
 fn without_demands(mut schema: Value) -> (Value, Vec<Value>) {
     let Some(keywords) = schema.as_object_mut() else { return (schema, Vec::new()) };
     for demand in ["required", "minProperties", "dependentRequired", "enum", "const"] {
@@ -221,13 +221,13 @@ pub fn without_steps(message: &str) -> String {
     message.replace(&format!("{keyword},"), "").replace(&keyword, "")
 }
 
-/// Whether a schema that is denied stands for `false`: it demands nothing.
+/// Whether a schema below a `not` stands for `false`: it has no keyword but the one that counts.
 #[must_use]
 pub fn is_nothing_else(schema: &Value) -> bool {
     schema.as_object().is_some_and(|keywords| keywords.keys().all(|keyword| keyword == STEP))
 }
 
-/// The keyword that counts a part of a schema which no other keyword of it ended before.
+/// The keyword that counts a part of a schema, unless another keyword ends the check of the part before.
 struct Step;
 
 impl<'i> Keyword<'i, CountedJson> for Step {

@@ -10,7 +10,7 @@ use crate::text::hash_of_bytes;
 
 /// The hash of a value as canonical JSON: keys sorted, no white space.
 pub fn hash_of(value: &impl Serialize) -> String {
-    // Only a map whose keys are no texts can make this fail.
+    // Only a map whose keys are not texts can make this fail.
     let value = serde_json::to_value(value).unwrap_or(Value::Null);
     hash_of_bytes(canonical(&value).as_bytes())
 }

@@ -1,5 +1,5 @@
-//! Writes files so that nothing that existed is lost: to a new file beside it, flushed, then renamed. Also locks, so
-//! that only one process writes at a time.
+//! Writes files so that no existing content is lost: to a new file beside the old one, which is flushed and then
+//! renamed. Also locks files, so that only one process writes at a time.
 
 use std::fs::File;
 use std::io::{self, Seek as _, Write};
@@ -144,8 +144,8 @@ pub fn folder_of(path: &Path) -> &Path {
 
 /// A file that appears under its name only when it is complete.
 ///
-/// Anything but a plain file (a device, a pipe) is written to directly, because renaming would replace it; so is whatever
-/// standard output or another descriptor of this process leads to, behind what is there already.
+/// Anything but a plain file (a device, a pipe) is written to directly, because renaming would replace it. So is the
+/// target of standard output or of another descriptor of this process, after its existing content.
 #[derive(Debug)]
 pub struct AtomicFile {
     target: Target,
@@ -153,12 +153,12 @@ pub struct AtomicFile {
 
 #[derive(Debug)]
 enum Target {
-    /// A new file beside it, which takes its name.
+    /// A new file beside the old one, whose name it takes.
     Beside {
         file: NamedFile,
         path: PathBuf,
     },
-    /// A new file without a name, whose content is written over it: nothing can be made in its folder.
+    /// A new file without a name, to be written over the old one: the folder allows no new file.
     Over {
         file: File,
         path: PathBuf,
@@ -262,7 +262,7 @@ fn write_over(mut content: File, path: &Path) -> io::Result<()> {
     over.sync_all()
 }
 
-/// Reserves space for so many bytes from a file's start, without changing its content. Where the file system does not
+/// Reserves space for `length` bytes from a file's start, without changing its content. Where the file system does not
 /// support this, the file is left as it is.
 #[cfg(target_os = "linux")]
 fn reserve(file: &File, length: u64) -> io::Result<()> {
@@ -283,15 +283,15 @@ fn is_forbidden(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
-/// Whether a path is that of a plain file, or of nothing yet, so that other files may be put beside it: not of a folder, a pipe, a
+/// Whether a path names a plain file, or nothing yet, so that other files may be put beside it: not a folder, a pipe, a
 /// device or a descriptor of a process.
 #[must_use]
 pub fn is_plain(path: &Path) -> bool {
     descriptor_path(path).is_none() && std::fs::metadata(path).map_or(true, |found| found.is_file())
 }
 
-/// The path `/proc/NUMBER/fd/NUMBER` that a path leads to if it names a descriptor of a process, as `/dev/stdout` and a shell's
-/// `>(command)` do.
+/// The path `/proc/NUMBER/fd/NUMBER` behind a path that names a descriptor of a process, as `/dev/stdout` and a shell's
+/// `>(command)` do; `None` for other paths.
 fn descriptor_path(path: &Path) -> Option<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {

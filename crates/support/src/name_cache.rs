@@ -5,10 +5,10 @@ use std::collections::HashMap;
 /// The most names in the cache; it is emptied when a further name comes.
 const MOST: usize = 4096;
 
-/// Longer names are read each time, in bytes.
+/// The longest name in the cache, in bytes; longer names are parsed each time.
 const LONGEST: usize = 64;
 
-/// A bounded cache from names to what was parsed from them.
+/// A bounded cache from names to their parsed values.
 #[derive(Debug)]
 pub struct NameCache<T>(HashMap<String, T>);
 

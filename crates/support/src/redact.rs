@@ -17,7 +17,7 @@ use crate::text;
 /// The text in place of a secret.
 pub const REDACTED: &str = "***";
 
-/// Shorter secrets are not searched for in base64, in bytes: so few characters would match by chance.
+/// The shortest secret that is searched for in base64, in bytes: fewer characters would match by chance.
 const MIN_BASE64: usize = 8;
 
 /// In the base64 of an image or a sound, only forms of at least this many characters are searched for: shorter ones
@@ -25,17 +25,17 @@ const MIN_BASE64: usize = 8;
 /// file.
 const MIN_IN_MEDIA: usize = 8;
 
-/// Shorter texts do not count as the base64 of a file, in bytes.
+/// The shortest text that counts as the base64 of a file, in bytes.
 const MIN_MEDIA: usize = 128;
 
 /// How the base64 of files begins: PNG, JPEG, GIF, RIFF (WebP, WAV), TIFF in both byte orders, BMP, MP3, Ogg, FLAC.
 const MEDIA: [&str; 10] =
     ["iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "SUkqA", "TU0AK", "Qk0", "SUQz", "T2dnUw", "ZkxhQw"];
 
-/// Fewer characters of a secret do not reveal it.
+/// The fewest characters of a secret that reveal it.
 const LEAST_CUT: usize = 4;
 
-/// The longest shortened texts, in characters.
+/// The most beginnings of a secret that are searched for in shortened texts.
 const MOST_CUT: usize = 1000;
 
 /// Finds and replaces secrets.
@@ -208,7 +208,7 @@ fn add_html_forms(secret: &str, patterns: &mut Vec<String>) {
     }
 }
 
-/// Every byte in hexadecimal, after the same mark.
+/// Every byte of a text in hexadecimal, each after `mark`.
 fn each_byte(text: &str, mark: &str, is_upper: bool) -> String {
     let byte = |byte: u8| if is_upper { format!("{mark}{byte:02X}") } else { format!("{mark}{byte:02x}") };
     text.bytes().map(byte).collect()
@@ -220,7 +220,7 @@ fn add_cut_forms(secret: &str, patterns: &mut Vec<String>) {
     patterns.extend(cuts.map(|index| format!("{}…", &secret[..index])));
 }
 
-/// With everything escaped but unreserved characters.
+/// The text in percent-encoding: everything is escaped but unreserved characters.
 fn percent_encoded(text: &str, is_upper: bool) -> String {
     let pieces = text::percent_encoded(text);
     // A piece that begins with a percent sign is an escape: the sign itself is always escaped.

@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 /// The most parts of a schema that are taken to apply to one value.
 pub const MOST_PARTS: usize = 64;
 
-/// A JSON value, in whichever way it is kept.
+/// A JSON value in any representation.
 pub trait SchemaNode: Sized {
     /// The member of an object with this name.
     fn member(&self, name: &str) -> Option<&Self>;
-    /// The values of an object's members; none of anything else.
+    /// The values of an object's members; empty for any other value.
     fn members(&self) -> impl Iterator<Item = &Self>;
-    /// The items of an array; none of anything else.
+    /// The items of an array; empty for any other value.
     fn items(&self) -> &[Self];
     /// The text of a string.
     fn text(&self) -> Option<&str>;

@@ -4,7 +4,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::text::hexadecimal;
 
-/// Ids up to this length are file names as they are, in bytes.
+/// The longest id that may be a file name as it is, in bytes.
 const LONGEST_NAME: usize = 100;
 
 /// The name of the files of a task's run, by its id, different for different ids: the id itself where it is a plain

@@ -1,15 +1,15 @@
-//! Files that are there for a while: without a name, and with one that is given up or becomes another one.
+//! Temporary files: without a name, or with a name that is removed or replaced by another one.
 
 use std::fs::{File, OpenOptions};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// So many names that are taken already mean that something is wrong.
+/// The most names that are tried; if all are taken, something is wrong.
 const TRIES: usize = 100;
 
-/// A new file in the folder for temporary files (`TMPDIR`), open for reading and writing. It has no name, and is gone once it is
-/// closed, however the process ends.
+/// A new file in the folder for temporary files (`TMPDIR`), open for reading and writing. The file has no name, and is
+/// gone when it is closed, however the process ends.
 ///
 /// # Errors
 /// The system's reason.
@@ -32,13 +32,13 @@ fn without_name(folder: &Path) -> Option<io::Result<File>> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC;
     match open(folder, flags, Mode::RUSR | Mode::WUSR) {
         Ok(descriptor) => Some(Ok(descriptor.into())),
-        // What systems say that do not know it.
+        // The errors of systems without such files.
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT) => None,
         Err(cause) => Some(Err(cause.into())),
     }
 }
 
-/// A new file with a name that nobody waits for; it is removed unless it gets another name.
+/// A new file with a random name; it is removed unless it gets another name.
 #[derive(Debug)]
 pub(crate) struct NamedFile {
     file: File,
@@ -46,7 +46,7 @@ pub(crate) struct NamedFile {
 }
 
 impl NamedFile {
-    /// In this folder, with the permissions of any new file.
+    /// Makes a file in this folder, with the permissions of any new file.
     pub(crate) fn new_in(folder: &Path) -> io::Result<Self> {
         // The system removes the permissions that the user's mask forbids.
         let (file, path) = create(folder, 0o666)?;
@@ -57,20 +57,20 @@ impl NamedFile {
         &self.file
     }
 
-    /// Gives it this name, which another file loses if it has it.
+    /// Gives the file this name; another file with the name is replaced.
     pub(crate) fn persist(self, path: &Path) -> io::Result<()> {
-        // Whoever drops it afterwards finds nothing to remove.
+        // `drop` then finds nothing to remove.
         std::fs::rename(&self.path, path)
     }
 
-    /// Gives it this name, unless something has it.
+    /// Gives the file this name; fails if something else has it.
     pub(crate) fn persist_new(self, path: &Path) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::{CWD, RenameFlags, renameat_with};
             use rustix::io::Errno;
             match renameat_with(CWD, &self.path, CWD, path, RenameFlags::NOREPLACE) {
-                // What file systems say that do not know it.
+                // The errors of file systems without this operation.
                 Err(Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP) => {}
                 done => return done.map_err(Into::into),
             }
@@ -81,7 +81,7 @@ impl NamedFile {
 
 impl Drop for NamedFile {
     fn drop(&mut self) {
-        // It has another name by now, or nobody can do anything about it.
+        // The file has another name by now, or cannot be removed.
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -96,7 +96,7 @@ fn create(folder: &Path, mode: u32) -> io::Result<(File, PathBuf)> {
     let _ = mode;
     let mut taken = None;
     for _ in 0..TRIES {
-        // The keys of a hash are random in every process, and others each time.
+        // The keys of the hasher are random in every process, and different each time.
         let path = folder.join(format!(".m3-{:016x}.tmp", RandomState::new().build_hasher().finish()));
         match options.open(&path) {
             Ok(file) => return Ok((file, path)),

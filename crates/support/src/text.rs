@@ -199,7 +199,7 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
     out
 }
 
-/// All but unreserved characters (RFC 3986, section 2.3).
+/// The characters to escape: all but unreserved ones (RFC 3986, section 2.3).
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A text as part of an address: all of it but letters, digits and `-._~` is escaped, as `%2F` and the like.

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 #[cfg(feature = "gzip")]
 use flate2::bufread::MultiGzDecoder as Decoder;
 
-/// How much larger than the compressed bytes before it anything may become. Trajectories become 5 to 30 times as large, some catalogs 70 times.
+/// The most bytes that each compressed byte may become. Trajectories grow 5 to 30 times, some catalogs 70 times.
 pub const MOST_GROWTH: u64 = 128;
 
 /// The size up to which every input may grow, in bytes.
@@ -15,12 +15,12 @@ pub const ALWAYS: u64 = 16 << 20;
 /// The size up to which the user lets compressed inputs grow, in bytes.
 static ALLOWED: OnceLock<u64> = OnceLock::new();
 
-/// Lets every compressed input of this process become as large as this, in bytes, and no larger. The first of several counts.
+/// Lets every compressed input of this process grow to this size, in bytes, and no larger. Only the first call counts.
 pub fn allow(bytes: u64) {
     ALLOWED.get_or_init(|| bytes);
 }
 
-/// How large an input of so many compressed bytes may become.
+/// The largest size, in bytes, that an input of this many compressed bytes may reach.
 #[must_use]
 pub fn most_of(compressed: u64) -> u64 {
     ALLOWED.get().copied().unwrap_or_else(|| ALWAYS.max(compressed.saturating_mul(MOST_GROWTH)))
@@ -32,7 +32,7 @@ pub enum TooLarge {
     /// The unpacked size exceeds the largest growth of an honest file.
     #[error("it becomes more than {MOST_GROWTH} times as large when it is unpacked")]
     Growth,
-    /// Larger than the user lets it become.
+    /// The unpacked size exceeds the user's limit.
     #[error("it becomes larger than unpacked files may be")]
     Allowed,
 }
@@ -57,7 +57,7 @@ impl<R: BufRead> GzipReader<R> {
         Self { decoder: Decoder::new(CountedReader { input, read: 0 }), written: 0 }
     }
 
-    /// With a buffer.
+    /// Unpacks an input from its start, with a buffer.
     pub fn buffered(input: R) -> BufReader<Self> {
         BufReader::new(Self::new(input))
     }
@@ -78,7 +78,7 @@ impl<R: BufRead> Read for GzipReader<R> {
     }
 }
 
-/// What stands in for the decoder where gzip is not read.
+/// The stand-in for the decoder in a program without the feature `gzip`.
 #[cfg(not(feature = "gzip"))]
 struct Decoder<R>(R);
 
@@ -147,7 +147,7 @@ mod tests {
         let mut unpacked = GzipReader::new(&spaces[..]);
         let error = io::copy(&mut unpacked, &mut io::sink()).unwrap_err();
         assert_eq!(TooLarge::from_error(&error), Some(TooLarge::Growth));
-        // As small as it is, it may.
+        // Every input may become 16 MiB, however small it is.
         let few = packed(&vec![b' '; 1 << 20], 15);
         assert_eq!(io::copy(&mut GzipReader::new(&few[..]), &mut io::sink()).unwrap(), 15 << 20);
         let damaged = io::copy(&mut GzipReader::new(&spaces[..500]), &mut io::sink()).unwrap_err();

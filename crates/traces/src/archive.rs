@@ -15,7 +15,7 @@ use crate::values::value;
 /// The longest entry, in bytes after decompression.
 const LONGEST: u64 = 256 << 20;
 
-/// An archive.
+/// A zip archive, and how much of it may still be read.
 pub(crate) struct Archive<'a> {
     zip: ZipArchive<BufReader<&'a File>>,
     /// The most bytes of an entry and of all that are still to be read.
@@ -26,7 +26,7 @@ pub(crate) struct Archive<'a> {
 impl<'a> Archive<'a> {
     /// Opens an archive. The text of an error says what is wrong with it.
     pub(crate) fn open(source: &'a Source) -> Result<Self, String> {
-        // All entries together: some may share their bytes.
+        // The limit is for all entries together, because some may share their bytes.
         let compressed = source.seekable().into_inner().metadata().map_or(0, |file| file.len());
         let most = most_of(compressed);
         Self::open_within(source, LONGEST.min(most), most)
@@ -84,7 +84,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// How many bytes it has.
+    /// The number of its bytes; 0 if it cannot be read.
     pub(crate) fn size(&self) -> usize {
         self.text.as_ref().map_or(0, Vec::len)
     }

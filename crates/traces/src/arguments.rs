@@ -59,7 +59,7 @@ pub(crate) fn input(text: &Json) -> Json {
     Json::Object(vec![("input".to_owned(), text.clone())])
 }
 
-/// The tool's name in full: `mcp__SERVER__TOOL` names its server; another server can be given.
+/// The tool's full name, `SERVER/TOOL` if `server` is given or the name is `mcp__SERVER__TOOL`.
 pub(crate) fn tool(server: Option<&str>, name: &str) -> String {
     if let Some(server) = server.filter(|server| !server.is_empty()) {
         let server = server.strip_prefix("mcp__").unwrap_or(server);

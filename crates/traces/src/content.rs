@@ -31,7 +31,7 @@ pub struct Media {
     pub kind: &'static str,
     /// The media type, such as `image/png`, if the trace has it.
     pub media_type: Option<String>,
-    /// Where it is.
+    /// The place of the media.
     pub place: MediaPlace,
 }
 
@@ -48,12 +48,12 @@ pub enum MediaPlace {
 }
 
 impl Content {
-    /// A text.
+    /// Content of a single text.
     pub(crate) fn of_text(text: &str) -> Self {
         Self { parts: vec![Part::Text(text.to_owned())] }
     }
 
-    /// A text, or a list of parts in any dialect, or a single part.
+    /// Reads a text, a part in any dialect, or a list of parts.
     pub(crate) fn from_json(value: &Json) -> Self {
         let mut content = Self::default();
         content.add(value);
@@ -75,7 +75,7 @@ impl Content {
         self.texts().collect::<Vec<_>>().join("\n")
     }
 
-    /// The texts as one: a model's reply comes in pieces.
+    /// The texts joined without separators, because a model's reply comes in pieces.
     pub(crate) fn joined_text(&self) -> String {
         self.texts().collect()
     }
@@ -95,7 +95,7 @@ impl Content {
         })
     }
 
-    /// Whether there is nothing in it.
+    /// Whether the content has no parts.
     pub(crate) fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
@@ -151,7 +151,7 @@ impl Media {
         media
     }
 
-    /// Data in base64.
+    /// Media with data in base64; missing if the data do not decode.
     pub(crate) fn of_data(kind: &'static str, data: &str, media_type: Option<&str>) -> Self {
         let place = if decode(data).is_some_and(|bytes| !bytes.is_empty()) {
             MediaPlace::Data(data.to_owned())
@@ -161,7 +161,7 @@ impl Media {
         Self { kind, media_type: media_type.map(str::to_owned), place }
     }
 
-    /// Data if it decodes, else a reference.
+    /// Media at an address if the value looks like one, else media with data in base64.
     fn of_either(kind: &'static str, value: &str, media_type: Option<&str>) -> Self {
         if value.starts_with("data:") || value.contains("://") {
             Self::of_address(kind, value, media_type)
@@ -180,7 +180,7 @@ pub(crate) fn kind_of(media_type: Option<&str>) -> &'static str {
     }
 }
 
-/// The part of any dialect, if it is a text or media. Parts of other types hold calls or thoughts, and are not content.
+/// Reads a part of any dialect, if it is a text or media. Parts of other types hold calls or thoughts, not content.
 fn part(value: &Json) -> Option<Part> {
     let media = |media| Some(Part::Media(media));
     let mime = ["media_type", "mime_type", "mimeType", "mediaType"];
@@ -247,12 +247,12 @@ fn part(value: &Json) -> Option<Part> {
     }
 }
 
-/// Whether Pydantic AI calls media so, in a member `kind`.
+/// Whether a member `kind` of this value means media in Pydantic AI.
 fn is_medium_of_pydantic(kind: &str) -> bool {
     kind == "binary" || kind.ends_with("-url")
 }
 
-/// A part whose type says that it is media.
+/// The media of a part whose type says that it is media.
 fn medium(named: &str, value: &Json, mime: Option<&str>) -> Media {
     let inner = ["source", "file", "resource", "data"].iter().filter_map(|key| value.member(key));
     let source = inner.into_iter().find(|inner| matches!(inner, Json::Object(_))).unwrap_or(value);
@@ -276,7 +276,7 @@ fn medium(named: &str, value: &Json, mime: Option<&str>) -> Media {
     Media::of_address(kind, at, mime)
 }
 
-/// A text that is a JSON list of content parts with media, as spans have it; any other text is a text.
+/// The content of a text: its parts if it is a JSON list of content parts with media, as in spans, else the text.
 pub(crate) fn of_text_or_parts(text: &str) -> Content {
     if text.trim_start().starts_with(['[', '{'])
         && let Ok((value, _)) = parse(text.as_bytes())
@@ -302,7 +302,7 @@ pub(crate) fn of_parts(value: &Json) -> Option<Content> {
     is_content.then_some(content)
 }
 
-/// A value as the result of a call: parts with media as such.
+/// A value as the result of a call; content parts with media are converted to m3's parts.
 pub(crate) fn result_of(value: &Json) -> Json {
     match value {
         Json::String(text) => of_text_or_parts(text).to_json(),
@@ -331,7 +331,7 @@ pub fn encode(bytes: &[u8]) -> String {
     base64::engine::general_purpose::STANDARD.encode(bytes)
 }
 
-/// Data as an address.
+/// Base64 data as a data URL.
 pub(crate) fn data_url(media_type: Option<&str>, data: &str) -> String {
     format!("data:{};base64,{}", media_type.unwrap_or_default(), standard(data))
 }

@@ -1,7 +1,7 @@
-//! The core that all formats share: it puts what a trace tells, in its order, into replies, and joins results to calls.
+//! The core that all formats share: it puts the content of a trace, in order, into replies, and joins results to calls.
 //!
-//! A **reply** is what one request to a model brought back; its calls are one step. Replies with an id are told apart by
-//! it. Of those without, neighbours are one reply: many programs write the calls of a reply as messages of their own.
+//! A **reply** is the answer to one request to a model; its calls are one step. An id identifies a reply. Neighbours
+//! without an id are one reply, because many programs write each call of a reply as a separate message.
 
 use std::collections::HashMap;
 
@@ -26,9 +26,9 @@ pub(crate) struct Outcome {
     pub(crate) is_error: bool,
     /// The kind of failure.
     pub(crate) error_type: Option<String>,
-    /// The time at which it came, in seconds.
+    /// The time at which the result came, in seconds.
     pub(crate) ended: Option<f64>,
-    /// How long the call took, if the trace has it.
+    /// The duration of the call in seconds, if the trace has it.
     pub(crate) seconds: Option<f64>,
 }
 
@@ -52,11 +52,11 @@ struct Reply {
     id: Option<String>,
     calls: Vec<TimedCall>,
     text: String,
-    /// How much of the text was said before its last call.
+    /// The length of the text before the last call, in bytes.
     said_before: usize,
 }
 
-/// Where the answer is.
+/// The source of the answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// The last reply is the answer, if it has no calls.
@@ -79,11 +79,11 @@ pub(crate) struct Conversation {
     pub(crate) notes: Notes,
     /// Further ids.
     pub(crate) origin: Vec<(&'static str, String)>,
-    /// The answer, if the format tells it apart from the messages.
+    /// The answer, if the format has it apart from the messages.
     pub(crate) answer: Answer,
     /// Whether text after the calls of a reply is an answer: where the provider may have run the calls itself.
     pub(crate) answers_after_calls: bool,
-    /// Agents that a call has run.
+    /// The trajectories of agents that calls have run, by name.
     pub(crate) nested: Vec<(String, Conversation)>,
     /// The duration of the whole trajectory, if the format has it apart from the times of its parts.
     pub(crate) seconds: Option<f64>,
@@ -93,9 +93,9 @@ pub(crate) struct Conversation {
     replies: Vec<Reply>,
     /// The replies that have ids.
     known: HashMap<String, usize>,
-    /// The places of nested trajectories that were asked for by their names.
+    /// The indexes of nested trajectories that were asked for by name.
     nested_places: HashMap<String, usize>,
-    /// The nested trajectories of calls, by the ids of these.
+    /// The indexes of nested trajectories, by the ids of their calls.
     nested_calls: HashMap<String, usize>,
     /// The latest call with each id: its reply, and its place in it.
     calls_by_id: HashMap<String, (usize, usize)>,
@@ -115,7 +115,7 @@ impl Conversation {
         Self { id, ..Self::default() }
     }
 
-    /// A message of the user. The first real one is the question.
+    /// Adds a message of the user. The first real one is the question.
     pub(crate) fn user(&mut self, content: Content) {
         self.end_reply();
         if self.question.is_none() {
@@ -123,17 +123,17 @@ impl Conversation {
         }
     }
 
-    /// Whether the last thing in it is a reply of the model.
+    /// Whether the trajectory so far ends with a reply of the model.
     pub(crate) fn ends_with_reply(&self) -> bool {
         self.current.is_some()
     }
 
-    /// Whether it has a question.
+    /// Whether the trajectory has a question.
     pub(crate) fn has_question(&self) -> bool {
         self.question.is_some()
     }
 
-    /// A later question takes the place of the one before, for formats in which the first texts of a user are no question.
+    /// Replaces the question by a later one, for formats in which the first texts of a user are not a question.
     pub(crate) fn ask_again(&mut self, content: Content) {
         self.end_reply();
         if let Some(content) = question(content) {
@@ -152,7 +152,7 @@ impl Conversation {
         }
     }
 
-    /// Continues the reply before, if nothing stands between: streams leave one message in pieces.
+    /// Continues the reply before, if nothing stands between, because streams split a message into pieces.
     pub(crate) fn reply_goes_on(&mut self) {
         self.reply(None);
         self.is_new_message = false;
@@ -180,7 +180,7 @@ impl Conversation {
         }
     }
 
-    /// A text of the current reply. Pieces of one message are joined as they are, messages by a line feed.
+    /// Adds a text to the current reply. Pieces of one message are joined as they are, messages by a line feed.
     pub(crate) fn say(&mut self, text: &str) {
         let is_new = std::mem::take(&mut self.is_new_message);
         if text.is_empty() {
@@ -193,7 +193,7 @@ impl Conversation {
         reply.text.push_str(text);
     }
 
-    /// A call of the current reply.
+    /// Adds a call to the current reply.
     pub(crate) fn call(&mut self, call: TracedCall) {
         let started = self.now;
         let (id, is_waiting) = (call.id.clone(), call.result.is_none());
@@ -209,7 +209,7 @@ impl Conversation {
         self.calls_by_id.extend(id.map(|id| (id, (current, place))));
     }
 
-    /// A call that no model is known to have made together with others: a step of its own, with its result.
+    /// Adds calls, with their results, as a separate step, because no reply is known that made them.
     pub(crate) fn step(&mut self, calls: Vec<TracedCall>) {
         self.end_reply();
         let timed = calls.into_iter().map(|call| TimedCall { call, started: None });
@@ -226,7 +226,7 @@ impl Conversation {
         &mut self.replies[current]
     }
 
-    /// The result of a call that was made before. A result without a call is reported and dropped.
+    /// Adds the result of a call that was made before. A result without a call is reported and dropped.
     pub(crate) fn result(&mut self, outcome: Outcome) {
         if let Some(id) = &outcome.id
             && let Some(&place) = self.nested_calls.get(id)
@@ -272,7 +272,7 @@ impl Conversation {
         Some((number, by_name.unwrap_or(first)))
     }
 
-    /// A later result of a call takes the place of the one before: for formats in which several follow, the last counts.
+    /// Replaces the result of a call by a later one, for formats in which the last of several results counts.
     pub(crate) fn replace_result(&mut self, id: &str, result: Json, is_error: bool) {
         let Some(&(reply, place)) = self.calls_by_id.get(id) else { return };
         let call = &mut self.replies[reply].calls[place].call;
@@ -316,7 +316,7 @@ impl Conversation {
         &mut self.nested[at].1
     }
 
-    /// A call of an agent or a program that another call has run; its result comes like those of other calls.
+    /// Adds a call of an agent or a program that another call has run; its result is added like other results.
     pub(crate) fn nested_call(&mut self, name: &str, call: TracedCall) {
         let id = call.id.clone();
         self.nested(name).call(call);
@@ -332,7 +332,7 @@ impl Conversation {
             .flat_map(|reply| reply.calls.iter_mut().map(|timed| &mut timed.call))
     }
 
-    /// Whether anything was read that a trajectory is made of.
+    /// Whether nothing was read that a trajectory is made of.
     pub(crate) fn is_empty(&self) -> bool {
         self.question.is_none() && self.replies.is_empty() && self.answer == Answer::FromMessages
     }
@@ -343,7 +343,7 @@ impl Conversation {
         self.within(time);
     }
 
-    /// A time of the whole, in seconds, that is not the time of the calls and results that follow.
+    /// Adds a time of the whole trajectory, in seconds, that is not the time of the calls and results that follow.
     pub(crate) fn within(&mut self, time: Option<f64>) {
         let Some(time) = time else { return };
         let (first, last) = self.times.unwrap_or((time, time));
@@ -355,7 +355,7 @@ impl Conversation {
         self.notes.add(note);
     }
 
-    /// Adds a note with a name that the file tells, between `before` and `after`.
+    /// Adds a note with a name from the file, between `before` and `after`.
     pub(crate) fn note_named(&mut self, before: &str, name: &str, after: &str) {
         self.notes.add_named(before, name, after);
     }

@@ -1,11 +1,11 @@
-//! Server-sent events, as replies are streamed: each has a name and data in JSON.
+//! Server-sent events, in which replies are streamed: each has a name and data in JSON.
 
 use m3_trajectory::json::{Json, parse};
 
 use crate::head::each_line;
 use crate::input::{Input, LONGEST, ReadError, Sink};
 
-/// An event.
+/// A server-sent event.
 #[derive(Debug)]
 pub(crate) struct Event {
     /// The data of the event.

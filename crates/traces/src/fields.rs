@@ -7,7 +7,7 @@ pub(crate) trait Fields {
     /// The first of these members that is there.
     fn first(&self, keys: &[&str]) -> Option<&Json>;
 
-    /// A member.
+    /// The member with this name.
     fn member(&self, key: &str) -> Option<&Json> {
         self.first(&[key])
     }
@@ -20,7 +20,7 @@ pub(crate) trait Fields {
         self.member(key).is_some()
     }
 
-    /// A text.
+    /// The member, if it is a text.
     fn text(&self, key: &str) -> Option<&str> {
         self.member(key)?.as_str()
     }
@@ -35,22 +35,22 @@ pub(crate) trait Fields {
         self.member(key) == Some(&Json::Bool(true))
     }
 
-    /// The items of a list; none if it is no list.
+    /// The items of the member; empty if it is not a list.
     fn list(&self, key: &str) -> &[Json] {
         self.member(key).map(Json::items).unwrap_or_default()
     }
 
-    /// A whole number that is not negative, also one written as a text.
+    /// The member as a whole number that is not negative, even if it is written as a text.
     fn count(&self, key: &str) -> Option<u64> {
         self.member(key).and_then(count)
     }
 
-    /// A number, also one written as a text.
+    /// The member as a number, even if it is written as a text.
     fn number(&self, key: &str) -> Option<f64> {
         self.member(key).and_then(number)
     }
 
-    /// A text, or a number written as one: ids are both.
+    /// The member as an id: a text, or a whole number as a text.
     fn id(&self, key: &str) -> Option<String> {
         self.member(key).and_then(id)
     }
@@ -66,7 +66,7 @@ impl Fields for Json {
     }
 }
 
-/// The members of an object; none if it is no object.
+/// The members of an object; empty for other values.
 pub(crate) fn members(value: &Json) -> &[(String, Json)] {
     match value {
         Json::Object(members) => members,
@@ -74,7 +74,7 @@ pub(crate) fn members(value: &Json) -> &[(String, Json)] {
     }
 }
 
-/// A whole number that is not negative.
+/// The value as a whole number that is not negative, even if it is written as a text.
 pub(crate) fn count(value: &Json) -> Option<u64> {
     match value {
         Json::Integer(number) => u64::try_from(*number).ok(),
@@ -90,7 +90,7 @@ pub(crate) fn count(value: &Json) -> Option<u64> {
     }
 }
 
-/// A finite number.
+/// The value as a finite number, even if it is written as a text.
 pub(crate) fn number(value: &Json) -> Option<f64> {
     let number = match value {
         #[expect(clippy::cast_precision_loss, reason = "times and counts")]
@@ -102,7 +102,7 @@ pub(crate) fn number(value: &Json) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// A text, or a number written as one.
+/// The value as an id: a text, or a whole number as a text.
 pub(crate) fn id(value: &Json) -> Option<String> {
     match value {
         Json::String(text) | Json::LongInteger(text) => Some(text.clone()),

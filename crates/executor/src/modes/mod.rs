@@ -18,18 +18,18 @@ use super::parse::{Calls, ParsedCall};
 use super::prompts::{AgainCue, ObservationCue, filled};
 use super::stop::Stop;
 
-/// What could be read of a reply.
+/// The value that could be read from a reply.
 struct ReplyReading<T> {
     value: T,
-    /// Why it cannot be used.
+    /// Why the reply cannot be used; `None` if it can.
     problem: Option<String>,
 }
 
-/// Why asking gave nothing.
+/// The reason why a reply is empty.
 enum Silence {
     /// The model has said nothing at all.
     Empty(String),
-    /// The provider has held all of it back.
+    /// The provider has held back the whole reply.
     Blocked(String),
 }
 
@@ -116,7 +116,7 @@ fn silent(reason: &str) -> Stop {
     Stop::no_reply(format!("the model has said nothing, and nothing again when it was told: {reason}"))
 }
 
-/// What the way a reply ended says about its form.
+/// An explanation of a malformed reply by the way it ended; empty if that explains nothing.
 fn why(stop: &StopReason) -> &'static str {
     match stop {
         StopReason::Length => "; it ended at the limit of tokens",

@@ -1,4 +1,5 @@
-//! The provider's own tool calling. A reply without calls is the answer (MCP-AgentBench, appendix C.2).
+//! The `native` mode: the provider's own tool calling. A reply without calls is the answer (MCP-AgentBench, appendix
+//! C.2).
 
 use m3_llm::{Reply, ReplyCall, ToolAnswer, ToolDefinition};
 use m3_mcp::ToolName;
@@ -13,7 +14,7 @@ use crate::parse;
 use crate::prompts::{AgainCue, LastCue, NativePrompt, PoolCue, filled, quoted};
 use crate::stop::Stop;
 
-/// What chat templates put in front of calls: Hermes and Qwen, Qwen3-Coder, Mistral, Llama, DeepSeek, GLM and Kimi.
+/// The marks of chat templates in front of calls: Hermes and Qwen, Qwen3-Coder, Mistral, Llama, DeepSeek, GLM and Kimi.
 const CALL_MARKS: [&str; 6] = [
     "<tool_call>",
     "<function=",

@@ -1,4 +1,4 @@
-//! Thought, action, observation, in text (MCP-AgentBench, appendix C.1).
+//! The `react` mode: thought, action and observation, in text (MCP-AgentBench, appendix C.1).
 
 use m3_llm::{Reply, ToolDefinitions};
 
@@ -9,7 +9,7 @@ use crate::parse::{self, Act, Calls, ParsedCall};
 use crate::prompts::{LastReactCue, PoolCue, ReactPrompt, filled, quoted, with_schemas};
 use crate::stop::Stop;
 
-/// What a reply in this mode asks for.
+/// The request of a reply in this mode.
 enum Turn {
     Answer(String),
     /// Calls, and the reply cut off where the model went on to invent what only tools can say.

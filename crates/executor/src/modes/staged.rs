@@ -55,7 +55,7 @@ pub(crate) async fn staged(state: &mut AttemptState<'_>) -> Result<FinishReason,
     Ok(ended(state, limit, &text))
 }
 
-/// The tools that the model names for the next step; none if it names none.
+/// The tools that the model names for the next step; `None` if its plan cannot be read.
 async fn plan(state: &mut AttemptState<'_>, prompt: &str) -> Result<Option<Vec<String>>, Stop> {
     let offered: Vec<String> =
         state.attempt.offered.catalog().tools().map(|(name, _)| name.to_string()).collect();

@@ -12,7 +12,7 @@ pub(crate) struct ParsedCall {
     /// The arguments as they were written; null if there are none. A text that holds an object has become that
     /// object.
     pub(crate) arguments: Value,
-    /// Why it is not a valid call.
+    /// Why this is not a valid call.
     pub(crate) illegal: Option<String>,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct ParsedCall {
 #[derive(Debug, Clone, Default, PartialEq)]
 #[expect(clippy::struct_field_names, reason = "the calls are what it is about")]
 pub(crate) struct Calls {
-    /// In order, illegal calls included.
+    /// The calls in order, illegal ones included.
     pub(crate) calls: Vec<ParsedCall>,
     /// What was wrong with the form of calls that were understood all the same.
     pub(crate) oddities: Vec<String>,

@@ -14,10 +14,10 @@ pub(super) struct FoundJson {
 const DELIMITERS: [&str; 6] =
     ["<|begin_of_box|>", "<|end_of_box|>", "<tool_call>", "</tool_call>", "<|im_end|>", "<|eot_id|>"];
 
-/// Longer replies are not searched, in bytes.
+/// The longest reply that is searched, in bytes.
 pub(super) const LONGEST: usize = 1 << 20;
 
-/// The most places that are tried.
+/// The most places of a text where JSON is tried.
 const MOST_PLACES: usize = 200;
 
 /// The objects and lists of a text that are not inside others, in order. `Err` says why there is none.
@@ -62,7 +62,7 @@ pub(super) fn find(text: &str) -> Result<Vec<FoundJson>, String> {
         }
         rest = &rest[start + length..];
     }
-    // If one cannot be read, the others alone are not what the model meant.
+    // If one JSON value cannot be read, the others alone are not what the model meant.
     match problem {
         Some(problem) => Err(problem),
         None if values.is_empty() => Err("there is no JSON in it".to_owned()),

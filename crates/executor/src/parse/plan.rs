@@ -1,4 +1,4 @@
-//! What a model plans and decides in the staged mode.
+//! Reads a model's plans and decisions in the staged mode.
 
 use serde_json::Value;
 
@@ -9,12 +9,12 @@ use super::json;
 pub(crate) struct Plan {
     /// The tools' names as the model wrote them.
     pub(crate) tools: Vec<String>,
-    /// What was odd about its form.
+    /// What was odd about the plan's form.
     pub(crate) oddities: Vec<String>,
 }
 
-/// Reads `{"tools": ["server/tool"], "plan": ".."}`; where there is no such thing, takes the offered tools that a
-/// text names. `Err` says why there is no plan.
+/// Reads `{"tools": ["server/tool"], "plan": ".."}`; without such an object, takes the offered tools that the text
+/// names. `Err` says why there is no plan.
 pub(crate) fn plan<'a>(text: &str, offered: impl Iterator<Item = &'a str>) -> Result<Plan, String> {
     let values = json::find(text);
     let planned = values.as_ref().ok().and_then(|values| {
@@ -56,8 +56,8 @@ fn place_of(text: &str, tool: &str) -> Option<usize> {
     })
 }
 
-/// Reads `yes` or `no`: the first word, if it is one of them, or the only one of them in the text. `None` if it is
-/// neither.
+/// Reads a decision: the first word if it is `yes` or `no`, else a `yes` further on if it is the only one of the two in
+/// the text. `None` for any other text.
 pub(crate) fn decision(text: &str) -> Option<bool> {
     let text = text.replace("<|begin_of_box|>", " ").replace("<|end_of_box|>", " ").to_lowercase();
     let read = |word: &str| match word {

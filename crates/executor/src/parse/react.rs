@@ -9,27 +9,27 @@ use serde_json::Value;
 use super::calls::{BARE_LIST, Calls, ParsedCall, calls, note};
 use super::json::{LONGEST, find, too_long};
 
-/// What a model says after its thought.
+/// The calls or the answer of a model, after its thought.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Act {
-    /// It calls tools.
+    /// The model calls tools.
     Calls(Calls),
-    /// It answers.
+    /// The model answers.
     Answer(String),
-    /// It does neither; the text says what is missing.
+    /// The model does neither; the text says what is missing.
     Neither(String),
 }
 
 /// A reply that was read.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ReactReply {
-    /// What it says.
+    /// The calls or the answer in the reply.
     pub(crate) act: Act,
     /// The reply up to where the model went on to invent an observation; `None` if it did not.
     pub(crate) cut: Option<String>,
 }
 
-/// What begins a part of a reply.
+/// The kind of a marker, by the part of a reply that begins there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Word {
     Thought,
@@ -80,7 +80,7 @@ fn acted(text: &str, action: Mark, marks: &mut Peekable<impl Iterator<Item = Mar
     if let Some(first) = calls.calls.first_mut().filter(|call| call.name.is_empty())
         && first.arguments.is_string()
     {
-        // The whole reply tells more than the text after the word.
+        // The whole reply is kept, because it tells more than the text after the marker.
         first.arguments = text.into();
     }
     let cut = next.map(|next| text[..next.start].trim_end().to_owned());
@@ -291,7 +291,7 @@ mod tests {
         }
     }
 
-    /// The calls as (name, arguments, whether it is one), what is wrong, and what was cut off.
+    /// `read` gives the calls as (name, arguments, whether the call is legal), and the text that was cut off.
     #[test]
     fn the_classic_form_is_a_name_and_its_input() {
         let read = |text: &str| {

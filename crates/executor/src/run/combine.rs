@@ -7,8 +7,8 @@ use super::output::OutputError;
 use super::plan::Item;
 use super::{Run, RunError};
 
-/// `predictions.json` is rewritten at most this often while tasks are running; if writing it takes long, at most once
-/// in twenty times what the last writing took.
+/// `predictions.json` is rewritten at most this often while tasks are running; if writing it is slow, at most once in
+/// twenty times the duration of the last writing.
 const COMBINE_EVERY: Duration = Duration::from_secs(5);
 
 /// Writes `predictions.json` and the files of further repetitions, from time to time and at the end.
@@ -75,10 +75,10 @@ impl Combiner {
         }
     }
 
-    /// Writes a last time.
+    /// Writes the files a last time.
     pub(super) async fn finish(&mut self) -> Result<(), RunError> {
         self.join().await;
-        // A failure on the way may succeed now, and counts only if it does not.
+        // A write that failed before may succeed now; a failure counts only if this last write fails.
         self.failure = None;
         self.write();
         self.join().await;

@@ -21,22 +21,22 @@ use crate::TaskEvent;
 pub struct JournalLine {
     /// Seconds since 1970-01-01, UTC, to the millisecond.
     pub time: f64,
-    /// What happened.
+    /// The event of the task or of the run.
     #[serde(flatten)]
     pub entry: JournalEntry,
 }
 
-/// What a line tells of.
+/// An event of a task or of the run.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum JournalEntry {
-    /// A task.
+    /// An event of a task.
     Task(TaskEvent),
-    /// The run itself.
+    /// An event of the run itself.
     Run(RunEvent),
 }
 
-/// What happens to a run as a whole.
+/// An event of a run as a whole.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum RunEvent {
@@ -44,23 +44,23 @@ pub enum RunEvent {
     RunStarted {
         /// The version of m3.
         m3: String,
-        /// The process.
+        /// The id of the process.
         process: u32,
         /// The model as requested.
         model: String,
-        /// Runs of tasks that are to be done.
+        /// The number of runs of tasks that are to be done.
         to_do: usize,
-        /// Runs of tasks that were done before.
+        /// The number of runs of tasks that were done before.
         done: usize,
     },
-    /// The run ends, by itself or because it was told to.
+    /// The run ends, by itself or because it was stopped.
     RunEnded {
-        /// Whether it was told to.
+        /// Whether the run was stopped.
         is_interrupted: bool,
     },
 }
 
-/// The part of a journal's line that is read again: which try at which task it is about.
+/// The part of a journal's line that is read again: the task, its repetition and its attempt.
 #[derive(Deserialize)]
 struct Try {
     task: String,
@@ -87,7 +87,7 @@ impl Journal {
         let file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
         let mut attempts = Attempts::new();
         let lines = Lines::recover(file, |line| {
-            // Lines about the whole run name no task; a line that cannot be read counts as none.
+            // Lines about the whole run name no task; a line that cannot be read is ignored.
             if let Ok(Try { task, repeat, attempt }) = serde_json::from_slice(line) {
                 let last = attempts.entry((task, repeat)).or_default();
                 *last = (*last).max(attempt);

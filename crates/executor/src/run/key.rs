@@ -1,5 +1,5 @@
-//! What a prediction depends on, as one hash: a task is done when there is a record with the key that a run of it
-//! would have now.
+//! The key of a prediction: one hash of everything that the prediction depends on. A task is done if there is a record
+//! with the key that a run of the task would have now.
 
 use m3_support::canonical::hash_of;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::RunOptions;
 pub struct RunKey<'a> {
     /// The whole task as JSON with sorted keys, unknown ones included; its numbers may be more than JSON takes.
     pub task: &'a str,
-    /// SHA-256 of its image's file.
+    /// SHA-256 of the image's file.
     pub image: Option<&'a str>,
     /// The model as requested.
     pub model: &'a str,
@@ -40,7 +40,7 @@ impl RunKey<'_> {
             "tools": self.tools,
             "repeat": self.repeat,
         });
-        // Only added when set, so that the keys of all other runs stay as they were.
+        // This member is only added when it is set, so that the keys of all other runs stay as they were.
         if self.options.no_images {
             all["no_images"] = Value::Bool(true);
         }

@@ -60,7 +60,7 @@ pub struct Run {
     pub options: RunOptions,
     /// How often each task is run, at least once.
     pub repeats: u32,
-    /// Tasks at once, at least one.
+    /// The most tasks that run at once, at least one.
     pub workers: usize,
     /// Which workspaces are kept.
     pub keep: KeepWorkspaces,
@@ -73,9 +73,9 @@ pub struct Run {
 pub struct RunTask {
     /// The task.
     pub task: Task,
-    /// Its image, if it has one.
+    /// The task's image, if it has one.
     pub image: Option<TaskImage>,
-    /// Whether it is to be run; others stay as they are.
+    /// Whether the task is to be run; the predictions of other tasks stay as they are.
     pub is_selected: bool,
     /// The tools that the model is offered; tasks may share them.
     pub offered: Arc<OfferedTools>,
@@ -83,14 +83,14 @@ pub struct RunTask {
 
 /// Where the results of calls come from.
 pub enum ToolSource {
-    /// From servers.
+    /// Servers give the results.
     Live {
         /// The servers that tasks share are running already; every task starts the others for itself.
         host: Arc<Host>,
         /// Records the servers' answers.
         recorder: Option<Arc<Recorder>>,
     },
-    /// From a cassette.
+    /// A cassette gives the results.
     Replayed {
         /// The cassette that is replayed.
         cassette: Arc<Cassette>,
@@ -99,7 +99,7 @@ pub enum ToolSource {
     },
 }
 
-/// A run cannot go on.
+/// The reason why a run cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The output folder cannot be written to.
@@ -119,7 +119,7 @@ pub enum RunError {
     BrokeOff(String),
 }
 
-/// A run that knows its work.
+/// A run with an open journal and a plan of the tasks to run.
 pub struct StartedRun {
     run: Arc<Run>,
     journal: Arc<Journal>,
@@ -137,7 +137,7 @@ pub struct RunEnd {
     pub interrupted: (u64, Usage),
     /// Whether the run was told to stop before all was done.
     pub is_interrupted: bool,
-    /// How long the run took.
+    /// The duration of the run.
     pub elapsed: Duration,
 }
 
@@ -212,7 +212,7 @@ impl StartedRun {
             journal.write(JournalEntry::Task(told.clone()));
             events(told);
         });
-        // Also cancelled for internal reasons, which do not count as an interruption by the user.
+        // This token is also cancelled for internal reasons, which do not count as an interruption by the user.
         let inner = stop.child_token();
         let Plan { items, present, .. } = self.plan;
         let mut combiner = Combiner::new(Arc::clone(&self.run), present);
@@ -230,7 +230,7 @@ impl StartedRun {
                 host.close().await;
             }
         };
-        // Also after a failure: finished tasks should be in the file, if it can be written.
+        // The file is also written after a failure: finished tasks should be in it, if it can be written.
         let ((), written) = tokio::join!(close, combiner.finish());
         let is_interrupted = worked.as_ref().is_ok_and(|interrupted| *interrupted);
         self.journal.write(JournalEntry::Run(RunEvent::RunEnded { is_interrupted }));
@@ -267,7 +267,7 @@ impl OpenUsage {
         }
     }
 
-    /// The number of such tasks, and their usage in all.
+    /// The number of these tasks, and the sum of their usage.
     fn sum(&self) -> (u64, Usage) {
         let begun = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let usage = begun.values().fold(Usage::default(), |sum, usage| sum.plus(*usage));
@@ -333,7 +333,7 @@ async fn work_all(
     if failure.is_some() || is_interrupted {
         // Tasks that are still open are run again.
     } else if breaker.is_in_doubt() {
-        // Of a model that answers nobody nothing is recorded.
+        // Nothing is recorded for a model that answers no task.
         failure = open.pop().map(|(_, task)| task.blocker.into());
     } else {
         failure = finish_open(&mut open, work, combiner).await.err();
@@ -342,7 +342,7 @@ async fn work_all(
 }
 
 /// Records tasks that the model did not answer as failed: the model answers others, or too few tasks have asked it to
-/// tell.
+/// decide whether it would.
 async fn finish_open(
     open: &mut Vec<(Item, OpenTask)>,
     work: &(dyn Fn(Item) -> Work + Send + Sync),

@@ -1,6 +1,5 @@
-//! The folder that a run writes: `predictions.json`, `predictions/`, `interrupted/`, `journal.jsonl`,
-//! `workspaces/`, `lock`.
-//! Only one run at a time has it.
+//! The folder that a run writes: `predictions.json`, `predictions/`, `interrupted/`, `journal.jsonl`, `workspaces/`,
+//! `lock`. Only one run at a time uses the folder.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -11,13 +10,13 @@ use m3_support::task_files::task_file_name;
 
 use super::prediction::KeptPrediction;
 
-/// The folder cannot be used.
+/// The reason why the folder of a run cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
-    /// It cannot be made, read or written to.
+    /// The folder or a file in it cannot be made, read or written to.
     #[error("failed to {action} `{}`: {cause}\nhint: {}", path.display(), m3_support::files::hint(cause))]
     Io {
-        /// What was tried.
+        /// The action that failed.
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
@@ -33,7 +32,7 @@ pub enum OutputError {
         /// The folder.
         path: PathBuf,
     },
-    /// Another run works in it.
+    /// Another run works in the folder.
     #[error(
         "another m3 works in `{}`{}\nhint: wait for its end, or name another folder", path.display(),
         process.map(|process| format!(", process {process}")).unwrap_or_default()
@@ -52,11 +51,11 @@ impl OutputError {
     }
 }
 
-/// The folder, locked for this process until it is dropped.
+/// The folder of a run, locked for this process until this value is dropped.
 #[derive(Debug)]
 pub struct OutputFolder {
     root: PathBuf,
-    /// Held open: the system releases the lock with it, however the process ends.
+    /// The file of the lock, held open: the system releases the lock when it closes, however the process ends.
     _lock: File,
 }
 
@@ -243,7 +242,7 @@ fn remove_temporary(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A new file's name is on disk only once its folder is synced.
+/// Syncs a folder: the name of a new file is on disk only after that.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }

@@ -1,4 +1,4 @@
-//! What a run has to do: every selected task that has no prediction with the key it would have now.
+//! The tasks that a run has to do: every selected task without a prediction that has the key it would have now.
 
 use m3_trajectory::json::Keys;
 
@@ -11,26 +11,26 @@ use crate::{FinishReason, prompts_hash};
 /// A run of a task that is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Item {
-    /// Its place among the tasks of the file.
+    /// The place of the task among the tasks of the file.
     pub(super) task: usize,
-    /// From 1.
+    /// The number of the repetition, from 1.
     pub(super) repeat: u32,
-    /// From 1.
+    /// The number of the attempt, from 1.
     pub(super) attempt: u32,
     pub(super) key: String,
 }
 
-/// What is to be done and what was done before.
+/// The runs of tasks that are to be done, and the state of those done before.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Plan {
-    /// In the order of repetitions, then of tasks: all tasks are tried once before any is tried twice.
+    /// The runs to do, in the order of repetitions, then of tasks: all tasks are tried once before any is tried twice.
     pub(super) items: Vec<Item>,
     pub(super) standing: RunProgress,
     /// Selected tasks that are not run again: their place, their repetition and how they ended.
     over: Vec<(usize, u32, FinishReason)>,
     /// Whether the model has replied in any of the kept predictions.
     pub(super) has_replies: bool,
-    /// For each repetition and each task of the file, whether there is a prediction with its key.
+    /// For each repetition and each task of the file, whether there is a prediction with the key it would have now.
     pub(super) present: Vec<Vec<bool>>,
 }
 
@@ -43,7 +43,7 @@ pub struct RunProgress {
     pub done: usize,
     /// Runs that failed before and are not tried again.
     pub failed: usize,
-    /// Those among `to_do` that have a prediction made under other conditions, or one that failed.
+    /// Runs among `to_do` that have a prediction made under other conditions, or one that failed.
     pub again: usize,
     /// Runs of unselected tasks whose prediction was made under other conditions: it stays, and is not among the
     /// predictions of this run.
@@ -61,7 +61,7 @@ pub(super) fn plan(run: &Run, attempts: &Attempts) -> Plan {
             let id = &task.task.id;
             let kept = run.output.kept_prediction(id, repeat);
             if kept.is_none() && !task.is_selected {
-                // Its key is not needed, and would require reading its image.
+                // The key of such a task is not needed, and would require reading the task's image.
                 present.push(false);
                 continue;
             }
@@ -107,8 +107,8 @@ pub(super) fn plan(run: &Run, attempts: &Attempts) -> Plan {
     plan
 }
 
-/// Removes workspaces left by a run that was killed after it had written a prediction, or that was told to keep more
-/// than this one. What cannot be removed stays: nothing depends on it.
+/// Removes workspaces left by a run that was killed after it had written a prediction, or by a run that was to keep
+/// more than this one. What cannot be removed stays: nothing depends on it.
 pub(super) fn clear_up(run: &Run, plan: &Plan) {
     for (task, repeat, finish) in &plan.over {
         if !run.keep.keeps(*finish) {

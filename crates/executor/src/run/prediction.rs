@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::{FinishReason, Mode, Record, RunOptions, StepRecord, TOOLS_UNREAD, TurnRecord};
 
-/// A prediction. Unknown keys of the task stand beside these, those that have one of these names with `task_` in
+/// A prediction. Unknown keys of the task stand beside these fields; a key with the name of a field gets `task_` in
 /// front.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(title = PREDICTION_SCHEMA)]
@@ -38,7 +38,7 @@ pub struct Prediction {
     pub final_reply: String,
     /// Why the task ended.
     pub finish: FinishReason,
-    /// Why there is no answer, as a class; not there if there is one.
+    /// Why there is no answer, as a class; absent if there is an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureClass>,
     /// What failed, or what was used up.
@@ -52,7 +52,7 @@ pub struct Prediction {
     pub prompts: String,
     /// Hash of the tools that were offered.
     pub tools: String,
-    /// What made the prediction.
+    /// The versions of m3 and of the schema.
     pub versions: Versions,
     /// Tokens of all turns.
     pub usage: Usage,
@@ -72,17 +72,17 @@ pub struct Prediction {
 /// The model that made a prediction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ModelReport {
-    /// As asked for.
+    /// The model's name as requested.
     pub requested: String,
-    /// As the provider says, in the last turn that says it.
+    /// The model's name as the provider reports it, in the last turn that reports one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported: Option<String>,
 }
 
-/// Versions of programs.
+/// The versions of m3 and of the schema.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Versions {
-    /// m3.
+    /// The version of m3.
     pub m3: String,
     /// The schema of the prediction, `m3.prediction/1`.
     pub schema: String,
@@ -96,11 +96,11 @@ pub struct RunReport {
     pub key: String,
     /// Which repetition, from 1.
     pub repeat: u32,
-    /// Which try at it, from 1.
+    /// The number of the attempt at this repetition, from 1.
     pub attempt: u32,
-    /// From the start of the servers to the end.
+    /// The time from the start of the servers to the end.
     pub milliseconds: u64,
-    /// Whether the model was shown no image: the blind baseline. Left out where it was shown all that there were.
+    /// Whether the model was shown no image: the blind baseline. Left out if it was shown all images that there were.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_images: bool,
     /// Mode, limits, settings.
@@ -182,12 +182,12 @@ impl Prediction {
 pub(super) struct KeptPrediction {
     pub(super) trajectory: Trajectory,
     pub(super) finish: FinishReason,
-    /// [`RunReport::key`].
+    /// The prediction's [`RunReport::key`].
     pub(super) key: String,
 }
 
 impl KeptPrediction {
-    /// Reads the prediction of a task; `None` if these bytes are none.
+    /// Reads the prediction of a task; `None` if the bytes are not one.
     pub(super) fn read(id: &str, bytes: &[u8]) -> Option<Self> {
         let trajectory = Trajectory::of_bytes(id, bytes, CallForms::Literal, &[]).ok()?;
         let finish = trajectory.get_as("finish")?;
@@ -199,7 +199,7 @@ impl KeptPrediction {
 /// Sums over predictions.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunSummary {
-    /// Predictions.
+    /// The number of predictions.
     pub predictions: u64,
     /// Predictions with an answer.
     pub answered: u64,
@@ -213,7 +213,7 @@ pub struct RunSummary {
     pub error: u64,
     /// Steps with at least one call.
     pub steps: u64,
-    /// Calls.
+    /// The number of calls.
     pub calls: u64,
     /// Calls by outcome.
     pub outcomes: BTreeMap<String, u64>,

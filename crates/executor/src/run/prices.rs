@@ -1,4 +1,4 @@
-//! What a run costs, by a table of prices from the user. None are built in, because prices change.
+//! The cost of a run, by the user's table of prices. m3 has no prices of its own, because prices change.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,25 +11,25 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Prices(HashMap<String, Price>);
 
-/// What a model costs, in dollars (or whatever the user counts in) for a million tokens.
+/// The prices of a model, in dollars (or whatever the user counts in) for a million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Of input tokens.
+    /// The price of input tokens.
     pub input: f64,
-    /// Of input tokens read from the provider's cache; the same as `input` unless given.
+    /// The price of input tokens read from the provider's cache; the same as `input` unless given.
     pub cached_input: Option<f64>,
-    /// Of output tokens.
+    /// The price of output tokens.
     pub output: f64,
 }
 
 /// Why a table of prices cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PricesError {
-    /// It cannot be read, or is not JSON.
+    /// The file cannot be read, or is not JSON.
     #[error(transparent)]
     File(#[from] WholeFileError),
-    /// It does not have the shape of a table of prices.
+    /// The file does not have the shape of a table of prices.
     #[error(
         "`{path}` is no table of prices: {reason}\nhint: write {{\"gpt-5\": {{\"input\": 1.25, \"cached_input\": \
          0.125, \"output\": 10}}}}, for a million tokens"
@@ -37,12 +37,12 @@ pub enum PricesError {
     Shape {
         /// The file.
         path: String,
-        /// What is wrong.
+        /// What is wrong with the file.
         reason: String,
     },
 }
 
-/// A larger file is no table of prices, in MiB.
+/// The largest file that is read as a table of prices, in MiB.
 const LARGEST: u64 = 16;
 
 impl Prices {
@@ -76,7 +76,7 @@ impl Prices {
 }
 
 impl Price {
-    /// What these tokens cost. Tokens that were not reported cost nothing here.
+    /// The cost of these tokens. Tokens that were not reported cost nothing here.
     #[must_use]
     pub fn cost(self, usage: Usage) -> f64 {
         let input = usage.input_tokens.unwrap_or(0);

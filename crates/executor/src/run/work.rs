@@ -25,17 +25,17 @@ use crate::{
 
 /// How an [`Item`] ended.
 pub(super) enum ItemEnd {
-    /// Its prediction is written.
+    /// The task's prediction is written.
     Done(FinishReason),
-    /// It was interrupted, and will be run again.
+    /// The task was interrupted, and will be run again.
     Interrupted,
-    /// The model did not answer it, nor any task before it. Whether the task counts as failed is decided later.
+    /// The model answered neither this task nor any before it. Whether the task counts as failed is decided later.
     Open(Box<OpenTask>),
 }
 
 /// A task that the model did not answer. It counts as failed if the model answers another one.
 pub(super) struct OpenTask {
-    /// Why it was not answered.
+    /// Why the model did not answer.
     pub(super) blocker: RunBlocker,
     record: Record,
     began: Instant,
@@ -47,7 +47,7 @@ pub(super) struct Work {
     pub(super) item: Item,
     pub(super) events: Events,
     pub(super) stop: CancellationToken,
-    /// How the model fares in the run.
+    /// The record of the model's replies and failures in the run.
     pub(super) breaker: Arc<Breaker>,
 }
 
@@ -96,7 +96,8 @@ impl Work {
         (self.events)(TaskEvent { task, repeat: self.item.repeat, attempt: self.item.attempt, event });
     }
 
-    /// Makes the workspace and reads the image: its path in the workspace, and what the model is shown.
+    /// Makes the workspace and reads the image. Returns its path in the workspace and the picture that the model is
+    /// shown.
     async fn ready(&self) -> Result<Option<(String, Arc<Picture>)>, Unavailable> {
         let path = self.workspace();
         let image = self.task().task.image.clone().zip(self.task().image.clone());
@@ -186,8 +187,8 @@ impl Work {
         (Ok(attempted), host)
     }
 
-    /// Why some of the host's servers cannot be called; `None` if all can. It is the whole run's failure if nothing
-    /// more can be started.
+    /// Why some of the host's servers cannot be called; `None` if all can. The whole run fails if the system can start
+    /// nothing more.
     async fn failed_servers(
         &self,
         host: &Host,
@@ -242,8 +243,9 @@ impl Work {
         self.finish(record, began).await
     }
 
-    /// What a blocker is counted for. A request that is refused is refused again in the next repetition; a server that fails
-    /// may be another time's.
+    /// The name under which a blocker is counted. A refused request counts once for all repetitions of the task,
+    /// because it would be refused again. A failure of the server counts for each repetition, because the next one may
+    /// succeed.
     fn asked(&self, blocker: &ModelBlocker) -> String {
         let id = &self.task().task.id;
         if blocker.is_of_server() { format!("{id} {}", self.item.repeat) } else { id.clone() }
@@ -261,7 +263,7 @@ impl Work {
         self.tell(Event::WorkspaceLeft { reason });
     }
 
-    /// The prediction that a record makes.
+    /// Makes the prediction of a record.
     fn prediction(&self, record: Record, began: Instant) -> Prediction {
         let task = self.task();
         Prediction::new(
@@ -298,7 +300,7 @@ impl Work {
         self.finish(task.record, task.began).await
     }
 
-    /// Writes the prediction before its event: whoever reads about it in the journal can find it.
+    /// Writes the prediction, then sends its event: whoever reads about the prediction in the journal can find it.
     async fn finish(&self, record: Record, began: Instant) -> Result<ItemEnd, RunError> {
         let prediction = self.prediction(record, began);
         let finish = prediction.finish;

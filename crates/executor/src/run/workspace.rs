@@ -40,7 +40,7 @@ pub(super) fn make(workspace: &Path, image: Option<(&str, &Path)>) -> io::Result
     }
 }
 
-/// Removes the folder, if it is there, also where a server has left folders that may not be written to.
+/// Removes the folder, if it exists, even if it contains folders that may not be written to.
 pub(super) fn remove(workspace: &Path) -> io::Result<()> {
     let removed = match std::fs::remove_dir_all(workspace) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -58,7 +58,7 @@ pub(super) fn remove(workspace: &Path) -> io::Result<()> {
 /// Gives the owner all rights to a folder and the folders in it, as far as possible; links are not followed.
 fn allow_removal(folder: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
-    // A loop and not a recursion: folders may be nested deeper than the stack allows.
+    // This is a loop and not a recursion: folders may be nested deeper than the stack allows.
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         if !folder.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {

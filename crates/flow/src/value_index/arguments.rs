@@ -9,13 +9,13 @@ use crate::plain::plain;
 use crate::significance::{TextWeight, is_common, text_weight};
 use crate::tokens::{Number, numbers, tokens};
 
-/// Longer texts are no formulas.
+/// The longest text that can be a formula, in bytes.
 const MAX_FORMULA: usize = 256;
 
-/// In longer texts, numbers of three digits occur by chance.
+/// The longest text in which a number of three digits is not there by chance, in bytes.
 const SHORT: usize = 64;
 
-/// More numbers of one text are not looked for.
+/// The most numbers of one text that are looked for.
 const MAX_NUMBERS: usize = 200;
 
 impl ValueIndex {
@@ -139,7 +139,7 @@ fn is_weak(value: &Json) -> bool {
     }
 }
 
-/// A value, to be looked for in fields of these names; nothing where it needs no name.
+/// The sought values for a value in fields of these names; empty if the value needs no name.
 fn named(classes: Vec<String>, value: &Json) -> Vec<SoughtValue> {
     named_value(value).map(|text| of_classes(classes, &text)).unwrap_or_default()
 }
@@ -163,7 +163,7 @@ pub(super) fn named_value(value: &Json) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// A value's text, as of [`named_value`], to be looked for in fields of these names.
+/// The sought values for a value's text, as [`named_value`] gives it, in fields of these names.
 pub(super) fn of_classes(classes: Vec<String>, text: &str) -> Vec<SoughtValue> {
     let classes = classes.into_iter().filter(|class| !class.is_empty());
     classes.map(|class| SoughtValue::Named(class, text.to_owned())).collect()

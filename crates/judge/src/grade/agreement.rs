@@ -1,4 +1,4 @@
-//! How far graders agree with one another and with themselves, and what each of them changes.
+//! The agreement of graders with one another and with themselves, and the influence of each of them.
 
 use m3_stats::agreement::{Scale, Weights, cohen_kappa, fleiss_kappa, krippendorff_alpha, percent_agreement};
 
@@ -21,7 +21,7 @@ fn tenths(score: f64) -> usize {
     tenths
 }
 
-/// How far graders agree on the main measure of an aspect.
+/// The agreement of graders on the main measure of an aspect.
 pub(super) fn agreement(collected: &CollectedGrades<'_>, aspect: Aspect, mark: f64) -> AgreementReport {
     let graders = collected.panel.graders.len();
     let measure = aspect.main();
@@ -78,7 +78,7 @@ fn pair_report(
     }
 }
 
-/// The main measure of an aspect without each grader in turn; nothing where there is only one.
+/// The main measure of an aspect without each grader in turn; empty if there is only one.
 pub(super) fn without_grader(collected: &CollectedGrades<'_>, aspect: Aspect) -> Vec<WithoutGrader> {
     let measure = aspect.main();
     let without = |grader: usize| {
@@ -100,7 +100,7 @@ pub(super) fn without_grader(collected: &CollectedGrades<'_>, aspect: Aspect) ->
     (0..collected.panel.graders.len()).filter_map(without).collect()
 }
 
-/// How far each grader agrees with itself on the main measure of an aspect.
+/// The agreement of each grader with itself on the main measure of an aspect.
 pub(super) fn consistency(collected: &CollectedGrades<'_>, aspect: Aspect) -> Vec<ConsistencyReport> {
     let measure = aspect.main();
     let of_grader = |grader: usize| {

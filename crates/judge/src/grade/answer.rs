@@ -1,5 +1,5 @@
-//! Reads what a grader says: strictly, from its own reply alone. What is out of range, said twice in different ways, or
-//! in another form is a problem that the grader is told of, never a guess and never 0.
+//! Reads a grader's answer strictly, from its own reply alone. A value that is out of range, given twice in different
+//! ways, or in another form is a problem that the grader is told of, never a guess and never 0.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -10,17 +10,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What a judge says in one reply.
+/// The answer of a judge in one reply.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// The measures by name, each in [0, 1].
     pub scores: BTreeMap<String, f64>,
-    /// For each step of the reference, how far each step of the prediction obtained what it is for, in [0, 1].
+    /// For each step of the reference, how far each step of the prediction achieved its purpose, in [0, 1].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matrix: Option<Vec<Vec<f64>>>,
 }
 
-/// What could be read of a reply.
+/// The part of a reply that could be read.
 #[derive(Debug, PartialEq)]
 pub enum ReadReply {
     /// Everything that was asked for.
@@ -56,7 +56,7 @@ pub(super) fn boxed(reply: &str) -> Result<String, String> {
     }
 }
 
-/// Digits with at most one point: no sign, no exponent, no share such as 7/10.
+/// Reads a number from 0 to `most`, in digits with at most one point: no sign, no exponent, no share such as 7/10.
 pub(super) fn number(text: &str, most: f64) -> Result<f64, String> {
     let is_plain = text.starts_with(|c: char| c.is_ascii_digit())
         && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');

@@ -1,4 +1,4 @@
-//! What every grader says of every trajectory, and what the panel says together.
+//! The answers of every grader about every trajectory, and the scores of the panel.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub struct GradedTasks {
     pub extra: Vec<String>,
 }
 
-/// What graders say, by trajectory and grader.
+/// The graders' answers, by trajectory and grader.
 #[derive(Debug)]
 pub struct CollectedGrades<'a> {
     pub(super) panel: &'a Panel,
@@ -92,12 +92,12 @@ impl<'a> CollectedGrades<'a> {
         &self.panel.graders[grader].name
     }
 
-    /// All answers of a grader.
+    /// The scores of a grader for one measure of a trajectory, one for each pass that was answered.
     pub(super) fn answers(&self, subject: usize, grader: usize, measure: &str) -> &[f64] {
         self.scores[subject][grader].get(measure).map_or(&[], Vec::as_slice)
     }
 
-    /// What a grader says: the mean of its answers; of verdicts what most of them say, nothing if they are even.
+    /// A grader's score: the mean of its answers. For verdicts, what most answers say; `None` if they are even.
     pub(super) fn score(&self, subject: usize, grader: usize, measure: &str) -> Option<f64> {
         let mean = mean(self.answers(subject, grader, measure))?;
         if !self.rubric().is_verdict(measure) {
@@ -107,7 +107,7 @@ impl<'a> CollectedGrades<'a> {
         (!is_even).then_some(if mean > 0.5 { 1.0 } else { 0.0 })
     }
 
-    /// What the panel says without one of the graders, if one is named.
+    /// The panel's score, without one of the graders if one is named.
     pub(super) fn panel_score(
         &self,
         subject: usize,
@@ -152,7 +152,7 @@ impl<'a> CollectedGrades<'a> {
         }
     }
 
-    /// The matrix of a trajectory: for each entry the trimmed mean of what graders say.
+    /// The matrix of a trajectory: for each entry the trimmed mean over graders.
     fn matrix(&self, subject: usize) -> Option<Vec<Vec<f64>>> {
         let start = self.given.partition_point(|given| given.subject < subject);
         let of_subject = self.given[start..].iter().take_while(|given| given.subject == subject);

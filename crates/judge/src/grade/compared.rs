@@ -1,4 +1,4 @@
-//! Graders beside people: raw agreement, what is left of it beyond chance, and the rate behind a grader that errs.
+//! Compares graders with people: raw agreement, agreement beyond chance, and the true rate behind a grader that errs.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -20,8 +20,8 @@ struct Truth {
     score: Option<f64>,
 }
 
-/// Compares the panel and each grader with people, on each measure that people have labelled. Labels that name no measure
-/// are of the main one of what was asked first.
+/// Compares the panel and each grader with people, on each measure that people have labelled. Labels that name no
+/// measure belong to the main measure of the rubric's first aspect.
 pub(super) fn compare(
     collected: &CollectedGrades<'_>,
     labels: &PeopleLabels,
@@ -82,7 +82,7 @@ impl From<Share> for RateReport {
     }
 }
 
-/// How far people agree with one another. A nominal alpha does not depend on who gave which label.
+/// The agreement of people with one another. A nominal alpha does not depend on who gave which label.
 fn people_alpha(labels: &LabelsByTrajectory<'_>, mark: f64) -> Option<f64> {
     let of = |says: &Vec<&PersonSays>| -> Vec<Option<f64>> {
         says.iter().map(|says| verdict(says, mark).map(|pass| f64::from(u8::from(pass)))).collect()

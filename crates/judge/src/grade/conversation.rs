@@ -1,4 +1,4 @@
-//! One question to one grader and its answer, and what is said where that cannot be read.
+//! One question to one grader and its answer, and further requests if the answer cannot be read.
 
 use std::sync::Arc;
 
@@ -11,24 +11,24 @@ use super::answer::{Answer, ReadReply};
 use super::question::{Question, again};
 use crate::asking::{AskedModel, NoReply, reason, reason_of_failure};
 
-/// How often a grader is asked again whose reply cannot be read.
+/// How often a grader is asked again if its reply cannot be read.
 const ASKED_AGAIN: u32 = 2;
 
 /// The longest reply that is kept, in bytes.
 const REPLY_KEPT: usize = 20_000;
 
-/// Who hears of what happens while graders are asked.
+/// The functions that are called while graders are asked.
 pub struct Listeners<'a> {
     /// Gets the number of requests that are answered.
     pub done: &'a (dyn Fn(usize) + Sync),
-    /// A try that failed, by the grader's name.
+    /// Gets each failed try, with the grader's name.
     pub retry: &'a (dyn Fn(&str, Retry) + Send + Sync),
 }
 
 /// A question to a grader.
 pub(super) struct Conversation<'a> {
     pub(super) question: &'a Question,
-    /// The task.
+    /// The id of the task.
     pub(super) id: &'a str,
     /// The number of the pass, from 1.
     pub(super) pass: u32,
@@ -68,7 +68,8 @@ pub(super) async fn parts(
 }
 
 impl Conversation<'_> {
-    /// Asks, and asks again if the reply cannot be read. Adds what that took to `requests` and `usage`.
+    /// Asks, and asks again if the reply cannot be read. Adds the number of replies and their usage to `requests` and
+    /// `usage`.
     pub(super) async fn hold(
         self,
         parts: Vec<Part>,

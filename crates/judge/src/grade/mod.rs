@@ -6,16 +6,16 @@
 //!
 //! | part | what it does |
 //! | --- | --- |
-//! | [`Rubric`] | what graders are asked, and what comes of it |
+//! | [`Rubric`] | the questions to graders, and the measures that their answers give |
 //! | `question` | prompts and evidence of one request, and its key |
 //! | `answer` | reads replies, strictly |
-//! | [`AnswerStore`] | what was answered before |
-//! | [`Panel`] | asks |
+//! | [`AnswerStore`] | the answers of earlier runs |
+//! | [`Panel`] | asks the graders |
 //! | [`GradeReport`] | the trimmed means, what is missing, how far graders agree |
 //!
-//! What is judged is untrusted: it stands between marks that it cannot know, on lines that it cannot begin, and only the
-//! grader's own reply is read. Whether a grader is impressed all the same is beyond what a program can check; labels of
-//! people show it.
+//! The graded content is untrusted: it stands between marks that it cannot know, on lines that it cannot begin, and
+//! only the grader's own reply is read. Whether a grader is impressed all the same is beyond what a program can check;
+//! labels of people show it.
 
 mod agreement;
 mod answer;

@@ -22,7 +22,7 @@ pub struct Grader {
     pub name: String,
     /// The model, or why it cannot be asked.
     pub model: Result<Model, String>,
-    /// Whether it is shown images.
+    /// Whether the grader is shown images.
     pub has_eyes: bool,
 }
 
@@ -31,15 +31,16 @@ pub struct Grader {
 pub struct Panel {
     /// The graders.
     pub graders: Vec<Grader>,
-    /// How all of them reply.
+    /// The settings of all graders' replies.
     pub settings: Settings,
     /// The rubric they are asked by.
     pub rubric: Rubric,
     /// How often each judge is asked the same, at least 1.
     pub passes: u32,
-    /// Which orders, where a rubric changes the order of what it asks: that of pass p is numbered by this and p.
+    /// The seed of the orders, for a rubric that changes the order of its questions: pass p has the order of this
+    /// number and p.
     pub seed: u64,
-    /// Requests at once.
+    /// The most requests at once.
     pub workers: usize,
 }
 
@@ -48,9 +49,9 @@ pub struct Panel {
 pub struct GraderAnswer {
     /// The index of the subject.
     pub subject: usize,
-    /// Which grader.
+    /// The index of the grader.
     pub grader: usize,
-    /// What was asked.
+    /// The aspect that was asked about.
     pub aspect: Aspect,
     /// The number of the pass, from 1.
     pub pass: u32,
@@ -61,7 +62,7 @@ pub struct GraderAnswer {
 /// The outcome of all requests.
 #[derive(Debug, Default)]
 pub struct PanelAnswers {
-    /// In the order of subjects, graders, aspects and passes.
+    /// The answers, in the order of subjects, graders, aspects and passes.
     pub given: Vec<GraderAnswer>,
     /// The number of replies requested now.
     pub requests: usize,
@@ -91,14 +92,14 @@ struct Asking {
 }
 
 impl Panel {
-    /// How many requests this many subjects take, counting those that need a missing reference.
+    /// The number of requests about this many subjects, counting those that need a missing reference.
     #[must_use]
     pub fn requests(&self, subjects: usize) -> usize {
         subjects * self.graders.len() * self.rubric.aspects().count() * self.passes as usize
     }
 
-    /// Asks all graders about all subjects. What is in the store is not asked. Once `cancel` is cancelled nothing more is
-    /// asked; replies that are under way are waited for a moment, and kept.
+    /// Asks all graders about all subjects, except for what the store can answer. Once `cancel` is cancelled, nothing
+    /// more is asked; replies that are under way are waited for a moment, and kept.
     ///
     /// # Errors
     /// [`PanelError`] if answers cannot be kept.
@@ -147,7 +148,7 @@ impl Panel {
         Ok(asked)
     }
 
-    /// What is asked about a subject. Questions that graders share are made once.
+    /// The requests about a subject. Questions that graders share are made once.
     fn askings(&self, subject: usize, content: &Subject) -> Vec<Asking> {
         let mut askings = Vec::new();
         for aspect in self.rubric.aspects() {
@@ -225,7 +226,7 @@ impl Panel {
     }
 }
 
-/// What requests of one grader share.
+/// The state that requests of one grader share.
 struct Work<'a> {
     store: &'a AnswerStore,
     breaker: &'a Breaker,
@@ -237,7 +238,7 @@ struct Work<'a> {
 /// The outcome of a request.
 #[derive(Default)]
 struct Outcome {
-    /// None if the work was stopped before there was one.
+    /// `None` if the work was stopped before there was an answer.
     answer: Option<Result<Answer, String>>,
     requests: usize,
     is_reused: bool,

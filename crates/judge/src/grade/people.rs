@@ -1,4 +1,5 @@
-//! Labels for the same trajectories, from JSON or CSV: people's, [`PeopleLabels`], and those of several runs, [`RunLabels`].
+//! Labels of trajectories, from JSON or CSV: people's labels, [`PeopleLabels`], and those of several runs,
+//! [`RunLabels`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ pub enum PeopleError {
     Content {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// What is wrong with the content.
         message: String,
     },
 }
@@ -58,18 +59,19 @@ pub struct PeopleLabels {
 /// The labels of several runs in one file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunLabels {
-    /// Each run's labels by its name; those that name no run are under the empty name.
+    /// Each run's labels by its name; labels that name no run are under the empty name.
     pub by_run: BTreeMap<String, PeopleLabels>,
     /// How many labels the file has.
     pub rows: usize,
-    /// How many say neither pass nor fail, and are left out.
+    /// The number of labels that say neither pass nor fail, and are left out.
     pub unclear: usize,
-    /// How many are of a run that broke (`broken` or `infra_error` is true), and are left out.
+    /// The number of labels of a run that broke (`broken` or `infra_error` is true), which are left out.
     pub broken: usize,
 }
 
 impl RunLabels {
-    /// Reads labels with a `run` each, or of one run. Unlike [`PeopleLabels::read`] it counts labels that cannot be used.
+    /// Reads labels with a `run` each, or of one run. Labels that cannot be used are counted, unlike in
+    /// [`PeopleLabels::read`].
     ///
     /// # Errors
     /// [`PeopleError`], also if none can be used.
@@ -99,7 +101,7 @@ impl RunLabels {
     }
 }
 
-/// What a file without labels has.
+/// The message about a file without labels.
 const NONE: &str = "there is none";
 
 fn rows_of(path: &Path) -> Result<Vec<Result<LabelRow, String>>, PeopleError> {
@@ -108,12 +110,12 @@ fn rows_of(path: &Path) -> Result<Vec<Result<LabelRow, String>>, PeopleError> {
 }
 
 impl PeopleLabels {
-    /// Reads labels: CSV where the file's name ends in `.csv`, else a JSON list or JSON Lines. Which run a label is of does
-    /// not matter, nor whether the run broke.
+    /// Reads labels: CSV if the file's name ends in `.csv`, else a JSON list or JSON Lines. The run of a label does not
+    /// matter, nor whether the run broke.
     ///
     /// # Errors
-    /// [`PeopleError`], for a label without pass and score, a score outside of [0, 1], and two of one person on one
-    /// trajectory as well.
+    /// [`PeopleError`], also for a label without pass and score, a score outside of [0, 1], and two labels of one
+    /// person for one measure of one trajectory.
     pub fn read(path: &Path) -> Result<Self, PeopleError> {
         let mut labels = Self::default();
         let added = rows_of(path)?.into_iter().try_for_each(|row| labels.add(row?));
@@ -141,9 +143,9 @@ impl PeopleLabels {
         labels_by_id
     }
 
-    /// Whether each trajectory is good enough for most people, by its id; those about which they are even are left out. A
-    /// label without `pass` says so by a score of at least `mark`. Labels of other measures than task completion do not
-    /// count.
+    /// Whether each trajectory is good enough for most people, by its id; trajectories about which people are even are
+    /// left out. A label without `pass` passes with a score of at least `mark`. Labels of other measures than task
+    /// completion do not count.
     #[must_use]
     pub fn verdicts(&self, mark: f64) -> BTreeMap<&str, bool> {
         let labels = self.of_measure("task_completion", true).into_iter();
@@ -181,7 +183,7 @@ pub(super) fn verdict(says: &PersonSays, mark: f64) -> Option<bool> {
     says.pass.or_else(|| says.score.map(|score| score >= mark))
 }
 
-/// What most people say; `None` if they are even.
+/// The verdict of most people; `None` if they are even.
 pub(super) fn majority(says: &[&PersonSays], mark: f64) -> Option<bool> {
     let verdicts: Vec<bool> = says.iter().filter_map(|says| verdict(says, mark)).collect();
     let passed = verdicts.iter().filter(|pass| **pass).count();

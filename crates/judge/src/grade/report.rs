@@ -28,7 +28,7 @@ pub struct GradeReport {
     pub pass_mark: f64,
     /// The level of intervals.
     pub level: f64,
-    /// What was graded, and what there was nothing to grade of.
+    /// The trajectories that were graded, and those that could not be.
     pub ledger: GradeLedger,
     /// The judges.
     pub judges: Vec<GraderReport>,
@@ -37,7 +37,7 @@ pub struct GradeReport {
     pub measures: BTreeMap<String, MeasureReport>,
     /// The measures of each type of task, by name.
     pub by_type: BTreeMap<String, BTreeMap<String, MeasureReport>>,
-    /// How far judges agree, one entry for each thing that was asked.
+    /// How far judges agree, one entry for each aspect that was asked about.
     pub agreement: Vec<AgreementReport>,
     /// How measures change without each judge.
     pub without_judge: Vec<WithoutGrader>,
@@ -47,25 +47,26 @@ pub struct GradeReport {
     pub people: Vec<PeopleReport>,
     /// Answers that are missing. None of them counts as 0.
     pub missing: Vec<MissingGrade>,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
     /// The trajectories, in the order of the file.
     pub trajectories: Vec<TrajectoryGrades>,
 }
 
-/// What was graded.
+/// The numbers of graded trajectories, and those that could not be graded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct GradeLedger {
-    /// References; none where no file of them was given.
+    /// The number of references; absent if no file of references was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub references: Option<usize>,
-    /// Predictions.
+    /// The number of predictions.
     pub predictions: usize,
-    /// Predictions with a grade.
+    /// The number of predictions with a grade.
     pub graded: usize,
-    /// References without a prediction. They are in no mean but those that say so.
+    /// References without a prediction. They only count in means that say so.
     pub missing: Vec<String>,
-    /// Predictions without a reference, where there are references: what needs one is not asked there.
+    /// Predictions without a reference, if there are references; questions that need a reference are not asked about
+    /// them.
     pub extra: Vec<String>,
 }
 
@@ -74,11 +75,11 @@ pub struct GradeLedger {
 pub struct GraderReport {
     /// The model.
     pub judge: String,
-    /// Whether it was shown images.
+    /// Whether the judge was shown images.
     pub sees_images: bool,
-    /// Its scores over all tasks.
+    /// The judge's scores over all tasks.
     pub measures: BTreeMap<String, GraderMeasure>,
-    /// Answers that it did not give.
+    /// The number of answers that the judge did not give.
     pub missing: usize,
 }
 
@@ -87,73 +88,74 @@ pub struct GraderReport {
 pub struct GraderMeasure {
     /// The mean over tasks, in [0, 1].
     pub mean: f64,
-    /// The sample standard deviation over tasks; none of fewer than two.
+    /// The sample standard deviation over tasks; absent for fewer than two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deviation: Option<f64>,
-    /// Tasks.
+    /// The number of tasks.
     pub tasks: usize,
 }
 
 /// A measure over tasks.
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 pub struct MeasureReport {
-    /// The mean over the tasks whose grade is known; none if there is no such task.
+    /// The mean over the tasks whose grade is known; absent if there is no such task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean: Option<f64>,
-    /// The lower end of its interval, by bootstrap over tasks.
+    /// The lower end of the mean's interval, by bootstrap over tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
-    /// The upper end.
+    /// The upper end of the mean's interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
-    /// Tasks whose grade is known.
+    /// The number of tasks whose grade is known.
     pub tasks: usize,
-    /// Tasks whose grade is not.
+    /// The number of tasks whose grade is not known.
     pub missing: usize,
-    /// Tasks graded by fewer than three judges, where nothing is trimmed.
+    /// The number of tasks graded by fewer than three judges, where nothing is trimmed.
     pub untrimmed: usize,
-    /// Tasks of the references that no prediction is of; they are in neither of the other numbers.
+    /// The number of references without a prediction; they are in none of the other numbers.
     pub absent: usize,
-    /// The mean over the tasks whose grade is known and the absent ones, which count as 0; none where none is absent.
+    /// The mean over the tasks whose grade is known and the absent ones, which count as 0; left out if no task is
+    /// absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_with_absent_as_zero: Option<f64>,
 }
 
-/// How far judges agree.
+/// The agreement of judges on a measure.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AgreementReport {
     /// The measure.
     pub measure: String,
-    /// Krippendorff's alpha of the scores, on an interval scale; of verdicts, on a nominal one.
+    /// Krippendorff's alpha of the scores, on an interval scale; for verdicts, on a nominal one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub krippendorff_alpha: Option<f64>,
-    /// Fleiss' kappa of passes and failures, over the tasks that all judges graded that graded any.
+    /// Fleiss' kappa of passes and failures, over the tasks that every judge with any grade has graded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fleiss_kappa: Option<f64>,
-    /// The tasks that all judges graded that graded any.
+    /// The number of tasks that every judge with any grade has graded.
     pub graded_by_all: usize,
-    /// Judges that graded none.
+    /// Judges that graded no task.
     pub left_out: Vec<String>,
-    /// Every two judges.
+    /// The agreement of every two judges.
     pub pairs: Vec<PairReport>,
 }
 
-/// Two judges.
+/// The agreement of two judges.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PairReport {
     /// One judge.
     pub first: String,
-    /// The other.
+    /// The other judge.
     pub second: String,
-    /// The tasks that both graded.
+    /// The number of tasks that both graded.
     pub tasks: usize,
-    /// The share of them where both pass or both fail.
+    /// The share of these tasks that both pass or both fail.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agreement: Option<f64>,
     /// Cohen's kappa of passes and failures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cohen_kappa: Option<f64>,
-    /// Cohen's kappa of scores rounded to tenths, with quadratic weights; none of verdicts.
+    /// Cohen's kappa of scores rounded to tenths, with quadratic weights; absent for verdicts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weighted_kappa: Option<f64>,
 }
@@ -167,18 +169,18 @@ pub struct WithoutGrader {
     pub measure: String,
     /// The mean over tasks that other judges graded as well.
     pub mean: f64,
-    /// How far that is from the mean with the judge, over the same tasks.
+    /// The difference of this mean from the mean with the judge, over the same tasks.
     pub change: f64,
 }
 
-/// How far a judge agrees with itself.
+/// The agreement of a judge with itself.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ConsistencyReport {
     /// The judge.
     pub judge: String,
     /// The measure.
     pub measure: String,
-    /// Tasks with two answers or more.
+    /// The number of tasks with two answers or more.
     pub tasks: usize,
     /// The mean over tasks of the standard deviation within a task.
     pub deviation: f64,
@@ -186,17 +188,17 @@ pub struct ConsistencyReport {
     pub same: f64,
 }
 
-/// How far judges agree with people.
+/// The agreement of judges with people.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PeopleReport {
     /// The measure that is compared.
     pub measure: String,
-    /// Tasks with a label of people and a grade.
+    /// The number of tasks with a label of people and a grade.
     pub tasks: usize,
-    /// The share of them that people pass: a judge that passes everything agrees with them so far.
+    /// The share of these tasks that people pass, which is the agreement of a judge that passes everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_rate: Option<f64>,
-    /// Krippendorff's alpha of what people say, nominal; none where nobody labelled what somebody else did.
+    /// Krippendorff's alpha of people's verdicts, nominal; absent if no two people labelled the same task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub people_alpha: Option<f64>,
     /// The panel, then each judge.
@@ -212,24 +214,24 @@ pub struct PeopleReport {
 pub struct PeopleRater {
     /// `panel`, or the judge.
     pub rater: String,
-    /// Tasks that were compared.
+    /// The number of tasks that were compared.
     pub tasks: usize,
-    /// The share of them where both pass or both fail.
+    /// The share of these tasks that both pass or both fail.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agreement: Option<f64>,
     /// Cohen's kappa of passes and failures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cohen_kappa: Option<f64>,
-    /// The share of people's passes that it passes.
+    /// The share of people's passes that the rater passes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sensitivity: Option<f64>,
-    /// The share of people's failures that it fails.
+    /// The share of people's failures that the rater fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub specificity: Option<f64>,
-    /// The share of all graded tasks that it passes.
+    /// The share of all graded tasks that the rater passes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateReport>,
-    /// The share of all graded tasks that it passes, corrected by what people say of the labelled ones (Tenenbein 1970).
+    /// The share of all graded tasks that the rater passes, corrected by people's labels (Tenenbein 1970).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrected_rate: Option<RateReport>,
     /// The mean absolute difference of scores, where people gave scores.
@@ -242,22 +244,22 @@ pub struct PeopleRater {
 pub struct RateReport {
     /// The share, in [0, 1].
     pub value: f64,
-    /// The lower end.
+    /// The lower end of the interval.
     pub low: f64,
-    /// The upper end.
+    /// The upper end of the interval.
     pub high: f64,
 }
 
 /// An answer that is missing.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct MissingGrade {
-    /// The trajectory.
+    /// The id of the trajectory.
     pub id: String,
     /// The judge.
     pub judge: String,
-    /// What was asked.
+    /// The aspect that was asked about.
     pub aspect: Aspect,
-    /// For the how many-th time, from 1.
+    /// The number of the pass, from 1.
     pub pass: u32,
     /// Why there is no answer.
     pub reason: String,
@@ -266,16 +268,16 @@ pub struct MissingGrade {
 /// The grades of one trajectory.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TrajectoryGrades {
-    /// The task.
+    /// The task's id.
     pub id: String,
-    /// Its type.
+    /// The task's type.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub task_type: Option<String>,
-    /// Its grades, as they also stand in the graded predictions.
+    /// The trajectory's grades, as they also stand in the graded predictions.
     pub grades: Grades,
 }
 
-/// What a panel says of one trajectory: `grades` of a graded prediction.
+/// A panel's grades of one trajectory: `grades` of a graded prediction.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Grades {
     /// The measures that are known, each in [0, 1], such as `task_completion`.
@@ -288,10 +290,10 @@ pub struct Grades {
     /// Whether as many judges pass as fail, which counts as a failure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_tied: bool,
-    /// For each step of the reference, how far each step of the prediction obtained what it is for.
+    /// For each step of the reference, how far each step of the prediction achieved its purpose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matrix: Option<Vec<Vec<f64>>>,
-    /// What each judge says.
+    /// The grades of each judge.
     pub by_judge: Vec<GraderGrades>,
 }
 
@@ -299,7 +301,7 @@ impl Member for Grades {
     const KEY: &'static str = "grades";
 }
 
-/// What panels said of a trajectory by other rubrics, where it was graded before: `other_grades` of a graded prediction.
+/// The grades of a trajectory by other rubrics, if it was graded before: `other_grades` of a graded prediction.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct OtherGrades(pub Vec<Grades>);
 
@@ -308,7 +310,8 @@ impl Member for OtherGrades {
 }
 
 impl Grades {
-    /// Records them in a trajectory, and keeps those by other rubrics. Earlier ones that name no rubric are replaced.
+    /// Records these grades in a trajectory, and keeps its grades by other rubrics. Earlier grades that name no rubric
+    /// are replaced.
     pub fn record(&self, trajectory: &mut Trajectory) {
         let rubric = |grades: &Json| grades.get("rubric").and_then(Json::as_str).map(str::to_owned);
         let mut others: Vec<Json> = trajectory.grades().cloned().collect();
@@ -324,12 +327,12 @@ impl Grades {
     }
 }
 
-/// What one judge says of one trajectory.
+/// The grades of one trajectory by one judge.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct GraderGrades {
     /// The judge.
     pub judge: String,
-    /// Its measures, the mean of its answers.
+    /// The judge's measures, each from all of its answers.
     #[serde(flatten)]
     pub measures: BTreeMap<String, f64>,
 }

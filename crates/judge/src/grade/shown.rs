@@ -12,22 +12,22 @@ use super::subject::Subject;
 /// The longest question and the longest answer that are shown, in columns.
 const TEXT: usize = 8_000;
 
-/// The longest arguments.
+/// The longest arguments that are shown, in columns.
 const ARGUMENTS: usize = 2_000;
 
-/// The longest result, and the shortest that long trajectories leave of one.
+/// The longest result that is shown, in columns, and the shortest to which long trajectories cut one.
 const RESULT: (usize, usize) = (4_000, 200);
 
-/// All results together.
+/// The most columns of all results together.
 const ALL_RESULTS: usize = 80_000;
 
-/// The longest description of a tool.
+/// The longest description of a tool, in columns.
 const DESCRIPTION: usize = 200;
 
 /// All descriptions of tools together, in bytes.
 const ALL_TOOLS: usize = 40_000;
 
-/// More calls are not shown.
+/// The most calls that are shown.
 const CALLS: usize = 400;
 
 /// A part of the evidence, between marks.
@@ -52,7 +52,7 @@ pub(super) fn answer_of(subject: &Subject) -> Part {
     Part::new("final answer of the program", answer(&subject.prediction))
 }
 
-/// The question, from whoever has it; who grades the prediction knows it best from elsewhere.
+/// The question of `known`, which is the reference, if it has one; else that of the prediction.
 pub(super) fn question(known: Option<&Trajectory>, prediction: &Trajectory) -> String {
     let asked =
         |trajectory: &Trajectory| Some(format!("  asked: {}", shortened(trajectory.instruction()?, TEXT)));
@@ -78,7 +78,7 @@ pub fn offered(catalog: &Catalog) -> String {
     if text.is_empty() { "  (none)".to_owned() } else { text.trim_end().to_owned() }
 }
 
-/// The final answer.
+/// The final answer of a trajectory.
 pub(super) fn answer(trajectory: &Trajectory) -> String {
     match trajectory.final_reply.as_deref().map(str::trim) {
         Some(answer) if !answer.is_empty() => format!("  answered: {}", shortened(answer, TEXT)),
@@ -86,7 +86,7 @@ pub(super) fn answer(trajectory: &Trajectory) -> String {
     }
 }
 
-/// The steps. Every line begins with our own words: text of others is kept on one line each.
+/// The steps of a trajectory. Every line begins with our own words: text of others is kept on one line each.
 pub(super) fn steps(trajectory: &Trajectory) -> String {
     let total: usize = trajectory.steps.iter().map(|step| step.entries().count()).sum();
     if trajectory.steps.is_empty() {

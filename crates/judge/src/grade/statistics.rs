@@ -40,7 +40,7 @@ impl Mul<f64> for Sum {
 }
 
 impl CollectedGrades<'_> {
-    /// A measure over some of the trajectories, and the number of tasks without one.
+    /// The report of a measure over some of the trajectories; `absent` is the number of tasks without a prediction.
     fn measure(&self, subjects: &[usize], absent: usize, measure: &str, draws: &Draws) -> MeasureReport {
         let known: Vec<PanelScore> =
             subjects.iter().filter_map(|&subject| self.panel_score(subject, measure, None)).collect();

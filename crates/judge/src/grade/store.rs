@@ -1,4 +1,4 @@
-//! Keeps what graders answered, so that nothing is asked twice: [`AnswerStore`], a [`Journal`].
+//! Keeps the answers of graders, so that nothing is asked twice: [`AnswerStore`], a [`Journal`].
 //!
 //! An answer is found by the key of its request (see `question`), so a changed prediction, reference, image, prompt or
 //! grader is asked about anew and what is stale is never found.
@@ -24,7 +24,7 @@ const KIND: Kind = Kind {
     elsewhere: "name another file with `--answers`",
 };
 
-/// What is kept of one answer: a line of the file, after the first one, which is `{"schema": "m3.answers/1"}`.
+/// A kept answer: a line of the file, after the first one, which is `{"schema": "m3.answers/1"}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "m3.answers/1")]
 pub struct KeptAnswer {
@@ -32,21 +32,21 @@ pub struct KeptAnswer {
     pub key: String,
     /// The judge.
     pub judge: String,
-    /// The trajectory.
+    /// The id of the trajectory.
     pub id: String,
-    /// What was asked.
+    /// The aspect that was asked about.
     pub aspect: Aspect,
-    /// For the how many-th time, from 1.
+    /// The number of the pass, from 1.
     pub pass: u32,
     /// What was read from the reply.
     pub answer: Answer,
     /// The reply itself.
     pub reply: String,
-    /// Tokens, of all replies that it took.
+    /// The usage of all replies of the conversation that gave this answer.
     pub usage: Usage,
 }
 
-/// The answers in a file, which is locked for this process until they are dropped.
+/// The answers in a file, which is locked for this process until the store is dropped.
 #[derive(Debug)]
 pub struct AnswerStore {
     /// `None` if nothing is kept after this run.

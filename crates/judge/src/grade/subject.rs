@@ -10,12 +10,12 @@ use m3_trajectory::Trajectory;
 pub struct Subject {
     /// The prediction that is graded.
     pub prediction: Trajectory,
-    /// A correct solution.
+    /// The reference, a correct solution.
     pub reference: Option<Trajectory>,
-    /// The image; none where the task has none, or where no grader is to see it.
+    /// The image; `None` if the task has none, or if no grader is to see it.
     pub picture: Option<TaskImage>,
-    /// The tools that were on offer, as [`offered`](super::offered) has them, where it is known: a grader of tool use is
-    /// shown them.
+    /// The tools that were offered, as [`offered`](super::offered) writes them, if they are known: a grader of tool use
+    /// is shown them.
     pub tools: Option<Arc<str>>,
 }
 

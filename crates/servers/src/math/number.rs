@@ -7,7 +7,7 @@ pub(super) fn to_text(number: f64) -> String {
         return "NaN".to_owned();
     }
     if number == 0.0 {
-        // Also for minus zero.
+        // Minus zero is written as 0 too.
         return "0".to_owned();
     }
     let sign = if number < 0.0 { "-" } else { "" };

@@ -1,22 +1,22 @@
-//! The operations, as the benchmark's server computes them: JavaScript's numbers, and its edge cases. Undefined
-//! results are `NaN` or an infinity, not errors.
+//! The operations of the math server. Results are those of the benchmark's server, with JavaScript's numbers and edge
+//! cases: undefined results are `NaN` or an infinity, not errors.
 
 use std::collections::HashMap;
 
 use super::number::to_text;
 
-/// The arguments of an operation.
+/// The arguments of an operation, and the function that computes it.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Operands {
     /// Two numbers under these names.
     Two([&'static str; 2], fn(f64, f64) -> f64),
     /// One number, named `number`.
     One(fn(f64) -> f64),
-    /// A list, named `numbers`; true if it must have an item.
+    /// A list, named `numbers`; the flag tells whether the list needs at least one item.
     Many(bool, fn(&[f64]) -> String),
 }
 
-/// An operation.
+/// A tool of the math server.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operation {
     pub(super) name: &'static str,
@@ -77,17 +77,17 @@ const fn operation(name: &'static str, description: &'static str, operands: Oper
     Operation { name, description, operands }
 }
 
-/// From left to right, starting with zero.
+/// The sum from left to right, starting with zero.
 fn sum(list: &[f64]) -> f64 {
     list.iter().fold(0.0, |sum, number| sum + number)
 }
 
-/// `NaN` for an empty list.
+/// The arithmetic mean; `NaN` for an empty list.
 fn mean(list: &[f64]) -> f64 {
     sum(list) / list.len() as f64
 }
 
-/// The middle one, or the mean of the middle two; `NaN` for an empty list. (The benchmark's server sorts the numbers
+/// The middle number, or the mean of the middle two; `NaN` for an empty list. (The benchmark's server sorts the numbers
 /// as texts, 10 before 9, a mistake that is not copied here.)
 fn median(list: &[f64]) -> f64 {
     let mut sorted = list.to_vec();
@@ -100,7 +100,7 @@ fn median(list: &[f64]) -> f64 {
     }
 }
 
-/// In the order of their first occurrence. `Entries () appeared 0 times` for an empty list.
+/// The most frequent numbers, first seen first; an empty list gives `Entries () appeared 0 times`.
 fn mode(list: &[f64]) -> String {
     // Adding zero turns minus zero into zero.
     let key = |number: f64| (number + 0.0).to_bits();
@@ -119,12 +119,12 @@ fn mode(list: &[f64]) -> String {
     format!("Entries ({}) appeared {most} times", modes.join(", "))
 }
 
-/// Infinity for an empty list.
+/// The smallest number; infinity for an empty list.
 fn min(list: &[f64]) -> f64 {
     list.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// Minus infinity for an empty list.
+/// The largest number; minus infinity for an empty list.
 fn max(list: &[f64]) -> f64 {
     list.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }

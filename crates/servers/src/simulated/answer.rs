@@ -24,7 +24,7 @@ pub const NO_RECORDING: &str = "no recording of";
 /// The most columns of arguments that a text names.
 const MAX_ARGUMENTS: usize = 500;
 
-/// An output schema, ready to be used.
+/// An output schema, with its compiled form.
 #[derive(Debug)]
 pub(super) struct Output {
     pub(super) schema: Map<String, Value>,
@@ -96,8 +96,8 @@ pub(super) fn refused(text: String) -> ToolResult {
     marked(ToolResult::error(text), &[("m3/simulated", json!(true)), ("m3/refused", json!(true))])
 }
 
-/// An injected failure. If only its text reports the failure, it takes the form that the output schema requires; if
-/// that is impossible, the failure is marked.
+/// An injected failure. A failure that only its text reports takes a form that the output schema accepts; if no form
+/// fits, the result sets `isError` instead.
 pub(super) fn failed(form: FailureForm, text: &str, output: Option<&Output>) -> ToolResult {
     let result = match (form, output) {
         (FailureForm::Signalled, _) => ToolResult::error(text),

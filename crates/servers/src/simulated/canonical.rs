@@ -2,8 +2,8 @@
 //!
 //! Arguments are compared as JSON values: the order of keys means nothing, and numbers are equal when they are the
 //! same number (`5`, `5.0` and `5e0`; `0` and `-0.0`). An optional argument with its schema's default counts as not
-//! given. Everything else counts: an explicit `null` that is no default, the case and the spaces of text, the order
-//! of lists.
+//! An optional argument that equals its schema's default counts as not given. Everything else counts: an explicit
+//! `null` that is not the default, the case and the spaces of text, the order of lists.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use m3_support::canonical::{canonical, write_object};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-/// Identifies a call among those of all servers: the same for the same call.
+/// The identity of a call among the calls of all servers: equal calls have equal keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct CallKey([u8; 32]);
 

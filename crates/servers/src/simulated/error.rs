@@ -17,7 +17,7 @@ pub enum SimulationError {
     /// Rates or delays are invalid.
     #[error("the faults asked for cannot be: {problem}")]
     Faults {
-        /// Why.
+        /// The reason why the rates or delays are invalid.
         problem: String,
     },
     /// The catalog cannot be read.
@@ -26,7 +26,7 @@ pub enum SimulationError {
     /// The catalog has no tool.
     #[error("`{}` has no tools to simulate", shortened(.path, SHOWN))]
     EmptyCatalog {
-        /// The file.
+        /// The path of the catalog.
         path: String,
     },
     /// A file of trajectories cannot be used.

@@ -8,8 +8,8 @@ use std::time::Duration;
 use super::canonical::CallKey;
 use crate::seed::{Seed, Stream};
 
-/// How often a server misbehaves, and how late it answers. Rates are probabilities in [0, 1] of every single call; a
-/// call has at most one of the three, so their sum is at most 1.
+/// How often a server misbehaves, and how late it answers. A rate is the probability, in [0, 1], for a single call; a
+/// call suffers at most one of the three faults, so the rates add up to at most 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Faults {
     /// The delay before every answer and every crash.
@@ -30,7 +30,7 @@ pub enum Delay {
     None,
     /// The delay is exponentially distributed with this mean, and limited to ten times the mean.
     Mean(f64),
-    /// The delay is evenly distributed between these.
+    /// The delay is evenly distributed between these two values.
     Between(f64, f64),
 }
 
@@ -59,12 +59,12 @@ pub(super) enum FailureForm {
 /// The longest allowed delay, in seconds; it also limits each single draw.
 pub const MAX_DELAY: f64 = 3_600.0;
 
-/// How 138 of the benchmark's tools answered without a network: 38 signalled an error, 74 answered with a text that
-/// says error, 26 answered with nothing.
+/// The forms of a failure and their weights: without a network, 38 of 138 tools of the benchmark signalled an error, 74
+/// answered with a text that says error, 26 answered with nothing.
 const FORMS: [(FailureForm, u64); 3] =
     [(FailureForm::Signalled, 38), (FailureForm::Told, 74), (FailureForm::Silent, 26)];
 
-/// Messages of tools whose service fails; in none of them is the caller at fault.
+/// Messages of tools whose service fails; the caller is never at fault.
 const TEXTS: [&str; 6] = [
     "Error: request failed with status code 500",
     "Error: HTTP 503 Service Unavailable",
@@ -115,7 +115,7 @@ impl Faults {
     /// The delay of a call, and its fault, if any; `number` is how many equal calls came before.
     pub(super) fn draw(&self, seed: &Seed, call: &CallKey, number: u64) -> (Duration, Option<Fault>) {
         let mut stream = seed.child("fault").child(call.bytes()).child(number.to_le_bytes()).stream();
-        // Always drawn in this order, so that one setting does not affect the other.
+        // Both are always drawn, in this order, so that one setting does not affect the other.
         let (which, late) = (stream.unit(), stream.unit());
         (self.delay.draw(late), self.fault(which, &mut stream))
     }

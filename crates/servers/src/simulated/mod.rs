@@ -35,7 +35,7 @@ pub use options::{DistractorOptions, SimulatedOptions};
 pub use recordings::{RecordingCounts, Recordings};
 pub use server::{Behaviour, SimulatedServer};
 
-/// All servers of a catalog.
+/// The simulated servers of a catalog.
 #[derive(Debug)]
 pub struct Simulation {
     /// The servers, in the order of the catalog.

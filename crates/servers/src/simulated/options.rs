@@ -26,19 +26,19 @@ pub struct SimulatedOptions {
     pub trajectories: Vec<PathBuf>,
     /// The seed, strictness and faults.
     pub behaviour: Behaviour,
-    /// Only these are offered: tools as `server/tool`, servers, or ids of trajectories, which stand for the tools
-    /// they call. If empty, all are offered.
+    /// The tools to offer: `server/tool`, the name of a server, or the id of a trajectory, which stands for the tools
+    /// that it calls. If empty, all tools are offered.
     pub only: Vec<String>,
     /// Tools of other servers that are offered in addition.
     pub distractors: Option<DistractorOptions>,
 }
 
-/// Which distractors, and how many.
+/// The number and the kind of distractors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DistractorOptions {
     /// The number of distractors.
     pub count: usize,
-    /// How they are chosen.
+    /// How distractors are chosen.
     pub kind: DistractorKind,
 }
 
@@ -101,7 +101,7 @@ impl SimulatedOptions {
         Ok(recordings)
     }
 
-    /// Adds the simulated servers to a configuration, behind those that it has.
+    /// Adds the simulated servers to a configuration, after those that it already has.
     ///
     /// # Errors
     /// [`SimulationError`], [`SimulationError::ServerExists`] if a name is taken.

@@ -2,8 +2,8 @@
 //!
 //! A call that was recorded several times gives its results in the order of the record, and then repeats the last
 //! one. The same call may have different results in different tasks: a trajectory that is to be replayed exactly is
-//! added first, and [`Recordings::seal`] keeps the others' results out. A call without `arguments` was made with
-//! none; one whose arguments are not an object cannot be made at all.
+//! added first, and [`Recordings::seal`] keeps the others' results out. A recorded call without `arguments` counts as
+//! one with an empty object; a call whose arguments are not an object cannot be replayed.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -30,9 +30,9 @@ pub struct Recordings {
 pub struct RecordingCounts {
     /// Calls whose results can be replayed.
     pub recorded: usize,
-    /// Calls whose results are not used, because a trajectory that comes first has one.
+    /// Calls whose results are not used, because a trajectory that was added before the seal has one.
     pub superseded: usize,
-    /// Calls without a result; `null` counts as none.
+    /// Calls without a result, or with the result `null`.
     pub without_result: usize,
     /// Calls of tools that are not in the catalog.
     pub unknown_tool: usize,
@@ -41,7 +41,7 @@ pub struct RecordingCounts {
 }
 
 impl Recordings {
-    /// No recordings yet, for the tools of a catalog.
+    /// An empty set of recordings for the tools of a catalog.
     #[must_use]
     pub fn new(catalog: &ToolCatalog) -> Self {
         let defaults = catalog.tools().map(|(name, tool)| (name, Defaults::new(&tool.input_schema)));

@@ -26,9 +26,9 @@ const MAX_VALUE: usize = 60;
 struct Finding<'a> {
     /// Names of properties and indexes of items, from the outside in.
     path: Vec<String>,
-    /// The value there; `None` for one that is missing.
+    /// The value at the path; `None` if it is missing.
     value: Option<&'a Value>,
-    /// The schema there, if it is easy to find.
+    /// The schema at the path, if it is easy to find.
     schema: Option<&'a Map<String, Value>>,
     problem: &'a ArgumentProblem,
 }

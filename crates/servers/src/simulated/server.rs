@@ -59,16 +59,16 @@ struct PreparedTool {
 /// How often an instance got a call.
 #[derive(Debug, Clone, Copy, Default)]
 struct CallCount {
-    /// All equal calls.
+    /// The number of equal calls for which faults were drawn.
     calls: u64,
-    /// Equal calls that were answered from the recordings.
+    /// The number of equal calls that took their turn in several recorded results.
     replays: usize,
 }
 
 /// JSON-RPC's code for an error of the server itself.
 const INTERNAL_ERROR: i32 = -32_603;
 
-/// The most distinct calls that are counted; further ones always count as new. They take 50 MB at most.
+/// The most distinct calls that are counted, in at most 50 MB; further calls always count as new.
 const MAX_SEEN: usize = 500_000;
 
 impl SimulatedServer {
@@ -96,7 +96,7 @@ impl SimulatedServer {
         !self.shared.behaviour.faults.never() || self.shared.recordings.has_several()
     }
 
-    /// Counts a call, and also a replay if it will be answered from the recordings. Two simultaneous calls get
+    /// Counts a replay if `is_replay`, otherwise a call, and returns the counts before it. Two simultaneous calls get
     /// different numbers.
     fn count(&self, call: &CallKey, is_replay: bool) -> CallCount {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -130,7 +130,7 @@ impl SimulatedServer {
 }
 
 impl SharedState {
-    /// The answer to a call with which nothing goes wrong. Schemas and results may be large, so this may take long.
+    /// The answer to a call without a fault. Schemas and results may be large, so this may take long.
     fn answer(&self, tool: &str, call: &CallKey, turn: usize, arguments: Map<String, Value>) -> Answer {
         let Some(prepared) = self.prepared.get(tool) else { return Answer::UnknownTool };
         let tool = &self.tools[prepared.index];

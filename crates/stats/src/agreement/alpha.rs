@@ -1,4 +1,4 @@
-//! Any number of raters, with missing values: [`krippendorff_alpha`].
+//! Agreement of any number of raters, with missing values: [`krippendorff_alpha`].
 //!
 //! Krippendorff (2011), "Computing Krippendorff's alpha-reliability".
 

@@ -2,17 +2,17 @@
 
 use std::ops::{AddAssign, Mul};
 
-/// Pairs of one thing that succeeded and one that did not.
+/// The numbers of pairs of one success and one failure.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct MixedPairs {
-    /// How many there are, weighted.
+    /// The number of pairs, weighted.
     pub all: f64,
-    /// In how many the value is higher for the one that succeeded; a tie counts half.
+    /// The number of pairs in which the success has the higher value; a tie counts half.
     pub right: f64,
 }
 
 impl MixedPairs {
-    /// The share that is right, in [0, 1]: the area under the receiver operating characteristic.
+    /// The share of pairs that are right, in [0, 1]: the area under the receiver operating characteristic.
     /// 0.5 is chance. `None` without pairs, where all succeeded or none did.
     #[must_use]
     pub fn area(self) -> Option<f64> {
@@ -35,32 +35,32 @@ impl Mul<f64> for MixedPairs {
     }
 }
 
-/// A thing with a value that should be higher if it succeeded.
+/// A success or a failure, with a value that should be higher for successes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outcome {
     /// The value.
     pub value: f64,
-    /// Whether it succeeded.
+    /// Whether this is a success.
     pub succeeded: bool,
-    /// The unit that the value belongs to: it is drawn together with the others of its unit.
+    /// The unit of the outcome: a resample draws all outcomes of a unit together.
     pub unit: usize,
 }
 
-/// Things in the order of their values, so that pairs of many resamples are counted without sorting again.
+/// Outcomes in the order of their values, so that pairs of many resamples are counted without sorting again.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SortedOutcomes(Vec<Outcome>);
 
 impl SortedOutcomes {
-    /// Sorts them; those whose value is not a number are left out.
+    /// Sorts the outcomes; those whose value is not a number are left out.
     #[must_use]
     pub fn new(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
         let mut sorted: Vec<Outcome> = outcomes.into_iter().filter(|it| !it.value.is_nan()).collect();
-        // Adding 0 makes one zero of both.
+        // Adding 0 turns minus zero into zero.
         sorted.sort_by(|a, b| (a.value + 0.0).total_cmp(&(b.value + 0.0)));
         Self(sorted)
     }
 
-    /// How many there are.
+    /// The number of outcomes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
@@ -72,7 +72,7 @@ impl SortedOutcomes {
         self.0.is_empty()
     }
 
-    /// The pairs, where each thing counts as often as its unit does.
+    /// The pairs of a success and a failure; each outcome has the weight that `count` gives its unit.
     #[must_use]
     pub fn pairs(&self, count: impl Fn(usize) -> f64) -> MixedPairs {
         let (mut failed, mut succeeded, mut right) = (0.0, 0.0, 0.0);
@@ -107,7 +107,7 @@ mod tests {
         sorted(values).pairs(|_| 1.0).area()
     }
 
-    /// By hand: of the six pairs 0.8 is above both that failed, 0.5 above one and tied with the other, 0.2 tied with one.
+    /// By hand, of six pairs: 0.8 is above both failures, 0.5 above one and tied with the other, 0.2 tied with one.
     #[test]
     fn a_tie_counts_half() {
         let values = [(0.5, true), (0.2, false), (0.8, true), (0.5, false), (0.2, true)];
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(area(&[]), None);
     }
 
-    /// A thing that is drawn twice is two things, one that is not drawn none.
+    /// An outcome that is drawn twice counts twice; one that is not drawn does not count.
     #[test]
     fn things_count_as_often_as_they_are_drawn() {
         let values = [(0.5, true), (0.2, false), (0.8, false)];

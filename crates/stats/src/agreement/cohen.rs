@@ -1,4 +1,4 @@
-//! Two raters: [`percent_agreement`] and [`cohen_kappa`].
+//! Agreement of two raters: [`percent_agreement`] and [`cohen_kappa`].
 //!
 //! Cohen (1960), "A coefficient of agreement for nominal scales"; Cohen (1968), "Weighted kappa: nominal scale agreement
 //! with provision for scaled disagreement or partial credit".
@@ -8,9 +8,9 @@
 pub enum Weights {
     /// All different categories disagree equally.
     None,
-    /// By their distance.
+    /// Categories disagree by their distance.
     Linear,
-    /// By the square of their distance.
+    /// Categories disagree by the square of their distance.
     Quadratic,
 }
 
@@ -27,7 +27,7 @@ impl Weights {
 
 /// The share of subjects, in [0, 1], that two raters put into the same category. `None` without subjects.
 ///
-/// It means little if one category is rare: raters who always say "pass" agree in nine of ten if nine of ten pass.
+/// The share means little if one category is rare: always "pass" agrees in nine of ten with a rater who passes nine.
 #[must_use]
 pub fn percent_agreement(pairs: &[(usize, usize)]) -> Option<f64> {
     let agreed = pairs.iter().filter(|(first, second)| first == second).count();
@@ -43,7 +43,7 @@ pub fn cohen_kappa(pairs: &[(usize, usize)], weights: Weights) -> Option<f64> {
     kappa(pairs.iter().map(|pair| (*pair, 1.0)), |first, second| weights.disagreement(first, second))
 }
 
-/// [`cohen_kappa`] of pairs of categories with how often each occurs.
+/// [`cohen_kappa`] of pairs of categories, each with its number of occurrences.
 #[must_use]
 pub fn cohen_kappa_of_counts(counts: &[((usize, usize), f64)], weights: Weights) -> Option<f64> {
     let there = counts.iter().copied().filter(|(_, count)| *count > 0.0);

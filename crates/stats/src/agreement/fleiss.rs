@@ -1,8 +1,8 @@
-//! Any number of raters: [`fleiss_kappa`].
+//! Agreement of any number of raters: [`fleiss_kappa`].
 //!
 //! Fleiss (1971), "Measuring nominal scale agreement among many raters".
 
-/// Kappa of several raters, at most 1. `counts` has for each subject how many raters chose which category.
+/// Kappa of several raters, at most 1. `counts` has, for each subject, the number of raters who chose each category.
 ///
 /// `None` without subjects, if subjects have different numbers of ratings, or fewer than two, or different numbers of
 /// categories, or if all ratings are in one category.

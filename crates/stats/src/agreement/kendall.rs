@@ -1,8 +1,8 @@
 //! Kendall's rank correlation.
 
-/// Kendall's tau-b of pairs of values (Kendall 1945): concordant less discordant pairs, divided by the geometric mean of the
-/// pairs that are not tied in either. In [-1, 1]; `None` if all values of a side are equal, or one is not a number. It looks
-/// at each pair of pairs.
+/// Kendall's tau-b of pairs of values (Kendall 1945), in [-1, 1]: concordant minus discordant pairs, divided by the
+/// geometric mean of the numbers of pairs that are untied on the first and on the second side. `None` if all values of
+/// a side are equal, or one is not a number. Looks at each pair of pairs.
 #[must_use]
 pub fn kendall_tau(values: &[(f64, f64)]) -> Option<f64> {
     let (mut sum, mut untied_first, mut untied_second) = (0_i64, 0_i64, 0_i64);

@@ -1,12 +1,12 @@
-//! How far raters agree, their mean score without the extremes, and the true rate behind an imperfect judge.
+//! Agreement of raters, their mean score without the extremes, and the true rate behind an imperfect judge.
 //!
 //! | function | for |
 //! | --- | --- |
 //! | [`percent_agreement`] | two raters, without correction for chance |
 //! | [`cohen_kappa`] | two raters and categories, weighted where these have an order |
-//! | [`fleiss_kappa`] | any number of raters, as many for every subject |
+//! | [`fleiss_kappa`] | any number of raters, the same number for every subject |
 //! | [`kendall_tau`] | two rankings of the same things |
-//! | [`SortedOutcomes`] | a value beside what succeeded: the area under the curve |
+//! | [`SortedOutcomes`] | a value that should be higher for successes: the area under the ROC curve |
 //! | [`krippendorff_alpha`] | any number of raters, with missing values, on any scale |
 //! | [`trimmed_mean`] | one score from those of a panel |
 //! | [`wilson`], [`double_sampled`] | a share with its interval; the true share behind a judge that errs |

@@ -31,7 +31,7 @@ pub fn wilson(successes: u64, trials: u64, level: f64) -> Option<Share> {
     Some(Share { low, high, ..share })
 }
 
-/// Wilson's interval of a share, in [0, 1], of `trials` that need not be whole successes, as a mean of probabilities.
+/// Wilson's interval of a share, in [0, 1], over `trials` that may succeed in part, such as a mean of probabilities.
 ///
 /// `None` without trials, for a share outside [0, 1], and for a level outside (0, 1).
 #[must_use]
@@ -89,11 +89,11 @@ impl Judgements {
 /// by how many of all subjects it passes, plus the same for those that it fails.
 ///
 /// The subjects whose truth is known are some of the judged ones, drawn at random. The judge's verdicts on the others
-/// count as much as they reveal about the truth, K, the squared correlation of both: the variance is that of 1 / ((1
-/// - K) / known + K / judged) subjects with known truth. The interval is Wilson's for this many subjects; if the
-///   truth of all subjects is known, it depends on the known shares alone. K is computed with half a subject added to
-///   each of the four counts, so that few subjects cannot make a judge look perfect. If only passes or only failures
-///   of a judge are known, it adds no information, and the known share is used alone.
+/// count as much as they reveal about the truth: K, the squared correlation of verdicts and truth. The variance is that
+/// of `1 / ((1 - K) / known + K / judged)` subjects with known truth, and the interval is Wilson's for this number of
+/// subjects; if the truth of all is known, it depends on the known shares alone. K is computed with half a subject
+/// added to each of the four counts, so that few subjects cannot make a judge look perfect. If the truth is known only
+/// of subjects that the judge passes, or only of those that it fails, the known share is used alone.
 ///
 /// `None` without known truth, if more is known than was judged, and for a level outside (0, 1).
 #[must_use]
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn what_is_not_known_is_not_made_up() {
         let passes_only = Judgements { true_positives: 3, false_positives: 1, ..Judgements::default() };
-        // The judge fails some subjects, of which no truth is known: only the labels count.
+        // No truth is known of the subjects that the judge fails: only the labels count.
         let rate = double_sampled(50, 100, &passes_only, 0.95).unwrap();
         assert!((rate.value - 0.75).abs() < 1e-12 && rate.high - rate.low > 0.5, "{rate:?}");
         // A judge that was always right so far is still not certain.

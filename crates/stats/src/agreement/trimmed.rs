@@ -5,7 +5,7 @@
 pub struct TrimmedMean {
     /// The mean, in the unit of the scores.
     pub value: f64,
-    /// How many scores it is the mean of.
+    /// The number of scores in the mean.
     pub used: usize,
     /// Whether the lowest and the highest score were left out; false for fewer than three scores.
     pub is_trimmed: bool,

@@ -1,4 +1,4 @@
-//! The kinds of tasks.
+//! The categories of BFCL's tasks.
 
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
@@ -40,7 +40,7 @@ impl Category {
         }
     }
 
-    /// The one with this name, which may be live and of a language: `live_simple`, `simple_java`.
+    /// The category with this name, perhaps with `live_` or a language: `live_simple`, `simple_java`.
     pub(crate) fn named(name: &str) -> Option<Self> {
         let name = name.replace('-', "_");
         let name = name.strip_prefix("live_").unwrap_or(&name);
@@ -57,7 +57,7 @@ impl Category {
         all.into_iter().find(|category| category.name() == name)
     }
 
-    /// The name of a task's group: its type if that is one of BFCL's.
+    /// The name of a task's group: its type if BFCL has this type, else the name of the category.
     pub(crate) fn group(self, reference: &Trajectory) -> String {
         let name = reference.task_type.as_ref().filter(|name| Self::named(name).is_some());
         name.map_or_else(|| self.name().to_owned(), Clone::clone)

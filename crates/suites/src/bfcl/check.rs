@@ -1,4 +1,4 @@
-//! Calls against those of a reference.
+//! Checks the calls of a prediction against those of a reference.
 
 use std::borrow::Cow;
 
@@ -36,9 +36,9 @@ struct PredictedCall<'a> {
 
 /// Whether a prediction's calls are accepted: `ast_checker` of the published program, and its check of (ir)relevance.
 ///
-/// A call of `gold` accepts what its member `accepted` lists, an object of lists by argument; without it, its arguments.
-/// `schema` gives what a function takes, as JSON Schema or in BFCL's words; where there is none, types and required
-/// arguments are not checked.
+/// A call of `gold` accepts the values in its member `accepted`, an object with a list for each argument, or without it
+/// only its own arguments. `schema` gives the parameters of a function, as JSON Schema or in BFCL's words; without a
+/// schema, types and required arguments are not checked.
 pub(crate) fn check<'a>(
     gold: &[&'a Call],
     predicted: &[&'a Call],
@@ -73,8 +73,8 @@ pub(crate) fn is_accepted(value: &Json, gold: &Json, schema: Option<&Json>) -> b
     }
 }
 
-/// Whether a value has the type of a schema, and its items have theirs. Where a schema has no single type, any value is
-/// accepted; a whole number is a float.
+/// Whether a value and its items have the types that the schema names. If a schema has no single type, any value is
+/// accepted; a whole number also counts as a float.
 pub(crate) fn has_type(value: &Json, schema: &Json) -> bool {
     let is_of = |value: &Json, schema: &Json| {
         let wanted = schema.get("type").and_then(Json::as_str).and_then(|name| Language::Python.types(name));
@@ -121,7 +121,7 @@ fn check_calls(
     match_in_order(gold, predicted)
 }
 
-/// Each call of the reference takes the first call that fits and is not taken.
+/// Gives each call of the reference the first predicted call that fits and is not taken.
 fn match_in_order(gold: &[ExpectedCall<'_>], predicted: &[PredictedCall<'_>]) -> Result<(), Failure> {
     let mut rest: Vec<&PredictedCall<'_>> = predicted.iter().collect();
     for (number, gold) in gold.iter().enumerate() {
@@ -163,7 +163,7 @@ impl<'a> ExpectedCall<'a> {
         Self { name: &call.tool, accepted: accepted.collect(), parameters, language }
     }
 
-    /// The first thing that is wrong with a call, in the order of the published program.
+    /// Checks a call; the error is the first mismatch in the order of the published program.
     fn check<'f>(&'f self, call: &'f PredictedCall<'f>) -> Result<(), Mismatch<'f>> {
         if !is_same_tool(self.name, call.name) {
             return Err(Mismatch { kind: Kind::WrongName, argument: None });
@@ -201,7 +201,7 @@ impl<'a> ExpectedCall<'a> {
         mismatch.message(self.name, &call.arguments, accepted.map_or(&[], |accepted| accepted.values))
     }
 
-    /// The reason why none of the calls fits: of the calls of the same function, if there are any.
+    /// The reason why the first call of the same function, or else the first call, does not fit.
     fn why(&self, calls: &[&PredictedCall<'_>]) -> String {
         let is_same = |call: &&PredictedCall<'_>| is_same_tool(self.name, call.name);
         let call = calls.iter().copied().find(is_same).or_else(|| calls.first().copied());

@@ -1,6 +1,6 @@
 //! Whether a value has the type of its parameter, and is one of the accepted values.
 //!
-//! `ast_checker.py` of the published program has the rules, its quirks included: they are part of what it measures.
+//! The rules and quirks are those of the published program's `ast_checker.py`: they are part of what it measures.
 
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ pub(super) struct AcceptedValues<'a> {
     pub(super) form: Form,
 }
 
-/// Says that an argument or a member may be left out.
+/// Whether a value is the empty text, which says that an argument or a member may be left out.
 fn is_empty_text(value: &Json) -> bool {
     value.as_str() == Some("")
 }
@@ -41,7 +41,7 @@ impl<'a> AcceptedValues<'a> {
         self.values.iter().any(is_empty_text)
     }
 
-    /// Whether `value` is accepted for a parameter of this type, whose items are of the other.
+    /// Whether `value` is accepted for a parameter of type `wanted`, whose items have the type `items`.
     pub(super) fn check(&self, value: &Json, wanted: Type, items: Option<Type>) -> Result<(), Kind> {
         if is_variable(value, self.values, wanted, items)? {
             self.check_equal(value)
@@ -50,7 +50,7 @@ impl<'a> AcceptedValues<'a> {
         }
     }
 
-    /// Whether `value` is accepted where no type is known: the first accepted value stands for one.
+    /// Whether `value` is accepted where no type is known: the first accepted value decides the type.
     pub(super) fn check_without_type(&self, value: &Json) -> Result<(), Kind> {
         if type_of_gold(self.values).is_some_and(|gold| gold != Type::from_value(value)) {
             return self.check_equal(value);
@@ -69,7 +69,7 @@ impl<'a> AcceptedValues<'a> {
         self.values.iter().any(|accepted| equals(accepted, value)).then_some(()).ok_or(Kind::ValueOther)
     }
 
-    /// A value of the right type, by that type.
+    /// Checks a value of the right type by the rules for this type.
     fn check_value(&self, value: &Json, items: Option<Type>) -> Result<(), Kind> {
         match value {
             Json::Object(members) => self.check_object(members),
@@ -111,7 +111,7 @@ impl<'a> AcceptedValues<'a> {
     fn check_members(&self, predicted: &[(String, Json)], accepted: &[(String, Json)]) -> Result<(), Kind> {
         let has_all = accepted.iter().all(|(key, values)| {
             predicted.iter().any(|(known, _)| known == key) || options(values, self.form).iter().any(is_empty_text)
-                // A text always has an empty one in it.
+                // In Python, the empty text is in every text.
                 || (self.form == Form::Listed && values.as_str().is_some())
         });
         if !has_all {
@@ -162,7 +162,7 @@ fn options(values: &Json, form: Form) -> Cow<'_, [Json]> {
     }
 }
 
-/// The items of a list, or the characters of a text. With anything else the published program breaks off.
+/// The items of a list, or the characters of a text. The published program breaks off with anything else.
 fn items_of(value: &Json) -> Option<Cow<'_, [Json]>> {
     match value {
         Json::Array(items) => Some(Cow::Borrowed(items)),
@@ -188,7 +188,7 @@ fn is_variable(value: &Json, accepted: &[Json], wanted: Type, items: Option<Type
     Err(if gold == Some(predicted) { Kind::TypeNested } else { Kind::TypeSimple })
 }
 
-/// Whether the items of a list have their type, or that of the first item of any accepted list.
+/// Whether the items of a list have the wanted type, or that of the first item of any accepted list.
 fn have_types(value: &Json, accepted: &[Json], items: Option<Type>) -> bool {
     let (Some(wanted), Json::Array(list)) = (items, value) else { return true };
     let mut accepted = accepted.iter();

@@ -29,7 +29,7 @@ pub(crate) enum Kind {
     UnclearObjects,
     CalledIrrelevant,
     NotCalledRelevant,
-    /// The published program asks for a prediction of every task.
+    /// There is no prediction; the published program requires one for every task.
     NoPrediction,
 }
 
@@ -85,7 +85,7 @@ impl Kind {
 /// Why calls are not accepted.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Failure {
-    /// The published program's name for it.
+    /// The error type of the published program.
     pub(crate) kind: Kind,
     /// A sentence for people. It quotes texts of models.
     pub(crate) message: String,
@@ -96,7 +96,7 @@ pub(crate) struct Failure {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Mismatch<'a> {
     pub(super) kind: Kind,
-    /// The argument, unless it is the name of the function.
+    /// The wrong argument; `None` if the name of the function is wrong.
     pub(super) argument: Option<&'a str>,
 }
 
@@ -117,7 +117,7 @@ impl Mismatch<'_> {
     }
 }
 
-/// A text of a model, as far as a sentence has room.
+/// A text of a model, shortened for a sentence.
 fn shown(text: &str) -> String {
     shortened(text, 80)
 }

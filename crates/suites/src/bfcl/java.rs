@@ -9,7 +9,7 @@ use super::python::{float, inner, int, is_scientific, is_whole, line, number, st
 
 /// The value of a source text; `None` if it is not a value of that type, and stays a text.
 ///
-/// The program breaks off with the types `Set`, `Hashtable`, `Queue` and `Stack`; here they stay texts.
+/// The published program breaks off with `Set`, `Hashtable`, `Queue` and `Stack`, which stay texts here.
 pub(super) fn convert(text: &str, kind: &str, items: Option<&str>) -> Option<Json> {
     match kind {
         "byte" | "short" | "integer" => Some(line(text)).filter(|text| is_whole(text)).and_then(int),
@@ -86,7 +86,7 @@ fn map(text: &str) -> Option<Json> {
     Some(object(members))
 }
 
-/// An object; of several members with one key the last stays, in the place of the first.
+/// An object; the last of several members with one key stays, in the place of the first.
 pub(super) fn object<'k>(written: impl Iterator<Item = (&'k str, Json)>) -> Json {
     let (mut members, mut places) = (Vec::new(), HashMap::new());
     for (key, value) in written {

@@ -26,14 +26,14 @@ fn quoted(text: &str) -> Option<Json> {
     (is_in('"') || is_in('\'')).then(|| Json::String(inner(text).to_owned()))
 }
 
-/// A list, or a list of lists, whose items have no types then. A text that is not a list stays a text, without blanks
-/// around it.
+/// A list, or a list of lists, whose items are read without types. A text that is not a list stays a text, without
+/// blanks around it.
 fn list(text: &str, items: Option<&str>) -> Json {
     if let Some(captures) = find("js_rows", text) {
         let rows = captures.get(0).map_or("", |captures| captures.as_str());
         let rows = firsts("js_row", rows).into_iter().enumerate().map(|(at, row)| {
             let row = strip(row);
-            // The bracket around all rows is found with the first.
+            // The match of the first row includes the bracket around all rows.
             let row = if at == 0 { row.strip_prefix('[').unwrap_or(row) } else { row };
             Json::Array(row.split(',').map(|text| value(strip(text))).collect())
         });
@@ -70,7 +70,7 @@ fn object(text: &str) -> Json {
     last_of_each(members)
 }
 
-/// Keys and values. A value ends at a comma if a colon follows before the next one: that is the next pair.
+/// Keys and values. A value ends at a comma if a colon, and so the next pair, follows before the next comma.
 fn pairs(text: &str) -> Vec<(&str, &str)> {
     let mut pairs = Vec::new();
     let mut rest = text;
@@ -88,7 +88,7 @@ fn pairs(text: &str) -> Vec<(&str, &str)> {
     pairs
 }
 
-/// Where the next pair begins after a comma, if there is one. Its key has one character or more, be it a blank.
+/// The text from the next pair on, if one follows a comma. A key has at least one character, if only a blank.
 fn next_pair(text: &str) -> Option<&str> {
     let colon = text.split(',').next()?.rfind(':')?;
     let begin = strip_start(text);

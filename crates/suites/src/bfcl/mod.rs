@@ -29,7 +29,7 @@ pub(crate) use check::{check, has_type, is_accepted};
 pub(crate) use failure::Failure;
 pub(crate) use schema::Language;
 
-/// The suite.
+/// The suite of BFCL's AST checker.
 pub(crate) static SUITE: Suite = Suite {
     name: "bfcl",
     title: "BFCL, AST checker",
@@ -81,10 +81,10 @@ impl Scorer for Bfcl<'_> {
     }
 }
 
-/// Why a trial is wrong: the published program's word for it, and a sentence.
+/// The labels of a wrong trial: the published program's error type, and a sentence.
 const LABELS: [&str; 2] = ["error_type", "error"];
 
-/// Whether a task is one of BFCL's that the AST checker does not compare: several turns, and agents.
+/// Whether the AST checker does not compare a task: one of BFCL's with several turns, or for agents.
 fn is_of_turns(reference: &Trajectory) -> bool {
     let kind = reference.task_type.as_deref().unwrap_or_default();
     ["multi_turn_", "memory", "web_search"].iter().any(|beginning| kind.starts_with(beginning))
@@ -95,9 +95,9 @@ struct Task<'a> {
     reference: &'a Trajectory,
     calls: Vec<&'a Call>,
     category: Category,
-    /// The name if it is not known.
+    /// The language; its name as the error if it is not known.
     language: Result<Language, String>,
-    /// Members of the reference that are not in BFCL's form.
+    /// Messages about members of the reference that are not in BFCL's form.
     unreadable: Vec<&'static str>,
     /// The functions that were offered.
     functions: &'a [Json],

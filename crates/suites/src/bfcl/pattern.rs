@@ -1,4 +1,4 @@
-//! Expressions for values in the source of other languages.
+//! Regular expressions for values in the source of Java and JavaScript.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use regex::{Captures, Regex};
 
 static PATTERNS: LazyLock<HashMap<&str, Regex>> = LazyLock::new(|| {
     let rows = rows().filter_map(|line| line.split_once(' '));
-    // Python has four more blanks than the expressions here.
+    // Python's `\s` matches four more separators than Rust's.
     let compiled = |pattern: &str| Regex::new(&pattern.replace(r"\s", r"[\s\x1c-\x1f]"));
     rows.filter_map(|(name, pattern)| Some((name, compiled(pattern).ok()?))).collect()
 });
@@ -16,7 +16,7 @@ fn rows() -> impl Iterator<Item = &'static str> {
     include_str!("../../tables/bfcl_patterns.txt").lines().filter(|line| !line.starts_with('#'))
 }
 
-/// The first place in a text that an expression of the table fits.
+/// The first match of an expression of the table in a text.
 pub(super) fn find<'t>(name: &str, text: &'t str) -> Option<Captures<'t>> {
     PATTERNS.get(name)?.captures(text)
 }
@@ -26,7 +26,7 @@ pub(super) fn firsts<'t>(name: &str, text: &'t str) -> Vec<&'t str> {
     all(name, text).iter().filter_map(first).collect()
 }
 
-/// All places that an expression fits.
+/// All matches of an expression of the table in a text.
 pub(super) fn all<'t>(name: &str, text: &'t str) -> Vec<Captures<'t>> {
     PATTERNS.get(name).map(|pattern| pattern.captures_iter(text).collect()).unwrap_or_default()
 }

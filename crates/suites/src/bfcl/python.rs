@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use m3_trajectory::json::Json;
 
-/// Whether `a == b` in Python: numbers by value, `True` is 1, objects in any order, `nan` is nothing.
+/// Whether `a == b` in Python: numbers by value, `True` is 1, objects in any order, `nan` equals nothing.
 pub(super) fn equals(a: &Json, b: &Json) -> bool {
     match (a, b) {
         (Json::Bool(flag), other) | (other, Json::Bool(flag)) if !matches!(other, Json::Bool(_)) => {
@@ -15,7 +15,7 @@ pub(super) fn equals(a: &Json, b: &Json) -> bool {
         }
         (Json::LongInteger(digits), Json::Float(number))
         | (Json::Float(number), Json::LongInteger(digits)) => {
-            // Without a fraction every digit of the float is written.
+            // A float without a fraction is written with all its digits.
             number.is_finite() && number.fract() == 0.0 && format!("{number:.0}") == *digits
         }
         (Json::Array(a), Json::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equals(a, b)),
@@ -24,7 +24,7 @@ pub(super) fn equals(a: &Json, b: &Json) -> bool {
     }
 }
 
-/// The float as a whole number, if it is one that comes near 64 bits.
+/// The float as a whole number, if it has no fraction and is below 1e20.
 #[expect(clippy::cast_possible_truncation, reason = "it has no fraction and is small enough")]
 fn integer(number: f64) -> Option<i128> {
     (number.fract() == 0.0 && number.abs() < 1e20).then_some(number as i128)
@@ -35,7 +35,7 @@ fn have_equal_members(a: &[(String, Json)], b: &[(String, Json)]) -> bool {
     a.iter().all(|(key, value)| members.get(key.as_str()).is_some_and(|other| equals(value, other)))
 }
 
-/// Python counts four separators among the blanks that Rust does not.
+/// Whether Python counts a character as blank: four separators more than Rust.
 fn is_blank(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
@@ -50,7 +50,7 @@ pub(super) fn strip_start(text: &str) -> &str {
     text.trim_start_matches(is_blank)
 }
 
-/// A text without the line break at its end, before which `$` of an expression fits, too.
+/// A text without the line break at its end; `$` of an expression also matches before that.
 pub(super) fn line(text: &str) -> &str {
     text.strip_suffix('\n').unwrap_or(text)
 }
@@ -63,11 +63,11 @@ pub(super) fn inner(text: &str) -> &str {
     chars.as_str()
 }
 
-/// Python reads no whole number of more digits.
+/// The most digits of a whole number that Python reads.
 const MAX_DIGITS: usize = 4300;
 
-/// `int(text)` of a text without blanks around it; `None` if that fails. Of the digits of all scripts that Python knows only
-/// 0 to 9 are read.
+/// `int(text)` of a text without blanks around it; `None` if that fails. Python reads the digits of many scripts, but
+/// only 0 to 9 are read here.
 pub(super) fn int(text: &str) -> Option<Json> {
     let text = without_underscores(text)?;
     let (sign, digits) = match text.strip_prefix('-') {
@@ -87,12 +87,12 @@ pub(super) fn float(text: &str) -> Option<Json> {
     without_underscores(text)?.parse().ok().map(Json::Float)
 }
 
-/// The number that a text is: a whole one, a float, or none.
+/// The number in a text: a whole one if possible, else a float; `None` if it is not a number.
 pub(super) fn number(text: &str) -> Option<Json> {
     int(text).or_else(|| float(text))
 }
 
-/// Digits may be grouped by single underscores between them.
+/// A number without the single underscores between its digits; `None` if an underscore is elsewhere.
 fn without_underscores(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let is_digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
@@ -119,7 +119,7 @@ pub(super) fn is_decimal(text: &str) -> bool {
     }
 }
 
-/// A decimal number, and perhaps an exponent after it.
+/// Whether a text is a decimal number, perhaps with an exponent after it.
 pub(super) fn is_scientific(text: &str) -> bool {
     match text.split_once(['e', 'E']) {
         Some((number, exponent)) => {
@@ -139,7 +139,7 @@ mod tests {
         parse(text.as_bytes()).unwrap().0
     }
 
-    /// What Python 3.11 answers to `json.loads(a) == json.loads(b)`.
+    /// The answers of Python 3.11 to `json.loads(a) == json.loads(b)`.
     #[test]
     fn values_are_equal_as_in_python() {
         for (a, b) in [
@@ -166,7 +166,7 @@ mod tests {
         }
     }
 
-    /// What Python 3.11 answers to `int(text)` and `float(text)`.
+    /// The answers of Python 3.11 to `int(text)` and `float(text)`.
     #[test]
     fn texts_are_numbers_as_in_python() {
         let long = "9".repeat(MAX_DIGITS);

@@ -17,7 +17,7 @@ pub(crate) enum Language {
     JavaScript,
 }
 
-/// The types that the program tells apart.
+/// The types that the published program distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Type {
     Null,
@@ -27,7 +27,7 @@ pub(super) enum Type {
     Boolean,
     List,
     Object,
-    /// Python's own: no value of JSON has it.
+    /// The set of Python, a type that no JSON value has.
     Set,
 }
 
@@ -67,7 +67,7 @@ impl Language {
         }
     }
 
-    /// The type that it calls this.
+    /// The type with this name in the descriptions of the language.
     pub(super) fn types(self, name: &str) -> Option<Type> {
         TYPES.get(&(self.name(), name)).copied()
     }
@@ -135,7 +135,7 @@ impl<'s> Parameter<'s> {
     pub(super) fn new(schema: &'s Json, language: Language) -> Self {
         let any = NamedType { name: "any", kind: Type::Text };
         let own = NamedType::new(schema, language).unwrap_or(any);
-        // The program looks at the items of these types only.
+        // The published program looks only at the items of these types.
         let has_items = matches!(own.name, "array" | "tuple" | "Array" | "ArrayList");
         let items = schema.get("items").filter(|_| has_items);
         Self { own, items: items.map(|items| NamedType::new(items, language).unwrap_or(any)) }

@@ -8,9 +8,9 @@ use super::failure::Kind;
 use super::schema::{Language, Parameter};
 use super::{java, javascript};
 
-/// The value as it is compared. In Python it stands in the call; whole numbers become floats where the type is a float.
-/// In Java and JavaScript it is converted from its source text, and a text that is not a value of the wanted type stays
-/// a text.
+/// The value as it is compared. A call in Python contains the value itself; whole numbers become floats where the type
+/// is a float. In Java and JavaScript it is converted from its source text, and a text that is not a value of the
+/// wanted type stays a text.
 pub(super) fn value<'v>(
     value: &'v Json,
     parameter: &Parameter<'_>,

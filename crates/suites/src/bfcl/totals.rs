@@ -1,4 +1,4 @@
-//! The share of all tasks, of categories, and how often each error occurs.
+//! The share of right trials, of all tasks and of each category, and the frequency of each error.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use super::{Failure, Task};
 use crate::suite::{Group, SuiteResult, by_name};
 use crate::values::Values;
 
-/// The most trials that are named with why they are wrong.
+/// The most wrong trials that are named with the reason.
 const NAMED: usize = 5;
 
 /// The most columns of an id in a note.
@@ -25,10 +25,10 @@ struct Trials {
 /// All trials so far.
 #[derive(Debug, Default)]
 pub(super) struct Totals {
-    /// By the ids of tasks.
+    /// The trials of each task, by its id.
     tasks: BTreeMap<String, Trials>,
     errors: BTreeMap<&'static str, FailedTrials>,
-    /// The first trials that are wrong, with why.
+    /// The first wrong trials, each with the reason.
     wrong: Vec<String>,
     /// The number of trials of tasks with a function whose schema is not known.
     without_schema: usize,
@@ -41,7 +41,7 @@ pub(super) struct Totals {
 /// The trials that an error makes wrong.
 #[derive(Debug, Default)]
 struct FailedTrials {
-    /// The tasks that they are of.
+    /// The tasks of these trials.
     tasks: BTreeSet<String>,
     trials: usize,
 }
@@ -59,7 +59,7 @@ fn ast(tasks: &[&Trials]) -> Option<f64> {
 }
 
 impl Totals {
-    /// Adds a trial; `failure` is why it is wrong.
+    /// Adds a trial; `failure` is the reason if the trial is wrong.
     pub(super) fn add(&mut self, task: &Task<'_>, failure: Option<&Failure>) {
         let new = || Trials { category: task.category.group(task.reference), all: 0, right: 0 };
         let trials = self.tasks.entry(task.reference.id.clone()).or_insert_with(new);
@@ -86,7 +86,7 @@ impl Totals {
         }
     }
 
-    /// Adds a trial of a task of several turns, which are not compared.
+    /// Adds a trial of a task of several turns or of agents, which the AST checker does not compare.
     pub(super) fn add_of_turns(&mut self) {
         self.of_turns += 1;
     }

@@ -1,4 +1,4 @@
-//! How far the judge agrees with people (section 3.3, appendix D).
+//! The agreement of the judge with people (section 3.3, appendix D).
 
 use m3_stats::agreement::{Weights, cohen_kappa, fleiss_kappa, percent_agreement};
 

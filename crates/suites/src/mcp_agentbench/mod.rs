@@ -12,7 +12,7 @@ use crate::values::Values;
 use agreement::Votes;
 use category::category;
 
-/// The suite. No program was published with the paper.
+/// The suite of `MCP-AgentBench`. No program was published with the paper.
 pub(crate) static SUITE: Suite = Suite {
     name: "mcp-agentbench",
     title: "MCP-AgentBench",
@@ -152,7 +152,7 @@ impl Record {
     }
 }
 
-/// The rates of some trials (section 2.3; table 1 has percent), of those that can be judged.
+/// The rates of the trials that can be judged (section 2.3; table 1 has percent).
 fn rates(records: &[&Record]) -> Values {
     let count = |is: fn(&Record) -> bool| records.iter().filter(|record| is(record)).count() as f64;
     let judgeable = count(|record| !record.is_unjudgeable);
@@ -185,13 +185,13 @@ fn verdict(trial: &Trial<'_>) -> Option<bool> {
     if has_failed && (verdict.is_some() || has_answer(trial.reference)) { Some(false) } else { verdict }
 }
 
-/// All tokens of a prediction.
+/// The input and output tokens of a prediction, added up.
 fn tokens(prediction: &Trajectory) -> Option<f64> {
     let Cost { input_tokens, output_tokens, .. } = Cost::from_prediction(prediction);
     Some(input_tokens? + output_tokens?)
 }
 
-/// The word of a verdict.
+/// The verdict that the word `pass` or `fail` stands for.
 fn word(value: &Json) -> Option<bool> {
     match value.as_str()? {
         "pass" => Some(true),

@@ -5,8 +5,8 @@ use m3_trajectory::json::Json;
 use crate::members::{grade, grades, number};
 use crate::suite::Trial;
 
-/// A dimension: its name here and in judges' replies, and that of the grade of `m3 grade --rubric mcp-bench`, which is a
-/// tenth of it.
+/// A dimension: its name here and in judges' replies, and the name of its grade by `m3 grade --rubric mcp-bench`, which
+/// is a tenth of it.
 const DIMENSIONS: [(&str, &str); 6] = [
     ("task_fulfillment", "mcp_bench_task_fulfillment"),
     ("grounding", "mcp_bench_information_grounding"),
@@ -43,9 +43,9 @@ impl Dimensions {
         is_graded.then(|| Self(grades.map(|grade| 10.0 * grade.unwrap_or_default())))
     }
 
-    /// The mean over replies, as `_calculate_average_scores` of `benchmark/evaluator.py` takes it: of those that are numbers, 0
-    /// for a dimension that no reply has one for, nothing clipped. A reply that is no object, with which the program breaks
-    /// off, is left out.
+    /// The mean over replies, as `_calculate_average_scores` of `benchmark/evaluator.py` computes it: only numbers
+    /// count, unclipped, and a dimension without a number is 0. A reply that is not an object, at which the program
+    /// breaks off, is left out.
     pub(super) fn mean(replies: &[Json]) -> Option<Self> {
         let objects: Vec<&Json> = replies.iter().filter(|reply| matches!(reply, Json::Object(_))).collect();
         if objects.is_empty() {
@@ -58,7 +58,7 @@ impl Dimensions {
         })))
     }
 
-    /// The mean of the two dimensions of an axis, from 0: completion, usage, planning.
+    /// The mean of the two dimensions of an axis: 0 is completion, 1 usage, 2 planning.
     pub(super) fn axis(&self, axis: usize) -> f64 {
         let of = |at: usize| self.0.get(at).copied().unwrap_or_default();
         f64::midpoint(of(2 * axis), of(2 * axis + 1))
@@ -73,8 +73,8 @@ fn score(value: &Json) -> Option<f64> {
     }
 }
 
-/// The coefficient of variation of completion among judges or replies, in percent: the standard deviation (divisor k) by the
-/// mean. `None` with fewer than two, or a mean of 0.
+/// The coefficient of variation of completion among judges or replies, in percent: the standard deviation (divisor k)
+/// divided by the mean. `None` with fewer than two, or a mean of 0.
 pub(super) fn variation(trial: &Trial<'_>) -> Option<f64> {
     let prediction = trial.graded.or(trial.prediction)?;
     let completion = |judged: &Json, names: [&str; 2]| -> Option<f64> {
@@ -94,7 +94,7 @@ pub(super) fn variation(trial: &Trial<'_>) -> Option<f64> {
     Some(100.0 * (squares / scores.len() as f64).sqrt() / mean)
 }
 
-/// The mean; `None` of nothing.
+/// The mean; `None` without values.
 pub(super) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }

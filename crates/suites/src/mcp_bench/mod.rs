@@ -22,7 +22,7 @@ use rates::Rates;
 use schema::ArgumentCheck;
 use totals::{Record, Totals};
 
-/// The suite.
+/// The suite of `MCP-Bench`.
 pub(crate) static SUITE: Suite = Suite {
     name: "mcp-bench",
     title: "MCP-Bench",
@@ -142,7 +142,7 @@ impl Scorer for McpBench<'_> {
 
 impl McpBench<'_> {
     fn rates(&mut self, prediction: &Trajectory) -> Rates {
-        // `m3 run` keeps a hash there, which tells no names.
+        // In a prediction of `m3 run`, `tools` is a hash without names.
         let listed = prediction.get("tools").filter(|names| matches!(names, Json::Array(_)));
         let offered: Option<HashSet<&str>> =
             listed.map(|names| names.items().iter().filter_map(Json::as_str).collect());
@@ -170,7 +170,7 @@ fn failure(prediction: Option<&Trajectory>) -> Option<FailureClass> {
     FailureClass::of(prediction).filter(|class| *class != FailureClass::Limit)
 }
 
-/// How many servers a task is about: those that it names, else those of its reference's calls.
+/// The number of servers of a task: those that it names, else those of its reference's calls.
 fn servers(reference: &Trajectory) -> usize {
     match reference.get("servers").map(Json::items) {
         Some(servers) if !servers.is_empty() => servers.len(),

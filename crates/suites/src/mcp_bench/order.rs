@@ -7,8 +7,8 @@ use m3_trajectory::Trajectory;
 
 use crate::suite::MatchedCall;
 
-/// The share of pairs of a reference's calls, one in the step after that of the other, that were both matched and whose first
-/// was made in an earlier step. 1 without such pairs.
+/// The share of pairs of reference calls, one in the step after the other's, that were both matched and whose first
+/// call was predicted in an earlier step. 1 without such pairs.
 pub(super) fn share(reference: &Trajectory, matches: &[MatchedCall]) -> f64 {
     let steps: HashMap<usize, usize> =
         matches.iter().map(|matched| (matched.reference, matched.predicted_step)).collect();
@@ -34,7 +34,7 @@ mod tests {
 
     use super::*;
 
-    /// Two calls at once, then one; then nothing, then one.
+    /// A reference with steps of two calls, one call, no call and one call.
     fn reference() -> Trajectory {
         let call = || Call { tool: "t".into(), arguments: None, result: None, extra: Vec::new() };
         let step = |count| Step { calls: (0..count).map(|_| call()).collect(), ..Step::default() };

@@ -1,4 +1,4 @@
-//! The rates that rules decide (section 5.1), of one task.
+//! The rates of one task that rules decide (section 5.1).
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ use crate::suite::Variant;
 /// Counts of a prediction's calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Rates {
-    /// Entries among its calls, also those that name no tool.
+    /// The number of entries among the prediction's calls, including those that name no tool.
     pub(super) calls: usize,
     /// Whether it is known which tools were offered.
     pub(super) is_known: bool,
     valid: usize,
     compliant: usize,
-    /// Calls of which is recorded whether they succeeded, and those of them that are of offered tools.
+    /// Calls whose success or failure is recorded, and those of them that are of offered tools.
     recorded: usize,
     recorded_valid: usize,
     successes: usize,
@@ -46,7 +46,7 @@ impl Rates {
         };
         for entry in prediction.steps.iter().flat_map(Step::entries) {
             rates.calls += 1;
-            // An entry that is no call names no tool, and cannot have succeeded.
+            // An entry that is not a call names no tool, and cannot have succeeded.
             let Ok(call) = entry else {
                 rates.recorded += 1;
                 continue;
@@ -121,7 +121,7 @@ fn success(call: &Call) -> Option<bool> {
     }
 }
 
-/// The servers that calls are of.
+/// The servers of a trajectory's calls.
 pub(super) fn servers(trajectory: &Trajectory) -> BTreeSet<&str> {
     trajectory.calls().filter_map(|(_, call)| Some(call.tool.split_once('/')?.0)).collect()
 }

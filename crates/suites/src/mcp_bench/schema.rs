@@ -1,7 +1,7 @@
-//! Whether arguments fit a tool's input schema as Python's `jsonschema.validate` decides it, which MCP-Bench's program asks.
+//! Decides whether arguments fit a tool's input schema as Python's `jsonschema.validate` does, which MCP-Bench uses.
 //!
-//! Two of its habits are not those of the crate: a reference is followed only when a value gets there, so a schema with a
-//! reference to nowhere is of use as long as none does; and what is a multiple of a fraction is decided by dividing floats.
+//! Two of its habits are not those of the crate: a reference is followed only when a value gets there, so a schema with
+//! a dangling reference is usable as long as no value does; and multiples of a fraction are found by dividing floats.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) enum ArgumentCheck {
     /// Arguments that fit the schema.
     Schema {
         schema: Box<BoundedSchema>,
-        /// Set while a value is checked that needs a reference to nowhere.
+        /// True if the checked value needed a reference to nowhere.
         is_lost: Arc<AtomicBool>,
     },
 }
@@ -48,7 +48,7 @@ impl ArgumentCheck {
 
     fn of_schema(mut schema: Value) -> Option<Self> {
         let is_lost = Arc::new(AtomicBool::new(false));
-        // A schema that is broken elsewhere stays so.
+        // A schema with any other error than a dangling reference stays broken.
         let is_prepared = prepared(&schema, &is_lost);
         if matches!(is_prepared, Err(PrepareError::TooMuchWork(_))) {
             return None;
@@ -73,7 +73,7 @@ impl ArgumentCheck {
         Some(Self::Schema { schema: Box::new(prepared(&schema, &is_lost).ok()?), is_lost })
     }
 
-    /// Whether these arguments fit; none are an empty object. Numbers that are not finite never do.
+    /// Whether the arguments fit; missing ones are an empty object. Numbers that are not finite never fit.
     pub(super) fn accepts(&self, arguments: Option<&Json>) -> bool {
         match self {
             Self::Anything => true,
@@ -146,7 +146,7 @@ impl<'i, F: Representation> Keyword<'i, F> for DanglingReference {
 
 /// `multipleOf` as Python computes it.
 struct MultipleOf {
-    /// The quotient of two whole numbers has no rest where the rest of the integers is 0.
+    /// The keyword's value, if it is an integer: a multiple then leaves no remainder.
     integer: Option<i64>,
     float: f64,
 }
@@ -198,14 +198,14 @@ impl<'s> Parts<'s> {
         self.texts("$ref")
     }
 
-    /// Whether there is a pattern that is no regular expression. It breaks the whole schema, wherever it is.
+    /// Whether a pattern is not a regular expression. Such a pattern breaks the whole schema, wherever it is.
     fn has_bad_pattern(&self) -> bool {
         let keys = self.objects.iter().filter_map(|object| object.get("patternProperties")?.as_object());
         let mut patterns = self.texts("pattern").chain(keys.flat_map(Map::keys).map(String::as_str));
         patterns.any(|pattern| jsonschema::options().build(&json!({ "pattern": pattern })).is_err())
     }
 
-    /// Whether a reference leads anywhere. One into another document does if a part of the schema has its name.
+    /// Whether a reference has a target; in another document it has one if a part of the schema has that name.
     fn has(&self, reference: &str) -> bool {
         let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         if !document.is_empty() {
@@ -225,8 +225,8 @@ impl<'s> Parts<'s> {
         self.root.pointer(&pointer)
     }
 
-    /// The references that lead back to themselves, or through more than a few others, without a look into the value: Python then
-    /// gives up.
+    /// The references that lead back to themselves, or through more than [`LONGEST_CHAIN`] others, without a step into
+    /// the value: Python then gives up.
     fn loops(&self) -> HashSet<&'s str> {
         let references: HashSet<&str> = self.references().collect();
         let beside = |reference: &&'s str| {
@@ -283,8 +283,8 @@ fn collect_objects<'s>(value: &'s Value, objects: &mut Vec<&'s Map<String, Value
     }
 }
 
-/// Replaces schemas with such a reference by the keyword that stands in for it. The rest of these schemas does not
-/// matter: Python looks at all of a schema before it says that a value does not fit.
+/// Replaces each schema whose reference is lost by the keyword [`LOST`]. The rest of the schema does not matter: Python
+/// looks at all of a schema before it says that a value does not fit.
 fn replace(schema: &mut Value, is_lost: &dyn Fn(&str) -> bool) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(|item| replace(item, is_lost)),

@@ -1,4 +1,4 @@
-//! The capabilities and the score of a task (section 5.2, appendix A.11), and of all.
+//! The capabilities and the score of a task (section 5.2, appendix A.11), and of all tasks.
 
 use std::collections::BTreeMap;
 
@@ -14,16 +14,16 @@ use crate::values::Values;
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Record {
     pub(super) repeat: usize,
-    /// Servers of the task.
+    /// The number of servers of the task.
     pub(super) servers: usize,
-    /// Why there is nothing to judge.
+    /// The reason why there is nothing to judge, if so.
     pub(super) failure: Option<FailureClass>,
     pub(super) rates: Rates,
     pub(super) dimensions: Option<Dimensions>,
     /// The judges' coefficient of variation.
     pub(super) cv: Option<f64>,
     pub(super) cost: Cost,
-    /// m3's own; `None` if calls were not aligned.
+    /// m3's own share of calls in order, in [0, 1]; `None` if calls were not aligned.
     pub(super) dependency_order: Option<f64>,
 }
 
@@ -48,8 +48,8 @@ pub(super) fn overall(schema: f64, axes: [f64; 3]) -> f64 {
 }
 
 impl Record {
-    /// The mean of the three rates. A run that never calls shows no understanding of schemas; the published program leaves its
-    /// rates out.
+    /// The mean of the three rates. A run that never calls has 0, because it shows no understanding of schemas; the
+    /// published program leaves its rates out.
     fn schema(&self, variant: Variant) -> Option<f64> {
         let rates = &self.rates;
         match [rates.name_validity(), rates.schema_compliance(), rates.execution_success()] {
@@ -67,7 +67,7 @@ impl Record {
         self.failure == Some(FailureClass::Missing)
     }
 
-    /// The values of this trial. The published program leaves one out that failed.
+    /// The values of this trial. The published program leaves a failed trial out.
     pub(super) fn values(&self, variant: Variant) -> Values {
         let is_left_out = self.failure.is_some() && variant == Variant::Published;
         if is_left_out { Self::missing() } else { *self }.all_values(variant)
@@ -79,10 +79,10 @@ impl Record {
         let axis = |at: usize| judged.map(|it| it.axis(at) / 10.0);
         let schema = self.schema(variant).filter(|_| !self.is_missing());
         let overall = match (schema, axis(0), axis(1), axis(2)) {
-            // A task that failed weighs 0.
+            // A failed task has the score 0.
             _ if has_failed => (variant == Variant::Paper).then_some(0.0),
             (Some(schema), Some(a), Some(b), Some(c)) => Some(overall(schema, [a, b, c])),
-            // Only a run without calls has no rates there.
+            // In the published variant, only a run without calls has no rates.
             (None, Some(a), Some(b), Some(c)) if variant == Variant::Published && rates.calls == 0 => {
                 Some((a + b + c) / 3.0)
             }
@@ -164,8 +164,8 @@ impl Totals {
         SuiteResult { aggregate, groups, notes: self.notes(has_catalog) }
     }
 
-    /// The mean of each value over the trials that have it. The published program prints 0 where nothing was completed, and
-    /// for rates also where no completed task called anything.
+    /// The mean of each value over the trials that have it. The published program prints 0 where no task was completed,
+    /// and for rates also where no completed task called anything.
     fn means(&self, records: &[&Record]) -> Values {
         let values: Vec<Values> = records.iter().map(|record| record.values(self.variant)).collect();
         let names: Vec<String> =

@@ -11,7 +11,7 @@ use crate::values::Values;
 use totals::{Record, Totals};
 use verdict::Verdict;
 
-/// The suite.
+/// The suite of MCPAgentBench.
 pub(crate) static SUITE: Suite = Suite {
     name: "mcpagentbench",
     title: "MCPAgentBench",
@@ -83,7 +83,7 @@ impl Scorer for McpAgentBench {
     }
 }
 
-/// The cost of a prediction, as far as it is known: its own, and that of its run.
+/// The known cost of a prediction, and of the run that it belongs to.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Cost {
     tokens: Option<f64>,

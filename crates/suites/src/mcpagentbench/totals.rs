@@ -1,4 +1,4 @@
-//! The scores of all tasks, and of classes of them.
+//! The scores of all tasks, and of classes of tasks.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +14,7 @@ use crate::values::Values;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Record {
     pub(super) repeat: usize,
-    /// The reference's calls.
+    /// The number of the reference's calls.
     pub(super) weight: usize,
     pub(super) verdict: Verdict,
     /// Whether there is no prediction.
@@ -39,7 +39,7 @@ pub(super) struct Totals {
     tasks: Vec<Task>,
 }
 
-/// A verdict of which the weighted share is taken.
+/// A part of a verdict whose weighted share is a score.
 type VerdictPredicate = fn(&Verdict) -> bool;
 
 /// Names of classes in ids, which the published program searches for, with their shapes.
@@ -197,8 +197,8 @@ fn scores(tasks: &[&Task], variant: Variant) -> Values {
     values
 }
 
-/// The weighted share of tasks, in percent, a task being the mean over its trials (section 4.1; avg@k where there are
-/// several). Without any weight it is not defined; the published program then says 0.
+/// The weighted share of tasks, in percent, where a task counts with the mean over its trials (section 4.1; avg@k for
+/// several trials). Not defined without weight; the published program then says 0.
 fn score(tasks: &[&Task], earned: VerdictPredicate, variant: Variant) -> Option<f64> {
     let scores = tasks.iter().filter_map(|task| Some((task.earned(earned, variant)?, task.weight() as f64)));
     let (sum, weight) =
@@ -216,8 +216,8 @@ fn weight_of(records: &[Record], earned: VerdictPredicate) -> usize {
     records.iter().filter(|record| earned(&record.verdict)).map(|record| record.weight).sum()
 }
 
-/// What was earned step by step, for a unit of cost. The paper adds up; the program takes the mean over runs of TEFS in
-/// percent, rounded to two digits, by the cost of the run, and 0 where nothing was spent.
+/// The weight of efficient trials per unit of cost. The paper adds both up; the program takes the mean over runs of
+/// TEFS in percent, rounded to two digits, divided by the cost of the run, and 0 where nothing was spent.
 fn efficiency(
     repeats: &BTreeMap<usize, Vec<Record>>,
     weight: usize,

@@ -15,7 +15,7 @@ use crate::suite::Variant;
 pub(super) struct Verdict {
     /// The calls equal the reference's, as sets (section 4.1, TFS).
     pub(super) is_finished: bool,
-    /// Also in steps like the reference's (TEFS).
+    /// The calls are also in steps like the reference's (TEFS).
     pub(super) is_efficient: bool,
 }
 
@@ -30,7 +30,7 @@ static SKIPPED: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
 /// A call as it is compared: the name, and its arguments as Python's texts unless only the name counts.
 type Key = (String, Option<BTreeMap<String, String>>);
 
-/// Arguments that are JSON, but no object.
+/// Arguments that are JSON, but not an object.
 struct NoObject;
 
 impl Verdict {
@@ -41,7 +41,7 @@ impl Verdict {
     }
 
     fn of_steps(references: &[Step], predictions: &[Step], variant: Variant) -> Result<Self, NoObject> {
-        // The published program pairs names and arguments off: a reference's call without arguments is forgotten.
+        // The published program pairs names with arguments, and so skips a reference's call without arguments.
         let is_compared = |call: &&Call| variant == Variant::Paper || call.arguments.is_some();
         let wanted = keys(references.iter().flat_map(|step| &step.calls).filter(is_compared))?;
         let predicted = keys(predictions.iter().flat_map(|step| &step.calls))?;
@@ -78,7 +78,7 @@ fn key(call: &Call) -> Result<Key, NoObject> {
     let arguments = match &call.arguments {
         None | Some(Json::Null) => BTreeMap::new(),
         Some(Json::Object(members)) => text(members),
-        // The text of a model: one that is not JSON counts as no arguments.
+        // A model wrote the arguments as text; a text that is not JSON counts as no arguments.
         Some(Json::String(written)) => match parse(written.as_bytes()) {
             Ok((Json::Object(members), _)) => text(&members),
             Ok(_) => return Err(NoObject),

@@ -1,12 +1,12 @@
-//! Why a call failed: the rules of `tables/mcptoolbenchpp_causes.txt`, of which the first that applies decides. The
-//! published program collects messages only; its authors grouped them by asking a model (paper, section 4.3).
+//! The cause of a failed call: the first rule of `tables/mcptoolbenchpp_causes.txt` that applies decides. The published
+//! program collects messages only; its authors grouped them by asking a model (paper, section 4.3).
 
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 use super::outcome::{CallOutcome, Outcome};
 
-/// The cause of a call that no rule knows.
+/// The cause of a call that fits no rule.
 const OTHER: &str = "other";
 
 /// A line of the table.

@@ -1,5 +1,5 @@
-//! Whether a call is a reference's call (section 4.1.1, AST accuracy): the tool, the parameters that it requires, and the
-//! types and values of arguments.
+//! Whether a call is a reference's call (section 4.1.1, AST accuracy): its tool, its required parameters, and the types
+//! and values of its arguments.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::members::arguments;
 /// Compares calls by the schemas of a catalog.
 pub(super) struct Comparer<'c> {
     catalog: Option<&'c Catalog>,
-    /// The full names of tools by their names without a server; `None` where several servers have one.
+    /// The full names of tools by their names without a server; `None` where several servers have the name.
     by_bare_name: HashMap<&'c str, Option<&'c str>>,
 }
 
@@ -52,7 +52,7 @@ impl<'c> Comparer<'c> {
         schema.filter(|schema| matches!(schema, Json::Object(_))).map(Schema)
     }
 
-    /// How a call fits a reference's call; `None` if its tool or its arguments are others. An argument of the reference
+    /// How a call fits a reference's call; `None` if its tool or its arguments do not. An argument of the reference
     /// that holds a mark of a result agrees with anything.
     pub(super) fn fit(&self, call: &Call, gold: &Call, marks: &Marks) -> Option<Fit> {
         let fit = Fit::new(call, gold)?;
@@ -66,7 +66,7 @@ impl<'c> Comparer<'c> {
     }
 }
 
-/// Whether the arguments are the reference's: none is missing, none is more.
+/// Whether the arguments are the reference's: none is missing, none is extra.
 fn same(predicted: &Members, wanted: &Members, schema: Option<Schema<'_>>, marks: &Marks) -> bool {
     let is_right = |(name, value): &(String, Json)| {
         let parameter = schema.map(|schema| schema.parameter(name));
@@ -74,7 +74,7 @@ fn same(predicted: &Members, wanted: &Members, schema: Option<Schema<'_>>, marks
         parameter != Some(None)
             && gold.is_some_and(|gold| marks.are_in(gold) || is_accepted(value, gold, parameter.flatten()))
     };
-    // BFCL lets an argument be missing for which the empty text is accepted.
+    // BFCL lets an argument be missing if it accepts the empty text for it.
     let is_free = |gold: &Json| gold.as_str() == Some("");
     schema.is_none_or(|schema| schema.has_required(predicted))
         && predicted.iter().all(is_right)

@@ -9,7 +9,7 @@ use m3_trajectory::{Call, Trajectory};
 /// A call of a model; `None` if it names no tool.
 pub(super) type Entry<'t> = Option<&'t Call>;
 
-/// All that stands among the calls of a trajectory, in order.
+/// All entries among the calls of a trajectory, in order.
 pub(super) fn entries(trajectory: &Trajectory) -> impl Iterator<Item = Entry<'_>> {
     trajectory.steps.iter().flat_map(|step| step.entries().map(Result::ok))
 }
@@ -52,7 +52,7 @@ impl Marks {
 
     fn places_in_text(&self, text: &str) -> Vec<usize> {
         let Some((marked, _)) = text.rsplit_once(END) else { return Vec::new() };
-        // No id has an end in it, so each begins behind the end before it: every letter is looked at once.
+        // No id contains the end of a mark, so each begins after the end before it: every letter is read once.
         let ids = marked.split(END).filter_map(|part| Some(part.rsplit_once('<')?.1));
         ids.filter_map(|id| self.places.get(id).copied()).collect()
     }
@@ -85,9 +85,8 @@ pub(super) fn leaves<'t>(trajectory: &'t Trajectory, marks: &Marks) -> Vec<Entry
     last.map(|step| step.entries().map(Result::ok).collect()).unwrap_or_default()
 }
 
-/// For each of `count` references, the one of as many predictions that is assigned to it, each to one only; `None` if
-/// no assignment has one for all. Kuhn's algorithm: each reference in turn takes a free prediction, by a chain of others
-/// that change theirs.
+/// Assigns to each of `count` references one of as many predictions, each to one only; `None` if that is impossible.
+/// Kuhn's algorithm: each reference in turn takes a free prediction, through a chain of others that change theirs.
 pub(super) fn assignment(count: usize, fits: impl Fn(usize, usize) -> bool) -> Option<Vec<usize>> {
     let fits: Vec<Vec<usize>> = (0..count)
         .map(|reference| (0..count).filter(|prediction| fits(reference, *prediction)).collect())
@@ -125,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    /// Steps of calls, each by its arguments; the tool is its place.
+    /// A trajectory of steps of calls with these arguments; the tool of a call is its place.
     fn trajectory(steps: &[&[&str]]) -> Trajectory {
         let mut place = 0;
         let mut call = |arguments: &&str| {
@@ -167,7 +166,7 @@ mod tests {
         assert_eq!(tools, ["2", "3"]);
     }
 
-    /// All graphs of up to four nodes a side, beside trying all permutations.
+    /// All graphs of up to four nodes a side, compared with a search of all permutations.
     #[test]
     fn an_assignment_is_found_if_there_is_one() {
         fn exists(count: usize, row: usize, used: usize, fits: &dyn Fn(usize, usize) -> bool) -> bool {

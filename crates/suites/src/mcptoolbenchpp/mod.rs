@@ -27,7 +27,7 @@ use tally::{CountedCall, Tally};
 use totals::Totals;
 use verdict::{Pair, Verdict};
 
-/// The suite.
+/// The suite of MCPToolBench++.
 pub(crate) static SUITE: Suite = Suite {
     name: "mcptoolbenchpp",
     title: "MCPToolBench++",
@@ -101,7 +101,7 @@ impl Scorer for McpToolBench<'_> {
 }
 
 impl McpToolBench<'_> {
-    /// Counts a call of a task, for its trial too. What names no tool has failed: no server could be asked.
+    /// Counts a call, for its task and its trial. An entry that names no tool has failed: no server could be asked.
     fn count(&mut self, task: usize, entry: Entry<'_>, calls: &mut Tally) {
         let nameless = Call { tool: String::new(), arguments: None, result: None, extra: Vec::new() };
         let call = entry.unwrap_or(&nameless);

@@ -31,13 +31,13 @@ pub(super) struct CallOutcome {
     pub(super) status: Option<i64>,
 }
 
-/// How much of a message is kept, in bytes.
+/// The most of a message that is kept, in bytes.
 const MESSAGE: usize = 2_000;
 
-/// Longer texts are not read as JSON, in bytes.
+/// The longest text that is read as JSON, in bytes.
 const LONGEST_JSON: usize = 1 << 20;
 
-/// How texts begin that report a failure.
+/// The beginnings of texts that report a failure.
 static STARTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let lines = include_str!("../../tables/mcptoolbenchpp_failure_starts.txt").lines();
     lines.filter(|line| !line.is_empty() && !line.starts_with('#')).collect()
@@ -87,7 +87,7 @@ struct Reply {
     error: Option<String>,
     /// The text of the reply.
     text: String,
-    /// Whether it has no content.
+    /// Whether the reply has no content.
     is_empty: bool,
 }
 
@@ -151,7 +151,7 @@ impl Reply {
         read
     }
 
-    /// Any other object: it is a failure if it is marked, or has an error.
+    /// Any other object: a failure if it is marked, or has an error.
     fn of_members(reply: &Json) -> Self {
         let error = match reply.get("error") {
             None | Some(Json::Null | Json::Bool(_) | Json::Integer(_) | Json::Float(_)) => None,
@@ -173,7 +173,7 @@ fn are_parts(parts: &[Json]) -> bool {
     parts.iter().all(|part| part.get("type").and_then(Json::as_str).is_some())
 }
 
-/// Whether a value has no content: null, a blank text, or nothing but such in lists and in the data of an object.
+/// Whether a value has no content: null, a text such as a blank or `[]`, or a list or object of only such values.
 fn is_empty(value: &Json) -> bool {
     match value {
         Json::Null => true,

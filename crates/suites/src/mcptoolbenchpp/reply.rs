@@ -13,8 +13,8 @@ pub(super) struct Answer<'c> {
 }
 
 impl<'c> Answer<'c> {
-    /// The result of a call. It is the program's wrapper {`status_code`, result}, or the reply alone; the call's
-    /// `status_code` is then beside it.
+    /// The result of a call: the program's wrapper {`status_code`, result}, or the reply alone, with the `status_code`
+    /// as a member of the call.
     pub(super) fn from_call(call: &'c Call) -> Self {
         let is_wrapper = |it: &&Json| {
             it.get("status_code").is_some() || (it.get("result").is_some() && it.get("success").is_none())
@@ -66,7 +66,7 @@ impl Label {
         }
     }
 
-    /// The name of its group: the message that the program collects, in our words where it has a fixed text.
+    /// The name of the label's group: the message that the program collects, in our words if it is a fixed text.
     pub(super) fn name(&self) -> &str {
         match self {
             Self::Success => "success",
@@ -79,7 +79,7 @@ impl Label {
     }
 }
 
-/// A value without a length, of which the program takes the length.
+/// A value without a length, where the program asks for the length.
 #[derive(Debug, PartialEq)]
 struct NoLength;
 

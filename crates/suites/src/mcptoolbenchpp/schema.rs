@@ -26,8 +26,8 @@ impl<'s> Schema<'s> {
         self.has_required(arguments) && arguments.iter().all(is_known)
     }
 
-    /// Whether a server that checks would refuse the arguments: as `has_all`, but JSON Schema allows unknown arguments
-    /// unless it says otherwise.
+    /// Whether a server that checks would refuse the arguments. Unlike in `has_all`, unknown arguments are allowed
+    /// unless the schema forbids them.
     pub(super) fn refuses(self, arguments: &Members) -> bool {
         let is_closed = self.0.get("additionalProperties") == Some(&Json::Bool(false));
         let is_wrong = |(name, value): &(String, Json)| match self.parameter(name) {

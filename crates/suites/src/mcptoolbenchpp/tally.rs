@@ -14,7 +14,7 @@ const MAX_NAME: usize = 200;
 /// A call that is counted.
 #[derive(Debug)]
 pub(super) struct CountedCall<'a> {
-    /// The place of its task.
+    /// The index of the call's task.
     pub(super) task: usize,
     pub(super) outcome: Outcome,
     /// The cause of the failure; `None` if the call succeeded or was not judged.
@@ -42,7 +42,7 @@ pub(super) struct Tally {
 struct Kind {
     tasks: BTreeSet<usize>,
     calls: usize,
-    /// The first message.
+    /// The first message that is not empty.
     example: String,
 }
 
@@ -90,7 +90,7 @@ impl Tally {
         }
     }
 
-    /// A group of the calls.
+    /// All counted calls as a group.
     pub(super) fn group(&self, by: &'static str, name: &str) -> Group {
         let mut values = Values::default();
         self.push_to(&mut values);
@@ -102,7 +102,7 @@ impl Tally {
         groups(&self.causes, by, of)
     }
 
-    /// A group for each message that the published program keeps, in the same order.
+    /// A group for each message that the published program keeps, most frequent first, then by name.
     pub(super) fn reasons(&self, by: &'static str) -> Vec<Group> {
         groups(&self.reasons, by, "")
     }

@@ -1,4 +1,4 @@
-//! The values of all tasks, and of groups of them.
+//! The values of all tasks, and of groups of tasks.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,7 +15,7 @@ use crate::values::Values;
 #[derive(Debug)]
 struct Task {
     category: Option<String>,
-    /// The reference's calls.
+    /// The number of the reference's calls.
     calls: usize,
     /// The verdict on each trial; `None` for a trial without a prediction.
     trials: Vec<Option<Verdict>>,
@@ -36,7 +36,7 @@ pub(super) struct Totals {
 /// A part of a verdict.
 type Part = fn(&Verdict) -> Option<bool>;
 
-/// The parts that are repeated: the three families of pass@k.
+/// The parts of a verdict that have a pass@k: its three families.
 const FAMILIES: [(&str, Part); 3] = [
     ("pass", |verdict| verdict.pass),
     ("tool_pass", |verdict| verdict.tool),
@@ -46,14 +46,14 @@ const FAMILIES: [(&str, Part); 3] = [
 /// The numbers of trials that the paper's program is asked for.
 const KS: [u32; 3] = [1, 3, 5];
 
-/// How many tasks the published `calculate_metrics.py` looks at.
+/// The number of tasks that the published `calculate_metrics.py` reads.
 const SCRIPT_TASKS: usize = 50;
 
 /// The most messages that are groups of their own.
 const MAX_REASONS: usize = 100;
 
 impl Totals {
-    /// Adds a trial. The result is the place of its task.
+    /// Adds a trial, and returns the index of its task.
     pub(super) fn add(&mut self, reference: &Trajectory, verdict: Option<Verdict>) -> usize {
         let next = self.tasks.len();
         let place = *self.places.entry(reference.id.clone()).or_insert(next);
@@ -70,7 +70,7 @@ impl Totals {
         place
     }
 
-    /// Adds a call. Those of a tool that does not exist count for no tool, since no server had them.
+    /// Adds a call. A call of a tool that does not exist counts for no tool, since no server had it.
     pub(super) fn add_call(&mut self, call: &CountedCall<'_>, tool: Option<&str>) {
         self.all.add(call);
         if let Some(tool) = tool {
@@ -95,7 +95,7 @@ impl Totals {
         SuiteResult { aggregate, groups: self.groups(&all, variant), notes: self.notes(&all, variant) }
     }
 
-    /// AST accuracy, AST-DAG accuracy, and pass@k for each k up to the number of trials.
+    /// AST accuracy, AST-DAG accuracy, and pass@k for each k of [`ks`].
     fn values(&self, tasks: &[&Task], variant: Variant) -> Values {
         let mut values = Values::from([
             ("ast", mean(tasks, |verdict| verdict.ast, variant)),
@@ -209,7 +209,7 @@ impl Task {
         self.trials.iter().filter(move |trial| variant == Variant::Paper || trial.is_some())
     }
 
-    /// The part of the verdict of each trial that counts and for which it is defined. Without a prediction it is false.
+    /// The part of each verdict, for trials that count and define it. A trial without a prediction has false.
     fn parts(&self, part: Part, variant: Variant) -> impl Iterator<Item = bool> {
         let is_defined = self.calls > 0 || variant == Variant::Published;
         let counted = self.counted(variant).filter(move |_| is_defined);
@@ -226,14 +226,14 @@ fn mean(tasks: &[&Task], part: Part, variant: Variant) -> Option<f64> {
     Rate::new(tasks, part, 1, variant).value
 }
 
-/// The numbers of trials for which pass@k is given: 1, 3 and 5 as far as a task has as many, and the most that one has.
+/// The k for which pass@k is given: those of [`KS`] below the most trials of a task, and this number.
 fn ks(tasks: &[&Task]) -> Vec<u32> {
     let most = tasks.iter().map(|task| task.trials.len()).max().unwrap_or_default();
     let most = u32::try_from(most).unwrap_or(u32::MAX).max(1);
     KS.into_iter().filter(|k| *k < most).chain([most]).collect()
 }
 
-/// pass@k with the number of tasks that it is a mean of.
+/// pass@k, with the number of tasks in its mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Rate {
     value: Option<f64>,
@@ -264,8 +264,8 @@ impl Rate {
     }
 }
 
-/// `estimate_pass_at_k` of the published program: 1 where fewer than k trials failed, also of fewer than k without any
-/// success.
+/// `estimate_pass_at_k` of the published program: 1 where fewer than k trials failed, even if there are fewer than k
+/// trials and none passed.
 fn published(trials: Trials, k: u32) -> f64 {
     pass_at(trials, k).unwrap_or(1.0)
 }

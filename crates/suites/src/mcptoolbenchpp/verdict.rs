@@ -23,9 +23,9 @@ pub(super) struct Verdict {
     pub(super) parameter: Option<bool>,
     /// The tools and the arguments are right, and the calls succeeded.
     pub(super) pass: Option<bool>,
-    /// How many calls were accepted for a similar tool of the reference.
+    /// The number of calls that were accepted for a similar tool of the reference.
     pub(super) similar: usize,
-    /// Whether arguments were to be judged, and no verdict of a judge was there.
+    /// Whether arguments were to be judged, and there was no verdict of a judge.
     pub(super) is_without_judge: bool,
 }
 
@@ -94,7 +94,7 @@ impl<'t> Pair<'t> {
         is_judged.then(|| is_right && last.iter().all(|entry| outcome(entry) == Outcome::Success))
     }
 
-    /// `check_correctness` of `run_tool_call.py`: the last call of both lists.
+    /// `check_correctness` of `run_tool_call.py`, which compares the last calls of both lists.
     fn by_program(&self, comparer: &Comparer<'_>, graded: &Trajectory) -> Verdict {
         let last = self.predicted.last().copied().flatten().zip(self.gold.last().copied().flatten());
         let by_name = last.and_then(|(predicted, gold)| Fit::new(predicted, gold));
@@ -121,8 +121,8 @@ fn fit(predicted: Entry<'_>, gold: Entry<'_>) -> Option<Fit> {
     predicted.zip(gold).and_then(|(predicted, gold)| Fit::new(predicted, gold))
 }
 
-/// Each reference's call in order takes the first predicted call that fits and is free, and no predicted call is left
-/// over: BFCL's rule for parallel calls (`parallel_function_checker_no_order`).
+/// Matches in order: each reference's call takes the first predicted call that fits and is free, and no predicted call
+/// is left over. This is BFCL's rule for parallel calls (`parallel_function_checker_no_order`).
 fn in_order<'t>(
     gold: &[Entry<'t>],
     predicted: &[Entry<'t>],
@@ -141,7 +141,7 @@ fn in_order<'t>(
     gold.iter().map(take).collect()
 }
 
-/// How the predicted calls fit that are assigned to the reference's, each to one; `None` if not all can be.
+/// The fits of an assignment of predicted calls to the reference's, each to one; `None` if some call has none.
 fn one_to_one<'t>(
     gold: &[Entry<'t>],
     predicted: &[Entry<'t>],

@@ -8,13 +8,13 @@ use serde_json::{Map, Number, Value};
 
 use super::budget::{count_steps, count_text};
 
-/// The validator compares each with each of no more items than these.
+/// The most items of an array that the validator compares pair by pair.
 const MOST_COMPARED: usize = 16;
 
 /// The representation of JSON whose reading is counted.
 pub struct CountedJson;
 
-/// A value that is read.
+/// A value whose reading is counted.
 #[derive(Debug, Clone, Copy)]
 pub struct CountedValue<'a>(pub &'a Value);
 
@@ -133,7 +133,7 @@ impl<'a> Object<'a, CountedJson> for CountedMembers<'a> {
     }
 }
 
-/// Goes through members.
+/// Iterates over members, and counts each.
 pub struct MembersIter<'a>(serde_json::map::Iter<'a>);
 
 impl<'a> Iterator for MembersIter<'a> {
@@ -171,7 +171,7 @@ impl<'a> Array<'a, CountedJson> for CountedItems<'a> {
     }
 }
 
-/// Goes through items.
+/// Iterates over items, and counts each.
 pub struct ItemsIter<'a>(std::slice::Iter<'a, Value>);
 
 impl<'a> Iterator for ItemsIter<'a> {

@@ -1,4 +1,4 @@
-//! The parts of a schema: each gets the keyword that counts it, and parts that have no bound are found.
+//! Adds the keyword that counts to the parts of a schema, and finds references to something that cannot have it.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ const SINGLE_SCHEMAS: [&str; 4] = ["if", "then", "else", "not"];
 /// Keywords that name something else, in which nothing can be a schema.
 const NAMED_OTHERS: [&str; 2] = ["dependentRequired", "$vocabulary"];
 
-/// The schema with the keyword that counts in all its parts.
+/// Adds the keyword that counts to all parts of a schema.
 pub(super) fn with_steps(schema: &Value) -> Result<(Value, Parts), TooMuchWork> {
     let size = Size::measure(schema)?.values;
     if size > MOST_VALUES {
@@ -42,9 +42,9 @@ pub(super) fn with_steps(schema: &Value) -> Result<(Value, Parts), TooMuchWork> 
 /// The state of a walk through a schema.
 #[derive(Default)]
 pub(super) struct Parts {
-    /// Values.
+    /// The number of values in the schema.
     pub(super) size: u64,
-    /// Objects, of which each may be a schema.
+    /// The number of objects, each of which may be a schema.
     pub(super) count: u64,
     pub(super) references: usize,
     has_long_reference: bool,
@@ -54,7 +54,7 @@ pub(super) struct Parts {
     has_long_pattern: bool,
     /// The states of the largest regular expression.
     pub(super) pattern_states: u64,
-    /// The values of the largest schema that is denied.
+    /// The number of values in the largest schema below a `not`.
     pub(super) denied: u64,
     /// The JSON pointer of the current part.
     place: String,
@@ -91,7 +91,7 @@ impl Parts {
         }
     }
 
-    /// The value of an unknown keyword may be a schema too, because references may lead to it.
+    /// Adds the keyword that counts to a part, also below unknown keywords, because references may lead there.
     fn add_step(&mut self, part: &mut Value) {
         match part {
             Value::Bool(true) => *part = json!({STEP: true}),
@@ -139,7 +139,7 @@ impl Parts {
         }
     }
 
-    /// Looks at the member with this key.
+    /// Calls `look` with the place of the member with this key.
     fn below(&mut self, key: &str, look: impl FnOnce(&mut Self)) {
         let length = self.place.len();
         self.place.push('/');
@@ -148,8 +148,8 @@ impl Parts {
         self.place.truncate(length);
     }
 
-    /// Whether a reference may lead here, or to something within: to the end of this place, as parts with a name of their own have
-    /// pointers that begin in them.
+    /// Whether a reference may lead to the current part or into it. Every end of its place counts, because pointers
+    /// into a part with its own name begin at that part.
     fn is_referred_to(&self) -> bool {
         let begins = self.place.match_indices('/').map(|(at, _)| &self.place[at..]);
         let mut ends = begins.filter(|end| end.len() <= LONGEST_REFERENCE);
@@ -161,7 +161,7 @@ impl Parts {
     }
 }
 
-/// Whether a value is nothing that could be a schema, or hold one.
+/// Whether a value neither is nor holds anything that could be a schema.
 fn is_plain(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().all(is_plain),

@@ -1,14 +1,14 @@
-//! How large a regular expression is once it is prepared: a text may have to be compared with each of its states at each byte.
+//! The size of a prepared regular expression: each byte of a text may be compared with each of its states.
 
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// An expression that cannot be read is as large as any.
+/// The size of an expression that cannot be read.
 const UNREADABLE: u64 = 1_000_000;
 
-/// About how many states it has.
+/// The approximate number of states of a regular expression.
 pub(super) fn states(pattern: &str) -> u64 {
-    // In JSON Schemas `\w` and the like mean characters of ASCII. With others written in it an expression has to be of Unicode.
+    // In JSON Schemas, `\w` and the like mean ASCII characters; an expression with other characters needs Unicode.
     let parsed =
         |is_unicode| ParserBuilder::new().utf8(is_unicode).unicode(is_unicode).build().parse(pattern).ok();
     parsed(false).or_else(|| parsed(true)).map_or(UNREADABLE, |parsed| states_of(&parsed))

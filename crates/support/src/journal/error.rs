@@ -14,7 +14,7 @@ pub enum JournalError {
     Io {
         /// The action that failed, such as `write to`.
         action: &'static str,
-        /// The file.
+        /// The path of the journal.
         path: PathBuf,
         /// The hint to the user.
         elsewhere: &'static str,
@@ -25,7 +25,7 @@ pub enum JournalError {
     /// The file is of another kind, by its first line.
     #[error("`{}` is no {name}\nhint: {elsewhere}, or move it away", shown(path))]
     Foreign {
-        /// The file.
+        /// The path of the journal.
         path: PathBuf,
         /// The kind of file that was expected.
         name: &'static str,
@@ -38,7 +38,7 @@ pub enum JournalError {
         shown(path)
     )]
     Line {
-        /// The file.
+        /// The path of the journal.
         path: PathBuf,
         /// The number of the line, from 1.
         line: u64,
@@ -49,14 +49,14 @@ pub enum JournalError {
         /// The hint to the user.
         elsewhere: &'static str,
     },
-    /// Another process has locked it.
+    /// Another process has locked the file.
     #[error(
         "another m3 works with `{}`{}\nhint: wait for its end, or {elsewhere}",
         shown(path),
         process.map(|process| format!(", process {process}")).unwrap_or_default()
     )]
     Locked {
-        /// The file.
+        /// The path of the journal.
         path: PathBuf,
         /// The other process, if the system tells.
         process: Option<u32>,
@@ -66,13 +66,13 @@ pub enum JournalError {
     /// The file has fewer bytes than were read or written before.
     #[error("`{}` was changed by something other than m3\nhint: start the command anew", shown(path))]
     Changed {
-        /// The file.
+        /// The path of the journal.
         path: PathBuf,
     },
     /// The file has more bytes than allowed, or would have.
     #[error("`{}` has more than {} MiB\nhint: {elsewhere}", shown(path), most >> 20)]
     TooLarge {
-        /// The file.
+        /// The path of the journal.
         path: PathBuf,
         /// The most bytes that are allowed.
         most: u64,

@@ -51,7 +51,7 @@ impl Lines {
         }
     }
 
-    /// Why a line could not be written.
+    /// The error of a line that could not be written.
     #[must_use]
     pub fn failure(&self) -> Option<io::Error> {
         let failure = self.failure.as_ref()?;

@@ -64,7 +64,7 @@ struct Head {
 struct ReadState {
     path: PathBuf,
     kind: Kind,
-    /// The most bytes it may have.
+    /// The most bytes that the journal may have.
     most: u64,
     /// The end of the last complete line that was read, in bytes.
     end: u64,
@@ -247,7 +247,7 @@ pub struct Journal {
 #[derive(Debug)]
 struct State {
     known: ReadState,
-    /// Held open: the system releases the lock with it, however the process ends.
+    /// The file with the lock, which the system releases when it is closed, however the process ends.
     file: File,
     /// Whether the file may end within a line that could not be removed.
     is_broken: bool,
@@ -271,7 +271,7 @@ impl Journal {
         Ok(Self { path: path.to_owned(), state: Mutex::new(State { known, file, is_broken: false }) })
     }
 
-    /// The file.
+    /// The path of the journal.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -322,7 +322,7 @@ impl<T: Serialize + DeserializeOwned> SharedJournal<T> {
         &self.records
     }
 
-    /// The file.
+    /// The path of the journal.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.known.path

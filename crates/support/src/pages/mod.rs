@@ -1,5 +1,4 @@
-//! Shared parts of the pages that m3 makes for a browser: the document around them, their content security policy, their
-//! common style and script.
+//! Shared parts of the pages that m3 makes for a browser: their document, content security policy, style and script.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,13 +10,13 @@ pub const BASE_STYLE: &str = include_str!("base.css");
 /// The script at the beginning of a page's own scripts: elements made from texts, drawings, keys.
 pub const MAKE_SCRIPT: &str = include_str!("make.js");
 
-/// The sources that a page may load from, besides its own style and script, if a server has its images and documents.
+/// The sources, besides its own style and script, of a page whose images and documents come from a server.
 pub const OF_SERVER: &str = "img-src 'self' data:; connect-src 'self'";
 
 /// The sources that a page in one file may load from.
 pub const OF_FILE: &str = "img-src data:";
 
-/// Without its script most pages are empty.
+/// The note on a page whose script does not run; most pages are then empty.
 const NO_SCRIPT: &str = "This page is made by its own script, which is not running. At a terminal:";
 
 /// A page: a document around its parts.
@@ -25,7 +24,7 @@ const NO_SCRIPT: &str = "This page is made by its own script, which is not runni
 pub struct Shell<'a> {
     /// The title, as text.
     pub title: &'a str,
-    /// The command to run in place of the page's script, as HTML; empty if the page stands without it.
+    /// The command to run in place of the page's script, as HTML; empty if the page works without the script.
     pub instead: &'a str,
     /// The top of the page, as HTML.
     pub head: &'a str,
@@ -45,7 +44,7 @@ impl Shell<'_> {
         (self.html("", ""), policy)
     }
 
-    /// The page as a file, which has no headers, so that its policy stands in it; with data, as HTML.
+    /// The page as a file, with data as HTML. A file has no headers, so the policy is part of the page.
     #[must_use]
     pub fn file(&self, sources: &str, data: &str) -> String {
         let policy = self.policy(sources);
@@ -96,7 +95,7 @@ pub fn filled(template: &str, parts: &[(&str, &str)]) -> String {
     html
 }
 
-/// A text for HTML, in elements and in attributes between quotation marks.
+/// A text escaped for HTML, in elements and in attributes between quotation marks.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
@@ -119,8 +118,8 @@ pub fn source_of(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
 }
 
-/// Why a style or script cannot stand in a page: an end tag would end it early, so that its hash no longer matches, and a
-/// script must not make markup from strings.
+/// The reason why a style or script cannot be part of a page: an end tag would end it early, so that its hash no longer
+/// matches, and a script must not make markup from strings.
 #[must_use]
 pub fn fault(text: &str) -> Option<&'static str> {
     let barred = [

@@ -1,4 +1,4 @@
-//! Anthropic's Messages: a line `{id, model, messages}` each.
+//! Anthropic's Messages: one line `{id, model, messages}` for each trajectory.
 
 use m3_trajectory::json::{Json, Keys};
 
@@ -10,7 +10,7 @@ use crate::arguments::unwrapped;
 use crate::content::{Content, Media, MediaPlace, Part, object, standard, string};
 use crate::trace::Notes;
 
-/// Messages, a trajectory a line.
+/// The target for messages, one trajectory on each line.
 pub(super) const TARGET: Target = Target {
     name: "anthropic",
     title: "Anthropic Messages: {id, messages}, a trajectory a line",
@@ -81,7 +81,7 @@ fn result(call: &ExportCall<'_>, exact: &mut Exact) -> Json {
     Json::Object(members)
 }
 
-/// A text, or blocks.
+/// Content as a text, or as blocks if it has media.
 fn blocks(content: &Content) -> Json {
     if content.media().next().is_none() {
         return string(&content.text());
@@ -93,7 +93,7 @@ fn blocks(content: &Content) -> Json {
     Json::Array(content.parts.iter().map(block).collect())
 }
 
-/// A picture, or a document: there are no blocks for sounds.
+/// Media as a block of a picture or of a document: there are no blocks for sounds.
 fn media(media: &Media) -> Json {
     let source = match &media.place {
         MediaPlace::Data(data) => {

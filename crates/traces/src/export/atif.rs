@@ -1,4 +1,4 @@
-//! ATIF 1.8, the trajectories of Harbor: a document each. Pictures and sounds are files, or addresses.
+//! ATIF 1.8, the trajectories of Harbor: one document for each trajectory. Pictures and sounds are files, or addresses.
 
 use m3_trajectory::json::{Json, Keys};
 
@@ -10,7 +10,7 @@ use crate::content::{Content, Media, MediaPlace, Part, object, string};
 use crate::trace::Notes;
 use crate::usage::Usage;
 
-/// Documents.
+/// The target for ATIF documents.
 pub(super) const TARGET: Target = Target {
     name: "atif",
     title: "ATIF 1.8, trajectories of Harbor: a document, an array of them, or files in a folder",
@@ -124,7 +124,7 @@ fn result(call: &ExportCall<'_>, exact: &mut Exact, notes: &mut Notes) -> Option
     Some(Json::Object(members))
 }
 
-/// A text, or parts.
+/// Content as a text, or as parts if it has media.
 fn content(content: &Content, notes: &mut Notes) -> Json {
     if content.media().next().is_none() {
         return string(&content.text());

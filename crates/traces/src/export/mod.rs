@@ -40,8 +40,8 @@ pub const TARGETS: &[Target] = &[openai::TARGET, anthropic::TARGET, atif::TARGET
 
 /// Writes trajectories for one target.
 ///
-/// Media are written as the trajectory has them: data in base64, or references. Who calls it puts the data of files in
-/// place of their names first.
+/// Media are written as the trajectory has them: data in base64, or references. The caller first replaces the names of
+/// files by their data.
 #[derive(Debug)]
 pub struct Exporter {
     target: &'static Target,

@@ -1,4 +1,4 @@
-//! OpenAI's Chat Completions: a line `{id, model, messages}` each.
+//! OpenAI's Chat Completions: one line `{id, model, messages}` for each trajectory.
 
 use m3_trajectory::json::{Json, Keys};
 
@@ -9,7 +9,7 @@ use crate::content::{Content, Media, MediaPlace, Part, data_url, object, standar
 use crate::fields::Fields;
 use crate::trace::Notes;
 
-/// Messages, a trajectory a line.
+/// The target for messages, one trajectory on each line.
 pub(super) const TARGET: Target = Target {
     name: "openai",
     title: "OpenAI Chat Completions: {id, messages}, a trajectory a line",
@@ -95,7 +95,7 @@ fn media_of(call: &ExportCall<'_>, notes: &mut Notes) -> Option<Json> {
     Some(object([("role", string("user")), ("name", string(&call.id)), ("content", Json::Array(media))]))
 }
 
-/// A text, or parts.
+/// Content as a text, or as parts if it has media.
 fn content(content: &Content) -> Json {
     if content.media().next().is_none() {
         return string(&content.text());

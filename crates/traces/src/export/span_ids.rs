@@ -19,9 +19,9 @@ pub(super) fn span_id(key: &str, number: usize) -> String {
 /// Ids of a trajectory among spans.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpanIds {
-    /// The trace's, 32 digits in hexadecimal.
+    /// The id of the trace, 32 hexadecimal digits.
     pub trace: String,
-    /// The id of the span of the whole trajectory, 16 digits; `None` if the trajectory does not have it.
+    /// The id of the span of the whole trajectory, 16 digits; `None` if the id is not known.
     pub span: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl SpanIds {
     }
 }
 
-/// Whether it has the form of the id of a trace: 32 digits in hexadecimal, not all of them 0.
+/// Whether a text has the form of a trace id: 32 hexadecimal digits, not all of them 0.
 fn is_trace_id(id: &str) -> bool {
     id.len() == 32
         && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))

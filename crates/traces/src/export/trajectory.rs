@@ -15,7 +15,7 @@ use crate::usage::Usage;
 #[derive(Debug)]
 pub(super) struct ExportTrajectory<'t> {
     pub(super) id: &'t str,
-    /// Lower-case hex of 64 digits, other for every trajectory of a file and the same whenever it is written.
+    /// 64 lower-case hexadecimal digits, different for each trajectory of a file and the same in every export.
     pub(super) key: String,
     pub(super) question: Option<Content>,
     /// Steps that have calls.
@@ -30,7 +30,7 @@ pub(super) struct ExportTrajectory<'t> {
     pub(super) started: u64,
 }
 
-/// The key of a trajectory whose id stands for the `times`th time.
+/// The key of a trajectory whose id occurs for the `times`th time.
 pub(super) fn key(id: &str, times: u64) -> String {
     let hash = hash_of_bytes(format!("{times}\n{id}").as_bytes());
     hash.strip_prefix("sha256:").unwrap_or(&hash).to_owned()
@@ -60,7 +60,7 @@ pub(super) enum ExportResult<'t> {
 }
 
 impl<'t> ExportTrajectory<'t> {
-    /// Converts a trajectory; its id stands for the `times`th time in the file.
+    /// Converts a trajectory whose id occurs for the `times`th time in the file.
     pub(super) fn new(trajectory: &'t Trajectory, times: u64, started: u64, notes: &mut Notes) -> Self {
         let key = key(&trajectory.id, times);
         let model = trajectory.get("model");
@@ -142,7 +142,7 @@ impl<'t> ExportCall<'t> {
         }
     }
 
-    /// An item that a model wrote in place of a call: one without a name.
+    /// A call from an item without a tool's name, which a model wrote in place of a call.
     fn from_item(item: &'t Json, id: String, notes: &mut Notes) -> Self {
         notes.add("an item that names no tool becomes a call without a name");
         let base = Self::with(members(item), id);
@@ -258,7 +258,7 @@ fn member<'j>(members: &'j [(String, Json)], key: &str) -> Option<&'j Json> {
     members.iter().find(|(name, _)| name == key).map(|(_, value)| value)
 }
 
-/// A duration in milliseconds that fits into nanoseconds.
+/// Whether a duration in milliseconds fits into nanoseconds.
 fn is_plausible(milliseconds: u64) -> bool {
     milliseconds < 1_000_000_000_000
 }

@@ -16,7 +16,7 @@ use crate::usage::Usage;
 
 const CASES: [&str; 2] = ["eval_cases", "evalCases"];
 
-/// Sets of evaluation cases.
+/// The format of sets of evaluation cases.
 pub(super) const EVAL_SET: Format = Format {
     name: "adk-eval-set",
     title: "Agent Development Kit: a set of evaluation cases",
@@ -24,7 +24,7 @@ pub(super) const EVAL_SET: Format = Format {
     read: read_cases,
 };
 
-/// Sessions.
+/// The format of sessions.
 pub(super) const SESSION: Format = Format {
     name: "adk",
     title: "Agent Development Kit: sessions",
@@ -41,7 +41,7 @@ fn session(session: &Json) -> Conversation {
     let mut before: Option<(Option<&str>, Option<&str>)> = None;
     for event in session.list("events").iter().filter(|event| !event.is("partial")) {
         conversation.at(event.member("timestamp").and_then(time));
-        // Agents that run at once, or one that has taken over, do not go on with a reply of another.
+        // Agents that run at once, or one that has taken over, do not continue a reply of another agent.
         let source = (event.text("author"), event.text("branch"));
         if before.is_some_and(|before| before != source) {
             conversation.end_reply();
@@ -76,7 +76,7 @@ fn read_cases(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     })
 }
 
-/// A turn of the user with all that came of it.
+/// Adds a turn of the user, with the calls, results and answer that followed.
 fn invocation(conversation: &mut Conversation, invocation: &Json) {
     if let Some(user) = invocation.first(&["userContent", "user_content"]) {
         conversation.user(Content::from_json(user.member("parts").unwrap_or(&Json::Null)));
@@ -100,7 +100,7 @@ fn invocation(conversation: &mut Conversation, invocation: &Json) {
     conversation.answer = Answer::Stated(answer.filter(|answer| !answer.is_empty()));
 }
 
-/// Calls and results in two lists: nothing shows which calls were made at once.
+/// Adds calls and results from two lists: nothing shows which calls were made at once.
 fn flat(conversation: &mut Conversation, data: &Json) {
     let list = |keys: [&str; 2]| data.first(&keys).map(Json::items).unwrap_or_default();
     let mut responses = Responses::new(list(["toolResponses", "tool_responses"]));
@@ -117,7 +117,7 @@ fn flat(conversation: &mut Conversation, data: &Json) {
         });
         conversation.note("what was called at once is not known: a step for each call");
         if let Some(response) = responses.take(id.as_deref(), name) {
-            // The call before it is the one that waits.
+            // The call that was just added waits for this result.
             conversation.result(Outcome { id, ..gemini::outcome(response) });
         }
     }
@@ -128,7 +128,7 @@ struct Responses<'j> {
     all: Vec<Option<&'j Json>>,
     by_id: HashMap<String, VecDeque<usize>>,
     by_name: HashMap<&'j str, VecDeque<usize>>,
-    /// The calls that have no id.
+    /// The results that have no id, by the names of their tools.
     nameless: HashMap<&'j str, VecDeque<usize>>,
 }
 
@@ -151,7 +151,7 @@ impl<'j> Responses<'j> {
         it
     }
 
-    /// The first that belongs to a call: by its id, else by the tool's name if one of both has no id.
+    /// The first result that belongs to a call: by its id, or by the tool's name if either of them has no id.
     fn take(&mut self, id: Option<&str>, name: &str) -> Option<&'j Json> {
         let Self { all, by_id, by_name, nameless } = self;
         let queues = match id {

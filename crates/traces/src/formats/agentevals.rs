@@ -12,7 +12,7 @@ use crate::head::messages;
 use crate::input::{Input, ReadError, Sink};
 use crate::trace::Trace;
 
-/// Cases, by their two lists.
+/// The format of cases, recognized by their two lists.
 pub(super) const CASES: Format = Format {
     name: "agentevals",
     title: "agentevals: cases",
@@ -20,7 +20,7 @@ pub(super) const CASES: Format = Format {
     read: read_cases,
 };
 
-/// Graph trajectories, by their lists of nodes.
+/// The format of graph trajectories, recognized by their lists of nodes.
 pub(super) const GRAPHS: Format = Format {
     name: "agentevals-graph",
     title: "agentevals: graph trajectories, if they hold messages with calls",
@@ -71,7 +71,7 @@ fn read_cases(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     })
 }
 
-/// The question, if the outputs begin with a reply.
+/// Adds the question of the inputs, if the outputs do not have one.
 fn ask(it: &mut Conversation, inputs: Option<&Json>) {
     if it.has_question() {
         return;
@@ -126,7 +126,7 @@ fn read_graphs(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> 
     ))
 }
 
-/// The messages of a turn: below the node that it began with, or bare.
+/// The messages of a turn, bare or below its start node.
 fn below(value: &Json) -> &[Json] {
     messages(value).or_else(|| value.member("__start__").and_then(messages)).unwrap_or_default()
 }

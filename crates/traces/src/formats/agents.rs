@@ -15,7 +15,7 @@ use crate::time::time;
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 
-/// Traces and spans.
+/// The format of traces and spans.
 pub(super) const FORMAT: Format = Format {
     name: "openai-agents",
     title: "OpenAI Agents SDK: traces",
@@ -24,7 +24,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    // In the order in which the traces come first.
+    // Traces are numbered in the order in which they first occur.
     let mut names = Names::default();
     let work = |values: &[Json]| {
         let mut spans: Vec<Span<'_>> = values.iter().filter_map(Span::parse).collect();
@@ -37,7 +37,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     grouped(input, sink, key, |trace| names.number(&trace), work, |sink, trace| sink.trace(None, trace))
 }
 
-/// The trace that a line is of.
+/// The id of the trace that a line belongs to.
 fn trace(value: &Json) -> Option<&str> {
     value.text("trace_id").or_else(|| value.text("id"))
 }
@@ -77,7 +77,7 @@ impl<'j> Span<'j> {
         matches!(self.kind, "function" | "handoff")
     }
 
-    /// Whether it stands for one request and the calls that came of it.
+    /// Whether the span stands for one request and the calls that followed from it.
     fn is_turn(&self) -> bool {
         self.data.below(&["data", "sdk_span_type"]).and_then(Json::as_str) == Some("turn")
     }
@@ -90,7 +90,7 @@ struct Tree<'s, 'j> {
     by_owner: HashMap<Option<usize>, Vec<usize>>,
 }
 
-/// The most spans around a span: parents of hostile files lead in circles.
+/// The most spans around a span: in hostile files, parents may form circles.
 const DEEPEST: usize = 100;
 
 impl<'s, 'j> Tree<'s, 'j> {
@@ -109,7 +109,7 @@ impl<'s, 'j> Tree<'s, 'j> {
         self.by_owner.get(&owner).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The spans around one, the nearest first.
+    /// The spans around a span, the nearest first.
     fn around(&self, at: usize) -> impl Iterator<Item = usize> {
         let parent = |at: &usize| self.by_id.get(self.spans[*at].parent?).copied();
         std::iter::successors(parent(&at), parent).take(DEEPEST)
@@ -148,7 +148,7 @@ impl<'s, 'j> Tree<'s, 'j> {
         conversation
     }
 
-    /// Replies with their messages: names, arguments and grouping from them, results and times from the calls' spans.
+    /// Reads replies with messages: names, arguments and groups of calls; their spans have results and times.
     fn read_messages(&self, conversation: &mut Conversation, own: &[usize]) {
         let replies: Vec<usize> = own.iter().copied().filter(|at| self.spans[*at].is_reply()).collect();
         for (number, &at) in replies.iter().enumerate() {
@@ -180,7 +180,7 @@ impl<'s, 'j> Tree<'s, 'j> {
                 let place = waiting.iter().position(is_same);
                 let place = place.or_else(|| waiting.iter().position(|other| other.tool == call.tool));
                 let Some(place) = place else {
-                    // The messages were not recorded, or not this call of theirs.
+                    // The messages, or this call in them, were not recorded.
                     conversation.call(call);
                     continue;
                 };
@@ -197,10 +197,10 @@ impl<'s, 'j> Tree<'s, 'j> {
         }
     }
 
-    /// Calls alone: a step is those of one turn, or without turns those between two replies that overlap.
+    /// Reads calls alone: a step has the calls of one turn, or without turns those that overlap between replies.
     fn read_calls(&self, conversation: &mut Conversation, own: &[usize]) {
         let mut step: Vec<usize> = Vec::new();
-        // How many replies there were, also when the step began; and when the last call of the step ended.
+        // The number of replies so far, and at the last call of the step; and the latest end of the step's calls.
         let (mut replies, mut seen, mut until) = (0, 0, f64::MIN);
         for &at in own {
             if self.spans[at].is_reply() {
@@ -258,7 +258,7 @@ fn result(output: &Json) -> Json {
     if is_parts { content.to_json() } else { output.clone() }
 }
 
-/// An agent's name as the names of tools have it.
+/// An agent's name in the form of a tool's name.
 fn snake_case(name: &str) -> String {
     let sign = |c: char| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
     name.chars().map(sign).collect()

@@ -103,7 +103,7 @@ fn logged(chain: &[Exchange<'_>]) -> Conversation {
     conversation
 }
 
-/// A whole reply. It goes on with an assistant's message before it: a prefilled one, or one that was paused.
+/// Adds a whole reply. It continues an assistant's message before it, which was prefilled or paused.
 fn reply(conversation: &mut Conversation, response: &Json) {
     if let Some(model) = response.text("model") {
         conversation.model = Some(model.to_owned());
@@ -112,7 +112,7 @@ fn reply(conversation: &mut Conversation, response: &Json) {
     message(conversation, response);
 }
 
-/// One message: of the user, with results, or of the assistant, with calls.
+/// Adds a message: of the user, with results, or of the assistant, with calls.
 pub(super) fn message(conversation: &mut Conversation, message: &Json) {
     let Some(content) = message.member("content") else { return };
     match message.text("role") {
@@ -142,7 +142,7 @@ pub(super) fn message(conversation: &mut Conversation, message: &Json) {
     }
 }
 
-/// One block of an assistant's message.
+/// Adds a block of an assistant's message.
 pub(super) fn block(conversation: &mut Conversation, block: &Json) {
     let kind = block.text("type").unwrap_or_default();
     match kind {
@@ -164,7 +164,7 @@ pub(super) fn block(conversation: &mut Conversation, block: &Json) {
     }
 }
 
-/// A call.
+/// The call in a block.
 pub(super) fn call(block: &Json) -> TracedCall {
     let server = block.first(&["server_name", "toolset_name"]).and_then(Json::as_str);
     TracedCall {
@@ -175,7 +175,7 @@ pub(super) fn call(block: &Json) -> TracedCall {
     }
 }
 
-/// A result. Results of tools that the provider runs hold values; an error is an object with an error's type.
+/// The result in a block. Tools that the provider runs return values; an error is an object with the type of an error.
 pub(super) fn result(block: &Json) -> Outcome {
     let content = block.member("content");
     let is_value = |content: &Json| match content {
@@ -202,7 +202,7 @@ pub(super) fn result(block: &Json) -> Outcome {
     }
 }
 
-/// A streamed reply, put together.
+/// Puts the replies of a stream together.
 fn stream(events: &[Json]) -> Conversation {
     let mut conversation = Conversation::default();
     let mut blocks: BTreeMap<u64, (Json, String)> = BTreeMap::new();

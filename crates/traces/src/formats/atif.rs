@@ -1,4 +1,4 @@
-//! ATIF, the trajectories of Harbor: a document whose steps of an agent are replies, each with the results of its calls.
+//! ATIF, the trajectories of Harbor: documents whose agent steps are replies, each with the results of its calls.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::time::time;
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 
-/// Documents, one a file or one a line.
+/// The format of ATIF documents, one in a file or one on each line.
 pub(super) const FORMAT: Format = Format {
     name: "atif",
     title: "ATIF, trajectories of Harbor",
@@ -96,7 +96,7 @@ impl Sides {
     }
 }
 
-/// One step. `has_begun` is whether the agent has answered before.
+/// Adds a step. `has_begun` tells whether the agent has answered before.
 fn step(it: &mut Conversation, step: &Json, has_begun: &mut bool) {
     it.at(step.member("timestamp").and_then(time));
     let message = step.member("message").map(Content::from_json).unwrap_or_default();
@@ -113,7 +113,7 @@ fn step(it: &mut Conversation, step: &Json, has_begun: &mut bool) {
     }
 }
 
-/// A reply with its calls and their results.
+/// Adds a reply with its calls and their results.
 fn agent(it: &mut Conversation, step: &Json, message: &Content) {
     it.model = step.text("model_name").map(str::to_owned).or(it.model.take());
     it.usage.add(step.member("metrics").map(metrics).unwrap_or_default());
@@ -178,7 +178,7 @@ fn results(it: &mut Conversation, calls: &mut [TracedCall], results: &[Json]) {
     }
 }
 
-/// Tokens of a step.
+/// The tokens of a step.
 fn metrics(metrics: &Json) -> Usage {
     Usage {
         input: metrics.count("prompt_tokens"),
@@ -188,7 +188,7 @@ fn metrics(metrics: &Json) -> Usage {
     }
 }
 
-/// Tokens of all steps.
+/// The tokens of all steps.
 fn total(metrics: &Json) -> Usage {
     Usage {
         input: metrics.count("total_prompt_tokens"),

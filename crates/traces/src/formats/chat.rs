@@ -116,7 +116,7 @@ fn logged(chain: &[Exchange<'_>]) -> Conversation {
     conversation
 }
 
-/// A whole reply; of several choices, which are alternatives, the first.
+/// Adds a whole reply: the first of several choices, which are alternatives.
 fn reply(conversation: &mut Conversation, response: &Json) {
     conversation.at(response.number("created"));
     if let Some(model) = response.text("model") {
@@ -133,11 +133,11 @@ fn reply(conversation: &mut Conversation, response: &Json) {
     }
 }
 
-/// One message.
+/// Adds a message.
 pub(super) fn message(conversation: &mut Conversation, message: &Json) {
     let content = message.first(&["content", "parts"]).map(Content::from_json).unwrap_or_default();
     match message.text("role") {
-        // Messages of tools hold texts alone: a message of the user that has a call's name brings its pictures.
+        // Messages of tools have texts alone, so a message of the user whose name is a call's id has its pictures.
         Some("user") if message.text("name").is_some_and(|name| conversation.has_result(name)) => {
             conversation.add_to_result(message.text("name").unwrap_or_default(), &content);
         }
@@ -146,7 +146,7 @@ pub(super) fn message(conversation: &mut Conversation, message: &Json) {
             reply_message(conversation, message, None);
         }
         Some("tool" | "function") => {
-            // Some programs put a value there.
+            // Some programs write a JSON value as the content.
             let result = match message.member("content") {
                 Some(value) if content.is_empty() && !matches!(value, Json::String(_) | Json::Array(_)) => {
                     value.clone()
@@ -236,8 +236,8 @@ impl Pieces {
     }
 }
 
-/// The call that a piece goes on with, or a new one. An id of its own begins a call, whatever the index is: many servers give
-/// all calls the same index, or none.
+/// The call that a piece continues, or a new one. A new id begins a call, whatever the index is: many servers give all
+/// calls the same index, or none.
 fn pieces_of<'c>(
     calls: &'c mut Vec<Pieces>,
     id: Option<String>,
@@ -264,7 +264,7 @@ fn pieces_of<'c>(
     pieces
 }
 
-/// Streamed replies, put together; of several choices the first.
+/// Puts the replies of a stream together, with the first of several choices.
 fn stream(chunks: &[Json]) -> Conversation {
     let mut conversation = Conversation::default();
     let mut calls: Vec<Pieces> = Vec::new();
@@ -301,7 +301,7 @@ fn stream(chunks: &[Json]) -> Conversation {
     conversation
 }
 
-/// A piece of a streamed reply.
+/// Adds a piece of a streamed reply.
 fn piece(conversation: &mut Conversation, calls: &mut Vec<Pieces>, delta: &Json) {
     conversation.say(delta.text("content").or_else(|| delta.text("refusal")).unwrap_or_default());
     for piece in delta.list("tool_calls") {
@@ -343,7 +343,7 @@ mod tests {
                 r#"{{"object": "chat.completion.chunk", "id": "{id}", "choices": [{{"index": 0, "delta": {{"tool_calls": [{{"index": 0, "id": "{name}", "function": {{"name": "{name}", "arguments": "{{}}"}}}}]}}}}]}}"#
             )
         };
-        // The first chunk of some providers tells nothing.
+        // The first chunk of some providers is empty.
         let empty = r#"{"object": "", "id": "", "choices": []}"#.to_owned();
         let lines = [empty, chunk("x", "a"), chunk("y", "b")].join("\n");
         let (name, kept) = read_text("chunks.jsonl", &lines).unwrap();

@@ -1,4 +1,4 @@
-//! Google's Gemini: lists of contents, requests, replies and logs, in the writing of REST and in that of Python.
+//! Google's Gemini: lists of contents, requests, replies and logs, as REST or Python spells them.
 
 use m3_trajectory::json::Json;
 
@@ -54,7 +54,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     }
     let is_stream = input.head.shape == Shape::Events;
     if is_stream || input.head.any(|value| value.has("candidates")) {
-        // Several are the pieces of streamed replies, which their ids tell apart.
+        // Several responses are the pieces of streamed replies, recognized by their ids.
         let responses = match is_stream {
             true => events(input, sink)?.into_iter().map(|event| event.data).collect(),
             false => input.list(sink)?,
@@ -113,7 +113,7 @@ fn logged(chain: &[Exchange<'_>]) -> Conversation {
     conversation
 }
 
-/// A reply; of several candidates, which are alternatives, the first.
+/// Adds a reply: the first of several candidates, which are alternatives.
 pub(super) fn reply(conversation: &mut Conversation, response: &Json) {
     if let Some(model) = response.first(&["modelVersion", "model_version"]).and_then(Json::as_str) {
         conversation.model = Some(model.to_owned());
@@ -130,7 +130,7 @@ pub(super) fn reply(conversation: &mut Conversation, response: &Json) {
     }
 }
 
-/// A reply may end with a call that Gemini could not parse: it has no name, and its text is lost.
+/// Adds a call without a name if a reply ends with one that Gemini could not parse: its text is lost.
 pub(super) fn finished(conversation: &mut Conversation, candidate: &Json) {
     let reason = candidate.first(&["finishReason", "finish_reason"]).and_then(Json::as_str);
     if reason.is_some_and(|reason| reason.ends_with("MALFORMED_FUNCTION_CALL")) {
@@ -140,7 +140,7 @@ pub(super) fn finished(conversation: &mut Conversation, candidate: &Json) {
     }
 }
 
-/// One content: of the user, with results, or of the model, with calls.
+/// Adds a content: of the user, with results, or of the model, with calls.
 pub(super) fn content(conversation: &mut Conversation, content: &Json) {
     let parts = content.list("parts");
     if content.says("role", "model") || parts.iter().any(|part| part.first(&CALL).is_some()) {
@@ -163,7 +163,7 @@ pub(super) fn content(conversation: &mut Conversation, content: &Json) {
     }
 }
 
-/// One part of the model's reply.
+/// Adds a part of the model's reply.
 fn part(conversation: &mut Conversation, part: &Json) {
     if let Some(call) = part.first(&CALL) {
         // A call that is streamed has its name in the first piece alone.
@@ -236,7 +236,7 @@ fn go_on(conversation: &mut Conversation, piece: &Json) {
     }
 }
 
-/// The place of a JSON path within arguments, made if it is not there; `None` for a path that is more than names and indexes.
+/// The place of a JSON path in arguments, made if missing; `None` if the path has more than names and indexes.
 fn place<'j>(arguments: &'j mut Json, path: &str) -> Option<&'j mut Json> {
     let path =
         path.strip_prefix('$')?.replace("['", ".").replace("']", "").replace('[', ".").replace(']', "");
@@ -266,7 +266,7 @@ fn place<'j>(arguments: &'j mut Json, path: &str) -> Option<&'j mut Json> {
     })
 }
 
-/// A result of a call before. A tool that goes on sends several responses: the last one counts.
+/// Adds the result of an earlier call. A tool that continues sends several responses: the last one counts.
 fn result(conversation: &mut Conversation, response: &Json) {
     let outcome = outcome(response);
     match &outcome.id {

@@ -1,4 +1,4 @@
-//! Task Completion and Information Grounding (M³-Bench, section 4.4).
+//! The rubric of M³-Bench: Task Completion and Information Grounding (section 4.4).
 
 use askama::Template;
 

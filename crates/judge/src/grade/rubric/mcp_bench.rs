@@ -1,4 +1,4 @@
-//! Six respects from 1 to 10, in changing order (MCP-Bench, section 5.2).
+//! The rubric of MCP-Bench: six respects from 1 to 10, in changing order (section 5.2).
 
 use std::collections::BTreeMap;
 
@@ -38,9 +38,9 @@ pub(super) static RUBRIC: RubricRow = RubricRow {
 /// One of the six respects that MCP-Bench grades.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Respect {
-    /// Its key in a judge's answer.
+    /// The key of the respect in a judge's answer.
     key: &'static str,
-    /// What it means, for the judge.
+    /// The meaning of the respect, for the judge.
     text: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Pass or fail against a reference answer (MCP-AgentBench, section 2.3).
+//! The rubric of MCP-AgentBench: pass or fail against a reference answer (section 2.3).
 
 use askama::Template;
 use m3_support::text::shortened;

@@ -16,7 +16,7 @@ macro_rules! rubrics {
     ($($file:ident)*) => {
         $(mod $file;)*
 
-        /// In the order of the help, the default first.
+        /// The rubrics in the order of the help, the default first.
         static ROWS: &[&RubricRow] = &[$(&$file::RUBRIC),*];
     };
 }
@@ -40,34 +40,34 @@ pub(super) type MatrixSize = Option<(usize, usize)>;
 
 /// The facts about a rubric.
 struct RubricRow {
-    /// Its name for users.
+    /// The rubric's name for users.
     name: &'static str,
-    /// What it grades, for the help.
+    /// What the rubric grades, for the help.
     meaning: &'static str,
     /// How often each grader is asked the same by default.
     passes: u32,
-    /// What is asked, one request each.
+    /// The aspects that are asked about, one request each.
     aspects: &'static [AspectRow],
-    /// Its own prompt files: [`prompt!`].
+    /// The rubric's own prompt files: [`prompt!`].
     prompts: &'static [(&'static str, &'static str)],
 }
 
 /// The facts about an aspect.
 struct AspectRow {
-    /// The keys of `grades` that it gives, the main measure first, whose key also names the aspect. Each is in [0,
-    /// 1].
+    /// The question of the aspect, for the schema.
     meaning: &'static str,
-    /// The keys of `grades` that come of it, the main measure first, whose key also names the aspect. Each is in [0, 1].
+    /// The keys of `grades` that the aspect gives, the main measure first, whose key also names the aspect. Each is in
+    /// [0, 1].
     measures: &'static [&'static str],
-    /// Whether it needs a reference.
+    /// Whether the aspect needs a reference.
     needs_reference: bool,
-    /// Whether its measures are 0 or 1: pass or fail. Several answers are then decided by majority.
+    /// Whether the aspect's measures are 0 or 1: pass or fail. Several answers are then decided by majority.
     is_verdict: bool,
     /// Whether a matrix of steps is asked for beside the score.
     has_matrix: bool,
     /// The parts of the evidence, after the question.
     evidence: fn(&Subject) -> Vec<Part>,
-    /// The system prompt. The number chooses an order, where the rubric changes the order of what it asks.
+    /// The system prompt. The number chooses an order, if the rubric changes the order of its questions.
     instructions: fn(MatrixSize, u64) -> askama::Result<String>,
     /// Reads a reply. The error is a part of a sentence that the grader can be told.
     read: fn(&str, MatrixSize) -> Result<ReadReply, String>,
@@ -77,7 +77,7 @@ struct AspectRow {
 #[derive(Clone, Copy)]
 pub struct Rubric(&'static RubricRow);
 
-/// What is asked in one request.
+/// The part of a rubric that one request asks about.
 #[derive(Clone, Copy)]
 pub struct Aspect(&'static AspectRow);
 
@@ -99,13 +99,13 @@ impl Rubric {
         self.0.name
     }
 
-    /// What it grades, in a few words.
+    /// What the rubric grades, in a few words.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         self.0.meaning
     }
 
-    /// What is asked of each grader, one request each.
+    /// The aspects that each grader is asked about, one request each.
     pub fn aspects(self) -> impl Iterator<Item = Aspect> {
         self.0.aspects.iter().map(Aspect)
     }
@@ -116,7 +116,7 @@ impl Rubric {
         self.0.passes
     }
 
-    /// Whether all of its aspects need references.
+    /// Whether all aspects of the rubric need references.
     #[must_use]
     pub fn needs_references(self) -> bool {
         self.aspects().all(Aspect::needs_reference)
@@ -128,7 +128,7 @@ impl Rubric {
         self.aspects().any(|aspect| aspect.is_verdict() && aspect.measures().contains(&measure))
     }
 
-    /// Its own prompts, by name and content, as they are before they are filled in.
+    /// The rubric's own prompts, by name and content, before they are filled in.
     pub(super) const fn prompts(self) -> &'static [(&'static str, &'static str)] {
         self.0.prompts
     }
@@ -146,7 +146,7 @@ impl Aspect {
         Self::all().find(|aspect| aspect.main() == name)
     }
 
-    /// Its measures, the main one first; each in [0, 1]. These are the keys of `grades`.
+    /// The aspect's measures, the main one first; each in [0, 1]. These are the keys of `grades`.
     #[must_use]
     pub const fn measures(self) -> &'static [&'static str] {
         self.0.measures
@@ -158,13 +158,13 @@ impl Aspect {
         self.0.measures[0]
     }
 
-    /// Whether it needs a reference.
+    /// Whether the aspect needs a reference.
     #[must_use]
     pub const fn needs_reference(self) -> bool {
         self.0.needs_reference
     }
 
-    /// Whether its measures are 0 or 1: pass or fail.
+    /// Whether the aspect's measures are 0 or 1: pass or fail.
     #[must_use]
     pub const fn is_verdict(self) -> bool {
         self.0.is_verdict
@@ -193,7 +193,7 @@ impl Aspect {
         (self.0.instructions)(matrix, order).ok()
     }
 
-    /// Its place among all aspects, by which answers are sorted.
+    /// The place of the aspect among all aspects, by which answers are sorted.
     pub(super) fn position(self) -> usize {
         Self::all().take_while(|other| *other != self).count()
     }

@@ -12,11 +12,11 @@ const MAX_ITEMS: usize = 1_000;
 /// The most items of a list if the schema sets no limit.
 const USUAL: usize = 3;
 
-/// How often an item is made again if a list of distinct items has it already.
+/// The most attempts at one item, which must differ from the others in a list of distinct items.
 const MAX_TRIES: usize = 20;
 
 impl<'a> Maker<'a> {
-    /// A list.
+    /// Makes a list for the schema; `None` if that is not possible within the limits.
     pub(super) fn array(&mut self, flat: &Flat<'a>, place: Place<'_>, seed: &Seed) -> Option<Value> {
         let contained: Vec<&'a Value> = flat.all("contains").collect();
         // `minContains` is 1 by default.

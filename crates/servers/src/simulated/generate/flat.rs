@@ -21,7 +21,7 @@ const SIMPLE_DEPTH: usize = 3;
 const KINDS: [&str; 7] = ["object", "array", "string", "integer", "number", "boolean", "null"];
 
 impl<'a> Flat<'a> {
-    /// Joins schemas. `None` if no value fits them: `false`, a reference without a target, a circle.
+    /// Joins schemas. `None` for `false`, a dangling reference, no branches, or more than [`MOST_PARTS`] schemas.
     pub(super) fn join(
         schemas: &[&'a Value],
         root: &'a Value,
@@ -85,13 +85,13 @@ impl<'a> Flat<'a> {
         self.all(keyword).filter_map(Value::as_f64).reduce(f64::min)
     }
 
-    /// [`Flat::least`] for a keyword that is a count: 0 without one. `None` beyond `limit`.
+    /// The lower bound of a count: 0 without the keyword, `None` if above `limit`.
     pub(super) fn least_count(&self, keyword: &str, limit: usize) -> Option<usize> {
         let least = self.least(keyword).unwrap_or(0.0).max(0.0).ceil();
         (least <= limit as f64).then(|| count(least))
     }
 
-    /// [`Flat::most`] for a keyword that is a count: `limit` without one, and never more.
+    /// The upper bound of a count: `limit` without the keyword, and at most `limit`.
     pub(super) fn most_count(&self, keyword: &str, limit: usize) -> usize {
         self.most(keyword).map_or(limit, |most| count(most.clamp(0.0, limit as f64).floor()))
     }
@@ -108,7 +108,7 @@ impl<'a> Flat<'a> {
         })
     }
 
-    /// The kinds of value that fit, preferred ones first: `null` only if no other kind fits, or deep inside a result.
+    /// The kinds of value that fit; if others remain, without lists and objects deep inside, and without `null`.
     pub(super) fn kinds(&self, depth: usize) -> Vec<&'static str> {
         let mut kinds: Vec<&str> = KINDS.to_vec();
         let mut is_said = false;
@@ -179,7 +179,7 @@ fn allows(types: &Value, kind: &str) -> bool {
     }
 }
 
-/// The count was clamped before.
+/// Converts a count that was clamped before.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -27,7 +27,7 @@ pub(super) fn text(format: &str, seed: &Seed) -> Option<String> {
     })
 }
 
-/// A day that exists in every month.
+/// A date from 2000 to 2029, with a day that every month has.
 fn date(random: &mut Stream) -> String {
     format!("{:04}-{:02}-{:02}", 2000 + random.below(30), 1 + random.below(12), 1 + random.below(28))
 }
@@ -36,7 +36,7 @@ fn time(random: &mut Stream) -> String {
     format!("{:02}:{:02}:{:02}Z", random.below(24), random.below(60), random.below(60))
 }
 
-/// Version 4, variant 1 (RFC 9562).
+/// A UUID of version 4, variant 1 (RFC 9562).
 fn uuid(random: &mut Stream) -> String {
     let mut part = |count| random.below(count);
     format!(

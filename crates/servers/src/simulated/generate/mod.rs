@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 
 use crate::seed::Seed;
 
-/// How often making a value is tried.
+/// The most attempts at making a value.
 const ATTEMPTS: usize = 10;
 
 /// From this attempt on, arguments are not repeated in the result.
@@ -84,7 +84,7 @@ struct Maker<'a> {
 /// The place of a value in the result.
 #[derive(Debug, Clone, Copy)]
 struct Place<'a> {
-    /// The property that holds it, also through lists.
+    /// The property that holds the value, directly or through lists.
     pub name: &'a str,
     depth: usize,
 }
@@ -97,7 +97,7 @@ impl Place<'_> {
 }
 
 impl<'a> Maker<'a> {
-    /// Makes a value that fits all of `schemas`, as far as that can be decided here.
+    /// Makes a value for all of `schemas`; [`value`] checks afterwards whether the result fits.
     fn make(&mut self, schemas: &[&'a Value], place: Place<'_>, seed: &Seed) -> Option<Value> {
         self.values = self.values.checked_sub(1)?;
         if place.depth > MAX_DEPTH {

@@ -5,13 +5,13 @@ use serde_json::{Number, Value};
 use super::flat::Flat;
 use crate::seed::Seed;
 
-/// Numbers without bounds are between 0 and this.
+/// The width of the range of numbers if the schema lacks a bound, in steps of `multipleOf`.
 const USUAL: i64 = 1_000;
 
-/// The largest integer in bounds that this computes with: doubles are exact up to here.
+/// The largest bound of whole numbers: doubles are exact up to here.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A whole number.
+/// A whole number within the schema's bounds, and a multiple of its `multipleOf`.
 pub(super) fn integer(flat: &Flat<'_>, attempt: usize, seed: &Seed) -> Option<Value> {
     let above = flat.least("exclusiveMinimum").map(|bound| bound.floor() + 1.0);
     let below = flat.most("exclusiveMaximum").map(|bound| bound.ceil() - 1.0);
@@ -28,7 +28,7 @@ pub(super) fn integer(flat: &Flat<'_>, attempt: usize, seed: &Seed) -> Option<Va
         return None;
     }
     let (low, high) = window(low, high, step);
-    // In steps, rounded into the range.
+    // The bounds in steps, rounded into the range.
     let first = low.div_euclid(step) + i64::from(low.rem_euclid(step) != 0);
     let last = high.div_euclid(step);
     let count = last.checked_sub(first)?.checked_add(1).filter(|count| *count > 0)?;

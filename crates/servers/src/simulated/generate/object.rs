@@ -14,11 +14,11 @@ const MAX_PROPERTIES: usize = 1_000;
 /// One of this many optional properties is left out.
 const CHANCE: u64 = 4;
 
-/// The entries of an object that is a map, if the schema sets no limit.
+/// The number of entries of an object that is a map, unless the schema allows fewer.
 const USUAL: usize = 2;
 
 impl<'a> Maker<'a> {
-    /// An object.
+    /// Makes an object for the schema; `None` if that is not possible within the limits.
     pub(super) fn object(&mut self, flat: &Flat<'a>, place: Place<'_>, seed: &Seed) -> Option<Value> {
         let declared = declared(flat);
         let required = required(flat);
@@ -64,7 +64,7 @@ impl<'a> Maker<'a> {
         self.make(&schemas, Place { name, depth: place.depth + 1 }, &seed.child("property").child(name))
     }
 
-    /// Fills an object without declared properties: a free one repeats the arguments; a map gets a few entries.
+    /// Fills an object without declared properties: a map gets a few entries, any other open object the arguments.
     fn fill_open(
         &mut self,
         flat: &Flat<'a>,

@@ -1,5 +1,5 @@
-//! Texts that match a regular expression, as far as that can be done by walking through it: word boundaries and other
-//! assertions are ignored. The final check finds texts that do not match.
+//! Texts that match a regular expression, made by walking through it. Word boundaries and other assertions are ignored;
+//! the final check finds texts that do not match.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
@@ -11,8 +11,8 @@ const USUAL: usize = 4;
 /// The most parts of a pattern that are walked through for one text; repetitions of nothing could be endless.
 const MAX_STEPS: usize = 100_000;
 
-/// A text for a pattern; later attempts repeat more. `None` if the pattern cannot be read (JSON Schema's are
-/// ECMAScript's) or the text would have more than `limit` bytes.
+/// A text for a pattern; later attempts repeat more. `None` if the pattern cannot be read (JSON Schema uses the syntax
+/// of ECMAScript) or the text would have more than `limit` bytes.
 pub(super) fn text(pattern: &str, attempt: usize, limit: usize, seed: &Seed) -> Option<String> {
     let hir = regex_syntax::Parser::new().parse(pattern).ok()?;
     let spare = USUAL.max(attempt);

@@ -45,13 +45,13 @@ pub(super) fn within(lines: &[Line]) -> Vec<(String, Branch)> {
 /// An agent in a file of its own.
 struct Agent {
     name: String,
-    /// The call that began it.
+    /// The id of the call that began the agent.
     call: Option<String>,
     branch: Branch,
 }
 
-/// Adds the agents in files beside that of a session: those that its calls, or calls of theirs, have begun. `ran` are the
-/// agents whose results it holds.
+/// Adds the agents in files beside that of a session: those that its calls, or calls of its agents, have begun. `ran`
+/// are the agents whose results the session holds.
 pub(super) fn beside(source: &Source, mut conversation: Conversation, ran: HashSet<String>) -> Conversation {
     let Some(path) = source.path() else { return conversation };
     let mut agents: Vec<Option<Agent>> = Vec::new();
@@ -82,7 +82,7 @@ pub(super) fn beside(source: &Source, mut conversation: Conversation, ran: HashS
         wanted.extend(begun(&mut inner).into_iter().chain(named(ran)));
         conversation.nested.push((agent.name, inner));
     }
-    // The program has agents of its own, such as those that sum a conversation up, and there are those of other branches.
+    // The rest are agents of the program, such as those that summarize a conversation, or agents of other branches.
     for _ in agents.into_iter().flatten() {
         conversation.note("a sub-agent that no call began is left out");
     }
@@ -90,9 +90,9 @@ pub(super) fn beside(source: &Source, mut conversation: Conversation, ran: HashS
     conversation
 }
 
-/// The files of agents of a session: `SESSION/subagents/agent-ID.jsonl` for `SESSION.jsonl`, in the order of their names;
-/// if there are none, `agent-ID.jsonl` beside it, as older versions wrote them, of the agents whose results it holds. Nothing
-/// else is looked at.
+/// The files of a session's agents, sorted by name: `SESSION/subagents/agent-ID.jsonl` for `SESSION.jsonl`; if there
+/// are none, `agent-ID.jsonl` beside the session, as older versions wrote them, for the agents in `ran`. No other file
+/// is read.
 fn files(session: &Path, ran: &HashSet<String>) -> Vec<(String, PathBuf)> {
     let name = session.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let Some(stem) = name.strip_suffix(".gz").unwrap_or(&name).strip_suffix(".jsonl") else {
@@ -136,7 +136,7 @@ fn agent(name: &str, path: &Path) -> Result<Option<Agent>, ReadError> {
     Ok(Some(Agent { name: name.to_owned(), call: begun_by(&about), branch: branch(&lines) }))
 }
 
-/// The call that began an agent.
+/// The id of the call that began an agent, by the agent's metadata.
 fn begun_by(about: &Path) -> Option<String> {
     if !std::fs::symlink_metadata(about).is_ok_and(|it| it.is_file()) {
         return None;
@@ -146,7 +146,7 @@ fn begun_by(about: &Path) -> Option<String> {
     about.text("toolUseId").map(str::to_owned)
 }
 
-/// Keeps nothing: a line of an agent that cannot be read is one that was cut.
+/// A sink that keeps nothing: a line of an agent that cannot be read is one that was cut.
 struct Silent;
 
 impl Sink for Silent {

@@ -51,7 +51,7 @@ pub(super) fn user(it: &mut Conversation, message: &Json, is_own: bool) {
     }
 }
 
-/// The result of a call.
+/// Adds the result of a call.
 pub(super) fn result(it: &mut Conversation, block: &Json) {
     let content = block.member("content").map(Content::from_json).unwrap_or_default();
     let outcome = Outcome::new(call_id(block.member("tool_use_id")), &content);

@@ -14,7 +14,7 @@ pub(super) struct Branch {
     pub(super) ran: HashSet<String>,
 }
 
-/// Which lines are of a branch.
+/// The lines that belong to a branch.
 struct Choice<'l> {
     path: HashSet<usize>,
     /// The replies on the path.
@@ -39,14 +39,14 @@ impl<'l> Choice<'l> {
         choice
     }
 
-    /// Whether a line of the model is taken: on the path, or of a reply that is.
+    /// Whether a line of the model belongs to the branch: it is on the path, or part of a reply that is.
     fn has_reply(&self, place: usize, line: &Line) -> bool {
         let is_known = self.path.contains(&place) || line.reply().is_some_and(|id| self.replies.contains(id));
         line.kind == Kind::Assistant && is_known
     }
 
-    /// Whether a line has results that are missing on the path: they hang below the lines of their calls, so that those of
-    /// parallel calls are beside it.
+    /// Whether a line has results that the path lacks: results follow the lines of their calls, so those of parallel
+    /// calls are beside the path.
     fn has_results(&self, line: &Line) -> bool {
         let is_missing = |id: &str| self.calls.contains(id) && !self.done.contains(id);
         line.kind == Kind::User && blocks::results(&line.message).any(is_missing)
@@ -90,7 +90,7 @@ pub(super) fn branch(lines: &[&Line]) -> Branch {
     Branch { conversation: it, ran }
 }
 
-/// A line of the model.
+/// Adds a line of the model.
 fn assistant<'l>(it: &mut Conversation, line: &'l Line, usage: &mut HashMap<&'l str, Usage>) {
     if let Some(model) = line.message.text("model") {
         it.model = Some(model.to_owned());

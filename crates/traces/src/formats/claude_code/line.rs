@@ -11,7 +11,7 @@ use crate::time::time;
 pub(super) enum Kind {
     Assistant,
     User,
-    /// The program, for itself; such lines only join others.
+    /// The program; its lines only join others.
     Other,
 }
 
@@ -20,22 +20,22 @@ pub(super) enum Kind {
 pub(super) struct Line {
     pub(super) kind: Kind,
     pub(super) uuid: Option<String>,
-    /// The line that it follows, also across a compaction.
+    /// The uuid of the line before, also across a compaction.
     pub(super) parent: Option<String>,
     pub(super) session: Option<String>,
-    /// The sub-agent that it is of.
+    /// The sub-agent that the line belongs to.
     pub(super) agent: Option<String>,
     pub(super) is_side: bool,
-    /// Whether the program wrote the text for the user.
+    /// Whether the program wrote the text in the user's place.
     pub(super) is_own: bool,
     pub(super) time: Option<f64>,
     pub(super) message: Json,
-    /// The sub-agent whose result it holds.
+    /// The sub-agent whose result the line holds.
     pub(super) ran: Option<String>,
 }
 
 impl Line {
-    /// Reads it; the rest, such as the program's own record of a result, is dropped here.
+    /// Reads a line; other members, such as the program's own record of a result, are dropped.
     fn new(mut value: Json) -> Self {
         let kind = match value.text("type") {
             Some("assistant") => Kind::Assistant,
@@ -64,12 +64,12 @@ impl Line {
         line
     }
 
-    /// Whether the program wrote it in the model's place, such as the report of a failed request.
+    /// Whether the program wrote the line in the model's place, such as the report of a failed request.
     pub(super) fn is_synthetic(&self) -> bool {
         self.message.says("model", "<synthetic>")
     }
 
-    /// The id of the reply that it is a part of.
+    /// The id of the reply that the line is a part of.
     pub(super) fn reply(&self) -> Option<&str> {
         self.message.text("id").filter(|_| self.kind == Kind::Assistant)
     }

@@ -1,4 +1,4 @@
-//! The file of a session: its lines are a tree, of which the branch that ends with the last line is the conversation.
+//! The file of a session: its lines are a tree, and the branch that ends with the last line is the conversation.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,7 +21,7 @@ pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadErr
             sink.trace(None, conversation.finish())?;
             continue;
         }
-        // The file of a sub-agent, given by itself.
+        // The file is that of a sub-agent.
         for (name, Branch { mut conversation, .. }) in inner {
             conversation.id = conversation.id.map(|id| format!("{id}/{name}"));
             has_any = true;
@@ -37,7 +37,7 @@ pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadErr
     ))
 }
 
-/// The lines of each session. Files can be joined; linked lines are one session, under however many ids it went on.
+/// The lines of each session. Files can be joined; linked lines are one session, even if its id changes.
 fn sessions(lines: Vec<Line>) -> Vec<Vec<Line>> {
     let mut ids: HashMap<&str, usize> = HashMap::new();
     let mut of_lines: HashMap<&str, usize> = HashMap::new();
@@ -58,7 +58,7 @@ fn sessions(lines: Vec<Line>) -> Vec<Vec<Line>> {
     groups.into_values().filter(|lines| lines.iter().any(|line| line.kind != Kind::Other)).collect()
 }
 
-/// Which numbers stand for the same: for each number a lower one that does, or itself.
+/// Sets of equal numbers (union-find): each number leads to a lower one of its set, or to itself.
 #[derive(Default)]
 struct Same(Vec<usize>);
 
@@ -68,7 +68,7 @@ impl Same {
         self.0.len() - 1
     }
 
-    /// The lowest number that stands for the same. The way there is made shorter for the next time.
+    /// The lowest number of a set. The way to it is made shorter for the next time.
     fn first(&mut self, mut number: usize) -> usize {
         while let Some(lower) = self.0.get(number).copied().filter(|lower| *lower < number) {
             let next = self.0.get(lower).copied().unwrap_or(lower);

@@ -84,14 +84,14 @@ impl Run {
         }
     }
 
-    /// The tokens at the beginning of a reply: those that were written are not known then.
+    /// Stores the tokens at the beginning of a reply, when its output tokens are not known yet.
     fn begun(&mut self, message: &Json) {
         if let (Some(id), Some(usage)) = (message.id("id"), message.member("usage")) {
             self.usage.insert(id, Usage { output: None, ..Usage::of_anthropic(usage) });
         }
     }
 
-    /// The outer conversation, or that of the sub-agent which a call began.
+    /// The outer conversation, or that of the sub-agent that a call began.
     fn conversation(&mut self, call: Option<&str>) -> &mut Conversation {
         let place = call.map(|call| {
             *self.of_calls.entry(call.to_owned()).or_insert_with_key(|call| {
@@ -105,7 +105,7 @@ impl Run {
         }
     }
 
-    /// The last line: the answer, and the tokens of all replies.
+    /// Reads the last line: the answer, and the tokens of all replies.
     fn result(&mut self, line: &Json) {
         let it = &mut self.conversation;
         if let Some(usage) = line.member("usage") {

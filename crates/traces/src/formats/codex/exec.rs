@@ -1,4 +1,4 @@
-//! The stream of `codex exec --json`: items that begin and end. It has no calls as the model wrote them, and no replies.
+//! The stream of `codex exec --json`: items that begin and end. The model's own calls and its replies are not in it.
 
 use std::collections::HashMap;
 
@@ -112,7 +112,7 @@ impl Thread {
     }
 }
 
-/// The call that an item shows, as far as it is known.
+/// The call that an item shows; `None` if the item is not a call.
 fn call(kind: &str, item: &Json) -> Option<TracedCall> {
     let some = |key: &str| Some(object([(key, item.member(key)?.clone())]));
     let text = |text: &str| Json::String(text.to_owned());

@@ -10,7 +10,7 @@ use crate::trace::TracedCall;
 
 /// The meaning of an item.
 pub(super) enum Item {
-    /// A call that the program runs; its result is an item of its own.
+    /// A call that the program runs; its result is a separate item.
     Call(TracedCall),
     /// A call that the provider ran, with its result if it is there.
     Hosted(TracedCall),
@@ -22,7 +22,7 @@ pub(super) enum Item {
     Unknown,
 }
 
-/// Reads an item that is no message.
+/// Reads an item that is not a message.
 pub(super) fn item(item: &Json) -> Item {
     let id = || call_id(item.first(&["call_id", "id"]));
     let named = |name: &str, arguments| TracedCall {
@@ -60,7 +60,7 @@ pub(super) fn item(item: &Json) -> Item {
     }
 }
 
-/// The tool's name: a namespace of MCP is its server, any other is no part of the name.
+/// The tool's name: a namespace of MCP is its server, any other is not part of the name.
 fn full(item: &Json, name: &str) -> String {
     let namespace = item.text("namespace").and_then(|namespace| namespace.strip_prefix("mcp__"));
     tool(namespace.map(|server| server.strip_suffix("__").unwrap_or(server)), name)
@@ -69,7 +69,7 @@ fn full(item: &Json, name: &str) -> String {
 /// The result of a call: a text, a list of parts, or a text that is a list of parts.
 fn output(item: &Json) -> Outcome {
     let output = item.member("output");
-    // Some versions wrote an object around it.
+    // Some versions wrote an object around the content.
     let content = output.and_then(|output| output.first(&["content", "content_items"])).or(output);
     let content = match content {
         Some(Json::String(text)) => of_text_or_parts(text),

@@ -49,7 +49,7 @@ fn usage(usage: &Json) -> Usage {
     }
 }
 
-/// Whether a status is one of a failure; a command that the user did not allow is one, too.
+/// Whether a status means a failure; a command that the user did not allow has failed, too.
 fn is_failed(status: Option<&str>) -> bool {
     matches!(status, Some("failed" | "declined"))
 }

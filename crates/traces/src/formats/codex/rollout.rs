@@ -1,4 +1,4 @@
-//! Rollout files: lines of a time, a type and a payload. The items of the model have the calls; events say how they went.
+//! Rollout files: lines of a time, a type and a payload. The model's items have the calls, events their outcomes.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -14,7 +14,7 @@ use crate::input::{Input, ReadError, Sink};
 use crate::time::time;
 use crate::usage::Usage;
 
-/// How a call went, by its event.
+/// The outcome of a call, by its event.
 #[derive(Debug, Clone, Copy, Default)]
 struct Mark {
     is_error: bool,
@@ -28,7 +28,7 @@ struct Rollout {
     marks: HashMap<String, Mark>,
     /// Tokens of all replies so far, as events repeat them.
     total: Option<Usage>,
-    /// The items that have ids, to drop those that a session repeats after a further head.
+    /// Hashes of the items with ids, to drop items that a session repeats after a further head.
     seen: HashSet<u64>,
     heads: u64,
 }
@@ -71,8 +71,8 @@ impl Rollout {
         }
     }
 
-    /// Whether the same item was there before, id and all. Without a further head of a session between, it is another of a
-    /// provider that counts its ids from 0 again.
+    /// Whether an equal item with the same id came before. Without a further session head, it is a new item of a
+    /// provider that counts ids from 0 again.
     fn is_repeated(&mut self, payload: &Json) -> bool {
         if payload.text("id").is_none_or(str::is_empty) {
             return false;

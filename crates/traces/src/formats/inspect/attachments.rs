@@ -7,7 +7,7 @@ use m3_trajectory::json::Json;
 
 use crate::fields::{Fields, members};
 
-/// How an attachment is referred to.
+/// The beginning of a reference to an attachment.
 const SCHEME: &str = "attachment://";
 
 /// The most bytes that references are replaced by: many can name one attachment.

@@ -1,4 +1,4 @@
-//! Calls, results and tokens as messages of a log have them.
+//! Reads calls, results and tokens in the messages of a log.
 
 use m3_trajectory::json::Json;
 
@@ -9,7 +9,7 @@ use crate::fields::{Fields, members};
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 
-/// Adds a reply of a model. The calls that count may come from elsewhere than its message.
+/// Adds a reply of a model. `calls` may come from elsewhere than the message.
 pub(super) fn reply<'c>(
     it: &mut Conversation,
     message: &Json,
@@ -49,7 +49,7 @@ fn hosted(part: &Json) -> TracedCall {
     }
 }
 
-/// A call. Of arguments that could not be read there is only a text about them.
+/// The call in a message. If its arguments could not be parsed, only the text of the error has them.
 pub(super) fn call(call: &Json) -> TracedCall {
     let written = match call.text("parse_error") {
         Some(error) => match call.member("arguments").filter(|it| !members(it).is_empty()) {
@@ -73,7 +73,7 @@ fn written(error: &str) -> Option<&str> {
     rest.get(..end)
 }
 
-/// A result as a message or an event has it. If the call failed the message of its error is often all there is.
+/// The result in a message or an event. If the call failed, the message of its error is often all there is.
 pub(super) fn result(id: Option<String>, value: &Json, content: Content) -> Outcome {
     let error = value.member("error");
     let text = error.and_then(|error| error.text("message").or_else(|| error.as_str()));
@@ -87,7 +87,7 @@ pub(super) fn result(id: Option<String>, value: &Json, content: Content) -> Outc
     }
 }
 
-/// Tokens of a model: input is without those of the cache.
+/// Tokens of a model: the log's input tokens do not include those of the cache.
 pub(super) fn of_model(usage: &Json) -> Usage {
     let mut all = Usage {
         input: usage.count("input_tokens"),

@@ -42,10 +42,10 @@ pub(super) const DOCUMENT: Format = Format {
     read: read_document,
 };
 
-/// The entry that tells of the whole run; it is written at the end.
+/// The entry about the whole run; it is written at the end.
 const HEADER: &str = "header.json";
 
-/// The entry that the run began with.
+/// The entry that is written when the run begins.
 const START: &str = "_journal/start.json";
 
 const NO_SAMPLES: &str = "an inspect log without samples holds no calls; export the log with its samples \

@@ -25,7 +25,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// The facts of a header. `has_epochs` is whether samples occur more than once, which is also seen otherwise.
+    /// The facts of a header. `has_epochs` tells whether samples occur more than once; the header may say so, too.
     pub(super) fn new(header: &Json, has_epochs: bool) -> Self {
         let text = |key: &str| header.member("eval").and_then(|eval| eval.text(key)).map(str::to_owned);
         let keys = ["task", "eval_id", "run_id"];
@@ -38,7 +38,7 @@ impl Log {
         }
     }
 
-    /// A sample of an epoch.
+    /// The trajectory of a sample; with several epochs, its id has the epoch.
     pub(super) fn sample(&self, sample: &Json) -> Trace {
         let attachments = Attachments::new(sample);
         let events = Events::new(sample, &attachments);
@@ -73,7 +73,7 @@ impl Log {
     }
 }
 
-/// One message, with its attachments.
+/// Adds a message, in which attachments are resolved.
 fn message(it: &mut Conversation, message: &Json, events: &Events<'_>, pictures: &mut Pictures) {
     let content = message.member("content").map(Content::from_json).unwrap_or_default();
     match message.text("role") {
@@ -102,7 +102,7 @@ fn message(it: &mut Conversation, message: &Json, events: &Events<'_>, pictures:
 #[derive(Debug, Default)]
 struct Pictures {
     calls: Occurrences,
-    /// By the id of the call and how often it came.
+    /// The pictures, by the id of the call and the number of calls with this id so far.
     of: HashMap<(String, usize), Vec<Json>>,
 }
 
@@ -118,7 +118,7 @@ impl Pictures {
         }
     }
 
-    /// Joins them to the results.
+    /// Joins the pictures to the results of their calls.
     fn give(mut self, it: &mut Conversation) {
         let mut calls = Occurrences::default();
         for call in it.calls_mut() {
@@ -136,7 +136,7 @@ impl Pictures {
     }
 }
 
-/// The question of the sample, if no message has one.
+/// Adds the question of the sample, if no message has one.
 fn ask(it: &mut Conversation, input: Option<&Json>, attachments: &Attachments<'_>) {
     let Some(input) = input.filter(|_| !it.has_question()).map(|input| attachments.resolved(input)) else {
         return;
@@ -180,7 +180,7 @@ fn usage(sample: &Json) -> Usage {
     all
 }
 
-/// From the sample's beginning to its end.
+/// Sets the time from the sample's beginning to its end.
 fn times(it: &mut Conversation, sample: &Json) {
     let began = sample.member("started_at").and_then(time);
     let total = sample.number("total_time").map(|total| began.unwrap_or_default() + total);

@@ -28,7 +28,7 @@ pub(in crate::formats) const UPDATES: Format = Format {
     read: read_updates,
 };
 
-/// Members with messages below them that are no nodes.
+/// Members with messages below them that are not nodes.
 const OTHERS: [&str; 8] =
     ["messages", "values", "request", "response", "input", "output", "inputs", "outputs"];
 
@@ -98,7 +98,7 @@ fn read_states(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> 
         let mut it = Conversation::default();
         let Some(newest) = newest(&states) else { continue };
         let path = path(&states, newest);
-        // The newest of several states with equally many messages comes first.
+        // Of several states with equally many messages, the newest counts.
         let longest = path.iter().rev().max_by_key(|state| count(state)).copied().unwrap_or(newest);
         if count(longest) > count(newest) {
             it.note("messages were taken out of the state; the state with the most is read");
@@ -131,7 +131,7 @@ fn newest<'j>(states: &[&'j Json]) -> Option<&'j Json> {
     )
 }
 
-/// The states that led to the newest one, itself first; all states if they do not say where they came from.
+/// The states that led to the newest one, newest first; all states if they do not say where they came from.
 fn path<'j>(states: &[&'j Json], newest: &'j Json) -> Vec<&'j Json> {
     let own = |state: &'j Json| {
         place(state, ["config", "checkpoint"], "checkpoint_id").or_else(|| state.text("checkpoint_id"))
@@ -151,7 +151,7 @@ fn path<'j>(states: &[&'j Json], newest: &'j Json) -> Vec<&'j Json> {
     path
 }
 
-/// All messages that nodes have written: one with the id of an earlier one takes its place.
+/// Reads all messages that nodes have written; a message replaces an earlier one with the same id.
 fn read_updates(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let updates = records(input, sink)?;
     let mut all: Vec<&Json> = Vec::new();

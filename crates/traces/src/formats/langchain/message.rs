@@ -53,7 +53,7 @@ impl<'j> Message<'j> {
         }
     }
 
-    /// Whether it is of the user.
+    /// Whether the message is from the user.
     pub(crate) fn is_human(&self) -> bool {
         self.kind == Kind::Human
     }
@@ -86,7 +86,7 @@ impl<'j> Message<'j> {
     }
 }
 
-/// A list of messages, whatever their shapes.
+/// Adds a list of messages of any shapes.
 pub(crate) fn add_all<'j>(it: &mut Conversation, messages: impl Iterator<Item = &'j Json>) {
     let mut pending: Vec<Message<'j>> = Vec::new();
     let mut places = HashMap::new();
@@ -142,7 +142,7 @@ fn merge(whole: &mut Json, piece: &Json) {
     }
 }
 
-/// One message.
+/// Adds a message.
 pub(crate) fn add(it: &mut Conversation, message: &Message<'_>) {
     let data: &Json = &message.data;
     let content = || data.member("content").map(Content::from_json).unwrap_or_default();
@@ -169,7 +169,7 @@ pub(crate) fn outcome(id: Option<String>, data: &Json) -> Outcome {
     }
 }
 
-/// A text, parts, or if it is neither the value that it is.
+/// The result of a call: a text, parts, or any other value as it is.
 pub(crate) fn result(content: &Json) -> Json {
     let parts = Content::from_json(content);
     let is_content = match content {
@@ -180,7 +180,7 @@ pub(crate) fn result(content: &Json) -> Json {
     if is_content { parts.to_json() } else { content.clone() }
 }
 
-/// A reply of a model.
+/// Adds a reply of a model.
 pub(crate) fn reply(it: &mut Conversation, data: &Json, id: Option<&str>) {
     let about = data.member("response_metadata");
     if let Some(model) = about.and_then(|about| about.first(&["model_name", "model"])).and_then(Json::as_str)

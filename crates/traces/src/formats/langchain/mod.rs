@@ -24,7 +24,7 @@ pub(super) const MESSAGES: Format = Format {
     read,
 };
 
-/// Whether it is a message in one of the shapes of `LangChain` itself. Lines of the type `system` are of other programs, too.
+/// Whether a value is a message in a shape of `LangChain` itself. Other programs write lines of type `system`, too.
 pub(super) fn is_message(value: &Json) -> bool {
     Message::parse(value)
         .is_some_and(|message| message.kind != Kind::Program || value.has("lc") || value.has("data"))
@@ -59,8 +59,8 @@ fn is_streamed(value: &Json) -> bool {
     matches!(value.items(), [message, about] if is_message(message) && about.has("langgraph_node"))
 }
 
-/// Lines of conversations. Of states that follow one another in a stream, each with all messages before, the last is read;
-/// if messages were taken out of it, the one with the most.
+/// Reads lines of conversations. If each line is a later state of one conversation, with all messages before, only the
+/// last is read, or the one with the most messages if some were taken out.
 fn growing(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let mut last: Option<(At, Json)> = None;
     input.values(sink, |sink, record| {
@@ -88,8 +88,8 @@ fn growing(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     }
 }
 
-/// Whether these messages are of the same conversation: they begin with those before, or have replies or results of them.
-/// Questions are asked again in others.
+/// Whether new messages are of the same conversation: they begin with the old ones, or share a reply or a result with
+/// them. Questions do not count, because other conversations repeat them.
 fn goes_on(old: &[Json], new: &[Json]) -> bool {
     let id = |message| id(message).filter(|_| Message::parse(message).is_some_and(|it| !it.is_human()));
     let known: HashSet<&str> = old.iter().filter_map(id).collect();

@@ -29,7 +29,7 @@ pub(super) const RUNS: Format = Format {
     read,
 };
 
-/// The deepest agents of agents that are read.
+/// The deepest nesting of agents that is read.
 const DEPTH: usize = 32;
 
 fn is_run(value: &Json) -> bool {
@@ -99,7 +99,7 @@ fn trajectories(values: &[Json]) -> Vec<Trace> {
     tree.roots().iter().map(|root| tree.trajectory(root).finish()).collect()
 }
 
-/// A run and those that are nested in it.
+/// Adds a run and the runs that are nested in it.
 fn flatten<'j>(value: &'j Json, parent: Option<&'j str>, runs: &mut Vec<Run<'j>>) {
     if !value.has("run_type") {
         return;
@@ -110,7 +110,7 @@ fn flatten<'j>(value: &'j Json, parent: Option<&'j str>, runs: &mut Vec<Run<'j>>
     value.list("child_runs").iter().for_each(|child| flatten(child, id, runs));
 }
 
-/// The runs of a file.
+/// The runs of a file, with their parents and children.
 #[derive(Debug)]
 struct Tree<'j> {
     runs: Vec<Run<'j>>,
@@ -119,7 +119,7 @@ struct Tree<'j> {
 }
 
 impl<'j> Tree<'j> {
-    /// Orders them by time, and joins them to their parents. A run that comes twice counts once.
+    /// Sorts the runs by time, and joins them to their parents. A run that comes twice counts once.
     fn new(mut runs: Vec<Run<'j>>) -> Self {
         runs.sort_by(Run::order);
         let mut numbers: HashMap<&str, usize> = HashMap::new();
@@ -164,7 +164,7 @@ impl<'j> Tree<'j> {
         all
     }
 
-    /// The runs below some, themselves included, in order of time; not those below tools.
+    /// These runs and the runs below them, in order of time, without those below tools.
     fn scope(&self, roots: &[usize]) -> Vec<usize> {
         let (mut all, mut open) = (Vec::new(), roots.to_vec());
         while let Some(number) = open.pop() {
@@ -232,7 +232,7 @@ impl<'j> Tree<'j> {
         }
     }
 
-    /// The agents that a tool has run, if they have calls: each child with messages is one, all others together.
+    /// Adds the agents that a tool has run, if they have calls: each child with messages is one, the others together.
     fn nest(&self, it: &mut Conversation, tool: usize, depth: usize) {
         let Some(children) = self.children.get(&tool) else { return };
         if depth == DEPTH {
@@ -253,7 +253,7 @@ impl<'j> Tree<'j> {
     }
 }
 
-/// Replies of models, with the results that runs of tools or later requests have.
+/// Adds replies of models, with the results that runs of tools or later requests have.
 fn replies(it: &mut Conversation, runs: &[&Run<'_>]) {
     let (mut waiting, mut calls, mut seen) = (HashSet::new(), Occurrences::default(), HashMap::new());
     if let Some(first) = runs.iter().find(|run| run.is("llm")) {
@@ -288,7 +288,7 @@ fn replies(it: &mut Conversation, runs: &[&Run<'_>]) {
     }
 }
 
-/// A reply of a model; gives the ids of its calls.
+/// Adds a reply of a model, and returns the ids of its calls.
 fn model_reply(it: &mut Conversation, run: &Run<'_>) -> Vec<String> {
     let Some(message) = run.reply() else {
         it.note("a request to a model without a reply");
@@ -319,7 +319,7 @@ fn run_usage(run: &Json) -> Usage {
     Usage { input: run.count("prompt_tokens"), output: run.count("completion_tokens"), ..Usage::default() }
 }
 
-/// Runs of tools alone: those that overlap are a step.
+/// Adds runs of tools without replies of models: runs that overlap are a step.
 fn tools_alone<'r>(it: &mut Conversation, tools: impl Iterator<Item = &'r Run<'r>>) {
     let mut steps = Overlap::default();
     let moment = |time: Option<f64>| {
@@ -350,7 +350,7 @@ fn tools_alone<'r>(it: &mut Conversation, tools: impl Iterator<Item = &'r Run<'r
     steps.steps(it);
 }
 
-/// Times of calls, and results that messages do not have.
+/// Adds times of calls, and results that messages do not have.
 fn complete<'r>(it: &mut Conversation, tools: impl Iterator<Item = &'r Run<'r>>) {
     let mut by_id: HashMap<String, Vec<(Outcome, Option<f64>)>> = HashMap::new();
     for run in tools {
