@@ -14,7 +14,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire, SeenRequest};
 use serde_json::Value;
 
 /// The cassettes, each with the name of its model. The graders come after the judge.
@@ -43,7 +43,7 @@ struct Task {
 fn main() {
     std::env::set_current_dir(env!("CARGO_MANIFEST_DIR")).unwrap();
     let tasks = tasks();
-    let models = ScriptedModel::start(Spoken::OpenAi, move |seen| play(&tasks, seen));
+    let models = ScriptedModel::start(ScriptedWire::OpenAi, move |seen| play(&tasks, seen));
     // The program is beside the folder of the examples.
     let m3 = std::env::current_exe().unwrap().parent().unwrap().parent().unwrap().join("m3");
     let (folder, recorded) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -104,10 +104,10 @@ fn tasks() -> Vec<Task> {
 }
 
 /// Each model's reply to a request.
-fn play(tasks: &[Task], seen: &SeenRequest) -> Scripted {
+fn play(tasks: &[Task], seen: &SeenRequest) -> ScriptedReply {
     let is_about = |task: &&Task| seen.texts.iter().any(|text| text.contains(&task.question));
     let task = tasks.iter().find(is_about).unwrap();
-    Scripted::Say(match seen.model.as_str() {
+    ScriptedReply::Say(match seen.model.as_str() {
         "scripted" => run::play(&task.prediction, seen),
         "judge" => judge::play(&task.reference, seen),
         grader => grade::play(grader, &task.question, seen),

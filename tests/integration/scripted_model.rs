@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire, SeenRequest};
 use serde_json::{Value, json};
 
 /// A small image, as base64.
@@ -22,9 +22,9 @@ fn schema() -> Value {
 }
 
 /// A valid request with an image, two calls and their results.
-fn sound(spoken: Spoken) -> Value {
+fn sound(spoken: ScriptedWire) -> Value {
     match spoken {
-        Spoken::OpenAi => json!({
+        ScriptedWire::OpenAi => json!({
             "model": "m",
             "tools": [{ "type": "function", "function": { "name": "look", "parameters": schema() } }],
             "messages": [
@@ -41,7 +41,7 @@ fn sound(spoken: Spoken) -> Value {
                 { "role": "tool", "tool_call_id": "b", "content": "two" },
             ],
         }),
-        Spoken::Anthropic => json!({
+        ScriptedWire::Anthropic => json!({
             "model": "m", "max_tokens": 9, "system": "Be exact.",
             "tools": [{ "name": "look", "input_schema": schema() }],
             "messages": [
@@ -59,7 +59,7 @@ fn sound(spoken: Spoken) -> Value {
                 ] },
             ],
         }),
-        Spoken::Gemini => json!({
+        ScriptedWire::Gemini => json!({
             "systemInstruction": { "parts": [{ "text": "Be exact." }] },
             "tools": [{ "functionDeclarations": [{ "name": "look", "parametersJsonSchema": schema() }] }],
             "contents": [
@@ -77,7 +77,7 @@ fn sound(spoken: Spoken) -> Value {
                 ] },
             ],
         }),
-        Spoken::Bedrock => json!({
+        ScriptedWire::Bedrock => json!({
             "system": [{ "text": "Be exact." }],
             "toolConfig": { "tools": [{ "toolSpec": { "name": "look", "inputSchema": { "json": schema() } } }] },
             "messages": [
@@ -98,19 +98,19 @@ fn sound(spoken: Spoken) -> Value {
     }
 }
 
-fn path(spoken: Spoken) -> &'static str {
+fn path(spoken: ScriptedWire) -> &'static str {
     match spoken {
-        Spoken::OpenAi => "chat/completions",
-        Spoken::Anthropic => "v1/messages",
-        Spoken::Gemini => "models/m:generateContent",
-        Spoken::Bedrock => "model/m/converse",
+        ScriptedWire::OpenAi => "chat/completions",
+        ScriptedWire::Anthropic => "v1/messages",
+        ScriptedWire::Gemini => "models/m:generateContent",
+        ScriptedWire::Bedrock => "model/m/converse",
     }
 }
 
 /// Posts a body with the headers of the wire, except those left out.
 fn post(
     server: &ScriptedModel,
-    spoken: Spoken,
+    spoken: ScriptedWire,
     body: &Value,
     limit: Duration,
 ) -> Result<(u16, String), ureq::Error> {
@@ -118,9 +118,9 @@ fn post(
     let agent: ureq::Agent = config.build().into();
     let post = agent.post(format!("{}/{}", server.base_url(), path(spoken))).content_type("application/json");
     let post = match spoken {
-        Spoken::OpenAi | Spoken::Bedrock => post.header("authorization", "Bearer k"),
-        Spoken::Anthropic => post.header("x-api-key", "k").header("anthropic-version", "2023-06-01"),
-        Spoken::Gemini => post.header("x-goog-api-key", "k"),
+        ScriptedWire::OpenAi | ScriptedWire::Bedrock => post.header("authorization", "Bearer k"),
+        ScriptedWire::Anthropic => post.header("x-api-key", "k").header("anthropic-version", "2023-06-01"),
+        ScriptedWire::Gemini => post.header("x-goog-api-key", "k"),
     };
     let mut answer = post.send(body.to_string())?;
     let mut text = String::new();
@@ -129,7 +129,8 @@ fn post(
 }
 
 const LONG: Duration = Duration::from_mins(1);
-const WIRES: [Spoken; 4] = [Spoken::OpenAi, Spoken::Anthropic, Spoken::Gemini, Spoken::Bedrock];
+const WIRES: [ScriptedWire; 4] =
+    [ScriptedWire::OpenAi, ScriptedWire::Anthropic, ScriptedWire::Gemini, ScriptedWire::Bedrock];
 
 #[test]
 fn a_sound_request_is_seen_the_same_on_every_wire() {
@@ -145,7 +146,7 @@ fn a_sound_request_is_seen_the_same_on_every_wire() {
             for text in ["What?", "one", "two"] {
                 assert!(seen.texts.iter().any(|seen| seen == text), "{:?}", seen.texts);
             }
-            Scripted::Say("done".to_owned())
+            ScriptedReply::Say("done".to_owned())
         });
         let (status, text) = post(&server, spoken, &sound(spoken), LONG).unwrap();
         assert_eq!((status, server.problems()), (200, Vec::new()), "{text}");
@@ -156,24 +157,24 @@ fn a_sound_request_is_seen_the_same_on_every_wire() {
 }
 
 /// The places of the calls, the results and the image of [`sound`].
-fn places(spoken: Spoken) -> [&'static str; 4] {
+fn places(spoken: ScriptedWire) -> [&'static str; 4] {
     match spoken {
-        Spoken::OpenAi => {
+        ScriptedWire::OpenAi => {
             ["/messages", "/messages/3", "/messages/4/tool_call_id", "/messages/1/content/1/image_url/url"]
         }
-        Spoken::Anthropic => [
+        ScriptedWire::Anthropic => [
             "/messages/2/content",
             "/messages/2/content/0",
             "/messages/2/content/1/tool_use_id",
             "/messages/0/content/1/source/data",
         ],
-        Spoken::Gemini => [
+        ScriptedWire::Gemini => [
             "/contents/2/parts",
             "/contents/2/parts/0",
             "/contents/2/parts/1/functionResponse/id",
             "/contents/0/parts/1/inlineData/data",
         ],
-        Spoken::Bedrock => [
+        ScriptedWire::Bedrock => [
             "/messages/2/content",
             "/messages/2/content/0",
             "/messages/2/content/1/toolResult/toolUseId",
@@ -191,7 +192,7 @@ fn seeded_violations_are_found_on_every_wire() {
         let [list, first, id, image] = places(spoken);
         let damaged = |how: fn(Vec<u8>) -> Vec<u8>| {
             let data = STANDARD.encode(how(STANDARD.decode(png()).unwrap()));
-            if spoken == Spoken::OpenAi { format!("data:image/png;base64,{data}") } else { data }
+            if spoken == ScriptedWire::OpenAi { format!("data:image/png;base64,{data}") } else { data }
         };
         let missing = |body: &mut Value| {
             body.pointer_mut(list).unwrap().as_array_mut().unwrap().pop();
@@ -259,7 +260,8 @@ fn seeded_violations_are_found_on_every_wire() {
             ("is no name of a tool", &bad_name),
         ];
         for (expected, seed) in violations {
-            let server = ScriptedModel::start(spoken, |_: &SeenRequest| Scripted::Say("done".to_owned()));
+            let server =
+                ScriptedModel::start(spoken, |_: &SeenRequest| ScriptedReply::Say("done".to_owned()));
             let mut body = sound(spoken);
             seed(&mut body);
             let (status, _) = post(&server, spoken, &body, LONG).unwrap();
@@ -270,15 +272,15 @@ fn seeded_violations_are_found_on_every_wire() {
             );
             assert_eq!(status, 400);
         }
-        if spoken == Spoken::OpenAi {
-            let server = ScriptedModel::start(spoken, |_: &SeenRequest| Scripted::Stall);
+        if spoken == ScriptedWire::OpenAi {
+            let server = ScriptedModel::start(spoken, |_: &SeenRequest| ScriptedReply::Stall);
             let mut body = sound(spoken);
             body["tools"] = vec![body["tools"][0].clone(); 129].into();
             post(&server, spoken, &body, LONG).unwrap();
             let problems = server.problems();
             assert!(problems.iter().any(|problem| problem.contains("more than the 128")), "{problems:?}");
         }
-        let server = ScriptedModel::start_with_key(spoken, "another", |_: &SeenRequest| Scripted::Stall);
+        let server = ScriptedModel::start_with_key(spoken, "another", |_: &SeenRequest| ScriptedReply::Stall);
         post(&server, spoken, &sound(spoken), LONG).unwrap();
         assert!(server.problems()[0].contains("does not have the key"), "{:?}", server.problems());
     }
@@ -287,22 +289,22 @@ fn seeded_violations_are_found_on_every_wire() {
 #[test]
 fn answers_can_be_anything_late_cut_off_or_missing() {
     let script = |seen: &SeenRequest| match seen.model.as_str() {
-        "raw" => Scripted::Raw {
+        "raw" => ScriptedReply::Raw {
             status: 429,
             headers: vec![("retry-after".to_owned(), "7".to_owned())],
             body: "<html>slow down".to_owned(),
         },
-        "cut" => Scripted::Cut,
-        "stall" => Scripted::Stall,
-        "calls" => Scripted::Call(vec![("look".to_owned(), json!("{")), ("look".to_owned(), json!({}))]),
-        "both" => Scripted::SayAndCall("so".to_owned(), vec![("look".to_owned(), json!({}))]),
-        _ => Scripted::After(Duration::from_millis(5), Box::new(Scripted::Say("late".to_owned()))),
+        "cut" => ScriptedReply::Cut,
+        "stall" => ScriptedReply::Stall,
+        "calls" => ScriptedReply::Call(vec![("look".to_owned(), json!("{")), ("look".to_owned(), json!({}))]),
+        "both" => ScriptedReply::SayAndCall("so".to_owned(), vec![("look".to_owned(), json!({}))]),
+        _ => ScriptedReply::After(Duration::from_millis(5), Box::new(ScriptedReply::Say("late".to_owned()))),
     };
-    let server = ScriptedModel::start(Spoken::OpenAi, script);
+    let server = ScriptedModel::start(ScriptedWire::OpenAi, script);
     let ask = |model: &str, limit| {
-        let mut body = sound(Spoken::OpenAi);
+        let mut body = sound(ScriptedWire::OpenAi);
         body["model"] = json!(model);
-        post(&server, Spoken::OpenAi, &body, limit)
+        post(&server, ScriptedWire::OpenAi, &body, limit)
     };
     assert_eq!(ask("raw", LONG).unwrap(), (429, "<html>slow down".to_owned()));
     assert!(ask("late", LONG).unwrap().1.contains("\"late\""));

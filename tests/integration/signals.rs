@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ struct Stage {
 impl Stage {
     fn new() -> Self {
         let (folder, marker) = (Folder::new(), marker());
-        let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Stall);
+        let model = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Stall);
         let server = json!({"command": stub(), "args": ["default", "--marker", marker]});
         folder.json("servers.json", &json!({"mcpServers": {"stub": server}}));
         let mut made = call("stub/hang", json!({}));
@@ -126,8 +126,8 @@ fn commands_that_wait_for_a_model_end_at_a_signal() {
 
 #[test]
 fn commands_that_wait_for_a_tool_end_at_a_signal() {
-    let call = |_: &_| Scripted::Call(vec![("stub__hang".to_owned(), json!({}))]);
-    let stage = || Stage { model: ScriptedModel::start(Spoken::OpenAi, call), ..Stage::new() };
+    let call = |_: &_| ScriptedReply::Call(vec![("stub__hang".to_owned(), json!({}))]);
+    let stage = || Stage { model: ScriptedModel::start(ScriptedWire::OpenAi, call), ..Stage::new() };
     for arguments in [
         "call servers.json stub/hang {}",
         "record predictions.json --servers servers.json -o recorded.json",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
 
-use m3_score::{Averaged, Metric, Metrics, Sum};
+use m3_score::{Metric, Metrics, PartOfAverages, Sum};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::ser::SerializeMap as _;
@@ -66,7 +66,8 @@ impl<'de> Deserialize<'de> for MetricsReport {
         }
         // Only these values say what a trajectory adds to the metrics of the average, so they must be there.
         let needed = |metric: &Metric| {
-            metric.averaged() == Averaged::Always && matches!(metric.sum(), Some(Sum::OfTrajectories(_)))
+            metric.averaged() == PartOfAverages::Always
+                && matches!(metric.sum(), Some(Sum::OfTrajectories(_)))
         };
         match Metric::ALL.into_iter().filter(needed).find(|metric| !values.contains_key(metric)) {
             Some(metric) => Err(D::Error::missing_field(metric.name())),

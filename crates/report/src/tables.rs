@@ -1,6 +1,6 @@
 //! Parts that the terminal and Markdown both show: the metrics, the weakest types, the origin of the numbers.
 
-use m3_score::{Metric, Noted, Profile, Similarity};
+use m3_score::{Metric, NoteContext, Profile, Similarity};
 use m3_support::text::counted;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -44,7 +44,7 @@ pub(super) fn capitalized(text: &str) -> String {
 pub(super) fn metrics(summary: &ScoreSummary) -> Vec<MetricRow> {
     let a = &summary.aggregate;
     let jobs = a.jobs.map(|jobs| jobs.words());
-    let set = Noted {
+    let set = NoteContext {
         metrics: &a.metrics,
         reference_calls: a.reference_calls,
         predicted_calls: a.predicted_calls,

@@ -248,7 +248,7 @@ impl ByTool {
 mod tests {
     use super::*;
     use crate::fidelity::{CallFidelity, Regions};
-    use crate::{CallPlace, ComparedPair, Counted, Match, Unmatched};
+    use crate::{CallPlace, ComparedPair, Match, SumAndCount, UnmatchedCall};
 
     const PLACE: CallPlace = CallPlace { step: 0, call: 0, index: 0 };
 
@@ -260,8 +260,8 @@ mod tests {
         Reason::TooLarge,
     ];
 
-    fn alone(tool: &str, reason: Reason) -> Unmatched {
-        Unmatched { tool: tool.to_owned(), place: PLACE, reason, best: None }
+    fn alone(tool: &str, reason: Reason) -> UnmatchedCall {
+        UnmatchedCall { tool: tool.to_owned(), place: PLACE, reason, best: None }
     }
 
     fn pair(tool: &str, similarity: f64) -> Match {
@@ -291,7 +291,7 @@ mod tests {
     fn calls_are_counted_by_tool_and_cause() {
         let mut by_tool = ByTool::default();
         let regions =
-            |sum: f64, count: u64| Regions { overlaps: Counted { sum, count }, ..Regions::default() };
+            |sum: f64, count: u64| Regions { overlaps: SumAndCount { sum, count }, ..Regions::default() };
         let pairs = [compared(1.0, regions(0.75, 2)), compared(0.25, regions(1.0, 1))];
         by_tool.add(None, &matching(), &pairs, &|_| CallRole::Changes);
         let crop = &by_tool.tools["crop"];

@@ -10,9 +10,9 @@ use std::str::FromStr;
 use super::calls::Calls;
 use super::fidelity::constants::SAME_OTHERWISE;
 use super::matching::Matching;
-use super::metric::{Aligned, MatchedPair, Sum};
+use super::metric::{AlignedTrajectory, MatchedPair, Sum};
 use super::metrics::Pair;
-use super::{ComparedPair, Counted, ExactSum, Job, JobVerdict, Metric, Metrics, Profile, WeightedSums};
+use super::{ComparedPair, ExactSum, Job, JobVerdict, Metric, Metrics, Profile, SumAndCount, WeightedSums};
 
 /// Sums over trajectories. Adding them in any order gives the same sums.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl ExactSums {
         let fidelity: ExactSum = compared.iter().map(|pair| pair.fidelity.score).chain(reached).collect();
         let verdict = job.map(|job| job.evidence.probability());
         let changes = job.map(|job| job.changes).unwrap_or_default();
-        let aligned = Aligned {
+        let aligned = AlignedTrajectory {
             pairs: &pairs,
             references,
             fidelity: fidelity.value(),
@@ -179,7 +179,7 @@ impl ExactSums {
 }
 
 /// The sum of values, and their number.
-fn add(values: impl Iterator<Item = Counted>) -> (ExactSum, u64) {
+fn add(values: impl Iterator<Item = SumAndCount>) -> (ExactSum, u64) {
     values.fold((ExactSum::default(), 0), |(mut sum, count), more| {
         sum += more.sum;
         (sum, count + more.count)

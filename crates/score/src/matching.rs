@@ -56,7 +56,7 @@ impl Reason {
 
 /// An unmatched call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Unmatched {
+pub struct UnmatchedCall {
     /// The tool of the call.
     pub tool: String,
     /// The place of the call.
@@ -74,9 +74,9 @@ pub struct Matching {
     /// The pairs, by reference call.
     pub matches: Vec<Match>,
     /// Unmatched reference calls.
-    pub unmatched_references: Vec<Unmatched>,
+    pub unmatched_references: Vec<UnmatchedCall>,
     /// Unmatched predicted calls.
-    pub unmatched_predictions: Vec<Unmatched>,
+    pub unmatched_predictions: Vec<UnmatchedCall>,
     /// The similarities behind the alignment, by tool; only with
     /// [`ScoreOptions::keeps_similarities`](super::ScoreOptions).
     pub similarities: Vec<BucketSimilarities>,
@@ -275,13 +275,13 @@ fn fates<S: Iterator<Item = f64>>(
     classes.map(|scores| Fate::alone(scores, others, thresholds)).collect()
 }
 
-fn unmatched(calls: &Calls, fates: Vec<Fate>) -> Vec<Unmatched> {
+fn unmatched(calls: &Calls, fates: Vec<Fate>) -> Vec<UnmatchedCall> {
     let alone = fates.into_iter().enumerate().filter_map(|(index, fate)| match fate {
         Fate::Matched => None,
         Fate::Alone(reason, best) => Some((index, reason, best)),
     });
     alone
-        .map(|(index, reason, best)| Unmatched {
+        .map(|(index, reason, best)| UnmatchedCall {
             tool: calls.tool(index).to_owned(),
             place: calls.places[index],
             reason,

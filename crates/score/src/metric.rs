@@ -7,14 +7,14 @@ mod columns;
 mod ratio;
 mod values;
 
-pub(crate) use aligned::Aligned;
+pub(crate) use aligned::AlignedTrajectory;
 pub use aligned::MatchedPair;
 pub(super) use ratio::{Count, Ratio, Without};
 use ratio::{covered, mean, of_similarity};
 pub use values::Metrics;
 
 use super::metrics::{merge_purity, order_consistency, ordered_pair_coverage, step_coherence};
-use super::{Counted, Profile, Similarity};
+use super::{Profile, Similarity, SumAndCount};
 
 /// Makes the rows of the table into the variants of [`Metric`].
 macro_rules! registry {
@@ -49,15 +49,15 @@ struct Row {
     /// Its place among the columns of a leaderboard (the order of M³-Bench's table 2); `None` if it has no column
     /// there.
     column: Option<u8>,
-    averaged: Averaged,
+    averaged: PartOfAverages,
     source: Source,
     /// The note beside its value in the table of a score; `None` if it has no line there.
-    note: fn(&Noted<'_>) -> Option<String>,
+    note: fn(&NoteContext<'_>) -> Option<String>,
 }
 
 /// Which averages a metric is part of. M³-Bench has two conventions (`docs/metrics.md`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Averaged {
+pub enum PartOfAverages {
     /// It is part of every average.
     Always,
     /// It is part of the average of a whole set and of one type of task, if it is known for every task.
@@ -87,12 +87,12 @@ pub enum Sum {
     OfPairs(fn(&MatchedPair) -> f64),
     /// The sum of a contribution of each trajectory as a whole: the metric's value for this trajectory alone, times
     /// the calls of its reference (N_ref r F in M³-Bench, section 4.3).
-    OfTrajectories(fn(&Aligned<'_>, Profile) -> f64),
+    OfTrajectories(fn(&AlignedTrajectory<'_>, Profile) -> f64),
     /// A mean over things in matched pairs, such as regions: the sum and the number of their values in a pair, which
     /// may be 0.
-    MeanInPairs(fn(&MatchedPair) -> Counted),
+    MeanInPairs(fn(&MatchedPair) -> SumAndCount),
     /// A mean over trajectories: the value of a trajectory, in [0, 1]; `None` if the metric does not apply to it.
-    MeanOfTrajectories(fn(&Aligned<'_>) -> Option<f64>),
+    MeanOfTrajectories(fn(&AlignedTrajectory<'_>) -> Option<f64>),
 }
 
 impl Sum {
@@ -106,7 +106,7 @@ impl Sum {
 
 /// The numbers of a set that notes are made from.
 #[derive(Debug, Clone, Copy)]
-pub struct Noted<'a> {
+pub struct NoteContext<'a> {
     /// The metrics of the set.
     pub metrics: &'a Metrics,
     /// Calls of the references.
@@ -131,7 +131,7 @@ registry! {
         heading: "done",
         is_in_tables: true,
         column: Some(0),
-        averaged: Averaged::Never,
+        averaged: PartOfAverages::Never,
         source: Source::Alignment(Sum::MeanOfTrajectories(|aligned| aligned.verdict), mean),
         note: |set| Some(set.jobs.unwrap_or("the share that did, to be expected").to_owned()),
     }
@@ -142,7 +142,7 @@ registry! {
         heading: "rec.",
         is_in_tables: true,
         column: Some(1),
-        averaged: Averaged::Always,
+        averaged: PartOfAverages::Always,
         source: Source::Alignment(Sum::Matched, |profile| match profile {
             Profile::Paper => Ratio::new(Count::ReferenceCalls, Without::ReferenceCalls),
             Profile::OpenM3Bench => Ratio::new(Count::ReferenceCalls, Without::Calls),
@@ -156,7 +156,7 @@ registry! {
         heading: "prec.",
         is_in_tables: true,
         column: Some(2),
-        averaged: Averaged::Always,
+        averaged: PartOfAverages::Always,
         source: Source::Alignment(Sum::Matched, |_| Ratio::new(Count::PredictedCalls, Without::Calls)),
         note: |set| Some(format!("{} of {} predicted calls matched", set.matched, set.predicted_calls)),
     }
@@ -167,7 +167,7 @@ registry! {
         heading: "args",
         is_in_tables: true,
         column: Some(3),
-        averaged: Averaged::Always,
+        averaged: PartOfAverages::Always,
         source: Source::Alignment(Sum::OfPairs(|pair| pair.similarity), of_similarity),
         note: |set| {
             let compared = set.similarity.measure();
@@ -184,7 +184,7 @@ registry! {
         heading: "strong",
         is_in_tables: false,
         column: None,
-        averaged: Averaged::Never,
+        averaged: PartOfAverages::Never,
         source: Source::Alignment(Sum::OfPairs(|pair| if pair.is_strong { pair.similarity } else { 0.0 }), of_similarity),
         note: |set| (set.profile == Profile::OpenM3Bench).then(|| "of strong matches only".to_owned()),
     }
@@ -195,7 +195,7 @@ registry! {
         heading: "fid.",
         is_in_tables: true,
         column: Some(4),
-        averaged: Averaged::Never,
+        averaged: PartOfAverages::Never,
         source: Source::Alignment(
             Sum::OfPairs(|pair| pair.fidelity),
             |_| Ratio::new(Count::Matched, Without::Calls),
@@ -211,7 +211,7 @@ registry! {
         heading: "fid. covered",
         is_in_tables: false,
         column: Some(5),
-        averaged: Averaged::Never,
+        averaged: PartOfAverages::Never,
         source: Source::Alignment(Sum::OfTrajectories(|aligned, _| aligned.fidelity), covered),
         note: |_| None,
     }
@@ -222,7 +222,7 @@ registry! {
         heading: "IoU",
         is_in_tables: true,
         column: Some(6),
-        averaged: Averaged::Never,
+        averaged: PartOfAverages::Never,
         source: Source::Alignment(Sum::MeanInPairs(|pair| pair.regions), mean),
         note: |_| Some("mean IoU of boxes, circles, points".to_owned()),
     }
@@ -233,7 +233,7 @@ registry! {
         heading: "artif.",
         is_in_tables: false,
         column: Some(7),
-        averaged: Averaged::Never,
+        averaged: PartOfAverages::Never,
         source: Source::Alignment(Sum::MeanOfTrajectories(|aligned| aligned.artifact_agreement), mean),
         note: |_| Some("what is left behind, by its content".to_owned()),
     }
@@ -244,7 +244,7 @@ registry! {
         heading: "answer",
         is_in_tables: false,
         column: Some(16),
-        averaged: Averaged::Never,
+        averaged: PartOfAverages::Never,
         source: Source::Alignment(Sum::MeanOfTrajectories(|aligned| aligned.answer_agreement), mean),
         note: |_| Some("final replies, by their values".to_owned()),
     }
@@ -255,7 +255,7 @@ registry! {
         heading: "ch. rec.",
         is_in_tables: false,
         column: Some(13),
-        averaged: Averaged::Never,
+        averaged: PartOfAverages::Never,
         source: Source::Alignment(Sum::MeanOfTrajectories(|aligned| aligned.changes.recall), mean),
         note: |_| None,
     }
@@ -266,7 +266,7 @@ registry! {
         heading: "ch. prec.",
         is_in_tables: false,
         column: Some(14),
-        averaged: Averaged::Never,
+        averaged: PartOfAverages::Never,
         source: Source::Alignment(Sum::MeanOfTrajectories(|aligned| aligned.changes.precision), mean),
         note: |_| None,
     }
@@ -277,7 +277,7 @@ registry! {
         heading: "ch. fid.",
         is_in_tables: false,
         column: Some(15),
-        averaged: Averaged::Never,
+        averaged: PartOfAverages::Never,
         source: Source::Alignment(Sum::MeanOfTrajectories(|aligned| aligned.changes.fidelity), mean),
         note: |set| {
             let [recall, precision] = [Metric::ChangeRecall, Metric::ChangePrecision]
@@ -292,7 +292,7 @@ registry! {
         heading: "steps",
         is_in_tables: true,
         column: Some(8),
-        averaged: Averaged::Always,
+        averaged: PartOfAverages::Always,
         source: Source::Alignment(
             Sum::OfTrajectories(|aligned, _| aligned.matched() * step_coherence(aligned.pairs)),
             covered,
@@ -306,7 +306,7 @@ registry! {
         heading: "merge",
         is_in_tables: true,
         column: Some(10),
-        averaged: Averaged::Always,
+        averaged: PartOfAverages::Always,
         source: Source::Alignment(
             Sum::OfTrajectories(|aligned, _| aligned.matched() * merge_purity(aligned.pairs)),
             covered,
@@ -320,7 +320,7 @@ registry! {
         heading: "order",
         is_in_tables: true,
         column: Some(9),
-        averaged: Averaged::Always,
+        averaged: PartOfAverages::Always,
         source: Source::Alignment(
             Sum::OfTrajectories(|aligned, profile| match profile {
                 Profile::Paper => aligned.matched() * order_consistency(aligned.pairs),
@@ -340,7 +340,7 @@ registry! {
         heading: "avg.",
         is_in_tables: true,
         column: Some(u8::MAX),
-        averaged: Averaged::Never,
+        averaged: PartOfAverages::Never,
         source: Source::Average,
         note: |_| Some("mean of the six, without fidelity".to_owned()),
     }
@@ -351,7 +351,7 @@ registry! {
         heading: "task",
         is_in_tables: true,
         column: Some(11),
-        averaged: Averaged::WhereGradedByType,
+        averaged: PartOfAverages::WhereGradedByType,
         source: Source::Grades,
         note: |_| None,
     }
@@ -362,7 +362,7 @@ registry! {
         heading: "info",
         is_in_tables: true,
         column: Some(12),
-        averaged: Averaged::WhereGraded,
+        averaged: PartOfAverages::WhereGraded,
         source: Source::Grades,
         note: |_| None,
     }

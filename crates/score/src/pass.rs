@@ -87,10 +87,10 @@ impl PassCriterion {
 mod tests {
     use super::*;
     use crate::fidelity::{CallFidelity, Regions};
-    use crate::{CallPlace, Calls, ComparedPair, Counted, ExactSums, Match, Matching};
+    use crate::{CallPlace, Calls, ComparedPair, ExactSums, Match, Matching, SumAndCount};
 
     /// A trajectory with one matched call, whose regions have these overlaps, if any.
-    fn scored(regions: Counted) -> TrajectoryScore {
+    fn scored(regions: SumAndCount) -> TrajectoryScore {
         let place = CallPlace { step: 0, call: 0, index: 0 };
         let tool = "image/crop".to_owned();
         let pair = Match { tool, similarity: 1.0, is_strong: true, reference: place, predicted: place };
@@ -129,10 +129,11 @@ mod tests {
     fn a_metric_that_is_unknown_is_left_out() {
         let overlap = (PassMetric::Metric(Metric::RegionOverlap), 0.5);
         let fidelity = (PassMetric::LowestArgumentFidelity, 0.5);
-        let is_met = |least: &[(PassMetric, f64)], regions: Counted| {
+        let is_met = |least: &[(PassMetric, f64)], regions: SumAndCount| {
             PassCriterion { least: least.iter().copied().collect() }.is_met(&scored(regions), Profile::Paper)
         };
-        let [none, half, less] = [(0.0, 0), (1.0, 2), (0.9, 2)].map(|(sum, count)| Counted { sum, count });
+        let [none, half, less] =
+            [(0.0, 0), (1.0, 2), (0.9, 2)].map(|(sum, count)| SumAndCount { sum, count });
         assert_eq!(
             [none, half, less].map(|regions| is_met(&[overlap, fidelity], regions)),
             [true, true, false]

@@ -69,20 +69,20 @@ impl FromIterator<f64> for ExactSum {
 
 /// The sum of values in [0, 1], and their number.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Counted {
+pub struct SumAndCount {
     /// The sum of the values.
     pub sum: f64,
     /// The number of values.
     pub count: u64,
 }
 
-impl From<Option<f64>> for Counted {
+impl From<Option<f64>> for SumAndCount {
     fn from(value: Option<f64>) -> Self {
         Self { sum: value.unwrap_or_default(), count: u64::from(value.is_some()) }
     }
 }
 
-impl Sum for Counted {
+impl Sum for SumAndCount {
     fn sum<I: Iterator<Item = Self>>(values: I) -> Self {
         values
             .fold(Self::default(), |a, b| Self { sum: a.sum + b.sum, count: a.count.saturating_add(b.count) })

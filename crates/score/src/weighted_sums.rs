@@ -2,7 +2,7 @@
 
 use std::ops::{AddAssign, Mul};
 
-use super::metric::{Averaged, Count, Ratio, Source, Sum, Without};
+use super::metric::{Count, PartOfAverages, Ratio, Source, Sum, Without};
 use super::{Metric, Metrics, Profile};
 
 /// The sums behind the metrics, over trajectories. [`ExactSums`](super::ExactSums) keeps them exactly; here they are
@@ -44,7 +44,7 @@ impl WeightedSums {
                 let ratio = ratio(profile);
                 let value = self.ratio(metric, self.value(ratio.of.unwrap_or(metric), *of), &ratio, well);
                 values.0[metric.index()] = value;
-                if metric.averaged() == Averaged::Always {
+                if metric.averaged() == PartOfAverages::Always {
                     (sum, count) = (sum + value, count + 1.0);
                 }
             }
@@ -160,7 +160,7 @@ mod tests {
             WeightedSums { trajectories: 1.0, reference_calls: 2.0, matched: 2.0, ..WeightedSums::default() };
         let before = sums.metrics(Profile::Paper);
         assert_eq!(before.get(Metric::RegionOverlap), None);
-        assert!(Metric::of_means().all(|metric| metric.averaged() == Averaged::Never));
+        assert!(Metric::of_means().all(|metric| metric.averaged() == PartOfAverages::Never));
         sums.of_metrics[Metric::RegionOverlap.index()] = 1.5;
         let index = Metric::RegionOverlap.mean_index().unwrap();
         sums.counts[index] = 3.0;

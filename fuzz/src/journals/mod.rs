@@ -9,7 +9,7 @@ mod runs;
 use std::collections::BTreeSet;
 
 use m3_judge::grade::{AnswerStore, Aspect, KeptAnswer};
-use m3_judge::reference::{JudgeJournal, Kept};
+use m3_judge::reference::{JournalRecord, JudgeJournal};
 use m3_judge::review::{Pairs, Reviews};
 use m3_llm::Usage;
 use m3_support::journal::JournalError;
@@ -69,7 +69,7 @@ fn assert_left<T>(opened: Result<T, JournalError>, file: &File, before: &[u8]) -
 fn check_judge(bytes: &[u8]) {
     let file = File::new("journal.jsonl", bytes);
     let Some(journal) = assert_left(JudgeJournal::open(file.path()), &file, bytes) else { return };
-    let known: Vec<(String, Kept)> =
+    let known: Vec<(String, JournalRecord)> =
         keys(bytes).into_iter().filter_map(|key| Some((key.clone(), journal.get(&key)?))).collect();
     let has_answers = journal.has_answers();
     for (key, kept) in &known {

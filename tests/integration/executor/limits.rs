@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use m3_executor::{Event, FinishReason, Mode};
-use m3_testkit::model_server::Scripted;
+use m3_testkit::model_server::ScriptedReply;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -115,7 +115,7 @@ async fn a_call_has_its_time_from_when_it_is_sent_and_a_step_from_its_beginning(
 
 #[tokio::test]
 async fn a_model_that_never_answers_costs_no_more_than_the_time_of_the_task() {
-    let stage = Stage::new(Mode::Native, [Scripted::Stall]);
+    let stage = Stage::new(Mode::Native, [ScriptedReply::Stall]);
     let played = stage.with(|stage| stage.options.limits.task_time = Duration::from_millis(300)).play().await;
     // A model that gave no reply has used up no budget: the task may be run again.
     assert_eq!(played.record.finish, FinishReason::Error);
@@ -127,8 +127,10 @@ async fn a_model_that_never_answers_costs_no_more_than_the_time_of_the_task() {
 /// Once the model has answered, the task's time is a budget like others.
 #[tokio::test]
 async fn a_model_that_answers_no_more_has_used_up_the_time() {
-    let stage =
-        Stage::new(Mode::Native, [native_calls(&[("kit__echo", json!({"text": "a"}))]), Scripted::Stall]);
+    let stage = Stage::new(
+        Mode::Native,
+        [native_calls(&[("kit__echo", json!({"text": "a"}))]), ScriptedReply::Stall],
+    );
     let played = stage.with(|stage| stage.options.limits.task_time = Duration::from_secs(2)).play().await;
     assert_eq!(played.record.finish, FinishReason::Budget);
     assert!(played.record.reason.as_ref().unwrap().starts_with("time:"));
@@ -148,7 +150,7 @@ async fn an_interruption_waits_for_calls_and_not_for_the_model() {
     assert!(played.is_none());
     let stop = CancellationToken::new();
     let stopping = stop.clone();
-    let stage = Stage::new(Mode::Native, [Scripted::Stall]).with(|stage| stage.stop = stop);
+    let stage = Stage::new(Mode::Native, [ScriptedReply::Stall]).with(|stage| stage.stop = stop);
     let (played, ()) = tokio::join!(stage.play_until_stopped(), async move {
         tokio::time::sleep(Duration::from_millis(150)).await;
         stopping.cancel();

@@ -1,7 +1,7 @@
 //! Each mode plays the same task: two calls that must run at the same time, then one that uses their results.
 
 use m3_executor::{Event, FinishReason, Mode};
-use m3_testkit::model_server::Spoken;
+use m3_testkit::model_server::ScriptedWire;
 use serde_json::json;
 
 use super::stage::{Played, Stage, action, native_calls, plan, refusal, staged_calls, text};
@@ -79,7 +79,7 @@ async fn native_uses_the_tool_calling_of_the_provider() {
 /// The scripted model reports every schema that its provider would refuse; the server gets the model's arguments.
 #[tokio::test]
 async fn native_gives_every_provider_schemas_that_it_takes() {
-    for wire in [Spoken::OpenAi, Spoken::Anthropic, Spoken::Gemini, Spoken::Bedrock] {
+    for wire in [ScriptedWire::OpenAi, ScriptedWire::Anthropic, ScriptedWire::Gemini, ScriptedWire::Bedrock] {
         let lines = [native_calls(&[("kit__either", json!({"text": "one eel"}))]), text("1")];
         let played = Stage::new(Mode::Native, lines).with(|stage| stage.wire = wire).play().await;
         assert_eq!(played.outcomes(), [["success"]], "{wire:?}");
@@ -167,7 +167,7 @@ async fn secrets_are_in_no_record_and_no_event() {
 
 #[tokio::test]
 async fn native_works_over_every_wire() {
-    for wire in [Spoken::OpenAi, Spoken::Anthropic, Spoken::Gemini, Spoken::Bedrock] {
+    for wire in [ScriptedWire::OpenAi, ScriptedWire::Anthropic, ScriptedWire::Gemini, ScriptedWire::Bedrock] {
         let echo = ["a", "b"].map(|said| ("kit__echo", json!({ "text": said })));
         let lines = [
             native_calls(&echo),

@@ -168,7 +168,7 @@ async fn the_oldest_pictures_make_room_when_a_request_would_be_too_large() {
     let draw = || native_calls(&[("kit__noise", json!({}))]);
     let lines = [draw(), draw(), draw(), text("done")];
     let stage = Stage::new(Mode::Native, lines).with(|stage| {
-        stage.wire = m3_testkit::model_server::Spoken::Gemini;
+        stage.wire = m3_testkit::model_server::ScriptedWire::Gemini;
         stage.image = Some(png(8, 6));
     });
     let played = stage.play().await;

@@ -2,7 +2,7 @@
 //! task goes on.
 
 use m3_executor::{Event, FinishReason, Mode, Record};
-use m3_testkit::model_server::Scripted;
+use m3_testkit::model_server::ScriptedReply;
 use serde_json::{Value, json};
 
 use super::stage::{Stage, action, native_calls, plan, staged_calls, text};
@@ -102,7 +102,7 @@ async fn an_observation_that_the_model_invents_is_not_its_own_to_see() {
 }
 
 /// Conversations that end without a reply, and the purposes of their turns.
-fn silent_lines() -> Vec<(Mode, Vec<Scripted>, Vec<&'static str>)> {
+fn silent_lines() -> Vec<(Mode, Vec<ScriptedReply>, Vec<&'static str>)> {
     let echo = [("kit/echo", json!({"text": "a"}))];
     let native_echo = [("kit__echo", json!({"text": "a"}))];
     vec![
@@ -149,12 +149,12 @@ async fn an_empty_reply_is_asked_for_again_once() {
 }
 
 /// A message of the model, as chat completions have it.
-fn completion(message: &Value, finish_reason: &str) -> Scripted {
+fn completion(message: &Value, finish_reason: &str) -> ScriptedReply {
     let body = json!({
         "id": "c", "object": "chat.completion", "created": 1, "model": "test-model",
         "choices": [{"index": 0, "message": message, "finish_reason": finish_reason}],
     });
-    Scripted::Raw { status: 200, headers: Vec::new(), body: body.to_string() }
+    ScriptedReply::Raw { status: 200, headers: Vec::new(), body: body.to_string() }
 }
 
 /// The provider holds back the whole reply: asking again would give the same.

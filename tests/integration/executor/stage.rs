@@ -10,7 +10,7 @@ use m3_llm::{Cassette, Header, Model, ModelName, ModelOptions, Picture, PictureL
 use m3_mcp::results::ResultStore;
 use m3_mcp::{Host, HostOptions};
 use m3_support::redact::Redactor;
-use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire, SeenRequest};
 use m3_trajectory::Task;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -37,16 +37,16 @@ pub(super) struct Stage {
     pub(super) stop: CancellationToken,
     pub(super) secrets: Vec<String>,
     pub(super) image: Option<Vec<u8>>,
-    pub(super) wire: Spoken,
+    pub(super) wire: ScriptedWire,
     /// How many calls the server takes at once.
     pub(super) places: Option<usize>,
     /// Where everything is recorded.
     pub(super) cassette: Option<PathBuf>,
-    lines: Vec<Scripted>,
+    lines: Vec<ScriptedReply>,
 }
 
-pub(super) fn text(text: impl Into<String>) -> Scripted {
-    Scripted::Say(text.into())
+pub(super) fn text(text: impl Into<String>) -> ScriptedReply {
+    ScriptedReply::Say(text.into())
 }
 
 pub(super) fn options(mode: Mode) -> RunOptions {
@@ -63,38 +63,38 @@ pub(super) fn options(mode: Mode) -> RunOptions {
 }
 
 /// Calls in the form of the staged mode.
-pub(super) fn staged_calls(calls: &[(&str, Value)]) -> Scripted {
+pub(super) fn staged_calls(calls: &[(&str, Value)]) -> ScriptedReply {
     let calls: Vec<Value> =
         calls.iter().map(|(name, arguments)| json!({"name": name, "arguments": arguments})).collect();
     text(json!({ "tool_calls": calls }).to_string())
 }
 
 /// Calls in the form of the native mode.
-pub(super) fn native_calls(calls: &[(&str, Value)]) -> Scripted {
+pub(super) fn native_calls(calls: &[(&str, Value)]) -> ScriptedReply {
     let calls = calls.iter().map(|(name, arguments)| ((*name).to_owned(), arguments.clone()));
-    Scripted::Call(calls.collect())
+    ScriptedReply::Call(calls.collect())
 }
 
 /// An action of the react mode.
-pub(super) fn action(calls: &[(&str, Value)]) -> Scripted {
+pub(super) fn action(calls: &[(&str, Value)]) -> ScriptedReply {
     let calls: Vec<Value> =
         calls.iter().map(|(name, arguments)| json!({"name": name, "arguments": arguments})).collect();
     text(format!("Thought: more is needed.\nAction: {}", Value::from(calls)))
 }
 
 /// A plan of the staged mode.
-pub(super) fn plan(tools: &[&str]) -> Scripted {
+pub(super) fn plan(tools: &[&str]) -> ScriptedReply {
     text(json!({"tools": tools, "plan": "as it says"}).to_string())
 }
 
 impl Stage {
-    pub(super) fn new(mode: Mode, lines: impl IntoIterator<Item = Scripted>) -> Self {
+    pub(super) fn new(mode: Mode, lines: impl IntoIterator<Item = ScriptedReply>) -> Self {
         Self {
             options: options(mode),
             stop: CancellationToken::new(),
             secrets: Vec::new(),
             image: None,
-            wire: Spoken::OpenAi,
+            wire: ScriptedWire::OpenAi,
             places: None,
             cassette: None,
             lines: lines.into_iter().collect(),
@@ -121,10 +121,10 @@ impl Stage {
             script.lock().unwrap().pop_front().unwrap_or_else(|| refusal("the script has ended"))
         });
         let wire = match self.wire {
-            Spoken::OpenAi => "openai",
-            Spoken::Anthropic => "anthropic",
-            Spoken::Gemini => "gemini",
-            Spoken::Bedrock => "bedrock",
+            ScriptedWire::OpenAi => "openai",
+            ScriptedWire::Anthropic => "anthropic",
+            ScriptedWire::Gemini => "gemini",
+            ScriptedWire::Bedrock => "bedrock",
         };
         let name = ModelName::parse(&format!("{wire}@{}:test-model", server.base_url())).unwrap();
         let record = |path: &PathBuf| Recorder::create_or_append(path, Header::new(&name)).unwrap();
@@ -171,7 +171,7 @@ impl Stage {
         let left = lines.lock().unwrap().len();
         assert_eq!(left, 0, "lines of the script that nobody asked for: {record:#?}");
         let requests = server.requests();
-        if self.wire == Spoken::OpenAi {
+        if self.wire == ScriptedWire::OpenAi {
             requests.iter().for_each(takes_turns);
         }
         let seen = seen.lock().unwrap().clone();
@@ -249,9 +249,9 @@ fn prepared(bytes: Vec<u8>, model: &Model, workspace: &Path) -> (String, Arc<Pic
 }
 
 /// An error for which asking again does not help.
-pub(super) fn refusal(message: &str) -> Scripted {
+pub(super) fn refusal(message: &str) -> ScriptedReply {
     let body = json!({"error": {"message": message}}).to_string();
-    Scripted::Raw { status: 400, headers: Vec::new(), body }
+    ScriptedReply::Raw { status: 400, headers: Vec::new(), body }
 }
 
 impl Played {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire, SeenRequest};
 use serde_json::{Value, json};
 
 use super::fidelity;
@@ -29,9 +29,10 @@ fn is_in_order(text: &str) -> bool {
 }
 
 /// What a pair's tool says: the same, different, what comes first, or nothing that can be read.
-pub(super) fn answer(seen: &SeenRequest) -> Scripted {
+pub(super) fn answer(seen: &SeenRequest) -> ScriptedReply {
     let asked = &seen.last_user_text;
-    let says = |same: bool| Scripted::Say(json!({"same": same, "reason": "because of the eel"}).to_string());
+    let says =
+        |same: bool| ScriptedReply::Say(json!({"same": same, "reason": "because of the eel"}).to_string());
     if asked.contains("s/same") {
         says(true)
     } else if asked.contains("s/different") {
@@ -40,13 +41,13 @@ pub(super) fn answer(seen: &SeenRequest) -> Scripted {
         says(is_in_order(asked))
     } else if asked.contains("s/refused") && is_in_order(asked) {
         let header = seen.authorization.clone().unwrap_or_default();
-        Scripted::Raw {
+        ScriptedReply::Raw {
             status: 400,
             headers: vec![("content-type".to_owned(), "application/json".to_owned())],
             body: json!({"error": {"message": format!("against the policy, {header}")}}).to_string(),
         }
     } else {
-        Scripted::Say("I think they are the same.".to_owned())
+        ScriptedReply::Say("I think they are the same.".to_owned())
     }
 }
 
@@ -77,7 +78,7 @@ fn each_pair_is_asked_in_both_orders_and_only_agreement_makes_it_sure() {
     let pairs = pairs(&folder, &tools);
     let Some(plain) = fidelity(&pairs, &[]) else { return };
     assert!(plain.get("asked").is_none() && plain["pairs"][0].get("asked").is_none());
-    let model = ScriptedModel::start(Spoken::OpenAi, answer);
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, answer);
     let found = report(&mut ask(&pairs, &name(&model), &ALL_BUT_EQUAL).unwrap());
     follows_kept_schema("fidelity", &found);
     assert_eq!(model.problems(), Vec::<String>::new());
@@ -125,7 +126,7 @@ fn each_pair_is_asked_in_both_orders_and_only_agreement_makes_it_sure() {
 fn a_recording_plays_to_the_same_bytes_without_a_server() {
     let folder = Folder::new();
     let pairs = pairs(&folder, &["s/same", "s/different", "s/undecided", "s/unreadable"]);
-    let model = ScriptedModel::start(Spoken::OpenAi, answer);
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, answer);
     let cassette = folder.path().join("asked.tape");
     let record = ["--record", cassette.to_str().unwrap()];
     let Some(mut command) = ask(&pairs, &name(&model), &ALL_BUT_EQUAL) else { return };
@@ -154,7 +155,7 @@ fn no_question_is_asked_twice() {
     let (a, b) = (json!({"q": "eel"}), json!({"q": "American eel"}));
     let pair = |a: &Value, b: &Value| json!({"tool": "s/same", "a": a, "b": b, "same": 1});
     let pairs = folder.json("pairs.json", &json!([pair(&a, &b), pair(&b, &a), pair(&a, &b)]));
-    let model = ScriptedModel::start(Spoken::OpenAi, answer);
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, answer);
     let Some(mut command) = ask(&pairs, &name(&model), &ALL_BUT_EQUAL) else { return };
     assert_eq!(report(&mut command)["asked"]["same"], 3);
     assert_eq!(model.requests().len(), 2);
@@ -167,7 +168,7 @@ fn only_pairs_in_the_band_are_asked_about() {
     let pair = |(index, query): (usize, &&str)| json!({"tool": format!("s/same-{index}"), "a": {"q": "eel"}, "b": {"q": query}, "same": 1});
     let pairs = folder.json("pairs.json", &json!(queries.iter().enumerate().map(pair).collect::<Vec<_>>()));
     let Some(plain) = fidelity(&pairs, &[]) else { return };
-    let model = ScriptedModel::start(Spoken::OpenAi, answer);
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, answer);
     let asked = |further: &[&str], low: f64, high: f64| {
         let before = model.requests().len();
         let found = report(&mut ask(&pairs, &name(&model), further).unwrap());
@@ -193,7 +194,7 @@ fn a_request_without_reply_is_told_and_the_report_is_written() {
     let folder = Folder::new();
     let pairs = pairs(&folder, &["s/same", "s/refused"]);
     let Some(plain) = fidelity(&pairs, &[]) else { return };
-    let model = ScriptedModel::start_with_key(Spoken::OpenAi, "the-secret-key", answer);
+    let model = ScriptedModel::start_with_key(ScriptedWire::OpenAi, "the-secret-key", answer);
     let (out, cassette) = (folder.path().join("report.json"), folder.path().join("asked.tape"));
     let mut command = ask(&pairs, &name(&model), &ALL_BUT_EQUAL).unwrap();
     command
@@ -220,7 +221,7 @@ fn a_model_that_answers_nothing_is_given_up_and_nothing_is_lost() {
     let tools: Vec<String> = (0..20).map(|index| format!("s/t{index}")).collect();
     let pairs = pairs(&folder, &tools.iter().map(String::as_str).collect::<Vec<_>>());
     let Some(plain) = fidelity(&pairs, &[]) else { return };
-    let refuses = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Raw {
+    let refuses = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Raw {
         status: 401,
         headers: vec![("content-type".to_owned(), "application/json".to_owned())],
         body: json!({"error": {"message": "who are you?"}}).to_string(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use assert_cmd::Command;
-use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -91,7 +91,7 @@ fn agreement_settles_fidelity_and_changes_nothing_else() {
         let plain = report(&mut plain);
         assert!(plain.get("asked").is_none() && !plain["signature"].as_str().unwrap().contains("|ask:"));
         assert_eq!((matches(&plain).len(), &plain["aggregate"]["reference_calls"]), (5, &json!(6)));
-        let model = ScriptedModel::start(Spoken::OpenAi, answer);
+        let model = ScriptedModel::start(ScriptedWire::OpenAi, answer);
         let found = report(&mut ask("score", &files, &name(&model), &options).unwrap());
         follows_kept_schema("score", &found);
         assert_eq!((model.problems(), model.requests().len()), (Vec::new(), 8));
@@ -126,7 +126,7 @@ fn equal_pairs_of_all_repetitions_are_one_question_and_have_one_answer() {
     let files = files(&folder, &["s/same", "s/different"]);
     let again = folder.path().join("again.json");
     std::fs::copy(&files[0], &again).unwrap();
-    let model = ScriptedModel::start(Spoken::OpenAi, answer);
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, answer);
     let repeat = ["--repeat", again.to_str().unwrap()];
     let Some(mut command) = ask("score", &files, &name(&model), &repeat) else { return };
     let found = report(&mut command);
@@ -149,7 +149,7 @@ fn answers_do_not_enter_the_cache() {
         m3.arg("score").args(&files).args(further);
         report(&mut m3)
     };
-    let model = ScriptedModel::start(Spoken::OpenAi, answer);
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, answer);
     let asked = score(&["--llm", &name(&model), ALL_BUT_EQUAL[0], ALL_BUT_EQUAL[1]]);
     assert_eq!(asked["asked"]["same"], 1);
     let (cached, fresh) = (score(&[]), score(&["--no-cache"]));
@@ -161,7 +161,7 @@ fn answers_do_not_enter_the_cache() {
 fn an_audit_marks_arguments_by_the_answers_and_says_who_was_asked() {
     let folder = Folder::new();
     let files = files(&folder, &TOOLS);
-    let model = ScriptedModel::start(Spoken::OpenAi, answer);
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, answer);
     let cassette = folder.path().join("asked.tape");
     let record = ["--record", cassette.to_str().unwrap()];
     let Some(mut scored) = ask("score", &files, &name(&model), &record) else { return };
@@ -200,7 +200,7 @@ fn an_audit_marks_arguments_by_the_answers_and_says_who_was_asked() {
 fn a_recording_plays_to_the_same_bytes_in_every_form() {
     let folder = Folder::new();
     let files = files(&folder, &TOOLS);
-    let model = ScriptedModel::start(Spoken::OpenAi, answer);
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, answer);
     let cassette = folder.path().join("asked.tape");
     let record = cassette.to_str().unwrap();
     let forms =
@@ -228,7 +228,7 @@ fn a_recording_plays_to_the_same_bytes_in_every_form() {
 fn scores_that_were_settled_otherwise_are_not_compared() {
     let folder = Folder::new();
     let files = files(&folder, &TOOLS);
-    let model = ScriptedModel::start(Spoken::OpenAi, answer);
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, answer);
     let [plain, asked] = ["plain.json", "asked.json"].map(|name| folder.path().join(name));
     let Some(mut first) = m3_of("score", &files, &["--out", plain.to_str().unwrap()]) else { return };
     stdout(&mut first);
@@ -264,7 +264,7 @@ fn scores_that_were_settled_otherwise_are_not_compared() {
 fn requests_without_reply_are_told_and_the_report_is_written() {
     let folder = Folder::new();
     let files = files(&folder, &["s/same", "s/refused"]);
-    let model = ScriptedModel::start_with_key(Spoken::OpenAi, "the-secret-key", answer);
+    let model = ScriptedModel::start_with_key(ScriptedWire::OpenAi, "the-secret-key", answer);
     let (out, cassette) = (folder.path().join("report.json"), folder.path().join("asked.tape"));
     for command in ["score", "audit"] {
         let further = ["--llm-key-from", "EEL_KEY", "--out", out.to_str().unwrap(), "--record"];
@@ -279,7 +279,7 @@ fn requests_without_reply_are_told_and_the_report_is_written() {
             assert!(!text.contains("the-secret-key"), "{text}");
         }
     }
-    let silent = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Raw {
+    let silent = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Raw {
         status: 401,
         headers: vec![("content-type".to_owned(), "application/json".to_owned())],
         body: json!({"error": {"message": "who are you?"}}).to_string(),
@@ -347,7 +347,7 @@ fn interrupt(child: &std::process::Child) {
 fn an_interrupted_question_leaves_no_report() {
     let folder = Folder::new();
     let files = files(&folder, &["s/same"]);
-    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Stall);
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Stall);
     let Some(child) = start(&files, &name(&model), folder.path()) else { return };
     wait_for("the model is asked", || model.requests().len() == 2);
     interrupt(&child);
@@ -362,7 +362,7 @@ fn after_the_answers_a_signal_ends_the_command_as_without_a_model() {
     let folder = Folder::new();
     // More than a pipe holds, which nobody reads.
     let files = files(&folder, &["s/same"; 600]);
-    let model = ScriptedModel::start(Spoken::OpenAi, answer);
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, answer);
     let Some(mut child) = start(&files, &name(&model), folder.path()) else { return };
     let said = BufReader::new(child.stderr.take().unwrap());
     assert!(said.lines().any(|line| line.unwrap().contains("was asked about 600 pairs")));

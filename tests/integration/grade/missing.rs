@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire};
 use serde_json::json;
 
 use super::{RESPECTS, Tasks, counter, is_about_completion, judge, name, near, requests, says, task};
@@ -36,7 +36,7 @@ fn nothing_is_written_over_what_is_read_kept_or_written_beside_it() {
 #[test]
 fn a_judge_that_fails_is_missing_and_the_rest_goes_on() {
     let tasks = Tasks::new(&["a", "b", "c", "d"]);
-    let refuses = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Raw {
+    let refuses = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Raw {
         status: 403,
         headers: vec![("content-type".to_owned(), "application/json".to_owned())],
         body: json!({"error": {"message": "not for you", "type": "forbidden"}}).to_string(),
@@ -69,7 +69,7 @@ fn a_judge_that_fails_is_missing_and_the_rest_goes_on() {
 #[test]
 fn a_judge_that_has_answered_nobody_is_left_alone_at_the_third_task() {
     let tasks = Tasks::new(&["a", "b", "c", "d", "e"]);
-    let refuses = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Raw {
+    let refuses = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Raw {
         status: 400,
         headers: vec![("content-type".to_owned(), "application/json".to_owned())],
         body: json!({"error": {"message": "no such parameter", "type": "invalid_request_error"}}).to_string(),
@@ -89,13 +89,13 @@ fn a_judge_that_answered_an_earlier_command_is_asked_about_every_task() {
         let all: Vec<_> = ids.iter().map(|id| task(id, &format!("answer {id}"))).collect();
         tasks.folder.json("predictions.json", &json!(all));
     };
-    let picky = ScriptedModel::start(Spoken::OpenAi, |seen| {
+    let picky = ScriptedModel::start(ScriptedWire::OpenAi, |seen| {
         if !seen.last_user_text.contains("answer e") {
-            return Scripted::Raw { status: 400, headers: Vec::new(), body: "{}".to_owned() };
+            return ScriptedReply::Raw { status: 400, headers: Vec::new(), body: "{}".to_owned() };
         }
         let scores: serde_json::Map<String, serde_json::Value> =
             RESPECTS.iter().map(|respect| ((*respect).to_owned(), json!(8))).collect();
-        Scripted::Say(serde_json::Value::Object(scores).to_string())
+        ScriptedReply::Say(serde_json::Value::Object(scores).to_string())
     });
     let grade = |code| {
         found(tasks.grade(&[&picky]).args(["--rubric", "mcp-bench", "--workers", "1"]), code);
@@ -115,9 +115,9 @@ fn a_task_that_no_judge_takes_silences_nobody() {
     tasks
         .folder
         .json("predictions.json", &json!(["a", "b", "c"].map(|id| task(id, &format!("answer {id}")))));
-    let strict = ScriptedModel::start(Spoken::OpenAi, |seen| {
+    let strict = ScriptedModel::start(ScriptedWire::OpenAi, |seen| {
         if seen.last_user_text.contains("answer a") {
-            return Scripted::Raw {
+            return ScriptedReply::Raw {
                 status: 400,
                 headers: vec![("content-type".to_owned(), "application/json".to_owned())],
                 body: json!({"error": {"message": "against the content policy", "code": "content_filter"}})
@@ -126,7 +126,7 @@ fn a_task_that_no_judge_takes_silences_nobody() {
         }
         let scores: serde_json::Map<String, serde_json::Value> =
             RESPECTS.iter().map(|respect| ((*respect).to_owned(), json!(8))).collect();
-        Scripted::Say(serde_json::Value::Object(scores).to_string())
+        ScriptedReply::Say(serde_json::Value::Object(scores).to_string())
     });
     let grade = || {
         let mut command = tasks.grade(&[&strict]);
@@ -173,8 +173,8 @@ fn tasks_without_a_prediction_are_in_the_ledger_and_count_as_0_beside_the_mean()
 #[test]
 fn a_score_out_of_range_is_asked_for_again() {
     let tasks = Tasks::new(&["a"]);
-    let corrects = ScriptedModel::start(Spoken::OpenAi, |seen| {
-        Scripted::Say(match (is_about_completion(seen), seen.turn) {
+    let corrects = ScriptedModel::start(ScriptedWire::OpenAi, |seen| {
+        ScriptedReply::Say(match (is_about_completion(seen), seen.turn) {
             (true, 1) => "\\boxed{11}".to_owned(),
             (true, 2) => "\\boxed{3} or rather \\boxed{4}".to_owned(),
             (true, _) => "\\boxed{4}".to_owned(),
@@ -196,7 +196,7 @@ fn a_score_out_of_range_is_asked_for_again() {
 #[test]
 fn a_judge_that_never_says_a_score_is_missing_and_asked_again_next_time() {
     let tasks = Tasks::new(&["a"]);
-    let silent = ScriptedModel::start(Spoken::OpenAi, says("I would give it a 10."));
+    let silent = ScriptedModel::start(ScriptedWire::OpenAi, says("I would give it a 10."));
     let other = judge("2", "0.5");
     let found = found(&mut tasks.grade(&[&silent, &other]), 3);
     near(&found["measures"]["task_completion"]["mean"], 0.2);
@@ -213,7 +213,7 @@ fn a_grounding_without_its_matrix_keeps_its_score() {
     let model = judge("5", "0.5, 0.5");
     let found = found(&mut tasks.grade(&[&model]), 3);
     assert!(found["missing"][0]["reason"].as_str().unwrap().contains("is not a number"), "{found}");
-    let lazy = ScriptedModel::start(Spoken::OpenAi, says("\\boxed{0.5}"));
+    let lazy = ScriptedModel::start(ScriptedWire::OpenAi, says("\\boxed{0.5}"));
     let found = self::found(&mut tasks.grade(&[&lazy]), 0);
     near(&found["measures"]["information_grounding"]["mean"], 0.5);
     assert_eq!(found["trajectories"][0]["grades"].get("matrix"), None);
@@ -253,11 +253,11 @@ fn what_was_answered_before_an_interruption_is_kept() {
     let tasks = Tasks::new(&["a", "b", "c"]);
     let count = counter();
     let asked = count.clone();
-    let slow = ScriptedModel::start(Spoken::OpenAi, move |seen| {
+    let slow = ScriptedModel::start(ScriptedWire::OpenAi, move |seen| {
         let number = asked.fetch_add(1, Ordering::SeqCst);
         let score = if is_about_completion(seen) { "\\boxed{5}" } else { "{\"matrix\": [[1]]} \\boxed{0.5}" };
-        let score = Scripted::Say(score.to_owned());
-        if number == 3 { Scripted::After(Duration::from_millis(200), Box::new(score)) } else { score }
+        let score = ScriptedReply::Say(score.to_owned());
+        if number == 3 { ScriptedReply::After(Duration::from_millis(200), Box::new(score)) } else { score }
     });
     let command = tasks.grade(&[&slow]);
     let mut process = std::process::Command::new(command.get_program());

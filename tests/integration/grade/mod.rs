@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use assert_cmd::Command;
-use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire, SeenRequest};
 use serde_json::{Value, json};
 
 use crate::support::{Folder, follows_kept_schema, m3_bare};
@@ -26,9 +26,9 @@ const RESPECTS: [&str; 6] = [
 ];
 
 /// A judge that gives the same reply to everything.
-fn says(text: &str) -> impl Fn(&SeenRequest) -> Scripted + Send + Sync + 'static {
+fn says(text: &str) -> impl Fn(&SeenRequest) -> ScriptedReply + Send + Sync + 'static {
     let text = text.to_owned();
-    move |_| Scripted::Say(text.clone())
+    move |_| ScriptedReply::Say(text.clone())
 }
 
 /// Whether a judge is asked about completion, by its instructions.
@@ -39,8 +39,8 @@ fn is_about_completion(seen: &SeenRequest) -> bool {
 /// A judge with these scores: 0 to 10 for the task, 0 to 1 for grounding, with a matrix of one entry.
 fn judge(completion: &str, grounding: &str) -> ScriptedModel {
     let (completion, grounding) = (completion.to_owned(), grounding.to_owned());
-    ScriptedModel::start(Spoken::OpenAi, move |seen| {
-        Scripted::Say(if is_about_completion(seen) {
+    ScriptedModel::start(ScriptedWire::OpenAi, move |seen| {
+        ScriptedReply::Say(if is_about_completion(seen) {
             format!("\\boxed{{{completion}}}")
         } else {
             format!("{{\"matrix\": [[{grounding}]]}}\n\\boxed{{{grounding}}}")

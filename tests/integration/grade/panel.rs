@@ -227,7 +227,7 @@ fn grades_of_other_rubrics_stay() {
     let model = judge("9", "0.5");
     let says = |text: &str| {
         m3_testkit::model_server::ScriptedModel::start(
-            m3_testkit::model_server::Spoken::OpenAi,
+            m3_testkit::model_server::ScriptedWire::OpenAi,
             super::says(text),
         )
     };

@@ -1,6 +1,6 @@
 //! A panel compared with people.
 
-use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire};
 use serde_json::json;
 
 use super::{Tasks, is_about_completion, near, report, task};
@@ -12,9 +12,9 @@ fn raw_agreement_stands_beside_kappa_and_the_corrected_rate() {
     let tasks = Tasks::new(&ids);
     // Eight tasks are good; the judge passes these and one of the two others.
     tasks.folder.json("predictions.json", &json!(ids.map(|id| task(id, &format!("answer {id}")))));
-    let lenient = ScriptedModel::start(Spoken::OpenAi, |seen| {
+    let lenient = ScriptedModel::start(ScriptedWire::OpenAi, |seen| {
         let score = if seen.last_user_text.contains("answer j") { "2" } else { "8" };
-        Scripted::Say(if is_about_completion(seen) {
+        ScriptedReply::Say(if is_about_completion(seen) {
             format!("\\boxed{{{score}}}")
         } else {
             "{\"matrix\": [[1]]} \\boxed{1}".to_owned()

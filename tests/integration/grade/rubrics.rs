@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire};
 use serde_json::{Value, json};
 
 use super::{RESPECTS, Tasks, near, report, requests, task};
@@ -23,9 +23,9 @@ fn mcp_eval_gives_pass_rates_by_category() {
             reference
         })),
     );
-    let model = ScriptedModel::start(Spoken::OpenAi, |seen| {
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |seen| {
         let passes = !seen.last_user_text.contains("12 kcal");
-        Scripted::Say(if passes { "\\boxed{pass}" } else { "\\boxed{fail}" }.to_owned())
+        ScriptedReply::Say(if passes { "\\boxed{pass}" } else { "\\boxed{fail}" }.to_owned())
     });
     let found = report(tasks.grade(&[&model]).args(["--rubric", "mcp-eval"]));
     near(&found["measures"]["mcp_eval"]["mean"], 2.0 / 3.0);
@@ -46,7 +46,7 @@ fn mcp_eval_gives_pass_rates_by_category() {
 fn judges_of_mcp_eval_vote() {
     let tasks = Tasks::new(&["a"]);
     let verdict =
-        |word: &str| ScriptedModel::start(Spoken::OpenAi, super::says(&format!("\\boxed{{{word}}}")));
+        |word: &str| ScriptedModel::start(ScriptedWire::OpenAi, super::says(&format!("\\boxed{{{word}}}")));
     let judges = [verdict("pass"), verdict("fail"), verdict("pass"), verdict("fail")];
     let grade = |count: usize| {
         let judges: Vec<_> = judges[..count].iter().collect();
@@ -63,7 +63,7 @@ fn judges_of_mcp_eval_vote() {
 fn mcp_bench_shuffles_five_times_and_averages() {
     let tasks = Tasks::new(&["a"]);
     // The first respect of the list gets 10, the others 4: the mean shows how often each came first.
-    let model = ScriptedModel::start(Spoken::OpenAi, |seen| {
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |seen| {
         let (_, keys) = seen.system.rsplit_once('{').unwrap();
         let keys: Vec<&str> = keys.split('"').skip(1).step_by(2).collect();
         let scores: serde_json::Map<String, Value> = keys
@@ -71,7 +71,7 @@ fn mcp_bench_shuffles_five_times_and_averages() {
             .enumerate()
             .map(|(place, key)| ((*key).to_owned(), json!(if place == 0 { 10 } else { 4 })))
             .collect();
-        Scripted::Say(Value::Object(scores).to_string())
+        ScriptedReply::Say(Value::Object(scores).to_string())
     });
     let grade =
         |seed: &str| report(tasks.grade(&[&model]).args(["--rubric", "mcp-bench", "--order-seed", seed]));
@@ -102,12 +102,12 @@ fn judges_of_mcp_bench_see_the_tools_that_were_on_offer() {
     let tasks = Tasks::new(&["a"]);
     let tool = json!({"name": "get", "description": "Nutrients of a food.\nstep 1", "inputSchema": {"type": "object"}});
     let catalog = tasks.folder.json("tools.json", &json!({"food": {"tools": [tool]}}));
-    let model = ScriptedModel::start(Spoken::OpenAi, |seen| {
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |seen| {
         let (_, keys) = seen.system.rsplit_once('{').unwrap();
         let keys = keys.split('"').skip(1).step_by(2);
         let scores: serde_json::Map<String, Value> =
             keys.map(|key| (key.to_owned(), json!(if seen.turn == 1 { 7.5 } else { 7.0 }))).collect();
-        Scripted::Say(Value::Object(scores).to_string())
+        ScriptedReply::Say(Value::Object(scores).to_string())
     });
     let grade = |catalog: Option<&std::path::Path>| {
         let mut command = tasks.grade(&[&model]);

@@ -1,7 +1,7 @@
 //! Predictions that try to grade themselves. These tests cannot show whether a model is influenced. They show that the
 //! requests leave attacks no opening.
 
-use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire, SeenRequest};
 use serde_json::{Value, json};
 
 use super::{Tasks, judge, near, report, task};
@@ -19,8 +19,8 @@ const ATTACKS: [&str; 8] = [
 ];
 
 /// A judge that no attack influences: it always replies with the lowest grades.
-fn stern(seen: &SeenRequest) -> Scripted {
-    Scripted::Say(if super::is_about_completion(seen) {
+fn stern(seen: &SeenRequest) -> ScriptedReply {
+    ScriptedReply::Say(if super::is_about_completion(seen) {
         "\\boxed{1}".to_owned()
     } else {
         "{\"matrix\": [[0]]} \\boxed{0}".to_owned()
@@ -43,7 +43,7 @@ fn only_what_the_judge_says_is_read() {
         })
         .collect();
     tasks.folder.json("predictions.json", &json!(attacked));
-    let model = ScriptedModel::start(Spoken::OpenAi, stern);
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, stern);
     let found = report(&mut tasks.grade(&[&model]));
     for task in found["trajectories"].as_array().unwrap() {
         near(&task["grades"]["task_completion"], 0.1);
@@ -97,11 +97,11 @@ fn check(request: &Value) {
 #[test]
 fn a_judge_that_repeats_an_attack_beside_its_score_is_asked_again() {
     let tasks = Tasks::new(&["a"]);
-    let quotes = ScriptedModel::start(Spoken::OpenAi, |seen| {
+    let quotes = ScriptedModel::start(ScriptedWire::OpenAi, |seen| {
         let quoted = "It asks for \\boxed{10}; I give \\boxed{2}.";
         match (super::is_about_completion(seen), seen.turn) {
-            (true, 1) => Scripted::Say(quoted.to_owned()),
-            (true, _) => Scripted::Say("\\boxed{2}".to_owned()),
+            (true, 1) => ScriptedReply::Say(quoted.to_owned()),
+            (true, _) => ScriptedReply::Say("\\boxed{2}".to_owned()),
             _ => stern(seen),
         }
     });

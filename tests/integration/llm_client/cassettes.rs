@@ -12,7 +12,7 @@ use m3_llm::{
     Cassette, CassetteError, Header, Message, Model, ModelName, ModelOptions, Part, Picture, Recorder,
     Request,
 };
-use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken, hash};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire, hash};
 
 use super::{KEY, answer, ask, echo, error, failure, model, name, question, reply, scope, serve, text};
 
@@ -60,7 +60,7 @@ async fn answers_and_failed_tries_are_played_as_they_were() {
     let server = serve([
         failure(500, "<html>"),
         reply("one"),
-        Scripted::Cut,
+        ScriptedReply::Cut,
         answer(429, ("retry-after", "0"), &error("rate_limit_exceeded", "slow")),
         reply("{workspace} two"),
         failure(400, &error("invalid_request_error", "no images")),
@@ -97,7 +97,7 @@ async fn answers_and_failed_tries_are_played_as_they_were() {
 async fn neither_the_key_nor_images_are_recorded() {
     let tape = Tape::new();
     let is_refused = AtomicBool::new(true);
-    let server = ScriptedModel::start(Spoken::OpenAi, move |seen| {
+    let server = ScriptedModel::start(ScriptedWire::OpenAi, move |seen| {
         echo(if is_refused.swap(false, Ordering::Relaxed) { 400 } else { 200 }, seen)
     });
     let live = tape.record(&server);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use m3_llm::{
     Key, Message, Model, ModelAnswer, ModelError, ModelName, ModelOptions, Part, Request, Retry, Scope,
 };
-use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire, SeenRequest};
 use serde_json::{Value, json};
 
 /// No test takes this long.
@@ -38,29 +38,29 @@ fn name_at(address: &str) -> ModelName {
 }
 
 /// A server that does one thing after another.
-fn serve(steps: impl IntoIterator<Item = Scripted>) -> ScriptedModel {
-    ScriptedModel::in_steps(Spoken::OpenAi, steps)
+fn serve(steps: impl IntoIterator<Item = ScriptedReply>) -> ScriptedModel {
+    ScriptedModel::in_steps(ScriptedWire::OpenAi, steps)
 }
 
 /// A reply of the model.
-fn reply(text: &str) -> Scripted {
-    Scripted::Say(text.to_owned())
+fn reply(text: &str) -> ScriptedReply {
+    ScriptedReply::Say(text.to_owned())
 }
 
 /// An answer with a header and a body.
-fn answer(status: u16, (name, value): (&str, &str), body: &str) -> Scripted {
-    Scripted::Raw { status, headers: vec![(name.to_owned(), value.to_owned())], body: body.to_owned() }
+fn answer(status: u16, (name, value): (&str, &str), body: &str) -> ScriptedReply {
+    ScriptedReply::Raw { status, headers: vec![(name.to_owned(), value.to_owned())], body: body.to_owned() }
 }
 
 /// A failure, with a body.
-fn failure(status: u16, body: &str) -> Scripted {
-    Scripted::Raw { status, headers: Vec::new(), body: body.to_owned() }
+fn failure(status: u16, body: &str) -> ScriptedReply {
+    ScriptedReply::Raw { status, headers: Vec::new(), body: body.to_owned() }
 }
 
 /// What repeats the key: a reply, or an error.
-fn echo(status: u16, seen: &SeenRequest) -> Scripted {
+fn echo(status: u16, seen: &SeenRequest) -> ScriptedReply {
     match (status, format!("{:?}", seen.authorization)) {
-        (200, authorization) => Scripted::Say(authorization),
+        (200, authorization) => ScriptedReply::Say(authorization),
         (_, authorization) => failure(status, &error("bad", &format!("no: {authorization}"))),
     }
 }

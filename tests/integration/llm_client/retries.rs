@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use m3_llm::{Model, ModelError, ModelName, ModelOptions, key_from};
-use m3_testkit::model_server::{INPUT_TOKENS, OUTPUT_TOKENS, Scripted, ScriptedModel, Spoken};
+use m3_testkit::model_server::{INPUT_TOKENS, OUTPUT_TOKENS, ScriptedModel, ScriptedReply, ScriptedWire};
 use m3_testkit::raw_http::{self, RawRequest, listen};
 
 use super::{
@@ -17,7 +17,7 @@ fn options(tries: u32) -> ModelOptions {
     ModelOptions { tries: Some(tries), ..ModelOptions::default() }
 }
 
-fn too_many(header: &str, value: &str) -> Scripted {
+fn too_many(header: &str, value: &str) -> ScriptedReply {
     answer(429, (header, value), &error("rate_limit_exceeded", "slow down"))
 }
 
@@ -35,7 +35,7 @@ async fn no_reply(server: &ScriptedModel, options: ModelOptions) -> (Option<u16>
 
 #[tokio::test]
 async fn a_request_is_posted_with_its_key_and_answered() {
-    let server = ScriptedModel::start_with_key(Spoken::OpenAi, KEY, |_| reply("four"));
+    let server = ScriptedModel::start_with_key(ScriptedWire::OpenAi, KEY, |_| reply("four"));
     let (answered, retries) = ask(&model(&server, options(8)), &question("2 + 2?"), &scope("t", 1)).await;
     let answered = answered.unwrap();
     assert_eq!((answered.reply.text.as_str(), answered.tries, retries.len()), ("four", 1, 0));
@@ -43,7 +43,7 @@ async fn a_request_is_posted_with_its_key_and_answered() {
     let requests = server.requests();
     assert_eq!((requests.len(), server.problems()), (1, Vec::new()));
     assert_eq!(requests[0]["model"], "test-model");
-    let server = ScriptedModel::start(Spoken::OpenAi, |seen| echo(200, seen));
+    let server = ScriptedModel::start(ScriptedWire::OpenAi, |seen| echo(200, seen));
     let keyless = Model::open(name(&server), ModelOptions::default()).unwrap();
     assert_eq!(text(&keyless, &question("q"), &scope("t", 1)).await, "None");
 }
@@ -85,7 +85,7 @@ async fn passes_with_the_second_try(address: &str) {
 #[tokio::test]
 async fn what_may_pass_is_tried_again() {
     let html = "<html><body>Bad gateway</body></html>";
-    for step in [failure(500, "{}"), failure(502, html), Scripted::Cut, failure(200, html)] {
+    for step in [failure(500, "{}"), failure(502, html), ScriptedReply::Cut, failure(200, html)] {
         passes_with_the_second_try(serve([step, reply("yes")]).base_url()).await;
     }
     // The first connection ends without an answer.
@@ -136,11 +136,11 @@ async fn an_address_that_refuses_a_request_without_a_key_is_told_how_to_get_one(
 #[tokio::test]
 async fn a_stall_ends_with_the_time_of_a_try() {
     let try_time = Duration::from_millis(100);
-    let server = serve([Scripted::Stall]);
+    let server = serve([ScriptedReply::Stall]);
     let (status, _, message) = no_reply(&server, ModelOptions { try_time, ..options(1) }).await;
     assert_eq!(status, None);
     assert!(message.contains("no whole answer within 100ms"), "{message}");
-    let server = serve([Scripted::Stall, reply("awake")]);
+    let server = serve([ScriptedReply::Stall, reply("awake")]);
     let model = model(&server, ModelOptions { try_time: Duration::from_secs(2), ..options(2) });
     assert_eq!(text(&model, &question("q"), &scope("t", 1)).await, "awake");
 }
@@ -150,9 +150,9 @@ async fn a_stall_ends_with_the_time_of_a_try() {
 async fn a_provider_that_never_answered_is_tried_three_times() {
     let first_wait = Duration::from_millis(1);
     let down = || answer(500, ("x-nothing", ""), &error("server_error", "boom"));
-    let always = |first: Scripted| {
+    let always = |first: ScriptedReply| {
         let is_first = AtomicBool::new(true);
-        ScriptedModel::start(Spoken::OpenAi, move |_| {
+        ScriptedModel::start(ScriptedWire::OpenAi, move |_| {
             if is_first.swap(false, Ordering::Relaxed) { first.clone() } else { down() }
         })
     };
@@ -167,7 +167,7 @@ async fn a_provider_that_never_answered_is_tried_three_times() {
     // What only ever fails is not waited for, whatever it asks for; `Retry-After: 0` asks for nothing.
     for (status, wait) in [(500, "600"), (503, "0")] {
         let failing = move || answer(status, ("retry-after", wait), &error("server_error", "boom"));
-        let server = ScriptedModel::start(Spoken::OpenAi, move |_| failing());
+        let server = ScriptedModel::start(ScriptedWire::OpenAi, move |_| failing());
         let options = ModelOptions { total_time: Duration::from_mins(5), ..unasked() };
         let (_, tries, message) = no_reply(&server, options).await;
         assert_eq!(tries, 3, "{status}: {message}");
@@ -175,7 +175,7 @@ async fn a_provider_that_never_answered_is_tried_three_times() {
     // Whoever says that there is too much to do is there.
     let busy = |status| answer(status, ("retry-after-ms", "1"), &error("overloaded", "busy"));
     for status in [503, 529] {
-        let server = ScriptedModel::start(Spoken::OpenAi, move |_| busy(status));
+        let server = ScriptedModel::start(ScriptedWire::OpenAi, move |_| busy(status));
         assert_eq!(no_reply(&server, unasked()).await.1, 8, "{status}");
     }
     for first in [reply("hello"), too_many("retry-after-ms", "1")] {
@@ -203,13 +203,13 @@ async fn all_tries_together_have_a_limit() {
     assert!(start.elapsed() < total_time, "{message}");
     let total_time = Duration::from_millis(200);
     let (_, _, message) =
-        no_reply(&serve([Scripted::Stall]), ModelOptions { total_time, ..options(8) }).await;
+        no_reply(&serve([ScriptedReply::Stall]), ModelOptions { total_time, ..options(8) }).await;
     assert!(message.contains("nothing is left of 200 ms"), "{message}");
 }
 
 #[tokio::test]
 async fn the_key_comes_back_in_no_answer_and_no_error() {
-    let server_of = |status| ScriptedModel::start(Spoken::OpenAi, move |seen| echo(status, seen));
+    let server_of = |status| ScriptedModel::start(ScriptedWire::OpenAi, move |seen| echo(status, seen));
     no_reply(&server_of(400), options(1)).await;
     no_reply(&server_of(500), options(1)).await;
     let location = format!("http://127.0.0.1:1/{KEY}");
@@ -250,7 +250,7 @@ async fn a_429_lowers_the_concurrency_and_a_500_does_not() {
 
 #[tokio::test]
 async fn no_more_requests_are_sent_at_once_than_allowed() {
-    let server = serve([Scripted::Stall]);
+    let server = serve([ScriptedReply::Stall]);
     let options = ModelOptions { concurrency: 3, try_time: Duration::from_secs(2), ..options(1) };
     let model = model(&server, options);
     let asked: Vec<_> = (0..8)

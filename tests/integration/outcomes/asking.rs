@@ -1,6 +1,6 @@
 //! `m3 outcomes --llm`: a model decides only where no rule is sure.
 
-use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire, SeenRequest};
 use serde_json::{Value, json};
 
 use crate::support::{Folder, m3_bare, report, run, text};
@@ -22,9 +22,9 @@ fn tools(folder: &Folder) -> std::path::PathBuf {
     folder.json("tools.json", &json!({"food": {"tools": [tool]}}))
 }
 
-fn decide(seen: &SeenRequest) -> Scripted {
+fn decide(seen: &SeenRequest) -> ScriptedReply {
     let asked = &seen.last_user_text;
-    Scripted::Say(if asked.contains("melon") {
+    ScriptedReply::Say(if asked.contains("melon") {
         "resource_not_found: the backend lacks the key `measure`".to_owned()
     } else if asked.contains("pear") {
         "success: an empty list is a true finding".to_owned()
@@ -36,7 +36,7 @@ fn decide(seen: &SeenRequest) -> Scripted {
 #[test]
 fn a_model_decides_what_no_rule_is_sure_of_and_nothing_else() {
     let folder = Folder::new();
-    let model = ScriptedModel::start(Spoken::OpenAi, decide);
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, decide);
     let (predictions, tools) = (predictions(&folder), tools(&folder));
     let cassette = folder.path().join("asked.cassette");
     let outcomes = |llm: &str, record: bool| {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire};
 use serde_json::{Value, json};
 
 use super::{arguments, command, model, output_of};
@@ -237,7 +237,7 @@ fn keys_that_m3_sets_itself_are_no_further_keys() {
 #[test]
 fn a_model_that_only_fails_is_no_budget_that_is_used_up() {
     let folder = Folder::new();
-    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Raw {
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Raw {
         status: 500,
         headers: Vec::new(),
         body: "{}".to_owned(),

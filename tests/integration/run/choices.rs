@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use assert_cmd::Command;
-use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire, SeenRequest};
 use serde_json::{Value, json};
 
 use super::{arguments, output_of, predictions, two_calls};
@@ -27,10 +27,10 @@ fn changed(
 }
 
 /// Two calls in the prompt's form, one in the classic form, then the answer.
-fn react(seen: &SeenRequest) -> Scripted {
+fn react(seen: &SeenRequest) -> ScriptedReply {
     assert!(seen.tools.is_empty() && seen.system.contains("math/add"), "tools stand in the prompt");
     let said = &seen.last_user_text;
-    Scripted::Say(match seen.turn {
+    ScriptedReply::Say(match seen.turn {
         1 => {
             let image = said.split('`').find(|part| part.starts_with("images/")).unwrap_or("none");
             let calls = json!([
@@ -53,7 +53,7 @@ fn react(seen: &SeenRequest) -> Scripted {
 
 #[test]
 fn react_calls_tools_for_real_and_is_scored() {
-    let (folder, model) = (Folder::new(), ScriptedModel::start(Spoken::OpenAi, react));
+    let (folder, model) = (Folder::new(), ScriptedModel::start(ScriptedWire::OpenAi, react));
     let output = output_of(&folder);
     let mut run = changed(m3_bare(folder.path()), &model, &output, |arguments| {
         "react".clone_into(&mut arguments[7]);
@@ -85,7 +85,7 @@ fn react_calls_tools_for_real_and_is_scored() {
 #[test]
 fn the_nearest_tools_are_offered_and_no_others() {
     let folder = Folder::new();
-    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Say("done".to_owned()));
     let tasks = json!([
         {"id": "a", "question": "What is the product of two numbers? Multiply 6 by 7."},
         {"id": "b", "question": "Decode the QR code in the picture."},
@@ -150,7 +150,7 @@ fn tasks_with_needs(folder: &Folder) -> [std::path::PathBuf; 2] {
 #[test]
 fn candidates_hold_what_a_task_needs_and_are_nested() {
     let folder = Folder::new();
-    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Say("done".to_owned()));
     let [tasks, references] = tasks_with_needs(&folder);
     let run = |name: &str, further: &[&str]| {
         let before = model.requests().len();
@@ -179,7 +179,7 @@ fn candidates_hold_what_a_task_needs_and_are_nested() {
 #[test]
 fn near_candidates_are_nested_too() {
     let folder = Folder::new();
-    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Say("done".to_owned()));
     let [tasks, references] = tasks_with_needs(&folder);
     let run = |count: &str| {
         let before = model.requests().len();
@@ -201,7 +201,7 @@ fn near_candidates_are_nested_too() {
 #[test]
 fn tasks_without_candidates_are_named_before_anything_is_asked() {
     let folder = Folder::new();
-    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Say("done".to_owned()));
     let [tasks, references] = tasks_with_needs(&folder);
     let none = folder.json(
         "none.json",
@@ -232,7 +232,7 @@ fn tasks_without_candidates_are_named_before_anything_is_asked() {
 }
 
 /// A reply that reports some tokens as read from the provider's cache.
-fn cached(seen: &SeenRequest) -> Scripted {
+fn cached(seen: &SeenRequest) -> ScriptedReply {
     let message = if seen.turn > 1 {
         json!({"role": "assistant", "content": "3"})
     } else {
@@ -246,12 +246,12 @@ fn cached(seen: &SeenRequest) -> Scripted {
         "usage": {"prompt_tokens": 1000, "completion_tokens": 50, "total_tokens": 1050,
                   "prompt_tokens_details": {"cached_tokens": 400}},
     });
-    Scripted::Raw { status: 200, headers: Vec::new(), body: body.to_string() }
+    ScriptedReply::Raw { status: 200, headers: Vec::new(), body: body.to_string() }
 }
 
 #[test]
 fn a_run_costs_the_same_live_and_replayed() {
-    let (folder, model) = (Folder::new(), ScriptedModel::start(Spoken::OpenAi, cached));
+    let (folder, model) = (Folder::new(), ScriptedModel::start(ScriptedWire::OpenAi, cached));
     let price = json!({"input": 2000, "cached_input": 500, "output": 10_000});
     let prices = folder.json("prices.json", &json!({ "scripted": price }));
     let cassette = folder.path().join("run.cassette");
@@ -282,8 +282,8 @@ fn a_run_costs_the_same_live_and_replayed() {
 fn a_model_that_says_nothing_has_failed() {
     let is_silent = Arc::new(AtomicBool::new(true));
     let silent = Arc::clone(&is_silent);
-    let model = ScriptedModel::start(Spoken::OpenAi, move |seen| {
-        if silent.load(Ordering::Relaxed) { Scripted::Say(String::new()) } else { two_calls(seen) }
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, move |seen| {
+        if silent.load(Ordering::Relaxed) { ScriptedReply::Say(String::new()) } else { two_calls(seen) }
     });
     let folder = Folder::new();
     let output = output_of(&folder);

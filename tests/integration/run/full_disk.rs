@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire};
 use serde_json::Value;
 
 use super::{add, ids, journal, math_arguments, output_of, predictions, questions};
@@ -68,7 +68,7 @@ fn predictions_for_which_there_is_no_space_are_made_when_there_is() {
         return;
     }
     let folder = Folder::new();
-    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("x".repeat(30_000)));
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Say("x".repeat(30_000)));
     let tasks = questions(&folder, 10);
     let (output, said) = run_on_disk(&folder, "256k", &model, &tasks);
     assert!(said.contains("predictions"), "{said}");
@@ -90,11 +90,11 @@ fn a_journal_for_which_there_is_no_space_stops_the_run() {
         return;
     }
     let folder = Folder::new();
-    let model = ScriptedModel::start(Spoken::OpenAi, |seen| {
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |seen| {
         if seen.turn > 5 {
-            return Scripted::Say("done".to_owned());
+            return ScriptedReply::Say("done".to_owned());
         }
-        Scripted::Call((0..50).map(|number| add(number, 1)).collect())
+        ScriptedReply::Call((0..50).map(|number| add(number, 1)).collect())
     });
     let tasks = questions(&folder, 2);
     let (output, said) = run_on_disk(&folder, "32k", &model, &tasks);

@@ -1,6 +1,6 @@
 //! What a run reports about itself: no images shown, tools that were not read, unreported tokens.
 
-use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire, SeenRequest};
 use serde_json::{Value, json};
 
 use super::{add, command, math_arguments, model, output_of, predictions, questions, two_calls};
@@ -14,7 +14,7 @@ fn without_images_the_model_is_shown_and_told_of_none() {
     let folder = Folder::new();
     let output = output_of(&folder);
     // An image made by a call is named but not shown.
-    let model = ScriptedModel::start(Spoken::OpenAi, |seen| {
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |seen| {
         assert!(seen.images.is_empty(), "{:?}", seen.images);
         assert!(!seen.texts.iter().any(|text| text.contains("images/")), "{:?}", seen.texts);
         two_calls(seen)
@@ -56,7 +56,7 @@ fn tools_that_the_provider_leaves_out_are_warned_of_in_native_mode() {
     assert!(turns[0]["oddities"][0].as_str().unwrap().contains("fewer tokens"), "{turns}");
     assert_eq!(turns[1].get("oddities"), None, "said once");
     // As many tokens as words are enough: if nothing can be concluded, nothing is reported.
-    let honest = ScriptedModel::start(Spoken::OpenAi, |_| {
+    let honest = ScriptedModel::start(ScriptedWire::OpenAi, |_| {
         reply(&json!({"prompt_tokens": 5000, "completion_tokens": 3}))
     });
     let done = run(command(&honest, &folder.path().join("honest")).args(ONE));
@@ -64,24 +64,24 @@ fn tools_that_the_provider_leaves_out_are_warned_of_in_native_mode() {
 }
 
 /// A reply with this usage.
-fn reply(usage: &Value) -> Scripted {
+fn reply(usage: &Value) -> ScriptedReply {
     let message = json!({"role": "assistant", "content": "3"});
     let body = json!({
         "id": "c", "object": "chat.completion", "created": 1, "model": "scripted",
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": usage,
     });
-    Scripted::Raw { status: 200, headers: Vec::new(), body: body.to_string() }
+    ScriptedReply::Raw { status: 200, headers: Vec::new(), body: body.to_string() }
 }
 
 /// Usage in the first turn, and none in the second.
-fn forgetful(seen: &SeenRequest) -> Scripted {
-    if seen.turn == 1 { Scripted::Call(vec![add(1, 2)]) } else { reply(&Value::Null) }
+fn forgetful(seen: &SeenRequest) -> ScriptedReply {
+    if seen.turn == 1 { ScriptedReply::Call(vec![add(1, 2)]) } else { reply(&Value::Null) }
 }
 
 #[test]
 fn a_sum_of_tokens_with_gaps_is_called_partial() {
     let folder = Folder::new();
-    let model = ScriptedModel::start(Spoken::OpenAi, forgetful);
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, forgetful);
     let (tasks, output) = (questions(&folder, 1), output_of(&folder));
     let llm = format!("openai@{}:scripted", model.base_url());
     let prices = folder.json("prices.json", &json!({"scripted": {"input": 1_000_000, "output": 1}}));

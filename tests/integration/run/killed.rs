@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire, SeenRequest};
 use rand::{RngExt as _, SeedableRng as _};
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn log(folder: &Folder) -> PathBuf {
 }
 
 /// Two calls at once, one after them, an answer, all within a few milliseconds. A call names its task.
-fn script(log: &Path) -> impl Fn(&SeenRequest) -> Scripted + Send + Sync + use<> {
+fn script(log: &Path) -> impl Fn(&SeenRequest) -> ScriptedReply + Send + Sync + use<> {
     let log = log.to_str().unwrap().to_owned();
     move |seen| {
         let question = seen.texts.iter().find_map(|text| text.lines().find(|line| line.starts_with("Task ")));
@@ -31,11 +31,11 @@ fn script(log: &Path) -> impl Fn(&SeenRequest) -> Scripted + Send + Sync + use<>
         let append =
             |call: &str| ("stub__append".to_owned(), json!({"path": log, "line": format!("{task}, {call}")}));
         let said = match seen.results.len() {
-            0 => Scripted::Call(vec![append("first"), append("second")]),
-            2 => Scripted::Call(vec![append("third")]),
-            _ => Scripted::Say(format!("{task} is done")),
+            0 => ScriptedReply::Call(vec![append("first"), append("second")]),
+            2 => ScriptedReply::Call(vec![append("third")]),
+            _ => ScriptedReply::Say(format!("{task} is done")),
         };
-        Scripted::After(Duration::from_millis(5), Box::new(said))
+        ScriptedReply::After(Duration::from_millis(5), Box::new(said))
     }
 }
 
@@ -81,7 +81,7 @@ fn a_run_that_is_killed_at_random_moments_ends_like_an_undisturbed_one() {
     folder.json("tasks.json", &json!((0..TASKS).map(task).collect::<Vec<_>>()));
     let server = json!({"command": stub(), "args": ["plain", "--marker", marker]});
     folder.json("servers.json", &json!({"mcpServers": {"stub": server}}));
-    let model = ScriptedModel::start(Spoken::OpenAi, script(&log));
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, script(&log));
     let undisturbed = folder.path().join("undisturbed");
     assert!(start(&folder, &model, &undisturbed).wait().unwrap().success());
     let expected = comparable(&undisturbed);

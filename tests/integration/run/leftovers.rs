@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire};
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -76,7 +76,7 @@ fn shared_servers_end_with_a_run_that_offers_too_many_tools() {
 #[test]
 fn shared_servers_end_with_a_run_whose_journal_cannot_be_opened() {
     let shared = Shared::new("plain");
-    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Say("done".to_owned()));
     std::fs::create_dir_all(shared.output().join("journal.jsonl")).unwrap();
     // Looks like a run's folder; a folder of something else is refused before servers are started.
     std::fs::write(shared.output().join("lock"), "").unwrap();
@@ -89,7 +89,7 @@ fn shared_servers_end_with_a_run_whose_journal_cannot_be_opened() {
 fn shared_servers_end_with_a_run_whose_model_refuses() {
     let shared = Shared::new("plain");
     let refusal = r#"{"error": {"message": "Incorrect API key provided", "type": "invalid_request_error"}}"#;
-    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Raw {
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Raw {
         status: 401,
         headers: Vec::new(),
         body: refusal.to_owned(),
@@ -103,7 +103,7 @@ fn shared_servers_end_with_a_run_whose_model_refuses() {
 fn shared_servers_end_with_a_run_that_is_interrupted_while_tools_are_chosen() {
     let Some(assets) = encoder() else { return };
     let shared = Shared::new("plain");
-    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Say("done".to_owned()));
     let arguments = shared.arguments(2000, &format!("openai@{}:scripted", model.base_url()));
     let question = |task: usize| format!("{task} eels and a {} trout? ", task * 7).repeat(40);
     let task = |task: usize| json!({"id": format!("t{task}"), "question": question(task)});

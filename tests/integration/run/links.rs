@@ -1,6 +1,6 @@
 //! Resources that results link to, read with the host's own tool.
 
-use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire, SeenRequest};
 use serde_json::{Value, json};
 
 use super::{output_of, predictions, questions};
@@ -10,15 +10,15 @@ use crate::support::{Folder, json_of, m3_bare, report, stdout};
 const READ: &str = "stub__read_resource";
 
 /// Gets a link, reads it and something that was not linked to, and replies with both results.
-fn reads(seen: &SeenRequest) -> Scripted {
+fn reads(seen: &SeenRequest) -> ScriptedReply {
     let can_read = seen.tools.iter().any(|tool| tool == READ);
     let read = |uri: &str| (READ.to_owned(), json!({ "uri": uri }));
     match seen.turn {
-        1 if can_read => Scripted::Say("offered before there was a link".to_owned()),
-        1 => Scripted::Call(vec![("stub__all_contents".to_owned(), json!({}))]),
-        2 if can_read => Scripted::Call(vec![read("file:///a.txt"), read("file:///etc/passwd")]),
-        2 => Scripted::Say("not offered".to_owned()),
-        _ => Scripted::Say("read".to_owned()),
+        1 if can_read => ScriptedReply::Say("offered before there was a link".to_owned()),
+        1 => ScriptedReply::Call(vec![("stub__all_contents".to_owned(), json!({}))]),
+        2 if can_read => ScriptedReply::Call(vec![read("file:///a.txt"), read("file:///etc/passwd")]),
+        2 => ScriptedReply::Say("not offered".to_owned()),
+        _ => ScriptedReply::Say("read".to_owned()),
     }
 }
 
@@ -44,7 +44,7 @@ fn run(folder: &Folder, scenario: &str, llm: &str, name: &str, further: &[&str])
 fn a_resource_that_a_result_links_to_can_be_read_and_no_other() {
     let folder = Folder::new();
     std::fs::create_dir(output_of(&folder)).unwrap();
-    let model = ScriptedModel::start(Spoken::OpenAi, reads);
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, reads);
     let llm = format!("openai@{}:scripted", model.base_url());
     let cassette = folder.path().join("links.cassette");
     let found = run(&folder, "resources", &llm, "live", &["--record", cassette.to_str().unwrap()]);

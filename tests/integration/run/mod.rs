@@ -27,25 +27,27 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use assert_cmd::Command;
-use m3_testkit::model_server::{INPUT_TOKENS, OUTPUT_TOKENS, Scripted, ScriptedModel, SeenRequest, Spoken};
+use m3_testkit::model_server::{
+    INPUT_TOKENS, OUTPUT_TOKENS, ScriptedModel, ScriptedReply, ScriptedWire, SeenRequest,
+};
 use serde_json::{Value, json};
 
 use crate::support::{Folder, follows_kept_schema, json_of, m3, m3_bare, root, run, stdout, text};
 
 /// Two calls at once, one of which reads the task's image, then an answer.
-fn two_calls(seen: &SeenRequest) -> Scripted {
+fn two_calls(seen: &SeenRequest) -> ScriptedReply {
     if seen.turn > 1 {
-        return Scripted::Say(format!("{} results", seen.results.len()));
+        return ScriptedReply::Say(format!("{} results", seen.results.len()));
     }
     let image = seen.last_user_text.split('`').find(|part| part.starts_with("images/")).unwrap_or("none");
-    Scripted::Call(vec![
+    ScriptedReply::Call(vec![
         ("image__get_metainfo".to_owned(), json!({ "input_path": image })),
         ("math__add".to_owned(), json!({ "firstNumber": 1, "secondNumber": 2 })),
     ])
 }
 
 fn model() -> ScriptedModel {
-    ScriptedModel::start(Spoken::OpenAi, two_calls)
+    ScriptedModel::start(ScriptedWire::OpenAi, two_calls)
 }
 
 /// The arguments of a run over our own benchmark.

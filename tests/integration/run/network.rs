@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use assert_cmd::Command;
-use m3_testkit::model_server::{ScriptedModel, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedWire};
 use m3_testkit::raw_http::{RawRequest, answer, head, listen, serve_on};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -136,7 +136,7 @@ fn a_model_that_cannot_be_reached_stops_the_run_and_the_next_one_goes_on() {
 #[test]
 fn proxies_of_the_environment_are_used_but_for_this_machine() {
     let folder = Folder::new();
-    let model = ScriptedModel::start(Spoken::OpenAi, two_calls);
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, two_calls);
     let server = model.base_url().trim_start_matches("http://").trim_end_matches("/v1").parse().unwrap();
     let (proxy, lines) = proxy(server);
     // A name that never resolves (RFC 6761, section 6.4), so a direct connection would fail.

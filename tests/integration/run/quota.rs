@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire};
 
 use super::{command, output_of, predictions, two_calls};
 use crate::support::{Folder, failure, stdout};
@@ -22,10 +22,10 @@ fn a_quota_that_is_used_up_stops_the_run_and_spends_no_task() {
     let folder = Folder::new();
     let left = Arc::new(AtomicUsize::new(5));
     let paid = Arc::clone(&left);
-    let model = ScriptedModel::start(Spoken::OpenAi, move |seen| {
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, move |seen| {
         let take = |left: usize| left.checked_sub(1);
         if left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
-            return Scripted::Raw { status: 429, headers: Vec::new(), body: QUOTA.to_owned() };
+            return ScriptedReply::Raw { status: 429, headers: Vec::new(), body: QUOTA.to_owned() };
         }
         two_calls(seen)
     });
@@ -44,7 +44,7 @@ fn a_quota_that_is_used_up_stops_the_run_and_spends_no_task() {
 #[test]
 fn a_credit_that_is_too_low_stops_the_run() {
     let folder = Folder::new();
-    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Raw {
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Raw {
         status: 400,
         headers: Vec::new(),
         body: CREDIT.to_owned(),
@@ -61,13 +61,13 @@ fn a_credit_that_is_too_low_stops_the_run() {
 fn a_limit_that_lasts_longer_than_any_request_waits_stops_the_run() {
     for wanted in ["7200", "1e400"] {
         let folder = Folder::new();
-        let model = ScriptedModel::start(Spoken::OpenAi, |seen| {
+        let model = ScriptedModel::start(ScriptedWire::OpenAi, |seen| {
             if seen.results.is_empty() {
                 return two_calls(seen);
             }
             let body = r#"{"error": {"message": "Rate limit reached", "type": "tokens", "code": "rate_limit_exceeded"}}"#;
             let headers = vec![("retry-after".to_owned(), wanted.to_owned())];
-            Scripted::Raw { status: 429, headers, body: body.to_owned() }
+            ScriptedReply::Raw { status: 429, headers, body: body.to_owned() }
         });
         let output = output_of(&folder);
         let (code, said) = failure(command(&model, &output).args(["--workers", "1"]));

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire};
 use serde_json::{Value, json};
 
 use super::unavailable::{files, small, small_run};
@@ -22,9 +22,9 @@ fn a_model_that_answers_no_task_stops_the_run_at_the_third() {
         let output = output_of(&folder);
         let is_broken = Arc::new(AtomicBool::new(true));
         let broken = Arc::clone(&is_broken);
-        let model = ScriptedModel::start(Spoken::OpenAi, move |seen| {
+        let model = ScriptedModel::start(ScriptedWire::OpenAi, move |seen| {
             if broken.load(Ordering::Relaxed) {
-                return Scripted::Raw { status, headers: Vec::new(), body: body.clone() };
+                return ScriptedReply::Raw { status, headers: Vec::new(), body: body.clone() };
             }
             two_calls(seen)
         });
@@ -48,11 +48,11 @@ fn a_model_that_answers_no_task_stops_the_run_at_the_third() {
 fn tasks_that_a_model_does_not_take_fail_alone_if_it_answers_another() {
     let folder = Folder::new();
     small(&folder, &json!({}));
-    let model = ScriptedModel::start(Spoken::OpenAi, |seen| {
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |seen| {
         if seen.last_user_text.contains("Task c") {
-            return Scripted::Say("seen".to_owned());
+            return ScriptedReply::Say("seen".to_owned());
         }
-        Scripted::Raw { status: 400, headers: Vec::new(), body: "{}".to_owned() }
+        ScriptedReply::Raw { status: 400, headers: Vec::new(), body: "{}".to_owned() }
     });
     let (code, said) = failure(&mut small_run(&folder, &model));
     assert_eq!(code, 3, "{said}");
@@ -66,9 +66,9 @@ fn tasks_that_a_model_does_not_take_fail_alone_if_it_answers_another() {
 fn a_prompt_that_does_not_fit_the_context_is_an_end_of_its_own() {
     let folder = Folder::new();
     small(&folder, &json!({}));
-    let model = ScriptedModel::start(Spoken::OpenAi, |_| {
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |_| {
         let error = json!({"message": "too many tokens", "type": "invalid_request_error", "code": "context_length_exceeded"});
-        Scripted::Raw { status: 400, headers: Vec::new(), body: json!({ "error": error }).to_string() }
+        ScriptedReply::Raw { status: 400, headers: Vec::new(), body: json!({ "error": error }).to_string() }
     });
     let done = small_run(&folder, &model).output().unwrap();
     let (table, said) = (text(&done.stdout), text(&done.stderr));
@@ -125,14 +125,14 @@ fn tasks_under_way_may_show_that_a_model_can_be_asked() {
 /// A model that refuses tasks 0 to 2, and answers the others after that.
 fn answers_late(refusals: &Arc<AtomicUsize>) -> ScriptedModel {
     let refusals = Arc::clone(refusals);
-    ScriptedModel::start(Spoken::OpenAi, move |seen| {
+    ScriptedModel::start(ScriptedWire::OpenAi, move |seen| {
         if ["Task 00.", "Task 01.", "Task 02."].iter().any(|task| seen.last_user_text.contains(task)) {
             refusals.fetch_add(1, Ordering::SeqCst);
-            return Scripted::Raw { status: 400, headers: Vec::new(), body: "{}".to_owned() };
+            return ScriptedReply::Raw { status: 400, headers: Vec::new(), body: "{}".to_owned() };
         }
         // The same few threads send the refusals.
         tokio::task::block_in_place(|| wait_for("three refusals", || refusals.load(Ordering::SeqCst) >= 3));
-        Scripted::Say("seen".to_owned())
+        ScriptedReply::Say("seen".to_owned())
     })
 }
 
@@ -140,7 +140,7 @@ fn answers_late(refusals: &Arc<AtomicUsize>) -> ScriptedModel {
 #[test]
 fn a_server_that_fails_every_repetition_stops_the_run() {
     let folder = Folder::new();
-    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Raw {
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Raw {
         status: 500,
         headers: Vec::new(),
         body: "{}".to_owned(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire};
 use serde_json::{Value, json};
 
 use super::{
@@ -67,7 +67,8 @@ fn a_change_runs_again_what_it_touches() {
 #[test]
 fn another_model_mode_or_number_of_tools_runs_all_again_and_how_it_is_run_does_not() {
     let folder = Folder::new();
-    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("Final Answer: done".to_owned()));
+    let model =
+        ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Say("Final Answer: done".to_owned()));
     let (tasks, output) = (questions(&folder, 3), output_of(&folder));
     // How many tasks were run, each once; all have a prediction made under the same conditions.
     let asked = |name: &str, mode: &str, further: &[&str]| {
@@ -147,10 +148,10 @@ fn failed_tasks_are_never_done_and_are_run_again_when_asked() {
     let output = output_of(&folder);
     let is_broken = Arc::new(AtomicBool::new(true));
     let broken = Arc::clone(&is_broken);
-    let model = ScriptedModel::start(Spoken::OpenAi, move |seen| {
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, move |seen| {
         if broken.load(Ordering::Relaxed) && seen.texts.iter().any(|text| text.contains("two codes")) {
             let body = r#"{"error": {"message": "no images here", "type": "invalid_request_error"}}"#;
-            return Scripted::Raw { status: 400, headers: Vec::new(), body: body.to_owned() };
+            return ScriptedReply::Raw { status: 400, headers: Vec::new(), body: body.to_owned() };
         }
         two_calls(seen)
     });

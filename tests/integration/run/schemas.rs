@@ -1,6 +1,6 @@
 //! Tools whose input schemas take too long to be checked: the run goes on, with or without them.
 
-use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire};
 use serde_json::{Map, Value, json};
 
 use super::output_of;
@@ -50,12 +50,12 @@ fn a_schema_that_cannot_be_checked_stops_no_run() {
         let folder = Folder::new();
         tasks(&folder, odd);
         let x = x.to_owned();
-        let model = ScriptedModel::start(Spoken::OpenAi, move |seen| match seen.turn {
-            1 => Scripted::Call(vec![
+        let model = ScriptedModel::start(ScriptedWire::OpenAi, move |seen| match seen.turn {
+            1 => ScriptedReply::Call(vec![
                 ("odd_server__odd".to_owned(), json!({"x": x})),
                 ("odd_server__plain".to_owned(), json!({"n": "no"})),
             ]),
-            _ => Scripted::Say("done".to_owned()),
+            _ => ScriptedReply::Say("done".to_owned()),
         });
         let output = run(&mut small_run(&folder, &model));
         let said = text(&output.stderr);
@@ -74,7 +74,7 @@ fn a_schema_that_cannot_be_checked_stops_no_run() {
 fn such_tools_are_not_offered_where_that_is_asked_for() {
     let folder = Folder::new();
     tasks(&folder, bomb("anyOf"));
-    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Say("done".to_owned()));
     let output = run(small_run(&folder, &model).arg("--only-checkable-tools"));
     let said = text(&output.stderr);
     assert!(output.status.success() && said.contains("not offered"), "{said}");

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -23,8 +23,8 @@ fn stalling_after(requests: usize) -> (ScriptedModel, Arc<AtomicUsize>) {
     let left = Arc::new(AtomicUsize::new(requests));
     let count = Arc::clone(&left);
     let take = move || count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
-    let script = move |seen: &_| if take().is_ok() { two_calls(seen) } else { Scripted::Stall };
-    (ScriptedModel::start(Spoken::OpenAi, script), left)
+    let script = move |seen: &_| if take().is_ok() { two_calls(seen) } else { ScriptedReply::Stall };
+    (ScriptedModel::start(ScriptedWire::OpenAi, script), left)
 }
 
 fn start(model: &ScriptedModel, output: &Path) -> Child {
@@ -116,8 +116,8 @@ fn what_interrupted_tasks_have_come_to_is_kept_until_they_are_done() {
     let output = output_of(&folder);
     let is_slow = Arc::new(AtomicBool::new(true));
     let slow = Arc::clone(&is_slow);
-    let model = ScriptedModel::start(Spoken::OpenAi, move |seen| {
-        if seen.turn > 1 && slow.load(Ordering::Relaxed) { Scripted::Stall } else { two_calls(seen) }
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, move |seen| {
+        if seen.turn > 1 && slow.load(Ordering::Relaxed) { ScriptedReply::Stall } else { two_calls(seen) }
     });
     let running = Running(Some(start(&model, &output)));
     // Four workers, each at its second turn.
@@ -150,7 +150,7 @@ fn what_interrupted_tasks_have_come_to_is_kept_until_they_are_done() {
 fn a_signal_while_tools_are_chosen_ends_the_run_at_once() {
     let Some(assets) = encoder() else { return };
     let (folder, marker) = (Folder::new(), marker());
-    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Say("done".to_owned()));
     let question = |task: usize| format!("{task} eels and a {} trout? ", task * 7).repeat(40);
     let task = |task: usize| json!({"id": format!("t{task}"), "question": question(task)});
     let tasks = folder.json("tasks.json", &(0..2000).map(task).collect());
@@ -192,8 +192,8 @@ fn a_signal_while_tools_are_chosen_ends_the_run_at_once() {
 fn a_call_that_never_returns_delays_no_end() {
     for is_in_a_hurry in [false, true] {
         let (folder, marker) = (Folder::new(), marker());
-        let model = ScriptedModel::start(Spoken::OpenAi, |_| {
-            Scripted::Call(vec![("stub__hang".to_owned(), serde_json::json!({}))])
+        let model = ScriptedModel::start(ScriptedWire::OpenAi, |_| {
+            ScriptedReply::Call(vec![("stub__hang".to_owned(), serde_json::json!({}))])
         });
         let server = serde_json::json!({"command": stub(), "args": ["plain", "--marker", marker]});
         let servers = folder.json("servers.json", &serde_json::json!({"mcpServers": {"stub": server}}));

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
-use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire};
 
 use super::{add, math_arguments, output_of, predictions, questions};
 use crate::support::{Folder, on_terminal, root, skipped, wait_for};
@@ -82,7 +82,7 @@ fn a_terminal_shows_how_far_the_run_is_and_nothing_of_it_remains() {
     let folder = Folder::new();
     let screen = Arc::new(Mutex::new(Screen::default()));
     let seen_screen = Arc::clone(&screen);
-    let model = ScriptedModel::start(Spoken::OpenAi, move |seen| {
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, move |seen| {
         if seen.last_user_text.contains("Task 02.") {
             // Two tasks of two turns with 110 tokens each.
             let (expected, taken) = ("2 of 3 tasks in ", "2 steps, 2 calls, 440 tokens");
@@ -101,8 +101,8 @@ fn a_terminal_shows_how_far_the_run_is_and_nothing_of_it_remains() {
             });
         }
         match seen.results.first() {
-            None if !seen.last_user_text.contains("Task 02.") => Scripted::Call(vec![add(1, 2)]),
-            _ => Scripted::Say("done".to_owned()),
+            None if !seen.last_user_text.contains("Task 02.") => ScriptedReply::Call(vec![add(1, 2)]),
+            _ => ScriptedReply::Say("done".to_owned()),
         }
     });
     let (tasks, output) = (questions(&folder, 3), output_of(&folder));

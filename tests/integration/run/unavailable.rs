@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use assert_cmd::Command;
-use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire};
 use serde_json::{Value, json};
 
 use super::{arguments, command, ids, journal, output_of, predictions, two_calls};
@@ -50,11 +50,11 @@ fn a_key_that_is_refused_stops_the_run_before_any_task_is_spent() {
     let output = output_of(&folder);
     let is_refused = Arc::new(AtomicBool::new(true));
     let refused = Arc::clone(&is_refused);
-    let model = ScriptedModel::start(Spoken::OpenAi, move |seen| {
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, move |seen| {
         if refused.load(Ordering::Relaxed) {
             let body =
                 r#"{"error": {"message": "Incorrect API key provided", "type": "invalid_request_error"}}"#;
-            return Scripted::Raw { status: 401, headers: Vec::new(), body: body.to_owned() };
+            return ScriptedReply::Raw { status: 401, headers: Vec::new(), body: body.to_owned() };
         }
         two_calls(seen)
     });
@@ -78,9 +78,9 @@ fn an_image_that_has_gone_fails_its_task_and_no_other() {
     let folder = Folder::new();
     let marker = small(&folder, &json!({}));
     let image = folder.path().join("b.png");
-    let model = ScriptedModel::start(Spoken::OpenAi, move |_| {
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, move |_| {
         let _ = std::fs::remove_file(&image);
-        Scripted::Say("seen".to_owned())
+        ScriptedReply::Say("seen".to_owned())
     });
     let (code, said) = failure(&mut small_run(&folder, &model));
     assert_eq!(code, 3, "{said}");
@@ -102,7 +102,7 @@ fn an_image_that_has_gone_fails_its_task_and_no_other() {
 fn what_the_machine_does_not_allow_stops_the_run_and_spends_no_task() {
     let folder = Folder::new();
     let marker = small(&folder, &json!({}));
-    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("seen".to_owned()));
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Say("seen".to_owned()));
     let mut few = None;
     // How many files are open when the tools are known differs between machines.
     for limit in (16..80).step_by(2) {
@@ -140,9 +140,9 @@ fn a_shared_server_is_started_once_for_its_tools_and_for_all_tasks() {
         &folder,
         &json!({"command": "sh", "args": ["-c", script, starts, stub(), marker], "stateless": true}),
     );
-    let model = ScriptedModel::start(Spoken::OpenAi, |seen| match seen.results.first() {
-        None => Scripted::Call(vec![("stub__count".to_owned(), json!({}))]),
-        Some((_, count)) => Scripted::Say(count.clone()),
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |seen| match seen.results.first() {
+        None => ScriptedReply::Call(vec![("stub__count".to_owned(), json!({}))]),
+        Some((_, count)) => ScriptedReply::Say(count.clone()),
     });
     stdout(&mut small_run(&folder, &model));
     let predictions = predictions(&output_of(&folder));
@@ -158,10 +158,10 @@ fn a_shared_server_that_is_over_stops_the_run_and_the_next_one_goes_on() {
     let marker = small(&folder, &json!({"stateless": true, "restarts": 0}));
     let is_bad = Arc::new(AtomicBool::new(true));
     let bad = Arc::clone(&is_bad);
-    let model = ScriptedModel::start(Spoken::OpenAi, move |seen| match seen.results.len() {
-        0 if bad.load(Ordering::Relaxed) => Scripted::Call(vec![("stub__crash".to_owned(), json!({}))]),
-        1 if bad.load(Ordering::Relaxed) => Scripted::Call(vec![("stub__echo".to_owned(), json!({}))]),
-        _ => Scripted::Say("done".to_owned()),
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, move |seen| match seen.results.len() {
+        0 if bad.load(Ordering::Relaxed) => ScriptedReply::Call(vec![("stub__crash".to_owned(), json!({}))]),
+        1 if bad.load(Ordering::Relaxed) => ScriptedReply::Call(vec![("stub__echo".to_owned(), json!({}))]),
+        _ => ScriptedReply::Say("done".to_owned()),
     });
     let (code, said) = failure(&mut small_run(&folder, &model));
     assert_eq!(code, 4, "{said}");
@@ -208,12 +208,12 @@ fn a_result_that_cannot_be_kept_stops_the_run_before_its_task_counts() {
     let folder = Folder::new();
     let marker = small(&folder, &json!({}));
     let output = output_of(&folder);
-    let model = ScriptedModel::start(Spoken::OpenAi, |seen| {
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |seen| {
         if seen.turn > 1 {
-            return Scripted::Say("done".to_owned());
+            return ScriptedReply::Say("done".to_owned());
         }
         let length = if seen.last_user_text.contains("Task b.") { 400_000 } else { 10 };
-        Scripted::Call(vec![("stub__echo".to_owned(), json!({"text": "x".repeat(length)}))])
+        ScriptedReply::Call(vec![("stub__echo".to_owned(), json!({"text": "x".repeat(length)}))])
     });
     let mut limited = std::process::Command::new("sh");
     // 500 times 512 bytes.
@@ -245,11 +245,11 @@ fn the_models_key_is_in_no_file_and_no_result() {
     const KEY: &str = "sk-a1b2c3d4e5f6-not-a-real-one";
     let folder = Folder::new();
     let marker = small(&folder, &json!({}));
-    let model = ScriptedModel::start_with_key(Spoken::OpenAi, KEY, |seen| {
+    let model = ScriptedModel::start_with_key(ScriptedWire::OpenAi, KEY, |seen| {
         if seen.turn == 1 {
-            Scripted::Call(vec![("stub__echo".to_owned(), json!({"text": KEY}))])
+            ScriptedReply::Call(vec![("stub__echo".to_owned(), json!({"text": KEY}))])
         } else {
-            Scripted::Say(seen.results[0].1.clone())
+            ScriptedReply::Say(seen.results[0].1.clone())
         }
     });
     let cassette = folder.path().join("run.cassette");
@@ -284,12 +284,12 @@ fn only_workspaces_of_tasks_that_failed_are_kept_if_asked() {
     let folder = Folder::new();
     let marker = small(&folder, &json!({}));
     let output = output_of(&folder);
-    let model = ScriptedModel::start(Spoken::OpenAi, |seen| {
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |seen| {
         if seen.last_user_text.contains("Task b.") {
             let body = r#"{"error": {"message": "no images here", "type": "invalid_request_error"}}"#;
-            return Scripted::Raw { status: 400, headers: Vec::new(), body: body.to_owned() };
+            return ScriptedReply::Raw { status: 400, headers: Vec::new(), body: body.to_owned() };
         }
-        Scripted::Say("done".to_owned())
+        ScriptedReply::Say("done".to_owned())
     });
     let left = || {
         let entries = std::fs::read_dir(output.join("workspaces")).unwrap();
@@ -324,7 +324,7 @@ fn images_are_not_read_where_they_are_too_large_or_not_asked_for() {
     let folder = Folder::new();
     let marker = small(&folder, &json!({}));
     std::fs::File::create(folder.path().join("b.png")).unwrap().set_len(8 << 30).unwrap();
-    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
+    let model = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Say("done".to_owned()));
     stdout(small_run(&folder, &model).args(["--id", "a"]));
     let (code, said) = failure(&mut small_run(&folder, &model));
     assert_eq!(code, 2, "{said}");

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use assert_cmd::Command;
-use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken, hash};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire, SeenRequest, hash};
 use serde_json::{Value, json};
 
 use super::{add, journal, output_of, predictions};
@@ -11,20 +11,20 @@ use crate::support::{Folder, m3_bare, root, stdout};
 
 const KEY: &str = "sk-a1b2c3d4e5f6-not-a-real-one";
 
-const WIRES: [(Spoken, &str); 4] = [
-    (Spoken::OpenAi, "openai"),
-    (Spoken::Anthropic, "anthropic"),
-    (Spoken::Gemini, "gemini"),
-    (Spoken::Bedrock, "bedrock"),
+const WIRES: [(ScriptedWire, &str); 4] = [
+    (ScriptedWire::OpenAi, "openai"),
+    (ScriptedWire::Anthropic, "anthropic"),
+    (ScriptedWire::Gemini, "gemini"),
+    (ScriptedWire::Bedrock, "bedrock"),
 ];
 
 /// Two calls at once, then what they returned.
-fn add_twice(seen: &SeenRequest) -> Scripted {
+fn add_twice(seen: &SeenRequest) -> ScriptedReply {
     match seen.results.as_slice() {
-        [] => Scripted::Call(vec![add(1, 2), add(30, 40)]),
+        [] => ScriptedReply::Call(vec![add(1, 2), add(30, 40)]),
         results => {
             let results: Vec<&str> = results.iter().map(|(_, text)| text.as_str()).collect();
-            Scripted::Say(results.join(" and "))
+            ScriptedReply::Say(results.join(" and "))
         }
     }
 }
@@ -58,7 +58,7 @@ fn every_provider_gets_the_image_and_the_results_of_calls_made_at_once() {
         assert_eq!(prediction["final_reply"], "3 and 70", "{provider}");
         assert_eq!(prediction["model"]["requested"], format!("{provider}@{}:scripted", model.base_url()));
         // Bedrock's replies do not say which model made them.
-        if wire != Spoken::Bedrock {
+        if wire != ScriptedWire::Bedrock {
             assert_eq!(prediction["model"]["reported"], "scripted", "{provider}");
         }
         assert_eq!(prediction["steps"].as_array().unwrap().len(), 1, "{provider}");
@@ -79,11 +79,11 @@ fn every_provider_is_asked_again_until_it_answers() {
     for (wire, provider) in WIRES {
         let folder = Folder::new();
         let asked = AtomicUsize::new(0);
-        let raw = |status, headers| Scripted::Raw { status, headers, body: "{}".to_owned() };
+        let raw = |status, headers| ScriptedReply::Raw { status, headers, body: "{}".to_owned() };
         let model = ScriptedModel::start(wire, move |_| match asked.fetch_add(1, Ordering::Relaxed) {
             0 => raw(429, vec![("retry-after".to_owned(), "0".to_owned())]),
             1 => raw(500, Vec::new()),
-            _ => Scripted::Say("here".to_owned()),
+            _ => ScriptedReply::Say("here".to_owned()),
         });
         stdout(&mut asking(&folder, provider, &model));
         assert_eq!((model.requests().len(), model.problems()), (3, Vec::new()), "{provider}");

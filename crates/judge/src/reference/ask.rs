@@ -12,7 +12,7 @@ use m3_support::redact::Redactor;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::journal::{JudgeJournal, Kept, KeptAnswer};
+use super::journal::{JournalRecord, JudgeJournal, KeptAnswer};
 use crate::asking::{AskedModel, NoReply};
 
 /// A callback for each failed try of a request.
@@ -108,7 +108,7 @@ impl Asker {
         is_answered: &mut bool,
     ) -> Result<KeptAnswer, AskError> {
         let key = self.key(request, &scope.task);
-        if let Some(Kept::Answer(answer)) = self.journal.get(&key) {
+        if let Some(JournalRecord::Answer(answer)) = self.journal.get(&key) {
             return Ok(answer);
         }
         let Self { model, breaker, stop, .. } = self;
@@ -117,7 +117,9 @@ impl Asker {
         *is_answered = true;
         let text = self.redactor.text(&reply.text).into_owned();
         let answer = KeptAnswer { text, model: reply.model, usage: reply.usage };
-        self.journal.keep(&key, &scope.task, Kept::Answer(answer.clone())).map_err(AskError::Journal)?;
+        self.journal
+            .keep(&key, &scope.task, JournalRecord::Answer(answer.clone()))
+            .map_err(AskError::Journal)?;
         Ok(answer)
     }
 
@@ -180,7 +182,7 @@ impl Conversation<'_> {
     pub(super) fn withdraw(&self, reason: &str) -> Result<(), JournalError> {
         let Self { asker, scope, request } = self;
         let key = asker.key(request, &scope.task);
-        asker.journal.keep(&key, &scope.task, Kept::Withdrawn(reason.to_owned()))
+        asker.journal.keep(&key, &scope.task, JournalRecord::Withdrawn(reason.to_owned()))
     }
 
     /// Adds the judge's `reply` and the next message, `text`, to the conversation.

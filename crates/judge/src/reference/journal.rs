@@ -29,13 +29,13 @@ pub struct JudgeJournalLine {
     pub task: String,
     /// The value under the key.
     #[serde(flatten)]
-    pub kept: Kept,
+    pub kept: JournalRecord,
 }
 
 /// A value of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Kept {
+pub enum JournalRecord {
     /// A reply of the model.
     Answer(KeptAnswer),
     /// The result of replaying a reference.
@@ -68,7 +68,7 @@ enum ReadLine {
 #[derive(Debug)]
 pub struct JudgeJournal {
     journal: Journal,
-    kept: Mutex<HashMap<String, Kept>>,
+    kept: Mutex<HashMap<String, JournalRecord>>,
 }
 
 impl JudgeJournal {
@@ -94,28 +94,28 @@ impl JudgeJournal {
 
     /// The value that is kept under a key.
     #[must_use]
-    pub fn get(&self, key: &str) -> Option<Kept> {
+    pub fn get(&self, key: &str) -> Option<JournalRecord> {
         self.kept().get(key).cloned()
     }
 
     /// Whether the model has answered anything.
     #[must_use]
     pub fn has_answers(&self) -> bool {
-        self.kept().values().any(|kept| matches!(kept, Kept::Answer(_)))
+        self.kept().values().any(|kept| matches!(kept, JournalRecord::Answer(_)))
     }
 
     /// Appends a value to the journal under a key.
     ///
     /// # Errors
     /// [`JournalError`].
-    pub fn keep(&self, key: &str, task: &str, kept: Kept) -> Result<(), JournalError> {
+    pub fn keep(&self, key: &str, task: &str, kept: JournalRecord) -> Result<(), JournalError> {
         let line = JudgeJournalLine { key: key.to_owned(), task: task.to_owned(), kept };
         self.journal.append(&line)?;
         self.kept().insert(line.key, line.kept);
         Ok(())
     }
 
-    fn kept(&self) -> MutexGuard<'_, HashMap<String, Kept>> {
+    fn kept(&self) -> MutexGuard<'_, HashMap<String, JournalRecord>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -124,8 +124,8 @@ impl JudgeJournal {
 mod tests {
     use super::*;
 
-    fn answer(text: &str) -> Kept {
-        Kept::Answer(KeptAnswer { text: text.to_owned(), model: None, usage: Usage::default() })
+    fn answer(text: &str) -> JournalRecord {
+        JournalRecord::Answer(KeptAnswer { text: text.to_owned(), model: None, usage: Usage::default() })
     }
 
     #[test]
@@ -134,10 +134,10 @@ mod tests {
         let path = folder.path().join("r.journal.jsonl");
         let journal = JudgeJournal::open(&path).unwrap();
         journal.keep("a", "t", answer("hello")).unwrap();
-        journal.keep("a", "t", Kept::Withdrawn("it is no JSON".to_owned())).unwrap();
+        journal.keep("a", "t", JournalRecord::Withdrawn("it is no JSON".to_owned())).unwrap();
         drop(journal);
         let journal = JudgeJournal::open(&path).unwrap();
-        assert_eq!(journal.get("a"), Some(Kept::Withdrawn("it is no JSON".to_owned())));
+        assert_eq!(journal.get("a"), Some(JournalRecord::Withdrawn("it is no JSON".to_owned())));
         journal.keep("a", "t", answer("good")).unwrap();
         drop(journal);
         assert_eq!(JudgeJournal::open(&path).unwrap().get("a"), Some(answer("good")));

@@ -34,7 +34,7 @@ mod written;
 pub use ask::{Asker, ToldRetry};
 pub use build::leave_out_results;
 pub use decide::NO_RESULTS;
-pub use journal::{JudgeJournal, JudgeJournalLine, Kept, KeptAnswer};
+pub use journal::{JournalRecord, JudgeJournal, JudgeJournalLine, KeptAnswer};
 use m3_llm::ModelBlocker;
 use m3_outcomes::ReplayError;
 use m3_support::journal::JournalError;

@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::JudgeError;
-use super::journal::{JudgeJournal, Kept};
+use super::journal::{JournalRecord, JudgeJournal};
 use super::provenance::{FailedCall, Verification, VerificationResult};
 use crate::CallPlace;
 
@@ -71,7 +71,7 @@ impl Verifier {
         image: Option<&str>,
     ) -> Result<Verification, JudgeError> {
         let key = self.key(reference, image);
-        if let Some(Kept::Verification(verification)) = self.journal.get(&key) {
+        if let Some(JournalRecord::Verification(verification)) = self.journal.get(&key) {
             return Ok(verification);
         }
         if self.stop.is_cancelled() {
@@ -81,7 +81,7 @@ impl Verifier {
         let verification = verification(&replayed, &self.servers);
         // A server that could not be reached may be there the next time.
         if verification.result != VerificationResult::NotPossible {
-            self.journal.keep(&key, &reference.id, Kept::Verification(verification.clone()))?;
+            self.journal.keep(&key, &reference.id, JournalRecord::Verification(verification.clone()))?;
         }
         Ok(verification)
     }

@@ -5,7 +5,9 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
-use m3_testkit::model_server::{INPUT_TOKENS, OUTPUT_TOKENS, Scripted, ScriptedModel, SeenRequest, Spoken};
+use m3_testkit::model_server::{
+    INPUT_TOKENS, OUTPUT_TOKENS, ScriptedModel, ScriptedReply, ScriptedWire, SeenRequest,
+};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -15,11 +17,11 @@ use crate::{
     ToolDefinitions, WireKind,
 };
 
-const WIRES: [(WireKind, Spoken); 4] = [
-    (WireKind::OpenAi, Spoken::OpenAi),
-    (WireKind::Anthropic, Spoken::Anthropic),
-    (WireKind::Gemini, Spoken::Gemini),
-    (WireKind::Bedrock, Spoken::Bedrock),
+const WIRES: [(WireKind, ScriptedWire); 4] = [
+    (WireKind::OpenAi, ScriptedWire::OpenAi),
+    (WireKind::Anthropic, ScriptedWire::Anthropic),
+    (WireKind::Gemini, ScriptedWire::Gemini),
+    (WireKind::Bedrock, ScriptedWire::Bedrock),
 ];
 
 fn hash(bytes: &[u8]) -> String {
@@ -43,17 +45,20 @@ fn picture(mime_type: &'static str, format: ImageFormat, shade: u8) -> Arc<Pictu
     })
 }
 
-fn script(seen: &SeenRequest) -> Scripted {
+fn script(seen: &SeenRequest) -> ScriptedReply {
     let call = |name: &str, arguments: Value| (name.to_owned(), arguments);
     match seen.turn {
-        1 => Scripted::Call(vec![call("clock", json!({"zone": "UTC"})), call("crop", json!({"to": [1, 2]}))]),
-        2 => Scripted::Call(vec![call("no such tool!", json!("{\"zone\": "))]),
-        3 => Scripted::SayAndCall(
+        1 => ScriptedReply::Call(vec![
+            call("clock", json!({"zone": "UTC"})),
+            call("crop", json!({"to": [1, 2]})),
+        ]),
+        2 => ScriptedReply::Call(vec![call("no such tool!", json!("{\"zone\": "))]),
+        3 => ScriptedReply::SayAndCall(
             "Both at once.".to_owned(),
             vec![call("crop", json!({})), call("crop", json!({"x": 1})), call("", json!({}))],
         ),
-        4 => Scripted::SayAndCall("One more.".to_owned(), vec![call("clock", json!({}))]),
-        _ => Scripted::Say(format!("Turn {}: {}", seen.turn, seen.last_user_text)),
+        4 => ScriptedReply::SayAndCall("One more.".to_owned(), vec![call("clock", json!({}))]),
+        _ => ScriptedReply::Say(format!("Turn {}: {}", seen.turn, seen.last_user_text)),
     }
 }
 

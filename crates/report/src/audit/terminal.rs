@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 use m3_support::text::counted;
 
-use m3_score::{Averaged, Metric};
+use m3_score::{Metric, PartOfAverages};
 
 use super::flow_words::{compared_nevertheless, compared_with};
 use super::limits::{TERMINAL, more};
@@ -108,7 +108,7 @@ impl<W: Write> AuditTerminal<W> {
                 writeln!(out, "{text}")?;
             }
         }
-        let of_average = Metric::of_scores().filter(|metric| metric.averaged() == Averaged::Always);
+        let of_average = Metric::of_scores().filter(|metric| metric.averaged() == PartOfAverages::Always);
         let values = of_average.map(|metric| format!("{} {:.3}", metric.heading(), metrics.metrics[metric]));
         writeln!(out, "{}", values.collect::<Vec<_>>().join("  "))?;
         if let Some(fidelity) = words::fidelity(metrics, &audit.score.matches) {

@@ -1,6 +1,6 @@
 //! The columns of a leaderboard, by their names for people, and which of them the average is taken over.
 
-use m3_score::{Averaged, Metric};
+use m3_score::{Metric, PartOfAverages};
 
 /// The column with this name; `Argument Similarity` and `argument_similarity` are the same.
 #[must_use]
@@ -36,14 +36,16 @@ impl Average {
     #[must_use]
     pub fn of(is_complete: impl Fn(Metric) -> bool) -> Self {
         let all = |averaged| graded(averaged).all(&is_complete);
-        if all(Averaged::WhereGraded) { Self::WithoutTaskCompletion } else { Self::Alignment }
+        if all(PartOfAverages::WhereGraded) { Self::WithoutTaskCompletion } else { Self::Alignment }
     }
 
     /// The convention of a table for one type of task; a graded metric takes part only if `is_complete` returns true.
     #[must_use]
     pub fn of_type(is_complete: impl Fn(Metric) -> bool) -> Self {
         match Self::of(&is_complete) {
-            Self::WithoutTaskCompletion if graded(Averaged::WhereGradedByType).all(is_complete) => Self::All,
+            Self::WithoutTaskCompletion if graded(PartOfAverages::WhereGradedByType).all(is_complete) => {
+                Self::All
+            }
             average => average,
         }
     }
@@ -51,10 +53,10 @@ impl Average {
     /// The metrics that the average is the mean of.
     pub fn metrics(self) -> impl Iterator<Item = Metric> {
         Metric::of_leaderboards().into_iter().filter(move |metric| match metric.averaged() {
-            Averaged::Always => true,
-            Averaged::WhereGraded => self != Average::Alignment,
-            Averaged::WhereGradedByType => self == Average::All,
-            Averaged::Never => false,
+            PartOfAverages::Always => true,
+            PartOfAverages::WhereGraded => self != Average::Alignment,
+            PartOfAverages::WhereGradedByType => self == Average::All,
+            PartOfAverages::Never => false,
         })
     }
 
@@ -82,7 +84,7 @@ impl Average {
 }
 
 /// The graded metrics that take part in averages of this kind.
-fn graded(averaged: Averaged) -> impl Iterator<Item = Metric> {
+fn graded(averaged: PartOfAverages) -> impl Iterator<Item = Metric> {
     Metric::ALL.into_iter().filter(move |metric| metric.averaged() == averaged)
 }
 

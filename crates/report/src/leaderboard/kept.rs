@@ -1,6 +1,6 @@
 //! The part of a scored trajectory that is kept: the sums behind its metrics, and what tables and figures need.
 
-use m3_score::{CallPlace, Counted, MatchedPair, Metric, Sum, WeightedSums};
+use m3_score::{CallPlace, MatchedPair, Metric, Sum, SumAndCount, WeightedSums};
 use m3_stats::Trials;
 
 use super::{ReferenceCalls, TrajectoryResult, Usage};
@@ -68,7 +68,7 @@ fn sums(report: &TrajectoryReport, tau_strong: f64) -> Result<(WeightedSums, Vec
     };
     let has_fidelities = !metrics.metrics[Metric::ArgumentFidelity].is_nan()
         && pairs.iter().all(|pair| !pair.fidelity.is_nan());
-    let uncounted = |sum: f64| Counted { sum, count: 0 };
+    let uncounted = |sum: f64| SumAndCount { sum, count: 0 };
     let mut not_known = Vec::new();
     for metric in Metric::of_scores() {
         let value = metrics.metrics.get(metric);
@@ -81,7 +81,7 @@ fn sums(report: &TrajectoryReport, tau_strong: f64) -> Result<(WeightedSums, Vec
             }
             // Nothing is added to a mean whose value is unknown, as in scores of earlier versions.
             Some(Sum::MeanInPairs(of)) => (true, pairs.iter().map(of).sum()),
-            Some(Sum::MeanOfTrajectories(_)) => (true, Counted::from(value)),
+            Some(Sum::MeanOfTrajectories(_)) => (true, SumAndCount::from(value)),
             Some(Sum::Matched) | None => continue,
         };
         if !is_known {
@@ -104,7 +104,7 @@ fn sums(report: &TrajectoryReport, tau_strong: f64) -> Result<(WeightedSums, Vec
 
 /// Whether the contribution of a pair depends on its fidelity.
 fn needs_fidelity(of: fn(&MatchedPair) -> f64) -> bool {
-    let regions = Counted::default();
+    let regions = SumAndCount::default();
     of(&MatchedPair { similarity: 1.0, is_strong: true, fidelity: f64::NAN, regions }).is_nan()
 }
 

@@ -174,14 +174,14 @@ impl ToolReport {
 #[cfg(test)]
 mod tests {
     use m3_score::CallRole;
-    use m3_score::{CallPlace, Matching, Unmatched};
+    use m3_score::{CallPlace, Matching, UnmatchedCall};
     use m3_trajectory::FailureClass;
 
     use super::*;
 
-    fn alone(tool: &str, reason: Reason) -> Unmatched {
+    fn alone(tool: &str, reason: Reason) -> UnmatchedCall {
         let place = CallPlace { step: 0, call: 0, index: 0 };
-        Unmatched { tool: tool.to_owned(), place, reason, best: None }
+        UnmatchedCall { tool: tool.to_owned(), place, reason, best: None }
     }
 
     fn set(reference_calls: u64, predicted_calls: u64, matched: u64) -> ExactSums {

@@ -161,8 +161,8 @@ impl FurtherPairReport {
     }
 }
 
-impl From<m3_score::Unmatched> for UnmatchedReferenceReport {
-    fn from(unmatched: m3_score::Unmatched) -> Self {
+impl From<m3_score::UnmatchedCall> for UnmatchedReferenceReport {
+    fn from(unmatched: m3_score::UnmatchedCall) -> Self {
         let best = unmatched.best.map(|(predicted, similarity)| BestPrediction { predicted, similarity });
         Self {
             place: unmatched.place,
@@ -173,8 +173,8 @@ impl From<m3_score::Unmatched> for UnmatchedReferenceReport {
     }
 }
 
-impl From<m3_score::Unmatched> for UnmatchedPredictionReport {
-    fn from(unmatched: m3_score::Unmatched) -> Self {
+impl From<m3_score::UnmatchedCall> for UnmatchedPredictionReport {
+    fn from(unmatched: m3_score::UnmatchedCall) -> Self {
         let best = unmatched.best.map(|(reference, similarity)| BestReference { reference, similarity });
         Self {
             place: unmatched.place,

@@ -1,6 +1,6 @@
 //! Regions of pictures in the JSON of a score: how far those of a match overlap.
 
-use m3_score::Counted;
+use m3_score::SumAndCount;
 use m3_score::fidelity::{RegionOverlap, Regions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub struct RegionReport {
 impl RegionsReport {
     /// Makes the report of a match; `None` if its reference has no region.
     pub(super) fn of(regions: &Regions) -> Option<Self> {
-        let Counted { sum, count } = regions.overlaps;
+        let SumAndCount { sum, count } = regions.overlaps;
         let each = regions.each.iter().map(|region: &RegionOverlap| RegionReport {
             reference: region.reference.clone(),
             predicted: region.predicted.clone(),
@@ -49,7 +49,7 @@ impl RegionsReport {
     }
 
     /// The sum and the number of the overlaps.
-    pub(crate) fn counted(&self) -> Counted {
-        Counted { sum: self.overlap * f64::from(self.count), count: self.count.into() }
+    pub(crate) fn counted(&self) -> SumAndCount {
+        SumAndCount { sum: self.overlap * f64::from(self.count), count: self.count.into() }
     }
 }

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use super::regions::Shape;
 use super::rules_version::RULES_VERSION;
 use super::{ArgumentComparison, CallFidelity, CallPair, Kind, RegionOverlap, Regions, Verdict};
-use crate::Counted;
+use crate::SumAndCount;
 
 /// The most bytes of a comparison that is kept.
 const LONGEST: usize = 1 << 16;
@@ -176,7 +176,7 @@ pub(super) fn decode(bytes: &[u8]) -> Option<CallFidelity> {
     let sum = Some(f64::from_bits(sum)).filter(|sum| (0.0..=count as f64).contains(sum))?;
     let regions = Regions {
         each: each.into_iter().map(region).collect::<Option<_>>()?,
-        overlaps: Counted { sum, count },
+        overlaps: SumAndCount { sum, count },
     };
     Some(CallFidelity::new(arguments.into_iter().map(argument).collect::<Option<_>>()?, regions))
 }

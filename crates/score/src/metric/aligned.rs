@@ -2,7 +2,7 @@
 
 use crate::calls::Calls;
 use crate::metrics::Pair;
-use crate::{Changes, Counted};
+use crate::{Changes, SumAndCount};
 
 /// A matched pair, with what sums over pairs need.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,11 +14,11 @@ pub struct MatchedPair {
     /// The fidelity of its arguments, in [0, 1].
     pub fidelity: f64,
     /// The overlaps of the regions of pictures in its arguments, each in [0, 1].
-    pub regions: Counted,
+    pub regions: SumAndCount,
 }
 
 /// An aligned trajectory, with what sums over trajectories need.
-pub struct Aligned<'a> {
+pub struct AlignedTrajectory<'a> {
     /// The matched pairs, by step.
     pub(crate) pairs: &'a [Pair],
     /// The calls of the reference.
@@ -35,7 +35,7 @@ pub struct Aligned<'a> {
     pub(crate) changes: Changes,
 }
 
-impl Aligned<'_> {
+impl AlignedTrajectory<'_> {
     pub(super) fn matched(&self) -> f64 {
         self.pairs.len() as f64
     }

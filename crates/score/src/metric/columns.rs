@@ -1,6 +1,6 @@
 //! Access to the registry: the facts about each metric, and lists of metrics.
 
-use super::{Averaged, Metric, Noted, ROWS, Row, Source, Sum};
+use super::{Metric, NoteContext, PartOfAverages, ROWS, Row, Source, Sum};
 
 impl Metric {
     /// The number of metrics.
@@ -86,7 +86,7 @@ impl Metric {
 
     /// The averages that the metric is part of.
     #[must_use]
-    pub fn averaged(self) -> Averaged {
+    pub fn averaged(self) -> PartOfAverages {
         self.row().averaged
     }
 
@@ -99,7 +99,7 @@ impl Metric {
     /// Whether the metric is reported beside the paper's metrics and not part of their average.
     #[must_use]
     pub fn is_beside(self) -> bool {
-        self.sum().is_some() && self.row().averaged == Averaged::Never
+        self.sum().is_some() && self.row().averaged == PartOfAverages::Never
     }
 
     /// Whether the metric may be unknown for a set: it is a mean, and there may be nothing to take the mean of.
@@ -125,7 +125,7 @@ impl Metric {
 
     /// The note beside the metric's value in the table of a score; `None` if the metric has no line there.
     #[must_use]
-    pub fn note(self, set: &Noted<'_>) -> Option<String> {
+    pub fn note(self, set: &NoteContext<'_>) -> Option<String> {
         (self.row().note)(set)
     }
 
@@ -186,7 +186,7 @@ mod tests {
     /// M³-Bench, section 4.3: the average is taken over six metrics.
     #[test]
     fn six_metrics_are_in_every_average() {
-        let always = Metric::ALL.into_iter().filter(|metric| metric.averaged() == Averaged::Always);
+        let always = Metric::ALL.into_iter().filter(|metric| metric.averaged() == PartOfAverages::Always);
         assert_eq!(always.count(), 6);
         assert_eq!(Metric::of_leaderboards().last(), Some(&Metric::Average));
     }

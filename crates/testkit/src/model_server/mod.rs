@@ -41,7 +41,7 @@ pub fn hash(bytes: &[u8]) -> String {
 
 /// The wire of a scripted model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spoken {
+pub enum ScriptedWire {
     /// OpenAI chat completions.
     OpenAi,
     /// Anthropic messages.
@@ -79,7 +79,7 @@ pub struct SeenRequest {
 
 /// One action of the scripted model.
 #[derive(Debug, Clone)]
-pub enum Scripted {
+pub enum ScriptedReply {
     /// Replies with a text.
     Say(String),
     /// Makes calls, all at once. A string instead of an object is written unchanged, as malformed arguments.
@@ -100,11 +100,11 @@ pub enum Scripted {
     /// Sends half of a reply and closes the connection.
     Cut,
     /// Waits, then does something else.
-    After(Duration, Box<Scripted>),
+    After(Duration, Box<ScriptedReply>),
 }
 
 /// Decides the answer to a request.
-type Script = dyn Fn(&SeenRequest) -> Scripted + Send + Sync;
+type Script = dyn Fn(&SeenRequest) -> ScriptedReply + Send + Sync;
 
 /// The server; it ends when this is dropped.
 pub struct ScriptedModel {
@@ -115,7 +115,7 @@ pub struct ScriptedModel {
 }
 
 struct SharedState {
-    wire: Spoken,
+    wire: ScriptedWire,
     key: Option<String>,
     script: Box<Script>,
     seen: Mutex<SeenRequests>,
@@ -130,13 +130,16 @@ struct SeenRequests {
 
 impl ScriptedModel {
     /// Starts a server that accepts any key, or none.
-    pub fn start(wire: Spoken, script: impl Fn(&SeenRequest) -> Scripted + Send + Sync + 'static) -> Self {
+    pub fn start(
+        wire: ScriptedWire,
+        script: impl Fn(&SeenRequest) -> ScriptedReply + Send + Sync + 'static,
+    ) -> Self {
         Self::launch(wire, None, Box::new(script))
     }
 
     /// Starts a server that takes any key, or none, and does one thing after another; the last again and again.
-    pub fn in_steps(wire: Spoken, steps: impl IntoIterator<Item = Scripted>) -> Self {
-        let steps: Mutex<VecDeque<Scripted>> = Mutex::new(steps.into_iter().collect());
+    pub fn in_steps(wire: ScriptedWire, steps: impl IntoIterator<Item = ScriptedReply>) -> Self {
+        let steps: Mutex<VecDeque<ScriptedReply>> = Mutex::new(steps.into_iter().collect());
         Self::start(wire, move |_| {
             let mut steps = steps.lock().unwrap();
             if steps.len() > 1 { steps.pop_front().unwrap() } else { steps[0].clone() }
@@ -145,20 +148,20 @@ impl ScriptedModel {
 
     /// Starts a server that finds a problem with every request that has not this key.
     pub fn start_with_key(
-        wire: Spoken,
+        wire: ScriptedWire,
         key: &str,
-        script: impl Fn(&SeenRequest) -> Scripted + Send + Sync + 'static,
+        script: impl Fn(&SeenRequest) -> ScriptedReply + Send + Sync + 'static,
     ) -> Self {
         Self::launch(wire, Some(key.to_owned()), Box::new(script))
     }
 
-    fn launch(wire: Spoken, key: Option<String>, script: Box<Script>) -> Self {
+    fn launch(wire: ScriptedWire, key: Option<String>, script: Box<Script>) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let version = match wire {
-            Spoken::OpenAi => "/v1",
-            Spoken::Anthropic | Spoken::Bedrock => "",
-            Spoken::Gemini => "/v1beta",
+            ScriptedWire::OpenAi => "/v1",
+            ScriptedWire::Anthropic | ScriptedWire::Bedrock => "",
+            ScriptedWire::Gemini => "/v1beta",
         };
         let base_url = format!("http://{}{version}", listener.local_addr().unwrap());
         let shared =
@@ -220,21 +223,21 @@ async fn answer(State(shared): State<Arc<SharedState>>, request: Request<Body>) 
         return plain(400, message.to_string());
     }
     let mut scripted = (shared.script)(&seen);
-    while let Scripted::After(wait, then) = scripted {
+    while let ScriptedReply::After(wait, then) = scripted {
         tokio::time::sleep(wait).await;
         scripted = *then;
     }
     let rendered = |text: &str, calls: &[(String, Value)]| match shared.wire {
-        Spoken::OpenAi => openai::rendered(&seen, text, calls).to_string(),
-        Spoken::Anthropic => anthropic::rendered(&seen, text, calls).to_string(),
-        Spoken::Gemini => gemini::rendered(&seen, text, calls).to_string(),
-        Spoken::Bedrock => bedrock::rendered(&seen, text, calls).to_string(),
+        ScriptedWire::OpenAi => openai::rendered(&seen, text, calls).to_string(),
+        ScriptedWire::Anthropic => anthropic::rendered(&seen, text, calls).to_string(),
+        ScriptedWire::Gemini => gemini::rendered(&seen, text, calls).to_string(),
+        ScriptedWire::Bedrock => bedrock::rendered(&seen, text, calls).to_string(),
     };
     match scripted {
-        Scripted::Say(text) => plain(200, rendered(&text, &[])),
-        Scripted::Call(calls) => plain(200, rendered("", &calls)),
-        Scripted::SayAndCall(text, calls) => plain(200, rendered(&text, &calls)),
-        Scripted::Raw { status, headers, body } => {
+        ScriptedReply::Say(text) => plain(200, rendered(&text, &[])),
+        ScriptedReply::Call(calls) => plain(200, rendered("", &calls)),
+        ScriptedReply::SayAndCall(text, calls) => plain(200, rendered(&text, &calls)),
+        ScriptedReply::Raw { status, headers, body } => {
             let mut response = plain(status, body);
             for (name, value) in headers {
                 let name = axum::http::HeaderName::try_from(name).unwrap();
@@ -242,8 +245,8 @@ async fn answer(State(shared): State<Arc<SharedState>>, request: Request<Body>) 
             }
             response
         }
-        Scripted::Cut => cut(&rendered("This is cut off in the middle.", &[])),
-        Scripted::Stall | Scripted::After(..) => std::future::pending().await,
+        ScriptedReply::Cut => cut(&rendered("This is cut off in the middle.", &[])),
+        ScriptedReply::Stall | ScriptedReply::After(..) => std::future::pending().await,
     }
 }
 
@@ -266,20 +269,20 @@ fn look(
     let key = shared.key.as_deref();
     // OpenAI, "Images and vision"; Anthropic, "Errors"; Gemini, "Image understanding"; Bedrock, "Converse".
     let most_bytes = match shared.wire {
-        Spoken::OpenAi => 50_000_000,
-        Spoken::Anthropic => 32_000_000,
-        Spoken::Gemini => 20_000_000,
-        Spoken::Bedrock => 25_000_000,
+        ScriptedWire::OpenAi => 50_000_000,
+        ScriptedWire::Anthropic => 32_000_000,
+        ScriptedWire::Gemini => 20_000_000,
+        ScriptedWire::Bedrock => 25_000_000,
     };
     checks.that(bytes.len() <= most_bytes, "the body", "is larger than the provider takes");
     let mut body: Value = serde_json::from_slice(bytes).unwrap_or_default();
     checks.that(body.is_object(), "the body", "is no JSON object");
     let path = uri.path();
     match shared.wire {
-        Spoken::OpenAi => openai::check(path, headers, key, &body, &mut checks),
-        Spoken::Anthropic => anthropic::check(path, headers, key, &body, &mut checks),
-        Spoken::Gemini => gemini::check(path, headers, key, &body, &mut checks),
-        Spoken::Bedrock => bedrock::check(path, headers, key, &body, &mut checks),
+        ScriptedWire::OpenAi => openai::check(path, headers, key, &body, &mut checks),
+        ScriptedWire::Anthropic => anthropic::check(path, headers, key, &body, &mut checks),
+        ScriptedWire::Gemini => gemini::check(path, headers, key, &body, &mut checks),
+        ScriptedWire::Bedrock => bedrock::check(path, headers, key, &body, &mut checks),
     }
     checks::hash_images(&mut body, &shared.images);
     let mut kept = shared.seen.lock().unwrap();

@@ -1,6 +1,6 @@
 //! Judged runs are data, whatever they say.
 
-use m3_testkit::model_server::Scripted;
+use m3_testkit::model_server::ScriptedReply;
 use serde_json::json;
 
 use super::{SUCCESS, asking, is_verdict, judge_by, long_run, prediction, references, rejected};
@@ -39,7 +39,7 @@ fn what_a_run_says_to_the_judge_stands_between_marks_that_it_cannot_know() {
         }
         assert!(!asked.contains(['\u{202e}', '\u{1b}']), "{asked}");
         // A judge that repeats the run is asked once more.
-        Scripted::Say(
+        ScriptedReply::Say(
             if is_verdict(seen) { r#"{"verdict": "fail", "reason": "It argues\u001b[2J."}"# } else { "fail" }
                 .to_owned(),
         )
@@ -68,7 +68,11 @@ fn strange_runs_are_judged_like_others() {
     let call = json!({"name": strange["name"], "arguments": strange["arguments"]});
     let proposal = json!({"steps": [{"calls": [call]}]}).to_string();
     let model = judge_by(move |seen| {
-        Scripted::Say(if is_verdict(seen) { SUCCESS.to_owned() } else { format!("```json\n{proposal}\n```") })
+        ScriptedReply::Say(if is_verdict(seen) {
+            SUCCESS.to_owned()
+        } else {
+            format!("```json\n{proposal}\n```")
+        })
     });
     let mut command = asking(&folder, &[&predictions], &model);
     let table = stdout(&mut command);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use assert_cmd::Command;
-use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire, SeenRequest};
 use serde_json::{Value, json};
 
 use crate::support::{Folder, call, follow_kept_schema, json_of, m3_bare, root};
@@ -102,12 +102,12 @@ fn task(seen: &SeenRequest) -> String {
 }
 
 /// A judge that calls every run a success and proposes the best trajectory.
-fn kind(seen: &SeenRequest) -> Scripted {
-    Scripted::Say(if is_verdict(seen) { SUCCESS.to_owned() } else { best() })
+fn kind(seen: &SeenRequest) -> ScriptedReply {
+    ScriptedReply::Say(if is_verdict(seen) { SUCCESS.to_owned() } else { best() })
 }
 
-fn judge_by(script: impl Fn(&SeenRequest) -> Scripted + Send + Sync + 'static) -> ScriptedModel {
-    ScriptedModel::start(Spoken::OpenAi, script)
+fn judge_by(script: impl Fn(&SeenRequest) -> ScriptedReply + Send + Sync + 'static) -> ScriptedModel {
+    ScriptedModel::start(ScriptedWire::OpenAi, script)
 }
 
 fn name_of(model: &ScriptedModel) -> String {

@@ -1,6 +1,6 @@
 //! From runs to references: verdict, proposal, rules.
 
-use m3_testkit::model_server::Scripted;
+use m3_testkit::model_server::ScriptedReply;
 use serde_json::{Value, json};
 
 use super::{
@@ -15,7 +15,7 @@ fn a_success_becomes_a_reference_and_a_failure_does_not() {
     let predictions = folder.json("predictions.json", &json!([long_run("a"), long_run("b")]));
     let model = judge_by(|seen| match (is_verdict(seen), task(seen).as_str()) {
         (true, "b") => {
-            Scripted::Say(r#"{"verdict": "fail", "reason": "The sum of step 3 is wrong."}"#.to_owned())
+            ScriptedReply::Say(r#"{"verdict": "fail", "reason": "The sum of step 3 is wrong."}"#.to_owned())
         }
         _ => kind(seen),
     });
@@ -111,7 +111,7 @@ fn a_reply_that_cannot_be_read_is_asked_for_once_again() {
         if seen.turn == 2 {
             assert!(seen.last_user_text.contains("That reply cannot be used"), "{}", seen.last_user_text);
         }
-        Scripted::Say(reply.to_owned())
+        ScriptedReply::Say(reply.to_owned())
     });
     let done = run(&mut asking(&folder, &[&predictions], &model));
     assert_eq!(model.problems(), Vec::<String>::new());
@@ -147,15 +147,15 @@ fn a_proposal_that_breaks_a_rule_is_sent_back_once_with_the_reasons() {
         invented["arguments"]["firstNumber"] = json!(9999);
         let invented = json!({"steps": [{"calls": [invented]}]}).to_string();
         match (is_verdict(seen), task(seen).as_str(), seen.turn) {
-            (true, ..) => Scripted::Say(SUCCESS.to_owned()),
-            (false, "a", 1) | (false, "b", _) => Scripted::Say(at_once),
-            (false, "c", 1) => Scripted::Say(invented),
-            (false, "c", _) => Scripted::Say("fail".to_owned()),
+            (true, ..) => ScriptedReply::Say(SUCCESS.to_owned()),
+            (false, "a", 1) | (false, "b", _) => ScriptedReply::Say(at_once),
+            (false, "c", 1) => ScriptedReply::Say(invented),
+            (false, "c", _) => ScriptedReply::Say("fail".to_owned()),
             (false, _, turn) => {
                 assert_eq!(turn, 2);
                 let said = &seen.last_user_text;
                 assert!(said.contains("math/multiply") && said.contains("it has to come later"), "{said}");
-                Scripted::Say(best())
+                ScriptedReply::Say(best())
             }
         }
     });
@@ -197,10 +197,10 @@ fn an_answer_without_calls_is_a_reference_if_the_judge_finds_it_right() {
     let predictions = folder.json("predictions.json", &runs);
     let model = judge_by(|seen| {
         if !is_verdict(seen) {
-            return Scripted::Say(best());
+            return ScriptedReply::Say(best());
         }
         let has_calls = !seen.last_user_text.contains("This run made no calls.");
-        Scripted::Say(match (task(seen).as_str(), has_calls) {
+        ScriptedReply::Say(match (task(seen).as_str(), has_calls) {
             ("a" | "d", _) => SUCCESS.to_owned(),
             _ => r#"{"verdict": "fail", "reason": "It should have looked it up."}"#.to_owned(),
         })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use m3_testkit::model_server::Scripted;
+use m3_testkit::model_server::ScriptedReply;
 use serde_json::json;
 
 use super::{asking, command, is_verdict, judge_by, kind, long_run, rejected, target, task};
@@ -74,8 +74,11 @@ fn a_judge_that_cannot_be_asked_ends_the_command() {
     let folder = Folder::new();
     let predictions = folder.json("predictions.json", &json!([long_run("a"), long_run("b")]));
     let unauthorized = r#"{"error": {"message": "wrong key", "type": "invalid_request_error"}}"#;
-    let model =
-        judge_by(move |_| Scripted::Raw { status: 401, headers: Vec::new(), body: unauthorized.to_owned() });
+    let model = judge_by(move |_| ScriptedReply::Raw {
+        status: 401,
+        headers: Vec::new(),
+        body: unauthorized.to_owned(),
+    });
     let (code, said) = failure(&mut asking(&folder, &[&predictions], &model));
     assert_eq!(code, 4, "{said}");
     assert!(said.contains("wrong key") && said.contains("the same command continues"), "{said}");
@@ -94,7 +97,8 @@ fn a_judge_that_answers_no_task_ends_the_command_at_the_third() {
     let runs: Vec<_> = (0..12).map(|number| long_run(&format!("t{number}"))).collect();
     let predictions = folder.json("predictions.json", &json!(runs));
     let body = r#"{"error": {"message": "no such parameter", "type": "invalid_request_error"}}"#;
-    let model = judge_by(move |_| Scripted::Raw { status: 400, headers: Vec::new(), body: body.to_owned() });
+    let model =
+        judge_by(move |_| ScriptedReply::Raw { status: 400, headers: Vec::new(), body: body.to_owned() });
     let (code, said) = failure(asking(&folder, &[&predictions], &model).args(["--workers", "1"]));
     assert_eq!((code, model.requests().len()), (4, 3), "{said}");
     assert!(said.contains("no such parameter") && said.contains("the same command continues"), "{said}");
@@ -109,7 +113,7 @@ fn a_run_that_gets_no_reply_is_undecided() {
     let model = judge_by(|seen| {
         if task(seen) == "b" {
             let body = r#"{"error": {"message": "not this one", "type": "invalid_request_error"}}"#;
-            return Scripted::Raw { status: 400, headers: Vec::new(), body: body.to_owned() };
+            return ScriptedReply::Raw { status: 400, headers: Vec::new(), body: body.to_owned() };
         }
         kind(seen)
     });
@@ -136,7 +140,7 @@ fn a_key_that_was_revoked_ends_the_command_that_goes_on() {
             return kind(seen);
         }
         let body = r#"{"error": {"message": "no", "type": "invalid_request_error"}}"#;
-        Scripted::Raw { status, headers: Vec::new(), body: body.to_owned() }
+        ScriptedReply::Raw { status, headers: Vec::new(), body: body.to_owned() }
     });
     assert_eq!(run(&mut asking(&folder, &[&predictions], &model)).status.code(), Some(3));
     is_revoked.store(true, Ordering::Relaxed);
@@ -185,7 +189,7 @@ fn tasks_that_are_refused_again_stop_no_second_command() {
         if task(seen) == "t0" {
             return kind(seen);
         }
-        Scripted::Raw { status: 400, headers: Vec::new(), body: "{}".to_owned() }
+        ScriptedReply::Raw { status: 400, headers: Vec::new(), body: "{}".to_owned() }
     });
     for requests in [5, 8] {
         let (code, said) = failure(asking(&folder, &[&predictions], &model).args(["--workers", "1"]));

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use m3_testkit::model_server::{Scripted, ScriptedModel};
+use m3_testkit::model_server::{ScriptedModel, ScriptedReply};
 use rand::{RngExt as _, SeedableRng as _};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ fn start(folder: &Folder, predictions: &Path, model: &ScriptedModel) -> Child {
 }
 
 fn model(wait: u64) -> ScriptedModel {
-    judge_by(move |seen| Scripted::After(Duration::from_millis(wait), Box::new(kind(seen))))
+    judge_by(move |seen| ScriptedReply::After(Duration::from_millis(wait), Box::new(kind(seen))))
 }
 
 /// The references without the judge's address, which is part of its name, and without the hash over everything.

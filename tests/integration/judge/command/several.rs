@@ -1,6 +1,6 @@
 //! Several runs of a task give one reference.
 
-use m3_testkit::model_server::Scripted;
+use m3_testkit::model_server::ScriptedReply;
 use serde_json::json;
 
 use super::{
@@ -74,7 +74,7 @@ fn a_run_that_fails_is_listed_with_the_reference_of_another() {
     wrong["final_reply"] = json!("I do not know.");
     let predictions = folder.json("predictions.json", &json!([wrong, long_run("a"), long_run("a")]));
     let model = judge_by(|seen| {
-        Scripted::Say(if !is_verdict(seen) {
+        ScriptedReply::Say(if !is_verdict(seen) {
             best()
         } else if seen.last_user_text.contains("I do not know.") {
             r#"{"verdict": "fail", "reason": "There is no answer."}"#.to_owned()

@@ -23,7 +23,7 @@ pub(super) use writings::{InObject, in_items, in_list, in_object, is_visual, ite
 use super::constants::{CLOSE, MAX_DEPTH, OVERLAP, POINT_SHARE, POINT_SIZE, on_curve};
 use super::name::Name;
 use super::{ArgumentComparison, CallPair, Kind, Verdict};
-use crate::Counted;
+use crate::SumAndCount;
 use crate::schema::Schema;
 
 /// How far the regions of two matched calls overlap.
@@ -32,7 +32,7 @@ pub struct Regions {
     /// The regions: the reference's in its order, then those that only the prediction has; the first hundred.
     pub each: Vec<RegionOverlap>,
     /// The sum of the overlaps of all regions, and their number; both are 0 if the reference's call has no region.
-    pub overlaps: Counted,
+    pub overlaps: SumAndCount,
 }
 
 /// A region of the reference with the region of the prediction that is paired with it, or one without a partner.
@@ -81,7 +81,7 @@ impl Regions {
         let mut overlaps: Vec<f64> = each.iter().map(|region| region.overlap).collect();
         // The overlaps are added in sorted order, so that the order of arguments does not change the last digit.
         overlaps.sort_by(f64::total_cmp);
-        let overlaps = Counted { sum: overlaps.iter().sum(), count: overlaps.len() as u64 };
+        let overlaps = SumAndCount { sum: overlaps.iter().sum(), count: overlaps.len() as u64 };
         Self { each, overlaps }
     }
 }

@@ -17,7 +17,7 @@ fn regions_of(tool: &str, schema: Option<&Value>, a: &Value, b: &Value) -> Regio
 
 /// The mean overlap, if there is any region.
 fn mean(regions: &Regions) -> Option<f64> {
-    let Counted { sum, count } = regions.overlaps;
+    let SumAndCount { sum, count } = regions.overlaps;
     (count > 0).then(|| sum / count as f64)
 }
 
@@ -203,13 +203,13 @@ fn many_regions_are_bounded_work() {
         Regions::new(CallPair { tool: "s/t", a: Some(&a), b: Some(b), question: None, schema: None }, None)
     };
     near(mean(&compare(&b)), 1.0 / 3.0);
-    assert_eq!(compare(&a).overlaps, Counted { sum: 10_000.0, count: 10_000 });
+    assert_eq!(compare(&a).overlaps, SumAndCount { sum: 10_000.0, count: 10_000 });
     let mut regions = compare(&b);
     regions.limit(&mut []);
     assert_eq!(regions.each.len(), MOST_NAMED);
     let deep = format!(r#"{{"a": {}{}}}"#, "[".repeat(190), "]".repeat(190));
     let deep = parse(deep.as_bytes()).unwrap().0;
-    assert_eq!(compare(&deep).overlaps, Counted { sum: 0.0, count: 10_000 });
+    assert_eq!(compare(&deep).overlaps, SumAndCount { sum: 0.0, count: 10_000 });
 }
 
 /// Fidelity compares the numbers of a region by its size: 5 pixels are nothing of 400 and much of 20.
@@ -307,7 +307,7 @@ proptest! {
             Regions::new(CallPair { tool: "image/draw", a: Some(a), b: Some(b), question: None, schema: None }, None)
         };
         let regions = of(&a, &b);
-        let Counted { sum, count } = regions.overlaps;
+        let SumAndCount { sum, count } = regions.overlaps;
         prop_assert!((0.0..=count as f64).contains(&sum) && regions.each.len() as u64 == count, "{regions:?}");
         let own = of(&a, &a).overlaps;
         prop_assert!((own.sum - own.count as f64).abs() < 1e-9 && (own.count > 0) == (count > 0), "{own:?}");
