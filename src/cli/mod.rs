@@ -179,7 +179,9 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     };
     anstream::ColorChoice::from(cli.common.color).write_global();
     let printer = Printer::new(cli.common.quiet);
-    notes.iter().for_each(|note| printer.warn(note));
+    for note in &notes {
+        printer.warn(note);
+    }
     if let Some(mebibytes) = cli.common.max_unpacked {
         m3_support::unpack::allow(mebibytes << 20);
     }

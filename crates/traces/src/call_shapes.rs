@@ -186,10 +186,10 @@ fn outcome_within(value: &Json, depth: usize) -> Outcome {
 /// What came back. A failure may be told in place of a result.
 fn returned(value: &Json) -> Option<Json> {
     let is_told = |error: &&Json| matches!(error, Json::String(_) | Json::Object(_));
-    let found = pick(value, RETURNED).or_else(|| pick(value, &["error"]).filter(is_told))?;
+    let holder = pick(value, RETURNED).or_else(|| pick(value, &["error"]).filter(is_told))?;
     // `{"status": "success", "value": ..}`, `{"content": ..}`.
-    let wrapped = pick(found, &["value", "content"]).filter(|_| found.has("status"));
-    Some(result_of(wrapped.unwrap_or(found)))
+    let inner = pick(holder, &["value", "content"]).filter(|_| holder.has("status"));
+    Some(result_of(inner.unwrap_or(holder)))
 }
 
 /// Whether a result says that the call failed.
@@ -237,7 +237,9 @@ fn count(value: &Json, depth: usize, names: &mut BTreeMap<String, u64>) {
             add(key);
         }
     }
-    members(value).iter().for_each(|(_, inner)| count(inner, depth + 1, names));
+    for (_, inner) in members(value) {
+        count(inner, depth + 1, names);
+    }
 }
 
 #[cfg(test)]

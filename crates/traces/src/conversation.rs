@@ -250,8 +250,7 @@ impl Conversation {
         timed.call.error_type = outcome.error_type;
     }
 
-    /// The call that a result belongs to: by its id, the latest reply first; without ids by the tool's name, then by
-    /// order, of the last reply with calls that wait.
+    /// The call of a result: by its id, the latest reply first; without ids by the tool's name, then by order, in that reply.
     fn place(&mut self, outcome: &Outcome) -> Option<(usize, usize)> {
         if let Some(found) = outcome.id.as_ref().and_then(|id| self.waiting.with_id(id)) {
             return Some(found);
@@ -376,8 +375,6 @@ impl Conversation {
             Answer::FromMessages => last_text.filter(|last_text| !last_text.is_empty()),
         };
         let steps = self.replies.into_iter().filter(|reply| !reply.calls.is_empty());
-        let nested: Vec<(String, Trace)> =
-            self.nested.into_iter().map(|(name, inner)| (name, inner.finish())).collect();
         Trace {
             id: self.id,
             question: self.question,
@@ -391,7 +388,7 @@ impl Conversation {
                 .filter(|seconds| *seconds > 0.0),
             origin: self.origin,
             notes: self.notes,
-            nested,
+            nested: self.nested.into_iter().map(|(name, inner)| (name, inner.finish())).collect(),
             kind: if self.is_reference { TraceKind::Reference } else { TraceKind::Prediction },
             ..Trace::default()
         }

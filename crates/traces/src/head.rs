@@ -148,7 +148,9 @@ pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
         })
     };
     let with_roles = || {
-        let lists = members(value).iter().map(|(_, value)| value.items());
+        // The dialogue of m3's own predictions is no trace, also where their steps stand behind it.
+        let others = members(value).iter().filter(|(key, _)| key != "dialogue");
+        let lists = others.map(|(_, value)| value.items());
         let is_object = |item: &Json| matches!(item, Json::Object(_));
         lists
             .into_iter()

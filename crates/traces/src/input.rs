@@ -1,10 +1,13 @@
 //! A file that is read as traces: its values, its conversations, the document.
 
+use std::collections::BTreeMap;
+
 use m3_trajectory::Source;
 use m3_trajectory::json::Json;
 
-use crate::head::{Head, Shape, is_conversation};
-use crate::lost::checked;
+use crate::call_shapes::count_named_like_calls;
+use crate::head::{Head, Shape, each_line, is_conversation};
+use crate::lost::{checked, message};
 use crate::parallel::in_order;
 use crate::pieces::{Items, Lines, Part, Piece, not_json};
 pub(crate) use crate::sink::{At, LONGEST, ReadError, Sink};
@@ -42,6 +45,32 @@ impl Input<'_> {
         match value(bytes.trim_ascii()) {
             Ok(value) => Ok(value),
             Err(error) => Err(not_json(self.source, error.offset as u64, &error.message)),
+        }
+    }
+
+    /// Refuses a file without calls that has members named like calls or results.
+    ///
+    /// # Errors
+    /// [`ReadError::Refused`], with these names; [`ReadError::Source`] if the file cannot be read again.
+    pub(crate) fn refuse_lost_calls(&self) -> Result<(), ReadError> {
+        let mut names = BTreeMap::new();
+        match self.head.shape {
+            Shape::Lines => each_line::<ReadError>(self.source, LONGEST, |_, line| {
+                if let Ok(value) = value(line) {
+                    count_named_like_calls(&value, &mut names);
+                }
+                Ok(())
+            })?,
+            Shape::Document => count_named_like_calls(&self.document()?, &mut names),
+            Shape::Events | Shape::Zip | Shape::Text => {
+                self.head.values.iter().for_each(|value| count_named_like_calls(value, &mut names));
+            }
+        }
+        match message(&names) {
+            Some(message) => {
+                Err(ReadError::refused(format!("{message} (docs/import.md has the dialects that are known)")))
+            }
+            None => Ok(()),
         }
     }
 

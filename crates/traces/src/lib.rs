@@ -112,7 +112,7 @@ impl RecognizedFile<'_> {
             None => (self.format.read)(&input, &mut counted)?,
         }
         counted.refuse_lost()?;
-        if counted.lacks_calls() { lost::check(&input) } else { Ok(()) }
+        if counted.lacks_calls() { input.refuse_lost_calls() } else { Ok(()) }
     }
 }
 

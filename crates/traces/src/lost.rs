@@ -6,11 +6,9 @@ use std::collections::BTreeMap;
 use m3_support::text::shortened;
 use m3_trajectory::json::Json;
 
-use crate::call_shapes::{count_named_like_calls, named_like_calls};
-use crate::head::{Shape, each_line};
-use crate::input::{At, Input, LONGEST, ReadError, Sink};
+use crate::call_shapes::named_like_calls;
+use crate::sink::{At, ReadError, Sink};
 use crate::trace::{Trace, TraceKind};
-use crate::values::value;
 
 /// The most names that a message tells.
 const NAMES: usize = 5;
@@ -75,30 +73,6 @@ impl Sink for CountingSink<'_> {
     }
 }
 
-/// Refuses a file without calls that has members named like calls or results.
-///
-/// # Errors
-/// [`ReadError::Refused`], with these names; [`ReadError::Source`] if the file cannot be read again.
-pub(crate) fn check(input: &Input<'_>) -> Result<(), ReadError> {
-    let mut names = BTreeMap::new();
-    match input.head.shape {
-        Shape::Lines => each_line::<ReadError>(input.source, LONGEST, |_, line| {
-            value(line).iter().for_each(|value| count_named_like_calls(value, &mut names));
-            Ok(())
-        })?,
-        Shape::Document => count_named_like_calls(&input.document()?, &mut names),
-        Shape::Events | Shape::Zip | Shape::Text => {
-            input.head.values.iter().for_each(|value| count_named_like_calls(value, &mut names))
-        }
-    }
-    match message(&names) {
-        Some(message) => {
-            Err(ReadError::refused(format!("{message} (docs/import.md has the dialects that are known)")))
-        }
-        None => Ok(()),
-    }
-}
-
 /// Reads a record, and warns if it has members that are named like calls and none was read.
 ///
 /// # Errors
@@ -154,7 +128,7 @@ impl Sink for HoldingSink<'_> {
 }
 
 /// What is said of such names; `None` if there are none.
-fn message(names: &BTreeMap<String, u64>) -> Option<String> {
+pub(crate) fn message(names: &BTreeMap<String, u64>) -> Option<String> {
     let shown = |(name, number): (&String, &u64)| {
         let times = if *number == 1 { "once".to_owned() } else { format!("{number} times") };
         format!("`{}` {times}", shortened(name, LONGEST_NAME))

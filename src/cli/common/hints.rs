@@ -15,7 +15,12 @@ use super::failure::{Failure, code};
 fn with_hint(error: &impl Display, hint: &str) -> String {
     let message = error.to_string();
     let is_hinted = message.lines().last().is_some_and(|line| line.starts_with("hint: "));
-    if is_hinted { format!("{message}; {hint}") } else { format!("{message}\nhint: {hint}") }
+    match is_hinted {
+        // A question ends its sentence.
+        true if message.ends_with('?') => format!("{message} {hint}"),
+        true => format!("{message}; {hint}"),
+        false => format!("{message}\nhint: {hint}"),
+    }
 }
 
 /// The message of an error about the encoder's files.

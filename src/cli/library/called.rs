@@ -27,7 +27,9 @@ pub fn call(arguments: impl IntoIterator<Item = OsString>, watch: Arc<Watch>) ->
         catch_unwind(AssertUnwindSafe(|| match Cli::try_parse_from(arguments) {
             Ok(cli) => {
                 let printer = Printer::new(false);
-                notes.iter().for_each(|note| printer.warn(note));
+                for note in &notes {
+                    printer.warn(note);
+                }
                 run(cli, printer)
             }
             Err(error) => said(&error),

@@ -83,7 +83,7 @@ fn nobody_is_asked_without_need() {
     let (code, message) = failure(&mut score(&cache, &hub, "fastembed:BGESmalENV15"));
     assert_eq!(code, 4, "{message}");
     for part in [
-        "fastembed has no text model `BGESmalENV15`",
+        "none of fastembed's 46 text models is `BGESmalENV15`",
         "did you mean `BGESmallENV15`",
         "`m3 setup --help` lists all",
     ] {

@@ -228,8 +228,10 @@ impl Writer<'_> {
     /// Replaces a name of the prediction by the reference's name with the same meaning, or else by words.
     fn predicted(&mut self, name: &MeantMention<'_>, wanted: &[MeantMention<'_>], a: &Json) {
         let same = || wanted.iter().filter(|other| other.meaning == name.meaning);
+        // A text may hold several names with one meaning: the same name is the surest.
+        let here = || same().filter(|other| other.mention.pointer == name.mention.pointer);
         let own =
-            same().find(|other| other.mention.pointer == name.mention.pointer).or_else(|| same().next());
+            here().find(|other| other.text == name.text).or_else(|| here().next()).or_else(|| same().next());
         let place = (name.mention.pointer.clone(), name.mention.span.clone());
         if let Some(own) = own {
             if own.text != name.text {

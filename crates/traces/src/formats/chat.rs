@@ -1,7 +1,7 @@
 //! OpenAI's Chat Completions: lists of messages, requests, replies, logs and streams. Also messages for chat templates,
 //! whose arguments are objects.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use m3_trajectory::json::Json;
 
@@ -204,7 +204,6 @@ fn function(function: &Json) -> TracedCall {
 /// The pieces of a call in a stream.
 #[derive(Debug, Default)]
 struct Pieces {
-    index: Option<u64>,
     id: Option<String>,
     name: String,
     /// The text that the pieces make, or the object that one piece has.
@@ -236,38 +235,44 @@ impl Pieces {
     }
 }
 
-/// The call that a piece continues, or a new one. A new id begins a call, whatever the index is: many servers give all
-/// calls the same index, or none.
-fn pieces_of<'c>(
-    calls: &'c mut Vec<Pieces>,
-    id: Option<String>,
-    index: Option<u64>,
-    name: &str,
-) -> &'c mut Pieces {
-    let place = match &id {
-        Some(id) => calls.iter().position(|pieces| pieces.id.as_ref() == Some(id)).or_else(|| {
+/// The calls of a streamed reply, in the order in which they begin.
+#[derive(Debug, Default)]
+struct StreamedCalls {
+    all: Vec<Pieces>,
+    by_id: HashMap<String, usize>,
+    /// The latest call with each index.
+    by_index: HashMap<u64, usize>,
+}
+
+impl StreamedCalls {
+    /// Returns the call that a piece continues, or begins one. A new id begins a call, whatever the index is: many servers
+    /// give all calls the same index, or none.
+    fn piece(&mut self, id: Option<String>, index: Option<u64>, name: &str) -> &mut Pieces {
+        let at_index = index.and_then(|index| self.by_index.get(&index)).copied();
+        let place = if let Some(id) = &id {
             // The id may come after the first piece.
-            calls.iter().rposition(|pieces| pieces.id.is_none() && index.is_some() && pieces.index == index)
-        }),
-        None => {
-            let by_index = calls.iter().rposition(|pieces| index.is_some() && pieces.index == index);
-            let last = calls.len().checked_sub(1).filter(|_| index.is_none());
-            by_index.or(last).filter(|place| calls.get(*place).is_none_or(|pieces| !pieces.ends_before(name)))
-        }
-    };
-    let place = place.unwrap_or_else(|| {
-        calls.push(Pieces { index, ..Pieces::default() });
-        calls.len() - 1
-    });
-    let pieces = &mut calls[place];
-    pieces.id = pieces.id.take().or(id);
-    pieces
+            let without_id = || at_index.filter(|place| self.all[*place].id.is_none());
+            self.by_id.get(id).copied().or_else(without_id)
+        } else {
+            let last = self.all.len().checked_sub(1).filter(|_| index.is_none());
+            at_index.or(last).filter(|place| !self.all[*place].ends_before(name))
+        };
+        let place = place.unwrap_or_else(|| {
+            self.all.push(Pieces::default());
+            self.all.len() - 1
+        });
+        self.by_index.extend(index.map(|index| (index, place)));
+        self.by_id.extend(id.clone().map(|id| (id, place)));
+        let pieces = &mut self.all[place];
+        pieces.id = pieces.id.take().or(id);
+        pieces
+    }
 }
 
 /// Puts the replies of a stream together, with the first of several choices.
 fn stream(chunks: &[Json]) -> Conversation {
     let mut conversation = Conversation::default();
-    let mut calls: Vec<Pieces> = Vec::new();
+    let mut calls = StreamedCalls::default();
     let mut others = BTreeSet::new();
     let (mut usage, mut before) = (Usage::default(), None);
     for chunk in chunks {
@@ -302,7 +307,7 @@ fn stream(chunks: &[Json]) -> Conversation {
 }
 
 /// Adds a piece of a streamed reply.
-fn piece(conversation: &mut Conversation, calls: &mut Vec<Pieces>, delta: &Json) {
+fn piece(conversation: &mut Conversation, calls: &mut StreamedCalls, delta: &Json) {
     conversation.say(delta.text("content").or_else(|| delta.text("refusal")).unwrap_or_default());
     for piece in delta.list("tool_calls") {
         let (body, key) = match piece.member("custom") {
@@ -310,7 +315,7 @@ fn piece(conversation: &mut Conversation, calls: &mut Vec<Pieces>, delta: &Json)
             None => (piece.member("function"), "arguments"),
         };
         let name = body.and_then(|body| body.text("name")).unwrap_or_default();
-        let pieces = pieces_of(calls, call_id(piece.member("id")), piece.count("index"), name);
+        let pieces = calls.piece(call_id(piece.member("id")), piece.count("index"), name);
         pieces.is_custom |= key == "input";
         // Some servers send the whole name with every piece.
         if pieces.name != name {
@@ -323,8 +328,8 @@ fn piece(conversation: &mut Conversation, calls: &mut Vec<Pieces>, delta: &Json)
 }
 
 /// Adds the calls of a streamed reply.
-fn whole(conversation: &mut Conversation, calls: &mut Vec<Pieces>) {
-    for pieces in std::mem::take(calls) {
+fn whole(conversation: &mut Conversation, calls: &mut StreamedCalls) {
+    for pieces in std::mem::take(calls).all {
         let written = pieces.arguments.unwrap_or_else(|| string(""));
         let arguments = if pieces.is_custom { Some(input(&written)) } else { arguments(Some(&written)) };
         let tool = tool(None, &pieces.name);

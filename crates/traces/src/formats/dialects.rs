@@ -156,7 +156,9 @@ fn reply(conversation: &mut Conversation, value: &Json) -> bool {
             if !items.is_empty() && items.iter().all(|item| matches!(item, Json::Object(_))) =>
         {
             if items.iter().any(|item| role(item).is_some()) {
-                items.iter().for_each(|item| message(conversation, item));
+                for item in items {
+                    message(conversation, item);
+                }
             } else {
                 conversation.reply(None);
                 let mut reading = MessageReading::default();

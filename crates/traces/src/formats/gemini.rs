@@ -55,9 +55,10 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let is_stream = input.head.shape == Shape::Events;
     if is_stream || input.head.any(|value| value.has("candidates")) {
         // Several responses are the pieces of streamed replies, recognized by their ids.
-        let responses = match is_stream {
-            true => events(input, sink)?.into_iter().map(|event| event.data).collect(),
-            false => input.list(sink)?,
+        let responses = if is_stream {
+            events(input, sink)?.into_iter().map(|event| event.data).collect()
+        } else {
+            input.list(sink)?
         };
         // Records of a batch have ids of their own.
         if responses.iter().all(|response| response.has("id")) {
@@ -214,6 +215,9 @@ fn part(conversation: &mut Conversation, part: &Json) {
     }
 }
 
+/// The most names and indexes of a place of streamed arguments.
+const DEEPEST: usize = 32;
+
 /// Adds a piece of streamed arguments to the last call. Each part has its place as a JSON path: `$.city`, `$.days[0]`.
 fn go_on(conversation: &mut Conversation, piece: &Json) {
     let parts = piece.list("partialArgs");
@@ -240,30 +244,36 @@ fn go_on(conversation: &mut Conversation, piece: &Json) {
 fn place<'j>(arguments: &'j mut Json, path: &str) -> Option<&'j mut Json> {
     let path =
         path.strip_prefix('$')?.replace("['", ".").replace("']", "").replace('[', ".").replace(']', "");
-    path.split('.').skip(1).try_fold(arguments, |at, name| match name.parse::<usize>() {
-        Ok(index) => {
-            if !matches!(at, Json::Array(_)) {
-                *at = Json::Array(Vec::new());
-            }
-            let Json::Array(items) = at else { return None };
-            if index == items.len() {
-                items.push(Json::Null);
-            }
-            items.get_mut(index)
+    if path.split('.').count() > DEEPEST {
+        return None;
+    }
+    path.split('.').skip(1).try_fold(arguments, |at, name| {
+        if let Ok(index) = name.parse::<usize>() {
+            return item(at, index);
         }
-        Err(_) => {
-            if !matches!(at, Json::Object(_)) {
-                *at = Json::Object(Vec::new());
-            }
-            let Json::Object(members) = at else { return None };
-            let known = members.iter().position(|(key, _)| key == name);
-            let index = known.unwrap_or(members.len());
-            if known.is_none() {
-                members.push((name.to_owned(), Json::Null));
-            }
-            members.get_mut(index).map(|(_, value)| value)
+        if !matches!(at, Json::Object(_)) {
+            *at = Json::Object(Vec::new());
         }
+        let Json::Object(members) = at else { return None };
+        let known = members.iter().position(|(key, _)| key == name);
+        let index = known.unwrap_or(members.len());
+        if known.is_none() {
+            members.push((name.to_owned(), Json::Null));
+        }
+        members.get_mut(index).map(|(_, value)| value)
     })
+}
+
+/// The item of a list at this place, which may be the next one.
+fn item(at: &mut Json, index: usize) -> Option<&mut Json> {
+    if !matches!(at, Json::Array(_)) {
+        *at = Json::Array(Vec::new());
+    }
+    let Json::Array(items) = at else { return None };
+    if index == items.len() {
+        items.push(Json::Null);
+    }
+    items.get_mut(index)
 }
 
 /// Adds the result of an earlier call. A tool that continues sends several responses: the last one counts.

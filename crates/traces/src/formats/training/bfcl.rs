@@ -185,17 +185,24 @@ fn text(conversation: &mut Conversation, text: &str) {
         if plain.contains(open) {
             let (outside, blocks) = tagged(&plain, open, close);
             conversation.say(outside.trim());
-            blocks.iter().for_each(|block| super::written::calls(conversation, block, &Types::default()));
+            for block in blocks {
+                super::written::calls(conversation, block, &Types::default());
+            }
             return;
         }
     }
     if let Some(calls) = calls::calls(text) {
-        return calls.into_iter().for_each(|call| add(conversation, call));
+        for call in calls {
+            add(conversation, call);
+        }
+        return;
     }
     let (first, rest) = plain.trim_start().split_once('\n').unwrap_or((&plain, ""));
     match calls::calls(first.trim()).filter(|calls| first.starts_with('[') && !calls.is_empty()) {
         Some(calls) => {
-            calls.into_iter().for_each(|call| add(conversation, call));
+            for call in calls {
+                add(conversation, call);
+            }
             conversation.say(rest.trim());
             conversation.note("calls with a text after them are read; BFCL itself takes them for no calls");
         }
